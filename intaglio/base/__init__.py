@@ -1,0 +1,1 @@
+"""What every layer needs and nothing above it: dtypes, shapes, structures, errors, origins."""

@@ -1,0 +1,127 @@
+"""The errors TensorFlow documents under `tf.errors`, and those of tracing.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/errors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+OK = 0
+CANCELLED = 1
+UNKNOWN = 2
+INVALID_ARGUMENT = 3
+DEADLINE_EXCEEDED = 4
+NOT_FOUND = 5
+ALREADY_EXISTS = 6
+PERMISSION_DENIED = 7
+RESOURCE_EXHAUSTED = 8
+FAILED_PRECONDITION = 9
+ABORTED = 10
+OUT_OF_RANGE = 11
+UNIMPLEMENTED = 12
+INTERNAL = 13
+UNAVAILABLE = 14
+DATA_LOSS = 15
+UNAUTHENTICATED = 16
+
+
+class OpError(Exception):
+    """An op failed while running. `OpError(node_def, op, message, error_code)`."""
+
+    def __init__(self, node_def: Any, op: Any, message: str, error_code: int = UNKNOWN, *args: Any) -> None:
+        super().__init__(node_def, op, message, error_code, *args)
+        self._node_def = node_def
+        self._op = op
+        self._message = message
+        self._error_code = error_code
+        self._payloads: dict[str, bytes] = {}
+
+    @property
+    def message(self) -> str:
+        """What went wrong, in words."""
+        return self._message
+
+    @property
+    def op(self) -> Any:
+        """The `tf.Operation` that failed, if there is one."""
+        return self._op
+
+    @property
+    def error_code(self) -> int:
+        """The canonical status number, one of the constants of this module."""
+        return self._error_code
+
+    @property
+    def node_def(self) -> Any:
+        """The failing node, if there is one."""
+        return self._node_def
+
+    @property
+    def experimental_payloads(self) -> dict[str, bytes]:
+        """Further details as bytes by name; empty here."""
+        return self._payloads
+
+    def __str__(self) -> str:
+        return self._message
+
+    def __reduce__(self) -> Any:
+        return _rebuild, (type(self), self._message, self._error_code)
+
+
+def _rebuild(cls: type[OpError], message: str, code: int) -> OpError:
+    return OpError(None, None, message, code) if cls is OpError else cls(None, None, message)
+
+
+def _status(name: str, code: int, doc: str) -> type[OpError]:
+    def __init__(self: OpError, node_def: Any, op: Any, message: str, *args: Any) -> None:
+        OpError.__init__(self, node_def, op, message, code, *args)
+
+    made = type(name, (OpError,), {"__init__": __init__, "__doc__": doc, "__module__": __name__})
+    CLASS_OF[code] = made
+    CODE_OF[made] = code
+    return made
+
+
+CLASS_OF: dict[int, type[OpError]] = {}
+CODE_OF: dict[type[OpError], int] = {}
+
+CancelledError = _status("CancelledError", CANCELLED, "The operation was cancelled.")
+UnknownError = _status("UnknownError", UNKNOWN, "An error of no other class, often from Python code.")
+InvalidArgumentError = _status("InvalidArgumentError", INVALID_ARGUMENT, "An op received an argument it cannot use.")
+DeadlineExceededError = _status("DeadlineExceededError", DEADLINE_EXCEEDED, "A deadline passed first.")
+NotFoundError = _status("NotFoundError", NOT_FOUND, "Something requested, a file for instance, is not there.")
+AlreadyExistsError = _status("AlreadyExistsError", ALREADY_EXISTS, "Something to be created is there already.")
+PermissionDeniedError = _status("PermissionDeniedError", PERMISSION_DENIED, "The caller may not do this.")
+ResourceExhaustedError = _status("ResourceExhaustedError", RESOURCE_EXHAUSTED, "Memory or another supply ran out.")
+FailedPreconditionError = _status(
+    "FailedPreconditionError", FAILED_PRECONDITION, "The system is not in the state that the op needs."
+)
+AbortedError = _status("AbortedError", ABORTED, "The operation was aborted, usually by a conflict.")
+OutOfRangeError = _status("OutOfRangeError", OUT_OF_RANGE, "An iteration went past its end.")
+UnimplementedError = _status("UnimplementedError", UNIMPLEMENTED, "The op does not do this.")
+InternalError = _status("InternalError", INTERNAL, "An invariant of the system is broken.")
+UnavailableError = _status("UnavailableError", UNAVAILABLE, "The runtime is unavailable at present.")
+DataLossError = _status("DataLossError", DATA_LOSS, "Data is lost or corrupted.")
+UnauthenticatedError = _status("UnauthenticatedError", UNAUTHENTICATED, "The caller is not who it should be.")
+
+
+class OperatorNotAllowedInGraphError(TypeError):
+    """A symbolic tensor was used where Python needs a value now."""
+
+
+class InaccessibleTensorError(ValueError):
+    """A tensor was used outside the graph that defines it."""
+
+
+class ShapeError(ValueError):
+    """An op's inputs do not fit together; shape inference found it.
+
+    Graph building raises it as the ValueError it is; eager execution turns it into
+    InvalidArgumentError.
+    """
+
+
+def invalid_argument(message: str) -> OpError:
+    """An InvalidArgumentError that names no node yet; the door adds the op's name."""
+    return InvalidArgumentError(None, None, message)

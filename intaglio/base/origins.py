@@ -1,0 +1,75 @@
+"""Where in the user's program something was made: file, line, function."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from types import CodeType
+from typing import NamedTuple
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+_ours: dict[CodeType, bool] = {}
+
+
+class Frame(NamedTuple):
+    """One line of a traceback in the user's code."""
+
+    filename: str
+    lineno: int
+    function: str
+
+    @property
+    def source(self) -> str:
+        """The line's text, or nothing if it cannot be read."""
+        return linecache.getline(self.filename, self.lineno).strip()
+
+    def __str__(self) -> str:
+        return f'File "{self.filename}", line {self.lineno}, in {self.function}'
+
+
+# A recorded stack: (code, instruction offset) pairs, innermost first. Lines are worked
+# out only when somebody asks, because tracing records one of these for every node.
+Origin = tuple[tuple[CodeType, int], ...]
+
+DEPTH = 6
+
+
+def capture(skip: int = 1) -> Origin:
+    """The innermost frames of the caller that are not this package's own."""
+    try:
+        frame = sys._getframe(skip)
+    except ValueError:
+        return ()
+    found: list[tuple[CodeType, int]] = []
+    known = _ours
+    while frame is not None:
+        code = frame.f_code
+        ours = known.get(code)
+        if ours is None:
+            ours = known[code] = is_ours(code)
+        if not ours:
+            found.append((code, frame.f_lasti))
+            if len(found) == DEPTH:
+                break
+        frame = frame.f_back
+    return tuple(found)
+
+
+def is_ours(code: CodeType) -> bool:
+    """True for code of this package and for code that it generates."""
+    name = code.co_filename
+    return name.startswith(PACKAGE) or name.startswith("<intaglio")
+
+
+def frames(origin: Origin) -> list[Frame]:
+    """A recorded stack as readable frames, innermost first."""
+    return [Frame(code.co_filename, _line(code, at), code.co_name) for code, at in origin]
+
+
+def _line(code: CodeType, offset: int) -> int:
+    for start, end, line in code.co_lines():
+        if start <= offset < end and line is not None:
+            return line
+    return code.co_firstlineno

@@ -1,0 +1,196 @@
+"""Nodes, their values and the immutable graph: what tracing makes and every later step reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from intaglio.base import origins
+from intaglio.base.dtypes import DType
+from intaglio.base.origins import Origin
+from intaglio.base.shapes import Dims, TensorShape, as_dims, merge, text
+from intaglio.op.op import Op
+from intaglio.op.spec import Spec
+from intaglio.op.tensor import Tensor
+
+
+class Node:
+    """One op in a graph. `tf.Operation`.
+
+    `inputs` are values of earlier nodes (flat; `op.sig.group` gives them by name), `attrs`
+    the attributes, `control` nodes that must have run before, `origin` where the user wrote it.
+    """
+
+    __slots__ = ("__weakref__", "_device", "attrs", "control", "graph", "inputs", "name", "op", "origin", "outputs")
+
+    def __init__(
+        self,
+        op: Op,
+        inputs: Sequence[SymbolicTensor],
+        attrs: dict[str, Any],
+        name: str,
+        specs: Sequence[Spec],
+        *,
+        control: tuple[Node, ...] = (),
+        origin: Origin = (),
+        graph: Any = None,
+        device: str = "",
+    ) -> None:
+        self.op = op
+        self.inputs: tuple[SymbolicTensor, ...] = tuple(inputs)
+        self.attrs = attrs
+        self.name = name
+        self.control = control
+        self.origin = origin
+        self.graph = graph
+        self._device = device
+        self.outputs = tuple([SymbolicTensor(self, i, s) for i, s in enumerate(specs)])
+
+    @property
+    def type(self) -> str:
+        """The op type: `"MatMul"`."""
+        return self.op.name
+
+    @property
+    def device(self) -> str:
+        """The device asked for, or nothing."""
+        return self._device
+
+    @property
+    def control_inputs(self) -> list[Node]:
+        """The nodes that must have run before this one."""
+        return list(self.control)
+
+    @property
+    def frames(self) -> list[origins.Frame]:
+        """The user's frames that made the node, innermost first."""
+        return origins.frames(self.origin)
+
+    def get_attr(self, name: str) -> Any:
+        """An attribute, or the dtype behind a type variable. Raises ValueError if there is none."""
+        if name in self.attrs:
+            return self.attrs[name]
+        types = self.op.types_of(self.inputs, self.attrs)
+        if name in types:
+            return types[name]
+        raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")
+
+    def __repr__(self) -> str:
+        return f"<tf.Operation '{self.name}' type={self.op.name}>"
+
+    def __str__(self) -> str:
+        return self.__repr__()
+
+
+class SymbolicTensor(Tensor):
+    """A value of a graph: output `index` of `node`. It has a spec and no data."""
+
+    __slots__ = ("__weakref__", "_key", "index", "node", "spec")
+
+    def __init__(self, node: Node, index: int, spec: Spec) -> None:
+        self.node = node
+        self.index = index
+        self.spec = spec
+
+    @property
+    def dtype(self) -> DType:
+        return self.spec.dtype
+
+    @property
+    def dims(self) -> Dims:
+        return self.spec.shape
+
+    @property
+    def op(self) -> Node:
+        """The `tf.Operation` that makes this tensor."""
+        return self.node
+
+    @property
+    def graph(self) -> Any:
+        """The graph that the tensor belongs to."""
+        return self.node.graph
+
+    @property
+    def name(self) -> str:
+        """`"add:0"`."""
+        return f"{self.node.name}:{self.index}"
+
+    @property
+    def value_index(self) -> int:
+        """Which output of its operation this is."""
+        return self.index
+
+    @property
+    def device(self) -> str:
+        """The device asked for, or nothing."""
+        return self.node.device
+
+    def consumers(self) -> list[Node]:
+        """The operations that take this tensor."""
+        return [n for n in self.node.graph.get_operations() if self.node_among(n)]
+
+    def node_among(self, node: Node) -> bool:
+        """True if `node` takes this tensor."""
+        return any(v is self for v in node.inputs)
+
+    def set_shape(self, shape: Any) -> None:
+        """Adds what is known of the shape. Raises ValueError if it contradicts."""
+        self.spec = self.spec.like(shape=merge(self.spec.shape, as_dims(shape)))
+
+    @property
+    def shape(self) -> TensorShape:
+        return TensorShape(self.spec.shape)
+
+    # Tensors compare element by element and have no hash: tables of values use id().
+    def __repr__(self) -> str:
+        return f"<tf.Tensor '{self.name}' shape={text(self.dims)} dtype={self.dtype.name}>"
+
+    def __str__(self) -> str:
+        shape = "" if self.dims is None else f", shape={text(self.dims)}"
+        return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name})'
+
+
+class Graph:
+    """An immutable graph: inputs, nodes in the order they run, outputs.
+
+    `nodes` hold the Placeholders of `inputs` first. Stateful nodes keep their order.
+    """
+
+    __slots__ = ("__weakref__", "compiled", "inputs", "name", "nodes", "outputs")
+
+    def __init__(
+        self,
+        name: str,
+        inputs: Sequence[SymbolicTensor],
+        nodes: Sequence[Node],
+        outputs: Sequence[SymbolicTensor],
+    ) -> None:
+        self.name = name
+        self.inputs = tuple(inputs)
+        self.nodes = tuple(nodes)
+        self.outputs = tuple(outputs)
+        self.compiled: Any = None  # the interpreter's function, made when first run
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter(self.nodes)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __repr__(self) -> str:
+        return f"<Graph {self.name}: {len(self.nodes)} nodes>"
+
+    @property
+    def input_specs(self) -> list[Spec]:
+        """The specs of the inputs."""
+        return [v.spec for v in self.inputs]
+
+    @property
+    def output_specs(self) -> list[Spec]:
+        """The specs of the outputs."""
+        return [v.spec for v in self.outputs]
+
+    @property
+    def stateful(self) -> bool:
+        """True if a node has effects or reads state."""
+        return any(n.op.stateful for n in self.nodes)

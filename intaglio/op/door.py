@@ -1,0 +1,328 @@
+"""The one door: every op call converts its inputs once, then goes to the level on top.
+
+A level is a place where ops are carried out: eagerly, or into a graph being recorded, or
+into a pattern of the rewriter. Each thread has a stack of levels; tapes belong to the level
+they were opened on, and record what is carried out there. `STATE.unusual` counts the levels
+and tapes of all threads, so that the fast eager path has one thing to check.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from intaglio.base import dtypes
+from intaglio.base.dtypes import DType
+from intaglio.op import convert
+from intaglio.op.signature import REQUIRED
+from intaglio.op.tensor import Tensor
+
+if TYPE_CHECKING:
+    from intaglio.op.op import Op
+    from intaglio.op.signature import Arg
+
+
+class Watcher(Protocol):
+    """A tape or forward accumulator: is shown every op carried out on its level."""
+
+    def record(self, op: Op, attrs: dict[str, Any], inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
+        """Takes note of one op."""
+        ...
+
+
+class Level:
+    """A place where ops are carried out."""
+
+    eager = False
+
+    def __init__(self) -> None:
+        self.watchers: list[Watcher] = []
+
+    def execute(self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None) -> Sequence[Tensor]:
+        """Carries the op out; returns its outputs as a flat sequence."""
+        raise NotImplementedError
+
+    def constant(self, array: Any, name: str | None = None) -> Tensor:
+        """The array as a tensor of this level."""
+        raise NotImplementedError
+
+    def finish(self, op: Op, outputs: Sequence[Tensor]) -> Any:
+        """What a call of an op without outputs returns."""
+        return None
+
+
+class State:
+    """`unusual` is not 0 while any thread has a level or a tape open."""
+
+    __slots__ = ("_lock", "unusual")
+
+    def __init__(self) -> None:
+        self.unusual = 0
+        self._lock = threading.Lock()
+
+    def shift(self, by: int) -> None:
+        """Counts levels and tapes, for all threads."""
+        with self._lock:
+            self.unusual += by
+
+
+STATE = State()
+_bottom: list[type[Level]] = []
+
+
+def install_bottom(level: type[Level]) -> None:
+    """Names the kind of level that every thread starts on: the eager one."""
+    _bottom[:] = [level]
+
+
+class _Stack(threading.local):
+    def __init__(self) -> None:
+        self.levels: list[Level] = [_bottom[0]()]
+        self.top: Level = self.levels[0]
+
+
+_stack: Any = None
+
+
+def stack() -> Any:
+    """This thread's stack of levels: `.top`, `.levels`."""
+    global _stack
+    if _stack is None:
+        _stack = _Stack()
+    return _stack
+
+
+def level() -> Level:
+    """The level that ops of this thread go to now."""
+    return (_stack or stack()).top
+
+
+@contextmanager
+def pushed(new: Level) -> Iterator[Level]:
+    """Ops of this thread go to `new` while the block runs."""
+    here = stack()
+    here.levels.append(new)
+    here.top = new
+    STATE.shift(+1)
+    try:
+        yield new
+    finally:
+        STATE.shift(-1)
+        here.levels.pop()
+        here.top = here.levels[-1]
+
+
+def watch(watcher: Watcher) -> Level:
+    """Shows the watcher every op of the present level. Returns that level."""
+    here = level()
+    here.watchers = [*here.watchers, watcher]
+    STATE.shift(+1)
+    return here
+
+
+def unwatch(watcher: Watcher, here: Level) -> None:
+    """Ends `watch` on the level that it returned."""
+    if watcher in here.watchers:
+        here.watchers = [w for w in here.watchers if w is not watcher]
+        STATE.shift(-1)
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """No tape or accumulator of this level sees the ops of the block."""
+    here = level()
+    kept, here.watchers = here.watchers, []
+    try:
+        yield
+    finally:
+        here.watchers = [*kept, *here.watchers]
+
+
+def call(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None) -> Any:
+    """One op call as the user wrote it: binds, converts, carries out, shows the tapes."""
+    if not kwargs and len(args) == len(op.input_names):
+        given, attrs = args, op.defaults
+        if op.required:
+            raise _missing(op, op.required[0])
+    else:
+        given, attrs = _bind(op, args, kwargs)
+    if op.attr_names and (attrs or op.has_lists):
+        attrs = dict(attrs)
+    if op.has_lists:
+        inputs, attrs = _convert_lists(op, given, dict(attrs))
+    else:
+        inputs = _convert(op, given, attrs)
+    outputs = carry_out(op, inputs, attrs, name)
+    return pack(op, outputs, attrs)
+
+
+def carry_out(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None) -> Sequence[Tensor]:
+    """Goes through the door with inputs that are tensors already (flat)."""
+    here = (_stack or stack()).top
+    outputs = here.execute(op, inputs, attrs, name)
+    for watcher in here.watchers:
+        watcher.record(op, attrs, inputs, outputs)
+    return outputs
+
+
+def pack(op: Op, outputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
+    """Flat outputs as the call returns them: a tensor, a list, a named tuple or nothing."""
+    if op.has_list_outputs:
+        grouped = op.sig.group_outputs(outputs, attrs)
+        return grouped[0] if op.result is None else op.result(*grouped)
+    if op.result is not None:
+        return op.result(*outputs)
+    return outputs[0] if outputs else level().finish(op, outputs)
+
+
+def _missing(op: Op, name: str) -> TypeError:
+    return TypeError(f"{op.name}() is missing the required argument {name!r}; its signature is {op.sig.text!r}")
+
+
+def _bind(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+    names = op.input_names + op.attr_names
+    if len(args) > len(names):
+        raise TypeError(f"{op.name}() takes {len(names)} arguments but {len(args)} were given")
+    bound = dict(zip(names, args, strict=False))
+    for key, value in kwargs.items():
+        if key in bound:
+            raise TypeError(f"{op.name}() got multiple values for argument {key!r}")
+        if key not in names:
+            if key in op.implied or key in op.vars:
+                continue  # derived from the inputs; TensorFlow's raw_ops never take them
+            raise TypeError(f"{op.name}() got an unexpected keyword argument {key!r}; its signature is {op.sig.text!r}")
+        bound[key] = value
+    for missing in (n for n in op.input_names if n not in bound):
+        raise _missing(op, missing)
+    attrs: dict[str, Any] = {}
+    for attr in op.sig.attrs:
+        value = bound.get(attr.name, attr.default)
+        if value is REQUIRED:
+            raise _missing(op, attr.name)
+        attrs[attr.name] = convert.attribute(value, attr.kind) if attr.name in bound else value
+    return [bound[n] for n in op.input_names], attrs
+
+
+def _convert(op: Op, given: Sequence[Any], attrs: dict[str, Any]) -> Sequence[Tensor]:
+    """The inputs as tensors; those of one type variable with one dtype."""
+    types: dict[str, DType] = {}
+    for (var, _, _), value in zip(op.slots, given, strict=True):
+        if var is not None and var not in types:
+            if isinstance(value, Tensor):
+                types[var] = value.dtype
+            else:
+                dtype = attrs.get(var) or convert.dtype_of(value)
+                if dtype is not None:
+                    types[var] = dtype
+    inputs: list[Tensor] = []
+    for index, ((var, fixed, allowed), value) in enumerate(zip(op.slots, given, strict=True)):
+        wanted = fixed or (types.get(var) if var else None)
+        tensor = _one(op, index, value, wanted)
+        if var is not None:
+            types.setdefault(var, tensor.dtype)
+        if allowed is not None and tensor.dtype not in allowed:
+            raise _not_allowed(op, index, tensor.dtype, allowed)
+        inputs.append(tensor)
+    return inputs
+
+
+def _one(op: Op, index: int, value: Any, wanted: DType | None) -> Tensor:
+    if isinstance(value, Tensor):
+        if wanted is None or value.dtype is wanted:
+            return value
+        raise _mismatch(op, index, wanted, value.dtype)
+    try:
+        return convert.to_tensor(value, dtype_hint=wanted) if wanted is None else convert.to_tensor(value, wanted)
+    except (TypeError, ValueError) as e:
+        if convert.dtype_of(value) is not None and wanted is not None and convert.dtype_of(value) is not wanted:
+            raise _mismatch(op, index, wanted, convert.dtype_of(value)) from None
+        raise type(e)(f"{e} [argument {op.input_names[index]!r} of {op.name}]") from None
+
+
+def _convert_lists(op: Op, given: Sequence[Any], attrs: dict[str, Any]) -> tuple[Sequence[Tensor], dict[str, Any]]:
+    types: dict[str, DType] = {}
+    flat: list[Tensor] = []
+    for arg, value in zip(op.sig.inputs, given, strict=True):
+        if arg.is_list and not isinstance(value, (list, tuple)):
+            raise TypeError(
+                f"Expected list for '{arg.name}' argument to '{op.name}' Op, not {convert.describe(value)}."
+            )
+        values: Sequence[Any] = value if arg.is_list else (value,)
+        if arg.types:
+            tensors = [convert.to_tensor(v) for v in values]
+            attrs[arg.types] = tuple([t.dtype for t in tensors])
+            flat += tensors
+            continue
+        if arg.count:
+            if attrs.setdefault(arg.count, len(values)) != len(values):
+                raise ValueError(f"List argument {arg.name!r} to {op.name!r} Op has {len(values)} elements, not {attrs[arg.count]}.")
+        flat += _alike(op, arg, values, types, len(flat), attrs)
+    return flat, attrs
+
+
+def _alike(
+    op: Op, arg: Arg, values: Sequence[Any], types: dict[str, DType], at: int, attrs: dict[str, Any]
+) -> list[Tensor]:
+    """Tensors of one dtype: a fixed one, or that of a type variable."""
+    var = arg.var
+    if var is not None and var not in types:
+        found = [v.dtype for v in values if isinstance(v, Tensor)] or [d for d in map(convert.dtype_of, values) if d]
+        if found or attrs.get(var):
+            types[var] = found[0] if found else attrs[var]
+    tensors: list[Tensor] = []
+    for i, v in enumerate(values):
+        wanted = arg.dtype or (types.get(var) if var else None)
+        tensor = convert.to_tensor(v, wanted) if not isinstance(v, Tensor) else v
+        if wanted is not None and tensor.dtype is not wanted:
+            raise _mismatch(op, at + i, wanted, tensor.dtype)
+        if var:
+            types.setdefault(var, tensor.dtype)
+        tensors.append(tensor)
+    return tensors
+
+
+def _mismatch(op: Op, index: int, wanted: DType, got: DType | None) -> Exception:
+    name = got.name if got else "unknown"
+    text = (
+        f"cannot compute {op.name} as input #{index}(zero-based) was expected to be "
+        f"{_article(wanted)} tensor but is {_article(got) if got else name} tensor"
+    )
+    return level_error(op, text, TypeError, f"Input {op_input(op, index)!r} of {op.name!r} Op has type {name} that does not match type {wanted.name} of another argument.")
+
+
+def op_input(op: Op, index: int) -> str:
+    """The name of a flat input."""
+    return op.input_names[min(index, len(op.input_names) - 1)]
+
+
+def level_error(op: Op, eager: str, graph: type[Exception], text: str) -> Exception:
+    """The error of the present level: InvalidArgumentError eagerly, `graph(text)` in a graph."""
+    from_eager = level().eager
+    if from_eager:
+        return convert.invalid(f"{eager} [Op:{op.name}] name: ")
+    return graph(text)
+
+
+def _article(dtype: DType) -> str:
+    name = {dtypes.float32: "float", dtypes.float64: "double", dtypes.float16: "half"}.get(dtype, dtype.name)
+    return f"a {name}"
+
+
+def _not_allowed(op: Op, index: int, dtype: DType, allowed: frozenset[DType]) -> Exception:
+    names = ", ".join(sorted(d.name for d in allowed))
+    text = f"Value for attr 'T' of {dtype.name} is not in the list of allowed values: {names}\n\t; NodeDef: {{{{node {op.name}}}}}; [Op:{op.name}] name: "
+    return level_error(
+        op,
+        text,
+        TypeError,
+        f"Value passed to parameter '{op_input(op, index)}' has DataType {dtype.name} not in list of allowed values: {names}",
+    )
+
+
+def as_arrays(tensors: Sequence[Tensor]) -> list[np.ndarray]:
+    """The values of eager tensors."""
+    return [t._array for t in tensors]  # type: ignore[attr-defined]

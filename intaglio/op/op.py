@@ -1,0 +1,214 @@
+"""`Op` and `@op`: everything about an op in one class, checked when it is declared."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, TypeVar
+
+from intaglio.base.dtypes import ALL, BY_NAME, DType
+from intaglio.base.errors import ShapeError
+from intaglio.op import door, raw, scalar
+from intaglio.op.signature import REQUIRED, Arg, Signature, parse
+from intaglio.op.spec import Spec
+
+# What a kernel may ask for besides the op's own names: services of the runtime.
+#   run(graph, arrays) -> list   carries out a branch or body graph
+#   wrap(array) -> Tensor        an eager tensor around an array
+SERVICES = frozenset({"run", "wrap"})
+RULES = ("infer", "kernel", "gradient", "native", "xla", "scalar", "decompose")
+
+
+class Rule:
+    """One rule of an op: the function and the names it asks for."""
+
+    __slots__ = ("fn", "specs", "takes")
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        code = fn.__code__
+        bound = 1 if hasattr(fn, "__self__") else 0
+        notes = fn.__annotations__
+        self.fn = fn
+        self.takes: tuple[str, ...] = code.co_varnames[bound : code.co_argcount]
+        self.specs = frozenset([n for n in self.takes if notes.get(n) in ("Spec", Spec)])
+
+    def __call__(self, **known: Any) -> Any:
+        """Calls the rule with those of the known names that it takes."""
+        return self.fn(*[known[n] for n in self.takes])
+
+    def needs(self, name: str) -> bool:
+        """True if the rule takes the value `name`, and not only its Spec."""
+        return name in self.takes and name not in self.specs
+
+
+class Op:
+    """An op of TensorFlow, named after its op type. See CONTRIBUTING.md for the rules' forms.
+
+    `signature` declares inputs, attributes and outputs; class attributes named like its type
+    variables list the dtypes allowed. `stateful` ops are kept and stay in program order.
+    """
+
+    signature: ClassVar[str] = ""
+    stateful: ClassVar[bool] = False
+    name: str
+    sig: Signature
+    rules: dict[str, Rule]
+    kernel_fn: Callable[..., Any] | None
+    kernel_order: tuple[tuple[str, Any], ...]
+    defaults: dict[str, Any]
+    result: Any
+    slots: tuple[tuple[str | None, DType | None, frozenset[DType] | None], ...]
+
+    def __init__(self) -> None:
+        self.name = type(self).__name__
+        try:
+            self.sig = parse(self.signature)
+            self._declare()
+        except ValueError as e:
+            raise TypeError(f"op {self.name}: {e}") from None
+
+    # -- declaration ---------------------------------------------------------------
+
+    def _declare(self) -> None:
+        sig = self.sig
+        self.input_names = tuple([a.name for a in sig.inputs])
+        self.output_names = tuple([a.name for a in sig.outputs])
+        self.attr_names = tuple([a.name for a in sig.attrs])
+        self.defaults = {a.name: a.default for a in sig.attrs}
+        self.required = tuple([a.name for a in sig.attrs if a.default is REQUIRED])
+        self.implied = {n for a in sig.inputs for n in (a.count, a.types) if n}
+        self.has_lists = sig.has_lists
+        self.has_list_outputs = any(a.is_list for a in sig.outputs)
+        self.result = namedtuple(self.name, self.output_names) if len(sig.outputs) > 1 else None
+        self.slots = tuple([(a.var, a.dtype, self._allowed(a)) for a in sig.inputs])
+        self.vars = tuple(dict.fromkeys(a.var for a in sig.inputs if a.var))
+        self.rules = {}
+        for kind in RULES:
+            fn = getattr(self, kind, None)
+            if fn is not None:
+                self.rules[kind] = self._rule(kind, fn)
+        self._resolve_kernel()
+
+    def _allowed(self, arg: Arg) -> frozenset[DType] | None:
+        if arg.var is None:
+            return None
+        if arg.var in self.attr_names and not hasattr(self, arg.var):
+            return frozenset(ALL)
+        allowed = getattr(self, arg.var, None)
+        if allowed is None:
+            raise ValueError(f"type variable {arg.var} of {self.sig.text!r} is no class attribute")
+        return frozenset(allowed)
+
+    def _names(self, kind: str) -> set[str]:
+        names = {*self.input_names, *self.attr_names, *self.vars, *self.implied}
+        names |= {n for a in self.sig.outputs for n in (a.var, a.count, a.types) if n}
+        if kind == "gradient":
+            names |= {*self.output_names, *(f"d{n}" for n in self.output_names)}
+        if kind == "kernel":
+            names |= SERVICES
+        if kind in ("scalar", "native", "xla"):
+            names.add("s")
+        return names
+
+    def _rule(self, kind: str, fn: Callable[..., Any]) -> Rule:
+        rule = Rule(fn)
+        if kind == "scalar":
+            wanted = ("s", *self.input_names)
+            if rule.takes[: len(wanted)] != wanted:
+                raise ValueError(f"rule scalar takes {rule.takes}, not {wanted}")
+        strangers = [n for n in rule.takes if n not in self._names(kind)]
+        if strangers:
+            raise ValueError(f"rule {kind} asks for {strangers}, which {self.sig.text!r} does not have")
+        return rule
+
+    def _resolve_kernel(self) -> None:
+        if "kernel" in self.rules:
+            self.kernel_fn = self.rules["kernel"].fn
+            takes = self.rules["kernel"].takes
+        elif "scalar" in self.rules:
+            takes = self.rules["scalar"].takes[1:]
+            self.kernel_fn = scalar.kernel_of(self.rules["scalar"].fn, len(takes))
+        else:
+            self.kernel_fn, takes = None, ()
+        # Where each argument of the kernel comes from, worked out once.
+        index = {n: i for i, n in enumerate(self.input_names)}
+        self.kernel_order = tuple(
+            [
+                ("input", index[n])
+                if n in index
+                else ("service", n)
+                if n in SERVICES
+                else ("type", n)
+                if n in self.vars and n not in self.attr_names
+                else ("attr", n)
+                for n in takes
+            ]
+        )
+        # The commonest form: all inputs in order and nothing else.
+        self.plain = not self.has_lists and self.kernel_order == tuple(
+            [("input", i) for i in range(len(self.input_names))]
+        )
+
+    # -- calling -------------------------------------------------------------------
+
+    def __call__(self, *args: Any, name: str | None = None, **kwargs: Any) -> Any:
+        """Carries the op out wherever the program is: now, or in the graph being recorded."""
+        return door.call(self, args, kwargs, name)
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}: {self.sig.text}>"
+
+    def types_of(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> dict[str, Any]:
+        """The type variables' values for these (flat) inputs; anything with `.dtype` will do."""
+        found: dict[str, Any] = {}
+        values = self.sig.group(inputs, attrs) if self.has_lists else inputs
+        for arg, value in zip(self.sig.inputs, values, strict=True):
+            if arg.types:
+                found[arg.types] = tuple([v.dtype for v in value])
+            elif arg.var and arg.var not in found:
+                if arg.is_list:
+                    if value:
+                        found[arg.var] = value[0].dtype
+                else:
+                    found[arg.var] = value.dtype
+        return found
+
+    def known(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> dict[str, Any]:
+        """Everything a rule may ask for, by name: inputs grouped, attributes, type variables."""
+        names = self.types_of(inputs, attrs)
+        names.update(attrs)
+        names.update(zip(self.input_names, self.sig.group(inputs, attrs), strict=True))
+        return names
+
+    def output_specs(self, specs: Sequence[Spec], attrs: dict[str, Any]) -> list[Spec]:
+        """The (flat) outputs' specs. Raises ShapeError or ValueError if the inputs do not fit."""
+        rule = self.rules.get("infer")
+        if rule is None:
+            raise ShapeError(f"op {self.name} has no infer rule")
+        result = rule(**self.known(specs, attrs))
+        if result is None:
+            return []
+        if isinstance(result, Spec):
+            return [result]
+        flat: list[Spec] = []
+        for item in result:
+            flat.extend(item) if isinstance(item, list) else flat.append(item)
+        return flat
+
+
+C = TypeVar("C", bound=type[Op])
+
+
+def op(cls: C) -> C:
+    """Declares the class as an op of the catalogue. Returns the class.
+
+    Raises TypeError for a signature that cannot be read, a rule that asks for a name the
+    signature does not have, or a type variable without dtypes.
+    """
+    raw.register(cls())
+    return cls
+
+
+def dtypes_named(text: str) -> tuple[DType, ...]:
+    """`"float32 int32"` as DTypes."""
+    return tuple([BY_NAME[n] for n in text.split()])

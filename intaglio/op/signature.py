@@ -1,0 +1,136 @@
+"""Op signatures: `"x: T, y: T; axis: int = 0 -> z: T"`.
+
+Left of the semicolon stand the inputs, right of it the attributes, after the arrow the
+outputs. A type is a dtype's name, a type variable (a class attribute of the op with the
+dtypes allowed, or an attribute of kind `type`), `N*T` for N tensors of one type, or `*Tin`
+for tensors of the types that the attribute `Tin` lists.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from intaglio.base.dtypes import BY_NAME, DType
+
+REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()
+KINDS = frozenset(
+    k
+    for base in ("int", "float", "bool", "str", "type", "shape", "tensor", "func")
+    for k in (base, f"list({base})")
+) | {"object"}
+
+
+class Arg(NamedTuple):
+    """An input or output of an op.
+
+    `dtype` is set for a fixed type, `var` for a type variable; `count` names the attribute
+    that counts a homogeneous list, `types` the attribute that lists a mixed list's types.
+    """
+
+    name: str
+    dtype: DType | None
+    var: str | None
+    count: str | None
+    types: str | None
+
+    @property
+    def is_list(self) -> bool:
+        return self.count is not None or self.types is not None
+
+
+class Attr(NamedTuple):
+    """An attribute: a value that is part of the node and not computed by the graph."""
+
+    name: str
+    kind: str
+    default: Any
+
+
+class Signature(NamedTuple):
+    """A parsed signature."""
+
+    inputs: tuple[Arg, ...]
+    attrs: tuple[Attr, ...]
+    outputs: tuple[Arg, ...]
+    text: str
+
+    @property
+    def has_lists(self) -> bool:
+        """True if an input is a list of tensors."""
+        return any(a.is_list for a in self.inputs)
+
+    def group(self, values: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+        """A node's flat inputs as one value, or one list, for each input."""
+        return _group(self.inputs, values, attrs)
+
+    def group_outputs(self, values: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+        """A node's flat outputs as one value, or one list, for each output."""
+        return _group(self.outputs, values, attrs)
+
+
+def _group(args: tuple[Arg, ...], values: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    grouped: list[Any] = []
+    at = 0
+    for arg in args:
+        if not arg.is_list:
+            grouped.append(values[at])
+            at += 1
+            continue
+        n = attrs[arg.count] if arg.count else len(attrs[arg.types])  # type: ignore[index]
+        grouped.append(list(values[at : at + n]))
+        at += n
+    return grouped
+
+
+def parse(text: str) -> Signature:
+    """Reads a signature. Raises ValueError that says what is wrong with it."""
+    if "->" not in text:
+        raise ValueError(f"signature {text!r} has no '->'")
+    left, right = text.split("->")
+    inputs, _, attrs = left.partition(";")
+    return Signature(
+        tuple([_arg(p, text) for p in _parts(inputs)]),
+        tuple([_attr(p, text) for p in _parts(attrs)]),
+        tuple([_arg(p, text) for p in _parts(right)]),
+        text,
+    )
+
+
+def _parts(text: str) -> list[str]:
+    parts, depth, current = [], 0, ""
+    for ch in text:
+        depth += ch in "([{"
+        depth -= ch in ")]}"
+        if ch == "," and depth == 0:
+            parts.append(current)
+            current = ""
+        else:
+            current += ch
+    parts.append(current)
+    return [p.strip() for p in parts if p.strip()]
+
+
+def _arg(part: str, text: str) -> Arg:
+    name, colon, kind = (p.strip() for p in part.partition(":"))
+    if not colon or not name.isidentifier():
+        raise ValueError(f"{part!r} in signature {text!r} is not 'name: type'")
+    if kind.startswith("*"):
+        return Arg(name, None, None, None, kind[1:])
+    count, star, element = kind.partition("*")
+    if not star:
+        count, element = "", kind
+    dtype = BY_NAME.get(element)
+    return Arg(name, dtype, None if dtype else element, count or None, None)
+
+
+def _attr(part: str, text: str) -> Attr:
+    head, eq, default = (p.strip() for p in part.partition("="))
+    name, colon, kind = (p.strip() for p in head.partition(":"))
+    if not colon or kind not in KINDS:
+        raise ValueError(f"{part!r} in signature {text!r} is not 'name: kind' with a kind of {sorted(KINDS)}")
+    if not eq:
+        return Attr(name, kind, REQUIRED)
+    value = BY_NAME[default] if kind == "type" and default in BY_NAME else ast.literal_eval(default)
+    return Attr(name, kind, tuple(value) if isinstance(value, list) else value)

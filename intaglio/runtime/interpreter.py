@@ -1,0 +1,195 @@
+"""Runs graphs: one graph becomes one flat Python function that calls the kernels in order.
+
+No look-ups by name remain: kernels, attributes and constants are globals of the generated
+code, values are its locals, and a value is dropped after its last use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import errors
+from intaglio.base.dtypes import from_numpy
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.op.op import Op
+
+# Services that kernels may ask for by parameter name (see intaglio.op.op.SERVICES).
+SERVICES: dict[str, Any] = {}
+Compiled = Callable[..., tuple[Any, ...]]
+
+
+def run_graph(graph: Graph, arrays: Sequence[Any]) -> list[Any]:
+    """Runs a branch, body or called graph on arrays; returns its outputs as arrays."""
+    return list(compiled(graph)(*arrays))
+
+
+SERVICES["run"] = run_graph
+
+
+def compiled(graph: Graph) -> Compiled:
+    """The graph as a Python function of its input arrays, built once."""
+    function = graph.compiled
+    if function is None:
+        function = graph.compiled = _Writer(graph).function()
+    return function
+
+
+def call_kernel(op: Op, arrays: Sequence[Any], attrs: dict[str, Any]) -> Any:
+    """Calls an op's kernel with what it asks for."""
+    values = op.sig.group(arrays, attrs) if op.has_lists else arrays
+    types = None
+    args: list[Any] = []
+    for kind, key in op.kernel_order:
+        if kind == "input":
+            args.append(values[key])
+        elif kind == "attr":
+            args.append(attrs[key])
+        elif kind == "service":
+            args.append(SERVICES[key])
+        else:
+            types = types or op.types_of([_Typed(a) for a in arrays], attrs)
+            args.append(types[key])
+    return op.kernel_fn(*args)  # type: ignore[misc]
+
+
+class _Typed:
+    """An array with its DType, for working out type variables."""
+
+    __slots__ = ("dtype",)
+
+    def __init__(self, array: Any) -> None:
+        self.dtype = dtype_of(array)
+
+
+def dtype_of(array: Any) -> Any:
+    """The DType of an array or resource object."""
+    return from_numpy(array.dtype)
+
+
+def flat_result(op: Op, result: Any) -> list[Any]:
+    """A kernel's result as a flat list of arrays."""
+    if not op.output_names:
+        return []
+    if op.result is None:
+        return list(result) if op.has_list_outputs else [result]
+    flat: list[Any] = []
+    for arg, item in zip(op.sig.outputs, result, strict=True):
+        flat.extend(item) if arg.is_list else flat.append(item)
+    return flat
+
+
+class _Writer:
+    """Writes the Python text of a graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.space: dict[str, Any] = {"__name__": "intaglio.runtime.generated"}
+        self.names: dict[int, str] = {}  # by id: tensors compare element by element
+        self.lines: list[str] = []
+        self.nodes: list[Node | None] = [None]
+
+    def function(self) -> Compiled:
+        """The compiled function."""
+        for i, value in enumerate(self.graph.inputs):
+            self.names[id(value)] = f"i{i}"
+        last = self._last_uses()
+        for index, node in enumerate(self.graph.nodes):
+            if node.op.name == "Placeholder" and id(node.outputs[0]) in self.names:
+                continue
+            self._write(index, node)
+            for value in last.get(node, ()):
+                self.lines.append(f" {self.names[id(value)]} = None")
+                self.nodes.append(None)
+        results = ", ".join([self.names[id(v)] for v in self.graph.outputs])
+        inputs = ", ".join([f"i{i}" for i in range(len(self.graph.inputs))])
+        text = f"def run({inputs}):\n" + "\n".join(self.lines) + f"\n return ({results}{',' if results else ''})\n"
+        code = compile(text, f"<intaglio graph {self.graph.name}>", "exec")
+        exec(code, self.space)
+        run = self.space["run"]
+        run.nodes = self.nodes
+        return run
+
+    def _last_uses(self) -> dict[Node, list[SymbolicTensor]]:
+        kept = {id(v) for v in self.graph.outputs}
+        seen: set[int] = set()
+        last: dict[Node, list[SymbolicTensor]] = {}
+        for node in reversed(self.graph.nodes):
+            for value in node.inputs:
+                if id(value) not in seen and id(value) not in kept and value.node.op.name != "Const":
+                    seen.add(id(value))
+                    last.setdefault(node, []).append(value)
+        return last
+
+    def _write(self, index: int, node: Node) -> None:
+        op = node.op
+        if op.name == "Const":
+            name = f"c{index}"
+            self.space[name] = node.attrs["value"]
+            self.names[id(node.outputs[0])] = name
+            return
+        if op.kernel_fn is None:
+            raise errors.UnimplementedError(None, node, f"op {op.name} has no kernel and cannot be interpreted")
+        self.space[f"k{index}"] = op.kernel_fn
+        arguments = ", ".join(self._arguments(index, node))
+        targets = [f"v{index}_{i}" for i in range(len(node.outputs))]
+        self.names.update(zip(map(id, node.outputs), targets, strict=True))
+        call = f"k{index}({arguments})"
+        if op.result is not None and op.has_list_outputs:
+            self.space[f"o{index}"] = op
+            self.space["flat_result"] = flat_result
+            call = f"flat_result(o{index}, {call})"
+        if op.result is not None or op.has_list_outputs:
+            left = ", ".join(targets) + "," if targets else "()"
+            self.lines.append(f" {left} = {call}" if targets else f" {call}")
+        else:
+            self.lines.append(f" {targets[0]} = {call}" if targets else f" {call}")
+        self.nodes.append(node)
+
+    def _arguments(self, index: int, node: Node) -> list[str]:
+        op = node.op
+        names = [self.names[id(v)] for v in node.inputs]
+        if op.plain:
+            return names
+        grouped = op.sig.group(names, node.attrs) if op.has_lists else names
+        types = None
+        texts: list[str] = []
+        for kind, key in op.kernel_order:
+            if kind == "input":
+                item = grouped[key]
+                texts.append(f"[{', '.join(item)}]" if isinstance(item, list) else item)
+                continue
+            if kind == "attr":
+                value = node.attrs[key]
+            elif kind == "service":
+                value = SERVICES[key]
+            else:
+                types = types or op.types_of(node.inputs, node.attrs)
+                value = types[key]
+            if value is None or type(value) is bool or type(value) is int:
+                texts.append(repr(value))
+                continue
+            name = f"a{index}_{key}"
+            self.space[name] = value
+            texts.append(name)
+        return texts
+
+
+def failing_node(error: BaseException) -> Node | None:
+    """The node whose kernel raised, from the generated code's line in the traceback."""
+    traceback = error.__traceback__
+    found = None
+    while traceback is not None:
+        frame = traceback.tb_frame
+        if frame.f_globals.get("__name__") == "intaglio.runtime.generated":
+            nodes = frame.f_globals["run"].nodes
+            found = nodes[traceback.tb_lineno - 1]
+        traceback = traceback.tb_next
+    return found
+
+
+def as_array(value: Any) -> Any:
+    """A kernel's scalar as an array; resources stay as they are."""
+    return np.asarray(value) if isinstance(value, np.generic) else value

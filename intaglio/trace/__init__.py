@@ -1,0 +1,1 @@
+"""Recording a graph: levels that record, captures, order of effects."""
