@@ -36,7 +36,7 @@ class DType:
     marker for resources and variants, whose values are Python objects).
     """
 
-    __slots__ = ("_name", "_numpy", "_number", "_repr")
+    __slots__ = ("_name", "_number", "_numpy", "_repr")
 
     def __init__(self, name: str, number: int, numpy: Any) -> None:
         self._name = name
@@ -82,7 +82,9 @@ class DType:
 
     @property
     def is_numeric(self) -> bool:
-        return self.is_integer or self.is_floating or self.is_complex or self.is_quantized
+        return (
+            self.is_integer or self.is_floating or self.is_complex or self.is_quantized
+        )
 
     @property
     def is_integer(self) -> bool:
@@ -111,7 +113,11 @@ class DType:
     @property
     def size(self) -> int:
         """Bytes an element takes; 1 for strings, resources and variants."""
-        return 1 if self._numpy == object or isinstance(self._numpy, _Marker) else self._numpy.itemsize
+        return (
+            1
+            if self._numpy == object or isinstance(self._numpy, _Marker)
+            else self._numpy.itemsize
+        )
 
     @property
     def min(self) -> Any:
@@ -130,7 +136,9 @@ class DType:
             return int(getattr(ml_dtypes.iinfo(self._numpy), end))
         if self.is_floating:
             return getattr(ml_dtypes.finfo(self._numpy), end)
-        raise TypeError(f"Cannot find {end}imum value of {self!r}: it is not a number type.")
+        raise TypeError(
+            f"Cannot find {end}imum value of {self!r}: it is not a number type."
+        )
 
     @property
     def limits(self) -> tuple[Any, Any]:
@@ -243,7 +251,9 @@ def from_numpy(dtype: np.dtype[Any]) -> DType:
             return string
         found = BY_NUMPY.get(dtype.newbyteorder("="))
     if found is None:
-        raise TypeError(f"Cannot convert the NumPy dtype {dtype!r} to a TensorFlow DType.")
+        raise TypeError(
+            f"Cannot convert the NumPy dtype {dtype!r} to a TensorFlow DType."
+        )
     return found
 
 
@@ -273,4 +283,6 @@ def as_dtype(value: Any) -> DType:
     try:
         return from_numpy(np.dtype(numpy))
     except TypeError:
-        raise TypeError(f"Cannot convert the argument `type_value`: {value!r} to a TensorFlow DType.") from None
+        raise TypeError(
+            f"Cannot convert the argument `type_value`: {value!r} to a TensorFlow DType."
+        ) from None

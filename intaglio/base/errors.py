@@ -29,7 +29,14 @@ UNAUTHENTICATED = 16
 class OpError(Exception):
     """An op failed while running. `OpError(node_def, op, message, error_code)`."""
 
-    def __init__(self, node_def: Any, op: Any, message: str, error_code: int = UNKNOWN, *args: Any) -> None:
+    def __init__(
+        self,
+        node_def: Any,
+        op: Any,
+        message: str,
+        error_code: int = UNKNOWN,
+        *args: Any,
+    ) -> None:
         super().__init__(node_def, op, message, error_code, *args)
         self._node_def = node_def
         self._op = op
@@ -70,14 +77,22 @@ class OpError(Exception):
 
 
 def _rebuild(cls: type[OpError], message: str, code: int) -> OpError:
-    return OpError(None, None, message, code) if cls is OpError else cls(None, None, message)
+    return (
+        OpError(None, None, message, code)
+        if cls is OpError
+        else cls(None, None, message)
+    )
 
 
 def _status(name: str, code: int, doc: str) -> type[OpError]:
-    def __init__(self: OpError, node_def: Any, op: Any, message: str, *args: Any) -> None:
+    def __init__(
+        self: OpError, node_def: Any, op: Any, message: str, *args: Any
+    ) -> None:
         OpError.__init__(self, node_def, op, message, code, *args)
 
-    made = type(name, (OpError,), {"__init__": __init__, "__doc__": doc, "__module__": __name__})
+    made = type(
+        name, (OpError,), {"__init__": __init__, "__doc__": doc, "__module__": __name__}
+    )
     CLASS_OF[code] = made
     CODE_OF[made] = code
     return made
@@ -87,23 +102,55 @@ CLASS_OF: dict[int, type[OpError]] = {}
 CODE_OF: dict[type[OpError], int] = {}
 
 CancelledError = _status("CancelledError", CANCELLED, "The operation was cancelled.")
-UnknownError = _status("UnknownError", UNKNOWN, "An error of no other class, often from Python code.")
-InvalidArgumentError = _status("InvalidArgumentError", INVALID_ARGUMENT, "An op received an argument it cannot use.")
-DeadlineExceededError = _status("DeadlineExceededError", DEADLINE_EXCEEDED, "A deadline passed first.")
-NotFoundError = _status("NotFoundError", NOT_FOUND, "Something requested, a file for instance, is not there.")
-AlreadyExistsError = _status("AlreadyExistsError", ALREADY_EXISTS, "Something to be created is there already.")
-PermissionDeniedError = _status("PermissionDeniedError", PERMISSION_DENIED, "The caller may not do this.")
-ResourceExhaustedError = _status("ResourceExhaustedError", RESOURCE_EXHAUSTED, "Memory or another supply ran out.")
-FailedPreconditionError = _status(
-    "FailedPreconditionError", FAILED_PRECONDITION, "The system is not in the state that the op needs."
+UnknownError = _status(
+    "UnknownError", UNKNOWN, "An error of no other class, often from Python code."
 )
-AbortedError = _status("AbortedError", ABORTED, "The operation was aborted, usually by a conflict.")
-OutOfRangeError = _status("OutOfRangeError", OUT_OF_RANGE, "An iteration went past its end.")
-UnimplementedError = _status("UnimplementedError", UNIMPLEMENTED, "The op does not do this.")
-InternalError = _status("InternalError", INTERNAL, "An invariant of the system is broken.")
-UnavailableError = _status("UnavailableError", UNAVAILABLE, "The runtime is unavailable at present.")
+InvalidArgumentError = _status(
+    "InvalidArgumentError",
+    INVALID_ARGUMENT,
+    "An op received an argument it cannot use.",
+)
+DeadlineExceededError = _status(
+    "DeadlineExceededError", DEADLINE_EXCEEDED, "A deadline passed first."
+)
+NotFoundError = _status(
+    "NotFoundError",
+    NOT_FOUND,
+    "Something requested, a file for instance, is not there.",
+)
+AlreadyExistsError = _status(
+    "AlreadyExistsError", ALREADY_EXISTS, "Something to be created is there already."
+)
+PermissionDeniedError = _status(
+    "PermissionDeniedError", PERMISSION_DENIED, "The caller may not do this."
+)
+ResourceExhaustedError = _status(
+    "ResourceExhaustedError", RESOURCE_EXHAUSTED, "Memory or another supply ran out."
+)
+FailedPreconditionError = _status(
+    "FailedPreconditionError",
+    FAILED_PRECONDITION,
+    "The system is not in the state that the op needs.",
+)
+AbortedError = _status(
+    "AbortedError", ABORTED, "The operation was aborted, usually by a conflict."
+)
+OutOfRangeError = _status(
+    "OutOfRangeError", OUT_OF_RANGE, "An iteration went past its end."
+)
+UnimplementedError = _status(
+    "UnimplementedError", UNIMPLEMENTED, "The op does not do this."
+)
+InternalError = _status(
+    "InternalError", INTERNAL, "An invariant of the system is broken."
+)
+UnavailableError = _status(
+    "UnavailableError", UNAVAILABLE, "The runtime is unavailable at present."
+)
 DataLossError = _status("DataLossError", DATA_LOSS, "Data is lost or corrupted.")
-UnauthenticatedError = _status("UnauthenticatedError", UNAUTHENTICATED, "The caller is not who it should be.")
+UnauthenticatedError = _status(
+    "UnauthenticatedError", UNAUTHENTICATED, "The caller is not who it should be."
+)
 
 
 class OperatorNotAllowedInGraphError(TypeError):

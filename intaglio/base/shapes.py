@@ -47,7 +47,9 @@ class TensorShape:
 
     def as_proto(self) -> Any:
         """The shape as a `TensorShapeProto` message."""
-        raise NotImplementedError("TensorShape.as_proto: use the graphdef layer's message instead.")
+        raise NotImplementedError(
+            "TensorShape.as_proto: use the graphdef layer's message instead."
+        )
 
     def is_fully_defined(self) -> bool:
         """True if every dimension is known."""
@@ -75,7 +77,9 @@ class TensorShape:
         """True if `other` is equal or more general."""
         return is_subshape(self._dims, as_dims(other))
 
-    def most_specific_common_supertype(self, others: Sequence[TensorShape]) -> TensorShape:
+    def most_specific_common_supertype(
+        self, others: Sequence[TensorShape]
+    ) -> TensorShape:
         """The most specific shape that every one of the given shapes is a subtype of."""
         dims = self._dims
         for other in others:
@@ -200,7 +204,11 @@ def as_dims(value: Any) -> Dims:
     if isinstance(value, str):
         raise TypeError(f"A shape is a sequence of integers, not the string {value!r}.")
     if hasattr(value, "dim") and hasattr(value, "unknown_rank"):  # TensorShapeProto
-        return None if value.unknown_rank else tuple([None if d.size == -1 else d.size for d in value.dim])
+        return (
+            None
+            if value.unknown_rank
+            else tuple([None if d.size == -1 else d.size for d in value.dim])
+        )
     try:
         items: Iterable[Any] = iter(value)
     except TypeError:
@@ -248,7 +256,9 @@ def compatible(a: Dims, b: Dims) -> bool:
     """True if some fully known shape fits both."""
     if a is None or b is None:
         return True
-    return len(a) == len(b) and all(x is None or y is None or x == y for x, y in zip(a, b, strict=True))
+    return len(a) == len(b) and all(
+        x is None or y is None or x == y for x, y in zip(a, b, strict=True)
+    )
 
 
 def is_subshape(a: Dims, b: Dims) -> bool:
@@ -296,5 +306,7 @@ def broadcast(a: Dims, b: Dims) -> Dims:
         elif x is None or y is None:
             result[i] = y if x is None and y is not None and y > 1 else x
         else:
-            raise ShapeError(f"Dimensions must be equal, but are {a[i - len(long)]} and {b[i - len(long)]}")
+            raise ShapeError(
+                f"Dimensions must be equal, but are {a[i - len(long)]} and {b[i - len(long)]}"
+            )
     return tuple(result)

@@ -50,7 +50,11 @@ class GraphBuilder:
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
         """`name`, or `name_1`, `name_2`, ... if it is taken (names differ by more than case)."""
         if not _VALID_NAME.match(name):
-            raise ValueError(f"'{name}' is not a valid scope name" if "/" in name else f"'{name}' is not a valid node name")
+            raise ValueError(
+                f"'{name}' is not a valid scope name"
+                if "/" in name
+                else f"'{name}' is not a valid node name"
+            )
         key = name.lower()
         count = self._used.get(key, 0)
         if mark_as_used:
@@ -66,6 +70,11 @@ class GraphBuilder:
             self._used[candidate.lower()] = 1
         return candidate
 
-    def freeze(self, name: str, inputs: Sequence[SymbolicTensor], outputs: Sequence[SymbolicTensor]) -> Graph:
+    def freeze(
+        self,
+        name: str,
+        inputs: Sequence[SymbolicTensor],
+        outputs: Sequence[SymbolicTensor],
+    ) -> Graph:
         """What has been built so far as an immutable graph."""
         return Graph(name, inputs, self.nodes, outputs)

@@ -21,7 +21,18 @@ class Node:
     the attributes, `control` nodes that must have run before, `origin` where the user wrote it.
     """
 
-    __slots__ = ("__weakref__", "_device", "attrs", "control", "graph", "inputs", "name", "op", "origin", "outputs")
+    __slots__ = (
+        "__weakref__",
+        "_device",
+        "attrs",
+        "control",
+        "graph",
+        "inputs",
+        "name",
+        "op",
+        "origin",
+        "outputs",
+    )
 
     def __init__(
         self,
@@ -143,7 +154,9 @@ class SymbolicTensor(Tensor):
 
     # Tensors compare element by element and have no hash: tables of values use id().
     def __repr__(self) -> str:
-        return f"<tf.Tensor '{self.name}' shape={text(self.dims)} dtype={self.dtype.name}>"
+        return (
+            f"<tf.Tensor '{self.name}' shape={text(self.dims)} dtype={self.dtype.name}>"
+        )
 
     def __str__(self) -> str:
         shape = "" if self.dims is None else f", shape={text(self.dims)}"

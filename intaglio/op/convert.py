@@ -37,7 +37,10 @@ def register(base_type: Any, function: Converter, priority: int = 100) -> None:
 
 
 def to_tensor(
-    value: Any, dtype: DType | None = None, name: str | None = None, dtype_hint: DType | None = None
+    value: Any,
+    dtype: DType | None = None,
+    name: str | None = None,
+    dtype_hint: DType | None = None,
 ) -> Tensor:
     """`value` as a tensor of the present level.
 
@@ -81,7 +84,9 @@ def _packed(value: Any, dtype: DType | None, name: str | None) -> Tensor:
     if dtype is None:
         dtype = _first_dtype(value)
     parts = [
-        _packed(item, dtype, None) if isinstance(item, (list, tuple)) and _has_tensors(item) else to_tensor(item, dtype)
+        _packed(item, dtype, None)
+        if isinstance(item, (list, tuple)) and _has_tensors(item)
+        else to_tensor(item, dtype)
         for item in value
     ]
     return raw.Pack(parts, axis=0, name=name)
@@ -89,7 +94,11 @@ def _packed(value: Any, dtype: DType | None, name: str | None) -> Tensor:
 
 def _first_dtype(value: Any) -> DType | None:
     for item in value:
-        found = _first_dtype(item) if isinstance(item, (list, tuple)) else getattr(item, "dtype", None)
+        found = (
+            _first_dtype(item)
+            if isinstance(item, (list, tuple))
+            else getattr(item, "dtype", None)
+        )
         if isinstance(found, DType):
             return found
     return None
@@ -135,7 +144,9 @@ def to_array(value: Any, dtype: DType | None = None) -> np.ndarray:
     if isinstance(value, TensorShape):
         return _from_shape(value, dtype)
     if value is None:
-        raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor.")
+        raise ValueError(
+            "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
+        )
     if isinstance(value, DType):
         return np.asarray(value.as_datatype_enum, np.int32)
     return _from_object(value, dtype)
@@ -145,14 +156,20 @@ def _from_numpy(value: Any, dtype: DType | None) -> np.ndarray:
     array = np.asarray(value)
     if array.dtype.kind in "OSU":
         if dtype is not None and dtype is not dtypes.string:
-            raise TypeError(f"Cannot convert {describe(value)} to EagerTensor of dtype {dtype.name}")
+            raise TypeError(
+                f"Cannot convert {describe(value)} to EagerTensor of dtype {dtype.name}"
+            )
         return _text_array(array)
     own = from_numpy(array.dtype)
     if dtype is None or own is dtype:
         native = own.numpy
-        return np.array(array, dtype=native, copy=None if isinstance(value, np.generic) else True)
+        return np.array(
+            array, dtype=native, copy=None if isinstance(value, np.generic) else True
+        )
     if not _castable(own, dtype):
-        raise TypeError(f"Cannot convert {describe(value)} to EagerTensor of dtype {dtype.name}")
+        raise TypeError(
+            f"Cannot convert {describe(value)} to EagerTensor of dtype {dtype.name}"
+        )
     return array.astype(dtype.numpy)
 
 
@@ -179,7 +196,9 @@ def _from_number(value: Any, dtype: DType | None) -> np.ndarray:
             return np.asarray(value, np.int32)
         if -(1 << 63) <= value < 1 << 63:
             return np.asarray(value, np.int64)
-        raise ValueError(f"Can't convert Python sequence with out-of-range integer to Tensor: {value}")
+        raise ValueError(
+            f"Can't convert Python sequence with out-of-range integer to Tensor: {value}"
+        )
     _check_element(value, dtype)
     return np.asarray(value, dtype.numpy)
 
@@ -190,7 +209,9 @@ def _check_element(value: Any, dtype: DType) -> None:
         fits = dtype.is_bool
     elif isinstance(value, (int, np.integer)):
         if dtype.is_integer and not dtype.min <= value <= dtype.max:
-            raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}: it is out of range")
+            raise TypeError(
+                f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}: it is out of range"
+            )
         fits = dtype.is_numeric and not dtype.is_quantized
     elif isinstance(value, (float, np.floating)):
         fits = dtype.is_floating or dtype.is_complex
@@ -201,12 +222,16 @@ def _check_element(value: Any, dtype: DType) -> None:
     else:
         fits = True
     if not fits:
-        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
+        raise TypeError(
+            f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}"
+        )
 
 
 def _from_text(value: Any, dtype: DType | None) -> np.ndarray:
     if dtype is not None and dtype is not dtypes.string:
-        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
+        raise TypeError(
+            f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}"
+        )
     array = np.empty((), object)
     array[()] = value.encode() if isinstance(value, str) else value
     return array
@@ -219,14 +244,18 @@ def _text_array(array: np.ndarray) -> np.ndarray:
         if isinstance(item, str):
             item = item.encode()
         elif not isinstance(item, bytes):
-            raise ValueError(f"Failed to convert a NumPy array to a Tensor (Unsupported object type {type(item).__name__}).")
+            raise ValueError(
+                f"Failed to convert a NumPy array to a Tensor (Unsupported object type {type(item).__name__})."
+            )
         flat[i] = item
     return result
 
 
 def _from_shape(value: TensorShape, dtype: DType | None) -> np.ndarray:
     if not value.is_fully_defined():
-        raise ValueError(f"Cannot convert a partially known TensorShape {value} to a Tensor.")
+        raise ValueError(
+            f"Cannot convert a partially known TensorShape {value} to a Tensor."
+        )
     return np.asarray(value.as_list(), (dtype or dtypes.int32).numpy)
 
 
@@ -240,14 +269,22 @@ def _from_object(value: Any, dtype: DType | None) -> np.ndarray:
     if hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
         return _from_numpy(np.asarray(value), dtype)
     if isinstance(value, (float, int)):  # subclasses, enums
-        return _from_number(float(value) if isinstance(value, float) else int(value), dtype)
-    if hasattr(value, "__len__") and hasattr(value, "__getitem__") and not isinstance(value, dict):
+        return _from_number(
+            float(value) if isinstance(value, float) else int(value), dtype
+        )
+    if (
+        hasattr(value, "__len__")
+        and hasattr(value, "__getitem__")
+        and not isinstance(value, dict)
+    ):
         return _from_sequence(list(value), dtype)
     try:
         return _from_number(operator.index(value), dtype)
     except TypeError:
         pass
-    raise ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)!r}) to a Tensor.")
+    raise ValueError(
+        f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)!r}) to a Tensor."
+    )
 
 
 def _from_sequence(value: Any, dtype: DType | None) -> np.ndarray:
@@ -255,19 +292,27 @@ def _from_sequence(value: Any, dtype: DType | None) -> np.ndarray:
     _leaf_types(value, kinds)
     if kinds & {str, bytes}:
         if len(kinds - {str, bytes, np.str_, np.bytes_}):
-            raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
+            raise ValueError(
+                "Can't convert Python sequence with mixed types to Tensor."
+            )
         if dtype is not None and dtype is not dtypes.string:
-            raise TypeError(f"Cannot convert {describe(value)} to EagerTensor of dtype {dtype.name}")
+            raise TypeError(
+                f"Cannot convert {describe(value)} to EagerTensor of dtype {dtype.name}"
+            )
         return _text_array(_rectangular(value, object))
     if dtype is not None:
         if dtype is dtypes.string and kinds:
-            raise TypeError(f"Cannot convert {describe(value)} to EagerTensor of dtype string")
+            raise TypeError(
+                f"Cannot convert {describe(value)} to EagerTensor of dtype string"
+            )
         _check_leaves(value, dtype)
         return _rectangular(value, dtype.numpy)
     if kinds == {int}:
         array = _rectangular(value, None)
         if array.dtype.kind != "i":
-            raise ValueError(f"Can't convert Python sequence with out-of-range integer to Tensor: {describe(value)}")
+            raise ValueError(
+                f"Can't convert Python sequence with out-of-range integer to Tensor: {describe(value)}"
+            )
         narrow = array.astype(np.int32)
         return narrow if (narrow == array).all() else array
     return _mixed_sequence(value, kinds)
@@ -283,8 +328,12 @@ def _mixed_sequence(value: Any, kinds: set[type]) -> np.ndarray:
     array = _rectangular(value, None)
     if array.dtype == object:
         bad = next(iter(kinds - {int, float, bool, complex}), type(None))
-        raise ValueError(f"Can't convert non-rectangular Python sequence or element of type {bad.__name__} to Tensor.")
-    return np.ascontiguousarray(array, from_numpy(array.dtype).numpy).reshape(array.shape)
+        raise ValueError(
+            f"Can't convert non-rectangular Python sequence or element of type {bad.__name__} to Tensor."
+        )
+    return np.ascontiguousarray(array, from_numpy(array.dtype).numpy).reshape(
+        array.shape
+    )
 
 
 def _leaf_types(value: Any, kinds: set[type]) -> None:
@@ -308,11 +357,19 @@ def _rectangular(value: Any, dtype: Any) -> np.ndarray:
         array = np.array(value, dtype)
     except (ValueError, TypeError) as e:
         if "inhomogeneous" in str(e) or "sequence" in str(e):
-            raise ValueError("Can't convert non-rectangular Python sequence to Tensor.") from None
+            raise ValueError(
+                "Can't convert non-rectangular Python sequence to Tensor."
+            ) from None
         raise
     except OverflowError:
-        raise TypeError(f"Cannot convert {describe(value)} to EagerTensor of dtype {dtype}") from None
-    if dtype is object and array.size and isinstance(array.reshape(-1)[0], (list, tuple)):
+        raise TypeError(
+            f"Cannot convert {describe(value)} to EagerTensor of dtype {dtype}"
+        ) from None
+    if (
+        dtype is object
+        and array.size
+        and isinstance(array.reshape(-1)[0], (list, tuple))
+    ):
         raise ValueError("Can't convert non-rectangular Python sequence to Tensor.")
     return array
 

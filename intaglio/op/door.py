@@ -29,7 +29,13 @@ if TYPE_CHECKING:
 class Watcher(Protocol):
     """A tape or forward accumulator: is shown every op carried out on its level."""
 
-    def record(self, op: Op, attrs: dict[str, Any], inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
+    def record(
+        self,
+        op: Op,
+        attrs: dict[str, Any],
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+    ) -> None:
         """Takes note of one op."""
         ...
 
@@ -42,7 +48,9 @@ class Level:
     def __init__(self) -> None:
         self.watchers: list[Watcher] = []
 
-    def execute(self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None) -> Sequence[Tensor]:
+    def execute(
+        self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
+    ) -> Sequence[Tensor]:
         """Carries the op out; returns its outputs as a flat sequence."""
         raise NotImplementedError
 
@@ -142,7 +150,9 @@ def unwatched() -> Iterator[None]:
         here.watchers = [*kept, *here.watchers]
 
 
-def call(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None) -> Any:
+def call(
+    op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None
+) -> Any:
     """One op call as the user wrote it: binds, converts, carries out, shows the tapes."""
     if not kwargs and len(args) == len(op.input_names):
         given, attrs = args, op.defaults
@@ -160,7 +170,9 @@ def call(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None
     return pack(op, outputs, attrs)
 
 
-def carry_out(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None) -> Sequence[Tensor]:
+def carry_out(
+    op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
+) -> Sequence[Tensor]:
     """Goes through the door with inputs that are tensors already (flat)."""
     here = (_stack or stack()).top
     outputs = here.execute(op, inputs, attrs, name)
@@ -180,13 +192,19 @@ def pack(op: Op, outputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
 
 
 def _missing(op: Op, name: str) -> TypeError:
-    return TypeError(f"{op.name}() is missing the required argument {name!r}; its signature is {op.sig.text!r}")
+    return TypeError(
+        f"{op.name}() is missing the required argument {name!r}; its signature is {op.sig.text!r}"
+    )
 
 
-def _bind(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+def _bind(
+    op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Sequence[Any], dict[str, Any]]:
     names = op.input_names + op.attr_names
     if len(args) > len(names):
-        raise TypeError(f"{op.name}() takes {len(names)} arguments but {len(args)} were given")
+        raise TypeError(
+            f"{op.name}() takes {len(names)} arguments but {len(args)} were given"
+        )
     bound = dict(zip(names, args, strict=False))
     for key, value in kwargs.items():
         if key in bound:
@@ -194,7 +212,9 @@ def _bind(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Sequen
         if key not in names:
             if key in op.implied or key in op.vars:
                 continue  # derived from the inputs; TensorFlow's raw_ops never take them
-            raise TypeError(f"{op.name}() got an unexpected keyword argument {key!r}; its signature is {op.sig.text!r}")
+            raise TypeError(
+                f"{op.name}() got an unexpected keyword argument {key!r}; its signature is {op.sig.text!r}"
+            )
         bound[key] = value
     for missing in (n for n in op.input_names if n not in bound):
         raise _missing(op, missing)
@@ -203,7 +223,9 @@ def _bind(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Sequen
         value = bound.get(attr.name, attr.default)
         if value is REQUIRED:
             raise _missing(op, attr.name)
-        attrs[attr.name] = convert.attribute(value, attr.kind) if attr.name in bound else value
+        attrs[attr.name] = (
+            convert.attribute(value, attr.kind) if attr.name in bound else value
+        )
     return [bound[n] for n in op.input_names], attrs
 
 
@@ -219,7 +241,9 @@ def _convert(op: Op, given: Sequence[Any], attrs: dict[str, Any]) -> Sequence[Te
                 if dtype is not None:
                     types[var] = dtype
     inputs: list[Tensor] = []
-    for index, ((var, fixed, allowed), value) in enumerate(zip(op.slots, given, strict=True)):
+    for index, ((var, fixed, allowed), value) in enumerate(
+        zip(op.slots, given, strict=True)
+    ):
         wanted = fixed or (types.get(var) if var else None)
         tensor = _one(op, index, value, wanted)
         if var is not None:
@@ -236,14 +260,26 @@ def _one(op: Op, index: int, value: Any, wanted: DType | None) -> Tensor:
             return value
         raise _mismatch(op, index, wanted, value.dtype)
     try:
-        return convert.to_tensor(value, dtype_hint=wanted) if wanted is None else convert.to_tensor(value, wanted)
+        return (
+            convert.to_tensor(value, dtype_hint=wanted)
+            if wanted is None
+            else convert.to_tensor(value, wanted)
+        )
     except (TypeError, ValueError) as e:
-        if convert.dtype_of(value) is not None and wanted is not None and convert.dtype_of(value) is not wanted:
+        if (
+            convert.dtype_of(value) is not None
+            and wanted is not None
+            and convert.dtype_of(value) is not wanted
+        ):
             raise _mismatch(op, index, wanted, convert.dtype_of(value)) from None
-        raise type(e)(f"{e} [argument {op.input_names[index]!r} of {op.name}]") from None
+        raise type(e)(
+            f"{e} [argument {op.input_names[index]!r} of {op.name}]"
+        ) from None
 
 
-def _convert_lists(op: Op, given: Sequence[Any], attrs: dict[str, Any]) -> tuple[Sequence[Tensor], dict[str, Any]]:
+def _convert_lists(
+    op: Op, given: Sequence[Any], attrs: dict[str, Any]
+) -> tuple[Sequence[Tensor], dict[str, Any]]:
     types: dict[str, DType] = {}
     flat: list[Tensor] = []
     for arg, value in zip(op.sig.inputs, given, strict=True):
@@ -259,18 +295,27 @@ def _convert_lists(op: Op, given: Sequence[Any], attrs: dict[str, Any]) -> tuple
             continue
         if arg.count:
             if attrs.setdefault(arg.count, len(values)) != len(values):
-                raise ValueError(f"List argument {arg.name!r} to {op.name!r} Op has {len(values)} elements, not {attrs[arg.count]}.")
+                raise ValueError(
+                    f"List argument {arg.name!r} to {op.name!r} Op has {len(values)} elements, not {attrs[arg.count]}."
+                )
         flat += _alike(op, arg, values, types, len(flat), attrs)
     return flat, attrs
 
 
 def _alike(
-    op: Op, arg: Arg, values: Sequence[Any], types: dict[str, DType], at: int, attrs: dict[str, Any]
+    op: Op,
+    arg: Arg,
+    values: Sequence[Any],
+    types: dict[str, DType],
+    at: int,
+    attrs: dict[str, Any],
 ) -> list[Tensor]:
     """Tensors of one dtype: a fixed one, or that of a type variable."""
     var = arg.var
     if var is not None and var not in types:
-        found = [v.dtype for v in values if isinstance(v, Tensor)] or [d for d in map(convert.dtype_of, values) if d]
+        found = [v.dtype for v in values if isinstance(v, Tensor)] or [
+            d for d in map(convert.dtype_of, values) if d
+        ]
         if found or attrs.get(var):
             types[var] = found[0] if found else attrs[var]
     tensors: list[Tensor] = []
@@ -291,7 +336,12 @@ def _mismatch(op: Op, index: int, wanted: DType, got: DType | None) -> Exception
         f"cannot compute {op.name} as input #{index}(zero-based) was expected to be "
         f"{_article(wanted)} tensor but is {_article(got) if got else name} tensor"
     )
-    return level_error(op, text, TypeError, f"Input {op_input(op, index)!r} of {op.name!r} Op has type {name} that does not match type {wanted.name} of another argument.")
+    return level_error(
+        op,
+        text,
+        TypeError,
+        f"Input {op_input(op, index)!r} of {op.name!r} Op has type {name} that does not match type {wanted.name} of another argument.",
+    )
 
 
 def op_input(op: Op, index: int) -> str:
@@ -308,11 +358,17 @@ def level_error(op: Op, eager: str, graph: type[Exception], text: str) -> Except
 
 
 def _article(dtype: DType) -> str:
-    name = {dtypes.float32: "float", dtypes.float64: "double", dtypes.float16: "half"}.get(dtype, dtype.name)
+    name = {
+        dtypes.float32: "float",
+        dtypes.float64: "double",
+        dtypes.float16: "half",
+    }.get(dtype, dtype.name)
     return f"a {name}"
 
 
-def _not_allowed(op: Op, index: int, dtype: DType, allowed: frozenset[DType]) -> Exception:
+def _not_allowed(
+    op: Op, index: int, dtype: DType, allowed: frozenset[DType]
+) -> Exception:
     names = ", ".join(sorted(d.name for d in allowed))
     text = f"Value for attr 'T' of {dtype.name} is not in the list of allowed values: {names}\n\t; NodeDef: {{{{node {op.name}}}}}; [Op:{op.name}] name: "
     return level_error(

@@ -30,7 +30,9 @@ class Rule:
         notes = fn.__annotations__
         self.fn = fn
         self.takes: tuple[str, ...] = code.co_varnames[bound : code.co_argcount]
-        self.specs = frozenset([n for n in self.takes if notes.get(n) in ("Spec", Spec)])
+        self.specs = frozenset(
+            [n for n in self.takes if notes.get(n) in ("Spec", Spec)]
+        )
 
     def __call__(self, **known: Any) -> Any:
         """Calls the rule with those of the known names that it takes."""
@@ -79,7 +81,9 @@ class Op:
         self.implied = {n for a in sig.inputs for n in (a.count, a.types) if n}
         self.has_lists = sig.has_lists
         self.has_list_outputs = any(a.is_list for a in sig.outputs)
-        self.result = namedtuple(self.name, self.output_names) if len(sig.outputs) > 1 else None
+        self.result = (
+            namedtuple(self.name, self.output_names) if len(sig.outputs) > 1 else None
+        )
         self.slots = tuple([(a.var, a.dtype, self._allowed(a)) for a in sig.inputs])
         self.vars = tuple(dict.fromkeys(a.var for a in sig.inputs if a.var))
         self.rules = {}
@@ -96,7 +100,9 @@ class Op:
             return frozenset(ALL)
         allowed = getattr(self, arg.var, None)
         if allowed is None:
-            raise ValueError(f"type variable {arg.var} of {self.sig.text!r} is no class attribute")
+            raise ValueError(
+                f"type variable {arg.var} of {self.sig.text!r} is no class attribute"
+            )
         return frozenset(allowed)
 
     def _names(self, kind: str) -> set[str]:
@@ -118,7 +124,9 @@ class Op:
                 raise ValueError(f"rule scalar takes {rule.takes}, not {wanted}")
         strangers = [n for n in rule.takes if n not in self._names(kind)]
         if strangers:
-            raise ValueError(f"rule {kind} asks for {strangers}, which {self.sig.text!r} does not have")
+            raise ValueError(
+                f"rule {kind} asks for {strangers}, which {self.sig.text!r} does not have"
+            )
         return rule
 
     def _resolve_kernel(self) -> None:

@@ -21,7 +21,9 @@ FAST: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {}
 def pair(x: Any, y: Any) -> tuple[Tensor, Tensor]:
     """Both operands as tensors; a Python value takes the other's dtype if it fits."""
     if not isinstance(x, Tensor):
-        x = convert.to_tensor(x, dtype_hint=y.dtype if isinstance(y, Tensor) else convert.dtype_of(y))
+        x = convert.to_tensor(
+            x, dtype_hint=y.dtype if isinstance(y, Tensor) else convert.dtype_of(y)
+        )
     if not isinstance(y, Tensor):
         y = convert.to_tensor(y, dtype_hint=x.dtype)
     return x, y
@@ -54,7 +56,9 @@ def out_of_scope(tensor: Any) -> str:
     )
 
 
-def _binary(special: str, function: Callable[..., Any], op_name: str | None = None) -> None:
+def _binary(
+    special: str, function: Callable[..., Any], op_name: str | None = None
+) -> None:
     def forward(self: Any, other: Any) -> Any:
         if _defers(other):
             return NotImplemented

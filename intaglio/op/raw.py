@@ -22,4 +22,6 @@ def register(op: Op) -> None:
 
 
 def __getattr__(name: str) -> Op:
-    raise AttributeError(f"no op named {name!r}; docs/coverage.md lists those that exist")
+    raise AttributeError(
+        f"no op named {name!r}; docs/coverage.md lists those that exist"
+    )

@@ -90,7 +90,9 @@ def kernel_of(rule: Callable[..., Any], arity: int) -> Callable[..., Any]:
     arguments = tuple([object() for _ in range(arity)])
     try:
         traced = rule(_Tracer(), *arguments)
-    except Exception:  # the rule looks at its arguments' types: it is no single primitive
+    except (
+        Exception
+    ):  # the rule looks at its arguments' types: it is no single primitive
         traced = None
     if isinstance(traced, tuple) and len(traced) == 2 and traced[1] == arguments:
         return getattr(NumpyScalars, traced[0])

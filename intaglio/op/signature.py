@@ -70,7 +70,9 @@ class Signature(NamedTuple):
         return _group(self.outputs, values, attrs)
 
 
-def _group(args: tuple[Arg, ...], values: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+def _group(
+    args: tuple[Arg, ...], values: Sequence[Any], attrs: dict[str, Any]
+) -> list[Any]:
     grouped: list[Any] = []
     at = 0
     for arg in args:
@@ -129,8 +131,14 @@ def _attr(part: str, text: str) -> Attr:
     head, eq, default = (p.strip() for p in part.partition("="))
     name, colon, kind = (p.strip() for p in head.partition(":"))
     if not colon or kind not in KINDS:
-        raise ValueError(f"{part!r} in signature {text!r} is not 'name: kind' with a kind of {sorted(KINDS)}")
+        raise ValueError(
+            f"{part!r} in signature {text!r} is not 'name: kind' with a kind of {sorted(KINDS)}"
+        )
     if not eq:
         return Attr(name, kind, REQUIRED)
-    value = BY_NAME[default] if kind == "type" and default in BY_NAME else ast.literal_eval(default)
+    value = (
+        BY_NAME[default]
+        if kind == "type" and default in BY_NAME
+        else ast.literal_eval(default)
+    )
     return Attr(name, kind, tuple(value) if isinstance(value, list) else value)

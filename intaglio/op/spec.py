@@ -53,14 +53,22 @@ class Spec:
             return self._partial
         if self.value is not None and np.ndim(self.value) == 1:
             return tuple(np.asarray(self.value).tolist())
-        if self.shape is not None and len(self.shape) == 1 and self.shape[0] is not None:
+        if (
+            self.shape is not None
+            and len(self.shape) == 1
+            and self.shape[0] is not None
+        ):
             return (None,) * self.shape[0]
         return None
 
     def as_shape(self) -> Dims:
         """The shape that this integer vector describes; -1 means unknown."""
         partial = self.partial
-        return None if partial is None else tuple([None if d is None or d < 0 else d for d in partial])
+        return (
+            None
+            if partial is None
+            else tuple([None if d is None or d < 0 else d for d in partial])
+        )
 
     def like(self, *, dtype: DType | None = None, shape: Any = ...) -> Spec:
         """A spec without a value that differs in what is named."""
@@ -70,7 +78,11 @@ class Spec:
         return f"Spec({self.dtype.name}, {shapes.text(self.shape)})"
 
     def __eq__(self, other: Any) -> bool:
-        return isinstance(other, Spec) and self.dtype is other.dtype and self.shape == other.shape
+        return (
+            isinstance(other, Spec)
+            and self.dtype is other.dtype
+            and self.shape == other.shape
+        )
 
     def __hash__(self) -> int:
         return hash((self.dtype, self.shape))

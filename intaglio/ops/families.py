@@ -35,7 +35,12 @@ class Binary(Op):
     def infer(self, x: Spec, y: Spec) -> Spec:
         shape = shapes.broadcast(x.shape, y.shape)
         value = None
-        if x.value is not None and y.value is not None and x.dtype.is_integer and x.value.size + y.value.size <= FOLD:
+        if (
+            x.value is not None
+            and y.value is not None
+            and x.dtype.is_integer
+            and x.value.size + y.value.size <= FOLD
+        ):
             value = np.asarray(self.kernel_fn(x.value, y.value))
         return Spec(x.dtype, shape, value)
 
@@ -69,6 +74,10 @@ def unbroadcast(gradient: Any, x: Spec, other: Spec) -> Any:
     if x.shape == whole:
         return gradient
     lead = len(whole) - len(x.shape)
-    axes = [i for i, d in enumerate(whole) if i < lead or (x.shape[i - lead] == 1 and d != 1)]
+    axes = [
+        i
+        for i, d in enumerate(whole)
+        if i < lead or (x.shape[i - lead] == 1 and d != 1)
+    ]
     total = raw.Sum(gradient, np.asarray(axes, np.int32), keep_dims=not lead)
     return total if not lead else raw.Reshape(total, shape_of(x))

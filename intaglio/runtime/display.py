@@ -23,7 +23,9 @@ def eager_str(tensor: Any) -> str:
         return f"tf.Tensor(<unprintable>, shape={shapes.text(tensor.dims)}, dtype={dtype.name})"
     value = _value_text(tensor, False)
     gap = "\n" if "\n" in value else ""
-    return f"tf.Tensor({gap}{value}, shape={shapes.text(tensor.dims)}, dtype={dtype.name})"
+    return (
+        f"tf.Tensor({gap}{value}, shape={shapes.text(tensor.dims)}, dtype={dtype.name})"
+    )
 
 
 def eager_repr(tensor: Any) -> str:

@@ -124,7 +124,9 @@ def wrap_result(op: Op, result: Any) -> list[Tensor]:
     return [from_array(a) for a in interpreter.flat_result(op, result)]
 
 
-def _decomposed(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> list[Tensor]:
+def _decomposed(
+    op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]
+) -> list[Tensor]:
     rule = op.rules.get("decompose")
     if rule is None:
         raise errors.UnimplementedError(None, None, f"op {op.name} has no kernel")
@@ -143,12 +145,20 @@ def _symbolic_outside(op: Op, inputs: Sequence[Tensor]) -> Exception:
     return TypeError(operators.out_of_scope(tensor))
 
 
-def explain(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None, error: Exception) -> Exception:
+def explain(
+    op: Op,
+    inputs: Sequence[Tensor],
+    attrs: dict[str, Any],
+    name: str | None,
+    error: Exception,
+) -> Exception:
     """The TensorFlow error for a kernel's failure: inference often knows a better text."""
     where = f" [Op:{op.name}] name: {name or ''}".rstrip() + " "
     if isinstance(error, OpError):
         if "[Op:" not in error.message:
-            error._message = error.message + where.rstrip(" ") + (" " if not name else "")
+            error._message = (
+                error.message + where.rstrip(" ") + (" " if not name else "")
+            )
         return error
     if isinstance(error, (ShapeError, errors.InaccessibleTensorError)):
         return errors.InvalidArgumentError(None, None, str(error) + where)
@@ -160,9 +170,14 @@ def explain(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str |
         return errors.InvalidArgumentError(None, None, str(better) + where)
     except Exception:  # inference failed in a way of its own: keep the kernel's error
         pass
-    if isinstance(error, (ValueError, IndexError, TypeError, ZeroDivisionError, np.exceptions.AxisError)):
+    if isinstance(
+        error,
+        (ValueError, IndexError, TypeError, ZeroDivisionError, np.exceptions.AxisError),
+    ):
         shown = ", ".join(f"{t.dtype.name}{t.dims}" for t in inputs)
-        return errors.InvalidArgumentError(None, None, f"{error} (inputs: {shown}){where}")
+        return errors.InvalidArgumentError(
+            None, None, f"{error} (inputs: {shown}){where}"
+        )
     return error
 
 
@@ -172,7 +187,11 @@ def explain(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str |
 def _fast_binary(op: Op, slow: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """`a + b` of two eager tensors with nothing unusual about: one look-up and the ufunc."""
     kernel = op.kernel_fn
-    allowed = {d.numpy: kernel for d in op.slots[0][2] or () if d.is_numpy_compatible and d.numpy != object}
+    allowed = {
+        d.numpy: kernel
+        for d in op.slots[0][2] or ()
+        if d.is_numpy_compatible and d.numpy != object
+    }
     state = STATE
 
     def operate(self: EagerTensor, other: Any) -> Any:
@@ -199,7 +218,9 @@ def _fast_binary(op: Op, slow: Callable[[Any, Any], Any]) -> Callable[[Any, Any]
 def install_fast_operators() -> None:
     """Gives EagerTensor its fast operators; called once the catalogue is there."""
     for special, (op_name, slow) in operators.FAST.items():
-        setattr(EagerTensor, special, _fast_binary(operators.raw.CATALOGUE[op_name], slow))
+        setattr(
+            EagerTensor, special, _fast_binary(operators.raw.CATALOGUE[op_name], slow)
+        )
     EagerTensor.__hash__ = Tensor.__hash__  # type: ignore[method-assign]
 
 

@@ -105,7 +105,11 @@ class _Writer:
                 self.nodes.append(None)
         results = ", ".join([self.names[id(v)] for v in self.graph.outputs])
         inputs = ", ".join([f"i{i}" for i in range(len(self.graph.inputs))])
-        text = f"def run({inputs}):\n" + "\n".join(self.lines) + f"\n return ({results}{',' if results else ''})\n"
+        text = (
+            f"def run({inputs}):\n"
+            + "\n".join(self.lines)
+            + f"\n return ({results}{',' if results else ''})\n"
+        )
         code = compile(text, f"<intaglio graph {self.graph.name}>", "exec")
         exec(code, self.space)
         run = self.space["run"]
@@ -118,7 +122,11 @@ class _Writer:
         last: dict[Node, list[SymbolicTensor]] = {}
         for node in reversed(self.graph.nodes):
             for value in node.inputs:
-                if id(value) not in seen and id(value) not in kept and value.node.op.name != "Const":
+                if (
+                    id(value) not in seen
+                    and id(value) not in kept
+                    and value.node.op.name != "Const"
+                ):
                     seen.add(id(value))
                     last.setdefault(node, []).append(value)
         return last
@@ -131,7 +139,9 @@ class _Writer:
             self.names[id(node.outputs[0])] = name
             return
         if op.kernel_fn is None:
-            raise errors.UnimplementedError(None, node, f"op {op.name} has no kernel and cannot be interpreted")
+            raise errors.UnimplementedError(
+                None, node, f"op {op.name} has no kernel and cannot be interpreted"
+            )
         self.space[f"k{index}"] = op.kernel_fn
         arguments = ", ".join(self._arguments(index, node))
         targets = [f"v{index}_{i}" for i in range(len(node.outputs))]

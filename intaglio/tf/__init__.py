@@ -1,6 +1,6 @@
 """The documented TensorFlow API. `from intaglio import tf`."""
 
-import intaglio.ops  # the catalogue  # noqa: F401
+import intaglio.ops  # the catalogue
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.shapes import TensorShape
 from intaglio.ir.graph import Node as Operation
@@ -10,4 +10,12 @@ from intaglio.trace.graph import Graph
 
 __version__ = "2.21.0"
 
-__all__ = ["DType", "Graph", "Operation", "Tensor", "TensorShape", "as_dtype", "raw_ops"]
+__all__ = [
+    "DType",
+    "Graph",
+    "Operation",
+    "Tensor",
+    "TensorShape",
+    "as_dtype",
+    "raw_ops",
+]

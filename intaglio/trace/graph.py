@@ -55,7 +55,9 @@ class Graph(GraphBuilder):
         """A tensor of elsewhere as a value of this graph. Raises ValueError: plain graphs capture nothing."""
         if isinstance(tensor, EagerTensor):
             return self._recorder.constant(tensor._array)  # type: ignore[return-value]
-        raise ValueError(f"Tensor {tensor!r} must be from the same graph as the graph {self!r}.")
+        raise ValueError(
+            f"Tensor {tensor!r} must be from the same graph as the graph {self!r}."
+        )
 
     def note_effects(self, node: Node) -> None:
         """Called for every node recorded."""
@@ -63,7 +65,9 @@ class Graph(GraphBuilder):
     def placeholder(self, dtype: DType, shape: Dims, name: str) -> SymbolicTensor:
         """An input of the graph."""
         attrs = {"dtype": dtype, "shape": shape}
-        return self.add(raw.Placeholder, (), attrs, name, [Spec(dtype, shape)], skip=2).outputs[0]
+        return self.add(
+            raw.Placeholder, (), attrs, name, [Spec(dtype, shape)], skip=2
+        ).outputs[0]
 
 
 class FuncGraph(Graph):
@@ -91,7 +95,10 @@ class FuncGraph(Graph):
             return found[1]
         if isinstance(tensor, EagerTensor):
             array = tensor._array
-            if isinstance(array, (np.ndarray, np.generic)) and array.size <= SMALL_CONSTANT:
+            if (
+                isinstance(array, (np.ndarray, np.generic))
+                and array.size <= SMALL_CONSTANT
+            ):
                 value = self._recorder.constant(array)
                 self.captured[id(tensor)] = (tensor, value)  # type: ignore[assignment]
                 return value  # type: ignore[return-value]
@@ -112,7 +119,11 @@ class FuncGraph(Graph):
     @property
     def captures(self) -> list[tuple[Tensor, SymbolicTensor]]:
         """(outer tensor, input) of what became an input, in order."""
-        return [pair for pair in self.captured.values() if pair[1].node.op.name == "Placeholder"]
+        return [
+            pair
+            for pair in self.captured.values()
+            if pair[1].node.op.name == "Placeholder"
+        ]
 
     @property
     def external_captures(self) -> list[Tensor]:
@@ -138,7 +149,9 @@ def record(
     """Records `function` called with one placeholder for each (dtype, shape, name)."""
     graph = FuncGraph(name)
     with graph.as_default():
-        arguments = [graph.placeholder(dtype, shape, label) for dtype, shape, label in specs]
+        arguments = [
+            graph.placeholder(dtype, shape, label) for dtype, shape, label in specs
+        ]
         graph.inputs.extend(arguments)
         result = function(*arguments)
     return graph, result

@@ -32,14 +32,26 @@ class Recorder(Level):
     ) -> Sequence[Tensor]:
         graph = self.graph
         values: list[SymbolicTensor] = [
-            t if type(t) is SymbolicTensor and t.node.graph is graph else graph.capture(t) for t in inputs
+            t
+            if type(t) is SymbolicTensor and t.node.graph is graph
+            else graph.capture(t)
+            for t in inputs
         ]
         full = self.node_name(name or op.name)
         try:
             specs = op.output_specs([v.spec for v in values], attrs)
         except ShapeError as e:
             raise ValueError(describe_failure(str(e), op, full, values)) from None
-        node = graph.add(op, values, attrs, full, specs, control=self.control, device=self.device, skip=4)
+        node = graph.add(
+            op,
+            values,
+            attrs,
+            full,
+            specs,
+            control=self.control,
+            device=self.device,
+            skip=4,
+        )
         graph.note_effects(node)
         return node.outputs
 
@@ -47,7 +59,9 @@ class Recorder(Level):
         spec = self.graph.spec_of_constant(array)
         full = self.node_name(name or "Const")
         attrs = {"value": array, "dtype": spec.dtype}
-        return self.graph.add(raw.Const, (), attrs, full, [spec], control=self.control, skip=4).outputs[0]
+        return self.graph.add(
+            raw.Const, (), attrs, full, [spec], control=self.control, skip=4
+        ).outputs[0]
 
     def finish(self, op: Op, outputs: Sequence[Tensor]) -> Any:
         return self.graph.nodes[-1]
@@ -74,12 +88,23 @@ class Recorder(Level):
             self.scope = outer
 
 
-def describe_failure(message: str, op: Op, name: str, inputs: Sequence[SymbolicTensor]) -> str:
+def describe_failure(
+    message: str, op: Op, name: str, inputs: Sequence[SymbolicTensor]
+) -> str:
     """An inference error with TensorFlow's node and shapes behind it."""
-    types = {k: v for k, v in op.types_of(inputs, {}).items()} if not op.has_lists else {}
-    attrs = ", ".join(f"{k}=DT_{v.name.upper()}" for k, v in types.items() if hasattr(v, "name"))
+    types = (
+        {k: v for k, v in op.types_of(inputs, {}).items()} if not op.has_lists else {}
+    )
+    attrs = ", ".join(
+        f"{k}=DT_{v.name.upper()}" for k, v in types.items() if hasattr(v, "name")
+    )
     names = ", ".join(v.name.removesuffix(":0") for v in inputs)
-    shown = ", ".join("[" + ",".join("?" if d is None else str(d) for d in v.dims) + "]" if v.dims is not None else "<unknown>" for v in inputs)
+    shown = ", ".join(
+        "[" + ",".join("?" if d is None else str(d) for d in v.dims) + "]"
+        if v.dims is not None
+        else "<unknown>"
+        for v in inputs
+    )
     return f"{message} for '{{{{node {name}}}}} = {op.name}[{attrs}]({names})' with input shapes: {shown}."
 
 
