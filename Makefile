@@ -1,0 +1,43 @@
+# One command each: run, test, check, bench, docs. `make help` lists them.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+JOBS   ?= 2
+PEERS  ?=
+
+.PHONY: help run test check bench docs clean
+
+help:
+	@echo "make run    set up .venv and run the main example"
+	@echo "make test   all tests"
+	@echo "make check  format, lint, types, layers, architecture tests"
+	@echo "make bench  measure; PEERS=tensorflow,jax,torch builds their environments too"
+	@echo "make docs   write docs/coverage.md anew and execute the documents"
+
+$(STAMP): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	touch $(STAMP)
+
+run: $(STAMP)
+	$(BIN)/python examples/cutmix_digits.py
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+
+check: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest tests/architecture
+	$(BIN)/pyright
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks $(if $(PEERS),--peers $(PEERS))
+
+docs: $(STAMP)
+	$(BIN)/python -m docs.coverage
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,43 @@
+"""What importing the package may and may not do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+HEAVY = (
+    "tensorflow",
+    "jax",
+    "torch",
+    "sklearn",
+    "scipy",
+    "pandas",
+    "keras",
+    "rich",
+    "pytest",
+)
+
+
+def imported_by(statement: str) -> set[str]:
+    code = f"import sys, json; {statement}; print(json.dumps(sorted(sys.modules)))"
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert run.stderr == "", "importing prints nothing"
+    return set(json.loads(run.stdout))
+
+
+def test_importing_loads_nothing_heavy() -> None:
+    loaded = imported_by("from intaglio import tf")
+    assert not loaded & set(HEAVY)
+
+
+def test_tf_is_a_module_with_the_version_it_follows() -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", "import intaglio; from intaglio import tf; print(tf.__version__, intaglio.__version__)"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    followed, own = run.stdout.split()
+    assert followed == "2.21.0"
+    assert own.count(".") == 2 and own != followed
