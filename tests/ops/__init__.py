@@ -1,0 +1,1 @@
+"""Tests that every op of the catalogue goes through."""

@@ -1,0 +1,160 @@
+"""Samples as calls: eagerly, and recorded with more or less known of the shapes."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+import intaglio.tf  # declares the catalogue
+from intaglio.base.dtypes import DType, from_numpy
+from intaglio.ir.graph import SymbolicTensor
+from intaglio.op.raw import CATALOGUE
+from intaglio.runtime import interpreter
+from intaglio.trace.graph import record
+from tests.ops import samples
+
+ALL_SAMPLES = samples.load()
+NAMES = sorted(CATALOGUE)
+
+# Ops that no plain data describes: they take graphs, resources or variants, and are tested
+# where those are.
+UNSAMPLED = {
+    "Placeholder": "an input of a graph has no kernel",
+    "Const": "made by conversion, not called",
+}
+
+# How much a recorded call knows of its inputs' shapes; "constant": small integer inputs
+# are constants, as the shapes and axes of most programs are.
+HIDING = ("no", "constant", "dims", "rank")
+
+
+def samples_of(name: str) -> list[samples.Sample]:
+    """The op's samples."""
+    return ALL_SAMPLES.get(name, [])
+
+
+def inputs_of(sample: samples.Sample) -> dict[str, Any]:
+    """The sample's inputs: arrays and lists of arrays."""
+    names = CATALOGUE[sample.op].input_names
+    return {n: sample.args[n] for n in names if n in sample.args}
+
+
+def attrs_of(sample: samples.Sample) -> dict[str, Any]:
+    """The sample's attributes."""
+    names = CATALOGUE[sample.op].input_names
+    return {n: v for n, v in sample.args.items() if n not in names}
+
+
+def flat(result: Any) -> list[Any]:
+    """What an op call returned as a flat list."""
+    if result is None:
+        return []
+    if isinstance(result, (list, tuple)):
+        return [leaf for item in result for leaf in flat(item)]
+    return [result]
+
+
+def _array(tensor: Any) -> np.ndarray:
+    return np.asarray(tensor._array)
+
+
+def call(sample: samples.Sample, inputs: dict[str, Any]) -> list[Any]:
+    """The op with these inputs and the sample's attributes; its outputs, flat."""
+    return flat(CATALOGUE[sample.op](**inputs, **attrs_of(sample)))
+
+
+def eager(sample: samples.Sample) -> list[np.ndarray]:
+    """The kernel's results."""
+    return [_array(t) for t in call(sample, inputs_of(sample))]
+
+
+def _shape_shown(array: np.ndarray, hidden: str) -> Any:
+    if hidden == "rank":
+        return None
+    return (None,) * array.ndim if hidden == "dims" else array.shape
+
+
+def traced(sample: samples.Sample, hidden: str) -> tuple[list[Any], list[Any]]:
+    """The recorded call's inferred specs and what the interpreter computes."""
+    inputs = inputs_of(sample)
+    fixed = {
+        k: v
+        for k, v in inputs.items()
+        if hidden == "constant" and isinstance(v, np.ndarray)
+        and v.dtype.kind in "iu" and v.size <= 64
+    }  # fmt: skip
+    fed = {k: v for k, v in inputs.items() if k not in fixed}
+    arrays: list[np.ndarray] = flat(list(fed.values()))
+    specs: list[tuple[DType, Any, str]] = [
+        (from_numpy(a.dtype), _shape_shown(a, hidden), "x") for a in arrays
+    ]
+
+    def function(*tensors: Any) -> list[Any]:
+        left = list(tensors)
+        given = {
+            k: [left.pop(0) for _ in v] if isinstance(v, list) else left.pop(0)
+            for k, v in fed.items()
+        }
+        return call(sample, {**given, **fixed})
+
+    graph, outputs = record(function, sample.op, specs)
+    outputs = [t for t in outputs if isinstance(t, SymbolicTensor)]
+    graph.outputs.extend(outputs)
+    frozen = graph.freeze_function()
+    return [t.spec for t in outputs], interpreter.run_graph(frozen, arrays)
+
+
+def assert_same(got: np.ndarray, wanted: np.ndarray, where: str) -> None:
+    """Bit for bit, but for the kinds of NaN."""
+    assert got.shape == wanted.shape, f"{where}: {got.shape}, not {wanted.shape}"
+    if got.dtype == object:
+        assert got.tolist() == wanted.tolist(), where
+        return
+    equal = (got == wanted) | ((got != got) & (wanted != wanted))
+    assert np.all(equal), f"{where}: {got} is not {wanted}"
+
+
+def assert_close(got: np.ndarray, wanted: np.ndarray, sample: samples.Sample) -> None:
+    """Within the sample's tolerance; exact for what is not floating."""
+    name = got.dtype.name
+    if name not in samples.DIFFERENTIABLE:
+        assert_same(got, wanted, repr(sample))
+        return
+    if name in samples.COMPLEX:
+        # An error in one part is as large as the number allows.
+        size = np.abs(wanted)
+        margin = _margin(size, sample)
+        off = np.abs(got - wanted) > margin
+        off |= ~np.isfinite(wanted) & ~(
+            (got == wanted) | (np.isnan(got) & np.isnan(wanted))
+        )
+    else:
+        with np.errstate(all="ignore"):
+            size = np.abs(wanted)
+            same = (got == wanted) | ((got != got) & (wanted != wanted))
+            wide = np.asarray(got, np.float64) - np.asarray(wanted, np.float64)
+            off = ~same & ~(np.abs(wide) <= _margin(size, sample))
+    assert not off.any(), (
+        f"{sample!r}: {got[off][:3]} here, {wanted[off][:3]} in TensorFlow"
+    )
+
+
+def _margin(size: np.ndarray, sample: samples.Sample) -> np.ndarray:
+    if sample.tol is not None:
+        return sample.tol * np.maximum(1.0, np.asarray(size, np.float64))
+    wide = np.asarray(size, np.float64)
+    eps = float(ml_dtypes.finfo(size.dtype).eps)
+    tiny = float(ml_dtypes.finfo(size.dtype).smallest_subnormal)
+    return sample.ulp * np.maximum(eps * wide, tiny)
+
+
+@functools.cache
+def differentiable(name: str) -> bool:
+    """True if the op has a gradient rule."""
+    return "gradient" in CATALOGUE[name].rules
+
+
+__all__ = ["intaglio"]

@@ -1,0 +1,1 @@
+"""Answers recorded from TensorFlow, and the scripts that recorded them."""
