@@ -47,11 +47,13 @@ class Op:
     """An op of TensorFlow, named after its op type. See CONTRIBUTING.md for the rules' forms.
 
     `signature` declares inputs, attributes and outputs; class attributes named like its type
-    variables list the dtypes allowed. `stateful` ops are kept and stay in program order.
+    variables list the dtypes allowed. `stateful` ops stay in program order; they run even if
+    nobody uses their outputs, unless they are `droppable` (reads, random numbers).
     """
 
     signature: ClassVar[str] = ""
     stateful: ClassVar[bool] = False
+    droppable: ClassVar[bool] = False
     name: str
     sig: Signature
     rules: dict[str, Rule]
@@ -162,6 +164,11 @@ class Op:
     def __call__(self, *args: Any, name: str | None = None, **kwargs: Any) -> Any:
         """Carries the op out wherever the program is: now, or in the graph being recorded."""
         return door.call(self, args, kwargs, name)
+
+    @property
+    def must_run(self) -> bool:
+        """True if a graph keeps the op though nobody uses its outputs."""
+        return self.stateful and not self.droppable
 
     def __repr__(self) -> str:
         return f"<op {self.name}: {self.sig.text}>"

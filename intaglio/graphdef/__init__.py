@@ -1,0 +1,1 @@
+"""Graphs to TensorFlow's protocol buffers and back."""

@@ -1,0 +1,321 @@
+"""A GraphDef as nodes of the graph being recorded. Bytes are never trusted.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/graph_util/import_graph_def.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from google.protobuf.message import DecodeError
+
+from intaglio.graphdef import messages, tensors
+from intaglio.graphdef.tensors import MalformedError
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.op import door, raw
+from intaglio.op.op import Op
+from intaglio.op.signature import REQUIRED, Arg
+from intaglio.trace.graph import FuncGraph
+
+_NODE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
+
+
+def parse_graph_def(data: bytes) -> Any:
+    """Bytes as a GraphDef message. Raises MalformedError if they are none."""
+    proto = messages.GraphDef()
+    try:
+        proto.ParseFromString(data)
+    except DecodeError as e:
+        raise MalformedError(f"the bytes are not a GraphDef: {e}") from None
+    return proto
+
+
+def as_own_message(graph_def: Any) -> Any:
+    """A GraphDef of any origin (bytes, TensorFlow's class, ours) as ours."""
+    if isinstance(graph_def, (bytes, bytearray, memoryview)):
+        return parse_graph_def(bytes(graph_def))
+    if isinstance(graph_def, messages.GraphDef):
+        return graph_def
+    if hasattr(graph_def, "SerializeToString"):
+        return parse_graph_def(graph_def.SerializeToString())
+    raise TypeError(
+        f"Argument `graph_def` must be a GraphDef proto, not {type(graph_def).__name__}."
+    )
+
+
+class Functions:
+    """The functions of a library, each read when it is first asked for."""
+
+    def __init__(self, library: Any) -> None:
+        self.protos = {f.signature.name: f for f in library.function}
+        self.graphs: dict[str, Graph] = {}
+        self.reading: list[str] = []
+
+    def graph(self, name: str) -> Graph:
+        """The function as a graph. Raises MalformedError if it is missing or recursive."""
+        if name in self.graphs:
+            return self.graphs[name]
+        if name not in self.protos:
+            raise MalformedError(f"function '{name}' is not in the library")
+        if name in self.reading:
+            chain = " -> ".join([*self.reading, name])
+            raise MalformedError(f"functions call each other in a circle: {chain}")
+        self.reading.append(name)
+        try:
+            made = self.graphs[name] = _read_function(self.protos[name], self)
+        finally:
+            self.reading.pop()
+        return made
+
+
+def _read_function(proto: Any, functions: Functions) -> Graph:
+    graph = FuncGraph(proto.signature.name)
+    with graph.as_default():
+        reader = _Reader(functions, proto.node_def)
+        for i, arg in enumerate(proto.signature.input_arg):
+            shape = None
+            if i in proto.arg_attr and "_output_shapes" in proto.arg_attr[i].attr:
+                shapes = proto.arg_attr[i].attr["_output_shapes"].list.shape
+                shape = tensors.shape_of(shapes[0]) if shapes else None
+            value = graph.placeholder(tensors.dtype_of(arg.type), shape, arg.name)
+            graph.inputs.append(value)
+            reader.values[arg.name] = value
+        reader.read_all()
+        for arg in proto.signature.output_arg:
+            if arg.name not in proto.ret:
+                raise MalformedError(
+                    f"function '{graph.name}' has no value for '{arg.name}'"
+                )
+            graph.outputs.append(reader.value(proto.ret[arg.name], graph.name))
+    return graph.freeze_function()
+
+
+class _Reader:
+    """Adds nodes in an order in which every input comes first."""
+
+    def __init__(
+        self, functions: Functions, nodes: Sequence[Any], prefix: str = ""
+    ) -> None:
+        self.functions = functions
+        self.prefix = prefix
+        self.protos: dict[str, Any] = {}
+        for proto in nodes:
+            if not _NODE_NAME.match(proto.name):
+                raise MalformedError(f"'{proto.name[:80]}' is not a valid node name")
+            if proto.name in self.protos:
+                raise MalformedError(f"there are two nodes named '{proto.name}'")
+            self.protos[proto.name] = proto
+        self.values: dict[str, SymbolicTensor] = {}
+        self.nodes: dict[str, Node] = {}
+
+    def read_all(self) -> None:
+        """All nodes, in topological order. Raises MalformedError for cycles and strangers."""
+        pending = {
+            name: {d for d in map(_node_of, proto.input) if d in self.protos}
+            for name, proto in self.protos.items()
+        }
+        users: dict[str, list[str]] = {}
+        for name, needs in pending.items():
+            for need in needs:
+                users.setdefault(need, []).append(name)
+        ready = [name for name, needs in pending.items() if not needs]
+        for name in ready:  # grows while it is walked
+            self._read(self.protos[name])
+            for user in users.get(name, ()):
+                pending[user].discard(name)
+                if not pending[user]:
+                    ready.append(user)
+        if len(ready) != len(self.protos):
+            stuck = sorted(set(self.protos) - set(ready))[:5]
+            raise MalformedError(
+                f"the nodes {stuck} take their inputs from each other in a circle"
+            )
+
+    def _read(self, proto: Any) -> None:
+        op = raw.CATALOGUE.get(proto.op)
+        if op is None:
+            raise ValueError(
+                f"Op type not registered '{proto.op}' (node '{proto.name}'). "
+                "docs/coverage.md lists the ops that exist."
+            )
+        data = [i for i in proto.input if not i.startswith("^")]
+        inputs = [self.value(i, proto.name) for i in data]
+        attrs = self._attributes(op, proto, inputs)
+        _check_inputs(op, proto, inputs, attrs)
+        recorder: Any = door.level()
+        outer = recorder.control
+        recorder.control = tuple(
+            [self._control(i, proto.name) for i in proto.input if i[:1] == "^"]
+        )
+        try:
+            outputs = door.carry_out(op, inputs, attrs, f"{self.prefix}{proto.name}/")
+        finally:
+            recorder.control = outer
+        self.nodes[proto.name] = recorder.graph.nodes[-1]
+        self._name_outputs(op, proto.name, outputs, attrs)
+
+    def _name_outputs(
+        self, op: Op, name: str, outputs: Sequence[Any], attrs: dict[str, Any]
+    ) -> None:
+        for i, value in enumerate(outputs):
+            self.values[name if i == 0 else f"{name}:{i}"] = value
+        self.values.update({f"{name}:0": outputs[0]} if outputs else {})
+        grouped = op.sig.group_outputs(outputs, attrs) if outputs else []
+        for arg, item in zip(op.sig.outputs, grouped, strict=False):
+            for i, value in enumerate(item if isinstance(item, list) else [item]):
+                self.values[f"{name}:{arg.name}:{i}"] = value
+
+    def _control(self, text: str, user: str) -> Node:
+        found = self.nodes.get(text[1:])
+        if found is None:
+            raise MalformedError(
+                f"node '{user}' waits for '{text[1:]}', which does not exist"
+            )
+        return found
+
+    def value(self, text: str, user: str) -> SymbolicTensor:
+        """The value that an input names. Raises MalformedError if there is none."""
+        found = self.values.get(text)
+        if found is None:
+            raise MalformedError(f"'{user}' takes '{text[:80]}', which does not exist")
+        return found
+
+    def _attributes(
+        self, op: Op, proto: Any, inputs: list[SymbolicTensor]
+    ) -> dict[str, Any]:
+        attrs: dict[str, Any] = {}
+        for attr in op.sig.attrs:
+            if attr.name in proto.attr:
+                attrs[attr.name] = self._attribute(proto, attr.name, attr.kind)
+            elif attr.default is REQUIRED:
+                raise MalformedError(
+                    f"node '{proto.name}' ({op.name}) lacks '{attr.name}'"
+                )
+            else:
+                attrs[attr.name] = attr.default
+        for arg in op.sig.inputs:
+            for name, kind in ((arg.count, "int"), (arg.types, "list(type)")):
+                if name and name not in attrs:
+                    if name not in proto.attr:
+                        raise MalformedError(
+                            f"node '{proto.name}' ({op.name}) lacks '{name}'"
+                        )
+                    attrs[name] = self._attribute(proto, name, kind)
+        return attrs
+
+    def _attribute(self, proto: Any, name: str, kind: str) -> Any:
+        try:
+            return tensors.attribute_of(proto.attr[name], kind, self.functions.graph)
+        except MalformedError as e:
+            raise MalformedError(
+                f"node '{proto.name}', attribute '{name}': {e}"
+            ) from None
+
+
+def _check_inputs(
+    op: Op, proto: Any, inputs: list[SymbolicTensor], attrs: dict[str, Any]
+) -> None:
+    """Raises MalformedError unless number and types of the inputs are the signature's."""
+    wanted = sum(_width(arg, attrs) for arg in op.sig.inputs)
+    if wanted != len(inputs):
+        raise MalformedError(
+            f"node '{proto.name}' ({op.name}) has {len(inputs)} inputs, not {wanted}"
+        )
+    types: dict[str, Any] = {}
+    at = 0
+    for arg in op.sig.inputs:
+        n = _width(arg, attrs)
+        for i, value in enumerate(inputs[at : at + n]):
+            want = attrs[arg.types][i] if arg.types else arg.dtype
+            if want is None and arg.var:
+                want = types.setdefault(arg.var, attrs.get(arg.var) or value.dtype)
+            if value.dtype is not want:
+                raise MalformedError(
+                    f"node '{proto.name}' ({op.name}): input '{arg.name}' is {value.dtype.name}, "
+                    f"not {want.name}"
+                )
+        at += n
+
+
+def _width(arg: Arg, attrs: dict[str, Any]) -> int:
+    if arg.count:
+        if not 0 <= attrs[arg.count] < 1 << 20:
+            raise MalformedError(f"'{arg.count}' is {attrs[arg.count]}")
+        return attrs[arg.count]
+    return len(attrs[arg.types]) if arg.types else 1
+
+
+def _node_of(text: str) -> str:
+    return text.removeprefix("^").split(":", 1)[0]
+
+
+def import_graph_def(
+    graph_def: Any,
+    input_map: Mapping[str, Any] | None = None,
+    return_elements: Sequence[str] | None = None,
+    name: str | None = None,
+) -> list[Any] | None:
+    """Adds the nodes of a GraphDef to the graph being recorded, under the scope `name`.
+
+    Args:
+      graph_def: a GraphDef message (ours or TensorFlow's) or its bytes.
+      input_map: replacements by tensor name: `{"x:0": tensor}`.
+      return_elements: names of operations ("op") and tensors ("op:0") to return.
+      name: the scope; "import" if None, no scope if "".
+
+    Raises:
+      MalformedError: (a ValueError) the message contradicts itself.
+      ValueError: an op is not known, a name asked for does not exist, or no graph is open.
+    """
+    proto = as_own_message(graph_def)
+    recorder: Any = door.level()
+    if recorder.eager:
+        raise ValueError(
+            "import_graph_def adds to a graph: call it inside `with tf.Graph().as_default():`"
+        )
+    scope = "import" if name is None else name
+    with recorder.scoped(scope) if scope else contextlib.nullcontext(""):
+        reader = _Reader(
+            Functions(proto.library), proto.node, recorder.scope if scope else ""
+        )
+        replaced = dict(input_map or {})
+        reader.values.update(_renamed(replaced))
+        _drop_replaced(reader, replaced)
+        reader.read_all()
+    if return_elements is None:
+        return None
+    return [_element(reader, text) for text in return_elements]
+
+
+def _renamed(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Replacements under both spellings of a first output."""
+    named: dict[str, Any] = {}
+    for key, tensor in given.items():
+        named[key] = tensor
+        if key.endswith(":0"):
+            named[key[:-2]] = tensor
+        elif ":" not in key:
+            named[f"{key}:0"] = tensor
+    return named
+
+
+def _drop_replaced(reader: _Reader, replaced: Mapping[str, Any]) -> None:
+    """Nodes with one output that is replaced need not be read."""
+    for key in replaced:
+        op = reader.protos.get(_node_of(key))
+        if op is None:
+            raise ValueError(
+                f"Attempted to map inputs that were not found in graph_def: [{key}]"
+            )
+        if op.op == "Placeholder":
+            del reader.protos[_node_of(key)]
+
+
+def _element(reader: _Reader, text: str) -> Any:
+    found = reader.values.get(text) if ":" in text else reader.nodes.get(text)
+    if found is None:
+        raise ValueError(f"Requested return_element '{text}' not found in graph_def.")
+    return found

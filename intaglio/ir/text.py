@@ -1,0 +1,298 @@
+"""Graphs as text that people read and `parse` reads back.
+
+    graph add(x: float32[2, None], y: float32[2, None]) {
+      sum: float32[2, None] = AddV2(x, y)
+      mean: float32[2] = Mean(sum, axis; keep_dims=False)
+      return mean
+    }
+
+A line is `node: types = Op(inputs; attributes) after control, inputs`. Attributes are Python
+literals, dtypes by name, shapes `shape(2, None)`, arrays `tensor(dtype, shape, values)`, other
+graphs `graph("name")`; those come first in the text. Values are `node`, or `node:1` for a later
+output.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import re
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import BY_NAME, DType, from_numpy, string
+from intaglio.base.shapes import Dims
+from intaglio.ir import walk
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.op import raw
+from intaglio.op.op import Op
+from intaglio.op.spec import Spec
+
+# Arrays with more elements than this are written as base64, which loses nothing either.
+READABLE = 16
+
+
+class GraphSyntaxError(ValueError):
+    """The text is no graph; the message has the line."""
+
+
+# -- writing -------------------------------------------------------------------------
+
+
+def format_graph(graph: Graph) -> str:
+    """The graph, after those nested in it, as text."""
+    graphs = [*walk.nested(graph), graph]
+    names = _graph_names(graphs)
+    return "\n".join(_format_one(g, names) for g in graphs)
+
+
+def _graph_names(graphs: list[Graph]) -> dict[int, str]:
+    names: dict[int, str] = {}
+    for graph in graphs:
+        name, n = graph.name, 0
+        while name in names.values():
+            n += 1
+            name = f"{graph.name}_{n}"
+        names[id(graph)] = name
+    return names
+
+
+def _format_one(graph: Graph, names: dict[int, str]) -> str:
+    inputs = {id(v.node) for v in graph.inputs}
+    arguments = ", ".join(f"{v.node.name}: {_type(v.spec)}" for v in graph.inputs)
+    lines = [f"graph {names[id(graph)]}({arguments}) {{"]
+    lines += [f"  {format_node(n, names)}" for n in graph.nodes if id(n) not in inputs]
+    lines.append(f"  return {', '.join(_value(v) for v in graph.outputs)}".rstrip())
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def format_node(node: Node, names: dict[int, str] | None = None) -> str:
+    """One node as a line."""
+    types = ", ".join(_type(v.spec) for v in node.outputs)
+    inputs = ", ".join(_value(v) for v in node.inputs)
+    attrs = ", ".join(
+        f"{k}={_literal(v, names or {})}" for k, v in _written(node).items()
+    )
+    after = f" after {', '.join(c.name for c in node.control)}" if node.control else ""
+    return f"{node.name}: {types} = {node.op.name}({inputs}{'; ' if attrs else ''}{attrs}){after}"
+
+
+def _written(node: Node) -> dict[str, Any]:
+    """The attributes that the signature's defaults do not say already."""
+    defaults = node.op.defaults
+    return {
+        k: v
+        for k, v in node.attrs.items()
+        if k not in defaults or not _same(v, defaults[k])
+    }
+
+
+def _same(value: Any, default: Any) -> bool:
+    return (
+        type(value) is type(default)
+        and not isinstance(value, np.ndarray)
+        and value == default
+    )
+
+
+def _type(spec: Spec) -> str:
+    if spec.shape is None:
+        return f"{spec.dtype.name}[...]"
+    return f"{spec.dtype.name}[{', '.join(str(d) for d in spec.shape)}]"
+
+
+def _value(value: SymbolicTensor) -> str:
+    return value.node.name if value.index == 0 else f"{value.node.name}:{value.index}"
+
+
+def _literal(value: Any, names: dict[int, str]) -> str:
+    if isinstance(value, Graph):
+        return f'graph("{names.get(id(value), value.name)}")'
+    if isinstance(value, DType):
+        return value.name
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _tensor(np.asarray(value))
+    if isinstance(value, tuple):
+        inner = ", ".join(_literal(v, names) for v in value)
+        return f"({inner}{',' if len(value) == 1 else ''})"
+    if value is None or isinstance(value, (bool, int, float, str, bytes)):
+        return repr(value)
+    return f"object({type(value).__name__!r})"
+
+
+def _tensor(array: np.ndarray) -> str:
+    dtype = from_numpy(array.dtype)
+    if array.size > READABLE and dtype is not string:
+        text = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
+        return f'tensor({dtype.name}, {array.shape}, "{text}")'
+    values = array.reshape(-1).tolist()
+    if dtype.is_floating:
+        values = [float(v) for v in values]
+    return f"tensor({dtype.name}, {array.shape}, {values})"
+
+
+# -- reading -------------------------------------------------------------------------
+
+_HEAD = re.compile(r"^graph (?P<name>.+?)\((?P<inputs>.*)\) \{$")
+_LINE = re.compile(r"^(?P<name>\S+): (?P<types>.*?) ?= (?P<op>\w+)\((?P<rest>.*)$")
+_TYPE = re.compile(r"(?P<dtype>\w+)\[(?P<dims>[^\]]*)\]")
+
+
+def parse(text: str) -> Graph:
+    """The last graph of the text; the others are those it refers to.
+
+    Raises GraphSyntaxError with the line for anything that `format_graph` does not write.
+    """
+    graphs: dict[str, Graph] = {}
+    reader: _Reader | None = None
+    last: Graph | None = None
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip()
+        try:
+            if not stripped or stripped.startswith("#"):
+                continue
+            if reader is None:
+                reader = _Reader(stripped, graphs)
+            elif stripped == "}":
+                last = graphs[reader.name] = reader.finish()
+                reader = None
+            else:
+                reader.line(stripped)
+        except (
+            ValueError,
+            SyntaxError,
+            KeyError,
+            AttributeError,
+            IndexError,
+            TypeError,
+        ) as e:
+            raise GraphSyntaxError(f"line {number}: {stripped!r}: {e}") from None
+    if last is None or reader is not None:
+        raise GraphSyntaxError("the text ends before the graph does")
+    return last
+
+
+class _Reader:
+    def __init__(self, head: str, graphs: dict[str, Graph]) -> None:
+        found = _HEAD.match(head)
+        if not found:
+            raise ValueError("expected 'graph name(inputs) {'")
+        self.name = found["name"]
+        self.graphs = graphs
+        self.values: dict[str, SymbolicTensor] = {}
+        self.nodes: list[Node] = []
+        self.outputs: list[SymbolicTensor] | None = None
+        self.inputs = [self._input(p) for p in _split(found["inputs"])]
+
+    def _input(self, text: str) -> SymbolicTensor:
+        name, _, kind = text.rpartition(": ")
+        spec = _parse_types(kind)[0]
+        attrs = {"dtype": spec.dtype, "shape": spec.shape}
+        return self._add(
+            Node(raw.CATALOGUE["Placeholder"], (), attrs, name, [spec])
+        ).outputs[0]
+
+    def _add(self, node: Node) -> Node:
+        self.nodes.append(node)
+        for value in node.outputs:
+            self.values[_value(value)] = value
+        return node
+
+    def line(self, text: str) -> None:
+        if text == "return" or text.startswith("return "):
+            self.outputs = [self.values[n] for n in _split(text[7:])]
+            return
+        found = _LINE.match(text)
+        if not found:
+            raise ValueError("expected 'name: types = Op(inputs; attributes)'")
+        op = raw.CATALOGUE[found["op"]]
+        body, _, after = found["rest"].rpartition(")")
+        control = _split(after.removeprefix(" after ")) if after else []
+        inputs, attrs = self._arguments(body, op)
+        by_name = {n.name: n for n in self.nodes}
+        specs = _with_values(op, inputs, attrs, _parse_types(found["types"]))
+        self._add(
+            Node(
+                op,
+                inputs,
+                attrs,
+                found["name"],
+                specs,
+                control=tuple([by_name[c] for c in control]),
+            )
+        )
+
+    def _arguments(
+        self, body: str, op: Op
+    ) -> tuple[list[SymbolicTensor], dict[str, Any]]:
+        inputs, _, attrs = body.partition(";")
+        call = ast.parse(f"f({attrs.strip()})", mode="eval").body
+        given = {k.arg: self._evaluate(k.value) for k in call.keywords}  # type: ignore[attr-defined]
+        return [self.values[n] for n in _split(inputs)], {**op.defaults, **given}
+
+    def _evaluate(self, node: ast.expr) -> Any:
+        if isinstance(node, ast.Name):
+            return {"inf": float("inf"), "nan": float("nan")}.get(node.id) or BY_NAME[
+                node.id
+            ]
+        if isinstance(node, ast.Tuple):
+            return tuple([self._evaluate(e) for e in node.elts])
+        if isinstance(node, ast.List):
+            return [self._evaluate(e) for e in node.elts]
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -self._evaluate(node.operand)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            arguments = [self._evaluate(a) for a in node.args]
+            if node.func.id == "graph":
+                return self.graphs[arguments[0]]
+            if node.func.id == "tensor":
+                return _parse_tensor(*arguments)
+            raise ValueError(f"{ast.unparse(node)} cannot be read back")
+        return ast.literal_eval(node)
+
+    def finish(self) -> Graph:
+        if self.outputs is None:
+            raise ValueError("a graph ends with 'return'")
+        return Graph(self.name, self.inputs, self.nodes, self.outputs)
+
+
+def _with_values(
+    op: Op, inputs: list[SymbolicTensor], attrs: Any, written: list[Spec]
+) -> list[Spec]:
+    """The written types, with the values that inference knows besides."""
+    inferred = op.output_specs([v.spec for v in inputs], attrs)
+    for spec, known in zip(written, inferred, strict=True):
+        if known.dtype is not spec.dtype:
+            raise ValueError(f"written {spec!r}, but {op.name} gives {known!r}")
+    return [
+        k if k.shape == w.shape else w for k, w in zip(inferred, written, strict=True)
+    ]
+
+
+def _parse_types(text: str) -> list[Spec]:
+    return [
+        Spec(BY_NAME[m["dtype"]], _parse_dims(m["dims"])) for m in _TYPE.finditer(text)
+    ]
+
+
+def _parse_dims(text: str) -> Dims:
+    if text == "...":
+        return None
+    return tuple(
+        [None if d.strip() == "None" else int(d) for d in text.split(",") if d.strip()]
+    )
+
+
+def _parse_tensor(dtype: DType, shape: tuple[int, ...], values: Any) -> np.ndarray:
+    if isinstance(values, str):
+        return np.frombuffer(base64.b64decode(values), dtype.numpy).reshape(shape)
+    array = np.empty(len(values), dtype.numpy)
+    array[:] = values
+    return array.reshape(shape)
+
+
+def _split(text: str) -> list[str]:
+    """Parts between commas that stand outside brackets."""
+    parts = re.split(r",\s*(?![^\[]*\])", text.strip())
+    return [p.strip() for p in parts if p.strip()]

@@ -1,0 +1,56 @@
+"""Walks over graphs: what is needed, who uses what, nested graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+
+
+def live_nodes(nodes: Sequence[Node], outputs: Iterable[SymbolicTensor]) -> list[Node]:
+    """The nodes that have to run for these outputs and for their effects, in order.
+
+    This is the non-strict execution that TensorFlow documents: pure work that nobody
+    needs is left out, so that its errors are not raised either.
+    """
+    needed = {id(v.node) for v in outputs}
+    kept: list[Node] = []
+    for node in reversed(nodes):
+        if id(node) in needed or node.op.must_run:
+            kept.append(node)
+            needed.update(id(v.node) for v in node.inputs)
+    kept.reverse()
+    return kept
+
+
+def uses(graph: Graph) -> dict[int, list[Node]]:
+    """The nodes that take each value, by the value's id."""
+    found: dict[int, list[Node]] = {}
+    for node in graph.nodes:
+        for value in node.inputs:
+            found.setdefault(id(value), []).append(node)
+    return found
+
+
+def attached(node: Node) -> Iterator[Graph]:
+    """The graphs among a node's attributes: branches, bodies, called functions."""
+    for value in node.attrs.values():
+        if isinstance(value, Graph):
+            yield value
+        elif isinstance(value, tuple):
+            yield from (g for g in value if isinstance(g, Graph))
+
+
+def nested(graph: Graph) -> list[Graph]:
+    """All graphs below this one, each once, innermost first."""
+    found: dict[int, Graph] = {}
+
+    def visit(parent: Graph) -> None:
+        for node in parent.nodes:
+            for child in attached(node):
+                if id(child) not in found:
+                    visit(child)
+                    found[id(child)] = child
+
+    visit(graph)
+    return list(found.values())
