@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from intaglio.base import origins
-from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.graph import Graph, Node, SymbolicTensor, exporter
 from intaglio.op.op import Op
 from intaglio.op.spec import Spec
 
@@ -69,6 +69,100 @@ class GraphBuilder:
         if mark_as_used:
             self._used[candidate.lower()] = 1
         return candidate
+
+    def finalize(self) -> None:
+        """No node can be added from now on."""
+        self._finalized = True
+
+    @property
+    def finalized(self) -> bool:
+        """True after `finalize`."""
+        return self._finalized
+
+    @property
+    def version(self) -> int:
+        """A number that grows with every node."""
+        return len(self.nodes)
+
+    def get_operations(self) -> list[Node]:
+        """All operations, in the order they were made."""
+        return list(self.nodes)
+
+    def get_operation_by_name(self, name: str) -> Node:
+        """The operation of that name. Raises KeyError if there is none, ValueError for a tensor's."""
+        if not isinstance(name, str):
+            raise TypeError(f"Operation names are strings, not {type(name).__name__}.")
+        if ":" in name:
+            raise ValueError(
+                f"The name '{name}' looks like a tensor name, not an operation name."
+            )
+        if name not in self.by_name:
+            raise KeyError(
+                f"The name '{name}' refers to an Operation not in the graph."
+            )
+        return self.by_name[name]
+
+    def get_tensor_by_name(self, name: str) -> SymbolicTensor:
+        """The tensor `"node:index"`. Raises KeyError if there is none, ValueError for other names."""
+        if not isinstance(name, str):
+            raise TypeError(
+                f"Tensor names are strings (or similar), not {type(name).__name__}."
+            )
+        label, colon, index = name.rpartition(":")
+        if not colon or not index.isdigit():
+            raise ValueError(
+                f"The name '{name}' refers to an Operation, not a Tensor. "
+                'Tensor names must be of the form "<op_name>:<output_index>".'
+            )
+        if label not in self.by_name:
+            raise KeyError(
+                f"The name '{name}' refers to a Tensor which does not exist. "
+                f"The operation, '{label}', does not exist in the graph."
+            )
+        outputs = self.by_name[label].outputs
+        if int(index) >= len(outputs):
+            raise KeyError(
+                f"The name '{name}' refers to a Tensor which does not exist. "
+                f"The operation, '{label}', exists but only has {len(outputs)} outputs."
+            )
+        return outputs[int(index)]
+
+    def as_graph_element(
+        self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
+    ) -> Node | SymbolicTensor:
+        """The operation or tensor that a name stands for, or the object itself if it is of this graph.
+
+        Raises KeyError for unknown names, ValueError for elements of other graphs, TypeError
+        for what is neither.
+        """
+        if isinstance(obj, str):
+            if ":" in obj and allow_tensor:
+                return self.get_tensor_by_name(obj)
+            if allow_operation:
+                return self.get_operation_by_name(obj)
+            raise ValueError(f"'{obj}' names an operation, but a tensor is wanted.")
+        if isinstance(obj, (Node, SymbolicTensor)):
+            if obj.graph is not self:
+                raise ValueError(f"{obj!r} is not an element of this graph.")
+            return obj
+        raise TypeError(
+            f"Can not convert a {type(obj).__name__} into a Tensor or Operation."
+        )
+
+    def as_graph_def(
+        self,
+        from_version: int | None = None,
+        add_shapes: bool = False,
+        use_pybind11_proto: bool = False,
+    ) -> Any:
+        """The graph as a GraphDef message, TensorFlow's in names, numbers and text.
+
+        Args:
+          from_version: only the nodes added since `version` was this number.
+          add_shapes: writes each node's output shapes as the attribute `_output_shapes`.
+          use_pybind11_proto: accepted and ignored.
+        """
+        return exporter().graph_def(self.nodes[from_version or 0 :], add_shapes)
 
     def freeze(
         self,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from intaglio.base import origins
 from intaglio.base.dtypes import DType
@@ -12,6 +13,39 @@ from intaglio.base.shapes import Dims, TensorShape, as_dims, merge, text
 from intaglio.op.op import Op
 from intaglio.op.spec import Spec
 from intaglio.op.tensor import Tensor
+
+
+class Exporter(Protocol):
+    """Writes graphs as protocol buffers; the layer that knows them installs itself."""
+
+    def node_def(self, node: Node) -> Any:
+        """One node as a NodeDef message."""
+        ...
+
+    def op_def(self, op: Op) -> Any:
+        """An op's declaration as an OpDef message."""
+        ...
+
+    def graph_def(self, nodes: Sequence[Node], add_shapes: bool) -> Any:
+        """Nodes as a GraphDef message."""
+        ...
+
+
+_exporter: list[Exporter] = []
+
+
+def install_exporter(exporter: Exporter) -> None:
+    """Names what `node_def`, `op_def` and `as_graph_def` use."""
+    _exporter[:] = [exporter]
+
+
+def exporter() -> Exporter:
+    """The installed exporter. Raises RuntimeError if `intaglio.graphdef` was not imported."""
+    if not _exporter:
+        raise RuntimeError(
+            "protocol buffers need the graphdef layer: import intaglio.graphdef"
+        )
+    return _exporter[0]
 
 
 class Node:
@@ -76,6 +110,30 @@ class Node:
     def frames(self) -> list[origins.Frame]:
         """The user's frames that made the node, innermost first."""
         return origins.frames(self.origin)
+
+    @property
+    def node_def(self) -> Any:
+        """The node as a NodeDef message."""
+        return exporter().node_def(self)
+
+    @property
+    def op_def(self) -> Any:
+        """The declaration of the node's op as an OpDef message."""
+        return exporter().op_def(self.op)
+
+    @property
+    def traceback(self) -> Any:
+        """The user's stack where the node was made, outermost first."""
+        return traceback.StackSummary.from_list(
+            [
+                (f.filename, f.lineno, f.function, f.source)
+                for f in reversed(self.frames)
+            ]
+        )
+
+    def values(self) -> tuple[SymbolicTensor, ...]:
+        """The outputs."""
+        return self.outputs
 
     def get_attr(self, name: str) -> Any:
         """An attribute, or the dtype behind a type variable. Raises ValueError if there is none."""

@@ -1,0 +1,1 @@
+"""Graph to graph: passes that keep every result bit for bit."""

@@ -1,0 +1,150 @@
+"""Algebra that keeps every bit: the equations hold for NaN, infinities and signed zeros too."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from intaglio.ir.graph import SymbolicTensor
+from intaglio.op import raw
+from intaglio.optimize.pattern import RuleSet, is_constant, pat, same_shape
+
+ALGEBRA = RuleSet()
+rule = ALGEBRA.rule
+
+Value = SymbolicTensor
+
+
+@rule(lambda x: pat.Neg(pat.Neg(x)))
+def double_negation(x: Value):
+    """-(-x)  ->  x"""
+    return x
+
+
+@rule(lambda x: pat.LogicalNot(pat.LogicalNot(x)))
+def double_not(x: Value):
+    """not not x  ->  x"""
+    return x
+
+
+@rule(lambda x: pat.Invert(pat.Invert(x)))
+def double_invert(x: Value):
+    """~~x  ->  x"""
+    return x
+
+
+@rule(lambda x: pat.Conj(pat.Conj(x)))
+def double_conjugation(x: Value):
+    """conj(conj(x))  ->  x"""
+    return x
+
+
+@rule(lambda x: pat.Abs(pat.Abs(x)))
+def repeated_absolute(x: Value):
+    """||x||  ->  |x|"""
+    return raw.Abs(x)
+
+
+@rule(lambda x: pat.Relu(pat.Relu(x)))
+def repeated_relu(x: Value):
+    """relu(relu(x))  ->  relu(x)"""
+    return raw.Relu(x)
+
+
+@rule(lambda x, one: pat.Mul(x, one))
+def times_one(x: Value, one: Value):
+    """x * 1  ->  x"""
+    return _if_unit(x, one, 1)
+
+
+@rule(lambda x, one: pat.Mul(one, x))
+def one_times(x: Value, one: Value):
+    """1 * x  ->  x"""
+    return _if_unit(x, one, 1)
+
+
+@rule(lambda x, one: pat.RealDiv(x, one))
+def divided_by_one(x: Value, one: Value):
+    """x / 1  ->  x"""
+    return _if_unit(x, one, 1)
+
+
+@rule(lambda x, zero: pat.Sub(x, zero))
+def minus_zero(x: Value, zero: Value):
+    """x - 0  ->  x    (x - (-0.0) would turn -0.0 into 0.0, so the zero must be positive)"""
+    if (
+        zero.dtype.is_floating
+        and zero.spec.value is not None
+        and np.signbit(zero.spec.value).any()
+    ):
+        return None
+    return _if_unit(x, zero, 0)
+
+
+@rule(lambda x, zero: pat.AddV2(x, zero))
+def plus_zero(x: Value, zero: Value):
+    """x + 0  ->  x    for integers: -0.0 + 0.0 is 0.0"""
+    return _if_unit(x, zero, 0) if x.dtype.is_integer else None
+
+
+@rule(lambda x, zero: pat.AddV2(zero, x))
+def zero_plus(x: Value, zero: Value):
+    """0 + x  ->  x    for integers"""
+    return _if_unit(x, zero, 0) if x.dtype.is_integer else None
+
+
+@rule(lambda x, y: pat.Sub(x, pat.Neg(y)))
+def minus_negative(x: Value, y: Value):
+    """x - (-y)  ->  x + y    for integers: the sign of a NaN would change"""
+    return raw.AddV2(x, y) if x.dtype.is_integer else None
+
+
+@rule(lambda x, y: pat.AddV2(x, pat.Neg(y)))
+def plus_negative(x: Value, y: Value):
+    """x + (-y)  ->  x - y    for integers: the sign of a NaN would change"""
+    return raw.Sub(x, y) if x.dtype.is_integer else None
+
+
+@rule(lambda x, p, q: pat.Transpose(pat.Transpose(x, p), q))
+def merge_transposes(x: Value, p: Value, q: Value):
+    """transpose(transpose(x, p), q)  ->  transpose(x, p[q])"""
+    if p.spec.value is None or q.spec.value is None:
+        return None
+    return raw.Transpose(x, np.asarray(p.spec.value)[np.asarray(q.spec.value)])
+
+
+@rule(lambda x, p: pat.Transpose(x, p))
+def empty_transpose(x: Value, p: Value):
+    """transpose(x, [0, 1, ...])  ->  x"""
+    known = p.spec.value
+    return (
+        x if known is not None and known.tolist() == list(range(known.size)) else None
+    )
+
+
+@rule(lambda x, s, t: pat.Reshape(pat.Reshape(x, s), t))
+def merge_reshapes(x: Value, s: Value, t: Value):
+    """reshape(reshape(x, s), t)  ->  reshape(x, t)"""
+    return raw.Reshape(x, t)
+
+
+@rule(lambda x, s: pat.Reshape(x, s))
+def empty_reshape(x: Value, s: Value):
+    """reshape(x, shape(x))  ->  x"""
+    known = s.spec.value
+    return x if known is not None and x.dims == tuple(known.tolist()) else None
+
+
+@rule(lambda x, s: pat.BroadcastTo(x, s))
+def empty_broadcast(x: Value, s: Value):
+    """broadcast_to(x, shape(x))  ->  x"""
+    known = s.spec.value
+    return x if known is not None and x.dims == tuple(known.tolist()) else None
+
+
+def _if_unit(x: Value, unit: Value, number: int) -> Value | None:
+    """`x`, if `unit` is `number` throughout and does not stretch `x`."""
+    if not is_constant(unit, number):
+        return None
+    if same_shape(x, unit) or unit.dims == ():
+        return x
+    return None

@@ -1,0 +1,64 @@
+"""Constant folding: what depends on constants alone is computed once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.ir.graph import Graph, Node
+from intaglio.op import door
+from intaglio.optimize.rebuild import Fuel, Rebuild
+from intaglio.runtime import interpreter
+
+# A folded constant may have this many elements: more cost memory in every saved graph.
+LARGEST = 1 << 16
+
+
+def fold_constants(graph: Graph, fuel: Fuel | None = None) -> Graph:
+    """The graph with every pure node of constant inputs, or known value, as a Const.
+
+    A kernel that fails stays in the graph, so that the error is raised when it runs, and
+    only if it runs.
+    """
+    fuel = fuel or Fuel()
+    new = Rebuild(graph)
+    for node in graph.nodes:
+        current = new.copy(node)
+        values = _constant_outputs(current)
+        if values is None or not fuel.burn():
+            new.keep(node, current)
+            continue
+        new.root = node
+        with door.pushed(new):
+            made = [door.level().constant(v) for v in values]
+        new.replace(node, made)  # type: ignore[arg-type]
+    return new.done()
+
+
+def _constant_outputs(node: Node) -> list[Any] | None:
+    op = node.op
+    if op.name in ("Const", "Placeholder") or op.stateful or not node.outputs:
+        return None
+    if any(not v.dtype.is_numpy_compatible for v in node.outputs):
+        return None
+    known = [v.spec.value for v in node.outputs]
+    if all(isinstance(v, np.ndarray) for v in known):
+        return known
+    if op.kernel_fn is None or any(kind == "service" for kind, _ in op.kernel_order):
+        return None
+    if any(v.node.op.name != "Const" for v in node.inputs) or _is_large(node):
+        return None
+    try:
+        result = interpreter.call_kernel(
+            op, [v.node.attrs["value"] for v in node.inputs], node.attrs
+        )
+    except Exception:  # it fails for these constants: leave the failing to the run
+        return None
+    arrays = [np.asarray(a) for a in interpreter.flat_result(op, result)]
+    return arrays if all(a.size <= LARGEST for a in arrays) else None
+
+
+def _is_large(node: Node) -> bool:
+    """True if an output may be too large to keep, which is known before it is computed."""
+    return any((v.spec.count or 0) > LARGEST for v in node.outputs)

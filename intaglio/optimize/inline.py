@@ -1,0 +1,63 @@
+"""Calls become the nodes of the function that they call."""
+
+from __future__ import annotations
+
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.optimize.rebuild import Fuel, Rebuild
+
+CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
+# Functions with more nodes than this stay calls when they are called more than once:
+# their code is shared.
+SHARED = 64
+
+
+def inline_calls(graph: Graph, fuel: Fuel | None = None) -> Graph:
+    """The graph with calls replaced by the called graphs' nodes, to any depth."""
+    if not any(n.op.name in CALLS for n in graph.nodes):
+        return graph
+    fuel = fuel or Fuel()
+    counts: dict[int, int] = {}
+    for node in graph.nodes:
+        if node.op.name in CALLS:
+            counts[id(node.attrs["f"])] = counts.get(id(node.attrs["f"]), 0) + 1
+    new = Rebuild(graph)
+    for node in graph.nodes:
+        current = new.copy(node)
+        if node.op.name not in CALLS or not _worth_it(node, counts) or not fuel.burn():
+            new.keep(node, current)
+            continue
+        new.replace(node, _inlined(current, new))
+    return new.done()
+
+
+def _worth_it(node: Node, counts: dict[int, int]) -> bool:
+    callee: Graph = node.attrs["f"]
+    return counts[id(callee)] == 1 or len(callee.nodes) <= SHARED
+
+
+def _inlined(call: Node, new: Rebuild) -> list[SymbolicTensor]:
+    callee = inline_calls(call.attrs["f"])
+    values = {id(a): b for a, b in zip(callee.inputs, call.inputs, strict=True)}
+    arguments = {id(v.node) for v in callee.inputs}
+    copies: dict[int, Node] = {}
+    for node in callee.nodes:
+        if id(node) in arguments:
+            continue
+        made = Node(
+            node.op,
+            [values[id(v)] for v in node.inputs],
+            node.attrs,
+            new.unique_name(f"{call.name}/{node.name}"),
+            [v.spec for v in node.outputs],
+            control=tuple([copies[id(c)] for c in node.control if id(c) in copies])
+            or call.control,
+            origin=node.origin + call.origin,
+            graph=call.graph,
+            device=node.device,
+        )
+        copies[id(node)] = made
+        values.update(
+            (id(a), b) for a, b in zip(node.outputs, made.outputs, strict=True)
+        )
+        new.nodes.append(made)
+    return [values[id(v)] for v in callee.outputs]

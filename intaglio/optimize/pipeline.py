@@ -1,0 +1,60 @@
+"""The passes in their order, each with its reason."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Callable
+
+from intaglio.ir import text, verify
+from intaglio.ir.graph import Graph
+from intaglio.optimize.algebra import ALGEBRA
+from intaglio.optimize.common_subexpressions import share_subexpressions
+from intaglio.optimize.fold import fold_constants
+from intaglio.optimize.inline import inline_calls
+from intaglio.optimize.prune import prune
+from intaglio.optimize.rebuild import Fuel
+
+Pass = Callable[[Graph, Fuel], Graph]
+
+PASSES: list[tuple[str, Pass]] = [
+    # First, so that nothing else looks at what nobody needs.
+    ("prune", lambda graph, fuel: prune(graph)),
+    # Before the rest, which then sees through the calls.
+    ("inline", inline_calls),
+    # Makes constants of shapes and hyperparameters, which the algebra asks for.
+    ("fold", fold_constants),
+    ("algebra", ALGEBRA.rewrite),
+    # After the algebra, which makes unlike expressions alike.
+    ("share", share_subexpressions),
+    # What the passes have left without use.
+    ("prune again", lambda graph, fuel: prune(graph)),
+]
+
+# Set by tests, or INTAGLIO_VERIFY=1: checks the graph after every pass.
+VERIFY = os.environ.get("INTAGLIO_VERIFY") == "1"
+
+
+def optimize(graph: Graph) -> Graph:
+    """The graph after all passes. `INTAGLIO_DUMP=folder` writes it after each of them."""
+    fuel = Fuel()
+    folder = os.environ.get("INTAGLIO_DUMP")
+    if folder:
+        _dump(folder, graph, 0, "traced")
+    for step, (name, change) in enumerate(PASSES, 1):
+        graph = change(graph, fuel)
+        if VERIFY:
+            verify.verify(graph)
+        if folder:
+            _dump(folder, graph, step, name.replace(" ", "-"))
+    return graph
+
+
+def _dump(folder: str, graph: Graph, step: int, name: str) -> None:
+    target = pathlib.Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    label = "".join(c if c.isalnum() or c in "_-" else "_" for c in graph.name)
+    written = target / f"{label}.{step}-{name}.txt"
+    partial = written.with_suffix(".partial")
+    partial.write_text(text.format_graph(graph), encoding="utf-8")
+    partial.replace(written)
