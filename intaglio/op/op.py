@@ -31,7 +31,7 @@ class Rule:
         self.fn = fn
         self.takes: tuple[str, ...] = code.co_varnames[bound : code.co_argcount]
         self.specs = frozenset(
-            [n for n in self.takes if notes.get(n) in ("Spec", Spec)]
+            [n for n in self.takes if notes.get(n) in ("Spec", Spec, "list[Spec]")]
         )
 
     def __call__(self, **known: Any) -> Any:
@@ -49,11 +49,16 @@ class Op:
     `signature` declares inputs, attributes and outputs; class attributes named like its type
     variables list the dtypes allowed. `stateful` ops stay in program order; they run even if
     nobody uses their outputs, unless they are `droppable` (reads, random numbers).
+    `differentiable = False` declares that no gradient flows through the op (TensorFlow's
+    NotDifferentiable): None, not the LookupError that a missing gradient rule means. A
+    gradient rule may return, for an input, a function without arguments: it is called only
+    if that input's gradient is wanted.
     """
 
     signature: ClassVar[str] = ""
     stateful: ClassVar[bool] = False
     droppable: ClassVar[bool] = False
+    differentiable: ClassVar[bool] = True
     name: str
     sig: Signature
     rules: dict[str, Rule]

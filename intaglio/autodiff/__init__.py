@@ -1,0 +1,1 @@
+"""Gradients: tapes, forward accumulators, derivatives of graphs."""

@@ -1,0 +1,75 @@
+"""The reverse pass: from the gradients of outputs to the gradients of inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from intaglio.autodiff.plan import plan_of
+from intaglio.autodiff.tape import Entry
+from intaglio.op import door, raw
+from intaglio.op.indexed_slices import IndexedSlices, concatenated
+
+# Contributions to the gradient of each tensor, by key.
+Gradients = dict[int, list[Any]]
+
+
+def backpropagate(
+    entries: Iterable[Entry], gradients: Gradients, sources: set[int]
+) -> None:
+    """Walks entries, latest first, and adds to `gradients` what reaches their inputs.
+
+    Gradients of tensors that are not among `sources` are dropped once they are used.
+    Raises LookupError for an op without a gradient rule that a gradient reaches.
+    """
+    for entry in entries:
+        grads: list[Any] = []
+        found = False
+        for number in entry.outputs:
+            parts = gradients.get(number)
+            if parts is None:
+                grads.append(None)
+                continue
+            found = True
+            whole = parts[0] if len(parts) == 1 else total(parts)
+            if number in sources:
+                gradients[number] = [whole]
+            else:
+                del gradients[number]
+            grads.append(whole)
+        if not found:
+            continue
+        results = _through(entry, grads)
+        for number, result in zip(entry.inputs, results, strict=True):
+            if number and result is not None:
+                if callable(result):
+                    result = result()
+                    if result is None:
+                        continue
+                parts = gradients.get(number)
+                if parts is None:
+                    gradients[number] = [result]
+                else:
+                    parts.append(result)
+
+
+def _through(entry: Entry, grads: Sequence[Any]) -> Sequence[Any]:
+    if entry.backward is not None:
+        return entry.backward(grads)
+    op = entry.op
+    assert op is not None
+    plan = plan_of(op)
+    if plan is None:
+        raise LookupError(f"gradient registry has no entry for: {op.name}")
+    return plan.call(entry.kept, entry.attrs, grads)
+
+
+def total(parts: Sequence[Any]) -> Any:
+    """The sum of a tensor's gradient contributions; sparse if all of them are."""
+    if len(parts) == 1:
+        return parts[0]
+    if all([isinstance(p, IndexedSlices) for p in parts]):
+        return concatenated(parts)
+    if len(parts) == 2 and door.level().eager:
+        return raw.AddV2(*parts)
+    return raw.AddN(list(parts))

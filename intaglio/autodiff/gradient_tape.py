@@ -1,0 +1,267 @@
+"""`GradientTape`: records what is computed, then differentiates it.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/GradientTape.
+"""
+
+from __future__ import annotations
+
+import enum
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from intaglio.autodiff.backward import Gradients, backpropagate, total
+from intaglio.autodiff.plan import TRAINABLE, filled_like, light, spec_from
+from intaglio.autodiff.tape import Tape
+from intaglio.base import nest
+from intaglio.base.dtypes import as_dtype
+from intaglio.op import convert, door
+from intaglio.op.indexed_slices import IndexedSlices
+from intaglio.op.keys import key
+from intaglio.op.tensor import Tensor
+
+_log = logging.getLogger("tensorflow")
+_warned: dict[str, int] = {}
+
+
+class UnconnectedGradients(enum.Enum):
+    """What the gradient is of a source that the target does not depend on.
+
+    Follows https://www.tensorflow.org/api_docs/python/tf/UnconnectedGradients.
+    """
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+def unconnected(value: Any) -> UnconnectedGradients:
+    """`value` as UnconnectedGradients. Raises ValueError if it is neither 'none' nor 'zero'."""
+    try:
+        return UnconnectedGradients(value)
+    except ValueError:
+        raise ValueError(
+            f"Unknown value for unconnected_gradients: {value!r}"
+        ) from None
+
+
+def warn_few(text: str, argument: str, times: int = 5) -> None:
+    """Logs a warning, at most `times` for each text."""
+    _warned[text] = _warned.get(text, 0) + 1
+    if _warned[text] <= times:
+        _log.warning(text, argument)
+
+
+class GradientTape:
+    """Records ops for automatic differentiation inside its `with` block.
+
+    Trainable variables are watched when they are read (unless
+    `watch_accessed_variables=False`), tensors after `watch`. A `persistent` tape answers
+    more than one call of `gradient`; the resources it holds are freed with it.
+    """
+
+    def __init__(
+        self, persistent: bool = False, watch_accessed_variables: bool = True
+    ) -> None:
+        self._tape: Tape | None = None
+        self._persistent = persistent
+        self._watch_accessed_variables = watch_accessed_variables
+        self._watched_variables: tuple[Any, ...] = ()
+        self._recording = False
+        self._level: Any = None
+
+    # -- recording -------------------------------------------------------------------
+
+    def __enter__(self) -> GradientTape:
+        """Begins to record. Raises ValueError if the tape is recording already."""
+        self._push_tape()
+        return self
+
+    def __exit__(self, typ: Any, value: Any, traceback: Any) -> None:
+        """Ends the recording."""
+        if self._recording:
+            self._pop_tape()
+
+    def _push_tape(self) -> None:
+        if self._recording:
+            raise ValueError(
+                "Tape is still recording, This can happen if you try to re-enter an already-active tape."
+            )
+        if self._tape is None:
+            self._tape = Tape(self._watch_accessed_variables, self._persistent)
+        self._level = door.watch(self._tape)
+        self._recording = True
+
+    def _pop_tape(self) -> None:
+        if not self._recording:
+            raise ValueError("Tape is not recording.")
+        door.unwatch(self._tape, self._level)  # type: ignore[arg-type]
+        self._recording = False
+
+    def __del__(self) -> None:
+        if self._recording:
+            self._pop_tape()
+
+    def watch(self, tensor: Any) -> None:
+        """Records what is computed from a tensor, a variable, or each of a structure of them.
+
+        Raises ValueError for anything else.
+        """
+        for t in nest.flatten(tensor, expand_composites=True):
+            if not isinstance(t, Tensor) and not hasattr(t, "handle"):
+                raise ValueError(
+                    f"Passed in object {t} of type {type(t).__name__!r}, not tf.Tensor or tf.Variable or ExtensionType."
+                )
+            if as_dtype(t.dtype) not in TRAINABLE:
+                warn_few(
+                    "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
+                    t.dtype,
+                )
+            if hasattr(t, "handle"):
+                self._tape.watch_handle(t)  # type: ignore[union-attr]
+            else:
+                self._tape.watch(t)  # type: ignore[union-attr]
+
+    @contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Nothing that the block computes is recorded.
+
+        Raises RuntimeError if the tape is not recording.
+        """
+        if self._tape is None or not self._recording:
+            raise RuntimeError(
+                "Trying to stop recording a tape which is not recording."
+            )
+        self._pop_tape()
+        try:
+            yield
+        finally:
+            self._push_tape()
+
+    def reset(self) -> None:
+        """Forgets everything recorded. Raises ValueError if the tape is not recording."""
+        self._pop_tape()
+        self._tape = None
+        self._push_tape()
+
+    def watched_variables(self) -> tuple[Any, ...]:
+        """The variables watched, in the order in which they were first used."""
+        if self._tape is not None:
+            self._watched_variables = tuple(self._tape.variables.values())
+        return self._watched_variables
+
+    # -- differentiating ---------------------------------------------------------------
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    ) -> Any:
+        """The gradient of the sum of `target` by each of `sources`, structured like these.
+
+        `output_gradients` weight the targets. A source without a path to a target gets
+        None, or zeros if `unconnected_gradients` is "zero". Raises RuntimeError if the tape
+        is used up, TypeError if there is no target, LookupError for an op without gradient.
+        """
+        tape = self._usable()
+        if target is None:
+            raise TypeError(
+                "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors "
+                "to be differentiated, but received None."
+            )
+        wanted = unconnected(unconnected_gradients)
+        targets = [t for t in nest.flatten(target, True) if self._is_target(t)]
+        flat = [self._source(s) for s in nest.flatten(sources)]
+        weights: list[Any] | None = None
+        if output_gradients is not None:
+            weights = [
+                None if g is None else _as_gradient(g)
+                for g in nest.flatten(output_gradients)
+            ]
+        found = self._differentiate(tape, targets, flat, weights, wanted)
+        return nest.pack_sequence_as(sources, found)
+
+    def _usable(self) -> Tape:
+        """The tape, paused and spent unless it is persistent."""
+        tape = self._tape
+        if tape is None:
+            raise RuntimeError(
+                "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
+            )
+        if self._recording:
+            if not self._persistent:
+                self._pop_tape()
+            else:
+                warn_few(_INSIDE, "", 1)
+        if not self._persistent:
+            self._watched_variables = tuple(tape.variables.values())
+            self._tape = None
+        return tape
+
+    def _is_target(self, target: Any) -> bool:
+        if as_dtype(target.dtype) in TRAINABLE:
+            return True
+        warn_few(
+            "The dtype of the target tensor must be floating (e.g. tf.float32) when calling GradientTape.gradient, got %r",
+            target.dtype,
+        )
+        return False
+
+    def _source(self, source: Any) -> Any:
+        if as_dtype(getattr(source, "dtype", source)) not in TRAINABLE:
+            warn_few(
+                "The dtype of the source tensor must be floating (e.g. tf.float32) when calling GradientTape.gradient, got %r",
+                source.dtype,
+            )
+        return source
+
+    def _differentiate(
+        self,
+        tape: Tape,
+        targets: Sequence[Any],
+        sources: Sequence[Any],
+        weights: Sequence[Any] | None,
+        wanted: UnconnectedGradients,
+    ) -> list[Any]:
+        gradients: Gradients = {}
+        for i, target in enumerate(targets):
+            tensor = getattr(target, "handle", target)
+            weight = weights[i] if weights is not None and i < len(weights) else None
+            if weight is None:
+                weight = filled_like(spec_from(light(value_of(target))), 1)
+            gradients.setdefault(key(tensor), []).append(weight)
+        numbers = [key(getattr(s, "handle", s)) for s in sources]
+        backpropagate(reversed(tape.entries), gradients, set(numbers))
+        results: list[Any] = []
+        for source, number in zip(sources, numbers, strict=True):
+            parts = gradients.get(number)
+            if parts is not None:
+                whole = total(parts)
+                gradients[number] = [whole]
+                results.append(whole)
+            elif wanted is UnconnectedGradients.ZERO:
+                results.append(filled_like(spec_from(light(value_of(source))), 0))
+            else:
+                results.append(None)
+        return results
+
+
+def value_of(source: Any) -> Tensor:
+    """The tensor, or the variable's present value."""
+    return source if isinstance(source, Tensor) else convert.to_tensor(source)
+
+
+def _as_gradient(value: Any) -> Any:
+    return value if isinstance(value, IndexedSlices) else convert.to_tensor(value)
+
+
+_INSIDE = (
+    "Calling GradientTape.gradient on a persistent tape inside its context is significantly less efficient than "
+    "calling it outside the context (it causes the gradient ops to be recorded on the tape, leading to increased CPU "
+    "and memory usage). Only call GradientTape.gradient inside the context if you actually want to trace the gradient "
+    "in order to compute higher order derivatives.%s"
+)
+
+__all__ = ["GradientTape", "UnconnectedGradients"]

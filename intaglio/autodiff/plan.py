@@ -1,0 +1,230 @@
+"""How an op's gradient rule is fed: what to keep when the op runs, worked out once per op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import dtypes, shapes
+from intaglio.base.dtypes import BY_NUMPY, DType
+from intaglio.base.shapes import Dims
+from intaglio.ir.graph import SymbolicTensor
+from intaglio.op import door, raw
+from intaglio.op.op import Op, Rule
+from intaglio.op.signature import Arg
+from intaglio.op.spec import Spec
+from intaglio.op.tensor import Tensor
+from intaglio.runtime.eager import spec_of
+
+# Gradients flow through tensors of these types only.
+TRAINABLE = frozenset((*dtypes.DIFFERENTIABLE, dtypes.resource, dtypes.variant))
+_TRAINABLE_STORED = frozenset([d.numpy for d in TRAINABLE])
+
+# Zeros and ones of at most this many elements are constants in a graph.
+SMALL = 128
+
+
+def trainable(tensor: Any) -> bool:
+    """True if gradients may flow through a tensor of this type."""
+    if type(tensor) is SymbolicTensor:
+        return tensor.spec.dtype in TRAINABLE
+    return tensor._array.dtype in _TRAINABLE_STORED
+
+
+def light(tensor: Any) -> Any:
+    """What `spec_from` needs: of an eager array only its type and shape."""
+    if type(tensor) is SymbolicTensor:
+        return tensor
+    array = tensor._array
+    if type(array) is np.ndarray or isinstance(array, np.generic):
+        return array.dtype, array.shape
+    return tensor
+
+
+def spec_from(kept: Any) -> Spec:
+    """The Spec behind what `light` kept; it names the tensor if the shape is open."""
+    if type(kept) is tuple:
+        return Spec(BY_NUMPY[kept[0]], kept[1])
+    if type(kept) is not SymbolicTensor:
+        spec = spec_of(kept)
+        return Spec(spec.dtype, spec.shape, spec.value, tensor=kept)
+    spec = kept.spec
+    if shapes.known(spec.shape) and spec.dtype.is_numpy_compatible:
+        return spec
+    return Spec(spec.dtype, spec.shape, spec.value, spec._partial, kept)
+
+
+def filled(dtype: DType, shape: Dims, value: int) -> Tensor:
+    """A tensor of this level with a known shape and one number everywhere."""
+    here = door.level()
+    if here.eager or (shapes.count(shape) or 0) <= SMALL:
+        return here.constant(np.full(shape, value, dtype.numpy))  # type: ignore[arg-type]
+    return raw.Fill(np.asarray(shape, np.int32), np.asarray(value, dtype.numpy))
+
+
+def filled_like(spec: Spec, value: int) -> Any:
+    """One number everywhere in the shape of `spec`; None where there are no numbers."""
+    if spec.dtype is dtypes.variant and value == 0:
+        return raw.ZerosLike(spec.tensor)
+    if not spec.dtype.is_numpy_compatible:
+        return None
+    if shapes.known(spec.shape):
+        return filled(spec.dtype, spec.shape, value)
+    return raw.Fill(raw.Shape(spec.tensor), np.asarray(value, spec.dtype.numpy))
+
+
+Source = Callable[[Sequence[Any], dict[str, Any], Sequence[Any]], Any]
+
+
+class Plan:
+    """How to keep what one op's gradient rule names, and how to call the rule with it.
+
+    `keep(inputs, outputs, attrs)` is called when the op runs; `call(kept, attrs, grads)`
+    when its gradient is wanted, with one gradient (or None) for each flat output.
+    """
+
+    __slots__ = ("_keepers", "_sources", "keep", "op", "rule")
+
+    def __init__(self, op: Op) -> None:
+        self.op = op
+        self.rule: Rule = op.rules["gradient"]
+        self._keepers: list[str] = []
+        self._sources: list[Source] = [self._source(name) for name in self.rule.takes]
+        body = "".join([f"{k}, " for k in self._keepers])
+        self.keep: Callable[..., tuple[Any, ...]] = eval(
+            f"lambda inputs, outputs, attrs: ({body})",
+            {"light": light, "op": op, "flat": _slice_of, "type_of": _type_of},
+        )
+
+    def call(
+        self, kept: Sequence[Any], attrs: dict[str, Any], grads: Sequence[Any]
+    ) -> Sequence[Any]:
+        """The gradients of the flat inputs."""
+        result = self.rule.fn(*[s(kept, attrs, grads) for s in self._sources])
+        return flat_gradients(self.op, result, attrs)
+
+    # -- where each argument of the rule comes from ----------------------------------
+
+    def _kept(self, expression: str) -> int:
+        """The place of an expression's value in what is kept."""
+        if expression not in self._keepers:
+            self._keepers.append(expression)
+        return self._keepers.index(expression)
+
+    def _source(self, name: str) -> Source:
+        op = self.op
+        if name in op.attr_names or name in op.implied:
+            return lambda kept, attrs, grads: attrs[name]
+        for kind, args in (("inputs", op.sig.inputs), ("outputs", op.sig.outputs)):
+            names = [a.name for a in args]
+            if name in names:
+                return self._value(name, kind, args, names.index(name))
+        names = [f"d{a.name}" for a in op.sig.outputs]
+        if name in names:
+            return self._gradient(names.index(name))
+        at = self._kept(f"type_of(op, inputs, attrs, {name!r})")
+        return lambda kept, attrs, grads: kept[at]
+
+    def _value(self, name: str, kind: str, args: tuple[Arg, ...], index: int) -> Source:
+        is_list = args[index].is_list
+        if any(a.is_list for a in args):
+            picked = f"flat(op.sig.{kind}, {kind}, attrs, {index})"
+        else:
+            picked = f"{kind}[{index}]"
+        if name not in self.rule.specs:
+            at = self._kept(picked)
+            return lambda kept, attrs, grads: kept[at]
+        if is_list:
+            at = self._kept(f"[light(t) for t in {picked}]")
+            return lambda kept, attrs, grads: [spec_from(k) for k in kept[at]]
+        at = self._kept(f"light({picked})")
+        return lambda kept, attrs, grads: spec_from(kept[at])
+
+    def _gradient(self, index: int) -> Source:
+        args = self.op.sig.outputs
+        if len(args) == 1 and not args[0].is_list:
+            return lambda kept, attrs, grads: grads[0]
+        at = self._kept("[light(t) for t in outputs]")
+        if not any(a.is_list for a in args):
+            return lambda kept, attrs, grads: or_zeros(grads[index], kept[at][index])
+
+        def picked(
+            kept: Sequence[Any], attrs: dict[str, Any], grads: Sequence[Any]
+        ) -> Any:
+            mine = _slice_of(args, grads, attrs, index)
+            like = _slice_of(args, kept[at], attrs, index)
+            if not args[index].is_list:
+                return or_zeros(mine, like)
+            return [or_zeros(g, k) for g, k in zip(mine, like, strict=True)]
+
+        return picked
+
+
+def or_zeros(gradient: Any, kept: Any) -> Any:
+    """A gradient that a rule names: zeros if none has arrived."""
+    return filled_like(spec_from(kept), 0) if gradient is None else gradient
+
+
+def _slice_of(
+    args: tuple[Arg, ...], values: Sequence[Any], attrs: dict[str, Any], index: int
+) -> Any:
+    """The value, or list of values, of one input or output among flat ones."""
+    at = 0
+    for arg in args[:index]:
+        at += _length(arg, attrs)
+    if not args[index].is_list:
+        return values[at]
+    return list(values[at : at + _length(args[index], attrs)])
+
+
+def _length(arg: Arg, attrs: dict[str, Any]) -> int:
+    if arg.count:
+        return attrs[arg.count]
+    return len(attrs[arg.types]) if arg.types else 1
+
+
+def _type_of(op: Op, inputs: Sequence[Any], attrs: dict[str, Any], name: str) -> Any:
+    return op.types_of(inputs, attrs).get(name)
+
+
+def flat_gradients(op: Op, result: Any, attrs: dict[str, Any]) -> Sequence[Any]:
+    """What a gradient rule returned as one value for each flat input."""
+    args = op.sig.inputs
+    if len(args) == 1:
+        if type(result) is tuple and len(result) == 1 and not args[0].is_list:
+            return result
+        if not args[0].is_list:
+            return (result,)
+        if result is None:
+            return (None,) * _length(args[0], attrs)
+        if len(result) == 1 and isinstance(result[0], list):
+            return result[0]
+        return result
+    if len(result) != len(args):
+        raise TypeError(
+            f"the gradient rule of {op.name} returned {len(result)} values for the inputs {op.input_names}"
+        )
+    if not op.has_lists:
+        return result
+    flat: list[Any] = []
+    for arg, item in zip(args, result, strict=True):
+        if not arg.is_list:
+            flat.append(item)
+        elif item is None:
+            flat.extend([None] * _length(arg, attrs))
+        else:
+            flat.extend(item)
+    return flat
+
+
+_plans: dict[Op, Plan] = {}
+
+
+def plan_of(op: Op) -> Plan | None:
+    """The op's plan, made at the first question; None if the op has no gradient rule."""
+    plan = _plans.get(op)
+    if plan is None and "gradient" in op.rules:
+        plan = _plans[op] = Plan(op)
+    return plan

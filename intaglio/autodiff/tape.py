@@ -1,0 +1,104 @@
+"""The tape: which ops have run on a level, and what their gradients will need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from intaglio.autodiff.plan import plan_of, trainable
+from intaglio.op.keys import key
+from intaglio.op.op import Op
+from intaglio.op.tensor import Tensor
+
+Backward = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+class Entry:
+    """One op on a tape. Keys are 0 for tensors through which no gradient flows.
+
+    `kept` is what the gradient rule needs (see `plan.Plan`). An entry with a `backward`
+    function is no op: the function turns output gradients into input gradients.
+    """
+
+    __slots__ = ("attrs", "backward", "inputs", "kept", "op", "outputs")
+
+    def __init__(
+        self,
+        op: Op | None,
+        attrs: dict[str, Any],
+        inputs: Sequence[int],
+        outputs: Sequence[int],
+        kept: Any,
+        backward: Backward | None = None,
+    ) -> None:
+        self.op = op
+        self.attrs = attrs
+        self.inputs = inputs
+        self.outputs = outputs
+        self.kept = kept
+        self.backward = backward
+
+
+class Tape:
+    """Records the ops that depend on watched tensors. A `door.Watcher`."""
+
+    def __init__(self, watch_variables: bool = True, persistent: bool = False) -> None:
+        self.persistent = persistent
+        self.watched: set[int] = set()
+        self.entries: list[Entry] = []
+        self.variables: dict[int, Any] = {}
+        self.watch_variables = watch_variables
+
+    def watch(self, tensor: Tensor) -> None:
+        """Records from now on what is computed from the tensor."""
+        if trainable(tensor):
+            self.watched.add(key(tensor))
+
+    def watch_variable(self, variable: Any) -> None:
+        """Called for each variable that is read on the tape's level: watches trainable ones."""
+        if self.watch_variables and variable.trainable:
+            self.watch_handle(variable)
+
+    def watch_handle(self, variable: Any) -> None:
+        """Watches a variable by its resource."""
+        number = key(variable.handle)
+        self.watched.add(number)
+        self.variables.setdefault(number, variable)
+
+    def depends(self, inputs: Iterable[Any]) -> bool:
+        """True if one of the tensors depends on a watched one."""
+        watched = self.watched
+        return any([getattr(t, "_key", 0) in watched for t in inputs])
+
+    def record(
+        self,
+        op: Op,
+        attrs: dict[str, Any],
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+    ) -> None:
+        """Takes note of one op, if it depends on a watched tensor."""
+        watched = self.watched
+        keys = [k if (k := getattr(t, "_key", 0)) in watched else 0 for t in inputs]
+        if not any(keys) or not op.differentiable:
+            return
+        made = [key(t) if trainable(t) else 0 for t in outputs]
+        if not any(made):
+            return
+        watched.update(made)
+        watched.discard(0)
+        plan = plan_of(op)
+        kept = None if plan is None else plan.keep(inputs, outputs, attrs)
+        self.entries.append(Entry(op, attrs, keys, made, kept))
+
+    def record_function(
+        self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], backward: Backward
+    ) -> None:
+        """Takes note of a computation whose gradient is a Python function."""
+        watched = self.watched
+        keys = [k if (k := getattr(t, "_key", 0)) in watched else 0 for t in inputs]
+        if not any(keys):
+            return
+        made = [key(t) if trainable(t) else 0 for t in outputs]
+        watched.update([k for k in made if k])
+        self.entries.append(Entry(None, {}, keys, made, None, backward))
