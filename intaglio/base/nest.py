@@ -1,278 +1,371 @@
-"""Nested structures: lists, tuples, named tuples, mappings, attrs classes and composites.
+"""Nested structures: lists, tuples, mappings, named tuples, attrs classes, data classes.
 
-Follows https://www.tensorflow.org/api_docs/python/tf/nest. Mappings are taken in the order of
-their sorted keys. With `expand_composites=True` a value that has a `_type_spec` (a composite
-tensor, an ExtensionType) counts as the structure of its components, and a TypeSpec that is not
-a TensorSpec as the structure of its component specs.
+Follows https://www.tensorflow.org/api_docs/python/tf/nest. Mappings are walked by sorted
+key; None, strings, arrays, tensors and sets are leaves. A class with `__tf_flatten__` and
+`__tf_unflatten__` is a structure of its own making. With `expand_composites=True` a
+`CompositeTensor` counts as the structure of its components, and a TypeSpec that is not a
+TensorSpec as the structure of its component specs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import (
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    MappingView,
+    MutableMapping,
+    Sequence,
+)
 from typing import Any
 
-_ATOMS = frozenset([int, float, bool, str, bytes, complex, type(None), type, type(...)])
+from intaglio.base.composite import CompositeTensor
+
+# What a type is to this module. Each type is classified once.
+LEAF, SEQUENCE, MAPPING, NAMED_TUPLE, ATTRS, CUSTOM, VIEW, COMPOSITE, SPEC = range(9)
+
+_kinds: dict[type, int] = {
+    list: SEQUENCE, tuple: SEQUENCE, dict: MAPPING, deque: SEQUENCE, range: SEQUENCE,
+    str: LEAF, bytes: LEAF, int: LEAF, float: LEAF, bool: LEAF, type(None): LEAF,
+}  # fmt: skip
+
+
+def _classify(kind: type) -> int:
+    """What values of a type are; remembered."""
+    if issubclass(kind, CompositeTensor):
+        found = COMPOSITE
+    elif hasattr(kind, "_component_specs"):
+        found = SPEC
+    elif hasattr(kind, "__tf_flatten__") and hasattr(kind, "__tf_unflatten__"):
+        found = CUSTOM
+    elif issubclass(kind, Mapping):
+        found = MAPPING
+    elif issubclass(kind, (str, bytes)):
+        found = LEAF
+    elif issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        found = NAMED_TUPLE
+    elif issubclass(kind, Sequence):
+        found = SEQUENCE
+    elif hasattr(kind, "__attrs_attrs__"):
+        found = ATTRS
+    else:
+        found = VIEW if issubclass(kind, MappingView) else LEAF
+    _kinds[kind] = found
+    return found
+
+
+def kind_of(value: Any, expand_composites: bool = False) -> int:
+    """LEAF, or the way in which the value is a structure."""
+    kind = _kinds.get(type(value))
+    if kind is None:
+        kind = _classify(type(value))
+    if kind < COMPOSITE:
+        return kind
+    if not expand_composites or (kind == SPEC and value._component_specs is value):
+        return LEAF
+    return kind
+
+
+def is_nested(seq: Any, expand_composites: bool = False) -> bool:
+    """True for a structure that the functions here open."""
+    return kind_of(seq, expand_composites) != LEAF
 
 
 def children(value: Any, expand_composites: bool = False) -> list[Any] | None:
-    """The parts of a structure in order, or None for an atom."""
-    kind = type(value)
-    if kind in _ATOMS:
-        return None
-    if kind is list or kind is tuple:
-        return list(value)
-    if kind is dict:
-        return [value[k] for k in sorted(value)]
-    if isinstance(value, (list, tuple)):
-        return list(value)
-    if isinstance(value, Mapping):
-        return [value[k] for k in sorted(value)]
-    attrs = getattr(kind, "__attrs_attrs__", None)
-    if attrs is not None:
-        return [getattr(value, a.name) for a in attrs]
-    if hasattr(kind, "__tf_flatten__"):
-        return list(value.__tf_flatten__()[1])
-    if expand_composites:
-        return _components(value)
-    if isinstance(value, (type({}.keys()), type({}.values()), type({}.items()))):
-        return list(value)
-    return None
+    """The parts of a structure in order, or None for a leaf."""
+    kind = kind_of(value, expand_composites)
+    return None if kind == LEAF else list(items(value, kind))
 
 
-def _components(value: Any) -> list[Any] | None:
-    spec = composite_spec(value)
-    return None if spec is None else [spec._to_components(value)]
+def items(value: Any, kind: int) -> Iterable[Any]:
+    """The parts of a structure of that kind, in the order of flattening.
+
+    Raises TypeError if the keys of a mapping cannot be sorted.
+    """
+    if kind in (SEQUENCE, NAMED_TUPLE, VIEW):
+        return value
+    if kind == MAPPING:
+        return [value[key] for key in sorted(value)]
+    if kind == ATTRS:
+        return [getattr(value, a.name) for a in type(value).__attrs_attrs__]
+    if kind == CUSTOM:
+        return _custom_parts(value)[1]
+    return (_components(value, kind),)
 
 
-def composite_spec(value: Any) -> Any:
-    """The TypeSpec of a composite value, or of a spec standing for one; None for others."""
-    kind = type(value)
-    if hasattr(kind, "_type_spec"):
-        spec = value._type_spec
-        return spec if hasattr(spec, "_to_components") else None
-    if hasattr(kind, "_component_specs"):
-        specs = value._component_specs
-        return None if specs is value else _SpecAsValue(value, specs)
-    return None
+def labels(value: Any, kind: int) -> Iterable[Any] | None:
+    """The keys, field names or positions of the parts; None for a composite's only part."""
+    if kind == MAPPING:
+        return sorted(value)
+    if kind == NAMED_TUPLE:
+        return value._fields
+    if kind == ATTRS:
+        return [a.name for a in type(value).__attrs_attrs__]
+    return None if kind >= COMPOSITE else range(len(list(items(value, kind))))
 
 
-class _SpecAsValue:
-    """Lets a TypeSpec be taken apart like the values it describes."""
-
-    __slots__ = ("_spec", "_specs")
-
-    def __init__(self, spec: Any, specs: Any) -> None:
-        self._spec = spec
-        self._specs = specs
-
-    def _to_components(self, value: Any) -> Any:
-        return self._specs
-
-    def _from_components(self, components: Any) -> Any:
-        return self._spec._from_components(components)
+def _components(value: Any, kind: int) -> Any:
+    """The structure of tensors behind a composite, or of specs behind its spec."""
+    if kind == COMPOSITE:
+        return value._type_spec._to_components(value)
+    return value._component_specs
 
 
-def rebuild(template: Any, parts: Sequence[Any]) -> Any:
-    """A structure like `template` with other parts."""
-    kind = type(template)
-    if kind is list:
-        return list(parts)
-    if kind is tuple:
-        return tuple(parts)
-    if hasattr(kind, "_fields"):
-        return kind(*parts)
-    if isinstance(template, Mapping):
-        return _mapping(template, dict(zip(sorted(template), parts, strict=True)))
-    if hasattr(kind, "__attrs_attrs__"):
-        return kind(*parts)
-    if hasattr(kind, "__tf_unflatten__"):
-        return kind.__tf_unflatten__(template.__tf_flatten__()[0], tuple(parts))
-    spec = composite_spec(template)
-    if spec is not None:
-        return spec._from_components(parts[0])
-    if isinstance(template, (list, tuple)):
-        return kind(parts)
-    return list(parts)
+def _custom_parts(value: Any) -> tuple[Any, tuple[Any, ...]]:
+    result = value.__tf_flatten__()
+    if not (isinstance(result, tuple) and len(result) == 2):
+        raise TypeError(
+            f"{type(value).__name__}.__tf_flatten__ must return (metadata, components),"
+            f" got {result!r}"
+        )
+    return result[0], tuple(result[1])
 
 
-def _mapping(template: Any, by_key: dict[Any, Any]) -> Any:
-    kind = type(template)
-    ordered = [(k, by_key[k]) for k in template]
-    if kind is dict:
-        return dict(ordered)
-    if hasattr(template, "default_factory"):
-        return kind(template.default_factory, ordered)
-    try:
-        return kind(ordered)
-    except TypeError:  # a read-only mapping of another constructor
-        return dict(ordered)
-
-
-def is_nested(value: Any, expand_composites: bool = False) -> bool:
-    """True for a structure, False for an atom."""
-    return children(value, expand_composites) is not None
+# -- flattening ----------------------------------------------------------------------
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
-    """The atoms of a structure in order. Raises TypeError for dict keys that do not sort."""
-    out: list[Any] = []
-    _flatten_into(structure, expand_composites, out)
-    return out
+    """The leaves of a structure, in order; a leaf alone gives a list of itself."""
+    leaves: list[Any] = []
+    if expand_composites:
+        _collect_open(structure, leaves)
+    else:
+        _collect(structure, leaves)
+    return leaves
 
 
-def _flatten_into(value: Any, expand: bool, out: list[Any]) -> None:
-    parts = children(value, expand)
-    if parts is None:
-        out.append(value)
-        return
-    for part in parts:
-        _flatten_into(part, expand, out)
+def _collect(value: Any, leaves: list[Any]) -> None:
+    kind = _kinds.get(type(value))
+    if kind is None:
+        kind = _classify(type(value))
+    if kind == LEAF or kind >= COMPOSITE:
+        leaves.append(value)
+    elif kind in (SEQUENCE, NAMED_TUPLE):
+        for item in value:
+            _collect(item, leaves)
+    else:
+        for item in items(value, kind):
+            _collect(item, leaves)
+
+
+def _collect_open(value: Any, leaves: list[Any]) -> None:
+    kind = kind_of(value, True)
+    if kind == LEAF:
+        leaves.append(value)
+    else:
+        for item in items(value, kind):
+            _collect_open(item, leaves)
 
 
 def flatten_with_paths(
     structure: Any, expand_composites: bool = False
 ) -> list[tuple[tuple[Any, ...], Any]]:
-    """(path, atom) pairs; a path holds keys, indices and field names."""
-    out: list[tuple[tuple[Any, ...], Any]] = []
+    """(path, leaf) pairs; a path holds keys, field names and positions."""
+    found: list[tuple[tuple[Any, ...], Any]] = []
 
     def walk(value: Any, path: tuple[Any, ...]) -> None:
-        parts = children(value, expand_composites)
-        if parts is None:
-            out.append((path, value))
+        kind = kind_of(value, expand_composites)
+        if kind == LEAF:
+            found.append((path, value))
             return
-        for label, part in zip(_labels(value, len(parts)), parts, strict=True):
-            walk(part, (*path, label) if label is not None else path)
+        names = labels(value, kind)
+        if names is None:
+            walk(_components(value, kind), path)
+            return
+        for name, item in zip(names, items(value, kind), strict=True):
+            walk(item, (*path, name))
 
     walk(structure, ())
-    return out
+    return found
 
 
-def _labels(value: Any, n: int) -> Iterable[Any]:
-    kind = type(value)
-    if isinstance(value, Mapping):
-        return sorted(value)
-    if hasattr(kind, "_fields"):
-        return kind._fields
-    if hasattr(kind, "__attrs_attrs__"):
-        return [a.name for a in kind.__attrs_attrs__]
-    return range(n)
+def rebuild(like: Any, parts: Sequence[Any]) -> Any:
+    """A structure like `like` with other parts, given in the order of `children`.
+
+    Raises TypeError if the type of `like` cannot be made from its parts.
+    """
+    return _rebuilt(like, parts, kind_of(like, True))
+
+
+def _rebuilt(like: Any, parts: Sequence[Any], kind: int) -> Any:
+    cls = type(like)
+    if cls is list:
+        return list(parts)
+    if cls is tuple:
+        return tuple(parts)
+    if kind == MAPPING:
+        return _rebuilt_mapping(like, dict(zip(sorted(like), parts, strict=True)))
+    if kind in (NAMED_TUPLE, ATTRS):
+        return cls(*parts)
+    if kind == CUSTOM:
+        return cls.__tf_unflatten__(_custom_parts(like)[0], tuple(parts))
+    if kind == COMPOSITE:
+        return like._type_spec._from_components(parts[0])
+    if kind == SPEC:
+        return like._from_components(parts[0])
+    return list(parts) if kind == VIEW or cls is range else cls(parts)
+
+
+def _rebuilt_mapping(like: Any, values: dict[Any, Any]) -> Any:
+    cls = type(like)
+    if cls is dict:
+        return {key: values[key] for key in like}
+    if isinstance(like, defaultdict):
+        made: Any = cls(like.default_factory)
+        made.update((key, values[key]) for key in like)
+        return made
+    try:
+        if isinstance(like, MutableMapping):  # a Counter counts what it is called with
+            made = cls()
+            for key in like:
+                made[key] = values[key]
+            return made
+        return cls({key: values[key] for key in like})
+    except TypeError as e:
+        raise TypeError(
+            f"Error creating an object of type {cls} like {like}. Note that it must "
+            "accept a single positional argument representing an iterable of "
+            f"key-value pairs, in addition to self. Cause: {e}"
+        ) from None
 
 
 def pack_sequence_as(
     structure: Any, flat_sequence: Any, expand_composites: bool = False
 ) -> Any:
-    """The structure with its atoms replaced by those of the flat sequence.
+    """`structure` with its leaves replaced by those of `flat_sequence`.
 
-    Raises ValueError if the numbers differ, TypeError if `flat_sequence` is no sequence.
+    Raises TypeError if `flat_sequence` is no sequence, ValueError if it is too long or
+    too short.
     """
-    if children(flat_sequence) is None:
+    if kind_of(flat_sequence) not in (SEQUENCE, NAMED_TUPLE, VIEW):
         raise TypeError(
-            f"Attempted to pack value:\n  {_short(flat_sequence)}\ninto a structure, but found incompatible type "
-            f"`{type(flat_sequence)}` instead."
+            f"Attempted to pack value:\n  {_cut(flat_sequence)}\ninto a structure, but "
+            f"found incompatible type `{type(flat_sequence)}` instead."
         )
     flat = list(flat_sequence)
-    if children(structure, expand_composites) is None:
+    if kind_of(structure, expand_composites) == LEAF:
         if len(flat) != 1:
             raise ValueError(
-                f"The target structure is of type `{type(structure)}`\n  {_short(structure)}\nHowever the input is a "
-                f"sequence ({type(flat_sequence)}) of length {len(flat)}.\n  {_short(flat_sequence)}\nnest cannot "
-                "guarantee that it is safe to map one to the other."
+                f"The target structure is of type `{type(structure)}`\n  "
+                f"{_cut(structure)}\nHowever the input is a sequence "
+                f"({type(flat_sequence)}) of length {len(flat)}.\n  {_cut(flat_sequence)}"
+                "\nnest cannot guarantee that it is safe to map one to the other."
             )
         return flat[0]
-    atoms = iter(flat)
-    try:
-        packed = _pack(structure, atoms, expand_composites)
-        left = sum(1 for _ in atoms)
-    except StopIteration:
-        packed, left = None, -1
-    if left:
+    wanted = flatten(structure, expand_composites)
+    if len(wanted) != len(flat):
         raise ValueError(
-            f"Could not pack sequence. Structure had {len(flatten(structure, expand_composites))} atoms, but "
-            f"flat_sequence had {len(flat)} items.  Structure: {_short(structure)}, flat_sequence: {_short(flat)}."
+            f"Could not pack sequence. Structure had {len(wanted)} atoms, but "
+            f"flat_sequence had {len(flat)} items.  Structure: {_cut(structure)}, "
+            f"flat_sequence: {_cut(flat_sequence)}."
         )
-    return packed
+    return _packed(structure, iter(flat), expand_composites)
 
 
-def _pack(structure: Any, atoms: Iterator[Any], expand: bool) -> Any:
-    parts = children(structure, expand)
-    if parts is None:
-        return next(atoms)
-    packed: list[Any] = []
-    for part in parts:
-        packed.append(_pack(part, atoms, expand))
-    return rebuild(structure, packed)
+def _packed(structure: Any, source: Iterator[Any], expand: bool) -> Any:
+    kind = kind_of(structure, expand)
+    if kind == LEAF:
+        return next(source)
+    parts = [_packed(item, source, expand) for item in items(structure, kind)]
+    return _rebuilt(structure, parts, kind)
+
+
+def _cut(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 1000 else f"{text[:1000]}..."
 
 
 def map_structure(
     func: Callable[..., Any],
-    *structures: Any,
-    expand_composites: bool = False,
+    *structure: Any,
     check_types: bool = True,
+    expand_composites: bool = False,
+    **kwargs: Any,
 ) -> Any:
-    """`func` applied to the atoms of structures of one shape; the results in that structure.
+    """`func` of the leaves that stand in the same place, in a structure like the first.
 
-    Raises TypeError if `func` is not callable or types of structures differ, ValueError if
-    their shapes do.
+    Raises TypeError if `func` cannot be called, ValueError or TypeError if the
+    structures differ (see `assert_same_structure`).
     """
     if not callable(func):
         raise TypeError(f"func must be callable, got: {func}")
-    if not structures:
+    if not structure:
         raise ValueError("Must provide at least one structure")
-    first = structures[0]
-    if len(structures) == 1:
-        return _map(func, first, expand_composites)
-    for other in structures[1:]:
+    if kwargs:
+        raise ValueError(
+            "Only valid keyword arguments are `check_types` and `expand_composites`, "
+            f"not: `{'`, `'.join(kwargs)}`"
+        )
+    first = structure[0]
+    if len(structure) == 1:
+        return _mapped(func, first, expand_composites)
+    for other in structure[1:]:
         assert_same_structure(first, other, check_types, expand_composites)
-    columns = [flatten(s, expand_composites) for s in structures]
-    results = [func(*row) for row in zip(*columns, strict=True)]
-    return pack_sequence_as(first, results, expand_composites)
+    columns = [flatten(s, expand_composites) for s in structure]
+    mapped = iter([func(*leaves) for leaves in zip(*columns, strict=True)])
+    return _packed(first, mapped, expand_composites)
 
 
-def _map(func: Callable[[Any], Any], value: Any, expand: bool) -> Any:
-    parts = children(value, expand)
-    if parts is None:
+def _mapped(func: Callable[[Any], Any], value: Any, expand: bool) -> Any:
+    kind = kind_of(value, expand)
+    if kind == LEAF:
         return func(value)
-    return rebuild(value, [_map(func, part, expand) for part in parts])
+    parts = [_mapped(func, item, expand) for item in items(value, kind)]
+    return _rebuilt(value, parts, kind)
+
+
+# -- one structure above another -------------------------------------------------------
 
 
 def flatten_up_to(shallow: Any, structure: Any, check_types: bool = False) -> list[Any]:
-    """The parts of `structure` that stand where `shallow` has its atoms.
+    """What stands in `structure` where `shallow` has its leaves.
 
-    Raises ValueError or TypeError if `structure` is not at least as deep.
+    Raises ValueError if lengths or keys differ, TypeError if `structure` is not as deep,
+    or, with `check_types`, if types differ.
     """
-    out: list[Any] = []
+    found: list[Any] = []
+    _collect_up_to(shallow, structure, check_types, found)
+    return found
 
-    def walk(above: Any, below: Any) -> None:
-        parts = children(above)
-        if parts is None:
-            out.append(below)
-            return
-        inner = children(below)
-        if inner is None:
-            raise TypeError(
-                f"If shallow structure is a sequence, input must also be a sequence. Input has type: {type(below)}."
-            )
-        if len(inner) != len(parts):
-            raise ValueError(
-                "The two structures don't have the same sequence length. Input structure has length "
-                f"{len(inner)}, while shallow structure has length {len(parts)}."
-            )
-        if isinstance(above, Mapping) and sorted(above) != sorted(below):
-            raise ValueError(
-                "The two structures don't have the same keys. Input structure has keys "
-                f"{sorted(below)}, while shallow structure has keys {sorted(above)}."
-            )
-        for x, y in zip(parts, inner, strict=True):
-            walk(x, y)
 
-    walk(shallow, structure)
-    return out
+def _collect_up_to(above: Any, below: Any, check_types: bool, found: list[Any]) -> None:
+    kind = kind_of(above)
+    if kind == LEAF:
+        found.append(below)
+        return
+    under = kind_of(below)
+    if under == LEAF:
+        raise TypeError(
+            "If shallow structure is a sequence, input must also be a sequence. Input "
+            f"has type: {type(below)}."
+        )
+    if check_types and not _same_type(above, below, kind, under):
+        raise TypeError(
+            "The two structures don't have the same sequence type. Input structure has "
+            f"type {type(below)}, while shallow structure has type {type(above)}."
+        )
+    upper, lower = list(items(above, kind)), list(items(below, under))
+    if len(upper) != len(lower):
+        raise ValueError(
+            "The two structures don't have the same sequence length. Input structure "
+            f"has length {len(lower)}, while shallow structure has length {len(upper)}."
+        )
+    if kind == MAPPING and under == MAPPING and set(above) != set(below):
+        raise ValueError(
+            "The shallow_tree's keys are not a subset of the input_tree's keys. The "
+            "shallow_tree has the following keys that are not in the input_tree: "
+            f"{sorted(set(above) - set(below))}."
+        )
+    for x, y in zip(upper, lower, strict=True):
+        _collect_up_to(x, y, check_types, found)
 
 
 def map_structure_up_to(
     shallow: Any, func: Callable[..., Any], *structures: Any
 ) -> Any:
-    """`func` applied to what stands where `shallow` has its atoms."""
+    """`func` applied to what stands where `shallow` has its leaves."""
     columns = [flatten_up_to(shallow, s) for s in structures]
     results = [func(*row) for row in zip(*columns, strict=True)]
     return pack_sequence_as(shallow, results)
@@ -281,104 +374,125 @@ def map_structure_up_to(
 # -- comparing -----------------------------------------------------------------------
 
 
-def assert_same_structure(
-    nest1: Any,
-    nest2: Any,
-    check_types: bool = True,
-    expand_composites: bool = False,
-) -> None:
-    """Raises ValueError if the shapes of two structures differ, TypeError if their types do."""
-    if len(flatten(nest1, expand_composites)) != len(
-        flatten(nest2, expand_composites)
-    ) and (is_nested(nest1) and is_nested(nest2)):
-        specifically: tuple[type[Exception], str] | None = (
-            ValueError,
-            "The two structures don't have the same number of elements. First structure: "
-            f"{_typed(nest1)}. Second structure: {_typed(nest2)}",
-        )
-    else:
-        specifically = _difference(nest1, nest2, check_types, expand_composites)
-    if specifically is None:
-        return
-    error, text = specifically
-    raise error(
-        "The two structures don't have the same nested structure.\n\n"
-        f"First structure: {_typed(nest1)}\n\nSecond structure: {_typed(nest2)}\n\n"
-        f"More specifically: {text}\n"
-        f"Entire first structure:\n{_dots(nest1, expand_composites)}\n"
-        f"Entire second structure:\n{_dots(nest2, expand_composites)}"
-    )
-
-
-def _difference(
-    a: Any, b: Any, check_types: bool, expand: bool
-) -> tuple[type[Exception], str] | None:
-    mine, yours = children(a, expand), children(b, expand)
-    if mine is None and yours is None:
-        return None
-    if mine is None or yours is None:
-        nested, atom = (a, b) if yours is None else (b, a)
-        return (
-            ValueError,
-            f'Substructure "{_typed(nested)}" is a sequence, while substructure "{_typed(atom)}" is not',
-        )
-    if check_types:
-        found = _type_difference(a, b)
-        if found is not None:
-            return found
-    if len(mine) != len(yours):
-        return (
-            ValueError,
-            "The two structures don't have the same number of elements. First structure: "
-            f"{_typed(a)}. Second structure: {_typed(b)}",
-        )
-    for x, y in zip(mine, yours, strict=True):
-        found = _difference(x, y, check_types, expand)
-        if found is not None:
-            return found
-    return None
-
-
-def _type_difference(a: Any, b: Any) -> tuple[type[Exception], str] | None:
-    if isinstance(a, Mapping) and isinstance(b, Mapping):
-        if set(a) != set(b):
-            return (
-                ValueError,
-                "The two dictionaries don't have the same set of keys. First structure has keys "
-                f"{_typed(list(a))}, while second structure has keys {_typed(list(b))}",
-            )
-        return None
-    kinds = type(a), type(b)
-    if kinds[0] is kinds[1] or (
-        getattr(kinds[0], "_fields", None) is not None
-        and kinds[0].__name__ == kinds[1].__name__
-        and getattr(kinds[1], "_fields", None) == kinds[0]._fields
-    ):
-        return None
-    if composite_spec(a) is not None and composite_spec(b) is not None:
-        if getattr(a, "_type_spec", a).is_compatible_with(getattr(b, "_type_spec", b)):
-            return None
-    return (
-        TypeError,
-        "The two namedtuples don't have the same sequence type. First structure "
-        f"{_typed(a)} has type {kinds[0].__name__}, while second structure {_typed(b)} has type {kinds[1].__name__}",
-    )
-
-
-def _typed(value: Any) -> str:
-    return f"type={type(value).__name__} str={_short(value)}"
-
-
-def _short(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= 512 else text[:509] + "..."
-
-
-def _dots(value: Any, expand: bool) -> str:
-    dots = _map(lambda _: _Dot(), value, False)
-    return str(dots)
-
-
 class _Dot:
+    """Prints as a dot: the leaves of a structure in a message."""
+
     def __repr__(self) -> str:
         return "."
+
+
+_DOT = _Dot()
+
+
+class _Different(Exception):
+    """What differs between two structures, and the class of error to raise for it."""
+
+    def __init__(self, error: type[Exception], text: str) -> None:
+        super().__init__(text)
+        self.error = error
+
+
+def assert_same_structure(
+    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
+) -> None:
+    """Passes if both structures are nested alike.
+
+    Raises ValueError if they differ in nesting, length or keys, TypeError if they differ
+    in type only. Lists of subclasses, mappings and equal named tuples count as one type.
+    """
+    try:
+        _compare(nest1, nest2, check_types, expand_composites)
+    except _Different as e:
+        raise e.error(
+            "The two structures don't have the same nested structure.\n\n"
+            f"First structure: {_shown(nest1)}\n\nSecond structure: {_shown(nest2)}\n\n"
+            f"More specifically: {e}\n"
+            f"Entire first structure:\n{_dotted(nest1)}\n"
+            f"Entire second structure:\n{_dotted(nest2)}"
+        ) from None
+
+
+def _shown(value: Any) -> str:
+    return f"type={type(value).__name__} str={value}"
+
+
+def _dotted(structure: Any) -> str:
+    return str(map_structure(lambda _: _DOT, structure))
+
+
+def _compare(one: Any, two: Any, check_types: bool, expand: bool) -> None:
+    kind1, kind2 = kind_of(one, expand), kind_of(two, expand)
+    if kind1 == LEAF and kind2 == LEAF:
+        return
+    if kind1 == LEAF or kind2 == LEAF:
+        nested, plain = (one, two) if kind2 == LEAF else (two, one)
+        raise _Different(
+            ValueError,
+            f'Substructure "{_shown(nested)}" is a sequence, while substructure '
+            f'"{_shown(plain)}" is not',
+        )
+    if kind1 >= COMPOSITE or kind2 >= COMPOSITE:
+        _compare_composites(one, two, check_types)
+    elif check_types:
+        _compare_types(one, two, kind1, kind2)
+    first, second = list(items(one, kind1)), list(items(two, kind2))
+    if len(first) != len(second):
+        raise _Different(
+            ValueError,
+            "The two structures don't have the same number of elements. First "
+            f"structure: {_shown(one)}. Second structure: {_shown(two)}",
+        )
+    for a, b in zip(first, second, strict=True):
+        _compare(a, b, check_types, expand)
+
+
+def _compare_types(one: Any, two: Any, kind1: int, kind2: int) -> None:
+    if kind1 == MAPPING and kind2 == MAPPING:
+        keys1, keys2 = list(one), list(two)
+        if set(keys1) != set(keys2):
+            raise _Different(
+                ValueError,
+                "The two dictionaries don't have the same set of keys. First structure "
+                f"has keys {_shown(keys1)}, while second structure has keys "
+                f"{_shown(keys2)}",
+            )
+    elif not _same_type(one, two, kind1, kind2):
+        raise _Different(
+            TypeError,
+            "The two namedtuples don't have the same sequence type. First structure "
+            f"{_shown(one)} has type {type(one).__name__}, while second structure "
+            f"{_shown(two)} has type {type(two).__name__}",
+        )
+
+
+def _same_type(one: Any, two: Any, kind1: int, kind2: int) -> bool:
+    if type(one) is type(two) or (kind1 == MAPPING and kind2 == MAPPING):
+        return True
+    if kind1 == NAMED_TUPLE and kind2 == NAMED_TUPLE:
+        return type(one).__name__ == type(two).__name__ and one._fields == two._fields
+    return isinstance(one, list) and isinstance(two, list)
+
+
+def _compare_composites(one: Any, two: Any, check_types: bool) -> None:
+    spec1, spec2 = composite_spec(one), composite_spec(two)
+    if spec1 is None or spec2 is None:
+        raise _Different(
+            ValueError,
+            f'Substructure "{_shown(one)}" is '
+            f"{'not ' if spec1 is None else ''}a CompositeTensor, while substructure "
+            f'"{_shown(two)}" is{" not" if spec2 is None else ""}',
+        )
+    if check_types and not spec1.is_compatible_with(spec2):
+        raise _Different(
+            ValueError,
+            f"Incompatible CompositeTensor TypeSpecs: {_shown(spec1)} vs. "
+            f"{_shown(spec2)}",
+        )
+
+
+def composite_spec(value: Any) -> Any:
+    """The TypeSpec of a composite value, or the spec itself; None for other values."""
+    kind = kind_of(value, True)
+    if kind == COMPOSITE:
+        return value._type_spec
+    return value if kind == SPEC else None

@@ -1,0 +1,24 @@
+"""What makes a value composite: an object that stands for several tensors.
+
+Ragged and sparse tensors, extension types and optionals are composite. `nest` opens them
+when asked to (`expand_composites=True`), through the value's type spec.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class CompositeTensor:
+    """A value made of tensors, with a type spec that takes it apart and rebuilds it.
+
+    The spec has `_to_components(value)`, `_from_components(components)` and
+    `_component_specs`. A value is composite because its class derives from this one.
+    """
+
+    __slots__ = ()
+
+    @property
+    def _type_spec(self) -> Any:
+        """The spec of this very value."""
+        raise NotImplementedError(f"{type(self).__name__}._type_spec")
