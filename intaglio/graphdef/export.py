@@ -14,7 +14,7 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.op.op import Op
 from intaglio.op.signature import REQUIRED, Arg
 
-PRODUCER = 2413  # the GraphDef version of TensorFlow 2.21
+PRODUCER = 2474  # the GraphDef version of TensorFlow 2.21
 MIN_CONSUMER = 0
 
 
