@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -91,3 +92,25 @@ class Spec:
 def of_array(array: Any, dtype: DType) -> Spec:
     """The spec of a value that is here."""
     return Spec(dtype, array.shape, array)
+
+
+def of_elements(dtype: DType, elements: Sequence[int | None]) -> Spec:
+    """The spec of an integer vector of which some elements are known."""
+    dims = (len(elements),)
+    if None in elements:
+        return Spec(dtype, dims, partial=tuple(elements))
+    return Spec(dtype, dims, np.asarray(elements, dtype.numpy))
+
+
+def number(spec: Spec) -> int | None:
+    """The value of an integer scalar (or of a vector's only element), None if not known."""
+    if spec.value is None or np.size(spec.value) != 1:
+        return None
+    return int(np.asarray(spec.value).reshape(())[()])
+
+
+def numbers(spec: Spec) -> list[int] | None:
+    """The elements of an integer vector, or of a scalar as a list; None unless all are known."""
+    if spec.value is not None:
+        return np.asarray(spec.value).reshape(-1).tolist()
+    return None

@@ -1,5 +1,31 @@
 """The catalogue: every op once, by family. Importing this package declares them all."""
 
-from intaglio.ops import arithmetic, graph_inputs
+from intaglio.ops import (
+    arithmetic,
+    filling,
+    gathering,
+    graph_inputs,
+    joining,
+    padding,
+    passing,
+    reshaping,
+    scattering,
+    selection,
+    shaping,
+    slicing,
+)
 
-__all__ = ["arithmetic", "graph_inputs"]
+__all__ = [
+    "arithmetic",
+    "filling",
+    "gathering",
+    "graph_inputs",
+    "joining",
+    "padding",
+    "passing",
+    "reshaping",
+    "scattering",
+    "selection",
+    "shaping",
+    "slicing",
+]

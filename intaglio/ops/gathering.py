@@ -1,0 +1,292 @@
+"""Elements taken by index: gather in all its forms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import ALL, INDEX, int16
+from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.shapes import Dims
+from intaglio.op import raw
+from intaglio.op.op import Op, op
+from intaglio.op.spec import Spec, number, of_elements
+from intaglio.ops.families import shape_of
+from intaglio.ops.passing import brackets, check_same
+from intaglio.ops.reshaping import small
+
+
+def check_indices(indices: Any, size: int) -> None:
+    """Raises InvalidArgumentError that names the first index outside [0, size)."""
+    if not indices.size or (indices.min() >= 0 and indices.max() < size):
+        return
+    bad = tuple(np.argwhere((indices < 0) | (indices >= size))[0].tolist())
+    where = ",".join(map(str, bad))
+    raise invalid_argument(
+        f"indices[{where}] = {indices[bad]} is not in [0, {size})"
+        if bad
+        else f"indices = {indices[()]} is not in [0, {size})"
+    )
+
+
+@op
+class GatherV2(Op):
+    """params taken at `indices` along `axis`; the first `batch_dims` dimensions go in step."""
+
+    signature = "params: Tparams, indices: Tindices, axis: Taxis; batch_dims: int = 0 -> output: Tparams"
+    Tparams = ALL
+    Tindices = (int16, *INDEX)
+    Taxis = INDEX
+
+    def infer(self, params: Spec, indices: Spec, axis: Spec, batch_dims) -> Spec:
+        at = number(axis)
+        p, i = params.shape, indices.shape
+        if p is None or i is None:
+            return Spec(params.dtype, None)
+        batch = batch_dims + len(i) if batch_dims < 0 else batch_dims
+        rank = len(p) + len(i) - batch - 1
+        if at is None:
+            return Spec(params.dtype, (None,) * rank if len(p) else None)
+        if not -len(p) <= at < len(p):
+            raise ShapeError(
+                f"Shape must be at least rank {at + 1 if at >= 0 else -at} but is rank {len(p)}"
+            )
+        at %= len(p)
+        if not 0 <= batch <= min(len(i), at):
+            raise ShapeError(
+                f"batch_dims ({batch_dims}) must be at most the rank of indices ({len(i)}) and axis ({at})"
+            )
+        check_same(p[:batch], i[:batch])
+        lead = shapes.merge(p[:batch], i[:batch]) or ()
+        dims = (*lead, *p[batch:at], *i[batch:], *p[at + 1 :])
+        return _of_elements_taken(params, indices, dims)
+
+    def kernel(self, params, indices, axis, batch_dims):
+        at = int(axis)
+        if not -params.ndim <= at < params.ndim:
+            raise invalid_argument(
+                f"Expected axis in the range [{-params.ndim}, {params.ndim}), but got {at}"
+            )
+        at %= params.ndim
+        batch = batch_dims + indices.ndim if batch_dims < 0 else batch_dims
+        check_indices(indices, params.shape[at])
+        if batch:
+            return _batched(params, indices, at, batch)
+        result = params.take(indices, at)
+        return result if isinstance(result, np.ndarray) else _kept(result, params)
+
+    def gradient(self, doutput, params: Spec, indices, axis, batch_dims) -> Any:
+        return gather_gradient(doutput, params, indices, axis, batch_dims), None, None
+
+
+def _kept(item: Any, params: Any) -> Any:
+    """A single element as the kernels' contract wants it: strings stay arrays."""
+    if params.dtype != object:
+        return item
+    result = np.empty((), object)
+    result[()] = item
+    return result
+
+
+def _of_elements_taken(params: Spec, indices: Spec, dims: Dims) -> Spec:
+    """Gathering from a shape vector keeps the elements that are known."""
+    elements = params.partial
+    if (
+        params.rank != 1
+        or not params.dtype.is_integer
+        or not elements
+        or not small(indices)
+    ):
+        return Spec(params.dtype, dims)
+    chosen = np.asarray(indices.value)
+    if chosen.size and not 0 <= chosen.min() <= chosen.max() < len(elements):
+        return Spec(params.dtype, dims)
+    if chosen.ndim == 1:
+        return of_elements(params.dtype, [elements[i] for i in chosen.tolist()])
+    if chosen.ndim == 0 and elements[int(chosen)] is not None:
+        value = np.asarray(elements[int(chosen)], params.dtype.numpy)
+        return Spec(params.dtype, dims, value)
+    return Spec(params.dtype, dims)
+
+
+def _batched(params: Any, indices: Any, axis: int, batch: int) -> Any:
+    if batch > axis or params.shape[:batch] != indices.shape[:batch]:
+        raise invalid_argument(
+            f"params and indices must agree in their first {batch} dimensions, which must come before axis {axis}: {brackets(params.shape)} and {brackets(indices.shape)}"
+        )
+    front = np.moveaxis(params, axis, batch)
+    grid = tuple(
+        [
+            np.arange(d).reshape((d,) + (1,) * (indices.ndim - i - 1))
+            for i, d in enumerate(indices.shape[:batch])
+        ]
+    )
+    result = front[(*grid, indices)]
+    count = indices.ndim - batch
+    return np.moveaxis(result, range(batch, batch + count), range(axis, axis + count))
+
+
+def gather_gradient(
+    doutput: Any, params: Spec, indices: Any, axis: Any, batch_dims: int
+) -> Any:
+    """The gradient by params: each row of the gradient added where it was taken from."""
+    at = _static(axis)
+    if batch_dims < 0:
+        batch_dims += len(indices.dims)
+    if at is not None and at < 0 and params.rank is not None:
+        at += params.rank
+    if at == 0 and not batch_dims:
+        return _rows_added(doutput, shape_of(params), indices)
+    if at is None or params.rank is None or indices.dims is None:
+        raise NotImplementedError(
+            "gradient of GatherV2 along an axis or of ranks that only the run knows"
+        )
+    if batch_dims:
+        return _batched_gradient(doutput, params, indices, at, batch_dims)
+    order, back = _to_front(len(indices.dims), at, params.rank)
+    moved = raw.Transpose(doutput, order)
+    shape = raw.GatherV2(shape_of(params), np.argsort(back).astype(np.int32), 0)
+    return raw.Transpose(_rows_added(moved, shape, indices), back)
+
+
+def _to_front(count: int, axis: int, rank: int) -> tuple[np.ndarray, np.ndarray]:
+    """The permutation that puts the indices' dimensions first, and the one that puts axis back."""
+    total = rank - 1 + count
+    middle = list(range(axis, axis + count))
+    order = middle + [d for d in range(total) if d not in middle]
+    back = [*range(1, axis + 1), 0, *range(axis + 1, rank)]
+    return np.array(order, np.int32), np.array(back, np.int32)
+
+
+def _static(axis: Any) -> int | None:
+    spec = getattr(axis, "spec", None)
+    return number(spec) if spec is not None else int(axis.numpy())
+
+
+def _rows_added(values: Any, shape: Any, indices: Any) -> Any:
+    """Zeros of `shape` plus the values at their indices along dimension 0."""
+    where = raw.ExpandDims(indices, -1)
+    if indices.dtype.name != "int32":
+        shape = raw.Cast(shape, DstT=indices.dtype)
+    return raw.ScatterNd(where, values, shape)
+
+
+def _batched_gradient(
+    doutput: Any, params: Spec, indices: Any, axis: int, batch: int
+) -> Any:
+    """Batch dimensions and `axis` as one dimension, whose rows are added up."""
+    rank, count = len(params.shape or ()), len(indices.dims) - batch
+    total = rank + count - 1
+    middle = list(range(axis, axis + count))
+    order = [
+        *range(batch),
+        *middle,
+        *[d for d in range(batch, total) if d not in middle],
+    ]
+    moved = raw.Transpose(doutput, np.array(order, np.int32))
+    front = [*range(batch), axis, *[d for d in range(batch, rank) if d != axis]]
+    shape = raw.GatherV2(shape_of(params), np.array(front, np.int32), 0)
+    where = _with_batch_indices(indices, batch)
+    if indices.dtype.name != "int32":
+        shape = raw.Cast(shape, DstT=indices.dtype)
+    summed = raw.ScatterNd(where, moved, shape)
+    return raw.Transpose(summed, np.argsort(front).astype(np.int32))
+
+
+def _with_batch_indices(indices: Any, batch: int) -> Any:
+    """Full coordinates: each index preceded by its position in the batch."""
+    rank = len(indices.dims)
+    shape = raw.Shape(indices, out_type=indices.dtype)
+    parts: list[Any] = []
+    for b in range(batch):
+        size = raw.StridedSlice(shape, [b], [b + 1], [1], shrink_axis_mask=1)
+        zero = np.zeros((), indices.dtype.numpy)
+        line = raw.Range(zero, size, zero + indices.dtype.numpy.type(1))
+        sides = [-1 if d == b else 1 for d in range(rank)]
+        parts.append(raw.BroadcastTo(raw.Reshape(line, sides), shape))
+    return raw.Pack([*parts, indices], axis=rank)
+
+
+@op
+class Gather(Op):
+    """params taken at `indices` along dimension 0."""
+
+    signature = "params: Tparams, indices: Tindices; validate_indices: bool = True -> output: Tparams"
+    Tparams = ALL
+    Tindices = INDEX
+
+    def infer(self, params: Spec, indices: Spec) -> Spec:
+        if params.shape is None or indices.shape is None:
+            return Spec(params.dtype, None)
+        if not params.shape:
+            raise ShapeError("Shape must be at least rank 1 but is rank 0")
+        return Spec(params.dtype, indices.shape + params.shape[1:])
+
+    def kernel(self, params, indices):
+        check_indices(indices, params.shape[0])
+        result = params.take(indices, 0)
+        return result if isinstance(result, np.ndarray) else _kept(result, params)
+
+    def gradient(self, doutput, params: Spec, indices) -> Any:
+        return _rows_added(doutput, shape_of(params), indices), None
+
+
+@op
+class GatherNd(Op):
+    """Slices of params, each named by a row of coordinates."""
+
+    signature = "params: Tparams, indices: Tindices; bad_indices_policy: str = '' -> output: Tparams"
+    Tparams = ALL
+    Tindices = (int16, *INDEX)
+
+    def infer(self, params: Spec, indices: Spec) -> Spec:
+        p, i = params.shape, indices.shape
+        if p is None or i is None or (i and i[-1] is None):
+            return Spec(params.dtype, None)
+        if not i:
+            raise ShapeError("Shape must be at least rank 1 but is rank 0")
+        if i[-1] > len(p):  # type: ignore[operator]
+            raise ShapeError("indices.shape[-1] must be <= params.rank")
+        return Spec(params.dtype, i[:-1] + p[i[-1] :])
+
+    def kernel(self, params, indices, bad_indices_policy):
+        depth = indices.shape[-1] if indices.ndim else 0
+        if not indices.ndim or depth > params.ndim:
+            raise invalid_argument(
+                f"index innermost dimension length must be <= params rank; saw: {depth} vs. {params.ndim}"
+            )
+        bad = out_of_bounds(indices, params.shape[:depth])
+        if bad is not None and bad_indices_policy != "IGNORE":
+            at = np.unravel_index(int(np.argmax(bad)), indices.shape[:-1] or (1,))
+            row = indices.reshape(-1, depth)[int(np.argmax(bad))].tolist()
+            raise invalid_argument(
+                f"indices[{','.join(map(str, map(int, at)))}] = {row} does not index into param shape {brackets(params.shape)}"
+            )
+        if depth == 0:
+            return np.broadcast_to(params, indices.shape[:-1] + params.shape)
+        if bad is not None:
+            indices = np.where(bad.reshape((*indices.shape[:-1], 1)), 0, indices)
+        result = params[tuple(np.moveaxis(indices, -1, 0))]
+        if not isinstance(result, np.ndarray):
+            return _kept(result, params)
+        if bad is not None:
+            result = result.copy()
+            result[bad.reshape(indices.shape[:-1])] = np.zeros((), params.dtype)[()]
+        return result
+
+    def gradient(self, doutput, params: Spec, indices) -> Any:
+        shape = shape_of(params)
+        if indices.dtype.name != "int32":
+            shape = raw.Cast(shape, DstT=indices.dtype)
+        return raw.ScatterNd(indices, doutput, shape), None
+
+
+def out_of_bounds(indices: Any, shape: tuple[int, ...]) -> Any:
+    """For each row of coordinates (flat) whether it leaves `shape`; None if none does."""
+    rows = indices.reshape(-1, len(shape)) if shape else None
+    if rows is None or not rows.size:
+        return None
+    bad = ((rows < 0) | (rows >= np.asarray(shape))).any(1)
+    return bad if bad.any() else None

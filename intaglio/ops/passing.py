@@ -1,0 +1,165 @@
+"""Ops that hand their input on: identity, gradient barriers, asserted shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import ALL
+from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.shapes import Dims
+from intaglio.op.op import Op, op
+from intaglio.op.spec import Spec
+
+
+class Passing(Op):
+    """output = input."""
+
+    signature = "input: T -> output: T"
+    T = ALL
+
+    def infer(self, input: Spec) -> Spec:
+        return input
+
+    def kernel(self, input):
+        return input
+
+    def gradient(self, doutput) -> Any:
+        return doutput
+
+
+@op
+class Identity(Passing):
+    """The input itself."""
+
+
+@op
+class Snapshot(Passing):
+    """The input itself."""
+
+
+@op
+class GuaranteeConst(Passing):
+    """The input, promised not to change from run to run."""
+
+    stateful = True
+    droppable = True
+
+
+@op
+class DeepCopy(Passing):
+    """A copy of the input."""
+
+    signature = "x: T -> y: T"
+    stateful = True
+    droppable = True
+
+    def infer(self, x: Spec) -> Spec:
+        return x.like()
+
+    def kernel(self, x):
+        return x.copy()
+
+    def gradient(self, dy) -> Any:
+        return dy
+
+
+@op
+class StopGradient(Passing):
+    """The input; gradients end here."""
+
+    def gradient(self) -> Any:
+        return None
+
+
+@op
+class PreventGradient(Passing):
+    """The input; asking for a gradient through it is an error."""
+
+    signature = "input: T; message: str = '' -> output: T"
+
+    def gradient(self, message) -> Any:
+        raise LookupError(f"Gradient explicitly disabled. Reason: {message!r}.")
+
+
+@op
+class IdentityN(Op):
+    """The inputs themselves."""
+
+    signature = "input: *T -> output: *T"
+
+    def infer(self, input: list[Spec]) -> Any:
+        return list(input)
+
+    def kernel(self, input):
+        return input
+
+    def gradient(self, doutput) -> Any:
+        return list(doutput)
+
+
+@op
+class PlaceholderWithDefault(Op):
+    """The input, of a shape that is less well known."""
+
+    signature = "input: dtype; shape: shape -> output: dtype"
+    dtype = ALL
+
+    def infer(self, input: Spec, shape: Dims) -> Spec:
+        if not shapes.compatible(input.shape, shape):
+            raise ShapeError(
+                f"Shapes {shapes.text(input.shape)} and {shapes.text(shape)} are not compatible"
+            )
+        return Spec(input.dtype, shape)
+
+    def kernel(self, input):
+        return input
+
+    def gradient(self, doutput) -> Any:
+        return doutput
+
+
+@op
+class EnsureShape(Op):
+    """The input, whose shape is checked."""
+
+    signature = "input: T; shape: shape -> output: T"
+    T = ALL
+
+    def infer(self, input: Spec, shape: Dims) -> Spec:
+        check_same(input.shape, shape)
+        return Spec(input.dtype, shapes.merge(input.shape, shape))
+
+    def kernel(self, input, shape):
+        if not shapes.compatible(input.shape, shape):
+            raise invalid_argument(
+                f"Shape of tensor input {brackets(input.shape)} is not compatible "
+                f"with expected shape {brackets(shape)}."
+            )
+        return input
+
+    def gradient(self, doutput) -> Any:
+        return doutput
+
+
+def brackets(dims: Dims) -> str:
+    """A shape as error messages show it: `[2,?]`."""
+    if dims is None:
+        return "<unknown>"
+    return "[" + ",".join("?" if d is None else str(d) for d in dims) + "]"
+
+
+def check_same(a: Dims, b: Dims) -> None:
+    """Raises ShapeError with TensorFlow's text unless the shapes are compatible."""
+    if a is None or b is None:
+        return
+    shown = f"Shapes are {brackets(a)} and {brackets(b)}."
+    if len(a) != len(b):
+        raise ShapeError(
+            f"Shapes must be equal rank, but are {len(a)} and {len(b)}. {shown}"
+        )
+    for i, (x, y) in enumerate(zip(a, b, strict=True)):
+        if x is not None and y is not None and x != y:
+            raise ShapeError(
+                f"Dimension {i} in both shapes must be equal, but are {x} and {y}. {shown}"
+            )

@@ -1,0 +1,220 @@
+"""Values written to or added at indices: scatter in all its forms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import ALL, INDEX, int16, uint16
+from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.shapes import Dims
+from intaglio.op import raw
+from intaglio.op.op import Op, op
+from intaglio.op.spec import Spec
+from intaglio.ops.families import shape_of
+from intaglio.ops.gathering import out_of_bounds
+from intaglio.ops.passing import brackets
+
+
+def add_rows(target: Any, places: Any, rows: Any) -> None:
+    """target[places[i]] += rows[i], also where places repeat."""
+    if target.dtype == object or rows.ndim == 1 or not len(places):
+        np.add.at(target, places, rows)
+        return
+    order = np.argsort(places, kind="stable")
+    sorted_places = places[order]
+    first = np.flatnonzero(np.r_[True, sorted_places[1:] != sorted_places[:-1]])
+    if len(first) == len(places):
+        target[places] += rows
+    else:
+        target[sorted_places[first]] += np.add.reduceat(rows[order], first, axis=0)
+
+
+def check_scatter(target: Dims, indices: Dims, updates: Dims) -> None:
+    """Raises ShapeError unless updates has a slice of target for each row of indices."""
+    if target is None or indices is None or updates is None or not indices:
+        return
+    depth = indices[-1]
+    if depth is None:
+        return
+    if depth > len(target):
+        raise ShapeError(
+            f"Inner dimension of indices ({depth}) must be at most the rank of the output ({len(target)})"
+        )
+    wanted = indices[:-1] + target[depth:]
+    if len(wanted) != len(updates) or any(
+        None not in (a, b) and a != b for a, b in zip(wanted, updates, strict=True)
+    ):
+        raise ShapeError(
+            f"Dimensions [0,{len(indices) - 1}) of indices[shape={brackets(indices)}] = {brackets(indices[:-1])} "
+            f"must match dimensions [0,{len(indices) - 1}) of updates[shape={brackets(updates)}] = {brackets(updates[: len(indices) - 1])}"
+            f" and its other dimensions the output's {brackets(target[depth:])}"
+        )
+
+
+def scatter(kind: str, target: Any, indices: Any, updates: Any, policy: str) -> Any:
+    """A copy of target with the updates carried out; target itself if it is fresh."""
+    check_scatter(target.shape, indices.shape, updates.shape)
+    depth = indices.shape[-1] if indices.ndim else 1
+    head = target.shape[:depth]
+    bad = out_of_bounds(indices, head)
+    if bad is not None and policy != "IGNORE":
+        at = np.unravel_index(int(np.argmax(bad)), indices.shape[:-1] or (1,))
+        row = indices.reshape(-1, depth)[int(np.argmax(bad))].tolist()
+        raise invalid_argument(
+            f"indices[{','.join(map(str, map(int, at)))}] = {row} does not index into shape {brackets(target.shape)}"
+        )
+    flat = target.reshape((int(np.prod(head)), *target.shape[depth:]))
+    rows = updates.reshape((-1, *target.shape[depth:])) if updates.size else None
+    if rows is None:
+        return target
+    coordinates = indices.reshape(-1, depth)
+    if bad is not None:
+        coordinates, rows = coordinates[~bad], rows[~bad]
+    places = (
+        np.ravel_multi_index(tuple(coordinates.T), head)
+        if depth
+        else np.zeros(len(rows), np.int64)
+    )
+    _carry_out(kind, flat, np.atleast_1d(places), rows)
+    return flat.reshape(target.shape)
+
+
+def _carry_out(kind: str, flat: Any, places: Any, rows: Any) -> None:
+    if kind == "update":
+        flat[places] = rows
+    elif kind == "add":
+        add_rows(flat, places, rows)
+    elif kind == "sub":
+        add_rows(flat, places, -rows)
+    elif kind == "min":
+        np.minimum.at(flat, places, rows)
+    else:
+        np.maximum.at(flat, places, rows)
+
+
+@op
+class ScatterNd(Op):
+    """Zeros of `shape` plus the updates, each at the coordinates of its row of indices."""
+
+    signature = "indices: Tindices, updates: T, shape: Tindices; bad_indices_policy: str = '' -> output: T"
+    T = ALL
+    Tindices = (int16, *INDEX)
+
+    def infer(self, indices: Spec, updates: Spec, shape: Spec) -> Spec:
+        if shape.rank not in (1, None):
+            raise ShapeError(f"Shape must be rank 1 but is rank {shape.rank}")
+        dims = shape.as_shape()
+        check_scatter(dims, indices.shape, updates.shape)
+        return Spec(updates.dtype, dims)
+
+    def kernel(self, indices, updates, shape, bad_indices_policy):
+        fill = b"" if updates.dtype == object else 0
+        target = np.full(shape.tolist(), fill, updates.dtype)
+        kind = "add"
+        if updates.dtype == bool:
+            kind = "max"
+        return scatter(kind, target, indices, updates, bad_indices_policy)
+
+    def gradient(self, indices, doutput) -> Any:
+        return None, raw.GatherNd(doutput, indices), None
+
+
+class TensorScatter(Op):
+    """A copy of the tensor, changed at the coordinates that the rows of indices name."""
+
+    signature = "tensor: T, indices: Tindices, updates: T; bad_indices_policy: str = '' -> output: T"
+    T = ALL
+    Tindices = INDEX
+    kind = "update"
+
+    def infer(self, tensor: Spec, indices: Spec, updates: Spec) -> Spec:
+        check_scatter(tensor.shape, indices.shape, updates.shape)
+        return Spec(tensor.dtype, tensor.shape)
+
+    def kernel(self, tensor, indices, updates, bad_indices_policy):
+        return scatter(
+            self.kind, np.array(tensor), indices, updates, bad_indices_policy
+        )
+
+
+@op
+class TensorScatterUpdate(TensorScatter):
+    """The updates take the place of what stood there."""
+
+    Tindices = (int16, uint16, *INDEX)
+
+    def gradient(self, doutput, indices, updates: Spec) -> Any:
+        zeros = raw.Fill(shape_of(updates), np.zeros((), updates.dtype.numpy))
+        return (
+            raw.TensorScatterUpdate(doutput, indices, zeros),
+            None,
+            raw.GatherNd(doutput, indices),
+        )
+
+
+@op
+class TensorScatterAdd(TensorScatter):
+    """The updates are added."""
+
+    kind = "add"
+
+    def gradient(self, doutput, indices) -> Any:
+        return doutput, None, raw.GatherNd(doutput, indices)
+
+
+@op
+class ScatterNdNonAliasingAdd(TensorScatterAdd):
+    """The updates are added."""
+
+    signature = "input: T, indices: Tindices, updates: T; bad_indices_policy: str = '' -> output: T"
+
+    def infer(self, input: Spec, indices: Spec, updates: Spec) -> Spec:
+        return TensorScatter.infer(self, input, indices, updates)
+
+    def kernel(self, input, indices, updates, bad_indices_policy):
+        return TensorScatter.kernel(self, input, indices, updates, bad_indices_policy)
+
+
+@op
+class TensorScatterSub(TensorScatter):
+    """The updates are subtracted."""
+
+    kind = "sub"
+
+    def gradient(self, doutput, indices) -> Any:
+        return doutput, None, raw.Neg(raw.GatherNd(doutput, indices))
+
+
+class TensorScatterExtreme(TensorScatter):
+    """The smaller or larger of the update and what stood there stays."""
+
+    def gradient(self, doutput, tensor, indices, updates, output) -> Any:
+        """The gradient goes to whichever value stayed, shared where several are equal."""
+        dtype = tensor.dtype
+        kept = raw.Cast(raw.Equal(tensor, output), DstT=dtype)
+        won = raw.Cast(raw.Equal(updates, raw.GatherNd(output, indices)), DstT=dtype)
+        shared = raw.AddV2(
+            kept, raw.ScatterNd(indices, won, raw.Shape(output, out_type=indices.dtype))
+        )
+        part = raw.Div(doutput, raw.Maximum(shared, raw.OnesLike(shared)))
+        return (
+            raw.Mul(kept, part),
+            None,
+            raw.Mul(won, raw.GatherNd(part, indices)),
+        )
+
+
+@op
+class TensorScatterMin(TensorScatterExtreme):
+    """The smaller of the update and what stood there."""
+
+    kind = "min"
+
+
+@op
+class TensorScatterMax(TensorScatterExtreme):
+    """The larger of the update and what stood there."""
+
+    kind = "max"
