@@ -35,16 +35,26 @@ class GraphBuilder:
         device: str = "",
         skip: int = 2,
     ) -> Node:
-        """Appends a node under a unique name. Raises RuntimeError once finalized."""
+        """Appends a node under a unique name. Raises RuntimeError once finalized.
+
+        An empty name is given later, by `christen`.
+        """
         if self._finalized:
             raise RuntimeError("Graph is finalized and cannot be modified.")
-        unique = self.unique_name(name)
+        unique = self.unique_name(name) if name else ""
         node = Node(
             op, inputs, attrs, unique, specs,
             control=control, origin=origins.capture(skip), graph=self, device=device,
         )  # fmt: skip
         self.nodes.append(node)
-        self.by_name[unique] = node
+        if unique:
+            self.by_name[unique] = node
+        return node
+
+    def christen(self, node: Node, name: str) -> Node:
+        """Names a node that was added without a name; returns it."""
+        node.name = self.unique_name(name)
+        self.by_name[node.name] = node
         return node
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:

@@ -182,7 +182,10 @@ class SymbolicTensor(Tensor):
     @property
     def name(self) -> str:
         """`"add:0"`."""
-        return f"{self.node.name}:{self.index}"
+        node = self.node
+        if not node.name:  # a constant that no op has taken yet
+            node.graph.christen(node, "Const")
+        return f"{node.name}:{self.index}"
 
     @property
     def value_index(self) -> int:

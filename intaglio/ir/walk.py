@@ -18,7 +18,8 @@ def live_nodes(nodes: Sequence[Node], outputs: Iterable[SymbolicTensor]) -> list
     for node in reversed(nodes):
         if id(node) in needed or node.op.must_run:
             kept.append(node)
-            needed.update(id(v.node) for v in node.inputs)
+            needed.update([id(v.node) for v in node.inputs])
+            needed.update(map(id, node.control))
     kept.reverse()
     return kept
 

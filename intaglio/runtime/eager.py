@@ -10,6 +10,7 @@ import numpy as np
 from intaglio.base import errors
 from intaglio.base.dtypes import BY_NUMPY, DType
 from intaglio.base.errors import OpError, ShapeError
+from intaglio.ir.leaks import leaked
 from intaglio.op import convert, door, operators
 from intaglio.op.door import STATE, Level
 from intaglio.op.op import Op
@@ -142,7 +143,7 @@ def _decomposed(
 
 def _symbolic_outside(op: Op, inputs: Sequence[Tensor]) -> Exception:
     tensor = next(t for t in inputs if not isinstance(t, EagerTensor))
-    return TypeError(operators.out_of_scope(tensor))
+    return leaked(tensor)
 
 
 def explain(

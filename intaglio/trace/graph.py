@@ -1,8 +1,12 @@
-"""`tf.Graph` and the graph of a function: what a recorder writes into."""
+"""`tf.Graph` and the graph of a function: what a recorder writes into.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/Graph.
+"""
 
 from __future__ import annotations
 
 import itertools
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -10,15 +14,17 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import DType, from_numpy
-from intaglio.base.errors import InaccessibleTensorError
 from intaglio.base.shapes import Dims
+from intaglio.ir import walk
 from intaglio.ir.builder import GraphBuilder
 from intaglio.ir.graph import Graph as FrozenGraph
 from intaglio.ir.graph import Node, SymbolicTensor
-from intaglio.op import door, operators, raw
+from intaglio.ir.leaks import leaked
+from intaglio.op import door, raw
 from intaglio.op.spec import Spec
 from intaglio.op.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor
+from intaglio.trace.effects import Effects
 from intaglio.trace.recorder import Recorder
 
 # Eager tensors of at most this many elements become constants of the graph that uses them.
@@ -35,6 +41,7 @@ class Graph(GraphBuilder):
         super().__init__()
         self.seed: int | None = None
         self.collections: dict[Any, list[Any]] = {}
+        self._effects = Effects()
         self._recorder = Recorder(self)
 
     @contextmanager
@@ -43,9 +50,104 @@ class Graph(GraphBuilder):
         with door.pushed(self._recorder):
             yield self
 
+    # -- looking ----------------------------------------------------------------------
+
     def get_operations(self) -> list[Node]:
         """All operations, in the order they were made."""
-        return list(self.nodes)
+        return [n if n.name else self.christen(n, "Const") for n in self.nodes]
+
+    def get_operation_by_name(self, name: str) -> Node:
+        """The operation of that name. Raises KeyError, TypeError for what is no string."""
+        if not isinstance(name, str):
+            raise TypeError(
+                f"Operation names are strings (or similar), not {type(name)}."
+            )
+        self.get_operations()
+        if name not in self.by_name:
+            raise KeyError(
+                f"The name {name!r} refers to an Operation not in the graph."
+            )
+        return self.by_name[name]
+
+    def get_tensor_by_name(self, name: str) -> SymbolicTensor:
+        """The tensor `op:index` of that name. Raises KeyError or ValueError."""
+        base, colon, index = str(name).rpartition(":")
+        if not colon or not index.isdigit():
+            raise ValueError(
+                f"The name {name!r} looks like an (invalid) Operation name, not a Tensor. "
+                'Tensor names must be of the form "<op_name>:<output_index>".'
+            )
+        self.get_operations()
+        node = self.by_name.get(base)
+        if node is None:
+            raise KeyError(
+                f"The name {name!r} refers to a Tensor which does not exist. The operation, {base!r}, "
+                "does not exist in the graph."
+            )
+        if int(index) >= len(node.outputs):
+            raise KeyError(
+                f"The name {name!r} refers to a Tensor which does not exist. The operation, {base!r}, "
+                f"exists but only has {len(node.outputs)} outputs."
+            )
+        return node.outputs[int(index)]
+
+    def as_graph_element(
+        self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
+    ) -> Any:
+        """The tensor or operation that `obj` is or names."""
+        if isinstance(obj, (Node, SymbolicTensor)):
+            if obj.graph is not self:
+                raise ValueError(f"{obj!r} is not an element of this graph.")
+            return obj
+        if isinstance(obj, str):
+            if ":" in obj and allow_tensor:
+                return self.get_tensor_by_name(obj)
+            if allow_operation:
+                return self.get_operation_by_name(obj)
+        raise TypeError(f"Can not convert a {type(obj).__name__} into a Graph element.")
+
+    @property
+    def version(self) -> int:
+        """The number of operations so far."""
+        return len(self.nodes)
+
+    @property
+    def finalized(self) -> bool:
+        """True if no operation can be added."""
+        return self._finalized
+
+    def finalize(self) -> None:
+        """Refuses further operations."""
+        self._finalized = True
+
+    def is_fetchable(self, tensor_or_op: Any) -> bool:
+        """True for what this graph computes."""
+        return getattr(tensor_or_op, "graph", None) is self
+
+    def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
+        """The values of a collection."""
+        found = self.collections.get(name, [])
+        if scope is None:
+            return list(found)
+        return [v for v in found if str(getattr(v, "name", "")).startswith(scope)]
+
+    def add_to_collection(self, name: Any, value: Any) -> None:
+        """Adds a value to a collection."""
+        self.collections.setdefault(name, []).append(value)
+
+    def name_scope(self, name: str | None) -> Any:
+        """Names of the block's operations begin with `name/`."""
+        return self._recorder.scoped(name)
+
+    def control_dependencies(self, control_inputs: Any) -> Any:
+        """Operations of the block run after `control_inputs`."""
+        return self._recorder.after(as_operations(self, control_inputs))
+
+    def device(self, name: Any) -> Any:
+        """Operations of the block carry this device."""
+        return self._recorder.on("" if name is None else str(name))
+
+    # -- recording --------------------------------------------------------------------
 
     def spec_of_constant(self, array: Any) -> Spec:
         """The spec of an array as a constant."""
@@ -53,21 +155,33 @@ class Graph(GraphBuilder):
 
     def capture(self, tensor: Tensor, name: str | None = None) -> SymbolicTensor:
         """A tensor of elsewhere as a value of this graph. Raises ValueError: plain graphs capture nothing."""
+        if isinstance(tensor, EagerTensor) and _is_array(tensor._array):
+            return self._recorder.constant(tensor._array, name)  # type: ignore[return-value]
         if isinstance(tensor, EagerTensor):
-            return self._recorder.constant(tensor._array)  # type: ignore[return-value]
+            raise TypeError(
+                f"A graph that is no function's cannot use {tensor!r}: make it inside the graph."
+            )
         raise ValueError(
-            f"Tensor {tensor!r} must be from the same graph as the graph {self!r}."
+            f"Tensor {tensor!r} must be from the same graph as {self!r}, not from {tensor.graph!r}."  # type: ignore[attr-defined]
         )
 
     def note_effects(self, node: Node) -> None:
-        """Called for every node recorded."""
+        """Called for every stateful node recorded."""
 
-    def placeholder(self, dtype: DType, shape: Dims, name: str) -> SymbolicTensor:
+    def placeholder(
+        self,
+        dtype: DType,
+        shape: Dims,
+        name: str,
+        content: Any = None,
+        user_name: str | None = None,
+    ) -> SymbolicTensor:
         """An input of the graph."""
-        attrs = {"dtype": dtype, "shape": shape}
-        return self.add(
-            raw.Placeholder, (), attrs, name, [Spec(dtype, shape)], skip=2
-        ).outputs[0]
+        attrs: dict[str, Any] = {"dtype": dtype, "shape": shape}
+        if user_name is not None:
+            attrs["_user_specified_name"] = user_name
+        spec = Spec(dtype, shape, content)
+        return self.add(raw.Placeholder, (), attrs, name, [spec], skip=2).outputs[0]
 
 
 class FuncGraph(Graph):
@@ -81,37 +195,45 @@ class FuncGraph(Graph):
         self.ident = next(_ids)
         self.inputs: list[SymbolicTensor] = []
         self.outputs: list[SymbolicTensor] = []
+        self.structured_outputs: Any = None
         self.captured: dict[int, tuple[Tensor, SymbolicTensor]] = {}
-        self.outer = door.level()
-        self.finished = False
+        self.variable_refs: list[Any] = []
+        # Set while a function is traced: called when the function makes a variable.
+        self.admit_variable: Callable[[], None] | None = None
+        # The values of the call that traces, for variables whose first value depends on them.
+        self.example: dict[int, Any] = {}
+        self.outer_graph: Any = getattr(door.level(), "graph", None)
 
     def __repr__(self) -> str:
         return f"FuncGraph(name={self.name}, id={self.ident})"
 
     def capture(self, tensor: Tensor, name: str | None = None) -> SymbolicTensor:
-        """A tensor of outside as an input of this graph; small eager ones become constants."""
+        """A tensor of outside as an input of this graph; small eager ones become constants.
+
+        Raises InaccessibleTensorError or TypeError for a tensor of a graph that is finished.
+        """
         found = self.captured.get(id(tensor))
         if found is not None:
             return found[1]
         if isinstance(tensor, EagerTensor):
             array = tensor._array
-            if (
-                isinstance(array, (np.ndarray, np.generic))
-                and array.size <= SMALL_CONSTANT
-            ):
-                value = self._recorder.constant(array)
-                self.captured[id(tensor)] = (tensor, value)  # type: ignore[assignment]
-                return value  # type: ignore[return-value]
+            if _is_array(array) and array.size <= SMALL_CONSTANT:
+                value: Any = Recorder(self).constant(array, f"{name or 'Const'}/")
+                self.captured[id(tensor)] = (tensor, value)
+                return value
         elif not self._encloses(tensor):
-            raise InaccessibleTensorError(self._leak_text(tensor))
+            raise leaked(tensor, self)
         return self._as_input(tensor, name)
 
     def _as_input(self, tensor: Tensor, name: str | None) -> SymbolicTensor:
         symbolic = isinstance(tensor, SymbolicTensor)
-        base = name or (tensor.node.name.rsplit("/", 1)[-1] if symbolic else "capture")  # type: ignore[attr-defined]
-        value = self.placeholder(tensor.dtype, tensor.dims, base)
+        value = self.placeholder(tensor.dtype, tensor.dims, name or "capture")
         if symbolic:
-            value.spec = tensor.spec  # type: ignore[attr-defined]
+            value.spec = tensor.spec
+        else:
+            content = getattr(tensor._array, "spec", None)  # type: ignore[attr-defined]
+            if content is not None and not _is_array(tensor._array):  # type: ignore[attr-defined]
+                value.spec = Spec(tensor.dtype, tensor.dims, content)
         self.captured[id(tensor)] = (tensor, value)
         self.inputs.append(value)
         return value
@@ -130,17 +252,65 @@ class FuncGraph(Graph):
         """The outer tensors that calls must pass along."""
         return [outer for outer, _ in self.captures]
 
-    def _encloses(self, tensor: Tensor) -> bool:
-        """True if the tensor's graph is being recorded outside this one right now."""
-        levels = door.stack().levels
-        return any(getattr(lv, "graph", None) is tensor.graph for lv in levels)  # type: ignore[attr-defined]
+    @property
+    def internal_captures(self) -> list[SymbolicTensor]:
+        """The inputs that stand for outer tensors."""
+        return [inner for _, inner in self.captures]
 
-    def _leak_text(self, tensor: Any) -> str:
-        return operators.out_of_scope(tensor)
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """The variables that the function uses, as long as they live."""
+        return tuple([v for ref in self.variable_refs if (v := ref()) is not None])
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        """The trainable among `variables`."""
+        return tuple([v for v in self.variables if v.trainable])
+
+    def watch_variable(self, variable: Any) -> None:
+        """Notes that the function uses the variable."""
+        if not any(ref() is variable for ref in self.variable_refs):
+            self.variable_refs.append(weakref.ref(variable))
+
+    def note_effects(self, node: Node) -> None:
+        self._effects.note(node)
+
+    def _encloses(self, tensor: Any) -> bool:
+        """True if the tensor's graph is being recorded outside this one right now."""
+        graph = tensor.graph
+        return any(getattr(lv, "graph", None) is graph for lv in door.stack().levels)
 
     def freeze_function(self) -> FrozenGraph:
-        """The finished graph."""
-        return self.freeze(self.name, self.inputs, self.outputs)
+        """The finished graph, without work that neither outputs nor effects need."""
+        self.get_operations()
+        nodes = walk.live_nodes(self.nodes, self.outputs)
+        kept = {id(n) for n in nodes}
+        unused = [v.node for v in self.inputs if id(v.node) not in kept]
+        return FrozenGraph(self.name, self.inputs, [*unused, *nodes], self.outputs)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.generic))
+
+
+def as_operations(graph: Graph, control_inputs: Any) -> list[Node] | None:
+    """Tensors and operations as the operations of `graph` to wait for."""
+    if control_inputs is None:
+        return None
+    if not isinstance(control_inputs, (list, tuple)):
+        control_inputs = [control_inputs]
+    found: list[Node] = []
+    for item in control_inputs:
+        if isinstance(item, EagerTensor):
+            continue
+        node = item if isinstance(item, Node) else getattr(item, "op", None)
+        if isinstance(node, Node) and node.graph is graph:
+            found.append(node)
+        elif not isinstance(node, Node) and item is not None:
+            raise TypeError(
+                f"Control input must be an Operation, a Tensor, or IndexedSlices: {item!r}"
+            )
+    return found
 
 
 def record(

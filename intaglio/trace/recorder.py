@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from intaglio.base.errors import ShapeError
 from intaglio.ir.graph import Node, SymbolicTensor
-from intaglio.op import door, raw
+from intaglio.op import raw
 from intaglio.op.door import Level
 from intaglio.op.op import Op
-from intaglio.op.spec import Spec
 from intaglio.op.tensor import Tensor
 
 
@@ -31,13 +30,17 @@ class Recorder(Level):
         self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
     ) -> Sequence[Tensor]:
         graph = self.graph
-        values: list[SymbolicTensor] = [
-            t
-            if type(t) is SymbolicTensor and t.node.graph is graph
-            else graph.capture(t)
-            for t in inputs
-        ]
         full = self.node_name(name or op.name)
+        values: list[SymbolicTensor] = []
+        for t in inputs:
+            if type(t) is SymbolicTensor and t.node.graph is graph:
+                if not t.node.name:
+                    graph.christen(t.node, self._argument_name(full, op, len(values)))
+                values.append(t)
+            else:
+                values.append(
+                    graph.capture(t, self._argument_name(full, op, len(values)))
+                )
         try:
             specs = op.output_specs([v.spec for v in values], attrs)
         except ShapeError as e:
@@ -52,13 +55,25 @@ class Recorder(Level):
             device=self.device,
             skip=4,
         )
-        graph.note_effects(node)
+        if op.stateful:
+            graph.note_effects(node)
         return node.outputs
+
+    def _argument_name(self, full: str, op: Op, index: int) -> str:
+        """What a constant or captured value is called after the op that takes it."""
+        names = op.input_names
+        if not op.has_lists:
+            return f"{self.graph.unique_name(full, mark_as_used=False)}/{names[index]}"
+        at = min(index, len(names) - 1)
+        position = f"_{index - at}" if op.sig.inputs[at].is_list else ""
+        base = self.graph.unique_name(full, mark_as_used=False)
+        return f"{base}/{names[at]}{position}"
 
     def constant(self, array: Any, name: str | None = None) -> Tensor:
         spec = self.graph.spec_of_constant(array)
-        full = self.node_name(name or "Const")
         attrs = {"value": array, "dtype": spec.dtype}
+        # A constant that Python wrote into an expression gets its name from the op that takes it.
+        full = self.node_name(name) if name else ""
         return self.graph.add(
             raw.Const, (), attrs, full, [spec], control=self.control, skip=4
         ).outputs[0]
@@ -73,7 +88,7 @@ class Recorder(Level):
         return f"{self.scope}{name}"
 
     @contextmanager
-    def scoped(self, name: str) -> Any:
+    def scoped(self, name: str | None) -> Iterator[str]:
         """Node names begin with `name/` while the block runs; yields the scope with its slash."""
         outer = self.scope
         if not name:
@@ -87,14 +102,32 @@ class Recorder(Level):
         finally:
             self.scope = outer
 
+    @contextmanager
+    def after(self, nodes: Sequence[Node] | None) -> Iterator[None]:
+        """Nodes of the block run after `nodes`; None forgets those in force."""
+        outer = self.control
+        self.control = () if nodes is None else tuple(dict.fromkeys([*outer, *nodes]))
+        try:
+            yield
+        finally:
+            self.control = outer
+
+    @contextmanager
+    def on(self, device: str) -> Iterator[None]:
+        """Nodes of the block carry this device."""
+        outer = self.device
+        self.device = device
+        try:
+            yield
+        finally:
+            self.device = outer
+
 
 def describe_failure(
     message: str, op: Op, name: str, inputs: Sequence[SymbolicTensor]
 ) -> str:
     """An inference error with TensorFlow's node and shapes behind it."""
-    types = (
-        {k: v for k, v in op.types_of(inputs, {}).items()} if not op.has_lists else {}
-    )
+    types: dict[str, Any] = {} if op.has_lists else op.types_of(inputs, {})
     attrs = ", ".join(
         f"{k}=DT_{v.name.upper()}" for k, v in types.items() if hasattr(v, "name")
     )
@@ -108,9 +141,4 @@ def describe_failure(
     return f"{message} for '{{{{node {name}}}}} = {op.name}[{attrs}]({names})' with input shapes: {shown}."
 
 
-def constant_spec(array: Any, dtype: Any) -> Spec:
-    """The spec of a constant."""
-    return Spec(dtype, array.shape, array)
-
-
-__all__ = ["Recorder", "describe_failure", "door"]
+__all__ = ["Recorder", "describe_failure"]

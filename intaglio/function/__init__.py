@@ -1,0 +1,1 @@
+"""`tf.function`: trace types, signatures, the trace cache, concrete functions."""
