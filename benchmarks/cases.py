@@ -1,0 +1,172 @@
+"""What is measured: each case as the same work in every library's own words.
+
+This file is loaded in every peer's environment, so it imports nothing but the standard library
+and NumPy at the top. `make(peer, case)` gives a function to be timed, or None.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Timed = Callable[[], Any]
+
+# case -> (what it is, peers, the largest ratio to the peer named first that is the goal)
+CASES: dict[str, tuple[str, tuple[str, ...], float | None]] = {
+    "eager_add": ("eager `a + b`, 2x2 float32", ("torch", "jax", "tensorflow"), 0.6),
+    "trace_300": ("tracing a function of 300 ops", ("tensorflow", "jax"), 0.2),
+    "call_add": ("call of a traced `add`, 2x2 float32", ("tensorflow", "jax"), 0.05),
+    "power": (
+        "`power`: 100 matmuls of 10x10 int32, traced",
+        ("tensorflow", "jax"),
+        0.5,
+    ),
+    "power_eager": ("`power` eagerly", ("tensorflow", "torch"), None),
+    "gradient": (
+        "GradientTape through a traced 2-layer MLP, batch 32",
+        ("tensorflow",),
+        None,
+    ),
+}
+
+
+def make(peer: str, case: str) -> Timed | None:
+    """The case in a peer's words, warmed up; None if the peer has no such thing."""
+    build = {
+        "intaglio": _tensorflow_like("intaglio.tf"),
+        "tensorflow": _tensorflow_like("tensorflow"),
+        "torch": _torch,
+        "jax": _jax,
+    }[peer]
+    timed = build(case)
+    if timed is not None:
+        timed()
+    return timed
+
+
+def _tensorflow_like(module: str) -> Callable[[str], Timed | None]:
+    def build(case: str) -> Timed | None:
+        tf: Any = importlib.import_module(module)
+        return _TENSORFLOW[case](tf)
+
+    return build
+
+
+def _eager_add(tf: Any) -> Timed:
+    a, b = tf.ones([2, 2]), tf.ones([2, 2])
+    return lambda: a + b
+
+
+def _trace_300(tf: Any) -> Timed:
+    spec = tf.TensorSpec([2, 2], tf.float32)
+
+    def trace() -> Any:
+        def long(x: Any) -> Any:
+            for _ in range(100):
+                x = tf.tanh(x * 1.1 + x)
+            return x
+
+        return tf.function(long, autograph=False).get_concrete_function(spec)
+
+    return trace
+
+
+def _call_add(tf: Any) -> Timed:
+    a, b = tf.ones([2, 2]), tf.ones([2, 2])
+    add = tf.function(lambda x, y: x + y)
+    return lambda: add(a, b)
+
+
+def _power(tf: Any, traced: bool = True) -> Timed:
+    x = tf.random.uniform(shape=[10, 10], minval=-1, maxval=2, dtype=tf.dtypes.int32)
+
+    def power(x: Any, y: int) -> Any:
+        result = tf.eye(10, dtype=tf.dtypes.int32)
+        for _ in range(y):
+            result = tf.matmul(x, result)
+        return result
+
+    run = tf.function(power) if traced else power
+    return lambda: run(x, 100)
+
+
+def _gradient(tf: Any) -> Timed:
+    rng = np.random.default_rng(0)
+    x = tf.constant(rng.normal(size=(32, 784)).astype("float32"))
+    w1 = tf.Variable(rng.normal(size=(784, 128)).astype("float32") * 0.05)
+    w2 = tf.Variable(rng.normal(size=(128, 10)).astype("float32") * 0.05)
+
+    @tf.function
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(
+                tf.square(tf.matmul(tf.nn.relu(tf.matmul(x, w1)), w2))
+            )
+        return tape.gradient(loss, [w1, w2])
+
+    return lambda: step(x)
+
+
+_TENSORFLOW: dict[str, Callable[[Any], Timed]] = {
+    "eager_add": _eager_add,
+    "trace_300": _trace_300,
+    "call_add": _call_add,
+    "power": _power,
+    "power_eager": lambda tf: _power(tf, traced=False),
+    "gradient": _gradient,
+}
+
+
+def _torch(case: str) -> Timed | None:
+    torch: Any = importlib.import_module("torch")
+    if case == "eager_add":
+        a, b = torch.ones(2, 2), torch.ones(2, 2)
+        return lambda: a + b
+    if case == "power_eager":
+        x = torch.randint(-1, 2, (10, 10), dtype=torch.int32)
+
+        def power() -> Any:
+            result = torch.eye(10, dtype=torch.int32)
+            for _ in range(100):
+                result = torch.matmul(x, result)
+            return result
+
+        return power
+    return None
+
+
+def _jax(case: str) -> Timed | None:
+    jax: Any = importlib.import_module("jax")
+    jnp: Any = importlib.import_module("jax.numpy")
+    a, b = jnp.ones((2, 2)), jnp.ones((2, 2))
+    if case == "eager_add":
+        return lambda: a + b
+    if case == "call_add":
+        add = jax.jit(lambda x, y: x + y)
+        return lambda: add(a, b).block_until_ready()
+    if case == "trace_300":
+
+        def trace() -> Any:
+            def long(x: Any) -> Any:
+                for _ in range(100):
+                    x = jnp.tanh(x * 1.1 + x)
+                return x
+
+            return jax.make_jaxpr(long)(a)
+
+        return trace
+    if case == "power":
+        x = jnp.asarray(np.random.default_rng(0).integers(-1, 2, (10, 10)), jnp.int32)
+
+        def chain(x: Any) -> Any:
+            result = jnp.eye(10, dtype=jnp.int32)
+            for _ in range(100):
+                result = x @ result
+            return result
+
+        power = jax.jit(chain)
+        return lambda: power(x).block_until_ready()
+    return None

@@ -1,0 +1,67 @@
+"""The peers' environments: built on request, each with one library in it."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).parents[1]
+FOLDER = ROOT / ".peers"
+PACKAGES = {
+    "tensorflow": ["tensorflow-cpu==2.21.0"],
+    "jax": ["jax[cpu]"],
+    "torch": ["torch", "numpy"],
+}
+
+
+def python_of(peer: str) -> pathlib.Path | None:
+    """The interpreter of a peer's environment, or None if it was not built."""
+    if peer == "intaglio":
+        return pathlib.Path(sys.executable)
+    python = FOLDER / peer / "bin" / "python"
+    return python if python.exists() else None
+
+
+def build(peer: str) -> None:
+    """Makes a peer's environment if it is not there. Raises CalledProcessError if pip fails."""
+    if python_of(peer) is not None:
+        return
+    subprocess.run([sys.executable, "-m", "venv", str(FOLDER / peer)], check=True)
+    install = [str(FOLDER / peer / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+    subprocess.run([*install, *PACKAGES[peer]], check=True)
+
+
+class Worker:
+    """A process that times cases with one library."""
+
+    def __init__(self, peer: str, python: pathlib.Path) -> None:
+        self.peer = peer
+        self.process = subprocess.Popen(
+            [str(python), str(ROOT / "benchmarks" / "worker.py"), peer],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self._answer()
+
+    def _answer(self) -> str:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline().strip()
+        if not line:
+            raise RuntimeError(f"the {self.peer} worker died")
+        return line
+
+    def time(self, case: str, seconds: float) -> float | None:
+        """Seconds a call, or None if the library has no such case."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{case} {seconds}\n")
+        self.process.stdin.flush()
+        answer = self._answer()
+        return None if answer == "none" else float(answer)
+
+    def close(self) -> None:
+        """Ends the process."""
+        self.process.kill()
+        self.process.wait()

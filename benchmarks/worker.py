@@ -1,0 +1,48 @@
+"""Times cases on request, in the environment of one library.
+
+A line on standard input is `case seconds`; the answer is the time of one call in seconds, or
+`none`. The library stays loaded between requests, so that libraries can take turns.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+from cases import Timed, make
+
+
+def burst(timed: Timed, seconds: float) -> float:
+    """The median time of a call over many calls within about the given time."""
+    start = time.perf_counter()
+    timed()
+    once = max(time.perf_counter() - start, 1e-7)
+    inner = max(1, int(2e-4 / once))
+    times: list[float] = []
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(times) < 3:
+        start = time.perf_counter()
+        for _ in range(inner):
+            timed()
+        times.append((time.perf_counter() - start) / inner)
+    return sorted(times)[len(times) // 2]
+
+
+def main() -> None:
+    """Answers until standard input ends."""
+    peer = sys.argv[1]
+    made: dict[str, Timed | None] = {}
+    print("ready", flush=True)
+    for line in sys.stdin:
+        case, seconds = line.split()
+        if case not in made:
+            made[case] = make(peer, case)
+        timed = made[case]
+        print("none" if timed is None else burst(timed, float(seconds)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
