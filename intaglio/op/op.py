@@ -15,7 +15,8 @@ from intaglio.op.spec import Spec
 # What a kernel may ask for besides the op's own names: services of the runtime.
 #   run(graph, arrays) -> list   carries out a branch or body graph
 #   wrap(array) -> Tensor        an eager tensor around an array
-SERVICES = frozenset({"run", "wrap"})
+#   resources                    the table of variables (intaglio.runtime.resources)
+SERVICES = frozenset({"run", "wrap", "resources"})
 RULES = ("infer", "kernel", "gradient", "native", "xla", "scalar", "decompose")
 
 

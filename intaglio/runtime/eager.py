@@ -83,8 +83,15 @@ def from_array(array: Any) -> EagerTensor:
 
 
 def spec_of(tensor: EagerTensor) -> Spec:
-    """The tensor's spec, value included."""
-    return Spec(tensor.dtype, tensor.dims, tensor._array)
+    """The tensor's spec, value included; of a resource, the spec of what it contains."""
+    array = tensor._array
+    return Spec(
+        tensor.dtype,
+        tensor.dims,
+        array
+        if isinstance(array, (np.ndarray, np.generic))
+        else getattr(array, "spec", None),
+    )
 
 
 class EagerLevel(Level):

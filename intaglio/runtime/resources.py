@@ -1,0 +1,256 @@
+"""Resources: what variable handles refer to, and the table of those with shared names.
+
+A variable's array is replaced when it is assigned. It is written in place only while nobody
+else holds it: then its reference count says so, because tensors, views and constants that
+share the memory all hold references. For the time of the writing the array is taken out of
+the resource, so that readers of other threads wait for the lock and never see half of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import threading
+from collections.abc import Callable
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import errors
+from intaglio.base.dtypes import RESOURCE_MARKER, from_numpy
+from intaglio.base.shapes import Dims
+from intaglio.op.spec import Spec
+from intaglio.runtime import interpreter
+
+DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
+ANONYMOUS = "Anonymous"
+LOCAL = "localhost"
+# The shared_name of handles that refer to a resource of their own.
+ANONYMOUS_NAME = "cd2c89b7-88b7-44c8-ad83-06c2a9158347"
+
+_numbers = itertools.count()
+
+
+class Resource:
+    """A variable's storage: the value behind a tensor of dtype resource.
+
+    `spec` is the Spec of what may be stored: dtype and declared shape.
+    """
+
+    __slots__ = ("__weakref__", "_value", "container", "lock", "name", "spec")
+
+    dtype = RESOURCE_MARKER
+    shape: tuple[int, ...] = ()
+    ndim = 0
+    size = 1
+
+    def __init__(self, contents: Spec, name: str, container: str = ANONYMOUS) -> None:
+        self.spec = contents
+        self.name = name
+        self.container = container
+        self.lock = threading.RLock()
+        self._value: Any = None
+
+    @property
+    def initialized(self) -> bool:
+        """True once something has been assigned."""
+        if self._value is not None:
+            return True
+        with self.lock:
+            return self._value is not None
+
+    def read(self) -> Any:
+        """The present array; it must not be written to.
+
+        Raises FailedPreconditionError if nothing was assigned yet.
+        """
+        value = self._value
+        if value is not None:
+            return value
+        with self.lock:
+            if self._value is None:
+                raise self.missing()
+            return self._value
+
+    def assign(self, value: Any) -> None:
+        """Makes `value` the array; shapes are the caller's business."""
+        dtype = self.spec.dtype.numpy
+        if value.dtype != dtype:
+            raise errors.invalid_argument(
+                f"Trying to assign variable with wrong dtype. Expected {_kind(self.spec.dtype)} got "
+                f"{_kind(from_numpy(value.dtype))}"
+            )
+        with self.lock:
+            self._value = value
+
+    def accumulate(self, ufunc: Callable[..., Any], delta: Any) -> None:
+        """value = ufunc(value, delta), where the shapes are the same."""
+        with self.lock:
+            array, mine = self._take(delta.dtype)
+            result = array
+            try:
+                if array.shape != delta.shape:
+                    raise errors.invalid_argument(
+                        f"Cannot update variable with shape {_brackets(array.shape)} using a Tensor with shape "
+                        f"{_brackets(delta.shape)}, shapes must be equal."
+                    )
+                if mine:
+                    ufunc(array, delta, out=array)
+                else:
+                    result = ufunc(array, delta)
+                    if array.dtype == object and type(result) is not np.ndarray:
+                        result = np.array(result, object)
+            finally:
+                self._value = result
+
+    def modify(self, change: Callable[[Any], None], dtype: Any = None) -> None:
+        """Calls `change` with the array, which it may write to.
+
+        `change` must find every fault before it writes.
+        """
+        with self.lock:
+            array, mine = self._take(dtype)
+            result = array
+            try:
+                if mine:
+                    change(array)
+                else:
+                    changed = np.array(array)
+                    change(changed)
+                    result = changed
+            finally:
+                self._value = result
+
+    def _take(self, dtype: Any) -> tuple[Any, bool]:
+        """The array, out of the resource, and whether nobody else holds its memory.
+
+        Readers wait until it is put back.
+        """
+        if self._value is None:
+            raise errors.NotFoundError(
+                None,
+                None,
+                f"Resource {self.container}/{self.name} does not exist: the variable was not initialized, or destroyed.",
+            )
+        if dtype is not None and self._value.dtype != dtype:
+            raise errors.invalid_argument(
+                f"Trying to update variable with wrong dtype. Expected {_kind(self.spec.dtype)} got {_kind(from_numpy(dtype))}"
+            )
+        array, owners = _taken(self)
+        if owners > _ALONE or type(array) is not np.ndarray:
+            return array, False
+        flags = array.flags
+        return array, bool(flags.owndata and flags.writeable)
+
+    def clear(self) -> bool:
+        """Forgets the value; returns whether there was one."""
+        with self.lock:
+            had, self._value = self._value is not None, None
+            return had
+
+    def missing(self) -> Exception:
+        """The error of reading a variable without a value."""
+        return errors.FailedPreconditionError(
+            None,
+            None,
+            f"Could not find variable {self.name}. This could mean that the variable has been deleted. "
+            "In TF1, it can also mean the variable is uninitialized. "
+            f"Debug info: container={self.container}, status error message=Resource {self.container}/{self.name} "
+            "does not exist.",
+        )
+
+    def __repr__(self) -> str:
+        dims = self.spec.shape
+        shape = "<unknown>" if dims is None else _brackets(dims)
+        return (
+            f'<ResourceHandle(name="{self.name}", device="{DEVICE}", container="{self.container}", type="tensorflow::Var", '
+            f'dtype and shapes : "[ DType enum: {int(self.spec.dtype)}, Shape: {shape} ]")>'
+        )
+
+
+def _brackets(dims: Any) -> str:
+    return f"[{','.join('?' if d is None else str(d) for d in dims)}]"
+
+
+def _kind(dtype: Any) -> str:
+    names = {"float32": "float", "float64": "double", "float16": "half"}
+    return names.get(dtype.name, dtype.name)
+
+
+# -- who else holds an array -----------------------------------------------------------
+
+
+def _taken(resource: Resource) -> tuple[Any, int]:
+    """The array out of its resource, and the number of references to it."""
+    array = resource._value
+    resource._value = None
+    return array, getrefcount(array)
+
+
+def _calibrated() -> int:
+    """What `_taken` counts for an array that nobody else holds.
+
+    How many references the counting itself adds differs between versions of Python.
+    """
+    resource = Resource(Spec(from_numpy(np.dtype(np.float32)), (1,)), "calibration")
+    resource._value = np.zeros(1, np.float32)
+    return _taken(resource)[1]
+
+
+# Reference counts are not exact where threads run without the global lock.
+_EXACT = getattr(sys, "_is_gil_enabled", lambda: True)()
+_ALONE = _calibrated() if _EXACT else -1
+
+
+# -- shared names ----------------------------------------------------------------------
+
+
+class ResourceManager:
+    """Resources that graphs find by container and name."""
+
+    def __init__(self) -> None:
+        self._table: dict[tuple[str, str], Resource] = {}
+        self._lock = threading.Lock()
+
+    def variable(
+        self, contents: Spec, shared_name: str, container: str = ""
+    ) -> Resource:
+        """The variable of that name, made if there is none; a new one if it is anonymous."""
+        if not shared_name or shared_name == ANONYMOUS_NAME:
+            return Resource(contents, f"Variable/{next(_numbers)}")
+        key = (container or LOCAL, shared_name)
+        with self._lock:
+            found = self._table.get(key)
+            if found is None:
+                found = self._table[key] = Resource(contents, shared_name, key[0])
+            return found
+
+    def destroy(self, resource: Resource) -> bool:
+        """Forgets the resource's value and name; returns whether there was a value."""
+        with self._lock:
+            self._table.pop((resource.container, resource.name), None)
+        return resource.clear()
+
+    def reset(self, container: str | None = None) -> None:
+        """Forgets the shared names, of one container or of all."""
+        with self._lock:
+            self._table = {
+                k: r
+                for k, r in self._table.items()
+                if container is not None and k[0] != container
+            }
+
+
+MANAGER = ResourceManager()
+interpreter.SERVICES["resources"] = MANAGER
+
+
+def new_variable(contents: Spec, name: str) -> Resource:
+    """A variable without a value that only its handle refers to."""
+    return Resource(contents, f"{name}/{next(_numbers)}")
+
+
+def dims_of(resource: Resource) -> Dims:
+    """The shape of the present value, or the declared one if there is none."""
+    return resource.read().shape if resource.initialized else resource.spec.shape
