@@ -2,12 +2,16 @@
 
 from intaglio.ops import (
     arithmetic,
+    calls,
     filling,
     gathering,
     graph_inputs,
     joining,
     padding,
     passing,
+    philox,
+    random,
+    random_stateless,
     reshaping,
     resource_variable,
     scattering,
@@ -18,12 +22,16 @@ from intaglio.ops import (
 
 __all__ = [
     "arithmetic",
+    "calls",
     "filling",
     "gathering",
     "graph_inputs",
     "joining",
     "padding",
     "passing",
+    "philox",
+    "random",
+    "random_stateless",
     "reshaping",
     "resource_variable",
     "scattering",
