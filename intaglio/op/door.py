@@ -9,7 +9,7 @@ and tapes of all threads, so that the fast eager path has one thing to check.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -62,6 +62,11 @@ class Level:
         """What a call of an op without outputs returns."""
         return None
 
+    @contextmanager
+    def scoped(self, name: str | None) -> Iterator[str]:
+        """Node names begin with `name/` while the block runs, where there are nodes."""
+        yield f"{name}/"
+
 
 class State:
     """`unusual` is not 0 while any thread has a level or a tape open."""
@@ -80,6 +85,17 @@ class State:
 
 STATE = State()
 _bottom: list[type[Level]] = []
+
+
+# Carries out a call of a graph that tapes watch, keeping what their gradients will need;
+# returns None if no tape depends on the inputs. Differentiation installs it.
+WatchedCall = Callable[..., "Sequence[Tensor] | None"]
+_watched_call: list[WatchedCall] = [lambda *call: None]
+
+
+def install_watched_call(function: WatchedCall) -> None:
+    """Names the function that carries out eager calls of graphs before watchers."""
+    _watched_call[:] = [function]
 
 
 def install_bottom(level: type[Level]) -> None:
@@ -175,6 +191,10 @@ def carry_out(
 ) -> Sequence[Tensor]:
     """Goes through the door with inputs that are tensors already (flat)."""
     here = (_stack or stack()).top
+    if op.has_graphs and here.eager and here.watchers:
+        seen = _watched_call[0](here, op, inputs, attrs, name)
+        if seen is not None:
+            return seen
     outputs = here.execute(op, inputs, attrs, name)
     for watcher in here.watchers:
         watcher.record(op, attrs, inputs, outputs)

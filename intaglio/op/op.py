@@ -16,7 +16,8 @@ from intaglio.op.spec import Spec
 #   run(graph, arrays) -> list   carries out a branch or body graph
 #   wrap(array) -> Tensor        an eager tensor around an array
 #   resources                    the table of variables (intaglio.runtime.resources)
-SERVICES = frozenset({"run", "wrap", "resources"})
+#   stream                       the state of this random op (intaglio.runtime.random_state)
+SERVICES = frozenset({"run", "wrap", "resources", "stream"})
 RULES = ("infer", "kernel", "gradient", "native", "xla", "scalar", "decompose")
 
 
@@ -89,6 +90,8 @@ class Op:
         self.implied = {n for a in sig.inputs for n in (a.count, a.types) if n}
         self.has_lists = sig.has_lists
         self.has_list_outputs = any(a.is_list for a in sig.outputs)
+        # Branches, bodies, called functions: tapes see these ops before they run.
+        self.has_graphs = any(a.kind in ("func", "list(func)") for a in sig.attrs)
         self.result = (
             namedtuple(self.name, self.output_names) if len(sig.outputs) > 1 else None
         )

@@ -1,15 +1,20 @@
 """The catalogue: every op once, by family. Importing this package declares them all."""
 
 from intaglio.ops import (
+    activation,
     arithmetic,
+    bias,
     calls,
+    convolution,
     filling,
     gathering,
     graph_inputs,
     joining,
+    matmul,
     padding,
     passing,
     philox,
+    pooling,
     random,
     random_stateless,
     reshaping,
@@ -18,18 +23,24 @@ from intaglio.ops import (
     selection,
     shaping,
     slicing,
+    softmax,
 )
 
 __all__ = [
+    "activation",
     "arithmetic",
+    "bias",
     "calls",
+    "convolution",
     "filling",
     "gathering",
     "graph_inputs",
     "joining",
+    "matmul",
     "padding",
     "passing",
     "philox",
+    "pooling",
     "random",
     "random_stateless",
     "reshaping",
@@ -38,4 +49,5 @@ __all__ = [
     "selection",
     "shaping",
     "slicing",
+    "softmax",
 ]

@@ -7,7 +7,7 @@ code, values are its locals, and a value is dropped after its last use.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,6 +19,18 @@ from intaglio.op.op import Op
 # Services that kernels may ask for by parameter name (see intaglio.op.op.SERVICES).
 SERVICES: dict[str, Any] = {}
 Compiled = Callable[..., tuple[Any, ...]]
+
+
+class PerNode(Protocol):
+    """A service with something of its own for every node: `SERVICES` may hold one."""
+
+    def for_node(self, op: Op, attrs: dict[str, Any]) -> Any:
+        """What the node's kernel gets, at every run of the graph."""
+        ...
+
+    def for_call(self, op: Op, types: dict[str, Any], attrs: dict[str, Any]) -> Any:
+        """What an eager call's kernel gets."""
+        ...
 
 
 def run_graph(graph: Graph, arrays: Sequence[Any]) -> list[Any]:
@@ -48,7 +60,11 @@ def call_kernel(op: Op, arrays: Sequence[Any], attrs: dict[str, Any]) -> Any:
         elif kind == "attr":
             args.append(attrs[key])
         elif kind == "service":
-            args.append(SERVICES[key])
+            service = SERVICES[key]
+            if hasattr(service, "for_call"):
+                types = types or op.types_of([_Typed(a) for a in arrays], attrs)
+                service = service.for_call(op, types, attrs)
+            args.append(service)
         else:
             types = types or op.types_of([_Typed(a) for a in arrays], attrs)
             args.append(types[key])
@@ -175,6 +191,8 @@ class _Writer:
                 value = node.attrs[key]
             elif kind == "service":
                 value = SERVICES[key]
+                if hasattr(value, "for_node"):
+                    value = value.for_node(op, node.attrs)
             else:
                 types = types or op.types_of(node.inputs, node.attrs)
                 value = types[key]

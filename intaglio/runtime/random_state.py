@@ -1,0 +1,140 @@
+"""Seeds and streams: which numbers the random ops draw next.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/random/set_seed. The global seed and
+an op's own seed become the attributes (seed, seed2) of a stateful random op; (0, 0) means
+that the stream starts anywhere. Setting the global seed starts every stream again.
+"""
+
+from __future__ import annotations
+
+import random
+import secrets
+import threading
+from collections import OrderedDict
+from typing import Any
+
+from intaglio.op import door
+from intaglio.op.op import Op
+from intaglio.ops import philox
+from intaglio.runtime import interpreter
+
+DEFAULT_GRAPH_SEED = 87654321
+MAX_SEED = 2**31 - 1
+# Eager streams remembered; the least recently used ones go.
+REMEMBERED = 1 << 16
+
+
+class Counters:
+    """The state of a stateful random op: hands out stretches of its stream."""
+
+    __slots__ = ("_epoch", "_lock", "_seeds", "_stream")
+
+    def __init__(self, seed: int, seed2: int) -> None:
+        self._seeds = (seed, seed2)
+        self._lock = threading.Lock()
+        self._start()
+
+    def _start(self) -> None:
+        seed, seed2 = self._seeds
+        if not seed and not seed2:
+            seed, seed2 = secrets.randbits(64), secrets.randbits(64)
+        self._epoch = SEEDS.epoch
+        self._stream = philox.from_seed(seed, seed2)
+
+    def take(self, blocks: int) -> philox.Stream:
+        """The stream from here on, of which `blocks` counters are set aside."""
+        with self._lock:
+            if self._epoch != SEEDS.epoch:
+                self._start()
+            here = self._stream
+            self._stream = here.skipped(blocks)
+            return here
+
+
+class _Seeds:
+    """The global seed, and the sequence of op seeds that eager calls get from it."""
+
+    def __init__(self) -> None:
+        self.epoch = 0
+        self.seed: int | None = None
+        self._sequence = random.Random(None)
+        self._eager: OrderedDict[Any, Counters] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def set(self, seed: int | None) -> None:
+        """Sets the global seed; every stream starts again."""
+        with self._lock:
+            self.seed = seed
+            self.epoch += 1
+            self._sequence = random.Random(seed)
+            self._eager.clear()
+
+    def next_op_seed(self) -> int:
+        """The op seed of an eager call that was given none."""
+        with self._lock:
+            return self._sequence.randint(0, MAX_SEED)
+
+    def for_node(self, op: Op, attrs: dict[str, Any]) -> Counters:
+        """The state of one node of a graph."""
+        return Counters(attrs["seed"], attrs["seed2"])
+
+    def for_call(
+        self, op: Op, types: dict[str, Any], attrs: dict[str, Any]
+    ) -> Counters:
+        """The state that eager calls of the op with these attributes share."""
+        key = (op.name, *types.values(), *attrs.values())
+        with self._lock:
+            found = self._eager.get(key)
+            if found is None:
+                found = self._eager[key] = Counters(attrs["seed"], attrs["seed2"])
+                if len(self._eager) > REMEMBERED:
+                    self._eager.popitem(last=False)
+            else:
+                self._eager.move_to_end(key)
+            return found
+
+
+SEEDS = _Seeds()
+
+
+def set_seed(seed: Any) -> None:
+    """Sets the global seed: of the graph being recorded, or of the program. See the module."""
+    graph = getattr(door.level(), "graph", None)
+    if graph is not None:
+        graph.seed = seed
+    else:
+        SEEDS.set(seed)
+
+
+def global_seed() -> int | None:
+    """The global seed in force here: functions have that of where they are traced."""
+    for level in reversed(door.stack().levels):
+        graph = getattr(level, "graph", None)
+        if graph is None:
+            return SEEDS.seed
+        if graph.seed is not None or not graph.building_function:
+            return graph.seed
+    return SEEDS.seed
+
+
+def op_seeds(op_seed: int | None) -> tuple[int, int]:
+    """The attributes (seed, seed2) for an op that the user gave `op_seed`."""
+    graph = getattr(door.level(), "graph", None)
+    wide = global_seed()
+    if wide is None and op_seed is None:
+        return 0, 0
+    if wide is None:
+        wide = DEFAULT_GRAPH_SEED
+    elif op_seed is None:
+        op_seed = SEEDS.next_op_seed() if graph is None else _count(graph)
+    seeds = int(wide) % MAX_SEED, int(op_seed) % MAX_SEED  # type: ignore[arg-type]
+    return (0, MAX_SEED) if seeds == (0, 0) else seeds
+
+
+def _count(graph: Any) -> int:
+    """0, 1, 2, ... for the random ops that one graph records."""
+    graph.random_ops = count = getattr(graph, "random_ops", -1) + 1
+    return count
+
+
+interpreter.SERVICES["stream"] = SEEDS
