@@ -288,6 +288,26 @@ def merge(a: Dims, b: Dims) -> Dims:
     return tuple([y if x is None else x for x, y in zip(a, b, strict=True)])
 
 
+def brackets(dims: Dims) -> str:
+    """How the runtime's messages write a shape: `[2,?]`, `<unknown>`."""
+    if dims is None:
+        return "<unknown>"
+    return f"[{','.join('?' if d is None else str(d) for d in dims)}]"
+
+
+def mismatch(a: Dims, b: Dims) -> str:
+    """What the runtime says of two shapes that cannot be the same."""
+    if a is None or b is None or len(a) != len(b):
+        return f"Shapes must be equal rank, but are {len(a or ())} and {len(b or ())}"
+    for i, (x, y) in enumerate(zip(a, b, strict=True)):
+        if x is not None and y is not None and x != y:
+            return (
+                f"Dimension {i} in both shapes must be equal, but are {x} and {y}. "
+                f"Shapes are {brackets(a)} and {brackets(b)}."
+            )
+    return ""
+
+
 def broadcast(a: Dims, b: Dims) -> Dims:
     """The shape of an elementwise result. Raises ShapeError if the shapes do not fit."""
     if a is None or b is None:

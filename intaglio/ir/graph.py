@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from intaglio.base import origins
 from intaglio.base.dtypes import DType
 from intaglio.base.origins import Origin
-from intaglio.base.shapes import Dims, TensorShape, as_dims, merge, text
+from intaglio.base.shapes import Dims, TensorShape, as_dims, merge, mismatch, text
 from intaglio.op.op import Op
 from intaglio.op.spec import Spec
 from intaglio.op.tensor import Tensor
@@ -207,7 +207,13 @@ class SymbolicTensor(Tensor):
 
     def set_shape(self, shape: Any) -> None:
         """Adds what is known of the shape. Raises ValueError if it contradicts."""
-        self.spec = self.spec.like(shape=merge(self.spec.shape, as_dims(shape)))
+        wanted = as_dims(shape)
+        try:
+            merged = merge(self.spec.shape, wanted)
+        except ValueError:
+            raise ValueError(mismatch(self.spec.shape, wanted)) from None
+        if merged != self.spec.shape:
+            self.spec = self.spec.like(shape=merged)
 
     @property
     def shape(self) -> TensorShape:
@@ -230,7 +236,15 @@ class Graph:
     `nodes` hold the Placeholders of `inputs` first. Stateful nodes keep their order.
     """
 
-    __slots__ = ("__weakref__", "compiled", "inputs", "name", "nodes", "outputs")
+    __slots__ = (
+        "__weakref__",
+        "compiled",
+        "derived",
+        "inputs",
+        "name",
+        "nodes",
+        "outputs",
+    )
 
     def __init__(
         self,
@@ -244,6 +258,7 @@ class Graph:
         self.nodes = tuple(nodes)
         self.outputs = tuple(outputs)
         self.compiled: Any = None  # the interpreter's function, made when first run
+        self.derived: dict[Any, Any] = {}  # what other layers worked out, by their keys
 
     def __iter__(self) -> Iterator[Node]:
         return iter(self.nodes)

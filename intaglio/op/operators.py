@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.base import dtypes
-from intaglio.base.errors import OperatorNotAllowedInGraphError
 from intaglio.op import convert, door, raw
 from intaglio.op.tensor import Tensor, install_operator
 
@@ -77,15 +76,6 @@ def _binary(
 def _defers(other: Any) -> bool:
     """True if the other operand wants to do it: a higher `__array_priority__`."""
     return getattr(other, "__array_priority__", 0) > Tensor.__array_priority__
-
-
-def _no_bool(self: Any) -> bool:
-    raise OperatorNotAllowedInGraphError(
-        "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. You can attempt the following resolutions "
-        "to the problem: If you are running in Graph mode, use Eager execution mode or decorate this function with "
-        "@tf.function. If you are using AutoGraph, you can try decorating this function with @tf.function. If that "
-        "does not work, then you may be using an unsupported feature or your source code may not be visible to AutoGraph."
-    )
 
 
 _binary("add", add, "AddV2")

@@ -5,10 +5,12 @@ Follows https://www.tensorflow.org/api_docs/python/tf/Tensor.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from intaglio.base import shapes
 from intaglio.base.dtypes import DType
+from intaglio.base.errors import OperatorNotAllowedInGraphError
 from intaglio.base.shapes import Dims, TensorShape
 from intaglio.op import raw
 
@@ -26,7 +28,9 @@ class Reference:
         return self._target
 
     def __eq__(self, other: Any) -> bool:
-        return isinstance(other, Reference) and self._target is other._target
+        if not isinstance(other, Reference):
+            raise TypeError("Cannot compare wrapped object with unwrapped object")
+        return self._target is other._target
 
     def __hash__(self) -> int:
         return id(self._target)
@@ -61,12 +65,10 @@ class Tensor:
         return TensorShape(self.dims)
 
     @property
-    def ndim(self) -> int | None:
-        """The number of dimensions. Raises ValueError if the rank is unknown, as TensorFlow does."""
+    def ndim(self) -> int:
+        """The number of dimensions; -1 if the rank is unknown."""
         dims = self.dims
-        if dims is None:
-            raise ValueError("Cannot take the length of shape with unknown rank.")
-        return len(dims)
+        return -1 if dims is None else len(dims)
 
     def ref(self) -> Reference:
         """A hashable reference to this tensor, for sets and dict keys."""
@@ -75,8 +77,69 @@ class Tensor:
     def __hash__(self) -> int:
         raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
 
+    # What Python asks of values; tensors that have one answer differently.
+
+    def __bool__(self) -> bool:
+        raise not_allowed("Using a symbolic `tf.Tensor` as a Python `bool`")
+
+    def __iter__(self) -> Iterator[Any]:
+        raise not_allowed("Iterating over a symbolic `tf.Tensor`")
+
+    def __len__(self) -> int:
+        name = getattr(self, "name", "")
+        raise TypeError(
+            f"len is not well defined for a symbolic Tensor ({name}). Please call "
+            "`x.shape` rather than `len(x)` for shape information."
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        name = getattr(self, "name", "")
+        raise NotImplementedError(
+            f"Cannot convert a symbolic tf.Tensor ({name}) to a numpy array. This error "
+            "may indicate that you're trying to pass a Tensor to a NumPy call, which is "
+            "not supported."
+        )
+
     def _shape_text(self) -> str:
         return shapes.text(self.dims)
+
+    def _shape_tuple(self) -> Dims:
+        return self.dims
+
+    def _shape_as_list(self) -> list[int | None] | None:
+        return None if self.dims is None else list(self.dims)
+
+
+def not_allowed(what: str) -> Exception:
+    """TensorFlow's error for what Python cannot do with a tensor that has no value."""
+    return OperatorNotAllowedInGraphError(
+        f"{what} is not allowed. You can attempt the following resolutions to the "
+        "problem: If you are running in Graph mode, use Eager execution mode or decorate "
+        "this function with @tf.function. If you are using AutoGraph, you can try "
+        "decorating this function with @tf.function. If that does not work, then you may "
+        "be using an unsupported feature or your source code may not be visible to "
+        "AutoGraph. See https://github.com/tensorflow/tensorflow/blob/master/tensorflow/"
+        "python/autograph/g3doc/reference/limitations.md#access-to-source-code for more "
+        "information."
+    )
+
+
+def _numpy_only(name: str) -> property:
+    def refuse(self: Any) -> Any:
+        raise AttributeError(
+            f"{type(self).__name__} object has no attribute '{name}'. \n        If you are "
+            "looking for numpy-related methods, please run the following:\n        "
+            "tf.experimental.numpy.experimental_enable_numpy_behavior()\n      "
+        )
+
+    return property(refuse)
+
+
+# NumPy's methods that people look for on tensors.
+for _name in (
+    "T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data",
+):  # fmt: skip
+    setattr(Tensor, _name, _numpy_only(_name))
 
 
 def install_operator(name: str, function: Any) -> None:
@@ -84,4 +147,4 @@ def install_operator(name: str, function: Any) -> None:
     setattr(Tensor, name, function)
 
 
-__all__ = ["Reference", "Tensor", "install_operator", "raw"]
+__all__ = ["Reference", "Tensor", "install_operator", "not_allowed", "raw"]

@@ -6,39 +6,35 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base import dtypes, shapes
+from intaglio.base import shapes
 
 
-def _value_text(tensor: Any, is_repr: bool) -> str:
-    array = np.asarray(tensor._array)
-    if array.ndim == 0 and array.dtype == object:
-        return repr(array[()])
-    return np.array_repr(array) if is_repr and array.ndim else str(array)
-
-
-def _object_text(tensor: Any) -> str:
-    """A resource's handle; other objects are not shown."""
-    return repr(tensor._array) if tensor.dtype is dtypes.resource else "<unprintable>"
+def _text(array: Any, whole: bool) -> str:
+    """The value as `repr` (`whole`) or `str` shows it; many lines begin on a new one."""
+    if not isinstance(array, (np.ndarray, np.generic)):
+        return repr(array)  # a resource or variant
+    if array.ndim:
+        text = np.array_repr(array) if whole else np.array_str(array)
+    elif array.dtype == object:
+        text = repr(array[()])
+    else:
+        text = repr(array.item()) if whole else str(array[()])
+    return f"\n{text}" if "\n" in text else text
 
 
 def eager_str(tensor: Any) -> str:
     """`tf.Tensor([1 2], shape=(2,), dtype=int32)`."""
-    dtype = tensor.dtype
-    if not dtype.is_numpy_compatible:
-        return f"tf.Tensor({_object_text(tensor)}, shape={shapes.text(tensor.dims)}, dtype={dtype.name})"
-    value = _value_text(tensor, False)
-    gap = "\n" if "\n" in value else ""
     return (
-        f"tf.Tensor({gap}{value}, shape={shapes.text(tensor.dims)}, dtype={dtype.name})"
+        f"tf.Tensor({_text(tensor._array, False)}, "
+        f"shape={shapes.text(tensor.dims)}, dtype={tensor.dtype.name})"
     )
 
 
 def eager_repr(tensor: Any) -> str:
     """`<tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>`."""
     dtype = tensor.dtype
-    head = f"<tf.Tensor: shape={shapes.text(tensor.dims)}, dtype={dtype.name}"
-    if dtype is dtypes.resource or dtype is dtypes.variant:
-        return f"{head}, value={_object_text(tensor)}>"
-    value = _value_text(tensor, True)
-    gap = "\n" if "\n" in value else ""
-    return f"{head}, numpy={gap}{value}>"
+    label = "numpy" if dtype.is_numpy_compatible else "value"
+    return (
+        f"<tf.Tensor: shape={shapes.text(tensor.dims)}, dtype={dtype.name}, "
+        f"{label}={_text(tensor._array, True)}>"
+    )

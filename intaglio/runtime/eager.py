@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import errors
-from intaglio.base.dtypes import BY_NUMPY, DType
 from intaglio.base.errors import OpError, ShapeError
 from intaglio.ir.leaks import leaked
 from intaglio.op import convert, door, operators
@@ -17,10 +16,10 @@ from intaglio.op.op import Op
 from intaglio.op.spec import Spec
 from intaglio.op.tensor import Tensor
 from intaglio.runtime import interpreter
-from intaglio.runtime.display import eager_repr, eager_str
+from intaglio.runtime.value import Valued
 
 
-class EagerTensor(Tensor):
+class EagerTensor(Valued):
     """A tensor with a value: a NumPy array, or the object behind a resource or variant."""
 
     __slots__ = ("__weakref__", "_array", "_key")
@@ -28,51 +27,8 @@ class EagerTensor(Tensor):
     _array: Any
     _key: int
 
-    @property
-    def dtype(self) -> DType:
-        return BY_NUMPY[self._array.dtype]
-
-    @property
-    def dims(self) -> tuple[int, ...]:
-        return self._array.shape
-
-    @property
-    def device(self) -> str:
-        """The device that holds the value."""
-        return "/job:localhost/replica:0/task:0/device:CPU:0"
-
-    @property
-    def backing_device(self) -> str:
-        """The device that holds the memory."""
-        return self.device
-
-    def numpy(self) -> Any:
-        """The value as an array, or as a NumPy scalar (bytes for strings) for shape ()."""
-        array = self._array
-        if isinstance(array, np.ndarray):
-            return array.copy() if array.ndim else array[()]
-        if isinstance(array, np.generic):
-            return array
-        raise ValueError(f"A tensor of dtype {self.dtype.name} has no NumPy value.")
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        array = np.asarray(self.numpy() if self._array.dtype != object else self._array)
-        return array if dtype is None else array.astype(dtype)
-
-    def __repr__(self) -> str:
-        return eager_repr(self)
-
-    def __str__(self) -> str:
-        return eager_str(self)
-
     def __reduce__(self) -> Any:
         return from_array, (self._array,)
-
-    def __copy__(self) -> EagerTensor:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> EagerTensor:
-        return from_array(np.array(self._array))
 
 
 def from_array(array: Any) -> EagerTensor:

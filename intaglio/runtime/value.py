@@ -1,0 +1,262 @@
+"""What Python and NumPy may ask of a tensor that has a value.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/Tensor and
+https://data-apis.org/array-api/latest/API_specification/generated/array_api.array.__dlpack__.html.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from intaglio.base import errors, shapes
+from intaglio.base.dtypes import BY_NUMPY, DType, resource, variant
+from intaglio.base.shapes import TensorShape, as_dims
+from intaglio.op.door import STATE
+from intaglio.op.tensor import Tensor
+from intaglio.runtime.display import eager_repr, eager_str
+
+DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
+
+
+class Valued(Tensor):
+    """A tensor around `_array`: an ndarray, a NumPy scalar, or a resource's object."""
+
+    __slots__ = ()
+
+    _array: Any
+
+    @property
+    def dtype(self) -> DType:
+        return BY_NUMPY[self._array.dtype]
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        return self._array.shape
+
+    # -- as an array -----------------------------------------------------------------
+
+    def numpy(self) -> Any:
+        """The value: an array of one's own, or a NumPy scalar (bytes) for shape ().
+
+        Raises InvalidArgumentError for resources and variants.
+        """
+        array = self._array
+        if type(array) is np.ndarray:
+            return array.copy() if array.ndim else array[()]
+        return self._numpy()
+
+    def _numpy(self) -> Any:
+        """The value without a copy: nobody may write to it."""
+        array = self._array
+        if isinstance(array, np.ndarray):
+            return array if array.ndim else array[()]
+        if isinstance(array, np.generic):
+            return array
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"Cannot convert a Tensor of dtype {self.dtype.name} to a NumPy array.",
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        array = self._array
+        if not isinstance(array, np.ndarray):
+            array = np.asarray(self._numpy())
+        if dtype is not None and array.dtype != dtype:
+            if copy is False:
+                raise ValueError(
+                    f"a tensor of dtype {self.dtype.name} is no array of {dtype} "
+                    "without a copy"
+                )
+            return array.astype(dtype)
+        if copy:
+            return array.copy()
+        view = array.view()
+        view.flags.writeable = False
+        return view
+
+    def __buffer__(self, flags: int) -> memoryview:
+        return memoryview(self.__array__())
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """The value in a DLPack capsule; the memory is shared."""
+        return exportable(self).__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """(1, 0): the memory of the host."""
+        return (1, 0)
+
+    # -- as a Python number or sequence ------------------------------------------------
+
+    def __bool__(self) -> bool:
+        value = self._numpy()
+        if isinstance(value, np.ndarray) and not value.size:
+            return False
+        return bool(value)
+
+    def __int__(self) -> int:
+        return int(self._numpy())
+
+    def __float__(self) -> float:
+        return float(self._numpy())
+
+    def __complex__(self) -> complex:
+        return complex(self._numpy())
+
+    def __index__(self) -> int:
+        return self._numpy().__index__()
+
+    def __format__(self, spec: str) -> str:
+        return self._numpy().__format__(spec)
+
+    def __len__(self) -> int:
+        dims = self._array.shape
+        if not dims:
+            raise TypeError("Scalar tensor has no `len()`")
+        return dims[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        dims = self._array.shape
+        if not dims:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        return _rows(self, dims[0])
+
+    def __repr__(self) -> str:
+        return eager_repr(self)
+
+    def __str__(self) -> str:
+        return eager_str(self)
+
+    # -- copies ------------------------------------------------------------------------
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        if self.dtype is resource or self.dtype is variant:
+            raise NotImplementedError(
+                f"a tensor of dtype {self.dtype.name} cannot be copied"
+            )
+        return self
+
+    # -- where it is ---------------------------------------------------------------------
+
+    @property
+    def device(self) -> str:
+        """The device that holds the value."""
+        return DEVICE
+
+    @property
+    def backing_device(self) -> str:
+        """The device that holds the memory."""
+        return DEVICE
+
+    @property
+    def is_packed(self) -> bool:
+        """False: a tensor is on one device."""
+        return False
+
+    def cpu(self) -> Any:
+        """The tensor in the host's memory."""
+        return self
+
+    def gpu(self, gpu_index: int = 0) -> Any:
+        """Raises RuntimeError: there is no such device."""
+        raise RuntimeError(f"GPU:{gpu_index} unknown device.")
+
+    # -- what only a graph's tensors have ------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        raise _undefined("name")
+
+    @property
+    def op(self) -> Any:
+        raise _undefined("op")
+
+    @property
+    def graph(self) -> Any:
+        raise _undefined("graph")
+
+    @property
+    def value_index(self) -> int:
+        raise _undefined("value_index")
+
+    def consumers(self) -> NoReturn:
+        """Raises NotImplementedError: no graph knows who takes the value."""
+        raise NotImplementedError(
+            "Tensor.consumers is undefined when eager execution is enabled."
+        )
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> NoReturn:
+        """Raises NotImplementedError: sessions run graphs."""
+        raise NotImplementedError(
+            "eval is not supported when eager execution is enabled, is .numpy() what "
+            "you're looking for?"
+        )
+
+    def set_shape(self, shape: Any) -> None:
+        """Raises ValueError if the tensor's shape is not one of `shape`."""
+        wanted = as_dims(shape)
+        if not shapes.compatible(self.dims, wanted):
+            raise ValueError(
+                f"Tensor's shape {shapes.text(self.dims)} is not compatible with "
+                f"supplied shape {TensorShape(wanted)}."
+            )
+
+    # -- TensorFlow's inner names that programs nevertheless use --------------------------
+
+    @property
+    def _id(self) -> int:
+        return id(self)
+
+    def _rank(self) -> int:
+        return len(self._array.shape)
+
+    def _num_elements(self) -> int:
+        return shapes.count(self.dims) or 0
+
+    def _datatype_enum(self) -> int:
+        return self.dtype.as_datatype_enum
+
+
+def _undefined(name: str) -> AttributeError:
+    return AttributeError(
+        f"Tensor.{name} is undefined when eager execution is enabled."
+    )
+
+
+def _rows(tensor: Valued, count: int) -> Iterator[Any]:
+    """The tensor's rows: slices that tapes see, plain views where nobody watches."""
+    kind = type(tensor)
+    for i in range(count):
+        if STATE.unusual:
+            yield tensor[i]  # type: ignore[index]
+        else:
+            row = kind()
+            row._array = tensor._array[i, ...]
+            yield row
+
+
+def exportable(tensor: Any) -> np.ndarray:
+    """The value as an array that DLPack can describe.
+
+    Raises InvalidArgumentError for strings, resources and variants.
+    """
+    array = np.asarray(tensor)
+    if array.dtype == object:
+        raise errors.InvalidArgumentError(
+            None, None, f"{tensor.dtype.name} is not supported by dlpack"
+        )
+    return array if array.flags.writeable else _writeable(array)
+
+
+def _writeable(view: np.ndarray) -> np.ndarray:
+    """The same memory, not marked read-only: older consumers refuse the mark."""
+    base = view.base
+    if isinstance(base, np.ndarray) and base.flags.writeable:
+        return base.reshape(view.shape)
+    return view.copy()
