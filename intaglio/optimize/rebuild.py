@@ -52,6 +52,7 @@ class Rebuild(Level):
         self._values: dict[int, SymbolicTensor] = {}
         self._control: dict[int, Node | None] = {}
         self._names: GraphBuilder | None = None
+        self._given: set[str] = set()
 
     def value(self, old: SymbolicTensor) -> SymbolicTensor:
         """What an old value has become."""
@@ -119,6 +120,13 @@ class Rebuild(Level):
                 self._names.unique_name(node.name)
         return self._names.unique_name(name)
 
+    def _label(self, name: str) -> str:
+        """The name of what is replaced, which is free, the first time; then others like it."""
+        if name in self._given:
+            return self.unique_name(name)
+        self._given.add(name)
+        return name
+
     def execute(
         self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
     ) -> Sequence[Tensor]:
@@ -129,7 +137,7 @@ class Rebuild(Level):
         self, op: Op, inputs: Any, attrs: dict[str, Any], specs: list[Spec]
     ) -> Node:
         root = self.root
-        label = self.unique_name(root.name if root else op.name)
+        label = self._label(root.name if root else op.name)
         node = Node(
             op, inputs, attrs, label, specs,
             origin=root.origin if root else (), graph=root.graph if root else None,

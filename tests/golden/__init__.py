@@ -1,0 +1,1 @@
+"""Graphs before and after passes, as text: `pass.case.before.txt` and `.after.txt`."""

@@ -1,0 +1,48 @@
+"""Every pass on graphs written as text, against the text it has to give.
+
+`INTAGLIO_GOLDEN=write pytest tests/optimize/test_golden.py` writes the results anew; read the
+difference before committing it.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+
+import pytest
+
+from intaglio import tf  # noqa: F401  declares the ops
+from intaglio.ir import text, verify
+from intaglio.optimize.algebra import ALGEBRA
+from intaglio.optimize.common_subexpressions import share_subexpressions
+from intaglio.optimize.fold import fold_constants
+from intaglio.optimize.inline import inline_calls
+from intaglio.optimize.prune import prune
+
+FOLDER = pathlib.Path(__file__).parents[1] / "golden"
+PASSES = {
+    "prune": prune,
+    "fold": fold_constants,
+    "algebra": lambda graph: prune(ALGEBRA.rewrite(graph)),
+    "share": share_subexpressions,
+    "inline": inline_calls,
+}
+CASES = sorted(p.name.removesuffix(".before.txt") for p in FOLDER.glob("*.before.txt"))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_pass_gives_the_golden_text(case: str) -> None:
+    before = (FOLDER / f"{case}.before.txt").read_text(encoding="utf-8")
+    graph = text.parse(before)
+    verify.verify(graph)
+    changed = PASSES[case.split(".")[0]](graph)
+    verify.verify(changed)
+    after = FOLDER / f"{case}.after.txt"
+    written = text.format_graph(changed)
+    if os.environ.get("INTAGLIO_GOLDEN") == "write":
+        after.write_text(written, encoding="utf-8")
+    assert written == after.read_text(encoding="utf-8")
+
+
+def test_there_is_a_case_for_every_pass() -> None:
+    assert {c.split(".")[0] for c in CASES} == set(PASSES)
