@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from intaglio.autodiff.plan import plan_of
@@ -12,6 +12,12 @@ from intaglio.op.indexed_slices import IndexedSlices, concatenated
 
 # Contributions to the gradient of each tensor, by key.
 Gradients = dict[int, list[Any]]
+
+# Ops with graphs among their attributes: (node, wanted inputs, gradients of all outputs)
+# -> gradients of the wanted inputs. The modules that know them fill this in.
+OF_GRAPHS: dict[
+    str, Callable[[Any, tuple[int, ...], Sequence[Any]], Sequence[Any]]
+] = {}
 
 
 def backpropagate(
@@ -59,16 +65,27 @@ def _through(entry: Entry, grads: Sequence[Any]) -> Sequence[Any]:
     op = entry.op
     assert op is not None
     plan = plan_of(op)
-    if plan is None:
+    if plan is not None:
+        return plan.call(entry.kept, entry.attrs, grads)
+    through = OF_GRAPHS.get(op.name)
+    if through is None:
         raise LookupError(f"gradient registry has no entry for: {op.name}")
-    return plan.call(entry.kept, entry.attrs, grads)
+    wanted = tuple([i for i, k in enumerate(entry.inputs) if k])
+    node = entry.kept
+    padded = [*grads, *[None] * (len(node.outputs) - len(grads))]
+    found = through(node, wanted, padded)
+    entry.cover(node.outputs)
+    results: list[Any] = [None] * len(entry.inputs)
+    for place, gradient in zip(wanted, found, strict=True):
+        results[place] = gradient
+    return results
 
 
 def total(parts: Sequence[Any]) -> Any:
     """The sum of a tensor's gradient contributions; sparse if all of them are."""
     if len(parts) == 1:
         return parts[0]
-    if all([isinstance(p, IndexedSlices) for p in parts]):
+    if all(isinstance(p, IndexedSlices) for p in parts):
         return concatenated(parts)
     if len(parts) == 2 and door.level().eager:
         return raw.AddV2(*parts)

@@ -38,6 +38,13 @@ class Entry:
         self.kept = kept
         self.backward = backward
 
+    def cover(self, outputs: Sequence[Tensor]) -> list[int]:
+        """Takes in outputs that the op has got since. Returns their keys."""
+        have = len(self.outputs)
+        made = [key(t) if trainable(t) else 0 for t in outputs[have:]]
+        self.outputs = [*self.outputs, *made]
+        return made
+
 
 class Tape:
     """Records the ops that depend on watched tensors. A `door.Watcher`."""
@@ -47,6 +54,9 @@ class Tape:
         self.watched: set[int] = set()
         self.entries: list[Entry] = []
         self.variables: dict[int, Any] = {}
+        self.calls: dict[
+            int, Entry
+        ] = {}  # recorded calls of graphs, by their node's id
         self.watch_variables = watch_variables
 
     def watch(self, tensor: Tensor) -> None:
@@ -68,7 +78,7 @@ class Tape:
     def depends(self, inputs: Iterable[Any]) -> bool:
         """True if one of the tensors depends on a watched one."""
         watched = self.watched
-        return any([getattr(t, "_key", 0) in watched for t in inputs])
+        return any(getattr(t, "_key", 0) in watched for t in inputs)
 
     def record(
         self,
@@ -88,8 +98,19 @@ class Tape:
         watched.update(made)
         watched.discard(0)
         plan = plan_of(op)
-        kept = None if plan is None else plan.keep(inputs, outputs, attrs)
-        self.entries.append(Entry(op, attrs, keys, made, kept))
+        entry = Entry(op, attrs, keys, made, None)
+        if plan is not None:
+            entry.kept = plan.keep(inputs, outputs, attrs)
+        elif op.has_graphs:
+            entry.kept = node = outputs[0].node  # type: ignore[attr-defined]
+            self.calls[id(node)] = entry
+        self.entries.append(entry)
+
+    def extended(self, node: Any) -> None:
+        """A recorded call of a graph has got further outputs."""
+        entry = self.calls.get(id(node))
+        if entry is not None:
+            self.watched.update([k for k in entry.cover(node.outputs) if k])
 
     def record_function(
         self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], backward: Backward

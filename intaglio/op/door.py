@@ -39,6 +39,18 @@ class Watcher(Protocol):
         """Takes note of one op."""
         ...
 
+    def depends(self, inputs: Sequence[Tensor]) -> bool:
+        """True if a call of a graph with these inputs matters to the watcher."""
+        ...
+
+    def extended(self, node: Any) -> None:
+        """A recorded call of a graph, seen before, has got further outputs."""
+        ...
+
+    def watch_variable(self, variable: Any) -> None:
+        """A variable is read on the watcher's level."""
+        ...
+
 
 class Level:
     """A place where ops are carried out."""

@@ -1,0 +1,333 @@
+"""A graph and its derivative: a forward graph that gives out what backward graphs need.
+
+Backward graphs are recorded by running the reverse pass over the graph's nodes: a value of
+the graph that a gradient rule uses becomes an input of the backward graph, and an output
+of the forward graph, so that exactly what the backward graph needs is kept in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from intaglio.autodiff.backward import Gradients, backpropagate, total
+from intaglio.autodiff.plan import filled_like, light, spec_from, trainable
+from intaglio.autodiff.tape import Tape
+from intaglio.base.dtypes import resource
+from intaglio.ir import walk
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.op import convert, raw
+from intaglio.op.indexed_slices import IndexedSlices
+from intaglio.op.keys import key
+from intaglio.op.op import Op
+from intaglio.op.spec import Spec
+from intaglio.op.tensor import Tensor
+from intaglio.trace.graph import FuncGraph
+from intaglio.trace.recorder import Recorder
+
+# Ops whose result is a fact about a shape: the forward graph computes them.
+_OF_SHAPES = frozenset({"Shape", "Size", "Rank", "ShapeN"})
+
+
+class Backward:
+    """One backward graph.
+
+    Its inputs are the gradients of the active outputs, then `needs`: values of the forward
+    graph, or tensors of outside. `results` says for each wanted input how many outputs its
+    gradient takes: 0 (there is none), 1, or 3 (IndexedSlices).
+    """
+
+    __slots__ = ("graph", "needs", "results")
+
+    def __init__(
+        self, graph: Graph, needs: Sequence[Tensor], results: Sequence[int]
+    ) -> None:
+        self.graph = graph
+        self.needs = tuple(needs)
+        self.results = tuple(results)
+
+    def unpack(self, outputs: Sequence[Any]) -> list[Any]:
+        """The gradient of each wanted input, or None."""
+        found: list[Any] = []
+        at = 0
+        for n in self.results:
+            parts = outputs[at : at + n]
+            at += n
+            found.append(
+                None if n == 0 else parts[0] if n == 1 else IndexedSlices(*parts)
+            )
+        return found
+
+
+class Derivative:
+    """What is known of the derivative of one graph by some of its inputs."""
+
+    def __init__(self, graph: Graph, wanted: tuple[int, ...]) -> None:
+        self.graph = graph
+        self.wanted = wanted
+        self.nodes: list[Node] = []
+        self._values: dict[int, SymbolicTensor] = {}
+        self._members: set[int] = set()
+        self._backward: dict[Any, Backward] = {}
+        self._forward: dict[tuple[int, ...], Graph] = {}
+        self.shapes: dict[tuple[str, int], SymbolicTensor] = {}
+        self.tape = Tape(watch_variables=False)
+        self._take_nodes()
+        self.inputs = [self.value(v) for v in graph.inputs]
+        self.outputs = [self.value(v) for v in graph.outputs]
+        for index in wanted:
+            self.tape.watch(self.inputs[index])
+        for node in self.nodes:
+            self.tape.record(node.op, node.attrs, node.inputs, node.outputs)
+        self.places = {id(v): i for i, v in enumerate(self.inputs)}
+
+    # -- the forward graph -------------------------------------------------------------
+
+    def _take_nodes(self) -> None:
+        """The graph's own nodes, or copies if there are calls that may get more outputs."""
+        if not any(n.op.has_graphs for n in self.graph.nodes):
+            self.nodes = list(self.graph.nodes)
+        else:
+            control: dict[int, Node] = {}
+            for node in self.graph.nodes:
+                new = Node(
+                    node.op, [self._values[id(v)] for v in node.inputs], node.attrs,
+                    node.name, [v.spec for v in node.outputs],
+                    control=tuple([control[id(c)] for c in node.control if id(c) in control]),
+                    origin=node.origin, graph=node.graph, device=node.device,
+                )  # fmt: skip
+                control[id(node)] = new
+                self.nodes.append(new)
+                for old, value in zip(node.outputs, new.outputs, strict=True):
+                    self._values[id(old)] = value
+        self._members = {id(n) for n in self.nodes}
+
+    def value(self, tensor: Any) -> Any:
+        """The forward graph's value for a tensor of the graph; None for one of elsewhere."""
+        found = self._values.get(id(tensor))
+        if found is not None:
+            return found
+        if type(tensor) is not SymbolicTensor:
+            return self._captured(tensor)
+        if id(tensor.node) in self._members:
+            return tensor
+        if self.nodes and tensor.node.graph is self.nodes[0].graph:
+            return self._revived(tensor)
+        return self._captured(tensor)
+
+    def _captured(self, tensor: Any) -> Any:
+        """The input or constant that stands for an outer tensor in the graph."""
+        source = self.nodes[0].graph if self.nodes else None
+        pair = getattr(source, "captured", {}).get(id(tensor))
+        if pair is None or pair[0] is not tensor:
+            return None
+        return self.value(pair[1])
+
+    def _revived(self, tensor: SymbolicTensor) -> SymbolicTensor:
+        """A value that the finished graph left out because nothing used it."""
+        node = tensor.node
+        inputs = [self.value(v) for v in node.inputs]
+        if all(a is b for a, b in zip(inputs, node.inputs, strict=True)):
+            self.append(node)
+        else:
+            specs = [v.spec for v in node.outputs]
+            new = Node(node.op, inputs, node.attrs, node.name, specs, graph=node.graph)
+            self.append(new)
+            for old, value in zip(node.outputs, new.outputs, strict=True):
+                self._values[id(old)] = value
+        return self._values.get(id(tensor), tensor)
+
+    def owns(self, value: Any) -> bool:
+        """True for a value of the forward graph."""
+        return type(value) is SymbolicTensor and id(value.node) in self._members
+
+    def append(self, node: Node) -> None:
+        """Adds a node that backward graphs need something of."""
+        self.nodes.append(node)
+        self._members.add(id(node))
+
+    def forward(self, outputs: Sequence[SymbolicTensor]) -> Graph:
+        """The graph with these of its values as outputs."""
+        ids = tuple([id(v) for v in outputs])
+        made = self._forward.get(ids)
+        if made is None:
+            name = f"__forward_{self.graph.name.removeprefix('__inference_')}"
+            live = walk.live_nodes(self.nodes, outputs)
+            kept = {id(n) for n in live}
+            unused = [v.node for v in self.inputs if id(v.node) not in kept]
+            made = Graph(name, self.inputs, [*unused, *live], outputs)
+            made.derived[_KEY, self.wanted] = self
+            self._forward[ids] = made
+        return made
+
+    # -- backward graphs ---------------------------------------------------------------
+
+    def backward(
+        self,
+        active: Sequence[SymbolicTensor],
+        required: frozenset[int] = frozenset(),
+        dense: bool = False,
+    ) -> Backward:
+        """The backward graph for gradients of the `active` values.
+
+        `required` are the wanted inputs (by their place among them) that get zeros rather
+        than no gradient; `dense` ones never come as IndexedSlices.
+        """
+        which = (tuple([id(v) for v in active]), required, dense)
+        made = self._backward.get(which)
+        if made is None:
+            made = self._backward[which] = self._derive(active, required, dense)
+        return made
+
+    def _derive(
+        self, active: Sequence[SymbolicTensor], required: frozenset[int], dense: bool
+    ) -> Backward:
+        graph = BackwardGraph(self)
+        with graph.as_default():
+            gradients: Gradients = {}
+            for i, value in enumerate(active):
+                given = graph.gradient_input(value, i)
+                gradients.setdefault(key(value), []).append(given)
+            wanted = [self.inputs[i] for i in self.wanted]
+            numbers = [key(v) for v in wanted]
+            backpropagate(reversed(self.tape.entries), gradients, set(numbers))
+            results: list[int] = []
+            for place, (value, number) in enumerate(zip(wanted, numbers, strict=True)):
+                parts = gradients.get(number)
+                found = None if parts is None else total(parts)
+                if found is None and place in required:
+                    found = filled_like(gradient_spec(value), 0)
+                results.append(graph.give(found, dense))
+        return graph.done(len(active), results)
+
+
+_KEY = "derivative"
+
+
+def derivative_of(graph: Graph, wanted: tuple[int, ...]) -> Derivative:
+    """The graph's derivative by the inputs `wanted`, made once for each graph."""
+    found = graph.derived.get((_KEY, wanted))
+    if found is None:
+        found = graph.derived[_KEY, wanted] = Derivative(graph, wanted)
+    return found
+
+
+def gradient_spec(value: Tensor) -> Spec:
+    """The spec of a value's gradient: for a variable's resource that of its content."""
+    spec = spec_from(light(value))
+    if spec.dtype is resource and isinstance(spec.value, Spec):
+        inside = spec.value
+        return Spec(inside.dtype, inside.shape, tensor=spec.tensor)
+    return spec
+
+
+class BackwardGraph(FuncGraph):
+    """The graph that the reverse pass over another graph is recorded into."""
+
+    def __init__(self, source: Derivative) -> None:
+        name = source.graph.name.removeprefix("__inference_").removeprefix("__forward_")
+        super().__init__(f"__backward_{name}")
+        self._source = source
+        self._needs: list[Tensor] = []
+        self._recorder = _BackwardRecorder(self)
+
+    def gradient_input(self, value: SymbolicTensor, index: int) -> SymbolicTensor:
+        """The input for the gradient of a forward value."""
+        spec = gradient_spec(value)
+        made = self.placeholder(spec.dtype, spec.shape, f"grad_{index}")
+        self.inputs.append(made)
+        return made
+
+    def forward_value(self, tensor: Any) -> Any:
+        """The forward graph's value behind a tensor, or None."""
+        return self._source.value(tensor)
+
+    def capture(self, tensor: Tensor, name: str | None = None) -> SymbolicTensor:
+        """A value of the forward graph, or of outside, as an input; constants are copied."""
+        found = self.captured.get(id(tensor))
+        if found is not None:
+            return found[1]
+        value = self._source.value(tensor)
+        if value is None:
+            made = super().capture(tensor, name)
+            if made.node.op.name == "Placeholder":
+                self._needs.append(tensor)
+            return made
+        if value.node.op.name == "Const":
+            made = Recorder(self).constant(value.node.attrs["value"], "Const/")
+        else:
+            known = self.captured.get(id(value))
+            if known is not None:
+                return known[1]
+            made = self.placeholder(value.dtype, value.dims, "saved")
+            made.spec = value.spec
+            self.inputs.append(made)
+            self._needs.append(value)
+        self.captured[id(value)] = self.captured[id(tensor)] = (tensor, made)  # type: ignore[assignment]
+        return made  # type: ignore[return-value]
+
+    def give(self, gradient: Any, dense: bool) -> int:
+        """Makes a gradient an output; returns how many outputs it takes."""
+        if gradient is None:
+            return 0
+        sparse = isinstance(gradient, IndexedSlices)
+        if sparse and not dense and gradient.dense_shape is not None:
+            parts = [gradient.values, gradient.indices, gradient.dense_shape]
+        else:
+            parts = [convert.to_tensor(gradient)]
+        for part in parts:
+            inner = part
+            if type(part) is not SymbolicTensor or part.node.graph is not self:
+                inner = self.capture(part)
+            self.outputs.append(inner)
+        return len(parts)
+
+    def done(self, active: int, results: Sequence[int]) -> Backward:
+        """The finished backward graph, without inputs that it turned out not to need."""
+        live = walk.live_nodes(self.nodes, self.outputs)
+        used = {id(n) for n in live}
+        needs: list[Tensor] = []
+        inputs = self.inputs[:active]
+        for value, need in zip(self.inputs[active:], self._needs, strict=True):
+            if id(value.node) in used:
+                inputs.append(value)
+                needs.append(need)
+        self.inputs = inputs
+        return Backward(self.freeze_function(), needs, results)
+
+
+class _BackwardRecorder(Recorder):
+    """Records a backward graph; shapes of forward values are taken in the forward graph."""
+
+    def execute(
+        self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
+    ) -> Sequence[Tensor]:
+        if op.name in _OF_SHAPES and inputs[0].graph is not self.graph:  # type: ignore[attr-defined]
+            source = self.graph._source
+            value = self.graph.forward_value(inputs[0])
+            if value is not None:
+                return self._in_forward(source, op, [value], attrs)
+        return super().execute(op, inputs, attrs, name)
+
+    def _in_forward(
+        self, source: Derivative, op: Op, inputs: Sequence[Any], attrs: dict[str, Any]
+    ) -> Sequence[Tensor]:
+        known = source.shapes.get((op.name, id(inputs[0])))
+        if known is None:
+            specs = op.output_specs([v.spec for v in inputs], attrs)
+            label = f"{inputs[0].node.name}/{op.name}"
+            graph = inputs[0].node.graph
+            node = Node(op, inputs, attrs, label, specs, graph=graph)
+            source.append(node)
+            known = source.shapes[op.name, id(inputs[0])] = node.outputs[0]
+        return [self.graph.capture(known)]
+
+
+__all__ = [
+    "Backward",
+    "Derivative",
+    "derivative_of",
+    "gradient_spec",
+    "raw",
+    "trainable",
+]
