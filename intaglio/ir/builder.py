@@ -58,7 +58,14 @@ class GraphBuilder:
         return node
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
-        """`name`, or `name_1`, `name_2`, ... if it is taken (names differ by more than case)."""
+        """`name`, or `name_1`, `name_2`, ... if it is taken (names differ by more than case).
+
+        A scope's own name with its slash (`"loss/"`) is for the one op that ends the scope.
+        """
+        if name.endswith("/"):
+            name = name[:-1]
+            if name not in self.by_name:
+                return name
         if not _VALID_NAME.match(name):
             raise ValueError(
                 f"'{name}' is not a valid scope name"

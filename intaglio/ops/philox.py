@@ -23,6 +23,8 @@ HIGH = np.uint64(32)
 MASK64 = (1 << 64) - 1
 # Blocks ciphered at a time: the working arrays stay in the processor's cache.
 CHUNK = 8192
+# So many blocks are ciphered without NumPy, whose calls would take longer.
+FEW = 12
 # Counters set aside for each output whose number of draws is not known beforehand.
 RESERVED = 256
 TRUNCATE_AT = 2.0
@@ -43,18 +45,37 @@ class Stream(NamedTuple):
 
 def blocks(stream: Stream, count: int, step: int = 1) -> np.ndarray:
     """`count` blocks, `step` counters apart, as uint32 of shape (count, 4)."""
-    result = np.empty((count, 4), np.uint32)
-    for start in range(0, count, CHUNK):
-        part = result[start : start + CHUNK]
-        _cipher(stream.skipped(start * step), part, step)
+    if count <= FEW:
+        few = [_one(stream.skipped(i * step)) for i in range(count)]
+        return np.array(few, np.uint32).reshape(count, 4)
+    return blocks_at(stream, np.arange(count, dtype=np.uint64) * np.uint64(step))
+
+
+def blocks_at(stream: Stream, offsets: np.ndarray) -> np.ndarray:
+    """The blocks at these counters (uint64) from the stream's own, in this order."""
+    result = np.empty((len(offsets), 4), np.uint32)
+    for start in range(0, len(offsets), CHUNK):
+        part = slice(start, start + CHUNK)
+        _cipher(stream, offsets[part], result[part])
     return result
 
 
-def _cipher(stream: Stream, out: np.ndarray, step: int) -> None:
-    n = len(out)
-    index = np.arange(n, dtype=np.uint64) * np.uint64(step)
-    low = index + np.uint64(stream.low)
-    high = (low < index).astype(np.uint64) + np.uint64(stream.high)
+def _one(stream: Stream) -> tuple[int, int, int, int]:
+    """One block in Python's own integers: faster than NumPy for a few."""
+    x0, x1 = stream.low & 0xFFFFFFFF, stream.low >> 32
+    x2, x3 = stream.high & 0xFFFFFFFF, stream.high >> 32
+    k0, k1 = stream.key & 0xFFFFFFFF, stream.key >> 32
+    for _ in range(10):
+        p0, p1 = x0 * 0xD2511F53, x2 * 0xCD9E8D57
+        x0, x1 = p1 >> 32 ^ x1 ^ k0, p1 & 0xFFFFFFFF
+        x2, x3 = p0 >> 32 ^ x3 ^ k1, p0 & 0xFFFFFFFF
+        k0, k1 = (k0 + WEYL_0) & 0xFFFFFFFF, (k1 + WEYL_1) & 0xFFFFFFFF
+    return x0, x1, x2, x3
+
+
+def _cipher(stream: Stream, offsets: np.ndarray, out: np.ndarray) -> None:
+    low = offsets + np.uint64(stream.low)
+    high = (low < offsets).astype(np.uint64) + np.uint64(stream.high)
     x0, x1, x2, x3 = low & LOW, low >> HIGH, high & LOW, high >> HIGH
     k0, k1 = stream.key & 0xFFFFFFFF, stream.key >> 32
     p0, p1 = np.empty_like(x0), np.empty_like(x0)
@@ -180,7 +201,11 @@ def normal(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.ndarray:
 
 
 def truncated_normal(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.ndarray:
-    """`count` standard normals, drawn again while outside (-2, 2)."""
+    """`count` standard normals, drawn again while outside (-2, 2).
+
+    Each group of four (two for float64) has counters of its own, from which it takes
+    block after block until it is full.
+    """
     double = dtype == np.float64
     group = 2 if double else 4
     groups = -(-count // group)
@@ -188,28 +213,27 @@ def truncated_normal(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.nda
     made = np.empty((groups, group), np.float64 if double else np.float32)
     filled = np.zeros(groups, np.int64)
     left = np.arange(groups)
+    drawn = blocks(stream, groups, step)
     turn = 0
     while len(left):
-        drawn = _at(stream, left, step, turn)
-        normals = box_muller(drawn, double).reshape(len(left), group)
-        for column in range(group):
-            value = normals[:, column]
-            good = (np.abs(value) < TRUNCATE_AT) & (filled[left] < group)
-            rows = left[good]
-            made[rows, filled[rows]] = value[good]
-            filled[rows] += 1
+        _fill(made, filled, left, box_muller(drawn, double).reshape(len(left), group))
         left = left[filled[left] < group]
         turn += 1
+        offsets = left.astype(np.uint64) * np.uint64(step) + np.uint64(turn)
+        drawn = blocks_at(stream, offsets)
     return made.reshape(-1)[:count].astype(dtype, copy=False)
 
 
-def _at(stream: Stream, groups: np.ndarray, step: int, turn: int) -> np.ndarray:
-    """Block `turn` of each of the groups, which are `step` counters apart."""
-    if turn == 0:
-        return blocks(stream, len(groups), step)
-    return np.concatenate(
-        [blocks(stream.skipped(int(g) * step + turn), 1) for g in groups]
-    )
+def _fill(
+    made: np.ndarray, filled: np.ndarray, rows: np.ndarray, normals: np.ndarray
+) -> None:
+    """Puts the normals that are near enough into the next places of their groups."""
+    near = np.abs(normals) < TRUNCATE_AT
+    for column in range(normals.shape[1]):
+        good = near[:, column] & (filled[rows] < made.shape[1])
+        taken = rows[good]
+        made[taken, filled[taken]] = normals[good, column]
+        filled[taken] += 1
 
 
 # -- permutations and categories -----------------------------------------------------

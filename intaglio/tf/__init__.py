@@ -2,10 +2,40 @@
 
 import intaglio.ops  # the catalogue
 from intaglio.base.dtypes import DType, as_dtype
+from intaglio.base.log import logger as get_logger
 from intaglio.base.shapes import TensorShape
 from intaglio.ir.graph import Node as Operation
 from intaglio.op import raw as raw_ops
 from intaglio.op.tensor import Tensor
+from intaglio.tf import config, dtypes, errors, nest, sysconfig, version
+from intaglio.tf.dtypes import (
+    bfloat16,
+    bool,
+    complex64,
+    complex128,
+    double,
+    float16,
+    float32,
+    float64,
+    half,
+    int8,
+    int16,
+    int32,
+    int64,
+    qint8,
+    qint16,
+    qint32,
+    quint8,
+    quint16,
+    resource,
+    string,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    variant,
+)
+from intaglio.tf import random
 from intaglio.tf.gradients import GradientTape, IndexedSlices, UnconnectedGradients
 from intaglio.trace.graph import Graph
 
@@ -21,5 +51,38 @@ __all__ = [
     "TensorShape",
     "UnconnectedGradients",
     "as_dtype",
+    "bfloat16",
+    "bool",
+    "complex128",
+    "complex64",
+    "config",
+    "double",
+    "dtypes",
+    "errors",
+    "float16",
+    "float32",
+    "float64",
+    "get_logger",
+    "half",
+    "int16",
+    "int32",
+    "int64",
+    "int8",
+    "nest",
+    "qint16",
+    "qint32",
+    "qint8",
+    "quint16",
+    "quint8",
+    "random",
     "raw_ops",
+    "resource",
+    "string",
+    "sysconfig",
+    "uint16",
+    "uint32",
+    "uint64",
+    "uint8",
+    "variant",
+    "version",
 ]

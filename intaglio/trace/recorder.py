@@ -82,10 +82,8 @@ class Recorder(Level):
         return self.graph.nodes[-1]
 
     def node_name(self, name: str) -> str:
-        """The name inside the scope; a trailing slash means it is complete already."""
-        if name.endswith("/"):
-            return name[:-1]
-        return f"{self.scope}{name}"
+        """The name inside the scope; with a trailing slash it is complete already."""
+        return name if name.endswith("/") else f"{self.scope}{name}"
 
     @contextmanager
     def scoped(self, name: str | None) -> Iterator[str]:

@@ -1,0 +1,41 @@
+"""Random numbers: `tf.random`, TensorFlow's own numbers for the same seeds and shapes.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/random and
+https://www.tensorflow.org/guide/random_numbers.
+"""
+
+from intaglio.ops.random_algorithm import Algorithm
+from intaglio.tf.random import experimental
+from intaglio.tf.random.stateful import (
+    categorical,
+    normal,
+    set_seed,
+    shuffle,
+    truncated_normal,
+    uniform,
+)
+from intaglio.tf.random.stateless import (
+    fold_in,
+    split,
+    stateless_categorical,
+    stateless_normal,
+    stateless_truncated_normal,
+    stateless_uniform,
+)
+
+__all__ = [
+    "Algorithm",
+    "categorical",
+    "experimental",
+    "fold_in",
+    "normal",
+    "set_seed",
+    "shuffle",
+    "split",
+    "stateless_categorical",
+    "stateless_normal",
+    "stateless_truncated_normal",
+    "stateless_uniform",
+    "truncated_normal",
+    "uniform",
+]
