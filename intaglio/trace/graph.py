@@ -199,7 +199,7 @@ class FuncGraph(Graph):
         self.captured: dict[int, tuple[Tensor, SymbolicTensor]] = {}
         self.variable_refs: list[Any] = []
         # Set while a function is traced: called when the function makes a variable.
-        self.admit_variable: Callable[[], None] | None = None
+        self.admit_variable: Callable[[Any], None] | None = None
         # The values of the call that traces, for variables whose first value depends on them.
         self.example: dict[int, Any] = {}
         self.outer_graph: Any = getattr(door.level(), "graph", None)
@@ -217,7 +217,7 @@ class FuncGraph(Graph):
             return found[1]
         if isinstance(tensor, EagerTensor):
             array = tensor._array
-            if _is_array(array) and array.size <= SMALL_CONSTANT:
+            if _is_small_constant(array):
                 value: Any = Recorder(self).constant(array, f"{name or 'Const'}/")
                 self.captured[id(tensor)] = (tensor, value)
                 return value
@@ -231,7 +231,7 @@ class FuncGraph(Graph):
         if symbolic:
             value.spec = tensor.spec
         else:
-            content = getattr(tensor._array, "spec", None)  # type: ignore[attr-defined]
+            content = getattr(tensor._array, "contents", None)  # type: ignore[attr-defined]
             if content is not None and not _is_array(tensor._array):  # type: ignore[attr-defined]
                 value.spec = Spec(tensor.dtype, tensor.dims, content)
         self.captured[id(tensor)] = (tensor, value)
@@ -287,6 +287,15 @@ class FuncGraph(Graph):
         kept = {id(n) for n in nodes}
         unused = [v.node for v in self.inputs if id(v.node) not in kept]
         return FrozenGraph(self.name, self.inputs, [*unused, *nodes], self.outputs)
+
+
+def _is_small_constant(value: Any) -> bool:
+    """True for what a graph keeps as a constant: nothing that a tape might watch."""
+    return (
+        _is_array(value)
+        and value.size <= SMALL_CONSTANT
+        and value.dtype.kind in "biuOSU"
+    )
 
 
 def _is_array(value: Any) -> bool:
