@@ -16,16 +16,20 @@ class Options:
     `log_placement`: devices of ops are printed.
     `filter_tracebacks`: tracebacks leave this package's own frames out.
     `optimizer`: the graph optimisations set by name.
+    `device_policy`, `synchronous`, `tensor_float_32`: kept, and of no effect on the host.
     """
 
     __slots__ = (
         "data_debug_mode",
         "deterministic",
+        "device_policy",
         "filter_tracebacks",
         "log_placement",
         "optimizer",
         "run_functions_eagerly",
         "soft_placement",
+        "synchronous",
+        "tensor_float_32",
         "threads_inter",
         "threads_intra",
     )
@@ -40,6 +44,9 @@ class Options:
         self.log_placement = False
         self.filter_tracebacks = True
         self.optimizer: dict[str, Any] = {}
+        self.device_policy = "silent"
+        self.synchronous = True
+        self.tensor_float_32 = True
 
 
 OPTIONS = Options()

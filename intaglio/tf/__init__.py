@@ -7,7 +7,20 @@ from intaglio.base.shapes import TensorShape
 from intaglio.ir.graph import Node as Operation
 from intaglio.op import raw as raw_ops
 from intaglio.op.tensor import Tensor
-from intaglio.tf import config, dtypes, errors, nest, sysconfig, version
+from intaglio.tf import (
+    arranging,
+    arrays,
+    config,
+    dtypes,
+    errors,
+    indexing,
+    nest,
+    random,
+    sysconfig,
+    version,
+)
+from intaglio.tf.arranging import *
+from intaglio.tf.arrays import *
 from intaglio.tf.dtypes import (
     bfloat16,
     bool,
@@ -35,8 +48,8 @@ from intaglio.tf.dtypes import (
     uint64,
     variant,
 )
-from intaglio.tf import random
 from intaglio.tf.gradients import GradientTape, IndexedSlices, UnconnectedGradients
+from intaglio.tf.indexing import *
 from intaglio.trace.graph import Graph
 
 __version__ = "2.21.0"
@@ -86,3 +99,6 @@ __all__ = [
     "variant",
     "version",
 ]
+__all__ += arranging.__all__
+__all__ += arrays.__all__
+__all__ += indexing.__all__

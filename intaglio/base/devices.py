@@ -1,0 +1,91 @@
+"""The devices of the process: the host's processor, and nothing else.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/config/list_physical_devices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+
+class PhysicalDevice(NamedTuple):
+    """A device of the machine."""
+
+    name: str
+    device_type: str
+
+
+class LogicalDevice(NamedTuple):
+    """A device that ops can be placed on."""
+
+    name: str
+    device_type: str
+
+
+class LogicalDeviceConfiguration(NamedTuple):
+    """How much of a physical device a logical one may use."""
+
+    memory_limit: float | None = None
+    experimental_priority: int | None = None
+    experimental_device_ordinal: int | None = None
+
+
+CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
+LOGICAL_CPU = LogicalDevice("/device:CPU:0", "CPU")
+
+
+def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
+    """The machine's devices of a type (`"CPU"`, `"GPU"`), or all."""
+    return [CPU] if device_type in (None, "CPU") else []
+
+
+def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
+    """The devices of a type that ops can be placed on, or all."""
+    return [LOGICAL_CPU] if device_type in (None, "CPU") else []
+
+
+def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
+    """The devices that the runtime may use, of a type or all."""
+    return list_physical_devices(device_type)
+
+
+def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
+    """Restricts the runtime to some devices.
+
+    Raises ValueError for a device that does not exist, RuntimeError if it would take away
+    the host.
+    """
+    wanted: Sequence[Any] = devices if isinstance(devices, (list, tuple)) else [devices]
+    if isinstance(devices, (PhysicalDevice, LogicalDevice)):
+        wanted = [devices]
+    for device in wanted:
+        if device not in (CPU, CPU.name):
+            raise ValueError(f"Unrecognized device: {device!r}")
+    if device_type in (None, "CPU") and not wanted:
+        raise RuntimeError("Visible devices cannot be modified after being initialized")
+
+
+def get_logical_device_configuration(
+    device: PhysicalDevice,
+) -> list[LogicalDeviceConfiguration] | None:
+    """How the device is divided: None, it is not. Raises ValueError if there is none."""
+    _known(device)
+    return None
+
+
+def set_logical_device_configuration(
+    device: PhysicalDevice, logical_devices: Any
+) -> None:
+    """Divides a device into several.
+
+    Raises RuntimeError: the host is in use, and is one device.
+    """
+    _known(device)
+    if len(logical_devices) != 1:
+        raise RuntimeError("Virtual devices cannot be modified after being initialized")
+
+
+def _known(device: Any) -> None:
+    if device != CPU:
+        raise ValueError(f"Unrecognized device: {device!r}")

@@ -1,0 +1,40 @@
+"""The logger that warnings go to: `tensorflow`, as programs and their filters expect.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/get_logger.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from typing import Any
+
+_lock = threading.Lock()
+_ready: list[logging.Logger] = []
+
+
+class StderrHandler(logging.StreamHandler[Any]):
+    """Writes to what `sys.stderr` is at the time, so that redirections are followed."""
+
+    def __init__(self) -> None:
+        logging.Handler.__init__(self)
+
+    @property
+    def stream(self) -> Any:
+        """The present `sys.stderr`."""
+        return sys.stderr
+
+
+def logger() -> logging.Logger:
+    """The logger, with a handler of its own if the root logger has none."""
+    if _ready:
+        return _ready[0]
+    with _lock:
+        found = logging.getLogger("tensorflow")
+        if not logging.getLogger().handlers and not found.handlers:
+            handler = StderrHandler()
+            handler.setFormatter(logging.Formatter(logging.BASIC_FORMAT, None))
+            found.addHandler(handler)
+        _ready[:] = [found]
+    return found

@@ -1,0 +1,66 @@
+"""`tf.config`: devices, threads, eager functions. There is one device, the host.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/config.
+"""
+
+from __future__ import annotations
+
+from intaglio.base.devices import (
+    LogicalDevice,
+    LogicalDeviceConfiguration,
+    PhysicalDevice,
+    get_logical_device_configuration,
+    get_visible_devices,
+    list_logical_devices,
+    list_physical_devices,
+    set_logical_device_configuration,
+    set_visible_devices,
+)
+from intaglio.base.options import OPTIONS
+from intaglio.tf.config import experimental, optimizer, threading
+
+
+def run_functions_eagerly(run_eagerly: bool) -> None:
+    """Makes every call of a `tf.function` run its Python body (or no longer)."""
+    OPTIONS.run_functions_eagerly = bool(run_eagerly)
+
+
+def functions_run_eagerly() -> bool:
+    """True while `run_functions_eagerly(True)` holds."""
+    return OPTIONS.run_functions_eagerly
+
+
+experimental_run_functions_eagerly = run_functions_eagerly
+experimental_functions_run_eagerly = functions_run_eagerly
+
+
+def get_soft_device_placement() -> bool:
+    """Whether an op asked for on a missing device runs on one that is there."""
+    return OPTIONS.soft_placement
+
+
+def set_soft_device_placement(enabled: bool) -> None:
+    """Sets what `get_soft_device_placement` tells."""
+    OPTIONS.soft_placement = enabled
+
+
+__all__ = [
+    "LogicalDevice",
+    "LogicalDeviceConfiguration",
+    "PhysicalDevice",
+    "experimental",
+    "experimental_functions_run_eagerly",
+    "experimental_run_functions_eagerly",
+    "functions_run_eagerly",
+    "get_logical_device_configuration",
+    "get_soft_device_placement",
+    "get_visible_devices",
+    "list_logical_devices",
+    "list_physical_devices",
+    "optimizer",
+    "run_functions_eagerly",
+    "set_logical_device_configuration",
+    "set_soft_device_placement",
+    "set_visible_devices",
+    "threading",
+]

@@ -1,0 +1,133 @@
+"""`tf.config.experimental`: determinism, memory figures, execution order.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/config/experimental.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from intaglio.base.devices import (
+    LogicalDeviceConfiguration as VirtualDeviceConfiguration,
+)
+from intaglio.base.devices import (
+    PhysicalDevice,
+    get_visible_devices,
+    list_logical_devices,
+    list_physical_devices,
+    set_visible_devices,
+)
+from intaglio.base.devices import (
+    get_logical_device_configuration as get_virtual_device_configuration,
+)
+from intaglio.base.devices import (
+    set_logical_device_configuration as set_virtual_device_configuration,
+)
+from intaglio.base.options import OPTIONS
+
+POLICIES = ("explicit", "warn", "silent", "silent_for_int32")
+
+
+def enable_op_determinism() -> None:
+    """Ops give the same answers on every run. They do anyway: nothing here is unordered."""
+    OPTIONS.deterministic = True
+
+
+def get_device_details(device: PhysicalDevice) -> dict[str, Any]:
+    """What is known of a device: nothing for the host."""
+    return {}
+
+
+def get_device_policy() -> str:
+    """What happens to inputs on another device; there is only one."""
+    return OPTIONS.device_policy
+
+
+def set_device_policy(device_policy: str | None) -> None:
+    """Sets what happens to inputs on another device. Raises ValueError for other names."""
+    if device_policy is not None and device_policy not in POLICIES:
+        raise ValueError(
+            f"Invalid argument `device_policy`: {device_policy!r}. Please refer to "
+            "https://www.tensorflow.org/api_docs/python/tf/config/experimental/"
+            "set_device_policy for valid `device_policy` arguments."
+        )
+    OPTIONS.device_policy = device_policy or "silent"
+
+
+def get_memory_growth(device: PhysicalDevice) -> bool:
+    """Whether the device's memory is taken as needed. Raises KeyError for the host."""
+    raise KeyError(device)
+
+
+def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
+    """Takes a GPU's memory as needed. Raises ValueError for the host."""
+    raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
+
+
+def get_memory_info(device: str) -> dict[str, int]:
+    """Bytes in use on a device. Raises ValueError for the host, which does not count them."""
+    raise ValueError(f"Allocator stats not available for device '{device}'")
+
+
+def get_memory_usage(device: str) -> int:
+    """Bytes in use on a device. Raises ValueError for the host, which does not count them."""
+    raise ValueError(f"Allocator stats not available for device '{device}'")
+
+
+def reset_memory_stats(device: str) -> None:
+    """Sets the peak to what is in use. Raises ValueError for the host."""
+    raise ValueError(f"Cannot reset memory stats for device '{device}'")
+
+
+def get_synchronous_execution() -> bool:
+    """Whether an op has run when its call returns."""
+    return OPTIONS.synchronous
+
+
+def set_synchronous_execution(enable: bool) -> None:
+    """Asks for ops to run in the order of the calls. They always do."""
+    OPTIONS.synchronous = bool(enable)
+
+
+def tensor_float_32_execution_enabled() -> bool:
+    """Whether products may be computed in TensorFloat-32. The host never does."""
+    return OPTIONS.tensor_float_32
+
+
+def enable_tensor_float_32_execution(enabled: bool) -> None:
+    """Sets what `tensor_float_32_execution_enabled` tells."""
+    OPTIONS.tensor_float_32 = enabled
+
+
+def enable_mlir_bridge() -> None:
+    """Accepted; there is no bridge."""
+
+
+def disable_mlir_bridge() -> None:
+    """Accepted; there is no bridge."""
+
+
+__all__ = [
+    "VirtualDeviceConfiguration",
+    "disable_mlir_bridge",
+    "enable_mlir_bridge",
+    "enable_op_determinism",
+    "enable_tensor_float_32_execution",
+    "get_device_details",
+    "get_device_policy",
+    "get_memory_growth",
+    "get_memory_info",
+    "get_memory_usage",
+    "get_synchronous_execution",
+    "get_virtual_device_configuration",
+    "get_visible_devices",
+    "list_logical_devices",
+    "list_physical_devices",
+    "reset_memory_stats",
+    "set_device_policy",
+    "set_memory_growth",
+    "set_synchronous_execution",
+    "set_virtual_device_configuration",
+    "set_visible_devices",
+    "tensor_float_32_execution_enabled",
+]

@@ -1,0 +1,68 @@
+"""`tf.dtypes`: the element types.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/dtypes.
+"""
+
+from intaglio.base.dtypes import (
+    QUANTIZED,
+    DType,
+    as_dtype,
+    bfloat16,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    qint8,
+    qint16,
+    qint32,
+    quint8,
+    quint16,
+    resource,
+    string,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    variant,
+)
+from intaglio.base.dtypes import bool_ as bool
+
+half = float16
+double = float64
+QUANTIZED_DTYPES = frozenset(QUANTIZED)
+
+__all__ = [
+    "QUANTIZED_DTYPES",
+    "DType",
+    "as_dtype",
+    "bfloat16",
+    "bool",
+    "complex64",
+    "complex128",
+    "double",
+    "float16",
+    "float32",
+    "float64",
+    "half",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "qint8",
+    "qint16",
+    "qint32",
+    "quint8",
+    "quint16",
+    "resource",
+    "string",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "variant",
+]
