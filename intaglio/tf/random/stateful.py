@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from intaglio.base.dtypes import as_dtype, float32, int64
+from intaglio.base.dtypes import as_dtype, float32, int32, int64
 from intaglio.op import door, raw
 from intaglio.op.convert import to_tensor
 from intaglio.op.tensor import Tensor
