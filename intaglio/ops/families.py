@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import NUMERIC, DType, bool_, int32
+from intaglio.base.dtypes import COMPLEX, NUMERIC, DType, bool_, from_numpy, int32
+from intaglio.base.errors import NotFoundError, invalid_argument
+from intaglio.base.shapes import Dims
 from intaglio.op import raw
 from intaglio.op.op import Op
-from intaglio.op.spec import Spec
+from intaglio.op.spec import Spec, of_elements
 
 # Constants no larger than this are computed during inference, for shapes made of shapes.
 FOLD = 64
@@ -26,6 +28,16 @@ class Unary(Op):
         return Spec(x.dtype, x.shape)
 
 
+class UnaryGradient(Op):
+    """z = dy * f'(x) in terms of y = f(x), element by element."""
+
+    signature = "y: T, dy: T -> z: T"
+    T: tuple[DType, ...] = NUMERIC
+
+    def infer(self, y: Spec, dy: Spec) -> Spec:
+        return Spec(y.dtype, shapes.merge(y.shape, dy.shape))
+
+
 class Binary(Op):
     """z = f(x, y), element by element with broadcasting, same dtype."""
 
@@ -33,16 +45,13 @@ class Binary(Op):
     T: tuple[DType, ...] = NUMERIC
 
     def infer(self, x: Spec, y: Spec) -> Spec:
+        dtype = x.dtype
         shape = shapes.broadcast(x.shape, y.shape)
-        value = None
-        if (
-            x.value is not None
-            and y.value is not None
-            and x.dtype.is_integer
-            and x.value.size + y.value.size <= FOLD
-        ):
-            value = np.asarray(self.kernel_fn(x.value, y.value))
-        return Spec(x.dtype, shape, value)
+        if dtype.is_integer:
+            known = folded(self, x, y, shape)
+            if known is not None:
+                return known
+        return Spec(dtype, shape)
 
 
 class Comparison(Binary):
@@ -52,6 +61,82 @@ class Comparison(Binary):
 
     def infer(self, x: Spec, y: Spec) -> Spec:
         return Spec(bool_, shapes.broadcast(x.shape, y.shape))
+
+
+def folded(op: Op, x: Spec, y: Spec, shape: Dims) -> Spec | None:
+    """The Spec of small integer results computed now, as far as the operands are known.
+
+    Shapes are computed with such numbers. None if nothing is known.
+    """
+    size = shapes.count(shape)
+    if size is None or size > FOLD or shape is None or len(shape) > 1:
+        return None
+    if x.value is not None and y.value is not None:
+        try:
+            value = op.kernel_fn(x.value, y.value)  # type: ignore[misc]
+        except Exception:  # fails when it runs, with its own message
+            return None
+        return Spec(x.dtype, shape, np.asarray(value))
+    if len(shape) == 0:
+        return None
+    left, right = _elements(x, size), _elements(y, size)
+    if left is None or right is None:
+        return None
+    dtype = x.dtype.numpy
+    elements: list[int | None] = []
+    for a, b in zip(left, right, strict=True):
+        if a is None or b is None:
+            elements.append(None)
+            continue
+        try:
+            item = op.kernel_fn(np.array(a, dtype), np.array(b, dtype))  # type: ignore[misc]
+        except Exception:
+            return None
+        elements.append(int(item))
+    if not any(e is not None for e in elements):
+        return None
+    return of_elements(x.dtype, elements)
+
+
+def _elements(x: Spec, size: int) -> list[int | None] | None:
+    if x.value is not None:
+        return np.broadcast_to(x.value, (size,)).tolist()
+    known = x.partial
+    if known is None:
+        return None
+    return list(known) if len(known) == size else list(known) * size
+
+
+def conjugate(x: Any) -> Any:
+    """The complex conjugate of a tensor; real tensors as they are."""
+    return raw.Conj(x) if x.dtype in COMPLEX else x
+
+
+def constant(value: Any, like: Any) -> np.ndarray:
+    """A scalar of the dtype of a tensor or Spec, for gradient rules."""
+    return np.asarray(value, like.dtype.numpy)
+
+
+def divisor(y: Any) -> Any:
+    """`y`, an array of integers. Raises InvalidArgumentError if one of them is 0."""
+    if not np.all(y):
+        raise invalid_argument("Integer division by zero")
+    return y
+
+
+def no_kernel(name: str, dtype: Any) -> Exception:
+    """TensorFlow's error for a dtype that an op allows but has no kernel for."""
+    kind = from_numpy(dtype).name.upper()
+    return NotFoundError(
+        None,
+        None,
+        f"Could not find device for node: {{{{node {name}}}}} = {name}[T=DT_{kind}]",
+    )
+
+
+def spec_of(x: Any) -> Spec:
+    """The Spec of a tensor that a gradient rule holds."""
+    return Spec(x.dtype, x.dims, tensor=x)
 
 
 def shape_of(x: Spec) -> Any:
@@ -67,17 +152,58 @@ def unbroadcast(gradient: Any, x: Spec, other: Spec) -> Any:
     `x` and `other` are the operands' specs; what their shapes leave open is decided when
     the graph runs.
     """
-    if not (shapes.known(x.shape) and shapes.known(other.shape)):
-        mine, _ = raw.BroadcastGradientArgs(shape_of(x), shape_of(other))
-        return raw.Reshape(raw.Sum(gradient, mine), shape_of(x))
-    whole = shapes.broadcast(x.shape, other.shape)
-    if x.shape == whole:
+    axes = _stretched(x.shape, other.shape)
+    if axes is not None:
+        return _summed(gradient, x, axes, other.shape)
+    mine, _ = raw.BroadcastGradientArgs(shape_of(x), shape_of(other))
+    return raw.Reshape(raw.Sum(gradient, mine), shape_of(x))
+
+
+def unbroadcast_both(dx: Any, dy: Any, x: Spec, y: Spec) -> tuple[Any, Any]:
+    """`unbroadcast` of both operands' gradients, each a tensor or a function that makes one.
+
+    The results are functions, called only if that operand's gradient is wanted.
+    """
+
+    def by_x() -> Any:
+        return unbroadcast(dx() if callable(dx) else dx, x, y)
+
+    def by_y() -> Any:
+        return unbroadcast(dy() if callable(dy) else dy, y, x)
+
+    return by_x, by_y
+
+
+def _stretched(x: Dims, other: Dims) -> list[int] | None:
+    """The result's dimensions that broadcasting adds to `x` or stretches; None if unclear."""
+    if x is None or other is None:
+        return None
+    rank = max(len(x), len(other))
+    lead = rank - len(x)
+    axes = list(range(lead))
+    skip = rank - len(other)
+    for i, d in enumerate(x, lead):
+        facing = 1 if i < skip else other[i - skip]
+        if facing == 1 or d == facing is not None:
+            continue
+        if d is None:
+            return None
+        if d == 1:
+            axes.append(i)
+    return axes
+
+
+def _summed(gradient: Any, x: Spec, axes: list[int], other: Dims) -> Any:
+    if not axes:
         return gradient
-    lead = len(whole) - len(x.shape)
-    axes = [
-        i
-        for i, d in enumerate(whole)
-        if i < lead or (x.shape[i - lead] == 1 and d != 1)
-    ]
-    total = raw.Sum(gradient, np.asarray(axes, np.int32), keep_dims=not lead)
-    return total if not lead else raw.Reshape(total, shape_of(x))
+    lead = max(len(other) - len(x.shape), 0)  # type: ignore[arg-type]
+    if axes[-1] < lead:
+        return raw.Sum(gradient, np.asarray(axes, np.int32))
+    if not lead:
+        return raw.Sum(gradient, np.asarray(axes, np.int32), keep_dims=True)
+    if shapes.known(x.shape):
+        total = raw.Sum(gradient, np.asarray(axes, np.int32))
+        return raw.Reshape(total, shape_of(x))
+    total = raw.Sum(gradient, np.arange(lead, dtype=np.int32))
+    rest = np.asarray([a - lead for a in axes if a >= lead], np.int32)
+    return raw.Sum(total, rest, keep_dims=True)
