@@ -9,8 +9,10 @@ import ml_dtypes
 import numpy as np
 
 import intaglio.tf  # declares the catalogue
+from intaglio.base import dtypes
 from intaglio.base.dtypes import DType, from_numpy
 from intaglio.ir.graph import SymbolicTensor
+from intaglio.op.op import Op
 from intaglio.op.raw import CATALOGUE
 from intaglio.runtime import interpreter, random_state
 from intaglio.trace.graph import record
@@ -19,11 +21,27 @@ from tests.ops import samples
 ALL_SAMPLES = samples.load()
 NAMES = sorted(CATALOGUE)
 
-# Ops that no plain data describes: they take graphs, resources or variants, and are tested
-# where those are.
+# Ops that no plain data describes. Those that take graphs, resources or variants join
+# them by rule, and are tested where graphs, variables and lists are.
 UNSAMPLED = {
     "Placeholder": "an input of a graph has no kernel",
     "Const": "made by conversion, not called",
+}
+HANDLES = (dtypes.resource, dtypes.variant)
+
+
+def _on_handles(op: Op) -> bool:
+    ends = (*op.sig.inputs, *op.sig.outputs)
+    kinds = {a.kind for a in op.sig.attrs}
+    return any(a.dtype in HANDLES for a in ends) or bool(
+        kinds & {"func", "list(func)", "object"}
+    )
+
+
+UNSAMPLED |= {
+    name: "takes graphs, resources or variants"
+    for name, op in CATALOGUE.items()
+    if _on_handles(op)
 }
 
 # How much a recorded call knows of its inputs' shapes; "constant": small integer inputs

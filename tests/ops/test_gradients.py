@@ -1,0 +1,42 @@
+"""Every op with a gradient rule: first and second order against finite differences, float64."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.ops import differences
+from tests.ops.calls import NAMES, differentiable, samples_of
+
+
+def _checked(name, order):
+    for sample in samples_of(name):
+        wanted = sample.grad if order == 1 else sample.grad2
+        if sample.error or sample.grad is not True or wanted is not True:
+            continue
+        if differences.variables(sample):
+            yield sample
+
+
+DIFFERENTIABLE = [n for n in NAMES if differentiable(n)]
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_first_order(name):
+    for sample in _checked(name, 1):
+        differences.check(sample, order=1)
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_second_order(name):
+    for sample in _checked(name, 2):
+        differences.check(sample, order=2)
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_gradients_have_samples(name):
+    """A gradient rule is checked by some sample, or all samples say why it is not."""
+    known = samples_of(name)
+    reasons = [s for s in known if isinstance(s.grad, str)]
+    assert not known or reasons or any(_checked(name, 1)), (
+        f"{name} has a gradient rule and no float64 sample that checks it"
+    )
