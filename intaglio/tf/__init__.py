@@ -14,7 +14,9 @@ from intaglio.tf import (
     dtypes,
     errors,
     indexing,
+    linalg,
     nest,
+    nn,
     random,
     sysconfig,
     version,
@@ -50,6 +52,7 @@ from intaglio.tf.dtypes import (
 )
 from intaglio.tf.gradients import GradientTape, IndexedSlices, UnconnectedGradients
 from intaglio.tf.indexing import *
+from intaglio.tf.linalg import matmul
 from intaglio.trace.graph import Graph
 
 __version__ = "2.21.0"
@@ -82,6 +85,9 @@ __all__ = [
     "int64",
     "int8",
     "nest",
+    "nn",
+    "matmul",
+    "linalg",
     "qint16",
     "qint32",
     "qint8",

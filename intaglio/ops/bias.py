@@ -1,0 +1,136 @@
+"""Adding a bias to each channel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import NUMERIC
+from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.op import raw
+from intaglio.op.op import Op, op
+from intaglio.op.spec import Spec
+from intaglio.ops import windows
+from intaglio.ops.matmul import brackets
+
+FORMATS = ("NHWC", "NCHW")
+
+
+def _column(bias: Any, rank: int, data_format: str) -> Any:
+    """The bias shaped to be broadcast."""
+    if windows.channels_first(data_format):
+        return bias.reshape(-1, *[1] * (rank - 2))
+    return bias
+
+
+def _add(value: Any, bias: Any, data_format: str) -> Any:
+    if value.ndim < 2:
+        raise invalid_argument(
+            f"Input tensor must be at least 2D: {brackets(value.shape)}"
+        )
+    if bias.ndim != 1:
+        raise invalid_argument(f"Biases must be 1D: {brackets(bias.shape)}")
+    at = 1 if windows.channels_first(data_format) else -1
+    if value.shape[at] != bias.shape[0]:
+        where = "second" if at == 1 else "last"
+        raise invalid_argument(
+            f"Must provide as many biases as the {where} dimension of the input tensor: "
+            f"{brackets(bias.shape)} vs. {brackets(value.shape)}"
+        )
+    return np.add(value, _column(bias, value.ndim, data_format))
+
+
+def _infer(value: Spec, bias: Spec, data_format: str) -> Spec:
+    windows.check_format(data_format, FORMATS)
+    if value.shape is not None and len(value.shape) < 2:
+        raise ShapeError(
+            f"Shape must be at least rank 2 but is rank {len(value.shape)}"
+        )
+    if bias.rank not in (None, 1):
+        raise ShapeError(f"Shape must be rank 1 but is rank {bias.rank}")
+    if value.shape is None or bias.shape is None:
+        return Spec(value.dtype, value.shape)
+    at = 1 if windows.channels_first(data_format) else len(value.shape) - 1
+    mine, theirs = value.shape[at], bias.shape[0]
+    if mine is not None and theirs is not None and mine != theirs:
+        raise ShapeError(f"Dimensions must be equal, but are {mine} and {theirs}")
+    dims = list(value.shape)
+    dims[at] = theirs if mine is None else mine
+    return Spec(value.dtype, tuple(dims))
+
+
+@op
+class BiasAdd(Op):
+    """value + bias, the bias along the channels."""
+
+    signature = "value: T, bias: T; data_format: str = 'NHWC' -> output: T"
+    T = NUMERIC
+
+    def infer(self, value: Spec, bias: Spec, data_format) -> Spec:
+        return _infer(value, bias, data_format)
+
+    def kernel(self, value, bias, data_format):
+        return _add(value, bias, data_format)
+
+    def gradient(self, doutput, data_format) -> Any:
+        return doutput, raw.BiasAddGrad(doutput, data_format=data_format)
+
+
+@op
+class BiasAddV1(Op):
+    """value + bias, the bias along the last dimension."""
+
+    signature = "value: T, bias: T -> output: T"
+    T = NUMERIC
+
+    def infer(self, value: Spec, bias: Spec) -> Spec:
+        return _infer(value, bias, "NHWC")
+
+    def kernel(self, value, bias):
+        return _add(value, bias, "NHWC")
+
+    def gradient(self, doutput) -> Any:
+        return doutput, raw.BiasAddGrad(doutput)
+
+
+@op
+class BiasAddGrad(Op):
+    """The gradient of BiasAdd by the bias: the sum over all but the channels."""
+
+    signature = "out_backprop: T; data_format: str = 'NHWC' -> output: T"
+    T = NUMERIC
+
+    def infer(self, out_backprop: Spec, data_format) -> Spec:
+        windows.check_format(data_format, FORMATS)
+        dims = out_backprop.shape
+        if dims is None:
+            return Spec(out_backprop.dtype, (None,))
+        if len(dims) < 2:
+            raise ShapeError(f"Shape must be at least rank 2 but is rank {len(dims)}")
+        at = 1 if windows.channels_first(data_format) else -1
+        return Spec(out_backprop.dtype, (dims[at],))
+
+    def kernel(self, out_backprop, data_format):
+        if out_backprop.ndim < 2:
+            raise invalid_argument(
+                f"Input tensor must be at least 2D: {brackets(out_backprop.shape)}"
+            )
+        dtype = out_backprop.dtype
+        if windows.channels_first(data_format):
+            over: tuple[int, ...] = (0, *range(2, out_backprop.ndim))
+        else:
+            over = tuple(range(out_backprop.ndim - 1))
+        wide = dtype if dtype.kind in "iufc" and dtype.itemsize != 2 else None
+        if wide is None and dtype.kind not in "iu":
+            wide = np.dtype(np.float32)
+        total = out_backprop.sum(axis=over, dtype=wide or dtype)
+        return total.astype(dtype, copy=False)
+
+    def gradient(self, out_backprop, doutput, data_format) -> Any:
+        if windows.channels_first(data_format):
+            # (C,) spread over (N, C, ...): as a bias added to zeros.
+            return raw.BiasAdd(
+                raw.ZerosLike(out_backprop), doutput, data_format=data_format
+            )
+        return raw.BroadcastTo(doutput, raw.Shape(out_backprop))

@@ -1,0 +1,288 @@
+"""Matrix products: of two matrices, and of batches that broadcast."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import (
+    COMPLEX,
+    FLOATING,
+    UNSIGNED,
+    DType,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)  # fmt: skip
+from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.shapes import Dims
+from intaglio.op import raw
+from intaglio.op.op import Op, op
+from intaglio.op.spec import Spec
+from intaglio.ops.families import unbroadcast
+
+BATCHED = (*FLOATING, int16, int32, int64, *UNSIGNED, *COMPLEX)
+MIXED = (*FLOATING, uint8, int8, int16, int32, int64, *COMPLEX)
+
+
+def brackets(shape: tuple[int, ...]) -> str:
+    """A shape as kernels print it: `[2,3]`."""
+    return "[" + ",".join(map(str, shape)) + "]"
+
+
+def _inner(left: int | None, right: int | None) -> None:
+    if left is not None and right is not None and left != right:
+        raise ShapeError(f"Dimensions must be equal, but are {left} and {right}")
+
+
+def _rank_two(dims: Dims) -> tuple[int | None, int | None]:
+    if dims is None:
+        return (None, None)
+    if len(dims) != 2:
+        raise ShapeError(f"Shape must be rank 2 but is rank {len(dims)}")
+    return dims  # type: ignore[return-value]
+
+
+def _conj(x: Any) -> Any:
+    return raw.Conj(x) if x.dtype.is_complex else x
+
+
+def _wide(x: Any) -> Any:
+    """16-bit floats are multiplied and summed as float32."""
+    return x.astype(np.float32)
+
+
+def _is_short_float(dtype: np.dtype[Any]) -> bool:
+    return dtype.itemsize == 2 and dtype.kind not in "iu"
+
+
+@op
+class MatMul(Op):
+    """The product of two matrices, each transposed first if so asked."""
+
+    signature = (
+        "a: T, b: T; transpose_a: bool = False, transpose_b: bool = False, "
+        "grad_a: bool = False, grad_b: bool = False -> product: T"
+    )
+    T = (*FLOATING, int32, int64, *UNSIGNED, *COMPLEX)
+
+    def infer(self, a: Spec, b: Spec, transpose_a, transpose_b) -> Spec:
+        rows, inner = _rank_two(a.shape)
+        left, columns = _rank_two(b.shape)
+        if transpose_a:
+            rows, inner = inner, rows
+        if transpose_b:
+            left, columns = columns, left
+        _inner(inner, left)
+        return Spec(a.dtype, (rows, columns))
+
+    def kernel(self, a, b, transpose_a, transpose_b):
+        if a.ndim != 2 or b.ndim != 2:
+            raise _matrix_error(a, b)
+        if transpose_a:
+            a = a.T
+        if transpose_b:
+            b = b.T
+        if a.dtype.itemsize == 2 and _is_short_float(a.dtype):
+            return self.kernel(_wide(a), _wide(b), False, False).astype(a.dtype)
+        try:
+            return a.dot(b)
+        except ValueError:
+            raise _size_error(
+                a.T if transpose_a else a, b.T if transpose_b else b
+            ) from None
+
+    def gradient(self, a, b, dproduct, transpose_a, transpose_b) -> Any:
+        a, b, d = _conj(a), _conj(b), dproduct
+        if transpose_a:
+            da = raw.MatMul(b, d, transpose_a=transpose_b, transpose_b=True)
+        else:
+            da = raw.MatMul(d, b, transpose_b=not transpose_b)
+        if transpose_b:
+            db = raw.MatMul(d, a, transpose_a=True, transpose_b=transpose_a)
+        else:
+            db = raw.MatMul(a, d, transpose_a=not transpose_a)
+        return da, db
+
+
+def _size_error(a: Any, b: Any) -> Exception:
+    return invalid_argument(
+        f"Matrix size-incompatible: In[0]: {brackets(a.shape)}, In[1]: {brackets(b.shape)}"
+    )
+
+
+def _matrix_error(a: Any, b: Any) -> Exception:
+    if a.ndim != b.ndim:
+        return invalid_argument(
+            f"In[0] and In[1] has different ndims: {brackets(a.shape)} vs. {brackets(b.shape)}"
+        )
+    return invalid_argument(f"In[0] ndims must be == 2: {a.ndim}")
+
+
+# -- batches ---------------------------------------------------------------------------
+
+
+def _batched(x: Dims, y: Dims, adj_x: bool, adj_y: bool) -> Dims:
+    """The shape of a batch of products."""
+    if x is None or y is None:
+        return None
+    for dims in (x, y):
+        if len(dims) < 2:
+            raise ShapeError(f"Shape must be at least rank 2 but is rank {len(dims)}")
+    rows, inner = (x[-1], x[-2]) if adj_x else (x[-2], x[-1])
+    left, columns = (y[-1], y[-2]) if adj_y else (y[-2], y[-1])
+    _inner(inner, left)
+    batch = shapes.broadcast(x[:-2], y[:-2])
+    return (*(batch or ()), rows, columns)
+
+
+def _adjoint(x: Any) -> Any:
+    swapped = x.swapaxes(-1, -2)
+    return swapped.conj() if x.dtype.kind == "c" else swapped
+
+
+def _multiply(x: Any, y: Any, adj_x: bool, adj_y: bool) -> np.ndarray:
+    if x.ndim < 2 or y.ndim < 2:
+        at = 0 if x.ndim < 2 else 1
+        raise invalid_argument(f"In[{at}] ndims must be >= 2: {(x.ndim, y.ndim)[at]}")
+    left = _adjoint(x) if adj_x else x
+    right = _adjoint(y) if adj_y else y
+    if _is_short_float(x.dtype):
+        left, right = _wide(left), _wide(right)
+    if right.ndim == 2 and left.ndim > 2 and left.flags.c_contiguous:
+        if left.shape[-1] != right.shape[0]:
+            raise _size_error(x, y)
+        flat = left.reshape(-1, left.shape[-1]).dot(right)  # one product, not many
+        result = flat.reshape(*left.shape[:-1], right.shape[1])
+    else:
+        try:
+            result = np.matmul(left, right)
+        except ValueError:
+            raise _batch_error(x, y, left, right) from None
+    return result.astype(x.dtype) if result.dtype != x.dtype else result
+
+
+def _batch_error(x: Any, y: Any, left: Any, right: Any) -> Exception:
+    if left.shape[-1] != right.shape[-2]:
+        return _size_error(x, y)
+    return invalid_argument(
+        f"In[0] and In[1] must have compatible batch dimensions: "
+        f"{brackets(x.shape)} vs. {brackets(y.shape)}"
+    )
+
+
+class Batched(Op):
+    """Products of the matrices in the last two dimensions; the others broadcast."""
+
+    signature = (
+        "x: T, y: T; adj_x: bool = False, adj_y: bool = False, "
+        "grad_x: bool = False, grad_y: bool = False -> output: T"
+    )
+    T: tuple[DType, ...] = BATCHED
+
+    def infer(self, x: Spec, y: Spec, adj_x, adj_y) -> Spec:
+        return Spec(x.dtype, _batched(x.shape, y.shape, adj_x, adj_y))
+
+    def kernel(self, x, y, adj_x, adj_y):
+        return _multiply(x, y, adj_x, adj_y)
+
+    def gradient(self, x, y, doutput, adj_x, adj_y) -> Any:
+        dx, dy = _batched_gradient(x, y, doutput, adj_x, adj_y)
+        return _unbatched(dx, x, y), _unbatched(dy, y, x)
+
+
+def _batched_gradient(x: Any, y: Any, d: Any, adj_x: bool, adj_y: bool) -> Any:
+    product = raw.BatchMatMulV2
+    if adj_x:
+        dx = product(y, d, adj_x=adj_y, adj_y=True)
+    else:
+        dx = product(d, y, adj_y=not adj_y)
+    if adj_y:
+        dy = product(d, x, adj_x=True, adj_y=adj_x)
+    else:
+        dy = product(x, d, adj_x=not adj_x)
+    return dx, dy
+
+
+def _unbatched(gradient: Any, mine: Any, other: Any) -> Any:
+    """The gradient summed over the batch dimensions that were broadcast."""
+    own, others = mine.dims, other.dims
+    if shapes.known(own) and shapes.known(others) and own[:-2] == others[:-2]:
+        return gradient
+    if not (shapes.known(own) and shapes.known(others)):
+        return _unbatched_late(gradient, mine, other)
+    batch = shapes.broadcast(own[:-2], others[:-2]) or ()
+    # The matrices' own dimensions take part in no broadcast.
+    return unbroadcast(
+        gradient,
+        Spec(mine.dtype, own),
+        Spec(mine.dtype, (*batch, *own[-2:])),
+    )
+
+
+def _unbatched_late(gradient: Any, mine: Any, other: Any) -> Any:
+    whole, others = raw.Shape(mine), raw.Shape(other)
+    end = np.asarray([-2], np.int32)
+    zero, one = np.asarray([0], np.int32), np.asarray([1], np.int32)
+    axes, _ = raw.BroadcastGradientArgs(
+        raw.StridedSlice(whole, zero, end, one, begin_mask=1),
+        raw.StridedSlice(others, zero, end, one, begin_mask=1),
+    )
+    return raw.Reshape(raw.Sum(gradient, axes), whole)
+
+
+@op
+class BatchMatMulV2(Batched):
+    """Products of matrices in batches that broadcast."""
+
+
+@op
+class BatchMatMul(Batched):
+    """Products of matrices in batches of one shape."""
+
+    T = (*FLOATING, int32, int64, *COMPLEX)
+
+    def infer(self, x: Spec, y: Spec, adj_x, adj_y) -> Spec:
+        if x.shape is not None and y.shape is not None:
+            shapes.merge(x.shape[:-2], y.shape[:-2])
+        return Spec(x.dtype, _batched(x.shape, y.shape, adj_x, adj_y))
+
+    def kernel(self, x, y, adj_x, adj_y):
+        if x.ndim != y.ndim:
+            raise _matrix_error(x, y)
+        return _multiply(x, y, adj_x, adj_y)
+
+
+@op
+class BatchMatMulV3(Op):
+    """As BatchMatMulV2, with a dtype of its own for each operand and the result."""
+
+    signature = (
+        "x: Ta, y: Tb; Tout: type, adj_x: bool = False, adj_y: bool = False, "
+        "grad_x: bool = False, grad_y: bool = False -> output: Tout"
+    )
+    Ta = MIXED
+    Tb = MIXED
+
+    def infer(self, x: Spec, y: Spec, Tout: DType, adj_x, adj_y) -> Spec:
+        return Spec(Tout, _batched(x.shape, y.shape, adj_x, adj_y))
+
+    def kernel(self, x, y, Tout: DType, adj_x, adj_y):
+        wide = (
+            np.dtype(np.float32) if Tout.size == 2 and Tout.is_floating else Tout.numpy
+        )
+        product = _multiply(x.astype(wide), y.astype(wide), adj_x, adj_y)
+        return product.astype(Tout.numpy, copy=False)
+
+    def gradient(self, x, y, doutput, adj_x, adj_y) -> Any:
+        dtype = doutput.dtype
+        wide_x, wide_y = raw.Cast(x, DstT=dtype), raw.Cast(y, DstT=dtype)
+        dx, dy = _batched_gradient(wide_x, wide_y, doutput, adj_x, adj_y)
+        return (
+            raw.Cast(_unbatched(dx, x, y), DstT=x.dtype),
+            raw.Cast(_unbatched(dy, y, x), DstT=y.dtype),
+        )
