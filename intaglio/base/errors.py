@@ -172,3 +172,26 @@ class ShapeError(ValueError):
 def invalid_argument(message: str) -> OpError:
     """An InvalidArgumentError that names no node yet; the door adds the op's name."""
     return InvalidArgumentError(None, None, message)
+
+
+class PyCTError(Exception):
+    """An error of AutoGraph's own."""
+
+
+class AutoGraphError(PyCTError):
+    """An error of AutoGraph's own."""
+
+
+class StagingError(AutoGraphError):
+    """An error of user code, while it was traced, of a class that cannot be raised anew."""
+
+
+class MultilineMessageKeyError(KeyError):
+    """A KeyError whose message prints as it is written."""
+
+    def __init__(self, message: str, original_key: Any) -> None:
+        super().__init__(original_key)
+        self._message = message
+
+    def __str__(self) -> str:
+        return self._message

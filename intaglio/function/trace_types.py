@@ -172,7 +172,9 @@ class Container(TraceType):
         made: list[Any] = [None] * len(self.parts)
         for i in self._placeholder_order():
             made[i] = self.parts[i].placeholder_value(placeholder_context)
-        return NotImplemented if NotImplemented in _by_id(made) else self._make(made)
+        if any(m is NotImplemented for m in made):
+            return NotImplemented
+        return self._make(made)
 
     def to_tensors(self, value: Any) -> list[Any]:
         return [
@@ -211,11 +213,6 @@ class Container(TraceType):
         if found is None:
             found = self._hash = hash((type(self), self._identity(), self.parts))
         return found
-
-
-def _by_id(values: Sequence[Any]) -> list[Any]:
-    """Values to search in by identity: tensors compare element by element."""
-    return [v for v in values if v is NotImplemented]
 
 
 class List(Container):

@@ -19,6 +19,7 @@ from intaglio.tf import (
     nn,
     random,
     sysconfig,
+    tracing,
     version,
 )
 from intaglio.tf.arranging import *
@@ -53,6 +54,7 @@ from intaglio.tf.dtypes import (
 from intaglio.tf.gradients import GradientTape, IndexedSlices, UnconnectedGradients
 from intaglio.tf.indexing import *
 from intaglio.tf.linalg import matmul
+from intaglio.tf.tracing import *
 from intaglio.trace.graph import Graph
 
 __version__ = "2.21.0"
@@ -108,3 +110,4 @@ __all__ = [
 __all__ += arranging.__all__
 __all__ += arrays.__all__
 __all__ += indexing.__all__
+__all__ += tracing.__all__

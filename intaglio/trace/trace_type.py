@@ -61,7 +61,7 @@ class TraceType(metaclass=abc.ABCMeta):
     _cast = cast
 
 
-class TracingContext(metaclass=abc.ABCMeta):
+class TracingContext:
     """What `__tf_tracing_type__` is given: identities shared by the arguments of a call."""
 
 

@@ -253,7 +253,7 @@ class TensorSpec(BatchableTypeSpec):
         return (
             isinstance(other, TensorSpec)
             and type(other) is not BoundedTensorSpec
-            and (not other._name or self._name == other._name)
+            and (not self._name or self._name == other._name)
             and self._dtype is other._dtype
             and shapes.is_subshape(self._dims, other._dims)
         )

@@ -1,0 +1,369 @@
+"""`ConcreteFunction`: one trace, callable with tensors.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/types/experimental/ConcreteFunction.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from intaglio.base import nest
+from intaglio.base.shapes import TensorShape
+from intaglio.function.signature import Bound, FunctionType, failed_binding
+from intaglio.function.trace_types import Literal, Weakref
+from intaglio.function.user_errors import expected_dtype, graph_failure
+from intaglio.ir.graph import Graph as FrozenGraph
+from intaglio.ir.graph import SymbolicTensor
+from intaglio.ir.leaks import leaked
+from intaglio.op import convert, door, raw
+from intaglio.op.tensor import Tensor
+from intaglio.runtime import interpreter
+from intaglio.runtime.eager import EagerTensor, from_array
+from intaglio.trace.graph import FuncGraph
+from intaglio.trace.trace_type import TraceType
+from intaglio.trace.type_spec import TensorSpec
+
+_uids = itertools.count(4)
+
+# Set by `install_differentiation`: calls a concrete function so that tapes can go back through it.
+Differentiable = Callable[["ConcreteFunction", FrozenGraph, list[Tensor]], Any]
+_differentiable: list[Differentiable] = []
+
+
+def install_differentiation(call: Differentiable) -> None:
+    """Names the function that calls traces while tapes watch."""
+    _differentiable[:] = [call]
+
+
+class UnknownArgument:
+    """Stands for an argument that is neither a tensor nor a plain Python value."""
+
+
+class ConcreteFunction:
+    """A traced graph with the signature that it was traced for.
+
+    Call it with the arguments of the Python function (Python values must be those of the
+    trace, or be left out) or with the tensors alone, in order.
+    """
+
+    def __init__(
+        self,
+        graph: FuncGraph,
+        function_type: FunctionType,
+        bound: Bound,
+        python_name: str,
+    ) -> None:
+        self._graph = graph
+        self._name = f"__inference_{python_name}_{next(_uids)}"
+        self._bound = bound
+        self._python_name = python_name
+        self._type = FunctionType(
+            list(function_type.parameters.values()),
+            function_type.output,
+            {
+                id(outer): TensorSpec(outer.dims, outer.dtype)
+                for outer, _ in graph.captures
+            },
+        )
+        self._frozen: FrozenGraph | None = None
+        self._run: Callable[..., tuple[Any, ...]] | None = None
+        self._arrays: tuple[Any, ...] | None = None
+        self._keywords: list[str] | None = None
+        self._dtypes = tuple([v.dtype for v in graph.inputs])
+        self._arguments = len(graph.inputs) - len(graph.captures)
+        self._pack = _packer(self._type.output)
+        self.general_calls = 0  # calls by the general way, for `Function`
+
+    # -- what it is -------------------------------------------------------------------
+
+    @property
+    def name(self) -> bytes:
+        """The graph's unique name, as bytes."""
+        return self._name.encode()
+
+    @property
+    def graph(self) -> FuncGraph:
+        """The graph as it was recorded."""
+        return self._graph
+
+    @property
+    def frozen(self) -> FrozenGraph:
+        """The immutable graph that runs."""
+        if self._frozen is None:
+            self._graph.get_operations()
+            graph = self._graph.freeze_function()
+            graph.name = self._name
+            self._frozen = graph
+        return self._frozen
+
+    @property
+    def function_type(self) -> FunctionType:
+        """The types of parameters, output and captures."""
+        return self._type
+
+    @property
+    def inputs(self) -> list[SymbolicTensor]:
+        """The graph's inputs: arguments first, then captures."""
+        return list(self._graph.inputs)
+
+    @property
+    def outputs(self) -> list[SymbolicTensor]:
+        """The graph's outputs, flat."""
+        return list(self._graph.outputs)
+
+    @property
+    def structured_outputs(self) -> Any:
+        """The outputs in the structure that the function returned."""
+        return self._graph.structured_outputs
+
+    @property
+    def output_dtypes(self) -> Any:
+        """The dtypes of the outputs, in their structure."""
+        return self._outputs_as(lambda t: t.dtype, lambda _: None)
+
+    @property
+    def output_shapes(self) -> Any:
+        """The static shapes of the outputs, in their structure."""
+        return self._outputs_as(lambda t: t.shape, lambda _: TensorShape(None))
+
+    def _outputs_as(
+        self, of_tensor: Callable[[Any], Any], of_other: Callable[[Any], Any]
+    ) -> Any:
+        structure = self._graph.structured_outputs
+        if structure is None:
+            return None
+        return nest.map_structure(
+            lambda v: of_tensor(v) if isinstance(v, Tensor) else of_other(v),
+            structure,
+            expand_composites=True,
+        )
+
+    @property
+    def captured_inputs(self) -> list[Tensor]:
+        """The outer tensors that every call passes along."""
+        return self._graph.external_captures
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """The variables that the function uses."""
+        return self._graph.variables
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        """The trainable among `variables`."""
+        return self._graph.trainable_variables
+
+    @property
+    def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """(args, kwargs) of specs and Python values, as the function was traced."""
+        values = [
+            _described(p.type_constraint, (p.name,))
+            for p in self._type.parameters.values()
+        ]
+        args, kwargs = self._bound.call_with(values)
+        return tuple(args), kwargs
+
+    def pretty_printed_signature(self, verbose: bool = True) -> str:
+        """The signature as text: parameters, output and captures, or one line."""
+        if not verbose:
+            return str(self._type)
+        return repr(self._type)
+
+    @property
+    def function_def(self) -> Any:
+        """The graph as a `FunctionDef` message."""
+        raise NotImplementedError("ConcreteFunction.function_def")
+
+    def __str__(self) -> str:
+        return f"ConcreteFunction {self.pretty_printed_signature()}"
+
+    def __repr__(self) -> str:
+        return f"<ConcreteFunction {self._type!s} at 0x{id(self):X}>"
+
+    # -- calling ----------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the graph. Raises TypeError for arguments that do not fit the signature."""
+        try:
+            tensors = self._structured(args, kwargs)
+        except (TypeError, ValueError, AssertionError) as structured:
+            try:
+                tensors = self._flat(args, kwargs)
+            except TypeError as flat:
+                whole = failed_binding(structured, args, kwargs, self._type)
+                raise TypeError(
+                    f"{whole}\nFallback to flat signature also failed due to: {flat}"
+                ) from None
+        self._check(tensors)
+        return self._pack(self.call_flat(tensors))
+
+    def _structured(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> list[Tensor]:
+        bound = self._type.bind(*args, **kwargs)
+        tensors: list[Tensor] = []
+        for name, p in self._type.parameters.items():
+            kind, value = p.type_constraint, bound[name]
+            if isinstance(kind, TensorSpec):
+                tensors.append(
+                    value
+                    if isinstance(value, Tensor)
+                    else convert.to_tensor(value, kind.dtype)
+                )
+            else:
+                tensors += kind.to_tensors(kind.cast(value))
+        return tensors
+
+    @property
+    def arg_keywords(self) -> list[str]:
+        """The names of the tensor arguments, for calls with tensors alone."""
+        if self._keywords is None:
+            self._keywords = [
+                v.node.name for v in self._graph.inputs[: self._arguments]
+            ]
+        return self._keywords
+
+    def _flat(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:
+        names = self.arg_keywords
+        call = f"{self._python_name}({', '.join(names)})"
+        if len(args) > len(names):
+            raise TypeError(
+                f"{call} takes {len(names)} positional arguments, got {len(args)}."
+            )
+        left = dict(kwargs)
+        given = list(args)
+        missing: list[str] = []
+        for name in names[len(args) :]:
+            if name in left:
+                given.append(left.pop(name))
+            else:
+                missing.append(name)
+        if missing:
+            raise TypeError(f"{call} missing required arguments: {', '.join(missing)}.")
+        twice = [n for n in left if n in names]
+        if twice:
+            raise TypeError(f"{call} got two values for {twice[0]!r}.")
+        if left:
+            raise TypeError(
+                f"{call} got unexpected keyword arguments: {', '.join(left)}."
+            )
+        for index, value in enumerate(given):
+            if not isinstance(value, Tensor) and not hasattr(value, "__tf_tensor__"):
+                raise TypeError(
+                    f"{call}: expected argument #{index}(zero-based) to be a Tensor; "
+                    f"got {type(value).__name__} ({value})."
+                )
+        return [convert.to_tensor(v) for v in given]
+
+    def _check(self, tensors: Sequence[Tensor]) -> None:
+        for index, (tensor, dtype) in enumerate(
+            zip(tensors, self._dtypes, strict=False)
+        ):
+            if tensor.dtype is not dtype:
+                raise expected_dtype(self._name, index, dtype, tensor.dtype)
+
+    def call_flat(self, tensors: list[Tensor]) -> Sequence[Tensor]:
+        """Runs or records the call with the tensors of all arguments; returns flat outputs."""
+        level = door.level()
+        if level.eager and not level.watchers:
+            return self._run_now(tensors)
+        for variable in self._graph.variables:
+            _accessed(level, variable)
+        inputs = [*tensors, *self._graph.external_captures]
+        if level.watchers and _differentiable:
+            return _differentiable[0](self, self.frozen, inputs)
+        return self.carry_out(inputs)
+
+    def carry_out(self, inputs: list[Tensor]) -> Sequence[Tensor]:
+        """The call as one op, `inputs` with the captures: eager, or a node of the graph."""
+        graph = self.frozen
+        op = raw.StatefulPartitionedCall if graph.stateful else raw.PartitionedCall
+        attrs = {
+            "Tin": tuple([t.dtype for t in inputs]), "f": graph,
+            "Tout": tuple([t.dtype for t in graph.outputs]),
+            "config": "", "config_proto": "", "executor_type": "",
+        }  # fmt: skip
+        if not door.level().eager:
+            return door.carry_out(op, inputs, attrs, None)
+        try:
+            return door.carry_out(op, inputs, attrs, None)
+        except Exception as e:
+            raise self.failure(e) from None
+
+    def _run_now(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        run = self._run or self.prepare()
+        try:
+            arrays = [t._array for t in tensors]  # type: ignore[attr-defined]
+        except AttributeError:
+            raise leaked(
+                next(t for t in tensors if not isinstance(t, EagerTensor))
+            ) from None
+        try:
+            return [from_array(a) for a in run(*arrays, *self.capture_arrays)]
+        except Exception as e:
+            raise self.failure(e) from None
+
+    def prepare(self) -> Callable[..., tuple[Any, ...]]:
+        """The graph as a Python function of arrays: arguments, then captures."""
+        run = self._run = interpreter.compiled(self.frozen)
+        return run
+
+    @property
+    def capture_arrays(self) -> tuple[Any, ...]:
+        """The values of what is captured. Raises TypeError for tensors of a finished graph."""
+        arrays = self._arrays
+        if arrays is None:
+            captured = self._graph.external_captures
+            symbolic = [t for t in captured if not isinstance(t, EagerTensor)]
+            if symbolic:
+                raise leaked(symbolic[0])
+            arrays = self._arrays = tuple([t._array for t in captured])  # type: ignore[attr-defined]
+        return arrays
+
+    def failure(self, error: Exception) -> Exception:
+        """The error of a run, told with the node's name and the user's lines."""
+        return graph_failure(error, self._name)
+
+    @property
+    def pack(self) -> Callable[[Sequence[Tensor]], Any]:
+        """Puts flat outputs into the structure that the function returned."""
+        return self._pack
+
+
+def _accessed(level: door.Level, variable: Any) -> None:
+    """Tells tapes, or the graph being recorded, that a call uses the variable."""
+    for watcher in level.watchers:
+        watch = getattr(watcher, "watch_variable", None)
+        if watch is not None:
+            watch(variable)
+    watch = getattr(getattr(level, "graph", None), "watch_variable", None)
+    if watch is not None:
+        watch(variable)
+
+
+def _packer(output: TraceType | None) -> Callable[[Sequence[Tensor]], Any]:
+    if isinstance(output, TensorSpec):
+        return lambda flat: flat[0]
+    if output is None or (isinstance(output, Literal) and output.value is None):
+        return lambda flat: None
+    return lambda flat: output.from_tensors(iter(flat))
+
+
+def _described(kind: TraceType, path: tuple[Any, ...]) -> Any:
+    """A type as `structured_input_signature` shows it: specs with names, values, placeholders."""
+    if isinstance(kind, TensorSpec):
+        label = "_".join(map(str, path)).lower()
+        return kind if kind.name else TensorSpec.from_spec(kind, label)
+    if isinstance(kind, Literal):
+        return kind.value
+    if isinstance(kind, Weakref):
+        return UnknownArgument()
+    parts = getattr(kind, "parts", None)
+    if parts is None:
+        return kind
+    labels = getattr(kind, "keys", getattr(kind, "names", range(len(parts))))
+    return kind._make(  # type: ignore[attr-defined]
+        [_described(p, (*path, n)) for p, n in zip(parts, labels, strict=True)]
+    )

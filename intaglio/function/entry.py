@@ -1,0 +1,221 @@
+"""Entries: generated code that recognises a call like the last one and runs its trace at once.
+
+An entry is a Python function made for one trace and one way of writing the call. It checks
+each argument (type, dtype and shape of tensors; identity or equality of Python values) and
+calls the compiled graph; if anything differs it returns `MISS`, and the general way is taken.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from intaglio.function.trace_types import Dict, Fields, List, Literal, Tuple, Weakref
+from intaglio.runtime.eager import EagerTensor, from_array
+from intaglio.trace.trace_type import TraceType
+from intaglio.trace.type_spec import TensorSpec
+
+MISS: Any = type("Miss", (), {"__repr__": lambda self: "<miss>"})()
+Entry = Callable[[tuple[Any, ...], dict[str, Any]], Any]
+_EQUAL = frozenset([int, str, bytes, bool, float])
+
+
+class Unguardable(Exception):
+    """The arguments cannot be recognised by a few simple checks."""
+
+
+class _Guards:
+    """Collects the checks of one entry, and where its arrays come from."""
+
+    def __init__(self, exact: bool) -> None:
+        self.exact = exact
+        self.lines: list[str] = []
+        self.arrays: list[str] = []
+        self.space: dict[str, Any] = {"E": EagerTensor, "MISS": MISS}
+        self.count = 0
+
+    def name(self, value: Any, letter: str = "k") -> str:
+        """A global of the entry that holds the value."""
+        self.count += 1
+        name = f"{letter}{self.count}"
+        self.space[name] = value
+        return name
+
+    def local(self) -> str:
+        """A new local variable."""
+        self.count += 1
+        return f"v{self.count}"
+
+    def demand(self, condition: str) -> None:
+        """The entry misses unless the condition holds."""
+        self.lines.append(f" if not ({condition}): return MISS")
+
+    def value(self, text: str, value: Any, kind: TraceType) -> None:
+        """Checks that the argument `text` is like `value`, whose type is `kind`."""
+        if type(value) is EagerTensor and isinstance(kind, TensorSpec):
+            self._tensor(text, value, kind)
+        elif isinstance(kind, Literal):
+            self._literal(text, value)
+        elif isinstance(kind, (List, Tuple, Fields, Dict)):
+            self._structure(text, value, kind)
+        elif isinstance(kind, (TensorSpec, Weakref)):
+            self._object(text, value, kind)
+        else:
+            self._known(text, value, kind)
+
+    def _tensor(self, text: str, value: Any, kind: TensorSpec) -> None:
+        array = value._array
+        if not isinstance(array, (np.ndarray, np.generic)):
+            raise Unguardable
+        local = self.local()
+        self.demand(f"type({text}) is E")
+        self.lines.append(f" {local} = {text}._array")
+        self.demand(
+            f"{local}.dtype is {self.name(array.dtype)} and {self._shape(local, array, kind)}"
+        )
+        self.arrays.append(local)
+
+    def _shape(self, local: str, array: Any, kind: TensorSpec) -> str:
+        dims = array.shape if self.exact else kind.dims
+        if dims is None:
+            return "True"
+        if None not in dims:
+            return f"{local}.shape == {dims!r}"
+        checks = [f"{local}.ndim == {len(dims)}"]
+        checks += [
+            f"{local}.shape[{i}] == {d}" for i, d in enumerate(dims) if d is not None
+        ]
+        return " and ".join(checks)
+
+    def _literal(self, text: str, value: Any) -> None:
+        if value is None or value is True or value is False:
+            self.demand(f"{text} is {value!r}")
+            return
+        kind = type(value)
+        if kind not in _EQUAL or value != value or (kind is float and value == 0.0):
+            raise Unguardable
+        known = self.name(value)
+        self.demand(
+            f"{text} is {known} or (type({text}) is {self.name(kind)} and {text} == {known})"
+        )
+
+    def _structure(self, text: str, value: Any, kind: Any) -> None:
+        whole = type(value)
+        if whole not in (list, tuple, dict) and not isinstance(value, tuple):
+            raise Unguardable
+        self.demand(
+            f"type({text}) is {self.name(whole)} and len({text}) == {len(value)}"
+        )
+        if isinstance(kind, Dict):
+            for key, part in zip(kind.keys, kind.parts, strict=True):
+                if type(key) not in (str, int):
+                    raise Unguardable
+                local = self.local()
+                self.lines.append(f" {local} = {text}.get({key!r}, MISS)")
+                self.value(local, value[key], part)
+            return
+        for index, part in enumerate(kind.parts):
+            local = self.local()
+            self.lines.append(f" {local} = {text}[{index}]")
+            self.value(local, value[index], part)
+
+    def _object(self, text: str, value: Any, kind: TraceType) -> None:
+        """An object that the trace knows by identity."""
+        cls = type(value)
+        plain = cls.__eq__ is object.__eq__ and cls.__hash__ is object.__hash__
+        if isinstance(kind, TensorSpec) or not plain:
+            raise Unguardable
+        self.demand(f"{text} is {self.name(weakref.ref(value))}()")
+
+    def _known(self, text: str, value: Any, kind: TraceType) -> None:
+        """A variable: the same object hands over the same resource."""
+        tensors = kind.to_tensors(value)
+        again = kind.to_tensors(value)
+        if not getattr(kind, "by_identity", False) or any(
+            a is not b for a, b in zip(tensors, again, strict=True)
+        ):
+            raise Unguardable
+        self.demand(f"{text} is {self.name(weakref.ref(value))}()")
+        for tensor in tensors:
+            self.arrays.append(f"{self.name(weakref.ref(tensor))}()._array")
+
+
+def make_entry(
+    concrete: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    bound: Any,
+    exact: bool,
+) -> Entry | None:
+    """An entry for calls like this one, or None if they cannot be told apart cheaply."""
+    guards = _Guards(exact)
+    try:
+        where = _positions(args, kwargs, bound)
+        parameters = concrete.function_type.parameters.values()
+        for name, value, p in zip(bound.names, bound.values, parameters, strict=True):
+            text = where.get(name)
+            if text is not None:
+                local = guards.local()
+                guards.lines.append(f" {local} = {text}")
+                guards.value(local, value, p.type_constraint)
+            elif p.type_constraint.flatten():
+                return None  # a default value that is a tensor
+    except (Unguardable, TypeError, ValueError):
+        return None
+    return _compiled(guards, concrete, len(args), tuple(kwargs))
+
+
+def _positions(
+    args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any
+) -> dict[str, str]:
+    """Where each parameter's value stands in the call."""
+    where = {name: f"args[{i}]" for i, name in enumerate(bound.names[: len(args)])}
+    if any(name in where for name in kwargs):
+        raise Unguardable
+    return where | {name: f"kwargs.get({name!r}, MISS)" for name in kwargs}
+
+
+def _compiled(
+    guards: _Guards, concrete: Any, positional: int, keywords: tuple[str, ...]
+) -> Entry:
+    space = guards.space
+    space["run"] = concrete.prepare()
+    space["fail"] = concrete.failure
+    arrays = list(guards.arrays)
+    for array in concrete.capture_arrays:
+        arrays.append(guards.name(array, "c"))
+    form = f" if len(args) != {positional} or " + (
+        f"len(kwargs) != {len(keywords)}" if keywords else "kwargs"
+    )
+    lines = [
+        "def entry(args, kwargs):",
+        f"{form}: return MISS",
+        *guards.lines,
+        " try:",
+        f"  r = run({', '.join(arrays)})",
+        " except Exception as e:",
+        "  raise fail(e) from None",
+        *_result(concrete, space),
+    ]
+    code = compile("\n".join(lines), f"<intaglio entry {concrete.frozen.name}>", "exec")
+    exec(code, space)
+    return space["entry"]
+
+
+def _result(concrete: Any, space: dict[str, Any]) -> list[str]:
+    """The lines that wrap the arrays and return them in their structure."""
+    output = concrete.function_type.output
+    if isinstance(output, TensorSpec):
+        return [" t = E()", " t._array = r[0]", " return t"]
+    if isinstance(output, Literal):
+        return [" return None"]
+    if type(output) is Tuple and all(isinstance(p, TensorSpec) for p in output.parts):
+        n = len(output.parts)
+        made = [f" t{i} = E(); t{i}._array = r[{i}]" for i in range(n)]
+        return [*made, f" return ({', '.join([f't{i}' for i in range(n)])},)"]
+    space["pack"] = concrete.pack
+    space["wrap"] = from_array
+    return [" return pack([wrap(a) for a in r])"]

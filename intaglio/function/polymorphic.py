@@ -1,0 +1,418 @@
+"""`Function`: what `tf.function` makes of a Python function.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/function and
+https://www.tensorflow.org/guide/function.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from intaglio.base.options import OPTIONS
+from intaglio.function import retracing
+from intaglio.function.cache import Key, TraceCache
+from intaglio.function.concrete import ConcreteFunction
+from intaglio.function.conversion import converted_for_graphs
+from intaglio.function.entry import MISS, Entry, make_entry
+from intaglio.function.signature import (
+    Bound,
+    FunctionType,
+    Signature,
+    constraints_of,
+    failed_binding,
+    typed,
+)
+from intaglio.function.trace_types import from_value
+from intaglio.function.tracing import trace
+from intaglio.op import door
+from intaglio.op.door import STATE
+from intaglio.trace.graph import FuncGraph
+from intaglio.trace.trace_type import TraceType, Tracing
+from intaglio.trace.type_spec import TensorSpec, TypeSpec
+from intaglio.trace.variable_creation import SINGLETON
+
+ENTRIES = 4  # recent ways of calling that a function recognises at once
+
+# An entry costs as much as a hundred calls. One is made at these numbers of calls that no
+# entry recognised, so that arguments that always differ cost nothing in the long run.
+BUILD_AT = frozenset([2, 4, 8, 32, 128, 512, 4096])
+
+LATER = (
+    "Creating variables on a non-first call to a function decorated with tf.function."
+)
+
+
+class Options:
+    """The arguments of `tf.function` besides the function."""
+
+    __slots__ = (
+        "attributes",
+        "autograph",
+        "autograph_options",
+        "implements",
+        "input_signature",
+        "jit_compile",
+        "reduce_retracing",
+    )
+
+    def __init__(self, **given: Any) -> None:
+        self.input_signature: Any = given.get("input_signature")
+        self.autograph: bool = given.get("autograph", True)
+        self.autograph_options: Any = given.get("autograph_options")
+        self.jit_compile: bool | None = given.get("jit_compile")
+        self.reduce_retracing: bool = bool(given.get("reduce_retracing"))
+        self.implements: str | None = given.get("implements")
+        self.attributes: Any = given.get("attributes")
+
+
+class Function:
+    """A Python function that runs as a graph, traced anew for each kind of arguments.
+
+    Make one with `tf.function`. Calling it looks for a trace that serves the arguments,
+    traces the Python function if there is none, and runs the graph.
+    """
+
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        name: str,
+        options: Options,
+        *,
+        bound: bool = False,
+    ) -> None:
+        self._python_function = python_function
+        self._name = name
+        self._options = options
+        self._is_bound = bound
+        self._signature_cache: Signature | None = None
+        self._constraints: list[TraceType] | None = None
+        self._cache = TraceCache()
+        self._entries: tuple[Entry, ...] = ()
+        self._first = threading.RLock()
+        self._initialized = False
+        self._created: list[Any] | None = None
+        self._traced = 0
+        self._detector = retracing.detector_of(python_function)
+        self._descriptors: dict[int, tuple[Any, Function]] = {}
+        if not bound:
+            functools.update_wrapper(self, python_function, updated=())
+        if options.input_signature is not None and not _has_self(
+            python_function, bound
+        ):
+            self._constraints = constraints_of(self._signature, options.input_signature)
+
+    # -- what it is -------------------------------------------------------------------
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """The Python function."""
+        return self._python_function
+
+    @property
+    def name(self) -> str:
+        """The name of the Python function."""
+        return self._name
+
+    @property
+    def _signature(self) -> Signature:
+        if self._signature_cache is None:
+            self._signature_cache = Signature.of(self._python_function)
+        return self._signature_cache
+
+    @property
+    def input_signature(self) -> Any:
+        """The specs given as `input_signature`, or None."""
+        given = self._options.input_signature
+        return None if given is None else tuple(given)
+
+    @property
+    def function_type(self) -> FunctionType:
+        """The types of an `input_signature`; without one, those of the only trace."""
+        if self._constraints is not None:
+            bound = self._signature.bind(tuple(self._constraints), {})
+            return typed(self._signature, bound, self._constraints, optional=True)
+        raise ValueError("A function without input_signature has no function_type.")
+
+    @property
+    def function_spec(self) -> Signature:
+        """The Python function's signature."""
+        return self._signature
+
+    def experimental_get_tracing_count(self) -> int:
+        """How often the function has been traced."""
+        return self._traced
+
+    def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
+        """All traces, oldest first."""
+        return list(self._cache)
+
+    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        """The signatures of all traces, oldest first."""
+        return "\n\n".join([c.pretty_printed_signature(verbose) for c in self._cache])
+
+    def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Any:
+        """The compiler's intermediate form. Raises ValueError: nothing is compiled by XLA here."""
+        raise ValueError(
+            "experimental_get_compiler_ir needs a function that XLA compiles; this one runs as a graph."
+        )
+
+    def __get__(self, instance: Any, owner: Any = None) -> Function:
+        """The function for one object: every object has its own traces, as long as it lives."""
+        if instance is None:
+            return self
+        found = self._descriptors.get(id(instance))
+        if found is not None and found[0]() is instance:
+            return found[1]
+        return self._bind_to(instance)
+
+    def _bind_to(self, instance: Any) -> Function:
+        number = id(instance)
+        table = self._descriptors
+        try:
+            ref: Any = weakref.ref(instance, lambda _: table.pop(number, None))
+        except TypeError:  # an object that cannot be held weakly
+
+            def ref() -> Any:
+                return instance
+
+        made = Function(
+            _method(self._python_function, ref), self._name, self._options, bound=True
+        )
+        made._detector = self._detector
+        table[number] = (ref, made)
+        return made
+
+    def __reduce__(self) -> Any:
+        return _unpickled, (self._python_function, self._name, self._options)
+
+    def __deepcopy__(self, memo: Any) -> Function:
+        return self
+
+    # -- calling ----------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the graph for these arguments, tracing it first if there is none.
+
+        Raises TypeError if the arguments do not fit the signature; tracing and running raise
+        what the function's ops do.
+        """
+        if not STATE.unusual and not OPTIONS.run_functions_eagerly:
+            for entry in self._entries:
+                result = entry(args, kwargs)
+                if result is not MISS:
+                    self._detector.calls += 1
+                    return result
+        return self._call(args, kwargs)
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if OPTIONS.run_functions_eagerly:
+            return self._python_function(*args, **kwargs)
+        bound, types, key = self._typed(args, kwargs)
+        concrete, made = self._concrete(key, bound, types, has_values=True)
+        if made:
+            self._detector.traced(self._shown(), self._options.reduce_retracing)
+        else:
+            self._detector.calls += 1
+        tensors: list[Any] = []
+        parameters = concrete.function_type.parameters.values()
+        for p, value in zip(parameters, bound.values, strict=True):
+            kind = p.type_constraint
+            if type(kind) is TensorSpec:
+                tensors.append(kind.cast(value))
+            else:
+                tensors += kind.to_tensors(value)
+        result = concrete.pack(concrete.call_flat(tensors))
+        concrete.general_calls += 1
+        if not STATE.unusual and concrete.general_calls in BUILD_AT:
+            self._remember(concrete, args, kwargs, bound)
+        return result
+
+    def _remember(
+        self,
+        concrete: ConcreteFunction,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        bound: Bound,
+    ) -> None:
+        """Puts an entry for calls like this one in front."""
+        entry = make_entry(concrete, args, kwargs, bound, len(self._cache) > 1)
+        if entry is not None:
+            self._entries = (entry, *self._entries[: ENTRIES - 1])
+
+    def _typed(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], for_signature: bool = False
+    ) -> tuple[Bound, list[TraceType], Key]:
+        """The call's arguments in canonical form, their types, and what traces are found by."""
+        try:
+            bound = self._signature.bind(args, kwargs)
+        except TypeError as e:
+            raise failed_binding(e, args, kwargs, self._shown_signature()) from None
+        context = Tracing(for_signature=for_signature)
+        if self._constraints is not None:
+            types = self._constraints
+            try:
+                bound = bound._replace(values=self._cast(bound, types, context))
+            except (TypeError, ValueError) as e:
+                shown = self._shown_signature()
+                raise failed_binding(e, args, kwargs, shown) from None
+        else:
+            types = [from_value(v, context) for v in bound.values]
+        return bound, types, ((bound.extra, bound.keywords), *types)
+
+    def _cast(
+        self, bound: Bound, types: Sequence[TraceType], context: Tracing
+    ) -> list[Any]:
+        if len(bound.values) != len(types):
+            raise TypeError(
+                "too many positional arguments"
+                if len(bound.values) > len(types)
+                else f"missing a required argument: {'args'!r}"
+            )
+        return [
+            v if isinstance(v, TypeSpec) and context.for_signature and v.is_subtype_of(t)
+            else t.cast(v)
+            for t, v in zip(types, bound.values, strict=True)
+        ]  # fmt: skip
+
+    def _shown_signature(self) -> str:
+        return (
+            str(self._signature)
+            if self._constraints is None
+            else str(self.function_type)
+        )
+
+    def _shown(self) -> Callable[..., Any]:
+        """The function that messages name."""
+        return getattr(
+            self._python_function, "__wrapped_method__", self._python_function
+        )
+
+    # -- tracing ----------------------------------------------------------------------
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The trace for arguments, or for specs in their place.
+
+        With an `input_signature` no arguments are needed. Raises TypeError if arguments
+        are missing or do not fit.
+        """
+        if self._constraints is not None and not args and not kwargs:
+            kinds = self._constraints
+            split = len(kinds) - len(self._signature.keyword_only)
+            names = [p.name for p in self._signature.keyword_only]
+            bound = self._signature.bind(
+                tuple(kinds[:split]), dict(zip(names, kinds[split:], strict=True))
+            )
+            key: Key = ((bound.extra, bound.keywords), *kinds)
+            return self._concrete(key, bound, kinds, has_values=False)[0]
+        bound, types, key = self._typed(args, kwargs, for_signature=True)
+        return self._concrete(key, bound, types, has_values=False)[0]
+
+    def _concrete(
+        self, key: Key, bound: Bound, types: Sequence[TraceType], has_values: bool
+    ) -> tuple[ConcreteFunction, bool]:
+        """The trace for these types, and whether it was made now."""
+        found = self._cache.find(key)
+        if found is not None:
+            return found, False
+        if self._initialized:
+            return self._cache.find_or_trace(
+                key, lambda: self._trace(key, bound, types, has_values)
+            )
+        with self._first:
+            if not self._initialized:
+                return self._trace_first(key, bound, types, has_values), True
+        return self._concrete(key, bound, types, has_values)
+
+    def _trace_first(
+        self, key: Key, bound: Bound, types: Sequence[TraceType], has_values: bool
+    ) -> ConcreteFunction:
+        """The first trace may make variables; if it does, a second one must not."""
+        created: list[Any] = []
+
+        def admit(variable: Any) -> None:
+            created.append(weakref.ref(variable))
+
+        concrete = self._record(bound, types, has_values, admit)
+        self._created = created
+        self._initialized = True
+        if created:
+            return self._trace(key, bound, types, has_values)
+        self._keep(key, concrete)
+        return concrete
+
+    def _trace(
+        self, key: Key, bound: Bound, types: Sequence[TraceType], has_values: bool
+    ) -> ConcreteFunction:
+        if self._options.reduce_retracing and len(self._cache):
+            key = self._cache.generalize(key)
+            types = key[1:]
+
+        def refuse(variable: Any) -> None:
+            raise ValueError(SINGLETON if self._created else LATER)
+
+        concrete = self._record(bound, types, has_values, refuse)
+        self._keep(key, concrete)
+        return concrete
+
+    def _keep(self, key: Key, concrete: ConcreteFunction) -> None:
+        self._cache.add(key, concrete)
+        self._entries = ()  # another trace may now be the most specific one
+
+    def _record(
+        self,
+        bound: Bound,
+        types: Sequence[TraceType],
+        has_values: bool,
+        admit: Callable[[Any], None],
+    ) -> ConcreteFunction:
+        self._traced += 1
+        graph = FuncGraph(self._name)
+        graph.admit_variable = admit
+        graph.seed = getattr(getattr(door.level(), "graph", None), "seed", None)
+        function = self._python_function
+        if self._options.autograph:
+            function = converted_for_graphs(function, self._options.autograph_options)
+        output = trace(
+            function, self._shown(), graph, bound, types,
+            converted=self._options.autograph, has_values=has_values,
+        )  # fmt: skip
+        graph.admit_variable = None
+        parameters = typed(
+            self._signature, bound, types, optional=self._constraints is not None
+        )
+        whole = FunctionType(list(parameters.parameters.values()), output)
+        return ConcreteFunction(graph, whole, bound, self._name)
+
+
+def _has_self(function: Callable[..., Any], bound: bool) -> bool:
+    """True for a method that is not bound yet: its signature is read once it is."""
+    code = getattr(function, "__code__", None)
+    if bound or code is None or not code.co_argcount:
+        return False
+    return code.co_varnames[0] in ("self", "cls") and "." in function.__qualname__
+
+
+def _method(function: Callable[..., Any], ref: Callable[[], Any]) -> Callable[..., Any]:
+    """The function bound to an object that it holds weakly."""
+
+    def bound(*args: Any, **kwargs: Any) -> Any:
+        instance = ref()
+        if instance is None:
+            raise ReferenceError(
+                f"the object whose method {function.__qualname__} was to be traced is gone"
+            )
+        return function(instance, *args, **kwargs)
+
+    functools.update_wrapper(bound, function)
+    del bound.__wrapped__
+    bound.__signature__ = Signature.of(function, bound=True).as_inspect()  # type: ignore[attr-defined]
+    bound.__wrapped_method__ = function  # type: ignore[attr-defined]
+    return bound
+
+
+def _unpickled(function: Callable[..., Any], name: str, options: Options) -> Function:
+    return Function(function, name, options)

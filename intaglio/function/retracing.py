@@ -1,0 +1,59 @@
+"""TensorFlow's warning about functions that are traced again and again."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from intaglio.base.log import logger
+
+HISTORY = 10  # calls that are looked back on
+THRESHOLD = 5  # traces among them that are too many
+MAXIMUM = 2  # warnings for one function
+
+_lock = threading.Lock()
+_detectors: dict[Any, Detector] = {}
+
+
+class Detector:
+    """Counts calls and traces of the functions that one piece of Python code makes."""
+
+    __slots__ = ("calls", "runs", "warnings")
+
+    def __init__(self) -> None:
+        self.runs: list[
+            int
+        ] = []  # calls since each of the last traces, that one included
+        self.calls = 0  # calls since the last trace
+        self.warnings = 0
+
+    def traced(self, shown: Any, quiet: bool) -> None:
+        """Takes note of a call that traced; warns if there are too many."""
+        with _lock:
+            if self.runs:
+                self.runs[-1] += self.calls
+            self.calls = 0
+            self.runs.append(1)
+            while sum(self.runs) - self.runs[0] > HISTORY:
+                self.runs.pop(0)
+            total = sum(self.runs)
+            if quiet or self.warnings >= MAXIMUM or len(self.runs) < THRESHOLD:
+                return
+            self.warnings += 1
+        logger().warning(
+            f"{len(self.runs)} out of the last {total} calls to {shown!r} triggered tf.function retracing. Tracing is "
+            "expensive and the excessive number of tracings could be due to (1) creating @tf.function repeatedly in a "
+            "loop, (2) passing tensors with different shapes, (3) passing Python objects instead of tensors. For (1), "
+            "please define your @tf.function outside of the loop. For (2), @tf.function has reduce_retracing=True option "
+            "that can avoid unnecessary retracing. For (3), please refer to "
+            "https://www.tensorflow.org/guide/function#controlling_retracing and "
+            "https://www.tensorflow.org/api_docs/python/tf/function for  more details."
+        )
+
+
+def detector_of(function: Any) -> Detector:
+    """The detector shared by all functions made of the same code."""
+    code = getattr(function, "__code__", None)
+    key = code if code is not None else id(function)
+    with _lock:
+        return _detectors.setdefault(key, Detector())

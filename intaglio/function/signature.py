@@ -1,0 +1,334 @@
+"""Signatures of traced functions: how arguments are bound, typed and cast.
+
+Binding brings every way of writing a call (positions, keywords, defaults, `*args`, `**kwargs`)
+into one form: a value for each parameter, extra positions as parameters `args_0`, `args_1`, ...
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from intaglio.base import nest
+from intaglio.function.trace_types import from_value
+from intaglio.trace.trace_type import TraceType, Tracing
+from intaglio.trace.type_spec import TypeSpec
+
+POSITIONAL_ONLY = inspect.Parameter.POSITIONAL_ONLY
+POSITIONAL_OR_KEYWORD = inspect.Parameter.POSITIONAL_OR_KEYWORD
+VAR_POSITIONAL = inspect.Parameter.VAR_POSITIONAL
+KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
+VAR_KEYWORD = inspect.Parameter.VAR_KEYWORD
+EMPTY = inspect.Parameter.empty
+_DEFAULT = "<captured_default_value>"
+
+
+class Parameter(NamedTuple):
+    """A parameter of a trace: its name, kind and type."""
+
+    name: str
+    kind: Any
+    type_constraint: TraceType
+    optional: bool = False
+
+    def __str__(self) -> str:
+        default = f" = {_DEFAULT}" if self.optional else ""
+        return f"{self.name}: {self.type_constraint!r}{default}"
+
+
+class FunctionType:
+    """The types of a trace: parameters, output and captures. `tf.types.experimental.FunctionType`."""
+
+    __slots__ = ("captures", "output", "parameters")
+
+    def __init__(
+        self,
+        parameters: Sequence[Parameter],
+        output: TraceType | None = None,
+        captures: Mapping[Any, TraceType] | None = None,
+    ) -> None:
+        self.parameters: dict[str, Parameter] = {p.name: p for p in parameters}
+        self.output = output
+        self.captures: dict[Any, TraceType] = dict(captures or {})
+
+    @property
+    def flat_inputs(self) -> list[TraceType]:
+        """The TensorSpecs of the tensors that a call passes, in order."""
+        return [
+            t for p in self.parameters.values() for t in p.type_constraint.flatten()
+        ]
+
+    @property
+    def flat_captures(self) -> list[TraceType]:
+        """The TensorSpecs of what is captured."""
+        return [t for c in self.captures.values() for t in c.flatten()]
+
+    @property
+    def flat_outputs(self) -> list[TraceType]:
+        """The TensorSpecs of the outputs."""
+        return [] if self.output is None else self.output.flatten()
+
+    def pack_output(self, flat_values: Sequence[Any]) -> Any:
+        """Flat outputs in the structure that the function returned."""
+        if self.output is None:
+            raise ValueError("Can not pack outputs for undefined output type.")
+        return self.output.from_tensors(iter(flat_values))
+
+    def is_supertype_of(self, other: FunctionType) -> bool:
+        """True if a trace of this type serves calls of the other."""
+        mine, yours = self.parameters, other.parameters
+        return list(mine) == list(yours) and all(
+            yours[n].type_constraint.is_subtype_of(mine[n].type_constraint)
+            for n in mine
+        )
+
+    def most_specific_common_subtype(
+        self, others: Sequence[FunctionType]
+    ) -> FunctionType | None:
+        """The type that serves the calls of this one and of all the others, or None."""
+        merged: list[Parameter] = []
+        for name, p in self.parameters.items():
+            if any(list(o.parameters) != list(self.parameters) for o in others):
+                return None
+            joined = p.type_constraint.most_specific_common_supertype(
+                [o.parameters[name].type_constraint for o in others]
+            )
+            if joined is None:
+                return None
+            merged.append(p._replace(type_constraint=joined))
+        return FunctionType(merged)
+
+    def bind(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """A value for each parameter. Raises TypeError as calling a Python function does."""
+        found: dict[str, Any] = {}
+        positional = [p for p in self.parameters.values() if p.kind is not KEYWORD_ONLY]
+        if len(args) > len(positional):
+            raise TypeError("too many positional arguments")
+        for p, value in zip(positional, args, strict=False):
+            found[p.name] = value
+        for name, value in kwargs.items():
+            p = self.parameters.get(name)
+            if p is None or p.kind is POSITIONAL_ONLY:
+                continue
+            if name in found:
+                raise TypeError(f"multiple values for argument {name!r}")
+            found[name] = value
+        for name in self.parameters:
+            if name not in found:
+                raise TypeError(f"missing a required argument: {name!r}")
+        for name in kwargs:
+            p = self.parameters.get(name)
+            if p is None or p.kind is POSITIONAL_ONLY:
+                raise TypeError(f"got an unexpected keyword argument {name!r}")
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, FunctionType)
+            and list(self.parameters.values()) == list(other.parameters.values())
+            and self.output == other.output
+        )
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.parameters.values()))
+
+    def __str__(self) -> str:
+        inner = ", ".join(map(str, self.parameters.values()))
+        arrow = "" if self.output is None else f" -> {self.output!r}"
+        return f"({inner}){arrow}"
+
+    def __repr__(self) -> str:
+        lines = [
+            f"  {p.name} ({p.kind.name}): {p.type_constraint!r}"
+            for p in self.parameters.values()
+        ] or ["  None"]
+        captures = [f"  {k}: {v!r}" for k, v in self.captures.items()] or ["  None"]
+        return "\n".join(
+            [
+                "Input Parameters:", *lines,
+                "Output Type:", f"  {self.output!r}",
+                "Captures:", *captures,
+            ]
+        )  # fmt: skip
+
+
+class Signature:
+    """The signature of a Python function: binds calls in whatever way they are written.
+
+    `constraints` are the types of an `input_signature`, in the order of the parameters.
+    """
+
+    def __init__(self, parameters: Sequence[inspect.Parameter], name: str) -> None:
+        self.name = name
+        self.parameters = tuple(parameters)
+        self.positional = [
+            p for p in parameters if p.kind in (POSITIONAL_ONLY, POSITIONAL_OR_KEYWORD)
+        ]
+        self.varargs = next((p for p in parameters if p.kind is VAR_POSITIONAL), None)
+        self.keyword_only = [p for p in parameters if p.kind is KEYWORD_ONLY]
+        self.varkw = next((p for p in parameters if p.kind is VAR_KEYWORD), None)
+        self.required = len([p for p in self.positional if p.default is EMPTY])
+        self.names = tuple([p.name for p in self.positional])
+        self.simple = not self.keyword_only
+        self.defaults = tuple([p.default for p in self.positional])
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], bound: bool = False) -> Signature:
+        """The signature of a callable; `bound` leaves out the first parameter."""
+        parameters = list(inspect.signature(function).parameters.values())
+        if bound and parameters and parameters[0].kind is not VAR_POSITIONAL:
+            parameters = parameters[1:]
+        return cls(parameters, getattr(function, "__name__", type(function).__name__))
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
+        """One value for each parameter. Raises TypeError as Python does."""
+        n = len(args)
+        if not kwargs and self.simple and self.required <= n <= len(self.names):
+            return Bound(self.names, [*args, *self.defaults[n:]], 0, ())
+        return self._bind_slowly(args, kwargs)
+
+    def _bind_slowly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Bound:
+        left = dict(kwargs)
+        values: list[Any] = list(args[: len(self.names)])
+        extra = args[len(self.names) :]
+        if extra and self.varargs is None:
+            raise TypeError("too many positional arguments")
+        for index, p in enumerate(self.positional):
+            named = p.name in left and p.kind is not POSITIONAL_ONLY
+            if index < len(values):
+                if named:
+                    raise TypeError(f"multiple values for argument {p.name!r}")
+            elif named:
+                values.append(left.pop(p.name))
+            elif p.default is EMPTY:
+                raise TypeError(f"missing a required argument: {p.name!r}")
+            else:
+                values.append(p.default)
+        names = list(self.names)
+        for i, value in enumerate(extra):
+            names.append(f"{self.varargs.name}_{i}")  # type: ignore[union-attr]
+            values.append(value)
+        keywords: list[str] = []
+        for p in self.keyword_only:
+            if p.name not in left and p.default is EMPTY:
+                raise TypeError(f"missing a required argument: {p.name!r}")
+            keywords.append(p.name)
+            values.append(left.pop(p.name, p.default))
+        if left and self.varkw is None:
+            raise TypeError(f"got an unexpected keyword argument {next(iter(left))!r}")
+        for name in sorted(left):
+            keywords.append(name)
+            values.append(left[name])
+        return Bound((*names, *keywords), values, len(extra), tuple(keywords))
+
+    def kind_of(self, name: str, bound: Bound) -> Any:
+        """The kind that a bound parameter is shown with."""
+        if name in bound.keywords:
+            return KEYWORD_ONLY
+        if bound.extra:
+            return POSITIONAL_ONLY
+        for p in self.positional:
+            if p.name == name:
+                return p.kind
+        return POSITIONAL_ONLY
+
+    def default_names(self) -> frozenset[str]:
+        """The parameters that have defaults."""
+        return frozenset([p.name for p in self.parameters if p.default is not EMPTY])
+
+    def as_inspect(self) -> inspect.Signature:
+        """The signature as the standard library's object."""
+        return inspect.Signature(list(self.parameters))
+
+    def __str__(self) -> str:
+        plain: list[inspect.Parameter] = [
+            p.replace(
+                annotation=EMPTY, default=EMPTY if p.default is EMPTY else _Shown()
+            )
+            for p in self.parameters
+        ]
+        return str(inspect.Signature(plain))
+
+
+class _Shown:
+    def __repr__(self) -> str:
+        return _DEFAULT
+
+
+class Bound(NamedTuple):
+    """The arguments of a call in canonical form.
+
+    `extra` is the number of `*args` values, `keywords` the names passed by keyword only.
+    """
+
+    names: tuple[str, ...]
+    values: list[Any]
+    extra: int
+    keywords: tuple[str, ...]
+
+    def call_with(self, values: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Values in the order of `names` as positional and keyword arguments."""
+        split = len(self.names) - len(self.keywords)
+        return list(values[:split]), dict(
+            zip(self.names[split:], values[split:], strict=True)
+        )
+
+
+def typed(
+    signature: Signature,
+    bound: Bound,
+    types: Sequence[TraceType],
+    optional: bool = False,
+) -> FunctionType:
+    """The FunctionType of a call."""
+    defaults = signature.default_names() if optional else frozenset()
+    return FunctionType(
+        [
+            Parameter(name, signature.kind_of(name, bound), kind, name in defaults)
+            for name, kind in zip(bound.names, types, strict=True)
+        ]
+    )
+
+
+def constraints_of(signature: Signature, input_signature: Any) -> list[TraceType]:
+    """The types that an `input_signature` gives the positional parameters.
+
+    Raises TypeError if it is no sequence of specs, or does not fit the parameters.
+    """
+    if not isinstance(input_signature, (tuple, list)):
+        raise TypeError(
+            f"input_signature must be either a tuple or a list, got {type(input_signature)}."
+        )
+    leaves = nest.flatten(input_signature)
+    wrong = [v for v in leaves if not isinstance(v, (TypeSpec, TraceType))]
+    if wrong:
+        raise TypeError(
+            "input_signature must be a possibly nested sequence of TensorSpec objects, got invalid args "
+            f"{wrong} with types {[type(v) for v in wrong]}."
+        )
+    context = Tracing(for_signature=True)
+    types = [from_value(v, context) for v in input_signature]
+    given = len(types)
+    for p in signature.positional[given:]:
+        if p.default is EMPTY:
+            raise TypeError(f"input_signature missing type constraint for {p.name}")
+        types.append(from_value(p.default, context))
+    for p in signature.keyword_only:
+        if p.default is EMPTY:
+            raise TypeError(f"input_signature missing type constraint for {p.name}")
+        types.append(from_value(p.default, context))
+    over = given - len(signature.positional)
+    if over > 0 and signature.varargs is None:
+        raise TypeError(f"input_signature contains {over} extra type constraints.")
+    return types
+
+
+def failed_binding(
+    reason: Any, args: tuple[Any, ...], kwargs: dict[str, Any], signature: Any
+) -> TypeError:
+    """TensorFlow's message for arguments that cannot be bound."""
+    return TypeError(
+        f"Binding inputs to tf.function failed due to `{reason}`. Received args: {args} and kwargs: {kwargs} "
+        f"for signature: {signature}."
+    )

@@ -1,0 +1,109 @@
+"""Tracing: a Python function called once with placeholders, its ops recorded into a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from intaglio.base import nest
+from intaglio.function.signature import Bound
+from intaglio.function.trace_types import from_value
+from intaglio.function.user_errors import in_user_code
+from intaglio.ir.graph import Node
+from intaglio.op import convert, raw
+from intaglio.op.tensor import Tensor
+from intaglio.trace.graph import FuncGraph
+from intaglio.trace.trace_type import PlaceholderContext, TraceType, Tracing
+
+
+class NotATensor(TypeError):
+    """A traced function returned something that graphs cannot."""
+
+
+def trace(
+    function: Callable[..., Any],
+    shown: Callable[..., Any],
+    graph: FuncGraph,
+    bound: Bound,
+    types: Sequence[TraceType],
+    *,
+    converted: bool,
+    has_values: bool,
+) -> TraceType:
+    """Records `function` into `graph`; returns the type of its output.
+
+    `bound` has the values of the call that traces (specs, if `has_values` is false), and
+    `shown` is the function that messages name.
+    """
+    with graph.as_default():
+        arguments = _placeholders(graph, bound, types, has_values)
+        args, kwargs = bound.call_with(arguments)
+        try:
+            result = function(*args, **kwargs)
+        except Exception as e:
+            told = in_user_code(e) if converted else e
+            if told is e:
+                raise
+            raise told from None
+        graph.example.clear()
+        structure = nest.map_structure(lambda v: _as_output(v, shown), result)
+        output_type = from_value(structure, Tracing())
+        outputs = [
+            raw.Identity(t, name="Identity") for t in output_type.to_tensors(structure)
+        ]
+        graph.outputs = outputs
+        graph.structured_outputs = (
+            None if structure is None else output_type.from_tensors(iter(outputs))
+        )
+    return output_type
+
+
+def _placeholders(
+    graph: FuncGraph, bound: Bound, types: Sequence[TraceType], has_values: bool
+) -> list[Any]:
+    """What the function is called with; the graph's inputs are made on the way."""
+
+    def make(spec: Any, name: str) -> Any:
+        return graph.placeholder(
+            spec.dtype, spec.dims, name, spec.content, user_name=name
+        )
+
+    context = PlaceholderContext(make)
+    arguments: list[Any] = []
+    for name, kind, value in zip(bound.names, types, bound.values, strict=True):
+        context.name = _node_name(name)
+        made = kind.placeholder_value(context)
+        if made is NotImplemented:
+            made = value
+        tensors = kind.to_tensors(made)
+        graph.inputs.extend(tensors)
+        if has_values and tensors:
+            for inner, outer in zip(
+                tensors, kind.to_tensors(kind.cast(value)), strict=True
+            ):
+                graph.example[id(inner)] = outer
+        arguments.append(made)
+    return arguments
+
+
+def _node_name(name: str) -> str:
+    """A parameter's name as the name of its placeholder: no leading underscore."""
+    return name if not name.startswith("_") else f"arg{name}"
+
+
+def _as_output(value: Any, shown: Callable[..., Any]) -> Any:
+    """An output as a tensor of the graph; None and composite values stay."""
+    if value is None or isinstance(value, Tensor):
+        return value
+    if isinstance(value, Node):
+        return None
+    if nest.composite_spec(value) is not None and not hasattr(value, "__tf_tensor__"):
+        return value
+    try:
+        return convert.to_tensor(value)
+    except (TypeError, ValueError):
+        raise NotATensor(
+            "To be compatible with tf.function, Python functions must return zero or more Tensors or ExtensionTypes "
+            f"or None values; in compilation of {shown!r}, found return value of type {type(value).__name__}, "
+            "which is not a Tensor or ExtensionType."
+        ) from None

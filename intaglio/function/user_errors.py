@@ -1,0 +1,145 @@
+"""Errors of user code, told with the user's own lines: while tracing, and while a graph runs.
+
+Follows https://www.tensorflow.org/guide/function, "Debugging".
+"""
+
+from __future__ import annotations
+
+import traceback
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import errors, origins
+from intaglio.base.errors import OpError
+from intaglio.ir.graph import Node
+from intaglio.runtime import interpreter
+
+# Recursion repeats the same frames; this many are shown at each end.
+SHOWN_FRAMES = 40
+
+
+class UserCode:
+    """What `in user code:` says: the error as it was raised, and the user's frames."""
+
+    __slots__ = ("error", "frames")
+
+    def __init__(self, error: Exception, frames: list[str]) -> None:
+        self.error = error
+        self.frames = frames
+
+    def text(self) -> str:
+        """The whole message."""
+        frames = self.frames
+        if len(frames) > 2 * SHOWN_FRAMES:
+            left = len(frames) - 2 * SHOWN_FRAMES
+            frames = [
+                *frames[:SHOWN_FRAMES],
+                f"    ... {left} more frames ...",
+                *frames[-SHOWN_FRAMES:],
+            ]
+        message = "\n    ".join(str(self.error).split("\n"))
+        return (
+            "in user code:\n\n"
+            + "\n".join(frames)
+            + f"\n\n    {type(self.error).__name__}: {message}\n"
+        )
+
+
+def in_user_code(error: Exception, converted: bool = True) -> Exception:
+    """The error to raise for one that the traced function raised.
+
+    It has the same class where that class takes a message, and shows the user's frames;
+    frames of nested traces are joined into one list.
+    """
+    inner: UserCode | None = getattr(error, "ag_error_metadata", None)
+    frames = user_frames(error.__traceback__, converted)
+    original = error if inner is None else inner.error
+    if inner is not None:
+        frames += inner.frames
+    if not frames:
+        return error
+    told = UserCode(original, frames)
+    made = remade(original, told.text())
+    made.ag_error_metadata = told  # type: ignore[attr-defined]
+    return made
+
+
+def remade(error: Exception, message: str) -> Exception:
+    """An exception of the same class with another message; a StagingError if that cannot be."""
+    kind = type(error)
+    if isinstance(error, OpError):
+        return kind(error.node_def, error.op, message)
+    if isinstance(error, KeyError):
+        return errors.MultilineMessageKeyError(
+            message, error.args[0] if error.args else ""
+        )
+    if kind.__init__ in (
+        Exception.__init__, ValueError.__init__, object.__init__, errors.PyCTError.__init__,
+    ) or kind.__module__ == "builtins":  # fmt: skip
+        try:
+            return kind(message)
+        except TypeError:
+            pass
+    return errors.StagingError(message)
+
+
+def user_frames(trace: TracebackType | None, converted: bool) -> list[str]:
+    """The user's frames of a traceback, outermost first, as text."""
+    found: list[str] = []
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if not origins.is_ours(code):
+            frame = origins.Frame(code.co_filename, trace.tb_lineno, code.co_name)
+            mark = "  *" if converted and not found else ""
+            found.append(f"    {frame}{mark}\n        {frame.source}")
+        trace = trace.tb_next
+    return found
+
+
+def graph_failure(error: Exception, name: str) -> Exception:
+    """The error to raise for one that a kernel raised while the graph `name` ran."""
+    node = interpreter.failing_node(error)
+    if node is None:
+        return error
+    told = _as_op_error(error, node)
+    if told is None:
+        return error
+    if told._message.startswith("Graph execution error:"):
+        return told
+    lines = "".join([f"  {frame}\n\n" for frame in reversed(node.frames)])
+    told._message = (
+        f"Graph execution error:\n\nDetected at node {node.name} defined at (most recent call last):\n{lines}"
+        f"{told._message}\n\t [[{{{{node {node.name}}}}}]] [Op:{name}]"
+    )
+    told._op = node
+    return told
+
+
+def _as_op_error(error: Exception, node: Node) -> OpError | None:
+    if isinstance(error, OpError):
+        return error
+    if isinstance(
+        error,
+        (ValueError, IndexError, ZeroDivisionError, np.exceptions.AxisError),
+    ) and not isinstance(error, UnicodeError):
+        return errors.InvalidArgumentError(None, node, str(error))
+    return None
+
+
+def formatted(error: BaseException) -> str:
+    """The last line of a traceback."""
+    return traceback.format_exception_only(type(error), error)[-1].strip()
+
+
+def expected_dtype(name: str, index: int, wanted: Any, got: Any) -> OpError:
+    """The error for a concrete function called with a tensor of the wrong dtype."""
+    names = {"float32": "float", "float64": "double", "float16": "half"}
+    w, g = names.get(wanted.name, wanted.name), names.get(got.name, got.name)
+    return errors.InvalidArgumentError(
+        None,
+        None,
+        f"cannot compute {name} as input #{index}(zero-based) was expected to be a {w} tensor "
+        f"but is a {g} tensor [Op:{name}]",
+    )

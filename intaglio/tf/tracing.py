@@ -1,0 +1,94 @@
+"""`tf.function` and what belongs to tracing: scopes, devices, order.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/function.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from intaglio.base import nest
+from intaglio.function.polymorphic import Function, Options
+from intaglio.ir.graph import SymbolicTensor
+from intaglio.op.tensor import Tensor
+from intaglio.trace.scopes import (
+    control_dependencies,
+    current_name_scope,
+    device,
+    executing_eagerly,
+    init_scope,
+    inside_function,
+    name_scope,
+)
+from intaglio.trace.type_spec import TensorSpec, TypeSpec
+
+
+def function(
+    func: Callable[..., Any] | None = None,
+    input_signature: Any = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+) -> Any:
+    """Makes a function that runs as a graph; a decorator with or without arguments.
+
+    `input_signature` is a sequence of (nested) specs that every call must fit;
+    `reduce_retracing` joins shapes of repeated traces; `jit_compile` is accepted. Raises
+    TypeError for what is not callable or a signature that does not fit the function.
+    """
+
+    def decorated(inner: Callable[..., Any]) -> Function:
+        if not callable(inner):
+            raise TypeError(f"{inner} is not a callable object")
+        options = Options(
+            input_signature=input_signature,
+            autograph=autograph,
+            autograph_options=experimental_autograph_options,
+            jit_compile=experimental_compile if jit_compile is None else jit_compile,
+            reduce_retracing=reduce_retracing or bool(experimental_relax_shapes),
+            implements=experimental_implements,
+            attributes=experimental_attributes,
+        )
+        return Function(inner, _name_of(inner), options)
+
+    return decorated if func is None else decorated(func)
+
+
+def _name_of(func: Any) -> str:
+    while isinstance(func, functools.partial):
+        func = func.func
+    return getattr(func, "__name__", None) or type(func).__name__
+
+
+def is_symbolic_tensor(x: Any) -> bool:
+    """True for a tensor of a graph: it has no value yet."""
+    if isinstance(x, SymbolicTensor):
+        return True
+    if isinstance(x, Tensor):
+        return False
+    return any(
+        isinstance(t, SymbolicTensor) for t in nest.flatten(x, True) if t is not x
+    )
+
+
+__all__ = [
+    "TensorSpec",
+    "TypeSpec",
+    "control_dependencies",
+    "current_name_scope",
+    "device",
+    "executing_eagerly",
+    "function",
+    "init_scope",
+    "inside_function",
+    "is_symbolic_tensor",
+    "name_scope",
+]

@@ -1,0 +1,174 @@
+"""Scopes: names, order and devices of ops, and leaving the graph that is being traced.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/init_scope,
+https://www.tensorflow.org/api_docs/python/tf/name_scope,
+https://www.tensorflow.org/api_docs/python/tf/control_dependencies and
+https://www.tensorflow.org/api_docs/python/tf/device.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from intaglio.op import door
+from intaglio.runtime.eager import EagerLevel
+from intaglio.trace.graph import as_operations
+from intaglio.trace.recorder import Recorder
+
+
+class _Eager(threading.local):
+    """Scopes that are open where nothing records them."""
+
+    def __init__(self) -> None:
+        self.scope = ""
+        self.devices: list[str] = []
+
+
+_eager = _Eager()
+_DEVICE = re.compile(
+    r"^(/job:[^/]+)?(/replica:\d+)?(/task:\d+)?/?(device:)?(CPU|GPU|TPU|XLA_CPU|XLA_GPU):(\d+|\*)$",
+    re.IGNORECASE,
+)
+
+
+@contextmanager
+def init_scope() -> Iterator[None]:
+    """Ops of the block leave all functions being traced, and no tape sees them.
+
+    They run eagerly, or are recorded into the innermost graph that is no function's.
+    """
+    levels = door.stack().levels
+    outer = next(
+        lv
+        for lv in reversed(levels)
+        if lv.eager or not getattr(lv, "graph", lv).building_function
+    )
+    if outer.eager:
+        with door.pushed(EagerLevel()):
+            yield
+        return
+    with door.pushed(outer), door.unwatched(), outer.after(None):
+        yield
+
+
+class name_scope:  # noqa: N801 - TensorFlow's name
+    """Names of the block's ops begin with `name/`. Yields the scope's whole name."""
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str):
+            raise ValueError("name for name_scope must be a string.")
+        self._name = name
+        self._open: list[Any] = []
+
+    @property
+    def name(self) -> str:
+        """The name that was given."""
+        return self._name
+
+    def __enter__(self) -> str:
+        level = door.level()
+        manager = (
+            level.scoped(self._name)
+            if isinstance(level, Recorder)
+            else _eager_scope(self._name)
+        )
+        self._open.append(manager)
+        return manager.__enter__()
+
+    def __exit__(self, *error: Any) -> Any:
+        return self._open.pop().__exit__(*error)
+
+
+@contextmanager
+def _eager_scope(name: str) -> Iterator[str]:
+    outer = _eager.scope
+    if not name:
+        _eager.scope = ""
+    else:
+        _eager.scope = name if name.endswith("/") else f"{outer}{name}/"
+    try:
+        yield _eager.scope
+    finally:
+        _eager.scope = outer
+
+
+def current_name_scope() -> str:
+    """The name scope in force, without its last slash."""
+    level = door.level()
+    scope = level.scope if isinstance(level, Recorder) else _eager.scope
+    return scope.rstrip("/")
+
+
+@contextmanager
+def control_dependencies(control_inputs: Any) -> Iterator[None]:
+    """Ops of the block run after `control_inputs`; eagerly that is so anyway.
+
+    None forgets the dependencies in force. Raises TypeError for what is no op or tensor.
+    """
+    level = door.level()
+    if not isinstance(level, Recorder):
+        if callable(control_inputs):
+            control_inputs()
+        yield
+        return
+    with level.after(as_operations(level.graph, control_inputs)):
+        yield
+
+
+@contextmanager
+def device(device_name: Any) -> Iterator[None]:
+    """Ops of the block carry the device; there is one device that runs them, the CPU.
+
+    Raises ValueError for a malformed name, RuntimeError for a function eagerly.
+    """
+    level = door.level()
+    if callable(device_name):
+        if not isinstance(level, Recorder):
+            raise RuntimeError(
+                "tf.device does not support functions when eager execution is enabled."
+            )
+        yield
+        return
+    name = "" if device_name is None else str(device_name)
+    _check_device(name)
+    if isinstance(level, Recorder):
+        with level.on(name):
+            yield
+        return
+    _eager.devices.append(name)
+    try:
+        yield
+    finally:
+        _eager.devices.pop()
+
+
+def _check_device(name: str) -> None:
+    parts = [p for p in name.split("/") if p]
+    for part in parts:
+        known = part.partition(":")[0].lower() in (
+            "job", "replica", "task", "device", "cpu", "gpu", "tpu",
+        )  # fmt: skip
+        if not known:
+            raise ValueError(
+                f"Unknown attribute '{part}' is encountered while parsing the device spec: '{name}'."
+            )
+
+
+def executing_eagerly() -> bool:
+    """True if ops run now, False if they are recorded."""
+    return door.level().eager
+
+
+def inside_function() -> bool:
+    """True while a function is being traced."""
+    graph = getattr(door.level(), "graph", None)
+    return bool(graph is not None and graph.building_function)
+
+
+def current_graph() -> Any:
+    """The graph being recorded, or None."""
+    return getattr(door.level(), "graph", None)
