@@ -7,6 +7,7 @@ from typing import Any
 
 from intaglio.autodiff.plan import plan_of
 from intaglio.autodiff.tape import Entry
+from intaglio.base.dtypes import variant
 from intaglio.op import door, raw
 from intaglio.op.indexed_slices import IndexedSlices, concatenated
 
@@ -87,6 +88,6 @@ def total(parts: Sequence[Any]) -> Any:
         return parts[0]
     if all(isinstance(p, IndexedSlices) for p in parts):
         return concatenated(parts)
-    if len(parts) == 2 and door.level().eager:
+    if len(parts) == 2 and door.level().eager and parts[0].dtype is not variant:
         return raw.AddV2(*parts)
     return raw.AddN(list(parts))

@@ -8,6 +8,7 @@ from typing import Any
 from intaglio.autodiff.backward import OF_GRAPHS
 from intaglio.autodiff.derivative import Derivative, derivative_of
 from intaglio.autodiff.plan import trainable
+from intaglio.autodiff.surgery import extend
 from intaglio.autodiff.tape import Tape
 from intaglio.base.dtypes import resource
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
@@ -83,19 +84,6 @@ def fetched(
     return found
 
 
-def extend(node: Node, attrs: dict[str, Any], specs: Sequence[Spec]) -> None:
-    """Gives a recorded call further outputs; tapes that have seen the call learn of them."""
-    new = tuple(
-        [SymbolicTensor(node, len(node.outputs) + i, s) for i, s in enumerate(specs)]
-    )
-    node.attrs = {**node.attrs, **attrs}
-    node.outputs += new
-    node.attrs["Tout"] = tuple([v.dtype for v in node.outputs])
-    recorder = getattr(node.graph, "_recorder", None)
-    for watcher in recorder.watchers if recorder is not None else ():
-        watcher.extended(node)
-
-
 # -- eagerly -------------------------------------------------------------------------
 
 
@@ -169,6 +157,12 @@ def _backward_function(
         if absent(backward.needs, derivative, values):
             active = [i for i in range(n) if trainable(values[i])]
             backward = derivative.backward([values[i] for i in active])
+            if any(g is not None for g in grads[n:]) or absent(
+                backward.needs, derivative, values
+            ):
+                raise RuntimeError(
+                    f"the gradient of {derivative.graph!r} needs values that its forward graph did not keep"
+                )
         needs = fetched(backward.needs, derivative, values, inputs, outputs)
         given = [_or_zeros(grads[i], outputs[i]) for i in active]
         found = backward.unpack(call_graph(backward.graph, [*given, *needs]))

@@ -26,7 +26,7 @@ from intaglio.trace.graph import FuncGraph
 from intaglio.trace.recorder import Recorder
 
 # Ops whose result is a fact about a shape: the forward graph computes them.
-_OF_SHAPES = frozenset({"Shape", "Size", "Rank", "ShapeN"})
+OF_SHAPES = frozenset({"Shape", "Size", "Rank", "VariableShape"})
 
 
 class Backward:
@@ -65,6 +65,8 @@ class Derivative:
     def __init__(self, graph: Graph, wanted: tuple[int, ...]) -> None:
         self.graph = graph
         self.wanted = wanted
+        # The graph that the nodes were recorded into: it knows what stands for outer tensors.
+        self.source = graph.nodes[0].graph if graph.nodes else None
         self.nodes: list[Node] = []
         self._values: dict[int, SymbolicTensor] = {}
         self._members: set[int] = set()
@@ -94,7 +96,7 @@ class Derivative:
                     node.op, [self._values[id(v)] for v in node.inputs], node.attrs,
                     node.name, [v.spec for v in node.outputs],
                     control=tuple([control[id(c)] for c in node.control if id(c) in control]),
-                    origin=node.origin, graph=node.graph, device=node.device,
+                    origin=node.origin, graph=self, device=node.device,
                 )  # fmt: skip
                 control[id(node)] = new
                 self.nodes.append(new)
@@ -111,14 +113,13 @@ class Derivative:
             return self._captured(tensor)
         if id(tensor.node) in self._members:
             return tensor
-        if self.nodes and tensor.node.graph is self.nodes[0].graph:
+        if self.source is not None and tensor.node.graph is self.source:
             return self._revived(tensor)
         return self._captured(tensor)
 
     def _captured(self, tensor: Any) -> Any:
         """The input or constant that stands for an outer tensor in the graph."""
-        source = self.nodes[0].graph if self.nodes else None
-        pair = getattr(source, "captured", {}).get(id(tensor))
+        pair = getattr(self.source, "captured", {}).get(id(tensor))
         if pair is None or pair[0] is not tensor:
             return None
         return self.value(pair[1])
@@ -302,7 +303,7 @@ class _BackwardRecorder(Recorder):
     def execute(
         self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
     ) -> Sequence[Tensor]:
-        if op.name in _OF_SHAPES and inputs[0].graph is not self.graph:  # type: ignore[attr-defined]
+        if op.name in OF_SHAPES and inputs[0].graph is not self.graph:  # type: ignore[attr-defined]
             source = self.graph._source
             value = self.graph.forward_value(inputs[0])
             if value is not None:

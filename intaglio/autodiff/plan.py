@@ -72,7 +72,9 @@ def filled_like(spec: Spec, value: int) -> Any:
         return None
     if shapes.known(spec.shape):
         return filled(spec.dtype, spec.shape, value)
-    return raw.Fill(raw.Shape(spec.tensor), np.asarray(value, spec.dtype.numpy))
+    of_variable = spec.tensor.dtype is dtypes.resource
+    shape = (raw.VariableShape if of_variable else raw.Shape)(spec.tensor)
+    return raw.Fill(shape, np.asarray(value, spec.dtype.numpy))
 
 
 Source = Callable[[Sequence[Any], dict[str, Any], Sequence[Any]], Any]

@@ -14,6 +14,7 @@ from intaglio.base.dtypes import (
     DType,
     bool_,
     int8,
+    string,
     uint8,
 )
 from intaglio.base.errors import ShapeError, invalid_argument
@@ -36,6 +37,8 @@ class ZerosLike(Op):
         return Spec(x.dtype, x.shape)
 
     def kernel(self, x):
+        if not isinstance(x, (np.ndarray, np.generic)):
+            return x.zeros_like()  # a variant with numbers in it
         if x.dtype == object:
             return np.full(x.shape, b"", object)
         return np.zeros(x.shape, x.dtype)
@@ -108,7 +111,7 @@ class Empty(Op):
         return Spec(dtype, shape.as_shape())
 
     def kernel(self, shape, dtype):
-        if dtype.numpy == object:
+        if dtype is string:
             return np.full(shape.tolist(), b"", object)
         return np.zeros(shape.tolist(), dtype.numpy)
 

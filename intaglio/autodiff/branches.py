@@ -1,0 +1,150 @@
+"""Gradients of branches: the branch that ran keeps what its gradient needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from intaglio.autodiff.backward import OF_GRAPHS
+from intaglio.autodiff.calls import absent, fetched
+from intaglio.autodiff.derivative import Backward, Derivative, derivative_of
+from intaglio.autodiff.surgery import Draft, extend
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.op import convert, door, raw
+
+_IF = ("then_branch", "else_branch")
+
+
+def branches_of(node: Node) -> tuple[Graph, ...]:
+    """The graphs among which the node chooses."""
+    if "branches" in node.attrs:
+        return tuple(node.attrs["branches"])
+    return tuple([node.attrs[n] for n in _IF])
+
+
+def as_attrs(node: Node, graphs: Sequence[Graph]) -> dict[str, Any]:
+    """Graphs as the attributes that name a node's branches."""
+    if "branches" in node.attrs:
+        return {"branches": tuple(graphs)}
+    return dict(zip(_IF, graphs, strict=True))
+
+
+def branch_gradient(
+    node: Node, wanted: tuple[int, ...], grads: Sequence[Any]
+) -> list[Any]:
+    """The gradients of the inputs `wanted` of a recorded If or Case."""
+    graphs = branches_of(node)
+    inner = tuple([i - 1 for i in wanted])  # the first input chooses the branch
+    derivatives = [derivative_of(g, inner) for g in graphs]
+    values = [
+        [d.value(v) for v in g.outputs]
+        for d, g in zip(derivatives, graphs, strict=True)
+    ]
+    active = [i for i, g in enumerate(grads) if g is not None]
+    backwards = _alike(derivatives, values, active)
+    values = _keep(node, derivatives, values, backwards)
+    needs = [
+        fetched(b.needs, d, v, node.inputs[1:], node.outputs)
+        for b, d, v in zip(backwards, derivatives, values, strict=True)
+    ]
+    given = [convert.to_tensor(grads[i]) for i in active]
+    unified = [_unified(b, backwards, i, len(active)) for i, b in enumerate(backwards)]
+    outputs = choose(node, unified, [*given, *[t for ts in needs for t in ts]])
+    return backwards[0].unpack(outputs)
+
+
+def _alike(
+    derivatives: Sequence[Derivative],
+    values: Sequence[Sequence[SymbolicTensor]],
+    active: Sequence[int],
+) -> list[Backward]:
+    """Backward graphs of all branches that give gradients of the same inputs."""
+
+    def derive(required: frozenset[int]) -> list[Backward]:
+        return [
+            d.backward([v[i] for i in active], required, dense=True)
+            for d, v in zip(derivatives, values, strict=True)
+        ]
+
+    first = derive(frozenset())
+    some = frozenset([i for b in first for i, n in enumerate(b.results) if n])
+    if all(sum(b.results) == len(some) for b in first):
+        return first
+    return derive(some)
+
+
+def _keep(
+    node: Node,
+    derivatives: Sequence[Derivative],
+    values: Sequence[list[SymbolicTensor]],
+    backwards: Sequence[Backward],
+) -> list[list[SymbolicTensor]]:
+    """Gives the node what the backward graphs need as outputs, of all branches alike."""
+    missing = [
+        absent(b.needs, d, v)
+        for b, d, v in zip(backwards, derivatives, values, strict=True)
+    ]
+    specs = [v.spec for part in missing for v in part]
+    if not specs:
+        return list(values)
+    kept: list[list[SymbolicTensor]] = []
+    forwards: list[Graph] = []
+    for i, derivative in enumerate(derivatives):
+        outputs = list(values[i])
+        for j, part in enumerate(missing):
+            if i == j:
+                outputs += part
+                continue
+            outputs += [_stand_in(derivative, v) for v in part]
+        kept.append(outputs)
+        forwards.append(derivative.forward(outputs))
+    extend(node, as_attrs(node, forwards), specs)
+    return kept
+
+
+def _stand_in(derivative: Derivative, value: SymbolicTensor) -> SymbolicTensor:
+    """A value of the same type in a branch that does not compute it."""
+    attrs = {"dtype": value.dtype, "shape": value.dims}
+    draft = Draft((), derivative.nodes[0].graph if derivative.nodes else None)
+    name = f"OptionalNone_{len(derivative.nodes)}"
+    made = draft.node(raw.FakeParam, (), attrs, name, [value.spec])[0]
+    derivative.append(made.node)
+    return made
+
+
+def _unified(
+    backward: Backward, all_of_them: Sequence[Backward], index: int, active: int
+) -> Graph:
+    """The backward graph of one branch, taking the needs of all branches."""
+    graph = backward.graph
+    draft = Draft(graph.nodes, graph)
+    inputs = list(graph.inputs[:active])
+    for i, other in enumerate(all_of_them):
+        if i == index:
+            inputs += graph.inputs[active:]
+        else:
+            inputs += [
+                draft.placeholder(v.spec, f"unused_{i}_{j}")
+                for j, v in enumerate(other.graph.inputs[active:])
+            ]
+    return draft.graph(graph.name, inputs, graph.outputs)
+
+
+def choose(node: Node, graphs: Sequence[Graph], inputs: Sequence[Any]) -> list[Any]:
+    """Runs one of the graphs by the choice of the recorded node."""
+    kind = "Case" if "branches" in node.attrs else "If"
+    if not any(g.stateful for g in graphs):
+        kind = f"Stateless{kind}"
+    op = raw.CATALOGUE[kind]
+    attrs = {
+        **op.defaults,
+        **as_attrs(node, graphs),
+        "Tin": tuple([t.dtype for t in inputs]),
+        "Tout": tuple([v.dtype for v in graphs[0].outputs]),
+    }
+    return list(door.carry_out(op, [node.inputs[0], *inputs], attrs, None))
+
+
+OF_GRAPHS.update(
+    dict.fromkeys(("If", "StatelessIf", "Case", "StatelessCase"), branch_gradient)
+)

@@ -1,0 +1,275 @@
+"""Gradients of loops: values of each turn are stacked, a second loop takes them back.
+
+The forward loop pushes what a turn's gradient needs onto lists and counts its turns. The
+backward loop runs that often, pops the lists and carries the gradients of the loop variables.
+What no turn changes is handed over as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.autodiff.backward import OF_GRAPHS
+from intaglio.autodiff.derivative import (
+    Backward,
+    Derivative,
+    derivative_of,
+    gradient_spec,
+)
+from intaglio.autodiff.plan import filled_like, trainable
+from intaglio.autodiff.replay import replay
+from intaglio.autodiff.surgery import Draft, extend, insert_before
+from intaglio.base.dtypes import int32, variant
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.op import convert, door, raw
+from intaglio.op.keys import key
+from intaglio.op.spec import Spec
+from intaglio.op.tensor import Tensor
+from intaglio.ops.tensor_list import element_form
+from intaglio.trace.graph import record
+
+COUNTER = "_turns"  # the attribute that tells which output counts the turns
+_LIST = Spec(variant, ())
+_NUMBER = Spec(int32, ())
+
+
+def while_gradient(
+    node: Node, wanted: tuple[int, ...], grads: Sequence[Any]
+) -> list[Any]:
+    """The gradients of the inputs `wanted` of a recorded While."""
+    body: Graph = node.attrs["body"]
+    carried = _carried(body, wanted)
+    derivative = derivative_of(body, carried)
+    outs = [derivative.value(v) for v in body.outputs]
+    backward = derivative.backward(
+        [outs[j] for j in carried], frozenset(range(len(carried))), dense=True
+    )
+    fixed, stacked = _sorted_needs(node, derivative, outs, backward)
+    lists = _lists(node, derivative, outs, stacked)
+    turns = node.outputs[node.attrs[COUNTER]]
+    start = [_start(node.outputs[j], grads[j]) for j in carried]
+    ends = _backward_loop(turns, lists, stacked, fixed, start, backward)
+    return [ends[carried.index(j)] for j in wanted]
+
+
+def _carried(body: Graph, wanted: tuple[int, ...]) -> tuple[int, ...]:
+    """The loop variables that depend on the wanted ones after any number of turns."""
+    reached = set(wanted)
+    while True:
+        derivative = derivative_of(body, tuple(sorted(reached)))
+        watched = derivative.tape.watched
+        grown = reached | {
+            j
+            for j, v in enumerate(body.outputs)
+            if trainable(v) and key(derivative.value(v)) in watched
+        }
+        if grown == reached:
+            return tuple(sorted(reached))
+        reached = grown
+
+
+def _sorted_needs(
+    node: Node,
+    derivative: Derivative,
+    outs: Sequence[SymbolicTensor],
+    backward: Backward,
+) -> tuple[dict[int, Tensor], list[SymbolicTensor]]:
+    """Needs that are the same in every turn (by id), and those that have to be stacked."""
+    fixed: dict[int, Tensor] = {}
+    stacked: list[SymbolicTensor] = []
+    for need in backward.needs:
+        place = derivative.places.get(id(need))
+        if place is not None and outs[place] is derivative.inputs[place]:
+            fixed[id(need)] = node.inputs[place]
+        elif derivative.owns(need):
+            stacked.append(need)  # type: ignore[arg-type]
+        else:
+            fixed[id(need)] = need
+    return fixed, stacked
+
+
+def _start(output: SymbolicTensor, gradient: Any) -> Tensor:
+    """The gradient that a loop variable ends with: zeros if nobody uses it."""
+    if gradient is not None:
+        return convert.to_tensor(gradient)
+    return filled_like(gradient_spec(output), 0)
+
+
+# -- the forward loop ----------------------------------------------------------------
+
+
+def _lists(
+    node: Node,
+    derivative: Derivative,
+    outs: Sequence[SymbolicTensor],
+    stacked: Sequence[SymbolicTensor],
+) -> list[SymbolicTensor]:
+    """The loop's outputs with the stacked values: lists that it has already, and new ones."""
+    have: dict[int, int] = {}
+    for j, out in enumerate(outs):
+        push = out.node
+        if (
+            push.op.name == "TensorListPushBack"
+            and push.inputs[0] is derivative.inputs[j]
+        ):
+            have[id(push.inputs[1])] = j
+    missing = [v for v in stacked if id(v) not in have]
+    first = len(node.outputs) + (COUNTER not in node.attrs)
+    _stack(node, derivative, outs, missing)
+    have.update({id(v): first + i for i, v in enumerate(missing)})
+    return [node.outputs[have[id(v)]] for v in stacked]
+
+
+def _stack(
+    node: Node,
+    derivative: Derivative,
+    outs: Sequence[SymbolicTensor],
+    stacked: Sequence[SymbolicTensor],
+) -> None:
+    """Makes the recorded loop count its turns and push these values onto lists."""
+    counts = COUNTER not in node.attrs
+    if not stacked and not counts:
+        return
+    n = len(node.outputs)
+    body = Draft(derivative.nodes, derivative)
+    inputs, outputs = list(derivative.inputs), list(outs)
+    if counts:
+        turn = body.placeholder(_NUMBER, "turn")
+        one = body.constant(np.asarray(1, np.int32), _NUMBER, "one")
+        inputs.append(turn)
+        outputs += body.node(raw.AddV2, [turn, one], {}, "next_turn")
+    for value in stacked:
+        handle = body.placeholder(_LIST, "list")
+        inputs.append(handle)
+        outputs += body.node(
+            raw.TensorListPushBack, [handle, value], {}, "TensorListPushBack"
+        )
+    specs = [*[_NUMBER] * counts, *[_LIST] * len(stacked)]
+    name = node.attrs["body"].name
+    attrs: dict[str, Any] = {
+        "body": body.graph(name, inputs, outputs),
+        "cond": _with_inputs(node.attrs["cond"], specs),
+    }
+    if counts:
+        attrs[COUNTER] = n
+    extend(node, attrs, specs, _initial(node, counts, stacked))
+
+
+def _with_inputs(graph: Graph, specs: Sequence[Spec]) -> Graph:
+    """The condition, taking further loop variables that it does not look at."""
+    draft = Draft(graph.nodes, graph)
+    more = [draft.placeholder(s, "unused") for s in specs]
+    return draft.graph(graph.name, [*graph.inputs, *more], graph.outputs)
+
+
+def _initial(
+    node: Node, counts: bool, stacked: Sequence[SymbolicTensor]
+) -> list[SymbolicTensor]:
+    """The first values of the counter and the lists, as nodes before the loop."""
+    draft = Draft(())
+    made: list[SymbolicTensor] = []
+    base = node.name
+    if counts:
+        zero = np.asarray(0, np.int32)
+        made.append(draft.constant(zero, Spec(int32, (), zero), f"{base}/turns"))
+    if stacked:
+        limit = np.asarray(-1, np.int32)
+        most = draft.constant(limit, Spec(int32, (), limit), f"{base}/max_num_elements")
+    for value in stacked:
+        form = element_form(value.spec)
+        shape = draft.constant(
+            form, Spec(int32, form.shape, form), f"{base}/element_shape"
+        )
+        attrs = {"element_dtype": value.dtype}
+        made += draft.node(
+            raw.EmptyTensorList, [shape, most], attrs, f"{base}/EmptyTensorList"
+        )
+    insert_before(node, draft.nodes)
+    return made
+
+
+# -- the backward loop ---------------------------------------------------------------
+
+
+def _backward_loop(
+    turns: Tensor,
+    lists: Sequence[Tensor],
+    stacked: Sequence[SymbolicTensor],
+    fixed: dict[int, Tensor],
+    start: Sequence[Tensor],
+    backward: Backward,
+) -> list[Tensor]:
+    """Runs the backward graph once for each turn, last turn first."""
+    loop = [turns, *lists, *fixed.values(), *start]
+    first, second = 1 + len(lists), 1 + len(lists) + len(fixed)
+    place = {id(v): i for i, v in enumerate(stacked)}
+    kept = {number: i for i, number in enumerate(fixed)}
+
+    def body(*state: Tensor) -> list[Tensor]:
+        handles: list[Tensor] = []
+        popped: list[Tensor] = []
+        for handle, value in zip(state[1:first], stacked, strict=True):
+            rest, item = raw.TensorListPopBack(
+                handle, element_form(value.spec), element_dtype=value.dtype
+            )
+            item.spec = Spec(value.dtype, value.dims)
+            handles.append(rest)
+            popped.append(item)
+        constant = state[first:second]
+        needs = [
+            popped[place[id(n)]] if id(n) in place else constant[kept[id(n)]]
+            for n in backward.needs
+        ]
+        found = replay(backward.graph, [*state[second:], *needs])
+        return [raw.Sub(state[0], 1), *handles, *constant, *found]
+
+    def more(*state: Tensor) -> list[Tensor]:
+        return [raw.Greater(state[0], 0)]
+
+    graphs = [
+        _recorded(function, f"{backward.graph.name}_{part}", loop)
+        for function, part in ((more, "cond"), (body, "body"))
+    ]
+    kind = "While" if any(g.stateful for g in graphs) else "StatelessWhile"
+    op = raw.CATALOGUE[kind]
+    attrs = {
+        **op.defaults,
+        "cond": graphs[0],
+        "body": graphs[1],
+        "T": tuple([t.dtype for t in loop]),
+    }
+    outputs = door.carry_out(op, loop, attrs, None)
+    return list(outputs[second:])
+
+
+def _recorded(function: Any, name: str, state: Sequence[Any]) -> Graph:
+    """A condition or body as a graph, resources with what is known of them."""
+    specs = [(t.dtype, t.dims, f"state_{i}") for i, t in enumerate(state)]
+
+    def with_contents(*given: Any) -> Any:
+        for placeholder, tensor in zip(given, state, strict=True):
+            known = _resource_spec(tensor)
+            if known is not None:
+                placeholder.spec = known
+        return function(*given)
+
+    graph, result = record(with_contents, name, specs)
+    graph.outputs = [
+        v if v.graph is graph else graph.capture(v)  # type: ignore[attr-defined]
+        for v in result
+    ]
+    return graph.freeze_function()
+
+
+def _resource_spec(tensor: Any) -> Spec | None:
+    """The spec of a resource, which says what it contains; None for other tensors."""
+    spec = getattr(tensor, "spec", None)
+    if spec is not None and isinstance(spec.value, Spec):
+        return spec
+    return None
+
+
+OF_GRAPHS.update(dict.fromkeys(("While", "StatelessWhile"), while_gradient))

@@ -1,0 +1,111 @@
+"""Changing recorded nodes and composing graphs by hand, for gradients of control flow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.op import raw
+from intaglio.op.op import Op
+from intaglio.op.spec import Spec
+
+_NAMED = ("Tout", "T", "Tin")
+
+
+def extend(
+    node: Node,
+    attrs: dict[str, Any],
+    specs: Sequence[Spec],
+    inputs: Sequence[SymbolicTensor] = (),
+) -> None:
+    """Gives a recorded node further outputs (and inputs); tapes that have seen it learn of it."""
+    new = tuple(
+        [SymbolicTensor(node, len(node.outputs) + i, s) for i, s in enumerate(specs)]
+    )
+    node.outputs += new
+    node.inputs += tuple(inputs)
+    changed = {**node.attrs, **attrs}
+    if "Tout" in changed:
+        changed["Tout"] = tuple([v.dtype for v in node.outputs])
+    if inputs:
+        changed["T"] = tuple([v.dtype for v in node.inputs])
+    if changed.get("output_shapes"):
+        changed["output_shapes"] = tuple([v.spec.shape for v in node.outputs])
+    node.attrs = changed
+    recorder = getattr(node.graph, "_recorder", None)
+    for watcher in recorder.watchers if recorder is not None else ():
+        watcher.extended(node)
+
+
+class Draft:
+    """A graph under composition: nodes of an existing one, and new ones after them."""
+
+    def __init__(self, nodes: Sequence[Node], owner: Any = None) -> None:
+        self.nodes = list(nodes)
+        self.owner = owner
+        self._taken = {n.name for n in self.nodes}
+
+    def node(
+        self,
+        op: Op,
+        inputs: Sequence[SymbolicTensor],
+        attrs: dict[str, Any],
+        name: str,
+        specs: Sequence[Spec] | None = None,
+    ) -> tuple[SymbolicTensor, ...]:
+        """Appends a node; returns its outputs."""
+        if specs is None:
+            specs = op.output_specs([v.spec for v in inputs], attrs)
+        unique = name
+        number = 0
+        while unique in self._taken:
+            number += 1
+            unique = f"{name}_{number}"
+        self._taken.add(unique)
+        made = Node(op, inputs, attrs, unique, specs, graph=self.owner)
+        self.nodes.append(made)
+        return made.outputs
+
+    def placeholder(self, spec: Spec, name: str) -> SymbolicTensor:
+        """A new input."""
+        attrs = {"dtype": spec.dtype, "shape": spec.shape}
+        bare = Spec(spec.dtype, spec.shape, _content(spec))
+        return self.node(raw.Placeholder, (), attrs, name, [bare])[0]
+
+    def constant(self, array: np.ndarray, spec: Spec, name: str) -> SymbolicTensor:
+        """A constant."""
+        attrs = {"value": array, "dtype": spec.dtype}
+        return self.node(raw.Const, (), attrs, name, [spec])[0]
+
+    def graph(
+        self,
+        name: str,
+        inputs: Sequence[SymbolicTensor],
+        outputs: Sequence[SymbolicTensor],
+    ) -> Graph:
+        """The finished graph, its inputs' placeholders first."""
+        first = [v.node for v in inputs]
+        known = {id(n) for n in first}
+        rest = [n for n in self.nodes if id(n) not in known]
+        return Graph(name, inputs, [*first, *rest], outputs)
+
+
+def _content(spec: Spec) -> Any:
+    """The value of a resource's spec: that describes what the resource contains."""
+    return spec.value if isinstance(spec.value, Spec) else None
+
+
+def insert_before(node: Node, made: Sequence[Node]) -> None:
+    """Puts new nodes before a recorded one, in the graph that it belongs to."""
+    owner = node.graph
+    at = next(i for i, n in enumerate(owner.nodes) if n is node)
+    owner.nodes[at:at] = list(made)
+    names = getattr(owner, "by_name", None)
+    for new in made:
+        new.graph = owner
+        if names is not None:
+            new.name = owner.unique_name(new.name)
+            names[new.name] = new
