@@ -11,6 +11,7 @@ from typing import Any
 
 from intaglio.base import nest
 from intaglio.base.shapes import TensorShape
+from intaglio.function.kinds import AtomicFunction, ConcreteFunctionKind
 from intaglio.function.signature import Bound, FunctionType, failed_binding
 from intaglio.function.trace_types import Literal, Weakref
 from intaglio.function.user_errors import expected_dtype, graph_failure
@@ -27,21 +28,12 @@ from intaglio.trace.type_spec import TensorSpec
 
 _uids = itertools.count(4)
 
-# Set by `install_differentiation`: calls a concrete function so that tapes can go back through it.
-Differentiable = Callable[["ConcreteFunction", FrozenGraph, list[Tensor]], Any]
-_differentiable: list[Differentiable] = []
-
-
-def install_differentiation(call: Differentiable) -> None:
-    """Names the function that calls traces while tapes watch."""
-    _differentiable[:] = [call]
-
 
 class UnknownArgument:
     """Stands for an argument that is neither a tensor nor a plain Python value."""
 
 
-class ConcreteFunction:
+class ConcreteFunction(ConcreteFunctionKind):
     """A traced graph with the signature that it was traced for.
 
     Call it with the arguments of the Python function (Python values must be those of the
@@ -172,6 +164,11 @@ class ConcreteFunction:
         return repr(self._type)
 
     @property
+    def inference_fn(self) -> AtomicFunction:
+        """The graph, to be called with tensors alone."""
+        return Inference(self)
+
+    @property
     def function_def(self) -> Any:
         """The graph as a `FunctionDef` message."""
         raise NotImplementedError("ConcreteFunction.function_def")
@@ -186,6 +183,12 @@ class ConcreteFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the graph. Raises TypeError for arguments that do not fit the signature."""
+        return self._pack(self.call_flat(self.flat_arguments(args, kwargs)))
+
+    def flat_arguments(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> list[Tensor]:
+        """The tensors that a call passes: by the signature, or else as tensors alone."""
         try:
             tensors = self._structured(args, kwargs)
         except (TypeError, ValueError, AssertionError) as structured:
@@ -197,7 +200,7 @@ class ConcreteFunction:
                     f"{whole}\nFallback to flat signature also failed due to: {flat}"
                 ) from None
         self._check(tensors)
-        return self._pack(self.call_flat(tensors))
+        return tensors
 
     def _structured(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -272,8 +275,6 @@ class ConcreteFunction:
         for variable in self._graph.variables:
             _accessed(level, variable)
         inputs = [*tensors, *self._graph.external_captures]
-        if level.watchers and _differentiable:
-            return _differentiable[0](self, self.frozen, inputs)
         return self.carry_out(inputs)
 
     def carry_out(self, inputs: list[Tensor]) -> Sequence[Tensor]:
@@ -330,6 +331,42 @@ class ConcreteFunction:
     def pack(self) -> Callable[[Sequence[Tensor]], Any]:
         """Puts flat outputs into the structure that the function returned."""
         return self._pack
+
+
+class Inference(AtomicFunction):
+    """A concrete function's graph, called with flat tensors."""
+
+    def __init__(self, concrete: ConcreteFunction) -> None:
+        self._concrete = concrete
+
+    @property
+    def name(self) -> bytes:
+        """The graph's name."""
+        return self._concrete.name
+
+    @property
+    def function_type(self) -> FunctionType:
+        """The types of parameters, output and captures."""
+        return self._concrete.function_type
+
+    @property
+    def graph(self) -> FuncGraph:
+        """The graph as it was recorded."""
+        return self._concrete.graph
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._concrete(*args, **kwargs)
+
+    def call_flat(self, *args: Tensor) -> Sequence[Tensor]:
+        """Calls the graph with the tensors of arguments and captures; returns flat outputs."""
+        return self._concrete.carry_out(list(args))
+
+    def call_with_captures(
+        self, args: Any, kwargs: dict[str, Any], captures: Any
+    ) -> Any:
+        tensors = self._concrete.flat_arguments(tuple(args), kwargs)
+        outputs = self._concrete.carry_out([*tensors, *captures])
+        return self._concrete.pack(outputs)
 
 
 def _accessed(level: door.Level, variable: Any) -> None:

@@ -18,6 +18,7 @@ from intaglio.function.cache import Key, TraceCache
 from intaglio.function.concrete import ConcreteFunction
 from intaglio.function.conversion import converted_for_graphs
 from intaglio.function.entry import MISS, Entry, make_entry
+from intaglio.function.kinds import PolymorphicFunction
 from intaglio.function.signature import (
     Bound,
     FunctionType,
@@ -69,7 +70,7 @@ class Options:
         self.attributes: Any = given.get("attributes")
 
 
-class Function:
+class Function(PolymorphicFunction):
     """A Python function that runs as a graph, traced anew for each kind of arguments.
 
     Make one with `tf.function`. Calling it looks for a trace that serves the arguments,
@@ -131,11 +132,11 @@ class Function:
 
     @property
     def function_type(self) -> FunctionType:
-        """The types of an `input_signature`; without one, those of the only trace."""
+        """The parameters, with their types if there is an `input_signature`."""
         if self._constraints is not None:
             bound = self._signature.bind(tuple(self._constraints), {})
             return typed(self._signature, bound, self._constraints, optional=True)
-        raise ValueError("A function without input_signature has no function_type.")
+        return FunctionType.from_callable(self._python_function)
 
     @property
     def function_spec(self) -> Signature:

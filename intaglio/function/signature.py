@@ -29,12 +29,17 @@ class Parameter(NamedTuple):
 
     name: str
     kind: Any
-    type_constraint: TraceType
+    type_constraint: TraceType | None
     optional: bool = False
+    default: Any = EMPTY
 
     def __str__(self) -> str:
+        star = {VAR_POSITIONAL: "*", VAR_KEYWORD: "**"}.get(self.kind, "")
+        if self.type_constraint is None:
+            default = "" if self.default is EMPTY else f"={self.default!r}"
+            return f"{star}{self.name}{default}"
         default = f" = {_DEFAULT}" if self.optional else ""
-        return f"{self.name}: {self.type_constraint!r}{default}"
+        return f"{star}{self.name}: {self.type_constraint!r}{default}"
 
 
 class FunctionType:
@@ -52,12 +57,22 @@ class FunctionType:
         self.output = output
         self.captures: dict[Any, TraceType] = dict(captures or {})
 
+    @classmethod
+    def from_callable(cls, obj: Any, *, follow_wrapped: bool = True) -> FunctionType:
+        """The parameters of a callable, without types."""
+        found = inspect.signature(obj, follow_wrapped=follow_wrapped)
+        return cls(
+            [
+                Parameter(p.name, p.kind, None, p.default is not EMPTY, p.default)
+                for p in found.parameters.values()
+            ]
+        )
+
     @property
     def flat_inputs(self) -> list[TraceType]:
         """The TensorSpecs of the tensors that a call passes, in order."""
-        return [
-            t for p in self.parameters.values() for t in p.type_constraint.flatten()
-        ]
+        kinds = [p.type_constraint for p in self.parameters.values()]
+        return [t for kind in kinds if kind is not None for t in kind.flatten()]
 
     @property
     def flat_captures(self) -> list[TraceType]:
@@ -142,7 +157,7 @@ class FunctionType:
         lines = [
             f"  {p.name} ({p.kind.name}): {p.type_constraint!r}"
             for p in self.parameters.values()
-        ] or ["  None"]
+        ]
         captures = [f"  {k}: {v!r}" for k, v in self.captures.items()] or ["  None"]
         return "\n".join(
             [

@@ -20,6 +20,7 @@ from intaglio.tf import (
     random,
     sysconfig,
     tracing,
+    types,
     version,
 )
 from intaglio.tf.arranging import *
@@ -100,6 +101,7 @@ __all__ = [
     "resource",
     "string",
     "sysconfig",
+    "types",
     "uint16",
     "uint32",
     "uint64",

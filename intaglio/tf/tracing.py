@@ -5,7 +5,6 @@ Follows https://www.tensorflow.org/api_docs/python/tf/function.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -57,15 +56,9 @@ def function(
             implements=experimental_implements,
             attributes=experimental_attributes,
         )
-        return Function(inner, _name_of(inner), options)
+        return Function(inner, getattr(inner, "__name__", "function"), options)
 
     return decorated if func is None else decorated(func)
-
-
-def _name_of(func: Any) -> str:
-    while isinstance(func, functools.partial):
-        func = func.func
-    return getattr(func, "__name__", None) or type(func).__name__
 
 
 def is_symbolic_tensor(x: Any) -> bool:

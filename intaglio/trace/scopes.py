@@ -55,7 +55,7 @@ def init_scope() -> Iterator[None]:
         yield
 
 
-class name_scope:  # noqa: N801 - TensorFlow's name
+class name_scope:
     """Names of the block's ops begin with `name/`. Yields the scope's whole name."""
 
     def __init__(self, name: str) -> None:

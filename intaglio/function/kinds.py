@@ -1,0 +1,53 @@
+"""The kinds of callables that tracing makes, as abstract classes.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/types/experimental.
+"""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+
+class Callable(metaclass=abc.ABCMeta):
+    """Something with a FunctionType that can be called."""
+
+    @property
+    @abc.abstractmethod
+    def function_type(self) -> Any:
+        """The types of parameters and output."""
+
+    @abc.abstractmethod
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls it."""
+
+
+class PolymorphicFunction(Callable):
+    """A callable that is traced for each kind of arguments: what `tf.function` makes."""
+
+    @abc.abstractmethod
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Any:
+        """The trace for these arguments or specs."""
+
+    @abc.abstractmethod
+    def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Any:
+        """The compiler's form of the trace."""
+
+
+class ConcreteFunctionKind(Callable):
+    """One trace. `tf.types.experimental.ConcreteFunction`."""
+
+    @property
+    @abc.abstractmethod
+    def inference_fn(self) -> Any:
+        """The graph as an AtomicFunction."""
+
+
+class AtomicFunction(Callable):
+    """A graph that is called with tensors alone."""
+
+    @abc.abstractmethod
+    def call_with_captures(
+        self, args: Any, kwargs: dict[str, Any], captures: Any
+    ) -> Any:
+        """Calls the graph with arguments and with values for what it captures."""

@@ -1,0 +1,36 @@
+"""`tf.types.experimental`: the tracing protocol and the kinds of callables.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/types/experimental.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Union
+
+import numpy as np
+
+from intaglio.function.kinds import AtomicFunction, Callable, PolymorphicFunction
+from intaglio.function.kinds import ConcreteFunctionKind as ConcreteFunction
+from intaglio.function.signature import FunctionType
+from intaglio.op.tensor import Tensor
+from intaglio.trace.trace_type import SupportsTracingProtocol, TraceType, TracingContext
+
+GenericFunction = PolymorphicFunction
+
+# What becomes a tensor wherever one is expected.
+TensorLike = Union[
+    Tensor, int, float, bool, str, bytes, complex, tuple[Any, ...], list[Any], np.ndarray, np.generic,
+]  # fmt: skip
+
+__all__ = [
+    "AtomicFunction",
+    "Callable",
+    "ConcreteFunction",
+    "FunctionType",
+    "GenericFunction",
+    "PolymorphicFunction",
+    "SupportsTracingProtocol",
+    "TensorLike",
+    "TraceType",
+    "TracingContext",
+]
