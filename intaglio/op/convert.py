@@ -70,6 +70,13 @@ def to_tensor(
     return _make_constant[0](to_array(value, dtype), name)
 
 
+def holds_tensors(value: Any) -> bool:
+    """True for a tensor, what converts itself to one, or a list with such a thing in it."""
+    if isinstance(value, (list, tuple)):
+        return _has_tensors(value)
+    return isinstance(value, Tensor) or hasattr(type(value), "__tf_tensor__")
+
+
 def _has_tensors(value: Any) -> bool:
     for item in value:
         if isinstance(item, (list, tuple)):
@@ -89,7 +96,7 @@ def _packed(value: Any, dtype: DType | None, name: str | None) -> Tensor:
         else to_tensor(item, dtype)
         for item in value
     ]
-    return raw.Pack(parts, axis=0, name=name)
+    return raw.Pack(parts, axis=0, name=name or "packed")
 
 
 def _first_dtype(value: Any) -> DType | None:

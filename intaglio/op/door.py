@@ -278,12 +278,21 @@ def _convert(op: Op, given: Sequence[Any], attrs: dict[str, Any]) -> Sequence[Te
     ):
         wanted = fixed or (types.get(var) if var else None)
         tensor = _one(op, index, value, wanted)
+        if allowed is not None and tensor.dtype not in allowed:
+            if wanted or not _empty(value) or dtypes.int32 not in allowed:
+                raise _not_allowed(op, index, tensor.dtype, allowed)
+            tensor = _one(op, index, value, dtypes.int32)
         if var is not None:
             types.setdefault(var, tensor.dtype)
-        if allowed is not None and tensor.dtype not in allowed:
-            raise _not_allowed(op, index, tensor.dtype, allowed)
         inputs.append(tensor)
     return inputs
+
+
+def _empty(value: Any) -> bool:
+    """True for an empty list: a shape or list of axes without entries has no type of its own."""
+    if isinstance(value, (list, tuple)):
+        return not value or all(_empty(v) for v in value)
+    return False
 
 
 def _one(op: Op, index: int, value: Any, wanted: DType | None) -> Tensor:

@@ -15,7 +15,6 @@ from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number, numbers, of_elements
 from intaglio.ops.families import shape_of
 from intaglio.ops.passing import brackets, check_same
-from intaglio.ops.reshaping import small
 
 
 def on_axis(axis: int, rank: int) -> int:

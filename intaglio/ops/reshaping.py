@@ -366,7 +366,7 @@ class InvertPermutation(Op):
     def kernel(self, x):
         size = len(x)
         y = np.full(size, -1, x.dtype)
-        if size and not (-1 < x.min() and x.max() < size):
+        if size and not (x.min() > -1 and x.max() < size):
             bad = next(i for i in x.tolist() if not 0 <= i < size)
             raise invalid_argument(f"{bad} is not between 0 and {size}")
         y[x] = np.arange(size, dtype=x.dtype)

@@ -54,6 +54,7 @@ from intaglio.tf.dtypes import (
 )
 from intaglio.tf.gradients import GradientTape, IndexedSlices, UnconnectedGradients
 from intaglio.tf.indexing import *
+from intaglio.tf.printing import print
 from intaglio.tf.linalg import matmul
 from intaglio.tf.tracing import *
 from intaglio.trace.graph import Graph
@@ -88,6 +89,7 @@ __all__ = [
     "int64",
     "int8",
     "nest",
+    "print",
     "nn",
     "matmul",
     "linalg",

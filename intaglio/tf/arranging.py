@@ -1,0 +1,443 @@
+"""Tensors rearranged, joined and taken apart.
+
+Follows https://www.tensorflow.org/api_docs/python/tf: `tf.reshape`, `tf.concat`, `tf.pad`
+and their kin.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import dtypes
+from intaglio.op import convert, door, raw
+from intaglio.op.tensor import Tensor
+
+
+def identity(input: Any, name: str | None = None) -> Tensor:
+    """A tensor with the same value."""
+    return raw.Identity(convert.to_tensor(input), name=name or "Identity")
+
+
+def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
+    """Tensors with the same values as those of a list."""
+    return raw.IdentityN(
+        [convert.to_tensor(x) for x in input], name=name or "IdentityN"
+    )
+
+
+def stop_gradient(input: Any, name: str | None = None) -> Tensor:
+    """The input, which counts as a constant when gradients are computed."""
+    return raw.StopGradient(input, name=name or "StopGradient")
+
+
+def guarantee_const(input: Any, name: str | None = None) -> Tensor:
+    """The input, promised not to change from run to run."""
+    return raw.GuaranteeConst(input, name=name or "GuaranteeConst")
+
+
+def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+    """The elements in row-major order under another shape, in which one size may be -1.
+
+    Raises InvalidArgumentError (ValueError in a graph) if the sizes do not fit.
+    """
+    return raw.Reshape(tensor, shape, name=name or "Reshape")
+
+
+def transpose(
+    a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose"
+) -> Tensor:
+    """Dimension i of the result is dimension perm[i] of a; without perm, all are reversed."""
+    x = convert.to_tensor(a)
+    if perm is None:
+        if x.dims is not None:
+            perm = np.arange(len(x.dims) - 1, -1, -1, dtype=np.int32)
+        else:
+            last = raw.Sub(raw.Rank(x), 1)
+            perm = raw.Sub(last, raw.Range(0, raw.Rank(x), 1))
+    if conjugate and x.dtype.is_complex:
+        return raw.ConjugateTranspose(x, perm, name=name)
+    return raw.Transpose(x, perm, name=name)
+
+
+def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
+    """One dimension of size 1 more, at `axis`, which may be negative."""
+    return raw.ExpandDims(input, axis, name=name or "ExpandDims")
+
+
+def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
+    """Without dimensions of size 1: all of them, or those that `axis` lists.
+
+    Raises InvalidArgumentError (ValueError in a graph) if one of the latter is larger.
+    """
+    axes = [] if axis is None else [axis] if np.ndim(axis) == 0 else list(axis)
+    return raw.Squeeze(input, axis=[int(a) for a in axes], name=name or "Squeeze")
+
+
+def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
+    """The tensors one after the other along a dimension that exists.
+
+    Raises InvalidArgumentError (ValueError in a graph) if ranks or other sizes differ.
+    """
+    if not isinstance(values, (list, tuple)):
+        values = [values]
+    if len(values) == 1:
+        at = convert.to_tensor(axis, dtypes.int32)
+        if at.dims not in ((), None):
+            raise ValueError(f"Shape {at.shape} must have rank 0")
+        return raw.Identity(convert.to_tensor(values[0]), name=name)
+    return raw.ConcatV2(list(values), axis, name=name)
+
+
+def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
+    """Tensors of one shape side by side along a new dimension.
+
+    Raises ValueError if `axis` is out of range, InvalidArgumentError (ValueError in a
+    graph) if the shapes differ.
+    """
+    if axis == 0 and not convert.holds_tensors(values):
+        try:
+            return convert.to_tensor(values, None, name)
+        except (TypeError, ValueError, NotImplementedError):
+            pass
+    if isinstance(values, Tensor):
+        values = unstack(values)
+    values = list(values)
+    if values:
+        dims = convert.to_tensor(values[0]).dims
+        if dims is not None:
+            rank = len(dims) + 1
+            if not -rank <= axis < rank:
+                raise ValueError(
+                    f"Argument `axis` = {axis} not in range [{-rank}, {rank})"
+                )
+    return raw.Pack(values, axis=axis, name=name)
+
+
+def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
+    """Like `stack` along dimension 0; only in graphs. Raises RuntimeError eagerly."""
+    if door.level().eager:
+        raise RuntimeError(
+            "tf.parallel_stack() is not compatible with eager execution."
+        )
+    tensors = [convert.to_tensor(v) for v in values]
+    dims = tensors[0].dims
+    whole = None if dims is None else (len(tensors), *dims)
+    rows = [raw.ExpandDims(t, 0) for t in tensors]
+    return raw.ParallelConcat(rows, shape=whole, name=name)
+
+
+def unstack(
+    value: Any, num: int | None = None, axis: int = 0, name: str = "unstack"
+) -> list[Tensor]:
+    """The slices along a dimension, which they no longer have.
+
+    Raises ValueError if `axis` is out of range or `num` neither given nor known.
+    """
+    x = convert.to_tensor(value)
+    if num is None:
+        if x.dims is not None:
+            rank = len(x.dims)
+            if not -rank <= axis < rank:
+                raise ValueError(
+                    f"Argument `axis` = {axis} not in range [{-rank}, {rank})"
+                )
+            num = x.dims[axis]
+        if num is None:
+            raise ValueError(f"Cannot infer argument `num` from shape {x.shape}")
+    return raw.Unpack(x, num=num, axis=axis, name=name)
+
+
+def split(
+    value: Any,
+    num_or_size_splits: Any,
+    axis: Any = 0,
+    num: int | None = None,
+    name: str = "split",
+) -> list[Tensor]:
+    """Parts along a dimension: a number of equal ones, or of the sizes listed.
+
+    One size may be -1. Raises ValueError if the number of parts is not known,
+    InvalidArgumentError (ValueError in a graph) if the sizes do not fit.
+    """
+    if isinstance(num_or_size_splits, (int, np.integer)):
+        return raw.Split(axis, value, num_split=int(num_or_size_splits), name=name)
+    sizes = convert.to_tensor(num_or_size_splits)
+    if sizes.dims == ():
+        raise ValueError(
+            "Rank-0 tensors are not supported as the num_or_size_splits argument to split. "
+            f"Argument provided: {num_or_size_splits}"
+        )
+    if num is None:
+        num = sizes.dims[0] if sizes.dims else None
+        if num is None:
+            raise ValueError(
+                f"Cannot infer argument `num` from shape {num_or_size_splits}"
+            )
+    return raw.SplitV(value, sizes, axis, num_split=num, name=name)
+
+
+def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+    """The input repeated `multiples[i]` times along dimension i."""
+    return raw.Tile(input, multiples, name=name or "Tile")
+
+
+def pad(
+    tensor: Any,
+    paddings: Any,
+    mode: str = "CONSTANT",
+    constant_values: Any = 0,
+    name: str | None = None,
+) -> Tensor:
+    """Padded by `paddings[i] = [before, after]` along dimension i.
+
+    `mode` is CONSTANT, REFLECT or SYMMETRIC. Raises ValueError for another,
+    InvalidArgumentError for negative paddings or more than there is to mirror.
+    """
+    kind = mode.upper()
+    if kind == "CONSTANT":
+        if not isinstance(constant_values, Tensor) and np.ndim(constant_values) == 0:
+            plain = constant_values == 0 or constant_values in ("", b"")
+        else:
+            plain = False
+        if plain:
+            return raw.Pad(tensor, paddings, name=name or "Pad")
+        return raw.PadV2(tensor, paddings, constant_values, name=name or "PadV2")
+    if kind not in ("REFLECT", "SYMMETRIC"):
+        raise ValueError(
+            'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or '
+            f'"SYMMETRIC". Received `mode` = {mode}'
+        )
+    return raw.MirrorPad(tensor, paddings, mode=kind, name=name or "MirrorPad")
+
+
+def repeat(
+    input: Any, repeats: Any, axis: int | None = None, name: str | None = None
+) -> Tensor:
+    """Each slice along `axis` repeated; without `axis`, each element of the flat input.
+
+    `repeats` is a scalar, or a vector with a number for each slice. Raises
+    InvalidArgumentError (ValueError in a graph) if its length does not fit.
+    """
+    x = convert.to_tensor(input)
+    if axis is None:
+        x, axis = raw.Reshape(x, [-1]), 0
+    counts = convert.to_tensor(repeats)
+    if counts.dtype is not dtypes.int32:
+        counts = raw.Cast(counts, DstT="int32")
+    dims = x.dims
+    if dims is None:
+        raise ValueError("tf.repeat needs an input of known rank")
+    at = axis + len(dims) if axis < 0 else axis
+    if not 0 <= at < len(dims):
+        raise ValueError(
+            f"Argument `axis` = {axis} not in range [{-len(dims)}, {len(dims)})"
+        )
+    if counts.dims in ((), (1,)):
+        return _repeat_alike(x, raw.Reshape(counts, []), at, name)
+    return _repeat_each(x, counts, at, name)
+
+
+def _repeat_alike(x: Tensor, count: Tensor, at: int, name: str | None) -> Tensor:
+    dims = x.dims or ()
+    ones = [1] * len(dims)
+    wide = raw.Tile(
+        raw.ExpandDims(x, at + 1), raw.Pack([*ones[: at + 1], count, *ones[at + 1 :]])
+    )
+    whole = raw.Shape(x)
+    middle = raw.Mul(raw.StridedSlice(whole, [at], [at + 1], [1]), count)
+    parts = [
+        raw.StridedSlice(whole, [0], [at], [1]),
+        middle,
+        raw.StridedSlice(whole, [at + 1], [0], [1], end_mask=1),
+    ]
+    return raw.Reshape(wide, raw.ConcatV2(parts, 0), name=name or "Repeat")
+
+
+def _repeat_each(x: Tensor, counts: Tensor, at: int, name: str | None) -> Tensor:
+    """By index: each position as often as it is repeated."""
+    length = raw.StridedSlice(raw.Shape(x), [at], [at + 1], [1], shrink_axis_mask=1)
+    counts = raw.BroadcastTo(counts, raw.Pack([length]))
+    most = raw.Maximum(raw.Max(counts, 0), 0)
+    steps = raw.Range(0, most, 1)
+    present = raw.Less(raw.ExpandDims(steps, 0), raw.ExpandDims(counts, 1))
+    places = raw.StridedSlice(
+        raw.Where(present), [0, 0], [0, 1], [1, 1], begin_mask=1, end_mask=1,
+        shrink_axis_mask=2,
+    )  # fmt: skip
+    return raw.GatherV2(x, places, at, name=name or "Repeat")
+
+
+def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+    """Elements moved by `shift` along `axis`; those pushed out come in at the other end."""
+    return raw.Roll(input, shift, axis, name=name or "Roll")
+
+
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+    """The order reversed along the dimensions that the vector `axis` lists."""
+    return raw.ReverseV2(tensor, axis, name=name or "ReverseV2")
+
+
+def reverse_sequence(
+    input: Any,
+    seq_lengths: Any,
+    seq_axis: int | None = None,
+    batch_axis: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """For each slice along `batch_axis`, the first `seq_lengths[i]` elements along `seq_axis` reversed."""
+    return raw.ReverseSequence(
+        input,
+        seq_lengths,
+        seq_dim=_required(seq_axis, "seq_axis"),
+        batch_dim=0 if batch_axis is None else batch_axis,
+        name=name or "ReverseSequence",
+    )
+
+
+def _required(value: int | None, argument: str) -> int:
+    if value is None:
+        raise TypeError(f"tf.reverse_sequence needs the argument `{argument}`")
+    return value
+
+
+def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
+    """Repeated along dimensions of size 1 and new ones in front, to `shape`."""
+    return raw.BroadcastTo(input, shape, name=name or "BroadcastTo")
+
+
+def meshgrid(*args: Any, indexing: str = "xy", name: str = "meshgrid") -> list[Tensor]:
+    """Coordinate grids of vectors: one tensor for each, all of the shape they span.
+
+    With `indexing="xy"` the first two dimensions are exchanged. Raises ValueError for an
+    indexing other than "xy" and "ij".
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(
+            f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'"
+        )
+    vectors = [convert.to_tensor(a) for a in args]
+    count = len(vectors)
+    places = list(builtins.range(count))
+    if indexing == "xy" and count > 1:
+        places[:2] = [1, 0]
+    sizes: list[Any] = [None] * count
+    rows: list[Tensor] = []
+    for at, x in zip(places, vectors, strict=True):
+        sides = [1] * count
+        sides[at] = -1
+        rows.append(raw.Reshape(x, sides))
+        sizes[at] = _length(x)
+    shape: Any = sizes
+    if any(isinstance(n, Tensor) for n in sizes):
+        shape = raw.Pack([convert.to_tensor(n, dtypes.int32) for n in sizes])
+    return [raw.BroadcastTo(row, shape, name=name) for row in rows]
+
+
+def _length(x: Tensor) -> Any:
+    dims = x.dims
+    if dims is not None and None not in dims:
+        total = 1
+        for d in dims:
+            total *= d  # type: ignore[operator]
+        return total
+    return raw.Size(x)
+
+
+def space_to_batch(
+    input: Any, block_shape: Any, paddings: Any, name: str | None = None
+) -> Tensor:
+    """Blocks of the spatial dimensions moved into the batch dimension, after padding."""
+    return raw.SpaceToBatchND(
+        input, block_shape, paddings, name=name or "SpaceToBatchND"
+    )
+
+
+def space_to_batch_nd(
+    input: Any, block_shape: Any, paddings: Any, name: str | None = None
+) -> Tensor:
+    """Blocks of the spatial dimensions moved into the batch dimension, after padding."""
+    return space_to_batch(input, block_shape, paddings, name)
+
+
+def batch_to_space(
+    input: Any, block_shape: Any, crops: Any, name: str | None = None
+) -> Tensor:
+    """Blocks of the batch dimension moved back into the spatial ones, then cropped."""
+    return raw.BatchToSpaceND(input, block_shape, crops, name=name or "BatchToSpaceND")
+
+
+def space_to_depth(
+    input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None
+) -> Tensor:
+    """Blocks of height and width moved into the channels."""
+    return raw.SpaceToDepth(
+        input,
+        block_size=block_size,
+        data_format=data_format,
+        name=name or "SpaceToDepth",
+    )
+
+
+def depth_to_space(
+    input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None
+) -> Tensor:
+    """Channels moved into blocks of height and width."""
+    return raw.DepthToSpace(
+        input,
+        block_size=block_size,
+        data_format=data_format,
+        name=name or "DepthToSpace",
+    )
+
+
+def dynamic_partition(
+    data: Any, partitions: Any, num_partitions: int, name: str | None = None
+) -> list[Tensor]:
+    """The data in `num_partitions` tensors: `partitions` says for each element into which."""
+    return raw.DynamicPartition(
+        data,
+        partitions,
+        num_partitions=num_partitions,
+        name=name or "DynamicPartition",
+    )
+
+
+def dynamic_stitch(
+    indices: Sequence[Any], data: Sequence[Any], name: str | None = None
+) -> Tensor:
+    """`merged[indices[m][i]] = data[m][i]`; where indices repeat, the last one counts."""
+    return raw.DynamicStitch(list(indices), list(data), name=name or "DynamicStitch")
+
+
+__all__ = [
+    "identity",
+    "identity_n",
+    "stop_gradient",
+    "guarantee_const",
+    "reshape",
+    "transpose",
+    "expand_dims",
+    "squeeze",
+    "concat",
+    "stack",
+    "parallel_stack",
+    "unstack",
+    "split",
+    "tile",
+    "pad",
+    "repeat",
+    "roll",
+    "reverse",
+    "reverse_sequence",
+    "broadcast_to",
+    "meshgrid",
+    "space_to_batch",
+    "space_to_batch_nd",
+    "batch_to_space",
+    "dynamic_partition",
+    "dynamic_stitch",
+]

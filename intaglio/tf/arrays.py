@@ -1,0 +1,412 @@
+"""Making tensors and asking for their shapes.
+
+Follows https://www.tensorflow.org/api_docs/python/tf: `tf.constant`, `tf.zeros`,
+`tf.range`, `tf.shape` and their kin.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import dtypes, shapes
+from intaglio.base.composite import CompositeTensor
+from intaglio.base.dtypes import DType, as_dtype
+from intaglio.base.errors import InvalidArgumentError, ShapeError
+from intaglio.base.shapes import Dims, TensorShape, as_dims
+from intaglio.ir.graph import SymbolicTensor
+from intaglio.op import convert, door, raw
+from intaglio.op.tensor import Tensor
+from intaglio.runtime.eager import EagerTensor, from_array
+
+# Known tensors with fewer elements than this are written into graphs as constants.
+FILL_LIMIT = 1000
+
+newaxis = None
+
+
+def constant(
+    value: Any, dtype: Any = None, shape: Any = None, name: str = "Const"
+) -> Tensor:
+    """A tensor of a Python or NumPy value.
+
+    With `shape`, the value takes that shape: reshaped if it has as many elements, repeated
+    if it has one. Raises TypeError if the value does not fit `dtype` or `shape`, ValueError
+    for ragged lists and None.
+    """
+    wanted = None if dtype is None else as_dtype(dtype)
+    if isinstance(value, SymbolicTensor):
+        raise TypeError(
+            f"Expected any non-tensor type, but got a tensor instead: {value!r}"
+        )
+    if isinstance(value, EagerTensor):
+        if wanted is not None and value.dtype is not wanted:
+            raise TypeError(
+                f"Cannot convert {value!r} to EagerTensor of dtype {wanted.name}"
+            )
+        array = value._array
+        if shape is None and door.level().eager:
+            return value
+    elif convert.holds_tensors(value):
+        tensor = convert.to_tensor(value, wanted, name)
+        return tensor if shape is None else raw.Reshape(tensor, list(as_dims(shape)))  # type: ignore[arg-type]
+    else:
+        array = convert.to_array(value, wanted)
+    if shape is not None:
+        array = _shaped(array, as_dims(shape), value)
+    return door.level().constant(array, name)
+
+
+def _shaped(array: Any, dims: Dims, value: Any) -> Any:
+    count = shapes.count(dims)
+    if array.shape == dims:
+        return array
+    if count is not None and array.size == count:
+        return array.reshape(dims)
+    if count is not None and array.size == 1:
+        result = np.empty(dims, array.dtype)  # type: ignore[arg-type]
+        result[...] = array.reshape(())
+        return result
+    raise TypeError(
+        f"Eager execution of tf.constant with unsupported shape. Tensor {array!r} (converted from {value!r}) "
+        f"has {array.size:d} elements, but got `shape` {shapes.text(dims)} with {count} elements."
+    )
+
+
+def convert_to_tensor(
+    value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None
+) -> Tensor:
+    """The value as a tensor; tensors stay as they are.
+
+    `dtype_hint` is used if the value fits it and `dtype` is not given. Raises ValueError for
+    a tensor of another dtype or ragged lists, TypeError for a value that does not fit.
+    """
+    wanted = None if dtype is None else as_dtype(dtype)
+    hint = None if dtype_hint is None else as_dtype(dtype_hint)
+    plain = name
+    if plain is None and not isinstance(value, Tensor) and not door.level().eager:
+        plain = "packed" if convert.holds_tensors(value) else "Const"
+    return convert.to_tensor(value, wanted, plain, hint)
+
+
+def is_tensor(x: Any) -> bool:
+    """True for tensors, variables and what is made of tensors."""
+    return isinstance(x, (Tensor, CompositeTensor)) or (
+        hasattr(type(x), "__tf_tensor__")
+    )
+
+
+def is_symbolic_tensor(tensor: Any) -> bool:
+    """True for a tensor of a graph, which has no value."""
+    return isinstance(tensor, SymbolicTensor)
+
+
+def get_static_value(tensor: Any, partial: bool = False) -> Any:
+    """The value as a NumPy array if it is known without running, else None.
+
+    With `partial`, an integer vector of which some elements are known comes as an array of
+    objects with None for the others. Raises TypeError for what is no tensor.
+    """
+    if isinstance(tensor, EagerTensor):
+        return tensor.numpy()
+    if not isinstance(tensor, SymbolicTensor):
+        if hasattr(type(tensor), "__tf_tensor__"):
+            return None
+        raise TypeError(f"{tensor!r} must be a Tensor, but got {type(tensor)}")
+    spec = tensor.spec
+    if spec.dtype in (dtypes.resource, dtypes.variant):
+        return None
+    if spec.value is not None:
+        return np.asarray(spec.value)
+    if partial and spec.partial is not None:
+        return np.array(spec.partial, object)
+    return None
+
+
+# -- filled tensors ------------------------------------------------------------------
+
+
+def static_dims(shape: Any) -> tuple[int, ...] | None:
+    """A shape argument as integers, None if a tensor holds it that only the run knows."""
+    if isinstance(shape, (list, tuple)):
+        sizes: list[int] = []
+        for d in shape:
+            if type(d) is not int:
+                if isinstance(d, SymbolicTensor):
+                    if d.spec.value is None:
+                        return None
+                    d = d.spec.value
+                elif d is None:
+                    raise TypeError(
+                        "Cannot convert None to a dimension: give the size, or use tf.shape(x)."
+                    )
+                if getattr(d, "shape", ()) != ():
+                    raise ValueError(f"A shape is a list of integers, not {shape!r}.")
+                d = int(d)
+            sizes.append(d)
+        return tuple(sizes)
+    if isinstance(shape, TensorShape):
+        if not shape.is_fully_defined():
+            raise ValueError(
+                f"Cannot convert a partially known TensorShape {shape} to a Tensor."
+            )
+        return tuple(shape.as_list())  # type: ignore[arg-type]
+    if isinstance(shape, SymbolicTensor):
+        value = shape.spec.value
+        return None if value is None else tuple(np.atleast_1d(value).tolist())
+    if isinstance(shape, EagerTensor) or not hasattr(type(shape), "__tf_tensor__"):
+        array = shape._array if isinstance(shape, EagerTensor) else np.asarray(shape)
+        if array.size and array.dtype.kind not in "iu":
+            raise TypeError(f"A shape holds integers, not {shape!r}.")
+        return tuple(np.atleast_1d(array).tolist())
+    return None
+
+
+def _filled(shape: Any, value: Any, dtype: DType, name: str | None, own: str) -> Tensor:
+    dims = static_dims(shape)
+    here = door.level()
+    if dims is None:
+        vector = convert.to_tensor(shape)
+        if vector.dims == ():
+            vector = raw.Reshape(vector, [-1])
+        return raw.Fill(vector, np.asarray(value, dtype.numpy), name=name or own)
+    if any(d < 0 for d in dims):
+        bad = next(d for d in dims if d < 0)
+        message = f"Dimension {bad} must be >= 0"
+        if here.eager:
+            raise InvalidArgumentError(None, None, f"{message} [Op:Fill] name: ")
+        raise ShapeError(message)
+    if here.eager:
+        return from_array(_block(dims, value, dtype))
+    if (shapes.count(dims) or 0) < FILL_LIMIT:
+        return here.constant(_block(dims, value, dtype), name or own)
+    return raw.Fill(
+        np.asarray(dims, np.int32), _block((), value, dtype), name=name or own
+    )
+
+
+def _block(dims: tuple[int, ...], value: Any, dtype: DType) -> Any:
+    if value == 0 and dtype is not dtypes.string:
+        return np.zeros(dims, dtype.numpy)
+    return np.full(dims, b"" if dtype is dtypes.string else value, dtype.numpy)
+
+
+def zeros(
+    shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None
+) -> Tensor:
+    """Zeros (False, empty strings) of a shape. Raises InvalidArgumentError if it is negative."""
+    return _filled(shape, 0, as_dtype(dtype), name, "zeros")
+
+
+def ones(
+    shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None
+) -> Tensor:
+    """Ones (True) of a shape. Raises InvalidArgumentError if it is negative, TypeError for strings."""
+    wanted = as_dtype(dtype)
+    if wanted is dtypes.string:
+        raise TypeError("Cannot convert 1 to EagerTensor of dtype string")
+    return _filled(shape, 1, wanted, name, "ones")
+
+
+def zeros_like(
+    input: Any, dtype: Any = None, name: str | None = None, layout: Any = None
+) -> Tensor:
+    """Zeros of the shape, and unless `dtype` says otherwise the type, of a tensor."""
+    x = convert.to_tensor(input)
+    wanted = x.dtype if dtype is None else as_dtype(dtype)
+    if wanted is dtypes.variant or not shapes.known(x.dims):
+        if wanted is x.dtype:
+            return raw.ZerosLike(x, name=name or "zeros_like")
+        return _filled(shape(x), 0, wanted, name, "zeros_like")
+    return _filled(x.dims, 0, wanted, name, "zeros_like")
+
+
+def ones_like(
+    input: Any, dtype: Any = None, name: str | None = None, layout: Any = None
+) -> Tensor:
+    """Ones of the shape, and unless `dtype` says otherwise the type, of a tensor."""
+    x = convert.to_tensor(input)
+    wanted = x.dtype if dtype is None else as_dtype(dtype)
+    if not shapes.known(x.dims):
+        if wanted is x.dtype:
+            return raw.OnesLike(x, name=name or "ones_like")
+        return _filled(shape(x), 1, wanted, name, "ones_like")
+    return _filled(x.dims, 1, wanted, name, "ones_like")
+
+
+def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Tensor:
+    """A tensor of shape `dims` with the scalar `value` everywhere."""
+    return raw.Fill(dims, value, name=name or "Fill")
+
+
+def eye(
+    num_rows: Any,
+    num_columns: Any = None,
+    batch_shape: Any = None,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Identity matrices of shape `batch_shape + [num_rows, num_columns]`."""
+    kind = as_dtype(dtype)
+    columns = num_rows if num_columns is None else num_columns
+    batch = () if batch_shape is None else static_dims(batch_shape)
+    sizes = static_dims([num_rows, columns])
+    if sizes is not None and batch is not None:
+        whole = (*batch, *sizes)
+        if (shapes.count(whole) or 0) < FILL_LIMIT or door.level().eager:
+            matrix = np.broadcast_to(np.eye(*sizes, dtype=kind.numpy), whole)
+            return door.level().constant(matrix, name or "eye")
+    lead: Any = [] if batch_shape is None else [convert.to_tensor(batch_shape)]
+    size = raw.Minimum(num_rows, columns)
+    diagonal = ones(raw.ConcatV2([*lead, raw.Pack([size])], 0), kind)
+    return raw.MatrixDiagV3(
+        diagonal,
+        0,
+        num_rows,
+        columns,
+        np.zeros((), kind.numpy),
+        name=name or "eye/diag",
+    )
+
+
+_RANGE_ORDER = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
+
+
+def range(
+    start: Any,
+    limit: Any = None,
+    delta: Any = 1,
+    dtype: Any = None,
+    name: str = "range",
+) -> Tensor:
+    """start, start + delta, ... up to but not including limit; `range(n)` counts from 0.
+
+    The dtype is the given one, else the widest among the arguments. Raises
+    InvalidArgumentError (ValueError in a graph) if delta is 0 or points away from limit.
+    """
+    if limit is None:
+        start, limit = 0, start
+    given = (start, limit, delta)
+    if dtype is not None:
+        wanted = as_dtype(dtype)
+    elif all(type(v) is int for v in given):
+        wanted = dtypes.int32
+        if any(not -0x80000000 <= v <= 0x7FFFFFFF for v in given):
+            wanted = dtypes.int64
+    else:
+        found = [_dtype_of(v) for v in given]
+        wanted = found[0]
+        if len(set(found)) > 1:
+            wanted = max(found, key=_range_rank)
+    start, limit, delta = [_as(v, wanted) for v in given]
+    return raw.Range(start, limit, delta, name=name)
+
+
+def _dtype_of(value: Any) -> DType:
+    if convert.holds_tensors(value):
+        return convert.to_tensor(value).dtype
+    return dtypes.from_numpy(convert.to_array(value).dtype)
+
+
+def _range_rank(dtype: DType) -> int:
+    if dtype not in _RANGE_ORDER:
+        raise ValueError(f"tf.range cannot mix {dtype.name} with other types")
+    return _RANGE_ORDER.index(dtype)
+
+
+def _as(value: Any, dtype: DType) -> Any:
+    if isinstance(value, Tensor) or hasattr(type(value), "__tf_tensor__"):
+        value = convert.to_tensor(value)
+        return value if value.dtype is dtype else raw.Cast(value, DstT=dtype)
+    if isinstance(value, float) and dtype.is_integer:
+        return np.asarray(int(value), dtype.numpy)
+    return np.asarray(value, dtype.numpy)
+
+
+# -- shapes --------------------------------------------------------------------------
+
+
+def _index_type(out_type: Any) -> DType:
+    return dtypes.int32 if out_type is None else as_dtype(out_type)
+
+
+def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
+    """The shape as an integer vector (int32 unless `out_type` says otherwise)."""
+    x = convert.to_tensor(input)
+    kind = _index_type(out_type)
+    if shapes.known(x.dims):
+        array = np.array(x.dims, kind.numpy)
+        return door.level().constant(array, name or "Shape")
+    return raw.Shape(x, out_type=kind, name=name or "Shape")
+
+
+def shape_n(
+    input: Any, out_type: Any = dtypes.int32, name: str | None = None
+) -> list[Tensor]:
+    """The shapes of several tensors of one dtype."""
+    return raw.ShapeN(list(input), out_type=as_dtype(out_type), name=name or "ShapeN")
+
+
+def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
+    """The number of elements (int32 unless `out_type` says otherwise)."""
+    x = convert.to_tensor(input)
+    kind = _index_type(out_type)
+    count = shapes.count(x.dims)
+    if count is not None:
+        return door.level().constant(np.asarray(count, kind.numpy), name or "Size")
+    return raw.Size(x, out_type=kind, name=name or "Size")
+
+
+def rank(input: Any, name: str | None = None) -> Tensor:
+    """The number of dimensions as an int32 scalar."""
+    x = convert.to_tensor(input)
+    if x.dims is not None:
+        return door.level().constant(np.asarray(len(x.dims), np.int32), name or "Rank")
+    return raw.Rank(x, name=name or "Rank")
+
+
+def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
+    """The shape that two known shapes broadcast to. Raises ValueError if they do not fit."""
+    x, y = TensorShape(shape_x), TensorShape(shape_y)
+    try:
+        return TensorShape(shapes.broadcast(as_dims(x), as_dims(y)))
+    except ShapeError:
+        raise ValueError(f"Incompatible shapes for broadcasting: {x} and {y}") from None
+
+
+def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
+    """The shape that two shapes given as integer vectors broadcast to."""
+    return raw.BroadcastArgs(shape_x, shape_y)
+
+
+def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
+    """x, whose shape is checked when it is known.
+
+    Raises InvalidArgumentError (ValueError while tracing) if it is another.
+    """
+    return raw.EnsureShape(x, shape=TensorShape(shape), name=name or "EnsureShape")
+
+
+__all__ = [
+    "constant",
+    "convert_to_tensor",
+    "is_tensor",
+    "is_symbolic_tensor",
+    "get_static_value",
+    "zeros",
+    "ones",
+    "zeros_like",
+    "ones_like",
+    "fill",
+    "eye",
+    "range",
+    "shape",
+    "shape_n",
+    "size",
+    "rank",
+    "broadcast_static_shape",
+    "broadcast_dynamic_shape",
+    "ensure_shape",
+    "newaxis",
+]
