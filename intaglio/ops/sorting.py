@@ -1,0 +1,186 @@
+"""Order: the largest elements, the n-th element, places in sorted rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import ALL, INDEX, REAL, DType, int16, int32
+from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.shapes import Dims
+from intaglio.op import raw
+from intaglio.op.op import Op, op
+from intaglio.op.spec import Spec, number
+from intaglio.ops.families import shape_of
+
+
+def descending(x: Any) -> np.ndarray:
+    """The order from large to small along the last dimension; of equals, the first comes first."""
+    backwards = np.argsort(x[..., ::-1], axis=-1, kind="stable")[..., ::-1]
+    return x.shape[-1] - 1 - backwards
+
+
+def largest(x: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k largest elements of each row, from large to small, and their positions."""
+    if k == 1 and x.shape[-1]:
+        order = np.argmax(x, axis=-1)[..., None]
+    else:
+        order = descending(x)[..., :k]
+    return np.take_along_axis(x, order, -1), order
+
+
+def _top_dims(x: Spec, k: int | None) -> Dims:
+    if x.shape is None:
+        return None
+    if not x.shape:
+        raise ShapeError("Shape must be at least rank 1 but is rank 0")
+    last = x.shape[-1]
+    if k is not None and k < 0:
+        raise ShapeError(f"Need k >= 0, got {k}")
+    if k is not None and last is not None and last < k:
+        raise ShapeError(f"input must have last dimension >= k = {k} but is {last}")
+    return (*x.shape[:-1], k)
+
+
+def _check_k(x: Any, k: int) -> None:
+    if x.ndim < 1:
+        raise invalid_argument("input must be >= 1-D, got shape []")
+    if k < 0:
+        raise invalid_argument(f"Need k >= 0, got {k}")
+    if x.shape[-1] < k:
+        raise invalid_argument(
+            f"input must have at least k columns. Had {x.shape[-1]}, needed {k}"
+        )
+
+
+def top_gradient(dvalues: Any, input: Spec, indices: Any) -> Any:
+    """The values' gradient, back where the values stood."""
+    if indices.dtype.name != "int32":
+        indices = raw.Cast(indices, DstT="int32")
+    shape = shape_of(input)
+    one = np.asarray([1], np.int32)
+    rows = raw.Prod(raw.StridedSlice(shape, [0], [-1], one), 0)
+    columns = raw.StridedSlice(shape, [-1], [0], one, end_mask=1, shrink_axis_mask=1)
+    k = raw.StridedSlice(
+        raw.Shape(indices), [-1], [0], one, end_mask=1, shrink_axis_mask=1
+    )
+    starts = raw.Mul(raw.Range(0, rows, 1), columns)
+    flat = raw.AddV2(
+        raw.Reshape(indices, raw.Pack([rows, k])), raw.ExpandDims(starts, -1)
+    )
+    total = raw.Pack([raw.Mul(rows, columns)])
+    spread = raw.ScatterNd(
+        raw.Reshape(flat, [-1, 1]), raw.Reshape(dvalues, [-1]), total
+    )
+    return raw.Reshape(spread, shape)
+
+
+@op
+class TopKV2(Op):
+    """The k largest elements along the last dimension, from large to small, and where they stand."""
+
+    signature = "input: T, k: Tk; sorted: bool = True, index_type: type = int32 -> values: T, indices: index_type"
+    T = REAL
+    Tk = (int16, *INDEX)
+
+    def infer(self, input: Spec, k: Spec, index_type: DType) -> Any:
+        if k.rank not in (0, None):
+            raise ShapeError(f"Shape must be rank 0 but is rank {k.rank}")
+        dims = _top_dims(input, number(k))
+        return Spec(input.dtype, dims), Spec(index_type, dims)
+
+    def kernel(self, input, k, index_type):
+        _check_k(input, int(k))
+        values, order = largest(input, int(k))
+        return values, order.astype(index_type.numpy)
+
+    def gradient(self, dvalues, input: Spec, indices) -> Any:
+        return top_gradient(dvalues, input, indices), None
+
+
+@op
+class TopK(Op):
+    """TopKV2 with k as an attribute."""
+
+    signature = "input: T; k: int, sorted: bool = True -> values: T, indices: int32"
+    T = REAL
+
+    def infer(self, input: Spec, k) -> Any:
+        dims = _top_dims(input, k)
+        return Spec(input.dtype, dims), Spec(int32, dims)
+
+    def kernel(self, input, k):
+        _check_k(input, k)
+        values, order = largest(input, k)
+        return values, order.astype(np.int32)
+
+    def gradient(self, dvalues, input: Spec, indices) -> Any:
+        return top_gradient(dvalues, input, indices)
+
+
+@op
+class NthElement(Op):
+    """The n-th smallest element along the last dimension (the n-th largest with `reverse`)."""
+
+    signature = "input: T, n: int32; reverse: bool = False -> values: T"
+    T = REAL
+
+    def infer(self, input: Spec) -> Spec:
+        if input.shape is None:
+            return Spec(input.dtype, None)
+        if not input.shape:
+            raise ShapeError("Shape must be at least rank 1 but is rank 0")
+        return Spec(input.dtype, input.shape[:-1])
+
+    def kernel(self, input, n, reverse):
+        at = int(n)
+        if at < 0:
+            raise invalid_argument(f"n must be non-negative, got {at}")
+        if input.ndim < 1 or input.shape[-1] <= at:
+            raise invalid_argument("Input must have at least n+1 columns")
+        ordered = np.sort(input, axis=-1)
+        return ordered[..., -1 - at if reverse else at]
+
+    def gradient(self, dvalues, input, values) -> Any:
+        """The gradient goes to the elements equal to the result, in equal parts."""
+        hit = raw.Cast(raw.Equal(raw.ExpandDims(values, -1), input), DstT=input.dtype)
+        count = raw.ExpandDims(raw.Sum(hit, -1), -1)
+        return raw.Mul(raw.Div(hit, count), raw.ExpandDims(dvalues, -1)), None
+
+
+class Bound(Op):
+    """Where values would stand in sorted rows; both are matrices with as many rows."""
+
+    signature = (
+        "sorted_inputs: T, values: T; out_type: type = int32 -> output: out_type"
+    )
+    differentiable = False
+    T = ALL
+    side = "left"
+
+    def infer(self, sorted_inputs: Spec, values: Spec, out_type: DType) -> Spec:
+        for x in (sorted_inputs, values):
+            if x.rank not in (2, None):
+                raise ShapeError(f"Shape must be rank 2 but is rank {x.rank}")
+        return Spec(out_type, values.shape)
+
+    def kernel(self, sorted_inputs, values, out_type):
+        if sorted_inputs.shape[0] != values.shape[0]:
+            raise invalid_argument("Leading dim_size of both tensors must match.")
+        result = np.empty(values.shape, out_type.numpy)
+        for i, (row, wanted) in enumerate(zip(sorted_inputs, values, strict=True)):
+            result[i] = np.searchsorted(row, wanted, self.side)
+        return result
+
+
+@op
+class LowerBound(Bound):
+    """The first place where each value fits."""
+
+
+@op
+class UpperBound(Bound):
+    """The last place where each value fits."""
+
+    side = "right"
