@@ -15,7 +15,6 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.op import convert, door, raw
 from intaglio.op.door import Level
 from intaglio.op.op import Op
-from intaglio.op.spec import Spec
 from intaglio.op.tensor import Tensor
 from intaglio.runtime.eager import spec_of
 from intaglio.trace.graph import record
@@ -119,11 +118,11 @@ def watched_call(
     types = tuple([v.dtype for v in values])
     outputs = level.execute(op, inputs, {**attrs, "f": forward, "Tout": types}, name)
     n = len(graph.outputs)
-    backward = _backward_function(derivative, values, n, inputs, outputs)
+    shown = len(outputs) if further else n
+    backward = _backward_function(derivative, values, shown, inputs, outputs)
     for watcher in watchers:
         if isinstance(watcher, Tape):
-            shown = outputs if further else outputs[:n]
-            watcher.record_function(inputs, shown, backward)
+            watcher.record_function(inputs, outputs[:shown], backward)
         else:
             watcher.record(op, attrs, inputs, outputs[:n])
     return outputs[:n]
@@ -145,21 +144,19 @@ def _kept(derivative: Derivative, graph: Graph, further: bool) -> list[SymbolicT
 def _backward_function(
     derivative: Derivative,
     values: Sequence[SymbolicTensor],
-    n: int,
+    shown: int,
     inputs: Sequence[Tensor],
     outputs: Sequence[Tensor],
 ) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """What a tape calls with the gradients of the call's outputs."""
+    """What a tape calls with the gradients of those of the call's outputs that it was shown."""
 
     def function(grads: Sequence[Any]) -> Sequence[Any]:
         active = [i for i, g in enumerate(grads) if g is not None]
         backward = derivative.backward([values[i] for i in active])
         if absent(backward.needs, derivative, values):
-            active = [i for i in range(n) if trainable(values[i])]
+            active = [i for i in range(shown) if trainable(values[i])]
             backward = derivative.backward([values[i] for i in active])
-            if any(g is not None for g in grads[n:]) or absent(
-                backward.needs, derivative, values
-            ):
+            if absent(backward.needs, derivative, values):
                 raise RuntimeError(
                     f"the gradient of {derivative.graph!r} needs values that its forward graph did not keep"
                 )

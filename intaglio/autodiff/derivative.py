@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from intaglio.autodiff.backward import Gradients, backpropagate, total
-from intaglio.autodiff.plan import filled_like, light, spec_from, trainable
+from intaglio.autodiff.plan import filled_like, light, spec_from
 from intaglio.autodiff.tape import Tape
 from intaglio.base.dtypes import resource
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.op import convert, raw
+from intaglio.op import convert
 from intaglio.op.indexed_slices import IndexedSlices
 from intaglio.op.keys import key
 from intaglio.op.op import Op
@@ -72,7 +72,7 @@ class Derivative:
         self._members: set[int] = set()
         self._backward: dict[Any, Backward] = {}
         self._forward: dict[tuple[int, ...], Graph] = {}
-        self.shapes: dict[tuple[str, int], SymbolicTensor] = {}
+        self.shapes: dict[tuple[Any, ...], SymbolicTensor] = {}
         self.tape = Tape(watch_variables=False)
         self._take_nodes()
         self.inputs = [self.value(v) for v in graph.inputs]
@@ -81,6 +81,8 @@ class Derivative:
             self.tape.watch(self.inputs[index])
         for node in self.nodes:
             self.tape.record(node.op, node.attrs, node.inputs, node.outputs)
+            if node.op.name in OF_SHAPES:
+                self.shapes[_shape_key(node)] = node.outputs[0]
         self.places = {id(v): i for i, v in enumerate(self.inputs)}
 
     # -- the forward graph -------------------------------------------------------------
@@ -297,6 +299,10 @@ class BackwardGraph(FuncGraph):
         return Backward(self.freeze_function(), needs, results)
 
 
+def _shape_key(node: Node) -> tuple[Any, ...]:
+    return node.op.name, id(node.inputs[0]), node.attrs.get("out_type")
+
+
 class _BackwardRecorder(Recorder):
     """Records a backward graph; shapes of forward values are taken in the forward graph."""
 
@@ -313,22 +319,11 @@ class _BackwardRecorder(Recorder):
     def _in_forward(
         self, source: Derivative, op: Op, inputs: Sequence[Any], attrs: dict[str, Any]
     ) -> Sequence[Tensor]:
-        known = source.shapes.get((op.name, id(inputs[0])))
+        specs = op.output_specs([v.spec for v in inputs], attrs)
+        label = f"{inputs[0].node.name}/{op.name}"
+        node = Node(op, inputs, attrs, label, specs, graph=inputs[0].node.graph)
+        known = source.shapes.get(_shape_key(node))
         if known is None:
-            specs = op.output_specs([v.spec for v in inputs], attrs)
-            label = f"{inputs[0].node.name}/{op.name}"
-            graph = inputs[0].node.graph
-            node = Node(op, inputs, attrs, label, specs, graph=graph)
             source.append(node)
-            known = source.shapes[op.name, id(inputs[0])] = node.outputs[0]
+            known = source.shapes[_shape_key(node)] = node.outputs[0]
         return [self.graph.capture(known)]
-
-
-__all__ = [
-    "Backward",
-    "Derivative",
-    "derivative_of",
-    "gradient_spec",
-    "raw",
-    "trainable",
-]

@@ -169,7 +169,7 @@ class RealDiv(Binary):
 
 def truncated(x: Any, y: Any) -> Any:
     """The quotient of integers, rounded towards zero."""
-    quotient = np.floor_divide(x, divisor(y))
+    quotient = np.floor_divide(x, divisor(y, x))
     if x.dtype.kind == "u":
         return quotient
     inexact = np.not_equal(np.multiply(quotient, y), x)
@@ -217,7 +217,7 @@ class FloorDiv(Binary):
     def kernel(self, x, y):
         kind = x.dtype.kind
         if kind in "iu":
-            return np.floor_divide(x, divisor(y))
+            return np.floor_divide(x, divisor(y, x))
         if kind == "c":
             raise no_kernel("FloorDiv", x.dtype)
         return np.floor(np.true_divide(x, y))
@@ -233,7 +233,7 @@ class FloorMod(Binary):
 
     def kernel(self, x, y):
         if x.dtype.kind in "iu":
-            return np.remainder(x, divisor(y))
+            return np.remainder(x, divisor(y, x))
         rest = np.fmod(x, y)
         other_side = (np.less(x, 0) != np.less(y, 0)) & np.not_equal(rest, 0)
         return np.where(other_side, np.fmod(np.add(rest, y), y), rest)
@@ -252,7 +252,7 @@ class Remainder(Binary):
 
     def kernel(self, x, y):
         if x.dtype.kind in "iu":
-            y = divisor(y)
+            y = divisor(y, x)
         return np.fmod(x, y)
 
 

@@ -117,9 +117,9 @@ def constant(value: Any, like: Any) -> np.ndarray:
     return np.asarray(value, like.dtype.numpy)
 
 
-def divisor(y: Any) -> Any:
-    """`y`, an array of integers. Raises InvalidArgumentError if one of them is 0."""
-    if not np.all(y):
+def divisor(y: Any, x: Any) -> Any:
+    """`y`, an array of integers. Raises InvalidArgumentError if it divides `x` by 0."""
+    if not np.all(y) and np.size(x):
         raise invalid_argument("Integer division by zero")
     return y
 

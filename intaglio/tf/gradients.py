@@ -5,9 +5,6 @@ Follows https://www.tensorflow.org/api_docs/python/tf/GradientTape.
 
 from __future__ import annotations
 
-import intaglio.autodiff.branches
-import intaglio.autodiff.calls
-import intaglio.autodiff.loops
 from intaglio.autodiff.gradient_tape import GradientTape, UnconnectedGradients
 from intaglio.op.indexed_slices import IndexedSlices
 
