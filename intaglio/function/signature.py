@@ -252,6 +252,25 @@ class Signature:
         """The parameters that have defaults."""
         return frozenset([p.name for p in self.parameters if p.default is not EMPTY])
 
+    @property
+    def fullargspec(self) -> inspect.FullArgSpec:
+        """The signature as `inspect.getfullargspec` gives it."""
+        defaults = [p.default for p in self.positional if p.default is not EMPTY]
+        named = {p.name: p.default for p in self.keyword_only if p.default is not EMPTY}
+        return inspect.FullArgSpec(
+            list(self.names),
+            self.varargs.name if self.varargs else None,
+            self.varkw.name if self.varkw else None,
+            tuple(defaults) or None,
+            [p.name for p in self.keyword_only],
+            named or None,
+            {
+                p.name: p.annotation
+                for p in self.parameters
+                if p.annotation is not EMPTY
+            },
+        )
+
     def as_inspect(self) -> inspect.Signature:
         """The signature as the standard library's object."""
         return inspect.Signature(list(self.parameters))

@@ -16,10 +16,6 @@ from intaglio.trace.graph import FuncGraph
 from intaglio.trace.trace_type import PlaceholderContext, TraceType, Tracing
 
 
-class NotATensor(TypeError):
-    """A traced function returned something that graphs cannot."""
-
-
 def trace(
     function: Callable[..., Any],
     shown: Callable[..., Any],
@@ -102,7 +98,7 @@ def _as_output(value: Any, shown: Callable[..., Any]) -> Any:
     try:
         return convert.to_tensor(value)
     except (TypeError, ValueError):
-        raise NotATensor(
+        raise TypeError(
             "To be compatible with tf.function, Python functions must return zero or more Tensors or ExtensionTypes "
             f"or None values; in compilation of {shown!r}, found return value of type {type(value).__name__}, "
             "which is not a Tensor or ExtensionType."

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from intaglio.base.dtypes import DType
 from intaglio.base.errors import ShapeError
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.op import raw
@@ -44,7 +45,9 @@ class Recorder(Level):
         try:
             specs = op.output_specs([v.spec for v in values], attrs)
         except ShapeError as e:
-            raise ValueError(describe_failure(str(e), op, full, values)) from None
+            raise ValueError(
+                describe_failure(str(e), op, full, values, attrs)
+            ) from None
         node = graph.add(
             op,
             values,
@@ -122,21 +125,45 @@ class Recorder(Level):
 
 
 def describe_failure(
-    message: str, op: Op, name: str, inputs: Sequence[SymbolicTensor]
+    message: str,
+    op: Op,
+    name: str,
+    inputs: Sequence[SymbolicTensor],
+    attrs: dict[str, Any],
 ) -> str:
     """An inference error with TensorFlow's node and shapes behind it."""
-    types: dict[str, Any] = {} if op.has_lists else op.types_of(inputs, {})
-    attrs = ", ".join(
-        f"{k}=DT_{v.name.upper()}" for k, v in types.items() if hasattr(v, "name")
-    )
-    names = ", ".join(v.name.removesuffix(":0") for v in inputs)
+    known: dict[str, Any] = {**attrs, **op.types_of(inputs, attrs)}
     shown = ", ".join(
-        "[" + ",".join("?" if d is None else str(d) for d in v.dims) + "]"
-        if v.dims is not None
-        else "<unknown>"
-        for v in inputs
+        [f"{k}={text}" for k in sorted(known) if (text := _attribute_text(known[k]))]
     )
-    return f"{message} for '{{{{node {name}}}}} = {op.name}[{attrs}]({names})' with input shapes: {shown}."
+    names = ", ".join([v.name.removesuffix(":0") for v in inputs])
+    dims = ", ".join(
+        [
+            "[" + ",".join(["?" if d is None else str(d) for d in v.dims]) + "]"
+            if v.dims is not None
+            else "<unknown>"
+            for v in inputs
+        ]
+    )
+    return f"{message} for '{{{{node {name}}}}} = {op.name}[{shown}]({names})' with input shapes: {dims}."
+
+
+_ENUM_NAMES = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF"}
+
+
+def _attribute_text(value: Any) -> str:
+    """An attribute as node summaries print it; nothing for kinds that are left out."""
+    if isinstance(value, DType):
+        return f"DT_{_ENUM_NAMES.get(value.name, value.name.upper())}"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, (int, float)):
+        return str(value)
+    if isinstance(value, tuple):
+        return f"[{', '.join([_attribute_text(v) for v in value])}]"
+    return ""
 
 
 __all__ = ["Recorder", "describe_failure"]

@@ -321,12 +321,9 @@ class TensorSpec(BatchableTypeSpec):
         return [self]
 
     def cast(self, value: Any, cast_context: Any = None) -> Any:
-        """`value` as a tensor of this spec. Raises TypeError if it cannot be one."""
+        """`value` as a tensor of this spec. Raises TypeError or ValueError if it cannot be one."""
         if not isinstance(value, Tensor):
-            try:
-                value = convert.to_tensor(value, self._dtype)
-            except (TypeError, ValueError) as e:
-                raise TypeError(f"Can not cast {value!r} to {self!r}") from e
+            value = convert.to_tensor(value, self._dtype)
         if value.dtype is not self._dtype or not shapes.is_subshape(
             value.dims, self._dims
         ):
