@@ -398,6 +398,8 @@ def attribute(value: Any, kind: str) -> Any:
         return operator.index(value)
     if kind == "bool":
         return bool(value)
+    if kind == "float":
+        return float(np.float32(value))  # kept as float32, as in a GraphDef
     if kind == "str" and isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
     if kind.startswith("list(") and value is not None:

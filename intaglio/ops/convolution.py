@@ -15,6 +15,7 @@ from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 from intaglio.ops import convolution_kernels as kernels
 from intaglio.ops import windows
+from intaglio.ops.families import shape_of, spec_of
 from intaglio.ops.matmul import brackets
 from intaglio.ops.windows import Axis
 
@@ -297,8 +298,10 @@ class Conv2D(Op):
     ) -> Any:  # fmt: skip
         attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
         return (
-            raw.Conv2DBackpropInput(raw.Shape(input), filter, doutput, **attrs),
-            raw.Conv2DBackpropFilter(input, raw.Shape(filter), doutput, **attrs),
+            raw.Conv2DBackpropInput(shape_of(spec_of(input)), filter, doutput, **attrs),
+            raw.Conv2DBackpropFilter(
+                input, shape_of(spec_of(filter)), doutput, **attrs
+            ),
         )
 
 
@@ -328,7 +331,9 @@ class Conv2DBackpropInput(Op):
         attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
         return (
             None,
-            raw.Conv2DBackpropFilter(doutput, raw.Shape(filter), out_backprop, **attrs),
+            raw.Conv2DBackpropFilter(
+                doutput, shape_of(spec_of(filter)), out_backprop, **attrs
+            ),
             raw.Conv2D(doutput, filter, **attrs),
         )
 
@@ -358,7 +363,9 @@ class Conv2DBackpropFilter(Op):
     ) -> Any:  # fmt: skip
         attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
         return (
-            raw.Conv2DBackpropInput(raw.Shape(input), doutput, out_backprop, **attrs),
+            raw.Conv2DBackpropInput(
+                shape_of(spec_of(input)), doutput, out_backprop, **attrs
+            ),
             None,
             raw.Conv2D(input, doutput, **attrs),
         )
@@ -392,8 +399,12 @@ class Conv3D(Op):
     ) -> Any:
         attrs = _attrs_3d(strides, padding, data_format, dilations)
         return (
-            raw.Conv3DBackpropInputV2(raw.Shape(input), filter, doutput, **attrs),
-            raw.Conv3DBackpropFilterV2(input, raw.Shape(filter), doutput, **attrs),
+            raw.Conv3DBackpropInputV2(
+                shape_of(spec_of(input)), filter, doutput, **attrs
+            ),
+            raw.Conv3DBackpropFilterV2(
+                input, shape_of(spec_of(filter)), doutput, **attrs
+            ),
         )
 
 
@@ -435,7 +446,7 @@ class Conv3DBackpropInputV2(Op):
         return (
             None,
             raw.Conv3DBackpropFilterV2(
-                doutput, raw.Shape(filter), out_backprop, **attrs
+                doutput, shape_of(spec_of(filter)), out_backprop, **attrs
             ),
             raw.Conv3D(doutput, filter, **attrs),
         )
@@ -465,7 +476,9 @@ class Conv3DBackpropFilterV2(Op):
     ) -> Any:
         attrs = _attrs_3d(strides, padding, data_format, dilations)
         return (
-            raw.Conv3DBackpropInputV2(raw.Shape(input), doutput, out_backprop, **attrs),
+            raw.Conv3DBackpropInputV2(
+                shape_of(spec_of(input)), doutput, out_backprop, **attrs
+            ),
             None,
             raw.Conv3D(input, doutput, **attrs),
         )

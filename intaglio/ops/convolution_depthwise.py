@@ -14,6 +14,7 @@ from intaglio.op.spec import Spec
 from intaglio.ops import convolution_kernels as kernels
 from intaglio.ops import windows
 from intaglio.ops.convolution import Plan, attrs_2d, filter_dims, plan_of, sized
+from intaglio.ops.families import shape_of, spec_of
 
 ATTRS = (
     "strides: list(int), padding: str, explicit_paddings: list(int) = [], "
@@ -73,10 +74,10 @@ class DepthwiseConv2dNative(Op):
         attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
         return (
             raw.DepthwiseConv2dNativeBackpropInput(
-                raw.Shape(input), filter, doutput, **attrs
+                shape_of(spec_of(input)), filter, doutput, **attrs
             ),
             raw.DepthwiseConv2dNativeBackpropFilter(
-                input, raw.Shape(filter), doutput, **attrs
+                input, shape_of(spec_of(filter)), doutput, **attrs
             ),
         )
 
@@ -115,7 +116,7 @@ class DepthwiseConv2dNativeBackpropInput(Op):
         return (
             None,
             raw.DepthwiseConv2dNativeBackpropFilter(
-                doutput, raw.Shape(filter), out_backprop, **attrs
+                doutput, shape_of(spec_of(filter)), out_backprop, **attrs
             ),
             raw.DepthwiseConv2dNative(doutput, filter, **attrs),
         )
@@ -155,7 +156,7 @@ class DepthwiseConv2dNativeBackpropFilter(Op):
         attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
         return (
             raw.DepthwiseConv2dNativeBackpropInput(
-                raw.Shape(input), doutput, out_backprop, **attrs
+                shape_of(spec_of(input)), doutput, out_backprop, **attrs
             ),
             None,
             raw.DepthwiseConv2dNative(input, doutput, **attrs),

@@ -23,7 +23,7 @@ from intaglio.base.shapes import Dims
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
-from intaglio.ops.families import unbroadcast
+from intaglio.ops.families import shape_of, spec_of, unbroadcast
 
 BATCHED = (*FLOATING, int16, int32, int64, *UNSIGNED, *COMPLEX)
 MIXED = (*FLOATING, uint8, int8, int16, int32, int64, *COMPLEX)
@@ -225,7 +225,7 @@ def _unbatched(gradient: Any, mine: Any, other: Any) -> Any:
 
 
 def _unbatched_late(gradient: Any, mine: Any, other: Any) -> Any:
-    whole, others = raw.Shape(mine), raw.Shape(other)
+    whole, others = shape_of(spec_of(mine)), shape_of(spec_of(other))
     end = np.asarray([-2], np.int32)
     zero, one = np.asarray([0], np.int32), np.asarray([1], np.int32)
     axes, _ = raw.BroadcastGradientArgs(

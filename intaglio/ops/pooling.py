@@ -14,6 +14,7 @@ from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 from intaglio.ops import pooling_kernels as kernels
 from intaglio.ops import windows
+from intaglio.ops.families import shape_of, spec_of
 
 ATTRS = (
     "ksize: list(int), strides: list(int), padding: str, "
@@ -281,7 +282,7 @@ class AvgPool(Op):
 
     def gradient(self, value, doutput, ksize, strides, padding, data_format) -> Any:
         attrs = _attrs(ksize, strides, padding, data_format)
-        return raw.AvgPoolGrad(raw.Shape(value), doutput, **attrs)
+        return raw.AvgPoolGrad(shape_of(spec_of(value)), doutput, **attrs)
 
 
 @op
@@ -309,7 +310,7 @@ class AvgPool3D(Op):
 
     def gradient(self, input, doutput, ksize, strides, padding, data_format) -> Any:
         attrs = _attrs(ksize, strides, padding, data_format)
-        return raw.AvgPool3DGrad(raw.Shape(input), doutput, **attrs)
+        return raw.AvgPool3DGrad(shape_of(spec_of(input)), doutput, **attrs)
 
 
 @op

@@ -12,6 +12,7 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
+from intaglio.ops.families import shape_of, spec_of
 from intaglio.ops.matmul import brackets
 
 LAST = np.asarray([-1], np.int32)
@@ -165,8 +166,10 @@ def _unbroadcast_to(gradient: Any, mine: Any, other: Any) -> Any:
         return None
     if mine.dims == other.dims and shapes.known(mine.dims):
         return gradient
-    axes, _ = raw.BroadcastGradientArgs(raw.Shape(mine), raw.Shape(other))
-    return raw.Reshape(raw.Sum(gradient, axes), raw.Shape(mine))
+    axes, _ = raw.BroadcastGradientArgs(
+        shape_of(spec_of(mine)), shape_of(spec_of(other))
+    )
+    return raw.Reshape(raw.Sum(gradient, axes), shape_of(spec_of(mine)))
 
 
 def _broadcast_rows(logits: Any, labels: Any) -> tuple[Any, Any]:

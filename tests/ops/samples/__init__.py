@@ -218,6 +218,18 @@ def each(dtypes: Sequence[str], op: str, /, **given: Any) -> list[Sample]:
     return [_add(op, dtype, given) for dtype in dtypes]
 
 
+# How far sums of products may differ when another order or width of sums is taken.
+SUM_TOLERANCE = {
+    "bfloat16": 6e-2, "float16": 1e-2, "float32": 4e-6, "complex64": 4e-6,
+    "float64": 1e-12, "complex128": 1e-12,
+}  # fmt: skip
+
+
+def sums(dtypes: Sequence[str], op: str, /, **given: Any) -> list[Sample]:
+    """`each`, with the tolerance that suits sums of products in the dtype."""
+    return [_add(op, d, {"tol": SUM_TOLERANCE.get(d), **given}) for d in dtypes]
+
+
 def _add(op: str, own: str | None, given: dict[str, Any]) -> Sample:
     # MaxPoolGrad and others have an input named as the option `grad` is.
     options = {
