@@ -136,7 +136,7 @@ class Function(PolymorphicFunction):
         if self._constraints is not None:
             bound = self._signature.bind(tuple(self._constraints), {})
             return typed(self._signature, bound, self._constraints, optional=True)
-        return FunctionType.from_callable(self._python_function)
+        return self._signature.untyped()
 
     @property
     def function_spec(self) -> Signature:

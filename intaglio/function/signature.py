@@ -154,6 +154,10 @@ class FunctionType:
         return f"({inner}){arrow}"
 
     def __repr__(self) -> str:
+        if self.output is None and any(
+            p.type_constraint is None for p in self.parameters.values()
+        ):
+            return f"<FunctionType {self}>"
         lines = [
             f"  {p.name} ({p.kind.name}): {p.type_constraint!r}"
             for p in self.parameters.values()
@@ -270,6 +274,18 @@ class Signature:
                 if p.annotation is not EMPTY
             },
         )
+
+    def untyped(self) -> FunctionType:
+        """The parameters without types; that there are defaults is told, not which."""
+        return FunctionType(
+            [
+                Parameter(
+                    p.name, p.kind, None, p.default is not EMPTY,
+                    EMPTY if p.default is EMPTY else _Shown(),
+                )
+                for p in self.parameters
+            ]
+        )  # fmt: skip
 
     def as_inspect(self) -> inspect.Signature:
         """The signature as the standard library's object."""

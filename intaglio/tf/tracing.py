@@ -14,13 +14,13 @@ from intaglio.ir.graph import SymbolicTensor
 from intaglio.op.tensor import Tensor
 from intaglio.trace.scopes import (
     control_dependencies,
-    current_name_scope,
     device,
     executing_eagerly,
     init_scope,
     inside_function,
     name_scope,
 )
+from intaglio.trace.scopes import current_name_scope as get_current_name_scope
 from intaglio.trace.type_spec import TensorSpec, TypeSpec
 
 
@@ -76,7 +76,7 @@ __all__ = [
     "TensorSpec",
     "TypeSpec",
     "control_dependencies",
-    "current_name_scope",
+    "get_current_name_scope",
     "device",
     "executing_eagerly",
     "function",
