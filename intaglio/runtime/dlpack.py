@@ -1,0 +1,115 @@
+"""Tensors to and from DLPack capsules: memory shared with other array libraries.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/experimental/dlpack and
+https://dmlc.github.io/dlpack/latest/c_api.html. NumPy does the sharing; what it does not
+know, bfloat16, travels as uint16 under another type code.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import errors
+from intaglio.base.dtypes import bfloat16
+from intaglio.op.tensor import Tensor
+from intaglio.runtime.eager import EagerTensor, from_array
+from intaglio.runtime.value import exportable, install_dlpack
+
+UNSIGNED, BFLOAT = 1, 4
+HOST = (1, 0)
+
+_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer.restype = ctypes.c_void_p
+_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+_valid = ctypes.pythonapi.PyCapsule_IsValid
+_valid.restype = ctypes.c_int
+_valid.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+
+class _Head(ctypes.Structure):
+    """The head of a DLManagedTensor."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+    ]
+
+
+class _Capsule:
+    """A capsule in the form that `numpy.from_dlpack` takes."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return HOST
+
+
+def _head(capsule: Any) -> _Head:
+    return _Head.from_address(_pointer(capsule, b"dltensor"))
+
+
+def export(tensor: Any, **options: Any) -> Any:
+    """The tensor's value in a capsule. Raises InvalidArgumentError for strings and resources."""
+    array = exportable(tensor)
+    if tensor.dtype is not bfloat16:
+        return array.__dlpack__(**options)
+    options.pop("max_version", None)  # the older form, whose head is laid out as above
+    capsule = array.view(np.uint16).__dlpack__(**options)
+    _head(capsule).code = BFLOAT
+    return capsule
+
+
+def to_dlpack(tf_tensor: Any) -> Any:
+    """An eager tensor as a DLPack capsule. Raises InvalidArgumentError for anything else."""
+    if not isinstance(tf_tensor, EagerTensor):
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            "The argument to `to_dlpack` must be a TF tensor, not Python object",
+        )
+    return export(tf_tensor)
+
+
+def from_dlpack(dlcapsule: Any) -> Tensor:
+    """The tensor in a capsule, which may be taken only once.
+
+    Raises TypeError for what is no capsule, InvalidArgumentError for one used before or of
+    another device.
+    """
+    if type(dlcapsule).__name__ != "PyCapsule":
+        raise TypeError(
+            f"from_dlpack takes a DLPack capsule, not {type(dlcapsule).__name__!r}; "
+            "objects with __dlpack__ give one"
+        )
+    if not _valid(dlcapsule, b"dltensor"):
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            'DLPack tensor must be a capsule with name "dltensor". Note that a DLPack '
+            "tensor may be consumed at most once.",
+        )
+    head = _head(dlcapsule)
+    if head.device_type != 1:
+        raise errors.InvalidArgumentError(
+            None, None, f"a DLPack tensor of device type {head.device_type} is not here"
+        )
+    wide = head.code == BFLOAT
+    if wide:
+        head.code = UNSIGNED
+    array = np.from_dlpack(_Capsule(dlcapsule))
+    return from_array(array.view(bfloat16.numpy) if wide else array)
+
+
+install_dlpack(export)

@@ -1,0 +1,140 @@
+"""`tf.print`.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/print.
+"""
+
+from __future__ import annotations
+
+import logging
+import pprint
+import sys
+from typing import Any
+
+from intaglio.base import nest
+from intaglio.base.dtypes import string
+from intaglio.op import convert, raw
+from intaglio.op.tensor import Tensor
+
+_LEVELS = {
+    logging.INFO: "log(info)",
+    logging.WARNING: "log(warning)",
+    logging.ERROR: "log(error)",
+}
+
+
+def print(
+    *inputs: Any,
+    output_stream: Any = None,
+    summarize: int = 3,
+    sep: str = " ",
+    end: str = "\n",
+    name: str | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Prints its inputs whenever the program reaches it: in a graph, when the graph runs.
+
+    Tensors may stand inside structures. `summarize` elements of both ends of each dimension
+    are shown, -1 shows all. `output_stream` is `sys.stderr` (the default), `sys.stdout`, a
+    level of `logging`, or `"file://..."`, to which the text is appended.
+
+    Returns None eagerly, the operation in a graph. Raises ValueError for other streams.
+    """
+    if kwargs:
+        raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
+    stream = _stream(output_stream)
+    only = inputs[0] if len(inputs) == 1 else None
+    if is_tensor(only) and only.dtype is string and not only.shape.rank:
+        text = convert.to_tensor(only)
+        if text.dims is None:
+            text = _formatted(inputs, sep, summarize, name)
+    else:
+        text = _formatted(inputs, sep, summarize, name)
+    return raw.PrintV2(text, output_stream=stream, end=end, name=name or "PrintV2")
+
+
+def _stream(asked: Any) -> str:
+    if asked is None or asked is sys.stderr:
+        return "stderr"
+    if asked is sys.stdout:
+        return "stdout"
+    if isinstance(asked, str) and asked.startswith("file://"):
+        return asked
+    if isinstance(asked, int) and asked in _LEVELS:
+        return _LEVELS[asked]
+    level = getattr(asked, "__name__", "")
+    if level in ("info", "warning", "warn", "error") and callable(asked):
+        return f"log({'warning' if level == 'warn' else level})"
+    raise ValueError(
+        f"Unsupported output stream, logging level, or file.{asked}. Supported streams "
+        "are sys.stdout, sys.stderr, tf.logging.info, tf.logging.warning, "
+        "tf.logging.error. File needs to be in the form of 'file://<filepath>'."
+    )
+
+
+def is_tensor(value: Any) -> bool:
+    """True for tensors and what stands for one tensor: variables."""
+    return isinstance(value, Tensor) or hasattr(type(value), "__tf_tensor__")
+
+
+def _formatted(inputs: Any, sep: str, summarize: int, name: str | None) -> Tensor:
+    tensors = [leaf for leaf in nest.flatten(inputs) if is_tensor(leaf)]
+    blank = nest.map_structure(lambda leaf: "" if is_tensor(leaf) else leaf, inputs)
+    placeholder = _absent_from(" ".join([pprint.pformat(item) for item in blank]))
+    template = sep.join([_template(item, placeholder) for item in inputs])
+    return raw.StringFormat(
+        tensors,
+        template=template.replace(f"'{placeholder}'", placeholder),
+        placeholder=placeholder,
+        summarize=summarize,
+        name=f"{name}_format" if name else "StringFormat",
+    )
+
+
+def _template(value: Any, placeholder: str) -> str:
+    """The value's text with the placeholder where tensors are."""
+    if isinstance(value, str):
+        return value
+    holes = [placeholder if is_tensor(v) else v for v in nest.flatten(value)]
+    filled = nest.pack_sequence_as(value, holes)
+    return filled if is_tensor(value) else pprint.pformat(filled)
+
+
+def _absent_from(text: str) -> str:
+    """A placeholder that the text does not contain."""
+    placeholder, n = "{}", 0
+    while placeholder in text:
+        n += 1
+        placeholder = f"{{{'-' * n}}}"
+    return placeholder
+
+
+def format(
+    template: str,
+    inputs: Any,
+    placeholder: str = "{}",
+    summarize: int = 3,
+    name: str | None = None,
+) -> Tensor:
+    """`tf.strings.format`: the template with its placeholders replaced by tensors' texts.
+
+    `inputs` is a tensor, or a list of tensors, one for each placeholder. Returns a string
+    tensor of shape (). Raises ValueError if their numbers differ.
+    """
+    tensors = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+    holes = template.count(placeholder)
+    if holes != len(tensors):
+        raise ValueError(
+            f"The template expects {holes} tensors, but the inputs only has "
+            f"{len(tensors)}. Please ensure the number of placeholders in template "
+            "matches inputs length."
+        )
+    return raw.StringFormat(
+        list(tensors),
+        template=template,
+        placeholder=placeholder,
+        summarize=summarize,
+        name=name or "StringFormat",
+    )
+
+
+__all__ = ["print"]
