@@ -1,0 +1,101 @@
+"""Python's built-in functions on symbolic tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from intaglio.base import dtypes
+from intaglio.ir.graph import SymbolicTensor
+from intaglio.op import convert, raw
+
+
+def abs_(x: Any) -> Any:
+    """`abs(x)`."""
+    return abs(x)
+
+
+def int_(x: Any = 0, base: Any = None) -> Any:
+    """`int(x)`; of a symbolic tensor, an int32 tensor."""
+    if type(x) is SymbolicTensor:
+        if x.dtype is dtypes.string:
+            return raw.StringToNumber(x, out_type=dtypes.int32)
+        return raw.Cast(x, DstT=dtypes.int32)
+    return int(x) if base is None else int(x, base)
+
+
+def float_(x: Any = 0) -> Any:
+    """`float(x)`; of a symbolic tensor, a float32 tensor."""
+    if type(x) is SymbolicTensor:
+        if x.dtype is dtypes.string:
+            return raw.StringToNumber(x, out_type=dtypes.float32)
+        return raw.Cast(x, DstT=dtypes.float32)
+    return float(x)
+
+
+def len_(x: Any) -> Any:
+    """`len(x)`; of a symbolic tensor, its first dimension, a number if that is known.
+
+    Raises ValueError for scalars.
+    """
+    if type(x) is not SymbolicTensor:
+        return len(x)
+    if x.dims is not None:
+        if not x.dims:
+            raise ValueError(
+                f"len requires a non-scalar tensor, got one of shape {x.dims}"
+            )
+        if x.dims[0] is not None:
+            return x.dims[0]
+    return raw.Shape(x)[0]
+
+
+def range_(*limits: Any) -> Any:
+    """`range(...)`; with symbolic limits, a tensor."""
+    if not any(type(v) is SymbolicTensor for v in limits):
+        return range(*limits)
+    start, limit, delta = {1: (0, *limits, 1), 2: (*limits, 1)}.get(len(limits), limits)
+    dtype = next(v.dtype for v in limits if type(v) is SymbolicTensor)
+    values = [convert.to_tensor(v, dtype) for v in (start, limit, delta)]
+    return raw.Range(*values)
+
+
+def max_(*args: Any, **kwargs: Any) -> Any:
+    """`max(...)`; of scalars with a symbolic one, or of one symbolic vector, a tensor."""
+    return _extreme(raw.Maximum, "Max", max, args, kwargs)
+
+
+def min_(*args: Any, **kwargs: Any) -> Any:
+    """`min(...)`; of scalars with a symbolic one, or of one symbolic vector, a tensor."""
+    return _extreme(raw.Minimum, "Min", min, args, kwargs)
+
+
+def _extreme(pairwise: Any, reduction: str, python: Any, args: Any, kwargs: Any) -> Any:
+    if kwargs or not any(type(a) is SymbolicTensor for a in args):
+        return python(*args, **kwargs)
+    if len(args) == 1:
+        if args[0].dims is None or len(args[0].dims) != 1:
+            raise ValueError(
+                f"{python.__name__}() takes a vector, not a tensor of shape {args[0].shape}"
+            )
+        return raw.CATALOGUE[reduction](args[0], 0)
+    result = args[0]
+    for other in args[1:]:
+        result = pairwise(result, other)
+    return result
+
+
+def sorted_(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
+    """`sorted(x)`; of a symbolic vector, a tensor."""
+    if type(iterable) is not SymbolicTensor:
+        return sorted(iterable, key=key, reverse=reverse)
+    if key is not None:
+        raise ValueError("sorted() of a tensor takes no key")
+    size = raw.Size(iterable)
+    values, _ = raw.TopKV2(iterable if reverse else raw.Neg(iterable), size)
+    return values if reverse else raw.Neg(values)
+
+
+OVERLOADS: dict[Any, Callable[..., Any]] = {
+    abs: abs_, int: int_, float: float_, len: len_, range: range_, max: max_, min: min_, sorted: sorted_,
+}  # fmt: skip

@@ -1,0 +1,136 @@
+"""Calls in converted code: what is the user's is converted as well, the rest called as it is."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import sysconfig
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any
+
+from intaglio.autograph import builtin_functions, conversion, source
+from intaglio.autograph.function_scope import STD, FunctionScope
+from intaglio.base.log import logger
+from intaglio.base.origins import PACKAGE
+
+# Libraries that never hold control flow on tensors of ours.
+LIBRARIES = frozenset(
+    {
+        "numpy",
+        "intaglio",
+        "tensorflow",
+        "optree",
+        "pytest",
+        "absl",
+        "google",
+        "rich",
+        "tqdm",
+    }
+)
+_STANDARD = tuple({sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")})
+_warned: set[Any] = set()
+
+
+def converted_call(
+    function: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any] | None,
+    scope: FunctionScope | None = None,
+) -> Any:
+    """Calls `function`, converted if it is the user's Python code."""
+    overload = (
+        builtin_functions.OVERLOADS.get(function) if _hashable(function) else None
+    )
+    if overload is not None:
+        return overload(*args, **kwargs or {})
+    target, args, kwargs = _unwrapped(function, args, kwargs or {})
+    if target is None:
+        return function(*args, **kwargs)
+    recursive = scope is None or scope.options.recursive
+    return (twin_of(target, STD.user_requested) if recursive else target)(
+        *args, **kwargs
+    )
+
+
+def _hashable(function: Any) -> bool:
+    return isinstance(function, (BuiltinFunctionType, type))
+
+
+def _unwrapped(
+    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[FunctionType | None, tuple[Any, ...], dict[str, Any]]:
+    """The plain function behind a callable with its full arguments, or None to call it as it is."""
+    kind = type(function)
+    if kind is FunctionType:
+        return (function if is_convertible(function) else None), args, kwargs
+    if kind is MethodType:
+        inner = function.__func__
+        if type(inner) is FunctionType and is_convertible(inner):
+            return inner, (function.__self__, *args), kwargs
+        return None, args, kwargs
+    if kind is functools.partial:
+        return _unwrapped_partial(function, args, kwargs)
+    call = getattr(kind, "__call__", None)  # noqa: B004  the class's own
+    if (
+        type(call) is FunctionType
+        and not isinstance(function, type)
+        and is_convertible(call)
+    ):
+        return call, (function, *args), kwargs
+    return None, args, kwargs
+
+
+def _unwrapped_partial(
+    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    target, full, named = _unwrapped(
+        function.func, (*function.args, *args), {**function.keywords, **kwargs}
+    )
+    return (target, full, named) if target is not None else (None, args, kwargs)
+
+
+def is_convertible(function: FunctionType) -> bool:
+    """True for the user's Python functions that are not converted yet."""
+    code = function.__code__
+    marks = function.__dict__
+    if "autograph_artifact__" in marks or "do_not_convert__" in marks:
+        return False
+    if inspect.CO_GENERATOR & code.co_flags or inspect.CO_COROUTINE & code.co_flags:
+        return False
+    name = code.co_filename
+    if name.startswith((PACKAGE, "<intaglio", "<frozen", "<__array_function__")):
+        return False
+    module = (function.__module__ or "").partition(".")[0]
+    if module in LIBRARIES:
+        return False
+    return not (
+        name.startswith(_STANDARD)
+        and "site-packages" not in name
+        and module in sys.stdlib_module_names
+    )
+
+
+def twin_of(function: FunctionType, user_requested: bool = True) -> Callable[..., Any]:
+    """The converted function, or the function itself, with a warning, if it cannot be converted."""
+    try:
+        return conversion.convert(function, user_requested)
+    except source.NoSourceError as e:
+        _warn(function, e)
+        return function
+
+
+def _warn(function: FunctionType, reason: Exception) -> None:
+    if (
+        function.__code__ in _warned
+        or inspect.CO_GENERATOR & function.__code__.co_flags
+    ):
+        return
+    _warned.add(function.__code__)
+    logger().warning(
+        "AutoGraph could not transform %r and will run it as-is.\nCause: %s\nTo silence this warning, "
+        "decorate the function with @tf.autograph.experimental.do_not_convert",
+        function,
+        reason,
+    )

@@ -1,0 +1,176 @@
+"""A user's function as its converted twin: same globals, same closure cells, same file and lines."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+import threading
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from intaglio.autograph import source
+from intaglio.autograph.expressions import located
+from intaglio.autograph.jumps import statements_of
+from intaglio.autograph.names import Namer, all_names
+from intaglio.autograph.statements import OPTIONS, FunctionConverter, is_generator
+
+GENERATED = (
+    "if_body",
+    "else_body",
+    "loop_body",
+    "loop_test",
+    "extra_test",
+    "get_state",
+    "set_state",
+)
+
+
+class Converted:
+    """What conversion of a code object gives: the new tree and its compiled code."""
+
+    def __init__(self, tree: ast.FunctionDef | ast.expr, code: CodeType) -> None:
+        self.tree = tree
+        self.code = code
+
+
+_cache: dict[tuple[CodeType, bool], Converted] = {}
+_lock = threading.Lock()
+_operators: list[Any] = []
+
+
+def install_operators(module: Any) -> None:
+    """Names the object that converted code knows as `ag__`."""
+    _operators[:] = [module]
+
+
+def convert(function: FunctionType, user_requested: bool = True) -> FunctionType:
+    """The converted twin of a Python function.
+
+    Raises source.NoSourceError if the source cannot be found or read.
+    """
+    converted = _converted(function, user_requested)
+    cells = dict(
+        zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    )
+    cells["ag__"] = CellType(_operators[0])
+    missing = [n for n in converted.code.co_freevars if n not in cells]
+    if missing:
+        raise source.NoSourceError(
+            f"{missing} of '{function.__name__}' are not variables around it any more"
+        )
+    twin = FunctionType(
+        converted.code,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        tuple([cells[n] for n in converted.code.co_freevars]),
+    )
+    functools.update_wrapper(twin, function)
+    twin.__kwdefaults__ = function.__kwdefaults__
+    del twin.__wrapped__
+    twin.autograph_artifact__ = True  # type: ignore[attr-defined]
+    return twin
+
+
+def code_text(function: FunctionType) -> str:
+    """The source of the converted twin."""
+    return ast.unparse(_converted(function, True).tree) + "\n"
+
+
+def _converted(function: FunctionType, user_requested: bool) -> Converted:
+    key = (function.__code__, user_requested)
+    known = _cache.get(key)
+    if known is None:
+        made = _convert(function, user_requested)
+        with _lock:
+            known = _cache.setdefault(key, made)
+    return known
+
+
+def _convert(function: FunctionType, user_requested: bool) -> Converted:
+    found = source.find(function)
+    if is_generator(found.node):
+        raise source.NoSourceError("generators and coroutines run as Python")
+    tree = copy.deepcopy(found.node)
+    if found.class_name:
+        _Mangler(found.class_name).visit(tree)
+    code = function.__code__
+    namer = Namer(all_names(tree) | set(code.co_freevars))
+    definition = _definition(tree, namer, user_requested)
+    label = f"tf__{code.co_name}" if code.co_name != "<lambda>" else "tf__lambda"
+    definition.name = label
+    module = _factory(definition, code.co_freevars)
+    compiled = compile(module, found.filename, "exec", dont_inherit=True)
+    inner = _find_code(compiled, label)
+    return Converted(definition, _renamed(inner, code.co_name, code.co_qualname))
+
+
+def _definition(tree: Any, namer: Namer, user_requested: bool) -> ast.FunctionDef:
+    """The converted definition; a lambda becomes a function that returns its value."""
+    if isinstance(tree, ast.Lambda):
+        value = ast.copy_location(ast.Return(tree.body), tree.body)
+        made = statements_of("def tf__lambda():\n pass", tree)[0]
+        made.args, made.body = tree.args, [value]  # type: ignore[attr-defined]
+        tree = made
+    tree.decorator_list = []
+    none = ast.Constant(None)
+    tree.args.defaults = [located(copy.copy(none), tree) for _ in tree.args.defaults]
+    tree.args.kw_defaults = [
+        d and located(copy.copy(none), tree) for d in tree.args.kw_defaults
+    ]
+    options = OPTIONS.format(requested=user_requested)
+    return FunctionConverter(namer, options, {"ag__"}).convert(tree)
+
+
+def _factory(definition: ast.FunctionDef, free: tuple[str, ...]) -> ast.Module:
+    """A module in which the definition sees its free variables and `ag__` as cells."""
+    names = ", ".join([*(n for n in free if n != "ag__"), "ag__"])
+    outer = statements_of(f"def factory({names}):\n pass", definition)[0]
+    outer.body = [definition]  # type: ignore[attr-defined]
+    return ast.fix_missing_locations(ast.Module([outer], []))
+
+
+def _find_code(code: CodeType, name: str) -> CodeType:
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            if constant.co_name == name:
+                return constant
+            try:
+                return _find_code(constant, name)
+            except LookupError:
+                continue
+    raise LookupError(name)
+
+
+def _renamed(code: CodeType, name: str, qualified: str) -> CodeType:
+    """The code under the user's names, so that tracebacks read as the user wrote it."""
+    constants = tuple(
+        [
+            _renamed(c, name, qualified)
+            if isinstance(c, CodeType) and c.co_name.rstrip("_0123456789") in GENERATED
+            else c
+            for c in code.co_consts
+        ]
+    )
+    return code.replace(co_name=name, co_qualname=qualified, co_consts=constants)
+
+
+class _Mangler(ast.NodeTransformer):
+    """Private names as the class body would spell them: `__x` -> `_Class__x`."""
+
+    def __init__(self, class_name: str) -> None:
+        self.prefix = f"_{class_name.lstrip('_')}"
+
+    def _mangled(self, name: str) -> str:
+        private = name.startswith("__") and not name.endswith("__")
+        return f"{self.prefix}{name}" if private else name
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        node.id = self._mangled(node.id)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.Attribute:
+        self.generic_visit(node)
+        node.attr = self._mangled(node.attr)
+        return node

@@ -1,0 +1,180 @@
+"""Expressions: loads, calls, conditional expressions and logic become calls of `ag__`."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+# Called as they are: what they do depends on the frame that calls them.
+UNCONVERTED = frozenset(
+    {"print", "breakpoint", "locals", "globals", "eval", "exec", "dir", "vars"}
+)
+
+
+def ag(name: str, *arguments: ast.expr, at: ast.AST) -> ast.Call:
+    """`ag__.name(arguments)` at the place of a node."""
+    made = ast.Call(
+        ast.Attribute(ast.Name("ag__", ast.Load()), name, ast.Load()),
+        list(arguments),
+        [],
+    )
+    return located(made, at)
+
+
+def located(node: Any, at: ast.AST) -> Any:
+    """The node, and what is new below it, at the place of another."""
+    for part in ast.walk(node):
+        if (
+            not hasattr(part, "lineno")
+            and hasattr(part, "_attributes")
+            and part._attributes
+        ):
+            ast.copy_location(part, at)
+    return node
+
+
+def thunk(body: ast.expr) -> ast.Lambda:
+    """`lambda: body`."""
+    empty = ast.arguments(
+        posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[]
+    )
+    return ast.Lambda(empty, body)
+
+
+def loaded(name: str) -> ast.Name:
+    """A name that is read."""
+    return ast.Name(name, ast.Load())
+
+
+class Expressions(ast.NodeTransformer):
+    """Converts the expressions of one function; `generated` names are read as they are."""
+
+    def __init__(
+        self, scope: str, generated: set[str], first_parameter: str | None
+    ) -> None:
+        self.scope = scope
+        self.generated = generated
+        self.first_parameter = first_parameter
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if not isinstance(node.ctx, ast.Load) or node.id in self.generated:
+            return node
+        return ag("ld", node, at=node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        name = node.func.id if isinstance(node.func, ast.Name) else None
+        if name == "super" and not node.args and self.first_parameter is not None:
+            # super() finds class and object in the frame, which is another one here.
+            return located(
+                ast.Call(
+                    node.func, [loaded("__class__"), loaded(self.first_parameter)], []
+                ),
+                node,
+            )
+        if name in UNCONVERTED or _is_debugger(node.func):
+            return self.generic_visit(node)
+        node = self.generic_visit(node)  # type: ignore[assignment]
+        keywords = _keywords(node) if node.keywords else ast.Constant(None)
+        return ag(
+            "converted_call",
+            node.func,
+            _positional(node),
+            keywords,
+            loaded(self.scope),
+            at=node,
+        )
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        if _binds(node):
+            return self.generic_visit(node)
+        text = ast.Constant(ast.unparse(node.test))
+        node = self.generic_visit(node)  # type: ignore[assignment]
+        return ag(
+            "if_exp", node.test, thunk(node.body), thunk(node.orelse), text, at=node
+        )
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        if _binds(node):
+            return self.generic_visit(node)
+        values = [self.visit(v) for v in node.values]
+        name = "and_" if isinstance(node.op, ast.And) else "or_"
+        return _folded(name, values, node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        self.generic_visit(node)
+        return (
+            ag("not_", node.operand, at=node) if isinstance(node.op, ast.Not) else node
+        )
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        if len(node.ops) == 1 or _binds(node):
+            return self.generic_visit(node)
+        terms = [self.visit(t) for t in (node.left, *node.comparators)]
+        pairs: list[ast.expr] = [
+            located(ast.Compare(a, [op], [b]), node)
+            for a, op, b in zip(terms, node.ops, terms[1:], strict=False)
+        ]
+        return _folded("and_", pairs, node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        if any(
+            isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) for n in ast.walk(node)
+        ):
+            return node
+        self.generic_visit(node)
+        return ag("autograph_artifact", node, at=node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        raise AssertionError("statements are converted elsewhere")
+
+    def outside_call(self, node: ast.expr) -> ast.expr:
+        """A context manager's call: its parts are converted, the call itself is not."""
+        if isinstance(node, ast.Call):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        return self.visit(node)
+
+
+def _folded(name: str, values: list[ast.expr], at: ast.AST) -> ast.expr:
+    result = values[-1]
+    for value in reversed(values[:-1]):
+        result = ag(name, thunk(value), thunk(result), at=at)
+    return result
+
+
+def _binds(node: ast.AST) -> bool:
+    """True if a walrus inside binds a name, which it could not do from within a lambda."""
+    return any(
+        isinstance(n, (ast.NamedExpr, ast.Await, ast.Yield)) for n in ast.walk(node)
+    )
+
+
+def _is_debugger(function: ast.expr) -> bool:
+    return (
+        isinstance(function, ast.Attribute)
+        and function.attr == "set_trace"
+        and isinstance(function.value, ast.Name)
+    )
+
+
+def _positional(node: ast.Call) -> ast.expr:
+    """The positional arguments as one tuple expression."""
+    parts: list[ast.expr] = []
+    run: list[ast.expr] = []
+    for argument in node.args:
+        if isinstance(argument, ast.Starred):
+            if run:
+                parts.append(ast.Tuple(run, ast.Load()))
+                run = []
+            parts.append(ast.Call(loaded("tuple"), [argument.value], []))
+        else:
+            run.append(argument)
+    if run or not parts:
+        parts.append(ast.Tuple(run, ast.Load()))
+    result = parts[0]
+    for part in parts[1:]:
+        result = ast.BinOp(result, ast.Add(), part)
+    return result
+
+
+def _keywords(node: ast.Call) -> ast.expr:
+    return ast.Call(loaded("dict"), [], node.keywords)

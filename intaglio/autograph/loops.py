@@ -1,0 +1,372 @@
+"""`while` and `for` on tensors: the names that the body sets become loop variables."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.autograph.conditionals import State, check_condition, is_staged
+from intaglio.autograph.values import Undefined, UndefinedReturnValue
+from intaglio.base import dtypes, nest, shapes
+from intaglio.base.dtypes import DType
+from intaglio.base.shapes import as_dims
+from intaglio.ir.graph import SymbolicTensor
+from intaglio.op import convert, door, raw
+from intaglio.op.tensor import Tensor
+from intaglio.trace import control_flow
+from intaglio.trace.graph import FuncGraph
+
+# Python loops that make this many ops are worth a word; so many turns are a mistake.
+LARGE_UNROLLED = 50_000
+LIMIT = 100_000_000
+
+
+def while_stmt(
+    test: Callable[[], Any],
+    body: Callable[[], None],
+    get_state: Callable[[], State],
+    set_state: Callable[[State], None],
+    names: Sequence[str],
+    options: dict[str, Any],
+) -> None:
+    """A `while` statement: staged if its condition is symbolic the first time."""
+    if door.level().eager:
+        _python_while(test, body)
+        return
+    start = get_state()
+    with FuncGraph("while_test").as_default():
+        first = test()
+    set_state(start)
+    if is_staged(first) or isinstance(first, Tensor):
+        check_condition(first, "while")
+        _Loop(get_state, set_state, names, options).run(test, body)
+    else:
+        _python_while(test, body)
+
+
+def _python_while(test: Callable[[], Any], body: Callable[[], None]) -> None:
+    graph = getattr(door.level(), "graph", None)
+    ops = len(graph.nodes) if graph is not None else 0
+    turns = 0
+    while True:
+        again = test()
+        if is_staged(again):
+            raise NotImplementedError(
+                "The condition of while loop started as non-Tensor, then changed to Tensor. This may "
+                "happen either because variables changed type, or when a break or return statement "
+                "inside the loop depends on a Tensor condition. In both cases, changing to a TF loop "
+                "should remove the error."
+            )
+        if not again:
+            return
+        body()
+        turns += 1
+        _watch_turns(turns, graph, ops)
+
+
+def _watch_turns(turns: int, graph: Any, ops: int) -> None:
+    if turns == LARGE_UNROLLED and graph is not None and len(graph.nodes) > ops:
+        warnings.warn(
+            f"Large unrolled loop detected. Did you mean to use a TF loop? It made "
+            f"{len(graph.nodes) - ops} ops in {turns} iterations.",
+            stacklevel=4,
+        )
+    if __debug__ and turns >= LIMIT:
+        raise ValueError("iteration limit exceeded")
+
+
+def for_stmt(
+    sequence: Any,
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], None],
+    get_state: Callable[[], State],
+    set_state: Callable[[State], None],
+    names: Sequence[str],
+    options: dict[str, Any],
+) -> None:
+    """A `for` statement: staged over symbolic tensors, Python over everything else."""
+    hook = getattr(type(sequence), "__autograph_for__", None)
+    if hook is not None:
+        hook(sequence, extra_test, body, get_state, set_state, names, options)
+    elif is_staged(sequence):
+        loop = _Loop(get_state, set_state, names, options)
+        node = sequence.node if isinstance(sequence, SymbolicTensor) else None
+        if node is not None and node.op.name == "Range":
+            loop.over_range(*node.inputs, extra_test, body)
+        else:
+            loop.over_tensor(convert.to_tensor(sequence), extra_test, body)
+    else:
+        _python_for(sequence, extra_test, body)
+
+
+def _python_for(
+    sequence: Any, extra_test: Callable[[], Any] | None, body: Callable[[Any], None]
+) -> None:
+    graph = getattr(door.level(), "graph", None)
+    ops = len(graph.nodes) if graph is not None else 0
+    for turns, item in enumerate(sequence, 1):
+        if extra_test is not None:
+            again = extra_test()
+            if is_staged(again):
+                raise NotImplementedError(
+                    "break and return statements which depend on a TF condition are not supported in "
+                    "Python for loops. Did you intend to make it a TF loop?\nSee https://github.com/"
+                    "tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/"
+                    "limitations.md#consistency-of-control-flow-types for more info."
+                )
+            if not again:
+                return
+        body(item)
+        _watch_turns(turns, graph, ops)
+
+
+class _Loop:
+    """One staged loop: its state as flat tensors, checked at every turn."""
+
+    def __init__(
+        self,
+        get_state: Any,
+        set_state: Any,
+        names: Sequence[str],
+        options: dict[str, Any],
+    ) -> None:
+        self.get_state = get_state
+        self.set_state = set_state
+        self.names = names
+        self.limit = options.get("maximum_iterations")
+        self.invariants = options.get("shape_invariants") or []
+
+    def run(self, test: Callable[[], Any], body: Callable[[], None]) -> None:
+        """Stages `while test(): body()`."""
+        start = self._start(body)
+        flat = self._flat(start)
+
+        def once(*values: Any) -> list[Any]:
+            self._restore(start, values)
+            body()
+            return self._after(start, self.get_state())
+
+        def again(*values: Any) -> Any:
+            self._restore(start, values)
+            return test()
+
+        try:
+            done = control_flow.while_loop(
+                again,
+                once,
+                flat,
+                shape_invariants=self._shapes(start, flat),
+                maximum_iterations=self.limit,
+            )
+        finally:
+            self.set_state(tuple(start))
+        self._restore(start, done if isinstance(done, (list, tuple)) else [done])
+
+    def over_range(
+        self, start: Any, limit: Any, delta: Any, extra_test: Any, body: Any
+    ) -> None:
+        """Stages `for i in tf.range(start, limit, delta)` without making the range."""
+        zero = convert.to_tensor(0, delta.dtype)
+
+        def more(i: Any) -> Any:
+            up, down = raw.Less(i, limit), raw.Greater(i, limit)
+            return raw.SelectV2(raw.Greater(delta, zero), up, down)
+
+        self._counted(start, delta, more, extra_test, body)
+
+    def over_tensor(self, tensor: Any, extra_test: Any, body: Any) -> None:
+        """Stages a loop over the first dimension. Raises ValueError for scalars."""
+        if tensor.dims == ():
+            raise ValueError(
+                "input must have rank of at least one, got a scalar tensor to iterate over"
+            )
+        size = raw.Shape(tensor)[0]
+        axis = np.int32(0)
+        one = convert.to_tensor(1, dtypes.int32)
+        self._counted(
+            convert.to_tensor(0, dtypes.int32), one, lambda i: raw.Less(i, size), extra_test,
+            lambda i: body(raw.GatherV2(tensor, i, axis)),
+        )  # fmt: skip
+
+    def _counted(
+        self, start: Any, delta: Any, more: Any, extra_test: Any, body: Any
+    ) -> None:
+        """A loop with a counter of its own in front of the state."""
+        counter = [start]
+        inner = _Loop(
+            lambda: (counter[0], *self.get_state()),
+            lambda s: (counter.__setitem__(0, s[0]), self.set_state(tuple(s[1:])))[1],
+            ("iteration counter", *self.names),
+            {"maximum_iterations": self.limit, "shape_invariants": self.invariants},
+        )
+
+        def test() -> Any:
+            again = more(counter[0])
+            if extra_test is None:
+                return again
+            return control_flow.cond(
+                again,
+                lambda: convert.to_tensor(extra_test()),
+                lambda: convert.to_tensor(False),
+            )
+
+        def turn() -> None:
+            i = counter[0]
+            body(i)
+            counter[0] = raw.AddV2(i, delta)
+
+        inner.run(test, turn)
+
+    # -- state -------------------------------------------------------------------------
+
+    def _start(self, body: Callable[[], None]) -> list[Any]:
+        """The state before the loop, with zeros for what the body is the first to set."""
+        before = self.get_state()
+        if any(_is_open(v) for v in before):
+            before = self._completed(before, body)
+        return [nest.map_structure(_as_loop_value, v) for v in before]
+
+    def _completed(self, before: State, body: Callable[[], None]) -> State:
+        """The state with a placeholder of the right type for each name without a value.
+
+        The body runs once, in a graph that is thrown away, to see what it sets them to.
+        """
+        with FuncGraph("loop_body").as_default():
+            body()
+            after = self.get_state()
+        self.set_state(before)
+        return tuple(
+            [
+                nest.map_structure(lambda t, n=n: _zero(t, n), a) if _is_open(b) else b
+                for b, a, n in zip(before, after, self.names, strict=True)
+            ]
+        )
+
+    def _flat(self, state: Sequence[Any]) -> list[Any]:
+        return [
+            t
+            for v in state
+            for t in nest.flatten(v, expand_composites=True)
+            if isinstance(t, Tensor)
+        ]
+
+    def _restore(self, example: Sequence[Any], values: Sequence[Any]) -> None:
+        remaining = iter(values)
+        packed: list[Any] = []
+        for value in example:
+            flat = [
+                next(remaining) if isinstance(v, Tensor) else v
+                for v in nest.flatten(value, expand_composites=True)
+            ]
+            packed.append(nest.pack_sequence_as(value, flat, expand_composites=True))
+        self.set_state(tuple(packed))
+
+    def _after(self, start: Sequence[Any], end: State) -> list[Any]:
+        """The state after one turn as flat tensors. Raises where it changed its type."""
+        flat: list[Any] = []
+        for name, before, after in zip(self.names, start, end, strict=True):
+            after = nest.map_structure(lambda v, n=name: _closed(v, n), after)
+            try:
+                nest.assert_same_structure(before, after, expand_composites=True)
+            except (ValueError, TypeError) as e:
+                raise TypeError(
+                    f"'{name}' does not have the same nested structure after one iteration.\n\n{e}"
+                ) from None
+            pairs = zip(
+                nest.flatten(before, expand_composites=True),
+                nest.flatten(after, expand_composites=True),
+                strict=True,
+            )
+            for x, y in pairs:
+                if isinstance(x, Tensor):
+                    flat.append(self._same(name, x, _as_loop_value(y, x.dtype)))
+        return flat
+
+    def _same(self, name: str, before: Any, after: Any) -> Any:
+        if not isinstance(after, Tensor) or after.dtype is not before.dtype:
+            kind = (
+                after.dtype.name if isinstance(after, Tensor) else type(after).__name__
+            )
+            raise TypeError(
+                f"'{name}' has dtype {before.dtype.name} before the loop, but dtype {kind} after one iteration"
+            )
+        declared = self._declared(before)
+        if declared is not ...:
+            if not shapes.is_subshape(after.dims, declared):
+                raise ValueError(
+                    f"'{name}' has shape {shapes.text(after.dims)} after one iteration, which does not "
+                    f"conform with the shape invariant {shapes.text(declared)}."
+                )
+        elif not shapes.is_subshape(after.dims, before.dims):
+            raise ValueError(
+                f"'{name}' has shape {shapes.text(before.dims)} before the loop, but shape {shapes.text(after.dims)} "
+                "after one iteration. Use tf.autograph.experimental.set_loop_options to set shape invariants."
+            )
+        return after
+
+    def _declared(self, tensor: Any) -> Any:
+        for declared, shape in self.invariants:
+            if declared is tensor:
+                return as_dims(shape)
+        return ...
+
+    def _shapes(self, start: Sequence[Any], flat: list[Any]) -> list[Any] | None:
+        if not self.invariants:
+            return None
+        chosen: list[Any] = []
+        for name, tensor in zip(self.names, flat, strict=False):
+            declared = self._declared(tensor)
+            if declared is not ... and not shapes.is_subshape(tensor.dims, declared):
+                raise ValueError(
+                    f"'{name}' has shape {shapes.text(tensor.dims)} before the loop, which does not conform "
+                    f"with the shape invariant {shapes.text(declared)}."
+                )
+            chosen.append(
+                shapes.TensorShape(tensor.dims if declared is ... else declared)
+            )
+        return chosen
+
+
+def _is_open(value: Any) -> bool:
+    return any(
+        v is None or type(v) is Undefined or isinstance(v, UndefinedReturnValue)
+        for v in nest.flatten(value)
+    )
+
+
+def _closed(value: Any, name: str) -> Any:
+    if value is None:
+        raise ValueError(f"'{name}' is None at the end of the iteration.")
+    if type(value) is Undefined:
+        raise ValueError(f"'{name}' must be defined before the loop")
+    return value
+
+
+def _zero(value: Any, name: str) -> Any:
+    """A zero of the type that the body gives to a name."""
+    if isinstance(value, UndefinedReturnValue):
+        return value
+    if type(value) is Undefined or value is None:
+        kind = "is not allowed to be None" if value is None else "must be defined"
+        raise ValueError(f"'{name}' {kind} before the loop")
+    tensor = convert.to_tensor(value)
+    if not shapes.known(tensor.dims):
+        raise ValueError(
+            f"'{name}' must be defined before the loop: its shape is not known"
+        )
+    return convert.to_tensor(np.zeros(tensor.dims, tensor.dtype.numpy), tensor.dtype)
+
+
+def _as_loop_value(value: Any, dtype: DType | None = None) -> Any:
+    """Numbers and arrays as tensors of this graph; other Python values stay what they are."""
+    if isinstance(value, Tensor):
+        return value
+    if (
+        isinstance(value, (bool, int, float, complex, str, bytes))
+        or convert.dtype_of(value) is not None
+    ):
+        return convert.to_tensor(value, dtype_hint=dtype)
+    return value

@@ -1,0 +1,65 @@
+"""Names in converted code: fresh ones, and symbols such as `x`, `self.a`, `d['k']`."""
+
+from __future__ import annotations
+
+import ast
+
+
+class Namer:
+    """Gives out names that the function does not use: `if_body`, `if_body_1`, ..."""
+
+    def __init__(self, taken: set[str]) -> None:
+        self.taken = set(taken)
+
+    def new(self, name: str) -> str:
+        """`name`, or `name_1`, `name_2`, ... if it is taken."""
+        fresh, n = name, 0
+        while fresh in self.taken:
+            n += 1
+            fresh = f"{name}_{n}"
+        self.taken.add(fresh)
+        return fresh
+
+
+def all_names(tree: ast.AST) -> set[str]:
+    """Every name that occurs in the tree."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+    return found
+
+
+def symbol(node: ast.expr) -> str | None:
+    """The text of a name, attribute or fixed item that can be state: `x`, `a.b`, `d['k']`."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        owner = symbol(node.value)
+        return None if owner is None else f"{owner}.{node.attr}"
+    if isinstance(node, ast.Subscript):
+        owner, key = symbol(node.value), node.slice
+        if (
+            owner is not None
+            and isinstance(key, ast.Constant)
+            and isinstance(key.value, (int, str))
+        ):
+            return f"{owner}[{key.value!r}]"
+    return None
+
+
+def is_composite(name: str) -> bool:
+    """True for `a.b` and `a[0]`, False for plain names."""
+    return "." in name or "[" in name
+
+
+def owner(name: str) -> str:
+    """The plain name that a symbol begins with."""
+    for i, ch in enumerate(name):
+        if ch in ".[":
+            return name[:i]
+    return name

@@ -1,0 +1,382 @@
+"""Statements: `if`, `while` and `for` become functions handed to `ag__`, with their state named."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from intaglio.autograph.activity import Activity, Liveness, parameters
+from intaglio.autograph.expressions import Expressions, ag, loaded, located
+from intaglio.autograph.jumps import LoopJumps, Returns, statements_of
+from intaglio.autograph.names import Namer, is_composite, owner
+
+OPTIONS = (
+    "ag__.ConversionOptions(recursive=True, user_requested={requested}, "
+    "optional_features=(), internal_convert_user_code=True)"
+)
+
+
+def is_generator(node: ast.AST) -> bool:
+    """True if the function yields or awaits: it runs as Python."""
+    if isinstance(node, ast.AsyncFunctionDef):
+        return True
+    pending: list[ast.AST] = list(getattr(node, "body", []))
+    while pending:
+        part = pending.pop()
+        if isinstance(part, (ast.Yield, ast.YieldFrom, ast.Await)):
+            return True
+        if not isinstance(
+            part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+        ):
+            pending.extend(ast.iter_child_nodes(part))
+    return False
+
+
+class FunctionConverter:
+    """Converts one function definition; nested ones get a converter of their own."""
+
+    def __init__(self, namer: Namer, options: str, generated: set[str]) -> None:
+        self.namer = namer
+        self.options = options
+        self.generated = generated
+
+    def convert(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        """The definition with its body converted, under the same name."""
+        self.scope = self.namer.new("fscope")
+        returns = Returns(self.namer)
+        body = self._lowered(node, returns)
+        self.outer_names = _declared(body, (ast.Global, ast.Nonlocal))
+        self.global_names = _declared(body, (ast.Global,))
+        known = parameters(node.args)
+        self.generated |= {self.scope}
+        if returns.found:
+            self.generated |= {returns.flag, returns.value}
+            known |= {returns.flag, returns.value}
+        Liveness().block(
+            body, {returns.flag, returns.value} if returns.found else set()
+        )
+        positional = [*node.args.posonlyargs, *node.args.args]
+        self.expressions = Expressions(
+            self.scope, self.generated, positional[0].arg if positional else None
+        )
+        staged = self._block(body, known)
+        if returns.found:
+            first = (
+                f"{returns.flag} = False\n{returns.value} = ag__.UndefinedReturnValue()"
+            )
+            last = f"return {self.scope}.ret({returns.value}, {returns.flag})"
+            staged = [*statements_of(first, node), *staged, *_return(last, node)]
+        header = f"with ag__.FunctionScope({node.name!r}, {self.scope!r}, {self.options}) as {self.scope}:\n pass"
+        wrapper = statements_of(header, node)[0]
+        wrapper.body = staged or [located(ast.Pass(), node)]  # type: ignore[attr-defined]
+        node.body = [wrapper]
+        node.returns = None
+        for argument in ast.walk(node.args):
+            if isinstance(argument, ast.arg):
+                argument.annotation = None
+        return node
+
+    def _lowered(self, node: ast.FunctionDef, returns: Returns) -> list[ast.stmt]:
+        before = set(self.namer.taken)
+        jumps = LoopJumps(self.namer)
+        body: list[ast.stmt] = []
+        for statement in node.body:
+            made = jumps.visit(statement)
+            body.extend(made if isinstance(made, list) else [made])
+        body = returns.function_body(body)
+        self.generated |= {
+            n
+            for n in self.namer.taken - before
+            if n.startswith(("break_", "continue_"))
+        }
+        return body
+
+    # -- blocks ------------------------------------------------------------------------
+
+    def _block(
+        self, statements: Sequence[ast.stmt], defined: set[str]
+    ) -> list[ast.stmt]:
+        done: list[ast.stmt] = []
+        for statement in statements:
+            done += self._statement(statement, defined)
+            defined |= {w for w in Activity.of(statement).writes if not is_composite(w)}
+        return done
+
+    def _statement(self, node: ast.stmt, defined: set[str]) -> list[ast.stmt]:
+        method = getattr(self, f"_{type(node).__name__}", None)
+        if method is not None:
+            return method(node, defined)
+        if isinstance(
+            node,
+            (
+                ast.Global,
+                ast.Nonlocal,
+                ast.Import,
+                ast.ImportFrom,
+                ast.ClassDef,
+                ast.AsyncFor,
+            ),
+        ):
+            return [node]
+        return [self.expressions.visit(node)]
+
+    def _If(self, node: ast.If, defined: set[str]) -> list[ast.stmt]:
+        modified = Activity.of([*node.body, *node.orelse]).writes
+        state, outputs = self._state(node, modified)
+        undefined = self._undefined(modified, defined)
+        inside = defined | set(undefined)
+        body, orelse = (
+            self._block(node.body, set(inside)),
+            self._block(node.orelse, set(inside)),
+        )
+        test = self.expressions.visit(node.test)
+        get, put = self._accessors(state, node)
+        first = self._function("if_body", [], state, body, node)
+        second = self._function("else_body", [], state, orelse, node)
+        call = ag(
+            "if_stmt", test, loaded(first.name), loaded(second.name), loaded(get.name),
+            loaded(put.name), _names(state), ast.Constant(outputs), at=node,
+        )  # fmt: skip
+        return [
+            get,
+            put,
+            first,
+            second,
+            *_undefined(undefined, node),
+            _expression(call),
+        ]
+
+    def _While(self, node: ast.While, defined: set[str]) -> list[ast.stmt]:
+        options = self._options(node)
+        modified = Activity.of(node.body).writes
+        state, _ = self._state(node, modified)
+        undefined = self._undefined(modified, defined)
+        body = self._block(node.body, defined | set(undefined))
+        test = located(ast.Return(self.expressions.visit(node.test)), node)
+        get, put = self._accessors(state, node)
+        loop = self._function("loop_body", [], state, body, node)
+        check = self._function("loop_test", [], (), [test], node)
+        call = ag(
+            "while_stmt", loaded(check.name), loaded(loop.name), loaded(get.name),
+            loaded(put.name), _names(state), options, at=node,
+        )  # fmt: skip
+        return [get, put, loop, check, *_undefined(undefined, node), _expression(call)]
+
+    def _For(self, node: ast.For, defined: set[str]) -> list[ast.stmt]:
+        options = self._options(node)
+        options.keys.append(ast.Constant("iterate_names"))
+        options.values.append(ast.Constant(ast.unparse(node.target)))
+        modified = Activity.of([*node.body, node.target]).writes
+        state, _ = self._state(node, modified)
+        undefined = self._undefined(modified, defined)
+        body = self._block(node.body, defined | set(undefined))
+        item = self.namer.new("itr")
+        body = [located(ast.Assign([node.target], loaded(item)), node), *body]
+        extra = getattr(node, "extra_test", None)
+        sequence = self.expressions.visit(node.iter)
+        get, put = self._accessors(state, node)
+        loop = self._function("loop_body", [item], state, body, node)
+        made: list[ast.stmt] = [get, put, loop]
+        test: ast.expr = ast.Constant(None)
+        if extra is not None:
+            check = self._function(
+                "extra_test",
+                [],
+                state,
+                [located(ast.Return(self.expressions.visit(extra)), node)],
+                node,
+            )
+            made.append(check)
+            test = loaded(check.name)
+        call = ag(
+            "for_stmt", sequence, test, loaded(loop.name), loaded(get.name), loaded(put.name),
+            _names(state), options, at=node,
+        )  # fmt: skip
+        return [*made, *_undefined(undefined, node), _expression(call)]
+
+    def _With(self, node: ast.With, defined: set[str]) -> list[ast.stmt]:
+        for item in node.items:
+            item.context_expr = self.expressions.outside_call(item.context_expr)
+            if item.optional_vars is not None:
+                item.optional_vars = self.expressions.visit(item.optional_vars)
+                defined |= Activity.of(item.optional_vars).writes
+        node.body = self._block(node.body, defined)
+        return [node]
+
+    def _Try(self, node: ast.Try, defined: set[str]) -> list[ast.stmt]:
+        node.body = self._block(node.body, defined)
+        for handler in node.handlers:
+            inside = defined | ({handler.name} if handler.name else set())
+            handler.body = self._block(handler.body, inside)
+        node.orelse = self._block(node.orelse, defined)
+        node.finalbody = self._block(node.finalbody, defined)
+        return [node]
+
+    def _Match(self, node: ast.Match, defined: set[str]) -> list[ast.stmt]:
+        node.subject = self.expressions.visit(node.subject)
+        for case in node.cases:
+            inside = defined | Activity.of(case.pattern).writes
+            if case.guard is not None:
+                case.guard = self.expressions.visit(case.guard)
+            case.body = self._block(case.body, set(inside))
+        return [node]
+
+    def _AugAssign(self, node: ast.AugAssign, defined: set[str]) -> list[ast.stmt]:
+        node.value = self.expressions.visit(node.value)
+        if not isinstance(node.target, ast.Name) or node.target.id in self.generated:
+            node.target = self.expressions.visit(node.target)
+            return [node]
+        name = node.target.id
+        return [*statements_of(f"{name} = ag__.ld({name})", node), node]
+
+    def _AnnAssign(self, node: ast.AnnAssign, defined: set[str]) -> list[ast.stmt]:
+        if node.value is None:
+            return [node]
+        assign = ast.Assign(
+            [self.expressions.visit(node.target)], self.expressions.visit(node.value)
+        )
+        return [located(assign, node)]
+
+    def _Delete(self, node: ast.Delete, defined: set[str]) -> list[ast.stmt]:
+        done: list[ast.stmt] = []
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                done += statements_of(
+                    f"{target.id} = ag__.Undefined({target.id!r})", node
+                )
+            else:
+                done.append(located(ast.Delete([self.expressions.visit(target)]), node))
+        return done
+
+    def _FunctionDef(self, node: ast.FunctionDef, defined: set[str]) -> list[ast.stmt]:
+        if is_generator(node):
+            return [node]
+        visit = self.expressions.visit
+        node.args.defaults = [visit(d) for d in node.args.defaults]
+        node.args.kw_defaults = [
+            None if d is None else visit(d) for d in node.args.kw_defaults
+        ]
+        made = FunctionConverter(self.namer, "ag__.STD", self.generated).convert(node)
+        mark = located(
+            ast.Attribute(loaded("ag__"), "autograph_artifact", ast.Load()), node
+        )
+        made.decorator_list = [mark, *made.decorator_list]
+        return [made]
+
+    def _AsyncFunctionDef(
+        self, node: ast.AsyncFunctionDef, defined: set[str]
+    ) -> list[ast.stmt]:
+        return [node]
+
+    # -- state -------------------------------------------------------------------------
+
+    def _state(self, node: ast.stmt, modified: set[str]) -> tuple[tuple[str, ...], int]:
+        """The symbols that the block shares with what is around it, those it gives back first."""
+        live_in, live_out = node.live_in, node.live_out  # type: ignore[attr-defined]
+        plain = {
+            n
+            for n in modified
+            if not is_composite(n) and (n in live_in or n in live_out)
+        }
+        plain |= {n for n in modified if n in self.outer_names}
+        fixed = {n for n in modified if is_composite(n) and owner(n) not in modified}
+        for_input = plain - live_out - self.outer_names
+        ordered = sorted(plain | fixed, key=lambda n: (n in for_input, n))
+        return tuple(ordered), len(ordered) - len(for_input)
+
+    def _undefined(self, modified: set[str], defined: set[str]) -> list[str]:
+        """Names that the block may be the first to assign."""
+        return sorted(
+            n for n in modified - defined - self.outer_names if not is_composite(n)
+        )
+
+    def _accessors(
+        self, state: tuple[str, ...], at: ast.stmt
+    ) -> tuple[ast.FunctionDef, ast.FunctionDef]:
+        reads = [
+            f"ag__.ldu(lambda: {n}, {n!r})" if is_composite(n) else n for n in state
+        ]
+        give = statements_of(
+            f"def f():\n return ({', '.join(reads)}{',' if len(reads) == 1 else ''})",
+            at,
+        )
+        if state:
+            targets = f"({', '.join(state)}{',' if len(state) == 1 else ''})"
+            take = statements_of(f"{targets} = vars_", at)
+        else:
+            take = [located(ast.Pass(), at)]
+        get = self._function("get_state", [], (), give[0].body, at)  # type: ignore[attr-defined]
+        put = self._function(
+            "set_state", ["vars_" if state else "block_vars"], state, take, at
+        )
+        return get, put
+
+    def _function(
+        self,
+        name: str,
+        arguments: list[str],
+        state: Sequence[str],
+        body: Sequence[ast.stmt],
+        at: ast.stmt,
+    ) -> ast.FunctionDef:
+        """A local function around a block, which shares the state's plain names."""
+        label = self.namer.new(name)
+        self.generated.add(label)
+        made = statements_of(f"def {label}({', '.join(arguments)}):\n pass", at)[0]
+        shared = [n for n in state if not is_composite(n)]
+        head: list[ast.stmt] = []
+        for kind, word in ((ast.Global, "global"), (ast.Nonlocal, "nonlocal")):
+            names = [
+                n for n in shared if (n in self.global_names) == (kind is ast.Global)
+            ]
+            if names:
+                head += statements_of(f"{word} {', '.join(names)}", at)
+        made.body = [*head, *(body or [located(ast.Pass(), at)])]  # type: ignore[attr-defined]
+        return made  # type: ignore[return-value]
+
+    def _options(self, node: ast.While | ast.For) -> ast.Dict:
+        """The loop's options; a leading call of set_loop_options is taken out of the body."""
+        first = node.body[0]
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Call):
+            function = first.value.func
+            name = (
+                function.attr
+                if isinstance(function, ast.Attribute)
+                else getattr(function, "id", "")
+            )
+            if name == "set_loop_options":
+                node.body = node.body[1:] or [located(ast.Pass(), first)]
+                visit = self.expressions.visit
+                keywords = [k for k in first.value.keywords if k.arg]
+                return ast.Dict(
+                    [ast.Constant(k.arg) for k in keywords],
+                    [visit(k.value) for k in keywords],
+                )
+        return ast.Dict([], [])
+
+
+def _declared(body: Sequence[ast.stmt], kinds: tuple[type[ast.stmt], ...]) -> set[str]:
+    """Names that the function declares global or nonlocal."""
+    found: set[str] = set()
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, kinds):
+                found |= set(node.names)  # type: ignore[attr-defined]
+    return found
+
+
+def _names(state: Sequence[str]) -> ast.Tuple:
+    return ast.Tuple([ast.Constant(n) for n in state], ast.Load())
+
+
+def _expression(call: ast.Call) -> ast.Expr:
+    return located(ast.Expr(call), call)
+
+
+def _undefined(names: Sequence[str], at: ast.stmt) -> list[ast.stmt]:
+    return [s for n in names for s in statements_of(f"{n} = ag__.Undefined({n!r})", at)]
+
+
+def _return(text: str, at: ast.AST) -> list[ast.stmt]:
+    made = statements_of(f"def f():\n {text}", at)[0]
+    return made.body  # type: ignore[attr-defined]

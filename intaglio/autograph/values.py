@@ -1,0 +1,51 @@
+"""Names that have no value yet, and how converted code reads names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+
+class Undefined:
+    """Stands for a name that was not assigned: any use raises UnboundLocalError."""
+
+    __slots__ = ("symbol_name",)
+
+    def __init__(self, symbol_name: str) -> None:
+        self.symbol_name = symbol_name
+
+    def read(self) -> NoReturn:
+        """Raises UnboundLocalError, as Python does for an unassigned name."""
+        raise UnboundLocalError(f"'{self.symbol_name}' is used before assignment")
+
+    def __repr__(self) -> str:
+        return self.symbol_name
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("symbol_name", "read", "__class__", "__repr__", "__slots__"):
+            return object.__getattribute__(self, name)
+        return self.read()
+
+
+class UndefinedReturnValue:
+    """The result of a function that has not returned; becomes None at its end."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "(no return value)"
+
+
+def ld(value: Any) -> Any:
+    """A name's value. Raises UnboundLocalError if it has none."""
+    if type(value) is Undefined:
+        value.read()
+    return value
+
+
+def ldu(load: Callable[[], Any], name: str) -> Any:
+    """The value of an attribute or item, or Undefined if it is not there yet."""
+    try:
+        return load()
+    except (UnboundLocalError, AttributeError, KeyError, IndexError, NameError):
+        return Undefined(name)
