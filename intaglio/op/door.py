@@ -66,6 +66,10 @@ class Level:
         """Carries the op out; returns its outputs as a flat sequence."""
         raise NotImplementedError
 
+    def quick(self, op: Op, args: tuple[Any, ...]) -> Any:
+        """The op's only output if the level can go straight to the kernel, else None."""
+        return None
+
     def constant(self, array: Any, name: str | None = None) -> Tensor:
         """The array as a tensor of this level."""
         raise NotImplementedError

@@ -66,6 +66,9 @@ class Op:
     rules: dict[str, Rule]
     kernel_fn: Callable[..., Any] | None
     kernel_order: tuple[tuple[str, Any], ...]
+    quick: int
+    quick_fn: Callable[..., Any] | None
+    stored: frozenset[Any]
     defaults: dict[str, Any]
     result: Any
     slots: tuple[tuple[str | None, DType | None, frozenset[DType] | None], ...]
@@ -167,11 +170,41 @@ class Op:
         self.plain = not self.has_lists and self.kernel_order == tuple(
             [("input", i) for i in range(len(self.input_names))]
         )
+        self._resolve_quick()
+
+    def _resolve_quick(self) -> None:
+        """Whether eager calls may go straight to the kernel, checking only types.
+
+        `quick` is the number of inputs then, else -1; `stored` are the NumPy dtypes that all
+        inputs must be one of, the same for all; `quick_fn` computes. An op may name them
+        itself: `quick_kernel`, `quick_types`.
+        """
+        fast = getattr(type(self), "quick_kernel", None)
+        self.quick_fn = fast or (self.kernel_fn if self.plain else None)
+        arity = len(self.input_names)
+        same = len(set(self.slots)) == 1
+        single = self.result is None and not self.has_list_outputs
+        able = self.quick_fn is not None and single and bool(self.output_names)
+        simple = not (self.required or self.stateful or self.has_lists)
+        if not (able and simple and same and 1 <= arity <= 2):
+            self.quick, self.stored = -1, frozenset[Any]()
+            return
+        _, fixed, allowed = self.slots[0]
+        types = (fixed,) if fixed is not None else tuple(allowed or ())
+        types = getattr(type(self), "quick_types", types)
+        self.quick = arity
+        self.stored = frozenset(
+            [d.numpy for d in types if d.is_numpy_compatible and d.numpy.kind != "O"]
+        )
 
     # -- calling -------------------------------------------------------------------
 
     def __call__(self, *args: Any, name: str | None = None, **kwargs: Any) -> Any:
         """Carries the op out wherever the program is: now, or in the graph being recorded."""
+        if not kwargs and len(args) == self.quick:
+            done = door.level().quick(self, args)
+            if done is not None:
+                return done
         return door.call(self, args, kwargs, name)
 
     @property

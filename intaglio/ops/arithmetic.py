@@ -154,6 +154,8 @@ class RealDiv(Binary):
     """x / y of floating and complex numbers."""
 
     T = ALL_NUMBERS
+    quick_kernel = np.true_divide
+    quick_types = (*FLOATS, complex64, complex128)
 
     def scalar(self, s, x, y):
         return s.div(x, y)

@@ -96,6 +96,8 @@ class Equality(Op):
 class Equal(Equality):
     """x == y."""
 
+    quick_kernel = np.equal
+
     def scalar(self, s, x, y):
         return s.eq(x, y)
 
@@ -111,6 +113,8 @@ class Equal(Equality):
 @op
 class NotEqual(Equality):
     """x != y."""
+
+    quick_kernel = np.not_equal
 
     def scalar(self, s, x, y):
         return s.ne(x, y)

@@ -73,6 +73,29 @@ class EagerLevel(Level):
             raise explain(op, inputs, attrs, name, e) from None
         return wrap_result(op, result)
 
+    def quick(self, op: Op, args: tuple[Any, ...]) -> Any:
+        first = args[0]
+        if type(first) is not EagerTensor:
+            return None
+        x = first._array
+        dtype = x.dtype
+        if dtype not in op.stored:
+            return None
+        tensor = EagerTensor()
+        try:
+            if len(args) == 1:
+                tensor._array = op.quick_fn(x)  # type: ignore[misc]
+            else:
+                second = args[1]
+                if type(second) is not EagerTensor or second._array.dtype is not dtype:
+                    return None
+                tensor._array = op.quick_fn(x, second._array)  # type: ignore[misc]
+        except Exception:  # the slow path says what is wrong
+            return None
+        for watcher in self.watchers:
+            watcher.record(op, op.defaults, args, (tensor,))
+        return tensor
+
     def constant(self, array: Any, name: str | None = None) -> Tensor:
         return from_array(array)
 
@@ -148,31 +171,43 @@ def explain(
 # -- the fast path of operators ------------------------------------------------------
 
 
-def _fast_binary(op: Op, slow: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """`a + b` of two eager tensors with nothing unusual about: one look-up and the ufunc."""
-    kernel = op.kernel_fn
-    allowed = {
-        d.numpy: kernel
-        for d in op.slots[0][2] or ()
-        if d.is_numpy_compatible and d.numpy != object
-    }
+# Python integers in this range fit every integer type: no overflow, no wrong answer.
+_TINY = range(128)
+
+
+def _fast_binary(op: Op, slow: Callable[[Any, Any], Any], reverse: bool) -> Any:
+    """`a + b` of two eager tensors with nothing unusual about: one look-up and the ufunc.
+
+    A Python number is handed to the ufunc as it is, if it takes the tensor's type there.
+    """
+    compute, allowed = op.quick_fn, op.stored
+    floats = frozenset([d for d in allowed if d.kind == "f"])
+    integers = frozenset([d for d in allowed if d.kind in "iu"])
     state = STATE
 
     def operate(self: EagerTensor, other: Any) -> Any:
-        if state.unusual or type(other) is not EagerTensor:
+        if state.unusual:
             return slow(self, other)
         x = self._array
-        y = other._array
         dtype = x.dtype
-        if y.dtype is not dtype:
-            return slow(self, other)
-        compute = allowed.get(dtype)
-        if compute is None:
+        if type(other) is EagerTensor:
+            y = other._array
+            if y.dtype is not dtype or dtype not in allowed:
+                return slow(self, other)
+        elif type(other) is float:
+            if dtype not in floats:
+                return slow(self, other)
+            y = other
+        elif type(other) is int:
+            if dtype not in floats and not (dtype in integers and other in _TINY):
+                return slow(self, other)
+            y = other
+        else:
             return slow(self, other)
         tensor = EagerTensor()
         try:
-            tensor._array = compute(x, y)
-        except ValueError:
+            tensor._array = compute(y, x) if reverse else compute(x, y)  # type: ignore[misc]
+        except Exception:  # the slow path says what is wrong
             return slow(self, other)
         return tensor
 
@@ -182,9 +217,9 @@ def _fast_binary(op: Op, slow: Callable[[Any, Any], Any]) -> Callable[[Any, Any]
 def install_fast_operators() -> None:
     """Gives EagerTensor its fast operators; called once the catalogue is there."""
     for special, (op_name, slow) in operators.FAST.items():
-        setattr(
-            EagerTensor, special, _fast_binary(operators.raw.CATALOGUE[op_name], slow)
-        )
+        reverse = special.startswith("__r")
+        op = operators.raw.CATALOGUE[op_name]
+        setattr(EagerTensor, special, _fast_binary(op, slow, reverse))
     EagerTensor.__hash__ = Tensor.__hash__  # type: ignore[method-assign]
 
 
