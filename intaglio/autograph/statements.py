@@ -20,7 +20,8 @@ def is_generator(node: ast.AST) -> bool:
     """True if the function yields or awaits: it runs as Python."""
     if isinstance(node, ast.AsyncFunctionDef):
         return True
-    pending: list[ast.AST] = list(getattr(node, "body", []))
+    body = getattr(node, "body", [])
+    pending: list[ast.AST] = list(body) if isinstance(body, list) else [body]
     while pending:
         part = pending.pop()
         if isinstance(part, (ast.Yield, ast.YieldFrom, ast.Await)):
