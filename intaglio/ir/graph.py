@@ -154,7 +154,8 @@ class Node:
 class SymbolicTensor(Tensor):
     """A value of a graph: output `index` of `node`. It has a spec and no data."""
 
-    __slots__ = ("__weakref__", "_key", "index", "node", "spec")
+    # `assign` is set on slices of variables.
+    __slots__ = ("__weakref__", "_key", "assign", "index", "node", "spec")
 
     def __init__(self, node: Node, index: int, spec: Spec) -> None:
         self.node = node

@@ -368,8 +368,8 @@ class ResourceScatter(Op):
             wanted = indices.shape + array.shape[1:]
             if updates.shape != wanted and updates.shape != ():
                 raise invalid_argument(
-                    f"shape of indices {brackets(indices.shape)} is not compatible with the shape of updates "
-                    f"{brackets(updates.shape)}: they should have shape {brackets(wanted)}"
+                    f"The shape of indices ({brackets(indices.shape)}) must be a prefix of the shape of updates "
+                    f"({brackets(updates.shape)}), and the rest of it that of a row, {brackets(array.shape[1:])}"
                 )
             rows = np.broadcast_to(updates, wanted).reshape(-1, *array.shape[1:])
             if rows.size:
@@ -545,10 +545,12 @@ class ResourceStridedSliceAssign(Op):
 
         def change(array: Any) -> None:
             there = taken(array, index)
-            if there.shape != value.shape:
+            try:
+                np.broadcast_to(value, there.shape)
+            except ValueError:
                 raise invalid_argument(
-                    f"Must assign the value of the slice's shape {brackets(there.shape)}, not {brackets(value.shape)}"
-                )
+                    f"Cannot broadcast input shape {brackets(value.shape)} into final shape {brackets(there.shape)}"
+                ) from None
             array[index] = value if value.ndim else value[()]
 
         ref.modify(change, value.dtype)

@@ -10,7 +10,7 @@ import numpy as np
 from intaglio.base import errors
 from intaglio.base.errors import OpError, ShapeError
 from intaglio.ir.leaks import leaked
-from intaglio.op import convert, door, operators
+from intaglio.op import door, operators
 from intaglio.op.door import STATE, Level
 from intaglio.op.op import Op
 from intaglio.op.spec import Spec
@@ -22,7 +22,8 @@ from intaglio.runtime.value import Valued
 class EagerTensor(Valued):
     """A tensor with a value: a NumPy array, or the object behind a resource or variant."""
 
-    __slots__ = ("__weakref__", "_array", "_key")
+    # `assign` is set on slices of variables.
+    __slots__ = ("__weakref__", "_array", "_key", "assign")
 
     _array: Any
     _key: int
@@ -223,10 +224,5 @@ def install_fast_operators() -> None:
     EagerTensor.__hash__ = Tensor.__hash__  # type: ignore[method-assign]
 
 
-def _constant(array: Any, name: str | None = None) -> Tensor:
-    return door.level().constant(array, name)
-
-
 door.install_bottom(EagerLevel)
-convert.install_constant(_constant)
 interpreter.SERVICES["wrap"] = from_array

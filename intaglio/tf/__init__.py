@@ -53,24 +53,24 @@ from intaglio.tf.dtypes import (
     uint64,
     variant,
 )
-from intaglio.tf.gradients import GradientTape, IndexedSlices, UnconnectedGradients
+from intaglio.tf.gradients import *
+from intaglio.tf.gradients import __all__ as _gradient_names
 from intaglio.tf.indexing import *
 from intaglio.tf.printing import print
 from intaglio.tf.linalg import matmul
 from intaglio.tf.tracing import *
+from intaglio.tf.variables import *
+from intaglio.tf.variables import __all__ as _variable_names
 from intaglio.trace.graph import Graph
 
 __version__ = "2.21.0"
 
 __all__ = [
     "DType",
-    "GradientTape",
     "Graph",
-    "IndexedSlices",
     "Operation",
     "Tensor",
     "TensorShape",
-    "UnconnectedGradients",
     "as_dtype",
     "bfloat16",
     "bool",
@@ -117,3 +117,5 @@ __all__ += arranging.__all__
 __all__ += arrays.__all__
 __all__ += indexing.__all__
 __all__ += tracing.__all__
+__all__ += _gradient_names
+__all__ += _variable_names

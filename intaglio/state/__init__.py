@@ -1,0 +1,1 @@
+"""Variables, modules, and the order in which modules are walked."""

@@ -1,0 +1,107 @@
+"""How `tf.Variable(...)` becomes a variable: the creators in force, checks of the arguments.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/variable_creator_scope.
+
+Making a variable goes through the creators of `variable_creator_scope`, innermost first;
+the last one makes the variable itself. A function that is being traced is told of it by
+`trace.variable_creation.admit`, and the first value is computed outside of its graph.
+"""
+
+from __future__ import annotations
+
+import enum
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+Creator = Callable[..., Any]
+
+
+class VariableSynchronization(enum.Enum):
+    """When copies of a distributed variable are brought together."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class VariableAggregation(enum.Enum):
+    """How copies of a distributed variable are brought together."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+
+
+class _Creators(threading.local):
+    def __init__(self) -> None:
+        self.stack: list[Creator] = []
+
+
+_creators = _Creators()
+
+
+@contextmanager
+def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
+    """`variable_creator(next_creator, **kwargs)` makes the block's variables.
+
+    It may change the arguments of `tf.Variable`, and calls `next_creator(**kwargs)` or
+    returns something of its own.
+    """
+    _creators.stack.append(variable_creator)
+    try:
+        yield
+    finally:
+        _creators.stack.pop()
+
+
+def create(make: Creator, kwargs: dict[str, Any]) -> Any:
+    """A variable, made by the creators in force and at last by `make(**kwargs)`."""
+
+    def bottom(next_creator: Any = None, **given: Any) -> Any:
+        return make(**given)
+
+    following: Creator = bottom
+    for creator in list(_creators.stack):
+        following = _bound(creator, following)
+    return following(**kwargs)
+
+
+def _bound(creator: Creator, following: Creator) -> Creator:
+    def call(**kwargs: Any) -> Any:
+        return creator(following, **kwargs)
+
+    return call
+
+
+def checked_modes(
+    synchronization: Any, aggregation: Any, trainable: Any, name: str | None
+) -> tuple[VariableSynchronization, VariableAggregation, bool]:
+    """The modes of distribution, and whether the variable is trained.
+
+    Raises ValueError for what is no mode.
+    """
+    if aggregation is None:
+        aggregation = VariableAggregation.NONE
+    elif not isinstance(aggregation, VariableAggregation):
+        try:
+            aggregation = VariableAggregation(aggregation)
+        except ValueError:
+            raise ValueError(
+                f"Invalid variable aggregation mode: {aggregation} for variable: {name}"
+            ) from None
+    if synchronization is None:
+        synchronization = VariableSynchronization.AUTO
+    else:
+        try:
+            synchronization = VariableSynchronization(synchronization)
+        except ValueError:
+            raise ValueError(
+                f"Invalid variable synchronization mode: {synchronization} for variable: {name}"
+            ) from None
+    if trainable is None:
+        trainable = synchronization is not VariableSynchronization.ON_READ
+    return synchronization, aggregation, bool(trainable)

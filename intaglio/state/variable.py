@@ -1,0 +1,599 @@
+"""`tf.Variable`: a tensor that can be changed, behind a resource handle.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/Variable.
+
+Eagerly a read is the array itself: what is read stays as it was, because assigning replaces
+the array and in-place changes are made only while nobody else holds it. In a graph a read
+is a ReadVariableOp of the captured handle, in program order with the writes.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import DType, as_dtype
+from intaglio.base.shapes import Dims, TensorShape, as_dims
+from intaglio.ir.graph import Node
+from intaglio.op import convert, door, raw, slicing
+from intaglio.op.spec import Spec
+from intaglio.op.tensor import Reference, Tensor
+from intaglio.runtime.eager import EagerTensor, from_array
+from intaglio.runtime.resources import DEVICE, Resource, new_variable
+from intaglio.state.creation import checked_modes, create
+from intaglio.state.updates import PartialUpdates
+from intaglio.state.variable_spec import VariableSpec
+from intaglio.trace import variable_creation
+from intaglio.trace.scopes import current_name_scope
+
+_STATE = door.STATE
+
+
+class _Creating(type):
+    """Calling `tf.Variable` goes through the creators in force."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls is not Variable:
+            return super().__call__(*args, **kwargs)
+        return create(ResourceVariable, _arguments(*args, **kwargs))
+
+
+def _arguments(
+    initial_value: Any = None,
+    trainable: bool | None = None,
+    validate_shape: bool = True,
+    caching_device: Any = None,
+    name: str | None = None,
+    variable_def: Any = None,
+    dtype: Any = None,
+    import_scope: str | None = None,
+    constraint: Callable[[Any], Any] | None = None,
+    synchronization: Any = None,
+    aggregation: Any = None,
+    shape: Any = None,
+    experimental_enable_variable_lifting: bool = True,
+) -> dict[str, Any]:
+    """The arguments of `tf.Variable` by name, as creators get them."""
+    return dict(locals())
+
+
+class Variable(PartialUpdates, metaclass=_Creating):
+    """A tensor whose value lasts and can be changed.
+
+    `initial_value` is a value or a function that makes one; `shape` may leave dimensions
+    open that assigned values fill. `dtype` converts the value, `trainable` variables are
+    watched by tapes, `constraint` is for optimizers. Other arguments are accepted.
+
+    Raises ValueError without an initial value, for shapes that contradict each other, and
+    in a traced function that makes variables after its first call; TypeError for a value
+    that does not fit `dtype`.
+    """
+
+    __array_priority__ = 100
+    _handle: Tensor
+    _resource: Resource | None
+    _parent: Any = None
+    _node: Node | None = None
+
+    # -- what it is --------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The name, with `:0` behind it."""
+        return self._name
+
+    @property
+    def dtype(self) -> DType:  # type: ignore[override]
+        """The type of the elements."""
+        return self._dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape that assigned values must have."""
+        return TensorShape(self._dims)
+
+    def get_shape(self) -> TensorShape:
+        """The shape that assigned values must have."""
+        return TensorShape(self._dims)
+
+    @property
+    def handle(self) -> Tensor:  # type: ignore[override]
+        """The resource that ops use."""
+        return self._handle
+
+    @property
+    def trainable(self) -> bool:
+        """True if tapes watch the variable by themselves."""
+        return self._trainable
+
+    @property
+    def synchronization(self) -> Any:
+        """When copies of the variable are brought together."""
+        return self._synchronization
+
+    @property
+    def aggregation(self) -> Any:
+        """How copies of the variable are brought together."""
+        return self._aggregation
+
+    @property
+    def constraint(self) -> Callable[[Any], Any] | None:
+        """The function that optimizers apply after an update."""
+        return self._constraint
+
+    @property
+    def device(self) -> str:
+        """The device that holds the variable."""
+        return DEVICE if self._resource is not None else self._handle.device  # type: ignore[attr-defined]
+
+    @property
+    def op(self) -> Any:
+        """The operation that makes the handle. Raises AttributeError eagerly."""
+        if self._resource is not None:
+            raise AttributeError(
+                "Tensor.op is undefined when eager execution is enabled."
+            )
+        return self._handle.op  # type: ignore[attr-defined]
+
+    @property
+    def graph(self) -> Any:
+        """The graph of the variable. Raises AttributeError eagerly."""
+        if self._resource is not None:
+            raise AttributeError(
+                "Tensor.graph is undefined when eager execution is enabled."
+            )
+        return self._handle.graph  # type: ignore[attr-defined]
+
+    @property
+    def initial_value(self) -> Tensor:
+        """The tensor of the first value, in graphs only."""
+        self._in_graphs_only("This property")
+        return self._initial_value
+
+    @property
+    def initializer(self) -> Node:
+        """The operation that gives the first value, in graphs only."""
+        self._in_graphs_only("This property")
+        return self._initializer
+
+    @property
+    def create(self) -> Any:
+        """The operation that gives the first value; None eagerly."""
+        return None if self._resource is not None else self._initializer
+
+    def _in_graphs_only(self, what: str) -> None:
+        if self._resource is not None:
+            raise RuntimeError(
+                f"{what} is not supported when eager execution is enabled."
+            )
+
+    @property
+    def _shared_name(self) -> str:
+        return self._name.removesuffix(":0")
+
+    def ref(self) -> Reference:
+        """A hashable reference, for sets and dict keys."""
+        return Reference(self)
+
+    def experimental_ref(self) -> Reference:
+        """The former name of `ref`."""
+        return Reference(self)
+
+    # -- reading -----------------------------------------------------------------------
+
+    def accessed(self) -> None:
+        """Tells tapes and the function being traced that the variable is used."""
+        here = door.level()
+        variable = self if self._parent is None else self._parent
+        if type(variable) is BoundVariable:
+            return  # the call that passes the variable tells the tapes
+        for watcher in here.watchers:
+            watcher.watch_variable(variable)
+        graph = getattr(here, "graph", None)
+        if graph is not None and graph.building_function:
+            graph.watch_variable(variable)
+
+    def value(self) -> Tensor:
+        """The present value."""
+        if not _STATE.unusual:
+            tensor = EagerTensor()
+            tensor._array = self._resource.read()  # type: ignore[union-attr]
+            return tensor
+        return self._read(None)
+
+    def _read(self, name: str | None) -> Tensor:
+        self.accessed()
+        here = door.level()
+        if self._node is not None and not here.eager:
+            with here.after([self._node]):  # type: ignore[attr-defined]
+                return self._read_op(name)
+        return self._read_op(name)
+
+    def _read_op(self, name: str | None) -> Tensor:
+        return raw.ReadVariableOp(self._handle, dtype=self._dtype, name=name)
+
+    def read_value(self) -> Tensor:
+        """The present value, as a tensor of its own."""
+        return raw.Identity(self._read("Read/ReadVariableOp"))
+
+    def read_value_no_copy(self) -> Tensor:
+        """The present value."""
+        return self._read("Read/ReadVariableOp")
+
+    def __tf_tensor__(self, dtype: DType | None = None, name: str | None = None) -> Any:
+        if dtype is not None and dtype is not self._dtype:
+            raise ValueError(
+                f"Incompatible type conversion requested to type {dtype.name!r} for `tf.Variable of type "
+                f"{self._dtype.name!r}. (Variable: {self!r})"
+            )
+        return self.value()
+
+    def numpy(self) -> Any:
+        """The value as an array. Raises NotImplementedError in graphs."""
+        if self._resource is None or not door.level().eager:
+            raise NotImplementedError(
+                "numpy() is only available when eager execution is enabled."
+            )
+        return from_array(self._resource.read()).numpy()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self.value().__array__(dtype)  # type: ignore[attr-defined]
+
+    def eval(self, session: Any = None) -> Any:
+        """Raises RuntimeError eagerly; there are no sessions."""
+        self._in_graphs_only("This operation")
+        raise NotImplementedError("Sessions belong to TensorFlow 1: use tf.function.")
+
+    def is_initialized(self, name: str | None = None) -> Tensor:
+        """Whether the variable has a value."""
+        return raw.VarIsInitializedOp(self._handle, name=name)
+
+    def set_shape(self, shape: Any) -> None:
+        """Fills in open dimensions. Raises ValueError for a contradiction."""
+        self._dims = shapes.merge(self._dims, as_dims(shape))
+
+    def count_up_to(self, limit: int) -> Tensor:
+        """The value, which then grows by one; OutOfRangeError once it is `limit`."""
+        return raw.ResourceCountUpTo(self._handle, limit=limit, T=self._dtype)
+
+    # -- writing -----------------------------------------------------------------------
+
+    def assign(
+        self,
+        value: Any,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Makes `value` the variable's value; returns the variable as it is then.
+
+        Raises ValueError if the shape does not fit, or for a tensor of another dtype.
+        """
+        tensor = convert.to_tensor(value, self._dtype)
+        if not shapes.compatible(self._dims, tensor.dims):
+            raise ValueError(
+                f"Cannot assign value to variable ' {self.name}': Shape mismatch.The variable shape "
+                f"{shapes.text(self._dims)}, and the assigned value shape {tensor.shape} are incompatible."
+            )
+        if not _STATE.unusual and self._resource is not None:
+            self._resource.assign(tensor._array)  # type: ignore[attr-defined]
+            return self._changed(None) if read_value else None
+        validate = self._validate_shape and shapes.known(self._dims)
+        done = raw.AssignVariableOp(
+            self._handle, tensor, validate_shape=validate, name=name
+        )
+        return self._changed(done) if read_value else done
+
+    def assign_add(
+        self,
+        delta: Any,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Adds `delta`, of the same shape; returns the variable as it is then."""
+        tensor = convert.to_tensor(delta, self._dtype)
+        done = raw.AssignAddVariableOp(self._handle, tensor, name=name)
+        return self._changed(done) if read_value else done
+
+    def assign_sub(
+        self,
+        delta: Any,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Subtracts `delta`, of the same shape; returns the variable as it is then."""
+        tensor = convert.to_tensor(delta, self._dtype)
+        done = raw.AssignSubVariableOp(self._handle, tensor, name=name)
+        return self._changed(done) if read_value else done
+
+    def load(self, value: Any, session: Any = None) -> None:
+        """Assigns, eagerly."""
+        self.assign(value)
+
+    def _changed(self, operation: Any) -> Any:
+        return UnreadVariable(self if self._parent is None else self._parent, operation)
+
+    # -- Python's manners --------------------------------------------------------------
+
+    def __getitem__(self, slice_spec: Any) -> Tensor:
+        if isinstance(slice_spec, Tensor) and slice_spec.dtype.is_bool:
+            return self.value()[slice_spec]
+        part = self.value()[slice_spec]
+        parsed = slicing.parse(slice_spec)
+        part.assign = functools.partial(_assign_slice, self, parsed)  # type: ignore[attr-defined]
+        return part
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter(self.read_value())  # type: ignore[call-overload]
+
+    def __bool__(self) -> bool:
+        return bool(self.value())
+
+    __nonzero__ = __bool__
+
+    def __int__(self) -> int:
+        return int(self.value())  # type: ignore[call-overload]
+
+    def __float__(self) -> float:
+        return float(self.value())  # type: ignore[arg-type]
+
+    def __complex__(self) -> complex:
+        return complex(self.value())  # type: ignore[call-overload]
+
+    def __hash__(self) -> int:
+        raise TypeError(
+            f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self!r})"
+        )
+
+    def __iadd__(self, other: Any) -> Any:
+        raise _augmented("+=", "assign_add", "+")
+
+    def __isub__(self, other: Any) -> Any:
+        raise _augmented("-=", "assign_sub", "-")
+
+    def __imul__(self, other: Any) -> Any:
+        raise _augmented("*=", "assign", "*", " * value")
+
+    def __idiv__(self, other: Any) -> Any:
+        raise _augmented("/=", "assign", "/", " / value")
+
+    __itruediv__ = __idiv__
+
+    def __irealdiv__(self, other: Any) -> Any:
+        raise _augmented("/=", "assign", "/", " / value")
+
+    def __ipow__(self, other: Any) -> Any:
+        raise _augmented("**=", "assign", "**", " ** value")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if not door.level().eager or self._resource is None:
+            raise NotImplementedError(
+                "__deepcopy__() is only available when eager execution is enabled."
+            )
+        made = ResourceVariable(
+            initial_value=self.read_value(),
+            trainable=self._trainable,
+            constraint=self._constraint,
+            dtype=self._dtype,
+            name=self._shared_name,
+            shape=TensorShape(self._dims),
+        )
+        memo[id(self)] = made
+        return made
+
+    def __reduce__(self) -> Any:
+        return functools.partial(
+            ResourceVariable,
+            initial_value=self.numpy(),
+            trainable=self._trainable,
+            name=self._shared_name,
+            dtype=self._dtype,
+            constraint=self._constraint,
+        ), ()
+
+    def __repr__(self) -> str:
+        head = f"<tf.Variable '{self.name}' shape={shapes.text(self._dims)} dtype={self._dtype.name}"
+        if self._resource is None or not door.level().eager:
+            return f"{head}>"
+        if not self._resource.initialized:
+            return f"{head}, numpy=<uninitialized>>"
+        text = _value_text(self._resource.read())
+        gap = "\n" if "\n" in text else ""
+        return f"{head}, numpy={gap}{text}>"
+
+    # -- tracing -----------------------------------------------------------------------
+
+    def __tf_tracing_type__(self, context: Any) -> Any:
+        return VariableSpec(
+            self._dims, self._dtype, self._trainable, context.alias(self._handle)
+        )
+
+
+def _value_text(array: Any) -> str:
+    array = np.asarray(array)
+    if array.ndim == 0:
+        return repr(array[()]) if array.dtype == np.dtype(object) else str(array)
+    return np.array_repr(array)
+
+
+def _augmented(symbol: str, method: str, plain: str, rest: str = "") -> RuntimeError:
+    inner = f"variable{rest}" if rest else "value"
+    return RuntimeError(
+        f"`variable {symbol} value` with `tf.Variable`s is not supported. Use `variable.{method}({inner})` to modify "
+        f"the variable, or `out = variable {plain} value` if you need to get a new output Tensor."
+    )
+
+
+def _assign_slice(
+    variable: Variable, part: slicing.SliceSpec, value: Any, name: str | None = None
+) -> Any:
+    return variable.assign_slice(part, value, name)
+
+
+class ResourceVariable(Variable):
+    """What `tf.Variable(...)` makes."""
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        import_scope: str | None = None,
+        constraint: Callable[[Any], Any] | None = None,
+        synchronization: Any = None,
+        aggregation: Any = None,
+        shape: Any = None,
+        experimental_enable_variable_lifting: bool = True,
+    ) -> None:
+        modes = checked_modes(synchronization, aggregation, trainable, name)
+        self._synchronization, self._aggregation, self._trainable = modes
+        self._check(initial_value, constraint)
+        self._constraint = constraint
+        self._validate_shape = validate_shape
+        graph = getattr(door.level(), "graph", None)
+        variable_creation.admit(self)
+        scope = current_name_scope()
+        full = f"{scope}/{name or 'Variable'}" if scope else name or "Variable"
+        if callable(initial_value):
+            initial_value = initial_value()
+        wanted = None if dtype is None else as_dtype(dtype)
+        if graph is not None and not graph.building_function:
+            full = graph.unique_name(full)
+        first = self._first_value(initial_value, wanted, full, graph)
+        self._name = f"{full}:0"
+        self._dtype = first.dtype
+        self._dims = self._checked_shape(first.dims, shape)
+        if graph is None or graph.building_function:
+            value = variable_creation.lift(first)
+            contents = Spec(self._dtype, self._dims)
+            self._resource = new_variable(contents, name or "Variable")
+            self._resource.assign(value._array)
+            self._handle = from_array(self._resource)
+        else:
+            self._resource = None
+            self._record(first, full)
+
+    def _check(self, initial_value: Any, constraint: Any) -> None:
+        if initial_value is None:
+            raise ValueError(
+                "The `initial_value` arg to `tf.Variable` must be specified except when you are not providing a "
+                "`variable_def`. You provided neither."
+            )
+        if constraint is not None and not callable(constraint):
+            raise ValueError(
+                f"Argument `constraint` must be None or a callable. a callable. Got a {type(constraint)}:  {constraint}"
+            )
+
+    @staticmethod
+    def _first_value(value: Any, dtype: DType | None, name: str, graph: Any) -> Tensor:
+        plain = graph is not None and not graph.building_function
+        label = f"{name}/Initializer/initial_value" if plain else "initial_value"
+        return convert.to_tensor(value, dtype, label)
+
+    @staticmethod
+    def _checked_shape(found: Dims, shape: Any) -> Dims:
+        if shape is None:
+            return found
+        wanted = as_dims(shape)
+        if not shapes.compatible(found, wanted):
+            shown = shape if isinstance(shape, (list, tuple)) else TensorShape(wanted)
+            raise ValueError(
+                f"In this `tf.Variable` creation, the initial value's shape ({shapes.text(found)}) is not compatible "
+                f"with the explicitly supplied `shape` argument ({shown})."
+            )
+        return wanted
+
+    def _record(self, first: Tensor, name: str) -> None:
+        """The nodes of a variable that belongs to a plain graph."""
+        self._initial_value = first
+        with door.level().scoped(""):
+            self._handle = raw.VarHandleOp(
+                dtype=self._dtype, shape=self._dims, shared_name=name, name=f"{name}/"
+            )
+            self.is_initialized(f"{name}/IsInitialized/VarIsInitializedOp")
+            self._initializer = raw.AssignVariableOp(
+                self._handle, first, name=f"{name}/Assign"
+            )
+            raw.ReadVariableOp(
+                self._handle, dtype=self._dtype, name=f"{name}/Read/ReadVariableOp"
+            )
+
+
+class BoundVariable(Variable):
+    """A variable known by its handle: one that a traced function has as an argument."""
+
+    def __init__(
+        self, handle: Tensor, dims: Dims, dtype: DType, trainable: bool
+    ) -> None:
+        self._handle = handle
+        self._resource = getattr(handle, "_array", None)
+        self._name = getattr(handle, "name", "Variable:0")
+        self._dtype = dtype
+        self._dims = dims
+        self._trainable = trainable
+        modes = checked_modes(None, None, trainable, None)
+        self._synchronization, self._aggregation, _ = modes
+        self._constraint = None
+        self._validate_shape = True
+
+
+VariableSpec.bind = BoundVariable
+VariableSpec.kind = Variable
+
+
+class UnreadVariable(Variable):
+    """What assigning returns: the variable, read when its value is asked for."""
+
+    def __init__(self, parent: Variable, operation: Any) -> None:
+        self.__dict__.update(parent.__dict__)
+        self._name = "UnreadVariable"
+        self._parent = parent
+        self._operation = operation if isinstance(operation, Node) else None
+        if self._operation is not None and not operation.graph.building_function:
+            self._name = operation.name
+            self._node = operation
+
+    @property
+    def op(self) -> Any:
+        """The operation that assigned; None eagerly."""
+        return self._operation
+
+
+# -- operators: those of tensors, on the present value -----------------------------------
+
+OPERATORS = (
+    "add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "div", "rdiv", "floordiv",
+    "rfloordiv", "mod", "rmod", "pow", "rpow", "matmul", "rmatmul", "lt", "le", "gt", "ge", "eq", "ne",
+    "and", "rand", "or", "ror", "xor", "rxor", "invert", "neg", "abs",
+)  # fmt: skip
+
+
+def _operator(special: str) -> Callable[..., Any]:
+    def operate(self: Variable, *other: Any) -> Any:
+        return getattr(self.value(), special)(*other)
+
+    operate.__name__ = special
+    return operate
+
+
+for _name in OPERATORS:
+    if hasattr(Tensor, f"__{_name}__"):
+        setattr(Variable, f"__{_name}__", _operator(f"__{_name}__"))
+
+
+def is_variable(value: Any) -> bool:
+    """True for a `tf.Variable`."""
+    return isinstance(value, Variable)
+
+
+__all__ = ["ResourceVariable", "UnreadVariable", "Variable"]

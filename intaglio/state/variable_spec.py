@@ -1,0 +1,111 @@
+"""`VariableSpec`: the trace type of variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from intaglio.base.dtypes import DType, as_dtype, resource
+from intaglio.base.shapes import Dims, TensorShape, as_dims
+from intaglio.op import door
+from intaglio.op.spec import Spec
+from intaglio.trace.type_spec import TensorSpec, TypeSpec
+
+
+class VariableSpec(TypeSpec):
+    """A variable's shape, dtype and whether it is trainable; which variable it is does not matter.
+
+    Arguments of one call that are the same variable have the same `alias_id`.
+    """
+
+    __slots__ = ("_alias", "_dims", "_dtype", "_trainable")
+
+    # Entries of calls may tell variables apart by identity.
+    by_identity = True
+    # Makes a variable of a handle: set by the module of variables.
+    bind: Callable[[Any, Dims, DType, bool], Any]
+    kind: Any = None
+
+    def __init__(
+        self,
+        shape: Any,
+        dtype: Any = "float32",
+        trainable: bool = True,
+        alias_id: int | None = None,
+    ) -> None:
+        self._dims = as_dims(shape)
+        self._dtype = as_dtype(dtype)
+        self._trainable = trainable
+        self._alias = alias_id
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape that assigned values must have."""
+        return TensorShape(self._dims)
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return self._dtype
+
+    @property
+    def trainable(self) -> bool:
+        """True if tapes watch the variable by themselves."""
+        return self._trainable
+
+    @property
+    def alias_id(self) -> int | None:
+        """The variable's number among those of a call."""
+        return self._alias
+
+    @property
+    def value_type(self) -> Any:
+        return self.kind
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self.shape, self._dtype, self._trainable, self._alias
+
+    @property
+    def _component_specs(self) -> Any:
+        return self.flatten()[0]
+
+    def _to_components(self, value: Any) -> Any:
+        return value.handle
+
+    def _from_components(self, components: Any) -> Any:
+        return VariableSpec.bind(components, self._dims, self._dtype, self._trainable)
+
+    def __repr__(self) -> str:
+        return (
+            f"VariableSpec(shape={self.shape}, dtype={self._dtype!r}, trainable={self._trainable!r}, "
+            f"alias_id={self._alias!r})"
+        )
+
+    # -- tracing -----------------------------------------------------------------------
+
+    def flatten(self) -> list[Any]:
+        handle = TensorSpec((), resource)
+        handle.content = Spec(self._dtype, self._dims)
+        return [handle]
+
+    def to_tensors(self, value: Any) -> list[Any]:
+        # A call that is handed a variable uses it: tapes watch it.
+        if door.level().watchers:
+            value.accessed()
+        return [value.handle]
+
+    def from_tensors(self, tensors: Iterator[Any]) -> Any:
+        return self._from_components(next(tensors))
+
+    def placeholder_value(self, placeholder_context: Any = None) -> Any:
+        shared = placeholder_context.shared
+        if self._alias is not None and self._alias in shared:
+            return shared[self._alias]
+        handle = placeholder_context.placeholder(self.flatten()[0])
+        made = self._from_components(handle)
+        if self._alias is not None:
+            shared[self._alias] = made
+        return made
+
+    def cast(self, value: Any, cast_context: Any = None) -> Any:
+        return value
