@@ -6,7 +6,6 @@ Follows https://www.tensorflow.org/api_docs/python/tf/GradientTape.
 from __future__ import annotations
 
 import enum
-import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -16,12 +15,12 @@ from intaglio.autodiff.plan import TRAINABLE, filled_like, light, spec_from
 from intaglio.autodiff.tape import Tape
 from intaglio.base import nest
 from intaglio.base.dtypes import as_dtype
+from intaglio.base.log import logger
 from intaglio.op import convert, door
 from intaglio.op.indexed_slices import IndexedSlices
 from intaglio.op.keys import key
 from intaglio.op.tensor import Tensor
 
-_log = logging.getLogger("tensorflow")
 _warned: dict[str, int] = {}
 
 
@@ -49,7 +48,7 @@ def warn_few(text: str, argument: str, times: int = 5) -> None:
     """Logs a warning, at most `times` for each text."""
     _warned[text] = _warned.get(text, 0) + 1
     if _warned[text] <= times:
-        _log.warning(text, argument)
+        logger().warning(text, argument)
 
 
 class GradientTape:

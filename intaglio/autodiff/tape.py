@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from intaglio.autodiff.plan import plan_of, trainable
+from intaglio.autodiff.registered import is_overridden, registered_backward
 from intaglio.op.keys import key
 from intaglio.op.op import Op
 from intaglio.op.tensor import Tensor
@@ -99,7 +100,9 @@ class Tape:
         watched.discard(0)
         plan = plan_of(op)
         entry = Entry(op, attrs, keys, made, None)
-        if plan is not None:
+        if is_overridden(op, attrs):
+            entry.backward = registered_backward(op, attrs, inputs, outputs)
+        elif plan is not None:
             entry.kept = plan.keep(inputs, outputs, attrs)
         elif op.has_graphs:
             entry.kept = node = outputs[0].node  # type: ignore[attr-defined]

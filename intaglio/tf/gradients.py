@@ -1,11 +1,81 @@
-"""Automatic differentiation: tapes and what belongs to them.
+"""Automatic differentiation: tapes, symbolic gradients and gradients of one's own.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/GradientTape.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from intaglio.autodiff import registered
+from intaglio.autodiff.custom import custom_gradient, grad_pass_through, recompute_grad
 from intaglio.autodiff.gradient_tape import GradientTape, UnconnectedGradients
+from intaglio.autodiff.graph_gradient import graph_gradients
 from intaglio.op.indexed_slices import IndexedSlices
 
-__all__ = ["GradientTape", "IndexedSlices", "UnconnectedGradients"]
+
+class AggregationMethod:
+    """How the contributions to one gradient may be added up; they are added at once here."""
+
+    ADD_N = 0
+    DEFAULT = ADD_N
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+class RegisterGradient:
+    """A decorator that registers the gradient function of an op type, or a name for one.
+
+    The function is called as `function(op, *output_gradients)` and returns a gradient for
+    each input of `op`. Raises TypeError if the name is no string, KeyError if it is taken.
+    """
+
+    def __init__(self, op_type: str) -> None:
+        if not isinstance(op_type, str):
+            raise TypeError("op_type must be a string")
+        self._op_type = op_type
+
+    def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        registered.register(self._op_type, f)
+        return f
+
+
+def no_gradient(op_type: str) -> None:
+    """Says that an op type is not differentiable. Raises TypeError, KeyError if registered."""
+    if not isinstance(op_type, str):
+        raise TypeError("op_type must be a string")
+    registered.register(op_type, None)
+
+
+def gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: str = "gradients",
+    gate_gradients: bool = False,
+    aggregation_method: Any = None,
+    stop_gradients: Any = None,
+    unconnected_gradients: Any = UnconnectedGradients.NONE,
+) -> list[Any]:
+    """The symbolic derivatives of the sum of `ys` by each of `xs`, inside a graph.
+
+    `grad_ys` weight the ys, `stop_gradients` are taken as constants. Raises RuntimeError
+    when called eagerly, LookupError for an op without a gradient. Follows
+    https://www.tensorflow.org/api_docs/python/tf/gradients.
+    """
+    return graph_gradients(ys, xs, grad_ys, name, stop_gradients, unconnected_gradients)
+
+
+__all__ = [
+    "AggregationMethod",
+    "GradientTape",
+    "IndexedSlices",
+    "RegisterGradient",
+    "UnconnectedGradients",
+    "custom_gradient",
+    "grad_pass_through",
+    "gradients",
+    "no_gradient",
+    "recompute_grad",
+]

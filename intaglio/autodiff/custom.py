@@ -1,0 +1,234 @@
+"""Functions that bring their own gradient, recompute their work, or let gradients pass.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/custom_gradient.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from intaglio.autodiff.gradient_tape import GradientTape
+from intaglio.autodiff.plan import filled_like, light, spec_from
+from intaglio.autodiff.registered import ATTRIBUTE, named
+from intaglio.autodiff.tape import Tape
+from intaglio.base import nest
+from intaglio.op import convert, door, raw
+from intaglio.op.tensor import Tensor
+
+_numbers = itertools.count()
+
+
+def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    """Gives `f` the gradient that it returns besides its result: `f(*x) -> (y, grad_fn)`.
+
+    `grad_fn(*dy)` returns a gradient for each input; if `f` reads variables, it takes
+    `variables=` and returns a list of their gradients too. Raises TypeError if it does not
+    take them, ValueError for a wrong number of gradients or for keyword arguments in a graph.
+    """
+    if f is None:
+        return custom_gradient
+
+    @functools.wraps(f)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        level = door.level()
+        if level.eager:
+            return _eagerly(level, f, args, kwargs)
+        if kwargs:
+            raise ValueError(
+                "The custom_gradient decorator currently supports keywords arguments only when eager execution is enabled."
+            )
+        return _in_graph(f, args)
+
+    return decorated
+
+
+class _Used:
+    """A watcher that only notes which variables are read."""
+
+    def __init__(self) -> None:
+        self.variables: dict[int, Any] = {}
+
+    def watch_variable(self, variable: Any) -> None:
+        if variable.trainable:
+            self.variables.setdefault(id(variable), variable)
+
+    def record(self, *call: Any) -> None:
+        """Ops do not matter."""
+
+    def depends(self, inputs: Any) -> bool:
+        """Calls do not matter."""
+        return False
+
+    def extended(self, node: Any) -> None:
+        """Calls do not matter."""
+
+
+def _called(
+    f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+) -> tuple[Any, Callable[..., Any], list[Any]]:
+    """`f`'s result, its gradient function, and the variables it read that are no arguments."""
+    used = _Used()
+    level = door.watch(used)
+    try:
+        result, grad_fn = f(*args, **kwargs)
+    finally:
+        door.unwatch(used, level)
+    given = [*args, *kwargs.values()]
+    variables = [v for v in used.variables.values() if all(v is not a for a in given)]
+    if variables and not _takes_variables(grad_fn):
+        raise TypeError(
+            "@tf.custom_gradient grad_fn must accept keyword argument 'variables', "
+            f"since function uses variables: {variables}"
+        )
+    return result, grad_fn, variables
+
+
+def _takes_variables(function: Callable[..., Any]) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return True
+    return any(p.name == "variables" or p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+def _gradients(
+    grad_fn: Callable[..., Any],
+    variables: Sequence[Any],
+    grads: Sequence[Any],
+    count: int,
+) -> list[Any]:
+    """What the gradient function says: the gradients of the inputs, then of the variables."""
+    of_variables: list[Any] = []
+    if variables:
+        of_inputs, of_variables = grad_fn(*grads, variables=list(variables))
+        if len(of_variables) != len(variables):
+            raise ValueError(
+                "Must return gradient for each variable from @custom_gradient grad_fn."
+            )
+    else:
+        of_inputs = grad_fn(*grads)
+    flat = nest.flatten(of_inputs)
+    if len(flat) != count:
+        raise ValueError(
+            f"custom_gradient function expected to return {count} gradients, but returned {len(flat)} instead."
+        )
+    return [*flat, *of_variables]
+
+
+def _eagerly(
+    level: Any, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+) -> Any:
+    result, grad_fn, variables = _called(f, args, kwargs)
+    with door.unwatched():
+        outputs = [raw.Identity(convert.to_tensor(y)) for y in nest.flatten(result)]
+    flat = nest.flatten(args)
+    inputs = [_recorded(x) for x in flat] + [v.handle for v in variables]
+    like = [light(y) for y in outputs]
+
+    def backward(grads: Sequence[Any]) -> list[Any]:
+        given = [
+            filled_like(spec_from(k), 0) if g is None else g
+            for g, k in zip(grads, like, strict=True)
+        ]
+        return _gradients(grad_fn, variables, given, len(flat))
+
+    for watcher in level.watchers:
+        record = getattr(watcher, "record_function", None)
+        if record is not None:
+            record(inputs, outputs, backward)
+    return nest.pack_sequence_as(result, outputs)
+
+
+def _recorded(value: Any) -> Any:
+    """What a tape knows an argument by: a variable's handle, a tensor, or nothing."""
+    return getattr(value, "handle", value)
+
+
+def _in_graph(f: Callable[..., Any], args: Sequence[Any]) -> Any:
+    arguments = nest.map_structure(
+        lambda x: x if hasattr(x, "handle") else raw.Identity(convert.to_tensor(x)),
+        list(args),
+    )
+    result, grad_fn, variables = _called(f, arguments, {})
+    outputs: list[Tensor] = [convert.to_tensor(y) for y in nest.flatten(result)]
+    flat = nest.flatten(arguments)
+    inputs = [_recorded(x) for x in flat] + [v.handle for v in variables]
+    n = len(outputs)
+
+    def backward(op: Any, *grads: Any) -> list[Any]:
+        found = _gradients(grad_fn, variables, grads[:n], len(flat))
+        return [None] * n + found
+
+    tensors = [*outputs, *inputs]
+    attrs = {
+        "T": tuple([t.dtype for t in tensors]),
+        ATTRIBUTE: named(f"CustomGradient-{next(_numbers)}", backward),
+    }
+    made = door.carry_out(raw.IdentityN, tensors, attrs, None)
+    return nest.pack_sequence_as(result, list(made[:n]))
+
+
+@contextmanager
+def _untaped() -> Iterator[None]:
+    """No tape of this level sees the ops of the block; other watchers do."""
+    level = door.level()
+    hidden = [w for w in level.watchers if isinstance(w, Tape)]
+    level.watchers = [w for w in level.watchers if not isinstance(w, Tape)]
+    try:
+        yield
+    finally:
+        level.watchers = [*hidden, *level.watchers]
+
+
+def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Lets the gradient of `f` compute `f` again rather than keep what it computed.
+
+    Follows https://www.tensorflow.org/api_docs/python/tf/recompute_grad.
+    """
+
+    @custom_gradient
+    def inner(*args: Any, **kwargs: Any) -> Any:
+        with _untaped():
+            result = f(*args, **kwargs)
+
+        def grad(*dresult: Any, variables: Any = None) -> Any:
+            again = nest.map_structure(
+                lambda x: raw.Identity(convert.to_tensor(x)), list(args)
+            )
+            with GradientTape() as tape:
+                tape.watch(again)
+                if variables is not None:
+                    tape.watch(variables)
+                outputs = f(*again, **kwargs)
+            sources = [again, list(variables or ())]
+            found, of_variables = tape.gradient(
+                outputs, sources, output_gradients=list(dresult)
+            )
+            return (found, of_variables) if variables is not None else found
+
+        return result, grad
+
+    return functools.wraps(f)(inner)
+
+
+def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Lets gradients pass through `f` as if it were the identity.
+
+    Follows https://www.tensorflow.org/api_docs/python/tf/grad_pass_through.
+    """
+
+    @custom_gradient
+    def inner(*args: Any, **kwargs: Any) -> Any:
+        def grad(*grads: Any, variables: Any = None) -> Any:
+            if variables is not None:
+                return grads, [None] * len(variables)
+            return grads
+
+        return f(*args, **kwargs), grad
+
+    return functools.wraps(f)(inner)

@@ -1,0 +1,130 @@
+"""Gradients that the program brings along: by name, for an op type or a single call.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/RegisterGradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from intaglio.autodiff.plan import light, or_zeros
+from intaglio.ir.graph import SymbolicTensor
+from intaglio.op import raw
+from intaglio.op.op import Op
+from intaglio.op.tensor import Tensor
+
+ATTRIBUTE = "_gradient_op_type"
+GradientFunction = Callable[..., Any]
+_functions: dict[str, GradientFunction | None] = {}
+
+
+class GradientName(str):
+    """The name of one call's own gradient function, which it carries with it."""
+
+    __slots__ = ("function",)
+
+    function: GradientFunction
+
+
+def named(name: str, function: GradientFunction) -> GradientName:
+    """A name that carries its gradient function: `function(op, *output_gradients)`."""
+    made = GradientName(name)
+    made.function = function
+    return made
+
+
+class OpView:
+    """An op that ran eagerly, as a registered gradient function sees it."""
+
+    __slots__ = ("attrs", "inputs", "op", "outputs")
+
+    def __init__(
+        self,
+        op: Op,
+        attrs: dict[str, Any],
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+    ) -> None:
+        self.op = op
+        self.attrs = attrs
+        self.inputs = list(inputs)
+        self.outputs = list(outputs)
+
+    @property
+    def type(self) -> str:
+        """The op type."""
+        return self.op.name
+
+    @property
+    def name(self) -> str:
+        """The op type: eager ops have no names."""
+        return self.op.name
+
+    def get_attr(self, name: str) -> Any:
+        """An attribute, or the dtype behind a type variable. Raises ValueError if there is none."""
+        known = {**self.op.types_of(self.inputs, self.attrs), **self.attrs}
+        if name not in known:
+            raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")
+        return known[name]
+
+
+def register(name: str, function: GradientFunction | None) -> None:
+    """Names a gradient function; None says that there is no gradient.
+
+    Raises KeyError if the name is taken, by a gradient rule of the catalogue too.
+    """
+    op = raw.CATALOGUE.get(name)
+    if name in _functions or (op is not None and "gradient" in op.rules):
+        raise KeyError(f"Registering two gradient with name '{name}'!")
+    _functions[name] = function
+
+
+def function_for(op: Op, attrs: dict[str, Any]) -> GradientFunction | None:
+    """The program's gradient function for a call of an op.
+
+    Raises LookupError if the call names a function that is not registered.
+    """
+    name = attrs.get(ATTRIBUTE)
+    if name is None:
+        return _functions.get(op.name)
+    if isinstance(name, GradientName):
+        return name.function
+    if name not in _functions:
+        raise LookupError(f"gradient registry has no entry for: {name}")
+    return _functions[name]
+
+
+def is_overridden(op: Op, attrs: dict[str, Any]) -> bool:
+    """True if a function of the program stands for the op's gradient rule."""
+    return ATTRIBUTE in attrs or op.name in _functions
+
+
+def registered_backward(
+    op: Op,
+    attrs: dict[str, Any],
+    inputs: Sequence[Tensor],
+    outputs: Sequence[Tensor],
+) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    """The program's gradient function as a function of the flat output gradients."""
+    first: Any = outputs[0]
+    view = first.node if type(first) is SymbolicTensor else None
+    if view is None:
+        view = OpView(op, attrs, inputs, outputs)
+    like = [light(t) for t in outputs]
+
+    def backward(grads: Sequence[Any]) -> Sequence[Any]:
+        function = function_for(op, attrs)
+        if function is None:
+            return [None] * len(inputs)
+        given = [or_zeros(g, k) for g, k in zip(grads, like, strict=True)]
+        found = function(view, *given)
+        if not isinstance(found, (list, tuple)):
+            found = [found]
+        if len(found) != len(inputs):
+            raise ValueError(
+                f"Num gradients {len(found)} generated for op {view.name} ({op.name}) do not match num inputs {len(inputs)}"
+            )
+        return found
+
+    return backward
