@@ -130,7 +130,9 @@ def assert_same(got: np.ndarray, wanted: np.ndarray, where: str) -> None:
     """Bit for bit, but for the kinds of NaN."""
     assert got.shape == wanted.shape, f"{where}: {got.shape}, not {wanted.shape}"
     if got.dtype == object:
-        assert got.tolist() == wanted.tolist(), where
+        pairs = zip(got.reshape(-1), wanted.reshape(-1), strict=True)
+        off = [(mine, theirs) for mine, theirs in pairs if mine != theirs]
+        assert not off, f"{where}: {off[0][0]} is not {off[0][1]}"
         return
     equal = (got == wanted) | ((got != got) & (wanted != wanted))
     assert np.all(equal), f"{where}: {got} is not {wanted}"

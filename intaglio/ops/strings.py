@@ -1,0 +1,422 @@
+"""Strings: joining, cutting, changing case, measuring, splitting, reading numbers.
+
+A string is bytes; kernels get and return object arrays of bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import (
+    INDEX,
+    DType,
+    float32,
+    float64,
+    int32,
+    int64,
+    string,
+    uint32,
+    uint64,
+)
+from intaglio.base.errors import OutOfRangeError, ShapeError, invalid_argument
+from intaglio.op.op import Op, op
+from intaglio.op.spec import Spec
+
+UNITS = ("BYTE", "UTF8_CHAR")
+
+
+def mapped(function: Callable[[bytes], bytes], array: Any) -> np.ndarray:
+    """The function of every string, in an array of the same shape."""
+    result = np.empty(np.shape(array), object)
+    result.reshape(-1)[:] = [function(v) for v in np.asarray(array).reshape(-1)]
+    return result
+
+
+def filled(values: list[bytes], dims: Any) -> np.ndarray:
+    """The strings in an array of this shape."""
+    result = np.empty(len(values), object)
+    result[:] = values
+    return result.reshape(dims)
+
+
+def one_of(value: str, allowed: tuple[str, ...], attr: str) -> None:
+    """Raises InvalidArgumentError unless an attribute's value is one of those allowed."""
+    if value not in allowed:
+        names = ", ".join(f'"{a}"' for a in allowed)
+        raise invalid_argument(
+            f"Value for attr '{attr}' of \"{value}\" is not in the list of allowed values: {names}"
+        )
+
+
+def shape_text(dims: Any) -> str:
+    """A shape as TensorFlow's kernels print it: `[2,3]`."""
+    return "[" + ",".join("?" if d is None else str(d) for d in dims) + "]"
+
+
+class StringMap(Op):
+    """output = f(input), string by string."""
+
+    signature = "input: string -> output: string"
+    differentiable = False
+
+    def infer(self, input: Spec) -> Spec:
+        return Spec(string, input.shape)
+
+
+@op
+class StringStrip(StringMap):
+    """Without white space at both ends."""
+
+    def kernel(self, input):
+        return mapped(bytes.strip, input)
+
+
+def _cased(input: Any, encoding: str, narrow: Any, wide: Any) -> np.ndarray:
+    if encoding == "":
+        return mapped(narrow, input)
+    if encoding.lower() != "utf-8":
+        raise invalid_argument(
+            f"only utf-8 or '' (no encoding) is supported, received {encoding}"
+        )
+    return mapped(lambda v: wide(v.decode("utf-8", "replace")).encode(), input)
+
+
+@op
+class StringLower(StringMap):
+    """Lower case: of ASCII letters, or with encoding "utf-8" of all."""
+
+    signature = "input: string; encoding: str = '' -> output: string"
+
+    def kernel(self, input, encoding):
+        return _cased(input, encoding, bytes.lower, str.lower)
+
+
+@op
+class StringUpper(StringMap):
+    """Upper case: of ASCII letters, or with encoding "utf-8" of all."""
+
+    signature = "input: string; encoding: str = '' -> output: string"
+
+    def kernel(self, input, encoding):
+        return _cased(input, encoding, bytes.upper, str.upper)
+
+
+@op
+class StringLength(Op):
+    """The number of bytes or of UTF-8 characters."""
+
+    signature = "input: string; unit: str = 'BYTE' -> output: int32"
+    differentiable = False
+
+    def infer(self, input: Spec) -> Spec:
+        return Spec(int32, input.shape)
+
+    def kernel(self, input, unit):
+        one_of(unit, UNITS, "unit")
+        measure = len if unit == "BYTE" else _characters
+        lengths = [measure(v) for v in np.asarray(input).reshape(-1)]
+        return np.array(lengths, np.int32).reshape(np.shape(input))
+
+
+def _characters(text: bytes) -> int:
+    """Every byte but the continuation bytes begins a character."""
+    return sum(b & 0xC0 != 0x80 for b in text)
+
+
+# -- parts ---------------------------------------------------------------------------
+
+
+@op
+class Substr(Op):
+    """`len` bytes or characters from `pos` on, which counts from the end if negative."""
+
+    signature = "input: string, pos: T, len: T; unit: str = 'BYTE' -> output: string"
+    T = INDEX
+    differentiable = False
+
+    def infer(self, input: Spec, pos: Spec, len: Spec) -> Spec:
+        if pos.rank is not None and len.rank is not None and pos.rank != len.rank:
+            raise ShapeError(f"Shape must be rank {len.rank} but is rank {pos.rank}")
+        return Spec(string, shapes.broadcast(input.shape, pos.shape))
+
+    def kernel(self, input, pos, len, unit):
+        one_of(unit, UNITS, "unit")
+        if np.shape(pos) != np.shape(len):
+            raise invalid_argument(
+                "pos and len should have the same shape, got: "
+                f"{shape_text(np.shape(pos))} vs. {shape_text(np.shape(len))}"
+            )
+        texts, starts, counts = np.broadcast_arrays(input, pos, len)
+        cut = _bytes_between if unit == "BYTE" else _characters_between
+        triples = zip(texts.flat, starts.flat, counts.flat, strict=True)
+        made = [cut(t, int(p), int(n), i) for i, (t, p, n) in enumerate(triples)]
+        return filled(made, texts.shape)
+
+
+def _bytes_between(text: bytes, start: int, count: int, index: int) -> bytes:
+    if not -len(text) <= start <= len(text):
+        raise invalid_argument(
+            f"pos {start} out of range for string b'{text.decode('utf-8', 'replace')}' at index {index}"
+        )
+    start = start + len(text) if start < 0 else start
+    return text[start:] if count < 0 else text[start : start + count]
+
+
+def _characters_between(text: bytes, start: int, count: int, index: int) -> bytes:
+    starts = [i for i, b in enumerate(text) if b & 0xC0 != 0x80] + [len(text)]
+    total = len(starts) - 1
+    if not -total <= start <= total:
+        raise invalid_argument(f"pos {start} out of range for string at index {index}")
+    start = start + total if start < 0 else start
+    end = min(total, start + max(count, 0))
+    return text[starts[start] : starts[end]]
+
+
+@op
+class StringSplitV2(Op):
+    """The parts of a vector of strings, as the three parts of a sparse matrix."""
+
+    signature = (
+        "input: string, sep: string; maxsplit: int = -1"
+        " -> indices: int64, values: string, shape: int64"
+    )
+    differentiable = False
+
+    def infer(self, input: Spec, sep: Spec) -> Any:
+        for spec, rank in ((input, 1), (sep, 0)):
+            if spec.rank not in (None, rank):
+                raise ShapeError(f"Shape must be rank {rank} but is rank {spec.rank}")
+        return Spec(int64, (None, 2)), Spec(string, (None,)), Spec(int64, (2,))
+
+    def kernel(self, input, sep, maxsplit):
+        if np.ndim(input) != 1:
+            raise invalid_argument(
+                f"input must be a vector, got shape: {shape_text(np.shape(input))}"
+            )
+        if np.ndim(sep) != 0:
+            raise invalid_argument(
+                f"sep must be a scalar, got shape: {shape_text(np.shape(sep))}"
+            )
+        separator = np.asarray(sep)[()]
+        rows = [_parts(text, separator, maxsplit) for text in input]
+        places = [(i, j) for i, row in enumerate(rows) for j in range(len(row))]
+        widest = max((len(row) for row in rows), default=0)
+        return (
+            np.array(places, np.int64).reshape(-1, 2),
+            filled([part for row in rows for part in row], -1),
+            np.array([len(rows), widest], np.int64),
+        )
+
+
+def _parts(text: bytes, separator: bytes, most: int) -> list[bytes]:
+    """As Python splits, but that a limit's rest is a part even if nothing is left."""
+    if separator:
+        return text.split(separator, most)
+    if most == 0:
+        return [text]
+    parts = text.split(None, most)
+    return [*parts, b""] if len(parts) == most else parts
+
+
+# -- joining -------------------------------------------------------------------------
+
+
+@op
+class StringJoin(Op):
+    """Strings joined place by place; scalars join with every place."""
+
+    signature = "inputs: N*string; separator: str = '' -> output: string"
+    differentiable = False
+
+    def infer(self, inputs: Any) -> Spec:
+        whole: Any = ()
+        unknown = False
+        for spec in inputs:
+            if spec.shape is None:
+                unknown = True
+            elif spec.shape != ():
+                whole = spec.shape if whole == () else _merged(whole, spec.shape)
+        return Spec(string, None if unknown and whole == () else whole)
+
+    def kernel(self, inputs, separator):
+        dims: Any = ()
+        for array in inputs:
+            if np.ndim(array):
+                if dims != () and np.shape(array) != dims:
+                    raise invalid_argument(
+                        f"Input shapes do not match: {shape_text(dims)} vs. {shape_text(np.shape(array))}"
+                    )
+                dims = np.shape(array)
+        glue = separator.encode()
+        wide = [np.broadcast_to(np.asarray(a, object), dims).flat for a in inputs]
+        if not wide:
+            return filled([b""], ())
+        return filled([glue.join(row) for row in zip(*wide, strict=True)], dims)
+
+
+def _merged(a: Any, b: Any) -> Any:
+    if len(a) != len(b):
+        raise ShapeError(f"Shapes must be equal rank, but are {len(a)} and {len(b)}")
+    for i, (x, y) in enumerate(zip(a, b, strict=True)):
+        if x is not None and y is not None and x != y:
+            raise ShapeError(
+                f"Dimension {i} in both shapes must be equal, but are {x} and {y}. "
+                f"Shapes are {shape_text(a)} and {shape_text(b)}."
+            )
+    return shapes.merge(a, b)
+
+
+@op
+class ReduceJoin(Op):
+    """Strings joined along axes, the first of the axes given going fastest."""
+
+    signature = (
+        "inputs: string, reduction_indices: int32;"
+        " keep_dims: bool = False, separator: str = '' -> output: string"
+    )
+    differentiable = False
+
+    def infer(self, inputs: Spec, reduction_indices: Spec, keep_dims: bool) -> Spec:
+        if inputs.shape is None or reduction_indices.value is None:
+            return Spec(string, inputs.shape if _no_axes(reduction_indices) else None)
+        rank = len(inputs.shape)
+        axes = set()
+        for axis in np.asarray(reduction_indices.value).reshape(-1).tolist():
+            if not -rank <= axis < rank:
+                raise ShapeError(
+                    f"Invalid reduction dimension {axis} for input with {rank} dimensions."
+                )
+            axes.add(axis % rank)
+        dims = enumerate(inputs.shape)
+        if keep_dims:
+            return Spec(string, tuple([1 if i in axes else d for i, d in dims]))
+        return Spec(string, tuple([d for i, d in dims if i not in axes]))
+
+    def kernel(self, inputs, reduction_indices, keep_dims, separator):
+        axes = _axes(np.ndim(inputs), reduction_indices)
+        kept = [i for i in range(np.ndim(inputs)) if i not in axes]
+        moved = np.transpose(inputs, kept + axes[::-1])  # the first axis goes fastest
+        outer = moved.shape[: len(kept)]
+        rows = moved.reshape(shapes.count(outer), -1 if moved.size else 0)
+        joined = filled([separator.encode().join(row) for row in rows], outer)
+        if keep_dims:
+            shape = np.shape(inputs)
+            return joined.reshape([1 if i in axes else d for i, d in enumerate(shape)])
+        return joined
+
+
+def _no_axes(spec: Spec) -> bool:
+    return spec.shape is not None and spec.shape == (0,)
+
+
+def _axes(rank: int, given: Any) -> list[int]:
+    axes: list[int] = []
+    for axis in np.asarray(given).reshape(-1).tolist():
+        if not -rank <= axis < rank:
+            raise OutOfRangeError(
+                None,
+                None,
+                f"Invalid reduction dimension {axis} for input with {rank} dimension(s)",
+            )
+        if axis % rank in axes:
+            raise invalid_argument(f"Duplicate reduction dimension {axis}")
+        axes.append(axis % rank)
+    return axes
+
+
+@op
+class UnsortedSegmentJoin(Op):
+    """The strings of each segment joined."""
+
+    signature = (
+        "inputs: string, segment_ids: Tindices, num_segments: Tnumsegments;"
+        " separator: str = '' -> output: string"
+    )
+    Tindices = INDEX
+    Tnumsegments = INDEX
+    differentiable = False
+
+    def infer(self, inputs: Spec, segment_ids: Spec, num_segments: Spec) -> Spec:
+        if inputs.shape is None or segment_ids.shape is None:
+            return Spec(string, None)
+        count = None if num_segments.value is None else int(num_segments.value)
+        return Spec(string, (count, *inputs.shape[len(segment_ids.shape) :]))
+
+    def kernel(self, inputs, segment_ids, num_segments, separator):
+        rest = np.shape(inputs)[np.ndim(segment_ids) :]
+        ids = np.asarray(segment_ids).reshape(-1)
+        if np.any((ids < 0) | (ids >= num_segments)):
+            raise invalid_argument(
+                "segment_ids are not allowed to exceed num_segments or to have negative values."
+            )
+        rows = np.asarray(inputs, object).reshape(len(ids), -1)
+        parts: list[list[list[bytes]]] = [
+            [[] for _ in range(rows.shape[1])] for _ in range(int(num_segments))
+        ]
+        for segment, row in zip(ids.tolist(), rows, strict=True):
+            for column, text in enumerate(row):
+                parts[segment][column].append(text)
+        glue = separator.encode()
+        texts = [glue.join(cell) for segment in parts for cell in segment]
+        return filled(texts, (int(num_segments), *rest))
+
+
+# -- numbers -------------------------------------------------------------------------
+
+_SPACE = b" \t\n\v\f\r"
+_INTEGER = re.compile(rb"[-+]?[0-9]+\Z")
+_FLOAT = re.compile(
+    rb"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|inf|infinity|nan)\Z", re.I
+)
+_HEXADECIMAL = re.compile(
+    rb"[-+]?0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[-+]?[0-9]+)?\Z", re.I
+)
+
+
+def _number(text: bytes, dtype: DType) -> Any:
+    stripped = text.strip(_SPACE)
+    if dtype.is_floating:
+        if _FLOAT.match(stripped):
+            return float(stripped)
+        if _HEXADECIMAL.match(stripped):
+            return float.fromhex(stripped.decode())
+    elif _INTEGER.match(stripped):
+        value = int(stripped)
+        if dtype.min <= value <= dtype.max and not (
+            dtype.is_unsigned and stripped.startswith(b"-")
+        ):
+            return value
+    shown = text.decode("utf-8", "replace")
+    raise invalid_argument(
+        f"StringToNumberOp could not correctly convert string: {shown}"
+    )
+
+
+@op
+class StringToNumber(Op):
+    """Decimal text as numbers; floats also in hexadecimal, and inf and nan."""
+
+    signature = "string_tensor: string; out_type: type = float32 -> output: out_type"
+    differentiable = False
+
+    def infer(self, string_tensor: Spec, out_type: DType) -> Spec:
+        return Spec(out_type, string_tensor.shape)
+
+    def kernel(self, string_tensor, out_type: DType):
+        if out_type not in (float32, float64, int32, int64, uint32, uint64):
+            raise invalid_argument(
+                f"Value for attr 'out_type' of {out_type.name} is not in the list of allowed "
+                "values: float, double, int32, int64, uint32, uint64"
+            )
+        flat = np.asarray(string_tensor).reshape(-1)
+        numbers = [_number(text, out_type) for text in flat]
+        with np.errstate(over="ignore"):
+            array = np.array(
+                numbers, np.float64 if out_type.is_floating else out_type.numpy
+            )
+            return array.astype(out_type.numpy).reshape(np.shape(string_tensor))
