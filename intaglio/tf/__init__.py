@@ -19,6 +19,7 @@ from intaglio.tf import (
     nest,
     nn,
     random,
+    strings,
     sysconfig,
     tracing,
     types,
@@ -58,6 +59,7 @@ from intaglio.tf.gradients import __all__ as _gradient_names
 from intaglio.tf.indexing import *
 from intaglio.tf.printing import print
 from intaglio.tf.linalg import matmul
+from intaglio.tf.strings import as_string
 from intaglio.tf.tracing import *
 from intaglio.tf.variables import *
 from intaglio.tf.variables import __all__ as _variable_names
@@ -72,6 +74,7 @@ __all__ = [
     "Tensor",
     "TensorShape",
     "as_dtype",
+    "as_string",
     "bfloat16",
     "bool",
     "complex128",
@@ -104,6 +107,7 @@ __all__ = [
     "raw_ops",
     "resource",
     "string",
+    "strings",
     "sysconfig",
     "types",
     "uint16",

@@ -1,0 +1,221 @@
+"""Strings: `tf.strings`.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/strings. A string is bytes; functions
+with a `unit` or an `encoding` look at UTF-8 characters.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from intaglio.base.dtypes import as_dtype, float32
+from intaglio.op import door, raw
+from intaglio.op.convert import to_tensor
+from intaglio.op.tensor import Tensor
+
+
+def as_string(
+    input: Any,
+    precision: int = -1,
+    scientific: bool = False,
+    shortest: bool = False,
+    width: int = -1,
+    fill: str = "",
+    name: str | None = None,
+) -> Tensor:
+    """Numbers, bools or strings as text, of the same shape, in C's printf formats.
+
+    Raises InvalidArgumentError for options that the dtype does not have.
+    """
+    if not isinstance(fill, (str, bytes)):
+        raise TypeError(f"Expected string for argument 'fill' not {fill!r}.")
+    return raw.AsString(
+        input,
+        precision=precision,
+        scientific=scientific,
+        shortest=shortest,
+        width=width,
+        fill=fill,
+        name=name,
+    )
+
+
+def format(
+    template: str,
+    inputs: Any,
+    placeholder: str = "{}",
+    summarize: int = 3,
+    name: str | None = None,
+) -> Tensor:
+    """The template with its placeholders replaced by tensors as `tf.print` shows them.
+
+    Raises ValueError unless there is an input for every placeholder.
+    """
+    if isinstance(inputs, Tensor) or not isinstance(inputs, (list, tuple)):
+        inputs = [inputs]
+    holes = template.count(placeholder)
+    if holes != len(inputs):
+        raise ValueError(
+            f"The template expects {holes} tensors, but the inputs only has {len(inputs)}. "
+            "Please ensure the number of placeholders in template matches inputs length."
+        )
+    return raw.StringFormat(
+        list(inputs),
+        template=template,
+        placeholder=placeholder,
+        summarize=summarize,
+        name=name,
+    )
+
+
+def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
+    """Strings joined place by place; scalars join with every place.
+
+    Raises InvalidArgumentError (ValueError in a graph) for shapes that differ.
+    """
+    return raw.StringJoin(inputs, separator=separator, name=name)
+
+
+def reduce_join(
+    inputs: Any,
+    axis: Any = None,
+    keepdims: bool = False,
+    separator: str = "",
+    name: str | None = None,
+) -> Tensor:
+    """Strings joined along axes: all of them, in order, by default."""
+    with door.level().scoped(name or "ReduceJoin"):
+        texts = to_tensor(inputs)
+        if axis is None:
+            axis = _all_axes(texts)
+        return raw.ReduceJoin(texts, axis, keep_dims=keepdims, separator=separator)
+
+
+def _all_axes(texts: Tensor) -> Any:
+    if texts.dims is not None:
+        return to_tensor(list(range(len(texts.dims)))[::-1] or [], as_dtype("int32"))
+    return raw.Range(raw.Sub(raw.Rank(texts), 1), -1, -1)
+
+
+def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
+    """The number of bytes, or with `unit="UTF8_CHAR"` of characters; int32."""
+    return raw.StringLength(input, unit=unit, name=name)
+
+
+def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+    """Lower case: of ASCII letters, or with `encoding="utf-8"` of all."""
+    return raw.StringLower(input, encoding=encoding, name=name)
+
+
+def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+    """Upper case: of ASCII letters, or with `encoding="utf-8"` of all."""
+    return raw.StringUpper(input, encoding=encoding, name=name)
+
+
+def strip(input: Any, name: str | None = None) -> Tensor:
+    """Without white space at both ends."""
+    return raw.StringStrip(input, name=name)
+
+
+def substr(
+    input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None
+) -> Tensor:
+    """`len` bytes or characters from `pos` on; a negative `pos` counts from the end.
+
+    `pos` and `len` have one shape, which broadcasts with `input`'s. Raises
+    InvalidArgumentError for a position outside the string.
+    """
+    return raw.Substr(input, pos, len, unit=unit, name=name)
+
+
+def to_number(input: Any, out_type: Any = float32, name: str | None = None) -> Tensor:
+    """Text as float32, float64, int32, int64, uint32 or uint64.
+
+    Raises InvalidArgumentError for text that is no such number.
+    """
+    return raw.StringToNumber(input, out_type=as_dtype(out_type), name=name)
+
+
+def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
+    """True where the pattern, in RE2's syntax, matches the whole string."""
+    if isinstance(pattern, (str, bytes)):
+        return raw.StaticRegexFullMatch(input, pattern=pattern, name=name)
+    return raw.RegexFullMatch(input, pattern, name=name)
+
+
+def regex_replace(
+    input: Any,
+    pattern: Any,
+    rewrite: Any,
+    replace_global: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    r"""Matches of the pattern, in RE2's syntax, rewritten; \1 to \9 are its groups."""
+    if isinstance(pattern, (str, bytes)) and isinstance(rewrite, (str, bytes)):
+        return raw.StaticRegexReplace(
+            input,
+            pattern=pattern,
+            rewrite=rewrite,
+            replace_global=replace_global,
+            name=name,
+        )
+    return raw.RegexReplace(
+        input, pattern, rewrite, replace_global=replace_global, name=name
+    )
+
+
+def to_hash_bucket_strong(
+    input: Any, num_buckets: int, key: Any, name: str | None = None
+) -> Tensor:
+    """A hash with a key of two integers, modulo the number of buckets; int64."""
+    return raw.StringToHashBucketStrong(
+        input, num_buckets=num_buckets, key=key, name=name
+    )
+
+
+def unicode_transcode(
+    input: Any,
+    input_encoding: str,
+    output_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    replace_control_characters: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Text from one encoding to UTF-8, UTF-16-BE or UTF-32-BE.
+
+    Raises InvalidArgumentError for an unknown encoding, and for malformed text if `errors`
+    is "strict".
+    """
+    return raw.UnicodeTranscode(
+        input,
+        input_encoding=input_encoding,
+        output_encoding=output_encoding,
+        errors=errors,
+        replacement_char=replacement_char,
+        replace_control_characters=replace_control_characters,
+        name=name,
+    )
+
+
+def unsorted_segment_join(
+    inputs: Any,
+    segment_ids: Any,
+    num_segments: Any,
+    separator: str = "",
+    name: str | None = None,
+) -> Tensor:
+    """The strings of each segment joined.
+
+    Raises InvalidArgumentError for an identifier outside [0, num_segments).
+    """
+    return raw.UnsortedSegmentJoin(
+        inputs, segment_ids, num_segments, separator=separator, name=name
+    )
+
+
+__all__ = [
+    "as_string", "format", "join", "length", "lower", "reduce_join", "regex_full_match",
+    "regex_replace", "strip", "substr", "to_hash_bucket_strong", "to_number",
+    "unicode_transcode", "unsorted_segment_join", "upper",
+]  # fmt: skip
