@@ -67,6 +67,11 @@ class DType:
         return self._number
 
     @property
+    def kernel_name(self) -> str:
+        """What kernels call the type in their messages: `float`, `double`, `half`, ..."""
+        return _KERNEL_NAMES.get(self._name, self._name)
+
+    @property
     def base_dtype(self) -> DType:
         """The type itself: reference types of TensorFlow 1 do not exist here."""
         return self
@@ -157,8 +162,8 @@ class DType:
     def __str__(self) -> str:
         return f"<dtype: '{self._name}'>"
 
-    def __hash__(self) -> int:
-        return self._number
+    # Equal types are one object; tables keyed by type are on the path of every op call.
+    __hash__ = object.__hash__
 
     def __eq__(self, other: Any) -> bool:
         if self is other:
@@ -229,6 +234,7 @@ ALL = ORDINARY + QUANTIZED + FLOAT8 + (int4, uint4, resource, variant)
 FLOATING_SET = frozenset(FLOATING + FLOAT8)
 INTEGRAL_SET = frozenset((*INTEGRAL, int4, uint4))
 
+_KERNEL_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 _REAL = {complex64: float32, complex128: float64}
 BY_NAME: Final[dict[str, DType]] = {d.name: d for d in ALL}
 BY_NUMBER: Final[dict[int, DType]] = {d.as_datatype_enum: d for d in ALL}

@@ -141,6 +141,9 @@ def level() -> Level:
     return (_stack or stack()).top
 
 
+convert.install_level(level)
+
+
 @contextmanager
 def pushed(new: Level) -> Iterator[Level]:
     """Ops of this thread go to `new` while the block runs."""

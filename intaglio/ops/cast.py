@@ -54,9 +54,9 @@ class Cast(Op):
         if own is wanted or own == wanted:
             return x
         if own.kind == "O" or wanted.kind == "O" or DstT is variant:
-            source = "string" if own.kind == "O" else own.name
+            source, target = from_numpy(own).kernel_name, DstT.kernel_name
             raise UnimplementedError(
-                None, None, f"Cast {source} to {DstT.name} is not supported"
+                None, None, f"Cast {source} to {target} is not supported"
             )
         if own.kind == "c" and wanted.kind != "c":
             x = x.real
