@@ -6,6 +6,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/graph_util/import_graph_de
 from __future__ import annotations
 
 import contextlib
+import heapq
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -121,15 +122,22 @@ class _Reader:
         for name, needs in pending.items():
             for need in needs:
                 users.setdefault(need, []).append(name)
-        ready = [name for name, needs in pending.items() if not needs]
-        for name in ready:  # grows while it is walked
+        # In the order of the message wherever that is possible.
+        place = {name: i for i, name in enumerate(self.protos)}
+        names = list(self.protos)
+        ready = [place[name] for name, needs in pending.items() if not needs]
+        heapq.heapify(ready)
+        done = 0
+        while ready:
+            name = names[heapq.heappop(ready)]
             self._read(self.protos[name])
+            done += 1
             for user in users.get(name, ()):
                 pending[user].discard(name)
                 if not pending[user]:
-                    ready.append(user)
-        if len(ready) != len(self.protos):
-            stuck = sorted(set(self.protos) - set(ready))[:5]
+                    heapq.heappush(ready, place[user])
+        if done != len(names):
+            stuck = [n for n in names if pending[n]][:5]
             raise MalformedError(
                 f"the nodes {stuck} take their inputs from each other in a circle"
             )

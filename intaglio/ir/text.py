@@ -126,9 +126,12 @@ def _tensor(array: np.ndarray) -> str:
     if array.size > READABLE and dtype is not string:
         text = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
         return f'tensor({dtype.name}, {array.shape}, "{text}")'
-    values = array.reshape(-1).tolist()
-    if dtype.is_floating:
-        values = [float(v) for v in values]
+    flat = array.reshape(-1)
+    if (
+        dtype.is_complex
+    ):  # real and imaginary parts in turn: -1j would lose its sign of zero
+        flat = flat.view(dtype.real_dtype.numpy)
+    values = [float(v) for v in flat] if dtype.is_floating else flat.tolist()
     return f"tensor({dtype.name}, {array.shape}, {values})"
 
 
@@ -287,9 +290,10 @@ def _parse_dims(text: str) -> Dims:
 def _parse_tensor(dtype: DType, shape: tuple[int, ...], values: Any) -> np.ndarray:
     if isinstance(values, str):
         return np.frombuffer(base64.b64decode(values), dtype.numpy).reshape(shape)
-    array = np.empty(len(values), dtype.numpy)
+    part = dtype.real_dtype.numpy
+    array = np.empty(len(values), part)
     array[:] = values
-    return array.reshape(shape)
+    return array.view(dtype.numpy).reshape(shape)
 
 
 def _split(text: str) -> list[str]:
