@@ -141,14 +141,8 @@ class Range(Op):
     def kernel(self, start, limit, delta):
         size = range_size(start, limit, delta, invalid_argument)
         dtype = start.dtype
-        if dtype.kind in "iu":
-            steps = np.arange(size, dtype=dtype)
-            return (start + steps * delta).astype(dtype, copy=False)
-        # Floating ranges add delta again and again, in their own precision.
-        steps = np.full(size, delta, dtype)
-        if size:
-            steps[0] = start
-        return np.add.accumulate(steps, dtype=dtype)
+        steps = np.arange(size).astype(dtype)
+        return (start + steps * delta).astype(dtype, copy=False)
 
 
 def range_size(start: Any, limit: Any, delta: Any, error: Any) -> int:

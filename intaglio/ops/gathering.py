@@ -67,7 +67,7 @@ class GatherV2(Op):
         at = int(axis)
         if not -params.ndim <= at < params.ndim:
             raise invalid_argument(
-                f"Expected axis in the range [{-params.ndim}, {params.ndim}), but got {at}"
+                f"Shape must be at least rank {at + 1 if at >= 0 else -at} but is rank {params.ndim}"
             )
         at %= params.ndim
         batch = batch_dims + indices.ndim if batch_dims < 0 else batch_dims

@@ -97,7 +97,7 @@ class ReverseSequence(Op):
         if len(lengths) and (lengths.min() < 0 or lengths.max() > size):
             i = int(np.flatnonzero((lengths < 0) | (lengths > size))[0])
             raise invalid_argument(
-                f"seq_lengths({i}) {'< 0' if lengths[i] < 0 else f'> input.dims({seq_dim})'}"
+                f"seq_lens({i}) {'< 0' if lengths[i] < 0 else f'> input.dims({seq_dim})'}"
             )
         steps = np.arange(size)
         ends = np.asarray(lengths)[:, None]

@@ -29,7 +29,7 @@ class Where(Op):
 
     def kernel(self, condition):
         if condition.ndim == 0:
-            return np.zeros((1 if condition else 0, 0), np.int64)
+            raise invalid_argument("WhereOp : Unhandled input dimensions: 0")
         if condition.dtype.kind == "V":
             condition = condition != 0
         return np.argwhere(condition)

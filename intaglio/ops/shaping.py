@@ -130,6 +130,8 @@ class BroadcastGradientArgs(Op):
 
 def stretched(a: list[int], b: list[int]) -> tuple[list[int], list[int]]:
     """The axes of the broadcast shape to sum over for each of the two operands."""
+    if a == b:
+        return [], []
     rank = max(len(a), len(b))
     x = [1] * (rank - len(a)) + a
     y = [1] * (rank - len(b)) + b

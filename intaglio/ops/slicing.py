@@ -81,8 +81,9 @@ def _index_error(x: Any, index: tuple[Any, ...]) -> Exception:
             at += x.ndim - len(used)
         elif i is not None:
             if not isinstance(i, slice) and not -x.shape[at] <= i < x.shape[at]:
+                shown = i + x.shape[at] if i < 0 else i
                 return invalid_argument(
-                    f"slice index {i} of dimension {at} out of bounds."
+                    f"slice index {shown} of dimension {at} out of bounds."
                 )
             at += 1
     return invalid_argument(f"slice {index} does not fit shape {brackets(x.shape)}")
@@ -136,7 +137,8 @@ def _check_index(
     if stride is not None and stride <= 0:
         raise ShapeError("only stride 1 allowed on non-range indexing.")
     if index is not None and size is not None and not -size <= index < size:
-        raise ShapeError(f"slice index {index} of dimension {at} out of bounds.")
+        shown = index + size if index < 0 else index
+        raise ShapeError(f"slice index {shown} of dimension {at} out of bounds.")
 
 
 def _range_size(

@@ -138,7 +138,7 @@ class NthElement(Op):
         if at < 0:
             raise invalid_argument(f"n must be non-negative, got {at}")
         if input.ndim < 1 or input.shape[-1] <= at:
-            raise invalid_argument("Input must have at least n+1 columns")
+            raise invalid_argument(f"Input must have last dimension > n = {at}")
         ordered = np.sort(input, axis=-1)
         return ordered[..., -1 - at if reverse else at]
 

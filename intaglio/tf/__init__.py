@@ -18,6 +18,7 @@ from intaglio.tf import (
     linalg,
     nest,
     nn,
+    ordering,
     random,
     strings,
     sysconfig,
@@ -57,8 +58,9 @@ from intaglio.tf.dtypes import (
 from intaglio.tf.gradients import *
 from intaglio.tf.gradients import __all__ as _gradient_names
 from intaglio.tf.indexing import *
-from intaglio.tf.printing import print
 from intaglio.tf.linalg import matmul
+from intaglio.tf.ordering import *
+from intaglio.tf.printing import print
 from intaglio.tf.strings import as_string
 from intaglio.tf.tracing import *
 from intaglio.tf.variables import *
@@ -120,6 +122,7 @@ __all__ = [
 __all__ += arranging.__all__
 __all__ += arrays.__all__
 __all__ += indexing.__all__
+__all__ += ordering.__all__
 __all__ += tracing.__all__
 __all__ += _gradient_names
 __all__ += _variable_names

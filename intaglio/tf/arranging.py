@@ -236,6 +236,9 @@ def repeat(
         raise ValueError(
             f"Argument `axis` = {axis} not in range [{-len(dims)}, {len(dims)})"
         )
+    length = counts.dims[0] if counts.dims else 1
+    if None not in (length, dims[at]) and length not in (1, dims[at]):
+        raise ValueError(f"Dimensions {dims[at]} and {length} are not compatible")
     if counts.dims in ((), (1,)):
         return _repeat_alike(x, raw.Reshape(counts, []), at, name)
     return _repeat_each(x, counts, at, name)

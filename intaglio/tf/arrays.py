@@ -70,7 +70,7 @@ def _shaped(array: Any, dims: Dims, value: Any) -> Any:
         return result
     raise TypeError(
         f"Eager execution of tf.constant with unsupported shape. Tensor {array!r} (converted from {value!r}) "
-        f"has {array.size:d} elements, but got `shape` {shapes.text(dims)} with {count} elements."
+        f"has {array.size:d} elements, but got `shape` {shapes.text(dims)} with {count} elements)."
     )
 
 
@@ -106,14 +106,12 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """The value as a NumPy array if it is known without running, else None.
 
     With `partial`, an integer vector of which some elements are known comes as an array of
-    objects with None for the others. Raises TypeError for what is no tensor.
+    objects with None for the others. What is no tensor is its own value.
     """
     if isinstance(tensor, EagerTensor):
         return tensor.numpy()
     if not isinstance(tensor, SymbolicTensor):
-        if hasattr(type(tensor), "__tf_tensor__"):
-            return None
-        raise TypeError(f"{tensor!r} must be a Tensor, but got {type(tensor)}")
+        return None if hasattr(type(tensor), "__tf_tensor__") else tensor
     spec = tensor.spec
     if spec.dtype in (dtypes.resource, dtypes.variant):
         return None
@@ -138,11 +136,16 @@ def static_dims(shape: Any) -> tuple[int, ...] | None:
                         return None
                     d = d.spec.value
                 elif d is None:
-                    raise TypeError(
-                        "Cannot convert None to a dimension: give the size, or use tf.shape(x)."
+                    raise ValueError(
+                        "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor. "
+                        "A dimension that is not known yet is tf.shape(x)[i]."
                     )
                 if getattr(d, "shape", ()) != ():
                     raise ValueError(f"A shape is a list of integers, not {shape!r}.")
+                if isinstance(d, (float, np.floating)):
+                    raise TypeError(
+                        f"Cannot convert {shape!r} to EagerTensor of dtype int32"
+                    )
                 d = int(d)
             sizes.append(d)
         return tuple(sizes)
@@ -372,7 +375,7 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
     try:
         return TensorShape(shapes.broadcast(as_dims(x), as_dims(y)))
     except ShapeError:
-        raise ValueError(f"Incompatible shapes for broadcasting: {x} and {y}") from None
+        raise ValueError(f"Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension pair they are either equal or one of them is 1. Received: {x} and {y}.") from None
 
 
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
