@@ -49,7 +49,7 @@ class ConcreteFunction(ConcreteFunctionKind):
     ) -> None:
         self._graph = graph
         self._name = f"__inference_{python_name}_{next(_uids)}"
-        self._bound = bound
+        self._bound = bound._replace(values=[])  # arguments are not kept alive
         self._python_name = python_name
         self._type = FunctionType(
             list(function_type.parameters.values()),
@@ -58,6 +58,9 @@ class ConcreteFunction(ConcreteFunctionKind):
                 id(outer): TensorSpec(outer.dims, outer.dtype)
                 for outer, _ in graph.captures
             },
+        )
+        self.types = tuple(
+            [p.type_constraint for p in function_type.parameters.values()]
         )
         self._frozen: FrozenGraph | None = None
         self._run: Callable[..., tuple[Any, ...]] | None = None

@@ -31,6 +31,7 @@ from intaglio.function.trace_types import from_value
 from intaglio.function.tracing import trace
 from intaglio.op import door
 from intaglio.op.door import STATE
+from intaglio.op.tensor import Tensor
 from intaglio.trace.graph import FuncGraph
 from intaglio.trace.trace_type import TraceType, Tracing
 from intaglio.trace.type_spec import TensorSpec, TypeSpec
@@ -219,13 +220,13 @@ class Function(PolymorphicFunction):
         else:
             self._detector.calls += 1
         tensors: list[Any] = []
-        parameters = concrete.function_type.parameters.values()
-        for p, value in zip(parameters, bound.values, strict=True):
-            kind = p.type_constraint
-            if type(kind) is TensorSpec:
-                tensors.append(kind.cast(value))
-            else:
+        for kind, value in zip(concrete.types, bound.values, strict=True):
+            if type(kind) is not TensorSpec:
                 tensors += kind.to_tensors(value)
+            elif isinstance(value, Tensor):
+                tensors.append(value)
+            else:
+                tensors.append(kind.cast(value))
         result = concrete.pack(concrete.call_flat(tensors))
         concrete.general_calls += 1
         if not STATE.unusual and concrete.general_calls in BUILD_AT:

@@ -18,7 +18,7 @@ from intaglio.base.dtypes import from_numpy
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.runtime.eager import EagerTensor
 from intaglio.trace.trace_type import PlaceholderContext, TraceType, Tracing
-from intaglio.trace.type_spec import TensorSpec, TypeSpec
+from intaglio.trace.type_spec import TensorSpec, TypeSpec, spec_of_array
 
 _LITERALS = frozenset([int, float, bool, str, bytes, complex, type(None)])
 
@@ -380,8 +380,7 @@ def from_value(value: Any, context: Tracing) -> TraceType:
     """
     kind = type(value)
     if kind is EagerTensor:
-        array = value._array
-        return TensorSpec(array.shape, value.dtype)
+        return spec_of_array(value._array)
     if kind in _LITERALS:
         return Literal(value)
     if kind is SymbolicTensor:
@@ -419,7 +418,7 @@ def _of_structure(value: Any, kind: type, context: Tracing) -> TraceType:
         parts = [from_value(getattr(value, n), context) for n in names]
         return Fields(kind, names, parts)
     if isinstance(value, (np.ndarray, np.generic)):
-        return TensorSpec(value.shape, from_numpy(value.dtype))
+        return spec_of_array(value)
     if hasattr(kind, "__tf_flatten__"):
         metadata, components = value.__tf_flatten__()
         return CustomNest(kind, metadata, [from_value(c, context) for c in components])

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import nest, shapes
-from intaglio.base.dtypes import DType, as_dtype, float32, resource
+from intaglio.base.dtypes import DType, as_dtype, float32, from_numpy
 from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.op import convert
 from intaglio.op.spec import Spec
@@ -278,7 +278,12 @@ class TensorSpec(BatchableTypeSpec):
         )
 
     def __hash__(self) -> int:
-        return hash((self._dims, self._dtype.as_datatype_enum))
+        try:
+            return self._cached_hash
+        except AttributeError:
+            found = hash((self._dims, self._dtype.as_datatype_enum))
+            self._cached_hash = found
+            return found
 
     def __repr__(self) -> str:
         return f"TensorSpec(shape={shapes.text(self._dims)}, dtype={self._dtype!r}, name={self._name!r})"
@@ -335,6 +340,22 @@ class TensorSpec(BatchableTypeSpec):
     def as_inference_spec(self) -> Spec:
         """What inference is told of a placeholder of this spec."""
         return Spec(self._dtype, self._dims, self.content)
+
+
+# Specs of arguments, made once for each shape and dtype; emptied when it grows large.
+_interned: dict[Any, TensorSpec] = {}
+_INTERNED_AT_MOST = 4096
+
+
+def spec_of_array(array: Any) -> TensorSpec:
+    """The nameless spec of an array, or of the object behind a resource."""
+    key = (array.shape, array.dtype)
+    found = _interned.get(key)
+    if found is None:
+        if len(_interned) >= _INTERNED_AT_MOST:
+            _interned.clear()
+        found = _interned[key] = TensorSpec(array.shape, from_numpy(array.dtype))
+    return found
 
 
 class BoundedTensorSpec(TensorSpec):
@@ -511,6 +532,6 @@ __all__ = [
     "TensorSpec",
     "TypeSpec",
     "dtype_only",
-    "resource",
+    "spec_of_array",
     "type_spec_of",
 ]

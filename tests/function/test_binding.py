@@ -1,0 +1,197 @@
+"""Binding arguments, input signatures, and the errors; the texts are TensorFlow 2.21's."""
+
+import re
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+
+INT = "TensorSpec(shape=(None,), dtype=tf.int32, name=None)"
+
+
+def message(error, call):
+    with pytest.raises(error) as raised:
+        call()
+    return str(raised.value)
+
+
+@pytest.fixture
+def plain():
+    return tf.function(lambda a, b=2, *, c=3: a + b + c)
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (lambda f, t: f(), "missing a required argument: 'a'"),
+        (lambda f, t: f(t, 1, 2), "too many positional arguments"),
+        (lambda f, t: f(t, d=4), "got an unexpected keyword argument 'd'"),
+        (lambda f, t: f(t, a=t), "multiple values for argument 'a'"),
+    ],
+)
+def test_python_level_errors(plain, call, reason):
+    t = tf.constant(1)
+    plain(t), plain(t), plain(t)
+    text = message(TypeError, lambda: call(plain, t))
+    assert text.startswith(f"Binding inputs to tf.function failed due to `{reason}`.")
+    assert text.endswith(
+        "for signature: (a, b=<captured_default_value>, *, c=<captured_default_value>)."
+    )
+
+
+@pytest.fixture
+def signed():
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int32)])
+    def g(x, y=5):
+        return x + y
+
+    return g
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (lambda g: g(tf.constant([1]), 6), "Can not cast 6 to Literal[5]"),
+        (
+            lambda g: g(tf.constant([1.0])),
+            f"Can not cast TensorSpec(shape=(1,), dtype=tf.float32, name=None) to {INT}",
+        ),
+        (
+            lambda g: g(tf.constant([[1]])),
+            f"Can not cast TensorSpec(shape=(1, 1), dtype=tf.int32, name=None) to {INT}",
+        ),
+        (lambda g: g(), "missing a required argument: 'x'"),
+        (lambda g: g("a"), "Cannot convert 'a' to EagerTensor of dtype int32"),
+    ],
+)
+def test_signature_errors(signed, call, reason):
+    text = message(TypeError, lambda: call(signed))
+    assert f"failed due to `{reason}`." in text
+    assert (
+        f"for signature: (x: {INT}, y: Literal[5] = <captured_default_value>)." in text
+    )
+    assert signed.experimental_get_tracing_count() == 0
+
+
+def test_a_signature_is_traced_once_for_everything_that_fits(signed):
+    for value in ([1], [1, 2], np.arange(3), tf.constant([4, 5])):
+        assert signed(value).numpy().tolist() == [v + 5 for v in np.asarray(value)]
+    assert signed(x=[1]).numpy().tolist() == [6]
+    assert signed(tf.constant([1]), 5).numpy().tolist() == [6]
+    assert signed.experimental_get_tracing_count() == 1
+    assert signed.input_signature == (tf.TensorSpec([None], tf.int32),)
+    assert signed.get_concrete_function().structured_input_signature == (
+        (tf.TensorSpec([None], tf.int32, name="x"), 5),
+        {},
+    )
+
+
+@pytest.mark.parametrize(
+    ("signature", "text"),
+    [
+        ([tf.TensorSpec([])], "input_signature missing type constraint for y"),
+        ([tf.TensorSpec([])] * 3, "input_signature contains 1 extra type constraints."),
+        (3, "input_signature must be either a tuple or a list, got <class 'int'>."),
+        (
+            [3, tf.TensorSpec([])],
+            "input_signature must be a possibly nested sequence of TensorSpec objects, got invalid args [3] with types "
+            "[<class 'int'>].",
+        ),
+    ],
+)
+def test_signatures_that_do_not_fit_the_function(signature, text):
+    def decorate():
+        tf.function(lambda x, y: x, input_signature=signature)
+
+    if "invalid args" in text:
+        assert "must be a possibly nested sequence of TensorSpec" in message(
+            TypeError, decorate
+        )
+    else:
+        assert message(TypeError, decorate) == text
+
+
+def test_nested_signatures():
+    spec = {
+        "a": tf.TensorSpec([None]),
+        "b": (tf.TensorSpec([]), tf.TensorSpec([])),
+    }
+
+    @tf.function(input_signature=[spec])
+    def h(d):
+        return d["a"] + d["b"][1]
+
+    assert h({"b": (1, 2.0), "a": [1.0, 2.0]}).numpy().tolist() == [3.0, 4.0]
+    concrete = h.get_concrete_function()
+    assert [t.name for t in concrete.inputs] == ["d:0", "d_1:0", "d_2:0"]
+    names = [s.name for s in tf.nest.flatten(concrete.structured_input_signature)]
+    assert names == ["d_a", "d_b_0", "d_b_1"]
+    assert "Can not cast [1, 2.0] to tuple type." in message(
+        TypeError, lambda: h({"b": [1, 2.0], "a": [1.0]})
+    )
+    assert "{'a': [1.0]} has different keys with the TraceType Dict[" in message(
+        TypeError, lambda: h({"a": [1.0]})
+    )
+
+
+def test_signatures_of_methods_leave_out_self():
+    class Model:
+        @tf.function(input_signature=[tf.TensorSpec([None])])
+        def __call__(self, x):
+            return x * 2
+
+    model = Model()
+    assert model([1.0, 2.0]).numpy().tolist() == [2.0, 4.0]
+    assert model(tf.constant([1.0])).numpy().tolist() == [2.0]
+    assert type(model).__call__.__get__(model).experimental_get_tracing_count() == 1
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "kwargs", "names"),
+    [
+        (lambda d: d, ({"b": 0, "a": [0, (0, 0)]},), {}, "d_1 d_2 d_3 d"),
+        (lambda *args: args, (0, 0, 0), {}, "args_0 args_1 args_2"),
+        (lambda a, *args, **kw: a, (0, 0), {"q": 0, "r": 0}, "a args_0 q r"),
+        (lambda x, x_1: x, ([0, 0], 0), {}, "x x_1 x_1_1"),
+    ],
+)
+def test_placeholders_are_named_as_in_tensorflow(function, args, kwargs, names):
+    args, kwargs = tf.nest.map_structure(lambda _: tf.constant(1.0), (args, kwargs))
+    concrete = tf.function(function).get_concrete_function(*args, **kwargs)
+    assert [t.op.name for t in concrete.inputs] == names.split()
+
+
+def test_names_of_specs_name_the_placeholders():
+    f = tf.function(lambda a, b: a + b)
+    spec = tf.TensorSpec([], tf.float32, name="foo")
+    concrete = f.get_concrete_function(spec, spec)
+    assert [t.op.name for t in concrete.inputs] == ["foo", "foo_1"]
+    t = tf.constant(1.0)
+    assert float(f(t, t)) == 2.0
+    assert f.experimental_get_tracing_count() == 1
+
+
+def test_signature_texts():
+    @tf.function
+    def h(x, n=3, *a, k="z", **kw):
+        return None
+
+    t = tf.constant(1.0)
+    concrete = h.get_concrete_function(t, [1, {"a": 2.5}], t, True, w=None, q=int)
+    text = re.sub("0x[0-9a-f]+", "0x", concrete.pretty_printed_signature())
+    assert text == (
+        "Input Parameters:\n"
+        "  x (POSITIONAL_ONLY): TensorSpec(shape=(), dtype=tf.float32, name=None)\n"
+        "  n (POSITIONAL_ONLY): List[Literal[1], Dict[['a', Literal[2.5]]]]\n"
+        "  a_0 (POSITIONAL_ONLY): TensorSpec(shape=(), dtype=tf.float32, name=None)\n"
+        "  a_1 (POSITIONAL_ONLY): Literal[True]\n"
+        "  k (KEYWORD_ONLY): Literal['z']\n"
+        "  q (KEYWORD_ONLY): Weakref[<weakref at 0x; to 'type' at 0x (int)>])\n"
+        "  w (KEYWORD_ONLY): Literal[None]\n"
+        "Output Type:\n  Literal[None]\nCaptures:\n  None"
+    )
+    args, kwargs = concrete.structured_input_signature
+    assert args[1:] == ([1, {"a": 2.5}], tf.TensorSpec([], name="a_0"), True)
+    assert (kwargs["k"], kwargs["w"]) == ("z", None)
+    assert type(kwargs["q"]).__name__ == "UnknownArgument"
