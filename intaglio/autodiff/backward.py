@@ -46,13 +46,8 @@ def backpropagate(
             grads.append(whole)
         if not found:
             continue
-        results = _through(entry, grads)
-        for number, result in zip(entry.inputs, results, strict=True):
-            if number and result is not None:
-                if callable(result):
-                    result = result()
-                    if result is None:
-                        continue
+        for number, result in zip(entry.inputs, through(entry, grads), strict=True):
+            if result is not None:
                 parts = gradients.get(number)
                 if parts is None:
                     gradients[number] = [result]
@@ -60,7 +55,19 @@ def backpropagate(
                     parts.append(result)
 
 
-def _through(entry: Entry, grads: Sequence[Any]) -> Sequence[Any]:
+def through(entry: Entry, grads: Sequence[Any]) -> list[Any]:
+    """The gradients of an entry's inputs, None for those through which none flows."""
+    found: list[Any] = []
+    for number, result in zip(entry.inputs, _applied(entry, grads), strict=True):
+        if not number:
+            result = None
+        elif callable(result):
+            result = result()
+        found.append(result)
+    return found
+
+
+def _applied(entry: Entry, grads: Sequence[Any]) -> Sequence[Any]:
     if entry.backward is not None:
         return entry.backward(grads)
     op = entry.op

@@ -9,7 +9,6 @@ from intaglio.autodiff.backward import OF_GRAPHS
 from intaglio.autodiff.derivative import Derivative, derivative_of
 from intaglio.autodiff.plan import trainable
 from intaglio.autodiff.surgery import extend
-from intaglio.autodiff.tape import Tape
 from intaglio.base.dtypes import resource
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.op import convert, door, raw
@@ -98,8 +97,7 @@ def watched_call(
     Returns None if no tape depends on the inputs.
     """
     watchers = [w for w in level.watchers if w.depends(inputs)]
-    tapes = [w for w in watchers if isinstance(w, Tape)]
-    if not tapes:
+    if not watchers:
         return None
     if op.name not in CALLS:
         return call_graph(_alone(op, inputs, attrs), inputs)
@@ -108,11 +106,11 @@ def watched_call(
         [
             i
             for i, t in enumerate(inputs)
-            if trainable(t) and any(w.depends((t,)) for w in tapes)
+            if trainable(t) and any(w.depends((t,)) for w in watchers)
         ]
     )
     derivative = derivative_of(graph, wanted)
-    further = len(watchers) > 1 or tapes[0].persistent
+    further = len(watchers) > 1 or getattr(watchers[0], "persistent", False)
     values = _kept(derivative, graph, further)
     forward = derivative.forward(values)
     types = tuple([v.dtype for v in values])
@@ -121,10 +119,7 @@ def watched_call(
     shown = len(outputs) if further else n
     backward = _backward_function(derivative, values, shown, inputs, outputs)
     for watcher in watchers:
-        if isinstance(watcher, Tape):
-            watcher.record_function(inputs, outputs[:shown], backward)
-        else:
-            watcher.record(op, attrs, inputs, outputs[:n])
+        watcher.record_function(inputs, outputs[:shown], backward)
     return outputs[:n]
 
 

@@ -39,6 +39,15 @@ class Watcher(Protocol):
         """Takes note of one op."""
         ...
 
+    def record_function(
+        self,
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+        backward: Callable[[Sequence[Any]], Sequence[Any]],
+    ) -> None:
+        """Takes note of a computation whose gradient is a function."""
+        ...
+
     def depends(self, inputs: Sequence[Tensor]) -> bool:
         """True if a call of a graph with these inputs matters to the watcher."""
         ...

@@ -10,6 +10,7 @@ from intaglio.op.tensor import Tensor
 from intaglio.tf import (
     arranging,
     arrays,
+    autodiff,
     config,
     dtypes,
     errors,
@@ -76,6 +77,7 @@ __all__ = [
     "Tensor",
     "TensorShape",
     "as_dtype",
+    "autodiff",
     "as_string",
     "bfloat16",
     "bool",

@@ -1,0 +1,191 @@
+"""`ForwardAccumulator`: Jacobian-vector products, computed along with the program.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/autodiff/ForwardAccumulator. The tangent
+of an op's outputs is the transpose of its gradient rule: the rule is linear in the output
+gradients, so differentiating it by them gives the Jacobian times a vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from intaglio.autodiff.backward import Gradients, backpropagate, through, total
+from intaglio.autodiff.gradient_tape import (
+    UnconnectedGradients,
+    unconnected,
+    value_of,
+    warn_few,
+)
+from intaglio.autodiff.plan import TRAINABLE, filled_like, light, spec_from, trainable
+from intaglio.autodiff.tape import Backward, Entry, Tape
+from intaglio.base import nest
+from intaglio.op import convert, door, raw
+from intaglio.op.keys import key
+from intaglio.op.op import Op
+from intaglio.op.tensor import Tensor
+
+
+class ForwardAccumulator:
+    """Computes Jacobian-vector products of what runs inside its `with` block.
+
+    `primals` are tensors or variables, `tangents` the vectors, of the same structure.
+    Raises ValueError if the structures or dtypes differ or a primal is given twice.
+    """
+
+    def __init__(self, primals: Any, tangents: Any) -> None:
+        self._tangents: dict[int, Any] = {}
+        self._recording = False
+        self._level: Any = None
+        nest.assert_same_structure(primals, tangents)
+        for primal, tangent in zip(
+            nest.flatten(primals), nest.flatten(tangents), strict=True
+        ):
+            self._watch(primal, tangent)
+
+    def _watch(self, primal: Any, tangent: Any) -> None:
+        if primal.dtype not in TRAINABLE:
+            warn_few(
+                "The dtype of the watched primal must be floating (e.g. tf.float32), got %r",
+                primal.dtype,
+            )
+        tangent = convert.to_tensor(tangent, primal.dtype)
+        number = key(getattr(primal, "handle", primal))
+        if number in self._tangents:
+            raise ValueError(
+                f"Tensor {primal!r} was specified as a primal multiple times. This may indicate an error. "
+                "If it was intended, please sum the corresponding tangents."
+            )
+        self._tangents[number] = tangent
+
+    def __enter__(self) -> ForwardAccumulator:
+        """Begins to accumulate. Raises ValueError if it does already."""
+        if self._recording:
+            raise ValueError("Accumulator is already recording.")
+        self._level = door.watch(self)
+        self._recording = True
+        return self
+
+    def __exit__(self, typ: Any, value: Any, traceback: Any) -> None:
+        """Ends the accumulation."""
+        if self._recording:
+            door.unwatch(self, self._level)
+            self._recording = False
+
+    def jvp(
+        self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE
+    ) -> Any:
+        """The Jacobian-vector product of each of `primals`, or None where there is none.
+
+        With `unconnected_gradients` of ZERO, zeros stand in the place of None.
+        """
+        wanted = unconnected(unconnected_gradients)
+
+        def product(primal: Any) -> Any:
+            found = self._tangents.get(key(getattr(primal, "handle", primal)))
+            if found is None and wanted is UnconnectedGradients.ZERO:
+                return filled_like(spec_from(light(value_of(primal))), 0)
+            return found
+
+        return nest.map_structure(product, primals)
+
+    # -- watching ------------------------------------------------------------------
+
+    def depends(self, inputs: Iterable[Any]) -> bool:
+        """True if one of the tensors has a tangent."""
+        known = self._tangents
+        return any(getattr(t, "_key", 0) in known for t in inputs)
+
+    def watch_variable(self, variable: Any) -> None:
+        """Variables have tangents only if they were given some."""
+
+    def extended(self, node: Any) -> None:
+        """Further outputs have no tangents."""
+
+    def record(
+        self,
+        op: Op,
+        attrs: dict[str, Any],
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+    ) -> None:
+        """Computes the tangents of an op's outputs."""
+        if self.depends(inputs):
+            self._accumulate(
+                inputs, outputs, lambda tape: tape.record(op, attrs, inputs, outputs)
+            )
+
+    def record_function(
+        self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], backward: Backward
+    ) -> None:
+        """Computes the tangents of what a function with a gradient of its own returned."""
+        if self.depends(inputs):
+            self._accumulate(
+                inputs,
+                outputs,
+                lambda tape: tape.record_function(inputs, outputs, backward),
+            )
+
+    @contextmanager
+    def _aside(self) -> Iterator[None]:
+        """Only watchers around this one see the ops of the block."""
+        level = door.level()
+        kept = level.watchers
+        at = next((i for i, w in enumerate(kept) if w is self), len(kept))
+        level.watchers = kept[:at]
+        try:
+            yield
+        finally:
+            level.watchers = kept
+
+    def _accumulate(
+        self,
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+        show: Callable[[Tape], None],
+    ) -> None:
+        tape = Tape(watch_variables=False)
+        tangents = [self._tangents.get(getattr(t, "_key", 0)) for t in inputs]
+        for tensor, tangent in zip(inputs, tangents, strict=True):
+            if tangent is not None:
+                tape.watch(tensor)
+        show(tape)
+        if not tape.entries:
+            return
+        with self._aside():
+            products = _transposed(tape.entries[0], tangents, outputs)
+        for tensor, product in zip(outputs, products, strict=True):
+            if product is not None:
+                self._tangents[key(tensor)] = product
+
+
+def _transposed(
+    entry: Entry, tangents: Sequence[Any], outputs: Sequence[Tensor]
+) -> list[Any]:
+    """The tangents of the outputs: the derivative of the gradient rule by its `d` inputs."""
+    seeds = [
+        raw.Identity(filled_like(spec_from(light(t)), 1)) if trainable(t) else None
+        for t in outputs
+    ]
+    inner = Tape(watch_variables=False)
+    for seed in seeds:
+        if seed is not None:
+            inner.watch(seed)
+    level = door.watch(inner)
+    try:
+        found = [
+            None if g is None or t is None else convert.to_tensor(g)
+            for g, t in zip(through(entry, seeds), tangents, strict=True)
+        ]
+    finally:
+        door.unwatch(inner, level)
+    gradients: Gradients = {}
+    for gradient, tangent in zip(found, tangents, strict=True):
+        if gradient is not None:
+            gradients.setdefault(key(gradient), []).append(tangent)
+    numbers = [0 if s is None else key(s) for s in seeds]
+    backpropagate(reversed(inner.entries), gradients, set(numbers))
+    return [
+        None if n not in gradients or not n else total(gradients[n]) for n in numbers
+    ]
