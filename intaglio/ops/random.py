@@ -2,6 +2,8 @@
 
 A kernel asks for `stream`, the state of its node (or eagerly, of the calls with the same
 seeds), and takes from it as many counters as TensorFlow's kernels set aside.
+Since every node has a stream of its own, the nodes of a graph need no order, and one whose
+numbers nobody takes is dropped.
 """
 
 from __future__ import annotations
@@ -75,6 +77,7 @@ class StatefulFloats(Op):
     signature = "shape: T; dtype: type, seed: int = 0, seed2: int = 0 -> output: dtype"
     differentiable = False
     stateful = True
+    droppable = True
     T = INDEX
 
     def infer(self, shape: Spec, dtype: DType) -> Spec:
@@ -124,6 +127,7 @@ class RandomUniformInt(Op):
     )
     differentiable = False
     stateful = True
+    droppable = True
     T = INDEX
     Tout = INDEX
 
@@ -145,6 +149,7 @@ class RandomShuffle(Op):
 
     signature = "value: T; seed: int = 0, seed2: int = 0 -> output: T"
     stateful = True
+    droppable = True
     T = ORDINARY
 
     def infer(self, value: Spec) -> Spec:
@@ -167,6 +172,7 @@ class Multinomial(Op):
     )
     differentiable = False
     stateful = True
+    droppable = True
     T = FLOATING
 
     def infer(self, logits: Spec, num_samples: Spec, output_dtype: DType) -> Spec:

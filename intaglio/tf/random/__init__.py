@@ -6,6 +6,12 @@ https://www.tensorflow.org/guide/random_numbers.
 
 from intaglio.ops.random_algorithm import Algorithm
 from intaglio.tf.random import experimental
+from intaglio.tf.random.generator import (
+    Generator,
+    create_rng_state,
+    get_global_generator,
+    set_global_generator,
+)
 from intaglio.tf.random.stateful import (
     categorical,
     normal,
@@ -25,10 +31,14 @@ from intaglio.tf.random.stateless import (
 
 __all__ = [
     "Algorithm",
+    "Generator",
     "categorical",
+    "create_rng_state",
     "experimental",
     "fold_in",
+    "get_global_generator",
     "normal",
+    "set_global_generator",
     "set_seed",
     "shuffle",
     "split",
