@@ -59,7 +59,7 @@ from intaglio.tf.dtypes import (
 from intaglio.tf.gradients import *
 from intaglio.tf.gradients import __all__ as _gradient_names
 from intaglio.tf.indexing import *
-from intaglio.tf.linalg import matmul
+from intaglio.tf.linalg import einsum, matmul, norm, tensordot
 from intaglio.tf.ordering import *
 from intaglio.tf.printing import print
 from intaglio.tf.strings import as_string
@@ -101,6 +101,9 @@ __all__ = [
     "print",
     "nn",
     "matmul",
+    "tensordot",
+    "norm",
+    "einsum",
     "linalg",
     "qint16",
     "qint32",
