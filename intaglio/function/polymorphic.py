@@ -216,7 +216,7 @@ class Function(PolymorphicFunction):
         bound, types, key = self._typed(args, kwargs)
         concrete, made = self._concrete(key, bound, types, has_values=True)
         if made:
-            self._detector.traced(self._shown(), self._options.reduce_retracing)
+            self._detector.traced(self._shown())
         else:
             self._detector.calls += 1
         tensors: list[Any] = []

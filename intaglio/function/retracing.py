@@ -27,7 +27,7 @@ class Detector:
         self.calls = 0  # calls since the last trace
         self.warnings = 0
 
-    def traced(self, shown: Any, quiet: bool) -> None:
+    def traced(self, shown: Any) -> None:
         """Takes note of a call that traced; warns if there are too many."""
         with _lock:
             if self.runs:
@@ -37,7 +37,7 @@ class Detector:
             while sum(self.runs) - self.runs[0] > HISTORY:
                 self.runs.pop(0)
             total = sum(self.runs)
-            if quiet or self.warnings >= MAXIMUM or len(self.runs) < THRESHOLD:
+            if self.warnings >= MAXIMUM or len(self.runs) < THRESHOLD:
                 return
             self.warnings += 1
         logger().warning(

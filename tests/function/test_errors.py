@@ -1,0 +1,150 @@
+"""Errors of user code while tracing and while running, told with the user's lines."""
+
+import re
+
+import pytest
+
+from intaglio import tf
+
+
+def raised(error, call):
+    with pytest.raises(error) as info:
+        call()
+    return info.value
+
+
+def test_trace_time_errors_show_the_users_line():
+    @tf.function
+    def u(a):
+        b = a * 2
+        return b + tf.ones([3])  # shapes do not fit
+
+    e = raised(ValueError, lambda: u(tf.ones([2])))
+    assert type(e) is ValueError
+    lines = str(e).split("\n")
+    assert lines[:2] == ["in user code:", ""]
+    assert re.fullmatch(r'    File ".*test_errors\.py", line \d+, in u  \*', lines[2])
+    assert lines[3] == "        return b + tf.ones([3])  # shapes do not fit"
+    assert lines[5] == (
+        "    ValueError: Dimensions must be equal, but are 2 and 3 for '{{node add}} = AddV2[T=DT_FLOAT](mul, ones)' "
+        "with input shapes: [2], [3]."
+    )
+    assert e.__suppress_context__ or e.__cause__ is None
+
+
+def test_nested_functions_show_one_list_of_frames():
+    @tf.function
+    def inner(a):
+        return a + tf.ones([3])
+
+    @tf.function
+    def outer(a):
+        return inner(a)
+
+    text = str(raised(ValueError, lambda: outer(tf.ones([2]))))
+    assert text.count("in user code:") == 1
+    assert text.index("return inner(a)") < text.index("return a + tf.ones([3])")
+    assert text.count("ValueError:") == 1
+
+
+def test_without_autograph_errors_come_as_they_are():
+    @tf.function(autograph=False)
+    def u(a):
+        return a + tf.ones([3])
+
+    text = str(raised(ValueError, lambda: u(tf.ones([2]))))
+    assert text.startswith("Dimensions must be equal, but are 2 and 3")
+
+
+class Plain(Exception):
+    pass
+
+
+class TwoArguments(Exception):
+    def __init__(self, a, b):
+        super().__init__(a)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (KeyError("k"), KeyError),
+        (Plain("p"), Plain),
+        (TwoArguments("t", 2), Exception),
+        (ZeroDivisionError("z"), ZeroDivisionError),
+        (tf.errors.NotFoundError(None, None, "gone"), tf.errors.NotFoundError),
+    ],
+    ids=lambda v: getattr(v, "__name__", type(v).__name__),
+)
+def test_the_class_of_the_error_is_kept(error, kind):
+    @tf.function
+    def f():
+        raise error
+
+    e = raised(kind, f)
+    assert "in user code:" in str(e) and "raise error" in str(e)
+    name = "TwoArguments" if kind is Exception else kind.__name__
+    assert f"\n    {name}: " in str(e)
+
+
+def test_a_failed_trace_leaves_nothing_behind():
+    broken = [True]
+
+    @tf.function
+    def f(x):
+        if broken[0]:
+            raise ValueError("not yet")
+        return x + 1
+
+    raised(ValueError, lambda: f(tf.constant(1)))
+    broken[0] = False
+    assert tf.executing_eagerly()
+    assert int(f(tf.constant(1))) == 2
+    assert len(f._list_all_concrete_functions()) == 1
+
+
+def test_run_time_errors_name_node_and_function():
+    @tf.function
+    def r(a):
+        return tf.gather(a, [7]) + 1.0
+
+    for _ in range(4):  # by the general way and by an entry
+        e = raised(tf.errors.InvalidArgumentError, lambda: r(tf.ones([2])))
+        text = str(e)
+        assert text.startswith(
+            "Graph execution error:\n\nDetected at node GatherV2 defined at (most recent call last):\n"
+        )
+        assert re.search(r'  File ".*test_errors\.py", line \d+, in r\n', text)
+        assert re.search(
+            r"indices\[0\] = 7 is not in \[0, 2\)\n\t \[\[\{\{node GatherV2\}\}\]\] \[Op:__inference_r_\d+\]$",
+            text,
+        )
+
+
+def test_run_time_errors_of_inner_functions():
+    inner = tf.function(lambda a: tf.gather(a, [7]))
+    outer = tf.function(lambda a: inner(a) + 1.0)
+    text = str(raised(tf.errors.InvalidArgumentError, lambda: outer(tf.ones([2]))))
+    assert text.count("Graph execution error:") == 1
+    assert "[[{{node GatherV2}}]]" in text
+
+
+def test_outputs_that_are_no_tensors():
+    def f():
+        return [object()]
+
+    e = raised(TypeError, tf.function(f))
+    assert str(e) == (
+        "To be compatible with tf.function, Python functions must return zero or more Tensors or ExtensionTypes or None "
+        f"values; in compilation of {f!r}, found return value of type object, which is not a Tensor or ExtensionType."
+    )
+
+
+def test_endless_recursion_is_an_error_of_user_code():
+    @tf.function
+    def f(x):
+        return f(x + 1)
+
+    e = raised(RecursionError, lambda: f(tf.constant(1)))
+    assert "maximum recursion depth exceeded" in str(e)
+    assert tf.executing_eagerly()

@@ -1,0 +1,82 @@
+"""The warning about frequent retracing; when it comes was checked with TensorFlow 2.21."""
+
+import logging
+
+import pytest
+
+from intaglio import tf
+from intaglio.function import retracing
+
+
+@pytest.fixture
+def warnings(caplog):
+    retracing._detectors.clear()  # they are shared by all functions of one code object
+    caplog.set_level(logging.WARNING, "tensorflow")
+    return caplog
+
+
+def texts(warnings):
+    return [r.getMessage() for r in warnings.records if "retracing" in r.getMessage()]
+
+
+def test_five_traces_in_five_calls(warnings):
+    @tf.function
+    def f(n):
+        return tf.constant(n)
+
+    for n in range(4):
+        f(n)
+    assert texts(warnings) == []
+    f(4)
+    (text,) = texts(warnings)
+    assert text.startswith(
+        f"5 out of the last 5 calls to {f.python_function!r} triggered tf.function retracing. Tracing is expensive"
+    )
+    assert text.endswith(
+        "https://www.tensorflow.org/api_docs/python/tf/function for  more details."
+    )
+    f(5)
+    assert texts(warnings)[1].startswith("6 out of the last 6 calls")
+    f(6)
+    f(7)
+    assert len(texts(warnings)) == 2
+
+
+def test_calls_without_tracing_count(warnings):
+    @tf.function
+    def f(n):
+        return tf.constant(n)
+
+    for n in range(5):
+        for _ in range(8):
+            f(n)
+    assert texts(warnings) == []
+
+
+def test_functions_made_in_a_loop_are_noticed(warnings):
+    for _ in range(5):
+
+        @tf.function
+        def f(x):
+            return x
+
+        f(tf.constant(1))
+    assert len(texts(warnings)) == 1
+
+
+@pytest.mark.parametrize(
+    ("repeat", "expected"),
+    [
+        (2, ["5 out of the last 9 calls", "6 out of the last 11 calls"]),
+        (3, ["5 out of the last 13 calls", "5 out of the last 13 calls"]),
+    ],
+)
+def test_how_many_of_how_many(warnings, repeat, expected):
+    @tf.function
+    def f(n):
+        return tf.constant(n)
+
+    for n in range(12):
+        for _ in range(repeat):
+            f(n)
+    assert [t.split(" to <")[0] for t in texts(warnings)] == expected
