@@ -27,7 +27,7 @@ from intaglio.base.dtypes import (
     variant,
 )
 from intaglio.base.errors import ShapeError, invalid_argument
-from intaglio.base.shapes import Dims
+from intaglio.base.shapes import Dims, brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
@@ -503,11 +503,6 @@ def _same_shape(name: str, inputs: list[Any]) -> None:
                 f"Inputs to operation {name} of type {name} must have the same size and"
                 f" shape.  Input 0: {brackets(first)} != input {i}: {brackets(item.shape)}"
             )
-
-
-def brackets(dims: Any) -> str:
-    """A known shape as kernels print it: `[2,3]`."""
-    return "[" + ",".join([str(d) for d in dims]) + "]"
 
 
 @op

@@ -1,0 +1,352 @@
+"""Reductions over the rows that share a segment number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from intaglio.base.dtypes import INDEX, NUMERIC, DType, int16, int32, int64
+from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.shapes import brackets
+from intaglio.op import raw
+from intaglio.op.op import Op, op
+from intaglio.op.spec import Spec, number
+from intaglio.ops.families import constant, spec_of
+from intaglio.ops.reduction import ORDERED, highest, lowest
+
+
+def gathered(
+    data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
+) -> Any:
+    """The rows of each segment put together by a ufunc; `empty` where there are none."""
+    dtype = data.dtype
+    wide = data.dtype.itemsize == 2 and data.dtype.kind not in "iu"
+    values = data.astype(np.float32) if wide else data
+    rows = values.reshape((ids.size, *data.shape[ids.ndim :]))
+    flat = ids.reshape(-1)
+    kept = flat >= 0
+    if not kept.all():
+        rows, flat = rows[kept], flat[kept]
+    result = np.full((count, *rows.shape[1:]), start, values.dtype)
+    if flat.size and rows.size:
+        order = np.argsort(flat, kind="stable")
+        ordered = flat[order]
+        begins = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+        parts = ufunc.reduceat(rows[order], begins, axis=0, dtype=values.dtype)
+        result[ordered[begins]] = parts
+    if empty is not start:
+        seen = np.zeros(count, bool)
+        seen[flat] = True
+        result[~seen] = empty
+    return result.astype(dtype) if wide else result
+
+
+def _counts(ids: Any, count: int) -> Any:
+    return np.bincount(ids.reshape(-1)[ids.reshape(-1) >= 0], minlength=count)
+
+
+# -- sorted segments -----------------------------------------------------------------
+
+
+class Segments(Op):
+    """output[i] = data[segment_ids == i] reduced; the numbers are sorted."""
+
+    signature = "data: T, segment_ids: Tindices -> output: T"
+    T: tuple[DType, ...] = NUMERIC
+    Tindices = INDEX
+
+    def infer(self, data: Spec, segment_ids: Spec) -> Spec:
+        if segment_ids.rank not in (None, 1):
+            raise ShapeError(f"Shape must be rank 1 but is rank {segment_ids.rank}")
+        if data.rank == 0:
+            raise ShapeError("Shape must be at least rank 1 but is rank 0")
+        if data.shape is None:
+            return Spec(data.dtype, None)
+        return Spec(data.dtype, (None, *data.shape[1:]))
+
+
+def sorted_ids(data: Any, ids: Any) -> int:
+    """The number of segments. Raises InvalidArgumentError for wrong segment numbers."""
+    if ids.ndim != 1:
+        raise invalid_argument("segment_ids should be a vector.")
+    if not data.ndim or data.shape[0] != ids.size:
+        raise invalid_argument(
+            "segment_ids should be the same size as dimension 0 of input."
+        )
+    return _ordered(ids)
+
+
+def _ordered(ids: Any) -> int:
+    if not ids.size:
+        return 0
+    count = int(ids[-1]) + 1
+    if ids[0] < 0:
+        raise invalid_argument(
+            f"Segment id {int(ids[0])} out of range [0, {count}), possibly because"
+            " 'segment_ids' input is not sorted."
+        )
+    if np.any(ids[1:] < ids[:-1]):
+        raise invalid_argument("segment ids are not increasing")
+    return count
+
+
+@op
+class SegmentSum(Segments):
+    """The sums of segments."""
+
+    def kernel(self, data, segment_ids):
+        count = sorted_ids(data, segment_ids)
+        return gathered(data, segment_ids, count, np.add, 0, 0)
+
+    def gradient(self, doutput, segment_ids) -> Any:
+        return raw.GatherV2(doutput, segment_ids, 0), None
+
+
+@op
+class SegmentMean(Segments):
+    """The means of segments; 0 for an empty one."""
+
+    def kernel(self, data, segment_ids):
+        count = sorted_ids(data, segment_ids)
+        return means(data, segment_ids, count)
+
+    def gradient(self, doutput, data: Spec, segment_ids) -> Any:
+        ids_shape = raw.Shape(segment_ids)
+        ones = raw.Fill(ids_shape, constant(1, doutput))
+        sizes = raw.SegmentSum(ones, segment_ids)
+        scaled = raw.RealDiv(
+            doutput, _as_column(raw.Maximum(sizes, constant(1, doutput)), doutput)
+        )
+        return raw.GatherV2(scaled, segment_ids, 0), None
+
+
+def _as_column(x: Any, like: Any) -> Any:
+    """A vector in the shape `[n, 1, ...]` that scales the rows of `like`."""
+    rank = spec_of(like).rank
+    if rank is not None:
+        return raw.Reshape(x, np.asarray([-1] + [1] * (rank - 1), np.int32))
+    ones = raw.Fill(
+        raw.ExpandDims(raw.Sub(raw.Rank(like), np.asarray(1, np.int32)), 0),
+        np.asarray(1, np.int32),
+    )
+    return raw.Reshape(x, raw.ConcatV2([np.asarray([-1], np.int32), ones], 0))
+
+
+def means(data: Any, ids: Any, count: int) -> Any:
+    """The means of segments; of integers, rounded towards zero."""
+    sizes = np.maximum(_counts(ids, count), 1)
+    sizes = sizes.reshape((count,) + (1,) * (data.ndim - ids.ndim))
+    if data.dtype.kind in "iu":
+        total = gathered(data, ids, count, np.add, 0, 0)
+        quotient = np.abs(total) // sizes.astype(data.dtype)
+        return np.multiply(np.sign(total), quotient, dtype=data.dtype)
+    if data.dtype.itemsize == 2:
+        wide = gathered(data.astype(np.float32), ids, count, np.add, 0, 0)
+        return (wide / sizes).astype(data.dtype)
+    total = gathered(data, ids, count, np.add, 0, 0)
+    return np.true_divide(total, sizes.astype(data.dtype.char.lower()))
+
+
+class SegmentExtreme(Segments):
+    """The largest or smallest of each segment; 0 for an empty one."""
+
+    T = ORDERED
+
+    def gradient(self, doutput, data, segment_ids, output) -> Any:
+        # Elements that tie share the gradient.
+        spread = raw.GatherV2(output, segment_ids, 0)
+        hits = raw.Equal(data, spread)
+        count = raw.SegmentSum(raw.Cast(hits, DstT=data.dtype), segment_ids)
+        share = raw.GatherV2(raw.RealDiv(doutput, count), segment_ids, 0)
+        return raw.SelectV2(hits, share, constant(0, data)), None
+
+
+@op
+class SegmentMax(SegmentExtreme):
+    """The largest of each segment."""
+
+    def kernel(self, data, segment_ids):
+        count = sorted_ids(data, segment_ids)
+        worst = lowest(data.dtype)
+        return gathered(data, segment_ids, count, np.maximum, 0, worst)
+
+
+@op
+class SegmentMin(SegmentExtreme):
+    """The smallest of each segment."""
+
+    def kernel(self, data, segment_ids):
+        count = sorted_ids(data, segment_ids)
+        worst = highest(data.dtype)
+        return gathered(data, segment_ids, count, np.minimum, 0, worst)
+
+
+@op
+class SegmentProd(Segments):
+    """The products of segments; 1 for an empty one."""
+
+    def kernel(self, data, segment_ids):
+        count = sorted_ids(data, segment_ids)
+        return gathered(data, segment_ids, count, np.multiply, 1, 1)
+
+
+# -- segments in any order -----------------------------------------------------------
+
+
+class UnsortedSegments(Op):
+    """output[i] = data[segment_ids == i] reduced; rows with negative numbers are dropped."""
+
+    signature = (
+        "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T"
+    )
+    T: tuple[DType, ...] = NUMERIC
+    Tindices: tuple[DType, ...] = INDEX
+    Tnumsegments = INDEX
+
+    def infer(self, data: Spec, segment_ids: Spec, num_segments: Spec) -> Spec:
+        if num_segments.rank not in (None, 0):
+            raise ShapeError(f"Shape must be rank 0 but is rank {num_segments.rank}")
+        count = number(num_segments)
+        if count is not None and count < 0:
+            raise ShapeError(
+                "Dimension size, given by scalar input 2 must be non-negative but is"
+                f" {count}"
+            )
+        if data.shape is None or segment_ids.rank is None:
+            return Spec(data.dtype, None)
+        for have, want in zip(data.shape, segment_ids.shape, strict=False):
+            if have is not None and want is not None and have != want:
+                raise ShapeError(f"Dimensions must be equal, but are {have} and {want}")
+        if segment_ids.rank > len(data.shape):
+            raise ShapeError(
+                f"Shape must be at least rank {segment_ids.rank} but is rank"
+                f" {len(data.shape)}"
+            )
+        return Spec(data.dtype, (count, *data.shape[segment_ids.rank :]))
+
+
+def checked_ids(data: Any, ids: Any, num_segments: Any) -> int:
+    """The number of segments. Raises InvalidArgumentError for wrong segment numbers."""
+    if num_segments.ndim:
+        raise invalid_argument(
+            f"num_segments should be a scalar, not shape {brackets(num_segments.shape)}"
+        )
+    count = int(num_segments)
+    if data.shape[: ids.ndim] != ids.shape:
+        raise invalid_argument(
+            f"data.shape = {brackets(data.shape)} does not start with"
+            f" segment_ids.shape = {brackets(ids.shape)}"
+        )
+    if count < 0:
+        raise invalid_argument(f"Input num_segments == {count} must not be negative.")
+    if ids.size and int(ids.max()) >= count:
+        flat = ids.reshape(-1)
+        at = int(np.argmax(flat >= count))
+        place = ", ".join([str(i) for i in np.unravel_index(at, ids.shape)])
+        raise invalid_argument(
+            f"segment_ids[{place}] = {int(flat[at])} is out of range [0, {count})"
+        )
+    return count
+
+
+@op
+class UnsortedSegmentSum(UnsortedSegments):
+    """The sums of segments."""
+
+    Tindices = (int16, int32, int64)
+
+    def kernel(self, data, segment_ids, num_segments):
+        count = checked_ids(data, segment_ids, num_segments)
+        return gathered(data, segment_ids, count, np.add, 0, 0)
+
+    def gradient(self, doutput, segment_ids) -> Any:
+        taken, _, _ = _gathered_or_zeros(doutput, segment_ids)
+        return taken, None, None
+
+
+def _gathered_or_zeros(params: Any, ids: Any) -> tuple[Any, Any, Any]:
+    """The rows of `params` for the segment numbers, 0 for negative ones."""
+    zero = constant(0, ids)
+    positive = raw.GreaterEqual(ids, zero)
+    inside = raw.Maximum(ids, zero)
+    taken = raw.GatherV2(params, inside, 0)
+    extra = raw.Sub(raw.Rank(taken), raw.Rank(ids))
+    ones = raw.Fill(raw.ExpandDims(extra, 0), np.asarray(1, np.int32))
+    mask = raw.Reshape(positive, raw.ConcatV2([raw.Shape(ids), ones], 0))
+    mask = raw.BroadcastTo(mask, raw.Shape(taken))
+    return raw.SelectV2(mask, taken, raw.ZerosLike(taken)), inside, mask
+
+
+class UnsortedExtreme(UnsortedSegments):
+    """The largest or smallest of each segment; the type's extreme for an empty one."""
+
+    T = ORDERED
+
+    def gradient(self, doutput, data, segment_ids, num_segments, output) -> Any:
+        spread, inside, positive = _gathered_or_zeros(output, segment_ids)
+        hits = raw.LogicalAnd(raw.Equal(data, spread), positive)
+        count = raw.UnsortedSegmentSum(
+            raw.Cast(hits, DstT=doutput.dtype), segment_ids, num_segments
+        )
+        share = raw.GatherV2(raw.RealDiv(doutput, count), inside, 0)
+        return raw.SelectV2(hits, share, constant(0, data)), None, None
+
+
+def _finite(dtype: Any, smallest: bool) -> Any:
+    if dtype.kind in "iu":
+        return lowest(dtype) if smallest else highest(dtype)
+    top = float(ml_dtypes.finfo(dtype).max)
+    return -top if smallest else top
+
+
+@op
+class UnsortedSegmentMax(UnsortedExtreme):
+    """The largest of each segment."""
+
+    def kernel(self, data, segment_ids, num_segments):
+        count = checked_ids(data, segment_ids, num_segments)
+        empty = _finite(data.dtype, smallest=True)
+        return gathered(data, segment_ids, count, np.maximum, empty, empty)
+
+
+@op
+class UnsortedSegmentMin(UnsortedExtreme):
+    """The smallest of each segment."""
+
+    def kernel(self, data, segment_ids, num_segments):
+        count = checked_ids(data, segment_ids, num_segments)
+        empty = _finite(data.dtype, smallest=False)
+        return gathered(data, segment_ids, count, np.minimum, empty, empty)
+
+
+@op
+class UnsortedSegmentProd(UnsortedSegments):
+    """The products of segments; 1 for an empty one."""
+
+    def kernel(self, data, segment_ids, num_segments):
+        count = checked_ids(data, segment_ids, num_segments)
+        return gathered(data, segment_ids, count, np.multiply, 1, 1)
+
+    def gradient(self, doutput, data, segment_ids, num_segments) -> Any:
+        # Each factor's share is the product of the others, found without dividing by 0.
+        zero, one = constant(0, data), constant(1, data)
+        nothing = raw.Equal(data, zero)
+        zeros = raw.UnsortedSegmentSum(
+            raw.Cast(nothing, DstT=int32), segment_ids, num_segments
+        )
+        many = raw.Greater(zeros, np.asarray(1, np.int32))
+        doutput = raw.SelectV2(many, raw.ZerosLike(doutput), doutput)
+        others = raw.UnsortedSegmentProd(
+            raw.SelectV2(nothing, one, data), segment_ids, num_segments
+        )
+        whole = raw.UnsortedSegmentProd(data, segment_ids, num_segments)
+        inside = raw.Maximum(segment_ids, constant(0, segment_ids))
+        by_others = raw.GatherV2(others, inside, 0)
+        by_division = raw.RealDiv(
+            raw.GatherV2(whole, inside, 0), raw.SelectV2(nothing, one, data)
+        )
+        slope = raw.SelectV2(nothing, by_others, by_division)
+        taken, _, _ = _gathered_or_zeros(doutput, segment_ids)
+        return raw.Mul(taken, slope), None, None
