@@ -10,7 +10,8 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import ALL, INDEX, int16
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import Dims
-from intaglio.op import raw
+from intaglio.op import convert, raw
+from intaglio.op.indexed_slices import IndexedSlices
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number, of_elements
 from intaglio.ops.families import shape_of
@@ -138,7 +139,7 @@ def gather_gradient(
     if at is not None and at < 0 and params.rank is not None:
         at += params.rank
     if at == 0 and not batch_dims:
-        return _rows_added(doutput, shape_of(params), indices)
+        return row_slices(doutput, shape_of(params), indices)
     if at is None or params.rank is None or indices.dims is None:
         raise NotImplementedError(
             "gradient of GatherV2 along an axis or of ranks that only the run knows"
@@ -163,6 +164,16 @@ def _to_front(count: int, axis: int, rank: int) -> tuple[np.ndarray, np.ndarray]
 def _static(axis: Any) -> int | None:
     spec = getattr(axis, "spec", None)
     return number(spec) if spec is not None else int(axis.numpy())
+
+
+def row_slices(values: Any, shape: Any, indices: Any) -> IndexedSlices:
+    """The gradient of rows taken along dimension 0: sparse, as TensorFlow's is."""
+    shape = convert.to_tensor(shape)
+    rest = raw.StridedSlice(shape, [1], [0], [1], end_mask=1)
+    rows = raw.Reshape(values, raw.ConcatV2([np.array([-1], np.int32), rest], 0))
+    if indices.dims is None or len(indices.dims) != 1:
+        indices = raw.Reshape(indices, [-1])
+    return IndexedSlices(rows, indices, shape)
 
 
 def _rows_added(values: Any, shape: Any, indices: Any) -> Any:
@@ -230,7 +241,7 @@ class Gather(Op):
         return result if isinstance(result, np.ndarray) else _kept(result, params)
 
     def gradient(self, doutput, params: Spec, indices) -> Any:
-        return _rows_added(doutput, shape_of(params), indices), None
+        return row_slices(doutput, shape_of(params), indices), None
 
 
 @op

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import ALL, INDEX, int8
+from intaglio.base.dtypes import ALL, INDEX, int8, int32
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import Dims
 from intaglio.op import raw
@@ -100,6 +100,8 @@ def _concat_error(values: list[Any], at: int, rank: int) -> Exception:
 def concat_gradient(doutput: Any, values: Any, axis: Any) -> list[Any]:
     """The parts of a concatenation's gradient: split where the sizes are known, else sliced."""
     sizes = _sizes_on_axis(values, axis)
+    if axis.dtype is not int32:
+        axis = raw.Cast(axis, DstT=int32)
     if sizes is not None:
         return raw.SplitV(
             doutput, np.asarray(sizes, np.int64), axis, num_split=len(sizes)

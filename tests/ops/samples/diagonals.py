@@ -27,10 +27,18 @@ sample(
     "MatrixBandPart", input=f32(2, 2), num_lower=i32.of(5), num_upper=i32.of(0),
     error=(INVALID, "num_lower must be negative or less or equal to number of rows (2) got: 5"),
 )  # fmt: skip
-each(NUMERIC, "MatrixDiagPartV3", input=(2, 3, 4), k=i32.of(0), padding_value=of(0))
+each(
+    NUMERIC,
+    "MatrixDiagPartV3",
+    wrt=("input",),
+    input=(2, 3, 4),
+    k=i32.of(0),
+    padding_value=of(0),
+)
 for align in ALIGNS:
     sample(
         "MatrixDiagPartV3",
+        wrt=("input",),
         input=f64(2, 3, 4),
         k=i32([-2, 2]),
         padding_value=f64.of(9),
@@ -38,13 +46,14 @@ for align in ALIGNS:
     )
     sample(
         "MatrixDiagPartV3",
+        wrt=("input",),
         input=f64(4, 3),
         k=i32([-1, 1]),
         padding_value=f64.of(0),
         align=align,
     )
     sample(
-        "MatrixDiagV3", diagonal=f64(2, 3, 4), k=i32([-1, 1]), num_rows=i32.of(4),
+        "MatrixDiagV3", wrt=("diagonal",), diagonal=f64(2, 3, 4), k=i32([-1, 1]), num_rows=i32.of(4),
         num_cols=i32.of(4), padding_value=f64.of(0.5), align=align,
     )  # fmt: skip
     sample(
@@ -54,18 +63,24 @@ for align in ALIGNS:
         k=i32([-1, 1]),
         align=align,
     )
-sample("MatrixDiagPartV3", input=f64(3, 3), k=i32([1]), padding_value=f64.of(0))
+sample(
+    "MatrixDiagPartV3",
+    wrt=("input",),
+    input=f64(3, 3),
+    k=i32([1]),
+    padding_value=f64.of(0),
+)
 sample(
     "MatrixDiagPartV3", input=f32(3, 3), k=i32([1, 0]), padding_value=f32.of(0),
     error=(INVALID, "must not be larger than"),
 )  # fmt: skip
 each(
-    NUMERIC, "MatrixDiagV3", diagonal=(2, 3), k=i32.of(0), num_rows=i32.of(-1),
+    NUMERIC, "MatrixDiagV3", wrt=("diagonal",), diagonal=(2, 3), k=i32.of(0), num_rows=i32.of(-1),
     num_cols=i32.of(-1), padding_value=of(0),
 )  # fmt: skip
 for rows, columns in ((-1, -1), (4, -1), (-1, 5)):
     sample(
-        "MatrixDiagV3", diagonal=f64(3), k=i32.of(1), num_rows=i32.of(rows),
+        "MatrixDiagV3", wrt=("diagonal",), diagonal=f64(3), k=i32.of(1), num_rows=i32.of(rows),
         num_cols=i32.of(columns), padding_value=f64.of(-1),
     )  # fmt: skip
 each(NUMERIC, "MatrixSetDiagV3", input=(2, 3, 4), diagonal=(2, 3), k=i32.of(0))

@@ -5,8 +5,10 @@ from tests.ops.samples import ORDINARY, each, f32, f64, i32, s, sample
 NO_STRINGS = [t for t in ORDINARY if t != "string"]
 
 for name in ("Identity", "Snapshot", "StopGradient", "GuaranteeConst"):
-    each(NO_STRINGS if name == "Snapshot" else ORDINARY, name, input=(2, 3))
-    sample(name, input=f64())
+    ends = "gradients end here, though the value depends on the input"
+    grad = ends if name == "StopGradient" else True
+    each(NO_STRINGS if name == "Snapshot" else ORDINARY, name, input=(2, 3), grad=grad)
+    sample(name, input=f64(), grad=grad)
     sample(name, input=f32(0, 2))
 sample("DeepCopy", x=f64(2, 3))
 sample("DeepCopy", x=i32(4))
