@@ -11,7 +11,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from intaglio.autodiff.backward import Gradients, backpropagate, total
-from intaglio.autodiff.plan import TRAINABLE, filled_like, light, spec_from
+from intaglio.autodiff.jacobian import batch_jacobian, jacobians
+from intaglio.autodiff.plan import (
+    TRAINABLE,
+    filled,
+    filled_like,
+    light,
+    spec_from,
+)
 from intaglio.autodiff.tape import Tape
 from intaglio.base import nest
 from intaglio.base.dtypes import as_dtype
@@ -182,6 +189,76 @@ class GradientTape:
         found = self._differentiate(tape, targets, flat, weights, wanted)
         return nest.pack_sequence_as(sources, found)
 
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The Jacobian of the tensor `target` by each of `sources`, structured like these.
+
+        Each has the target's shape followed by the source's. `parallel_iterations` is
+        accepted; rows run one after the other. Raises RuntimeError if the tape is used up,
+        or if it is not persistent, eager, and `experimental_use_pfor` is False.
+        """
+        tape = self._usable()
+        wanted = unconnected(unconnected_gradients)
+        self._check_pfor(experimental_use_pfor, "jacobian")
+        flat = nest.flatten(sources)
+        target = convert.to_tensor(target) if hasattr(target, "handle") else target
+        shape = target.shape.as_list()
+        found: list[Any] = [None] * len(flat)
+        if as_dtype(target.dtype) in TRAINABLE:
+            found = jacobians(tape.entries, target, flat)
+        if wanted is UnconnectedGradients.ZERO:
+            for i, source in enumerate(flat):
+                if found[i] is None:
+                    whole = tuple(shape) + tuple(source.shape)
+                    found[i] = filled(as_dtype(source.dtype), whole, 0)
+        return nest.pack_sequence_as(sources, found)
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The Jacobian of each example: `target[i]` by `source[i]`, stacked.
+
+        `target` (b, ...) and `source` (b, ...) share their first dimension; without a path
+        between them the result is zeros. Raises ValueError if the first dimensions differ.
+        """
+        of_target, of_source = target.shape, source.shape
+        if of_target.rank is None or of_source.rank is None:
+            raise ValueError(
+                "batch_jacobian needs a target and a source of known rank."
+            )
+        if not of_target[:1].is_compatible_with(of_source[:1]):
+            raise ValueError(
+                f"Need first dimension of target shape ({of_target}) and source shape ({of_source}) to match."
+            )
+        if not of_target.rank:
+            raise IndexError("batch_jacobian needs a target with a batch dimension.")
+        tape = self._usable()
+        unconnected(unconnected_gradients)
+        self._check_pfor(experimental_use_pfor, "batch_jacobian")
+        found = batch_jacobian(tape.entries, target, source)
+        if found is None:
+            whole = tuple(of_target) + tuple(of_source)[1:]
+            return filled(as_dtype(target.dtype), whole, 0)
+        return found
+
+    def _check_pfor(self, use_pfor: bool, method: str) -> None:
+        if not use_pfor and door.level().eager and not self._persistent:
+            raise RuntimeError(
+                f"GradientTape must be created with persistent=True to compute the {method} with eager execution "
+                "enabled and with  experimental_use_pfor set to False."
+            )
+
     def _usable(self) -> Tape:
         """The tape, paused and spent unless it is persistent."""
         tape = self._tape
@@ -224,6 +301,7 @@ class GradientTape:
         weights: Sequence[Any] | None,
         wanted: UnconnectedGradients,
     ) -> list[Any]:
+        level = door.level()
         gradients: Gradients = {}
         for i, target in enumerate(targets):
             tensor = getattr(target, "handle", target)
@@ -232,7 +310,9 @@ class GradientTape:
                 weight = filled_like(spec_from(light(value_of(target))), 1)
             gradients.setdefault(key(tensor), []).append(weight)
         numbers = [key(getattr(s, "handle", s)) for s in sources]
-        backpropagate(reversed(tape.entries), gradients, set(numbers))
+        scope = getattr(level, "scope", "")
+        with level.scoped(f"{scope}gradient_tape/"):
+            backpropagate(reversed(tape.entries), gradients, set(numbers))
         results: list[Any] = []
         for source, number in zip(sources, numbers, strict=True):
             parts = gradients.get(number)

@@ -8,14 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from intaglio.autodiff.backward import Gradients, backpropagate, total
 from intaglio.autodiff.derivative import gradient_spec
 from intaglio.autodiff.gradient_tape import UnconnectedGradients, unconnected
+from intaglio.autodiff.jacobian import jacobians
 from intaglio.autodiff.plan import TRAINABLE, filled_like, light, spec_from
 from intaglio.autodiff.tape import Tape
 from intaglio.base import shapes
 from intaglio.ir.graph import Node, SymbolicTensor
-from intaglio.op import convert, door
+from intaglio.op import convert, door, raw
 from intaglio.op.indexed_slices import IndexedSlices
 from intaglio.op.keys import key
 
@@ -56,6 +59,49 @@ def graph_gradients(
             _found(source, gradients.get(number), wanted)
             for source, number in zip(sources, numbers, strict=True)
         ]
+
+
+def graph_hessians(ys: Any, xs: Any, name: str = "hessians") -> list[Any]:
+    """The second derivatives of the sum of `ys` by each of `xs`: shape x.shape + x.shape.
+
+    Raises RuntimeError outside a graph, TypeError if ys do not depend on an x.
+    """
+    level = door.level()
+    if level.eager:
+        raise RuntimeError(
+            "tf.hessians is not supported when eager execution is enabled. Use tf.GradientTape instead."
+        )
+    graph: Any = level.graph  # type: ignore[attr-defined]
+    found: list[Any] = []
+    with level.scoped(name or "hessians"):
+        sources = [_inside(graph, x) for x in _listed(xs)]
+        slopes = graph_gradients(ys, sources)
+        for source, slope in zip(sources, slopes, strict=True):
+            if slope is None:
+                raise TypeError(
+                    f"tf.hessians: the ys do not depend on {source!r}; leave it out of xs."
+                )
+            target = convert.to_tensor(slope)
+            tape = _taped(graph.nodes, [target], [source], [])
+            second = jacobians(tape.entries, target, [source])[0]
+            if second is None:
+                spec = spec_from(light(source))
+                second = _zero_hessian(spec)
+            found.append(second)
+    return found
+
+
+def _zero_hessian(spec: Any) -> Any:
+    """Zeros of a shape and the same shape again."""
+    shape = shape_vector(spec)
+    return raw.Fill(raw.ConcatV2([shape, shape], 0), np.zeros((), spec.dtype.numpy))
+
+
+def shape_vector(spec: Any) -> Any:
+    """A shape as an integer vector: a constant, or computed when the graph runs."""
+    if shapes.known(spec.shape):
+        return np.asarray(spec.shape, np.int32)
+    return raw.Shape(spec.tensor)
 
 
 def _listed(value: Any) -> list[Any]:

@@ -87,11 +87,13 @@ class IndexedSlices(CompositeTensor):
     def __neg__(self) -> IndexedSlices:
         return IndexedSlices(raw.Neg(self._values), self._indices, self._dense_shape)
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         shape = (
-            "" if self._dense_shape is None else f", dense_shape={self._dense_shape}"
+            "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
         )
-        return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
+        return (
+            f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{shape})"
+        )
 
     def __tf_tensor__(self, dtype: DType | None = None, name: str | None = None) -> Any:
         """The whole tensor. Raises ValueError if its shape or dtype does not fit."""
@@ -101,7 +103,7 @@ class IndexedSlices(CompositeTensor):
             )
         if self._dense_shape is None:
             raise ValueError(
-                f"Tensor conversion requested for IndexedSlices for IndexedSlices without dense_shape: {self!r}"
+                f"Tensor conversion requested for IndexedSlices for argument `value` without dense_shape: {self!s}"
             )
         rows = raw.StridedSlice(self._dense_shape, [0], [1], [1], shrink_axis_mask=1)
         return raw.UnsortedSegmentSum(self._values, self._indices, rows, name=name)

@@ -171,12 +171,7 @@ class TensorListPopBack(ListOp):
     def kernel(self, input_handle, element_shape, element_dtype):
         item = input_handle.last()
         if item is None:
-            sizes = np.asarray(element_shape).reshape(-1).tolist()
-            dims = None if np.ndim(element_shape) == 0 else sizes
-            item = absent_element(
-                element_dtype,
-                None if dims is None else tuple([None if d < 0 else d for d in dims]),
-            )
+            item = absent_element(element_dtype, _given_dims(element_shape))
         return input_handle.popped(), item
 
     def gradient(self, doutput_handle, dtensor) -> Any:
@@ -195,6 +190,81 @@ class TensorListLength(ListOp):
 
     def kernel(self, input_handle):
         return np.asarray(input_handle.size, np.int32)
+
+
+@op
+class TensorListStack(ListOp):
+    """All elements as one tensor; `num_elements` of -1 allows any number."""
+
+    signature = (
+        "input_handle: variant, element_shape: int32; element_dtype: type,"
+        " num_elements: int = -1 -> tensor: element_dtype"
+    )
+
+    def infer(
+        self,
+        input_handle: Spec,
+        element_shape: Spec,
+        element_dtype: DType,
+        num_elements: int,
+    ) -> Spec:
+        dims = element_shape_of(element_shape)
+        count = None if num_elements < 0 else num_elements
+        return Spec(element_dtype, None if dims is None else (count, *dims))
+
+    def kernel(self, input_handle, element_shape, element_dtype, num_elements):
+        items = input_handle.items()
+        if num_elements not in (-1, len(items)):
+            raise invalid_argument(
+                f"Operation expected a list with {num_elements} elements but got a list with {len(items)} elements."
+            )
+        present = next((item for item in items if item is not None), None)
+        if present is None:
+            dims = _given_dims(element_shape)
+            if not items and shapes.known(dims):
+                return np.zeros((0, *dims), element_dtype.numpy)  # type: ignore[misc]
+            zero = absent_element(element_dtype, dims)
+        else:
+            zero = np.zeros(present.shape, element_dtype.numpy)
+        return np.stack([zero if item is None else item for item in items])
+
+    def gradient(self, dtensor, element_shape) -> Any:
+        return raw.TensorListFromTensor(dtensor, element_shape), None
+
+
+@op
+class TensorListFromTensor(ListOp):
+    """The rows of a tensor as a list."""
+
+    signature = (
+        "tensor: element_dtype, element_shape: shape_type -> output_handle: variant"
+    )
+
+    def infer(self, tensor: Spec) -> Spec:
+        return Spec(variant, ())
+
+    def kernel(self, tensor, element_dtype):
+        if not np.ndim(tensor):
+            raise invalid_argument(
+                "Tensor must be at least a vector, but saw shape: []"
+            )
+        return TensorList(list(tensor), len(tensor), element_dtype)
+
+    def gradient(self, doutput_handle, tensor: Spec) -> Any:
+        dims = None if tensor.shape is None else tensor.shape[1:]
+        stacked = raw.TensorListStack(
+            doutput_handle,
+            element_form(Spec(tensor.dtype, dims)),
+            element_dtype=tensor.dtype,
+        )
+        return stacked, None
+
+
+def _given_dims(form: Any) -> Any:
+    """The shape that a kernel was given: -1 is unknown, a scalar any rank."""
+    if np.ndim(form) == 0:
+        return None
+    return tuple([None if d < 0 else d for d in np.asarray(form).tolist()])
 
 
 def element_form(spec: Spec) -> np.ndarray:

@@ -11,8 +11,9 @@ from typing import Any
 from intaglio.autodiff import registered
 from intaglio.autodiff.custom import custom_gradient, grad_pass_through, recompute_grad
 from intaglio.autodiff.gradient_tape import GradientTape, UnconnectedGradients
-from intaglio.autodiff.graph_gradient import graph_gradients
+from intaglio.autodiff.graph_gradient import graph_gradients, graph_hessians
 from intaglio.op.indexed_slices import IndexedSlices
+from intaglio.trace.indexed_slices_spec import IndexedSlicesSpec
 
 
 class AggregationMethod:
@@ -67,15 +68,32 @@ def gradients(
     return graph_gradients(ys, xs, grad_ys, name, stop_gradients, unconnected_gradients)
 
 
+def hessians(
+    ys: Any,
+    xs: Any,
+    gate_gradients: bool = False,
+    aggregation_method: Any = None,
+    name: str = "hessians",
+) -> list[Any]:
+    """The Hessian of the sum of `ys` by each of `xs`, of shape x.shape + x.shape.
+
+    Raises RuntimeError when called eagerly. Follows
+    https://www.tensorflow.org/api_docs/python/tf/hessians.
+    """
+    return graph_hessians(ys, xs, name)
+
+
 __all__ = [
     "AggregationMethod",
     "GradientTape",
     "IndexedSlices",
+    "IndexedSlicesSpec",
     "RegisterGradient",
     "UnconnectedGradients",
     "custom_gradient",
     "grad_pass_through",
     "gradients",
+    "hessians",
     "no_gradient",
     "recompute_grad",
 ]
