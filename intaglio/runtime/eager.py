@@ -141,7 +141,9 @@ def explain(
     error: Exception,
 ) -> Exception:
     """The TensorFlow error for a kernel's failure: inference often knows a better text."""
-    where = f" [Op:{op.name}] name: {name or ''}".rstrip() + " "
+    # a name that is a scope's own ends in a slash
+    name = (name or "").removesuffix("/")
+    where = f" [Op:{op.name}] name: {name}".rstrip() + " "
     if isinstance(error, OpError):
         if "[Op:" not in error.message:
             error._message = (

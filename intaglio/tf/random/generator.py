@@ -44,7 +44,7 @@ def create_rng_state(seed: Any, alg: Any) -> Tensor:
     if vector.dims is not None and len(vector.dims) == 1 and vector.dims[0] is not None:
         if vector.dims[0] >= size:
             return raw.StridedSlice(vector, [0], [size], [1])
-        return raw.Pad(vector, [[0, size - vector.dims[0]]])
+        return raw.Pad(vector, [[size - vector.dims[0], 0]])
     raise ValueError(
         "seed should be of shape [n]; the number of elements must be known"
     )
