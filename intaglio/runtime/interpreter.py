@@ -41,11 +41,21 @@ def run_graph(graph: Graph, arrays: Sequence[Any]) -> list[Any]:
 SERVICES["run"] = run_graph
 
 
+# What happens to a graph before it is compiled: the layer with the passes installs it.
+_prepare: list[Callable[[Graph], Graph]] = []
+
+
+def install_pipeline(prepare: Callable[[Graph], Graph]) -> None:
+    """Names what every graph goes through before it is compiled."""
+    _prepare[:] = [prepare]
+
+
 def compiled(graph: Graph) -> Compiled:
     """The graph as a Python function of its input arrays, built once."""
     function = graph.compiled
     if function is None:
-        function = graph.compiled = _Writer(graph).function()
+        prepared = _prepare[0](graph) if _prepare else graph
+        function = graph.compiled = _Writer(prepared).function()
     return function
 
 
