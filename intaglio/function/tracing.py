@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base import nest
+from intaglio.base.composite import CompositeTensor
 from intaglio.function.signature import Bound
 from intaglio.function.trace_types import from_value
 from intaglio.function.user_errors import in_user_code
@@ -93,7 +94,7 @@ def _as_output(value: Any, shown: Callable[..., Any]) -> Any:
         return value
     if isinstance(value, Node):
         return None
-    if nest.composite_spec(value) is not None and not hasattr(value, "__tf_tensor__"):
+    if isinstance(value, CompositeTensor):
         return value
     try:
         return convert.to_tensor(value)

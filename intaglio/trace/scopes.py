@@ -154,7 +154,7 @@ def _check_device(name: str) -> None:
         )  # fmt: skip
         if not known:
             raise ValueError(
-                f"Unknown attribute '{part}' is encountered while parsing the device spec: '{name}'."
+                f"Unknown attribute '{part.partition(':')[0]}' is encountered while parsing the device spec: '{name}'."
             )
 
 

@@ -1,0 +1,127 @@
+"""Functions called from many threads: one trace for each signature, others meanwhile."""
+
+import threading
+import time
+
+from intaglio import tf
+
+
+def in_threads(jobs):
+    """Runs the jobs at once; returns results, raises what one of them raised."""
+    results: list = [None] * len(jobs)
+    errors: list = []
+    barrier = threading.Barrier(len(jobs))
+
+    def work(i):
+        try:
+            barrier.wait()
+            results[i] = jobs[i]()
+        except Exception as e:
+            errors.append(e)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(jobs))]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(20)
+    assert not any(t.is_alive() for t in threads), "a thread hangs"
+    if errors:
+        raise errors[0]
+    return results
+
+
+def test_one_signature_is_traced_once():
+    traces = []
+
+    @tf.function
+    def f(x):
+        traces.append(threading.get_ident())
+        time.sleep(0.05)
+        return x + 1
+
+    t = tf.constant(1)
+    results = in_threads([lambda: int(f(t))] * 8)
+    assert results == [2] * 8
+    assert len(traces) == 1
+
+
+def test_one_new_signature_is_traced_once_after_the_first_call():
+    traces = []
+
+    @tf.function
+    def f(x):
+        traces.append(x.shape.rank)
+        time.sleep(0.03)
+        return x + 1
+
+    f(tf.constant(1))
+    t = tf.constant([1, 2])
+    in_threads([lambda: f(t)] * 6)
+    assert traces == [0, 1]
+
+
+def test_different_signatures_are_traced_at_the_same_time():
+    meeting = threading.Barrier(2, timeout=10)
+
+    @tf.function
+    def f(x, wait):
+        if wait:
+            meeting.wait()
+        return x + 1
+
+    f(tf.constant(1), False)
+    one, two = tf.constant([1]), tf.constant([1, 2])
+    in_threads([lambda: f(one, True), lambda: f(two, True)])
+    assert f.experimental_get_tracing_count() == 3
+
+
+def test_calls_are_not_disturbed_by_traces_of_other_threads():
+    stop = threading.Event()
+    g = tf.function(lambda x: x * 3)
+    t = tf.constant(7)
+    g(t)
+
+    def tracing():
+        n = 0
+        while not stop.is_set():
+            n += 1
+            tf.function(lambda x: x + n)(t)  # noqa: B023
+
+    def calling():
+        try:
+            return {int(g(t)) for _ in range(300)}
+        finally:
+            stop.set()
+
+    assert in_threads([tracing, calling])[1] == {21}
+
+
+def test_a_failing_trace_lets_the_next_thread_try():
+    attempts = []
+
+    @tf.function
+    def f(x):
+        attempts.append(1)
+        time.sleep(0.02)
+        if len(attempts) == 1:
+            raise ValueError("first")
+        return x
+
+    def attempt():
+        try:
+            return int(f(tf.constant(5)))
+        except ValueError:
+            return None
+
+    results = in_threads([attempt] * 4)
+    assert sorted(results, key=str) == [5, 5, 5, None]
+    assert len(attempts) == 2
+
+
+def test_a_function_that_calls_itself_on_python_numbers():
+    @tf.function
+    def f(n):
+        return f(n - 1) + 1 if n > 0 else tf.constant(0)
+
+    assert int(f(5)) == 5
+    assert f.experimental_get_tracing_count() == 6
