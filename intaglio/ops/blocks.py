@@ -8,11 +8,10 @@ import numpy as np
 
 from intaglio.base.dtypes import ALL, INDEX
 from intaglio.base.errors import ShapeError, invalid_argument
-from intaglio.base.shapes import Dims
+from intaglio.base.shapes import Dims, brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, numbers
-from intaglio.ops.passing import brackets
 
 FORMATS = ("NHWC", "NCHW")
 

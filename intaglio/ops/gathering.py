@@ -9,13 +9,13 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import ALL, INDEX, int16
 from intaglio.base.errors import ShapeError, invalid_argument
-from intaglio.base.shapes import Dims
+from intaglio.base.shapes import Dims, brackets
 from intaglio.op import convert, raw
 from intaglio.op.indexed_slices import IndexedSlices
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number, of_elements
 from intaglio.ops.families import shape_of
-from intaglio.ops.passing import brackets, check_same
+from intaglio.ops.passing import check_same
 from intaglio.ops.reshaping import small
 
 

@@ -9,12 +9,11 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import ALL, INDEX, DType
 from intaglio.base.errors import ShapeError, invalid_argument
-from intaglio.base.shapes import Dims
+from intaglio.base.shapes import Dims, brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number
 from intaglio.ops.families import shape_of
-from intaglio.ops.passing import brackets
 
 
 def distinct(x: Any) -> tuple[Any, np.ndarray, np.ndarray]:

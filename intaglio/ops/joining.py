@@ -9,12 +9,12 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import ALL, INDEX, int8, int32
 from intaglio.base.errors import ShapeError, invalid_argument
-from intaglio.base.shapes import Dims
+from intaglio.base.shapes import Dims, brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number, numbers, of_elements
 from intaglio.ops.families import shape_of
-from intaglio.ops.passing import brackets, check_same
+from intaglio.ops.passing import check_same
 
 
 def on_axis(axis: int, rank: int) -> int:

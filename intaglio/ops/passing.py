@@ -7,7 +7,7 @@ from typing import Any
 from intaglio.base import shapes
 from intaglio.base.dtypes import ALL
 from intaglio.base.errors import ShapeError, invalid_argument
-from intaglio.base.shapes import Dims
+from intaglio.base.shapes import Dims, brackets
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 
@@ -142,24 +142,7 @@ class EnsureShape(Op):
         return doutput
 
 
-def brackets(dims: Dims) -> str:
-    """A shape as error messages show it: `[2,?]`."""
-    if dims is None:
-        return "<unknown>"
-    return "[" + ",".join("?" if d is None else str(d) for d in dims) + "]"
-
-
 def check_same(a: Dims, b: Dims) -> None:
     """Raises ShapeError with TensorFlow's text unless the shapes are compatible."""
-    if a is None or b is None:
-        return
-    shown = f"Shapes are {brackets(a)} and {brackets(b)}."
-    if len(a) != len(b):
-        raise ShapeError(
-            f"Shapes must be equal rank, but are {len(a)} and {len(b)}. {shown}"
-        )
-    for i, (x, y) in enumerate(zip(a, b, strict=True)):
-        if x is not None and y is not None and x != y:
-            raise ShapeError(
-                f"Dimension {i} in both shapes must be equal, but are {x} and {y}. {shown}"
-            )
+    if not shapes.compatible(a, b):
+        raise ShapeError(shapes.mismatch(a, b))

@@ -9,12 +9,11 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import ALL, INDEX
 from intaglio.base.errors import ShapeError, invalid_argument
-from intaglio.base.shapes import Dims
+from intaglio.base.shapes import Dims, brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number, numbers
 from intaglio.ops.families import FOLD, shape_of, unbroadcast
-from intaglio.ops.passing import brackets
 
 
 def small(x: Spec) -> bool:

@@ -13,13 +13,12 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import ALL, INDEX, NUMERIC, QUANTIZED, DType, bool_
 from intaglio.base.dtypes import resource as resource_dtype
 from intaglio.base.errors import OutOfRangeError, ShapeError, invalid_argument
-from intaglio.base.shapes import Dims
+from intaglio.base.shapes import Dims, brackets
 from intaglio.op import raw
 from intaglio.op.indexed_slices import IndexedSlices
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 from intaglio.ops.gathering import check_indices
-from intaglio.ops.passing import brackets
 from intaglio.ops.scattering import add_rows, scatter
 from intaglio.ops.slicing import MASKS, Masks, numpy_index, taken
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from intaglio.base.dtypes import ALL, INDEX, NUMERIC, bool_, string
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.shapes import brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, numbers
-from intaglio.ops.passing import brackets
 from intaglio.ops.reshaping import small
 
 

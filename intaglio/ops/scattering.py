@@ -8,13 +8,12 @@ import numpy as np
 
 from intaglio.base.dtypes import ALL, INDEX, int16, uint16
 from intaglio.base.errors import ShapeError, invalid_argument
-from intaglio.base.shapes import Dims
+from intaglio.base.shapes import Dims, brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 from intaglio.ops.families import shape_of
 from intaglio.ops.gathering import out_of_bounds
-from intaglio.ops.passing import brackets
 
 
 def add_rows(target: Any, places: Any, rows: Any) -> None:

@@ -9,11 +9,12 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import ALL, NUMERIC, bool_, int64
 from intaglio.base.errors import invalid_argument
+from intaglio.base.shapes import brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 from intaglio.ops.families import unbroadcast
-from intaglio.ops.passing import brackets, check_same
+from intaglio.ops.passing import check_same
 
 
 @op

@@ -9,9 +9,9 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import ALL, INDEX, DType, int32
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.shapes import brackets
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, numbers, of_elements
-from intaglio.ops.passing import brackets
 
 
 @op

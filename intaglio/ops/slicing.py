@@ -9,12 +9,12 @@ import numpy as np
 
 from intaglio.base.dtypes import ALL, INDEX, int16
 from intaglio.base.errors import ShapeError, invalid_argument
-from intaglio.base.shapes import Dims
+from intaglio.base.shapes import Dims, brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, numbers, of_elements
 from intaglio.ops.families import shape_of
-from intaglio.ops.passing import brackets, check_same
+from intaglio.ops.passing import check_same
 from intaglio.ops.reshaping import small
 
 MASKS = "begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0"
