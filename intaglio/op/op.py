@@ -201,7 +201,7 @@ class Op:
 
     def __call__(self, *args: Any, name: str | None = None, **kwargs: Any) -> Any:
         """Carries the op out wherever the program is: now, or in the graph being recorded."""
-        if not kwargs and len(args) == self.quick:
+        if not kwargs and len(args) == self.quick and not door.INSPECTORS:
             done = door.level().quick(self, args)
             if done is not None:
                 return done

@@ -3,6 +3,7 @@
 from intaglio.ops import (
     activation,
     arithmetic,
+    batch_normalization,
     bias,
     blocks,
     calls,
@@ -55,6 +56,7 @@ from intaglio.ops import (
 __all__ = [
     "activation",
     "arithmetic",
+    "batch_normalization",
     "bias",
     "blocks",
     "calls",

@@ -60,8 +60,16 @@ def printed(array: Any, ends: int) -> bytes:
     write = _element(array, b'"')
     if array.ndim == 0:
         return write(array[()])
+    if array.dtype.kind == "c":
+        return b"[" + _marks(array, ends) + b"]"
     count = array.size if ends < 0 else min(ends, array.size)
     return _dimension(array, 0, count, write)
+
+
+def _marks(array: Any, limit: int) -> bytes:
+    """The runtime cannot write complex numbers, and says only how many there are."""
+    count = array.size if limit < 0 else min(limit, array.size)
+    return b" ".join([b"?"] * count) + (b"..." if count < array.size else b"")
 
 
 def _dimension(
@@ -87,6 +95,8 @@ def summarized(array: Any, limit: int) -> bytes:
     if not isinstance(array, (np.ndarray, np.generic)):
         return repr(array).encode()
     array = np.asarray(array)
+    if array.dtype.kind == "c":
+        return _marks(array, limit)
     write = _element(array, b"")
     limit = array.size if limit < 0 else min(limit, array.size)
     if array.ndim == 0:

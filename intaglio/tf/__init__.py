@@ -12,6 +12,7 @@ from intaglio.tf import (
     arrays,
     autodiff,
     config,
+    debugging,
     dtypes,
     errors,
     experimental,
@@ -29,6 +30,7 @@ from intaglio.tf import (
 )
 from intaglio.tf.arranging import *
 from intaglio.tf.arrays import *
+from intaglio.tf.debugging import Assert
 from intaglio.tf.dtypes import (
     bfloat16,
     bool,
@@ -71,6 +73,7 @@ from intaglio.trace.graph import Graph
 __version__ = "2.21.0"
 
 __all__ = [
+    "Assert",
     "DType",
     "Graph",
     "Operation",
@@ -84,6 +87,7 @@ __all__ = [
     "complex128",
     "complex64",
     "config",
+    "debugging",
     "double",
     "dtypes",
     "errors",

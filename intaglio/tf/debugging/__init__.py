@@ -1,0 +1,343 @@
+"""`tf.debugging`: assertions, and finding numbers that are none.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/debugging. Assertions return None
+eagerly and where they could be decided while tracing, else an operation; in a `tf.function`
+it runs by itself. All take `message`, which begins the error's text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import DType, as_dtype, float32
+from intaglio.base.options import OPTIONS
+from intaglio.op import convert, raw
+from intaglio.op.tensor import Tensor
+from intaglio.trace import assertions
+from intaglio.trace.assertions import check
+from intaglio.trace.numerics_check import disable_check_numerics, enable_check_numerics
+from intaglio.trace.scopes import control_dependencies, name_scope
+from intaglio.trace.shape_assertions import check_shapes
+
+
+def Assert(
+    condition: Any, data: Any, summarize: int | None = None, name: str | None = None
+) -> Any:
+    """Fails with the tensors of the list `data` unless the scalar `condition` is true."""
+    return check(condition, data, summarize, name)
+
+
+def assert_equal(
+    x: Any,
+    y: Any,
+    message: Any = None,
+    summarize: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Raises InvalidArgumentError unless x == y, element by element."""
+    return _compare("==", x, y, message, summarize, name or "assert_equal")
+
+
+def assert_none_equal(
+    x: Any,
+    y: Any,
+    summarize: int | None = None,
+    message: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Raises InvalidArgumentError unless x != y, element by element."""
+    return _compare("!=", x, y, message, summarize, name or "assert_none_equal")
+
+
+def assert_less(
+    x: Any,
+    y: Any,
+    message: Any = None,
+    summarize: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Raises InvalidArgumentError unless x < y, element by element."""
+    return _compare("<", x, y, message, summarize, name or "assert_less")
+
+
+def assert_less_equal(
+    x: Any,
+    y: Any,
+    message: Any = None,
+    summarize: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Raises InvalidArgumentError unless x <= y, element by element."""
+    return _compare("<=", x, y, message, summarize, name or "assert_less_equal")
+
+
+def assert_greater(
+    x: Any,
+    y: Any,
+    message: Any = None,
+    summarize: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Raises InvalidArgumentError unless x > y, element by element."""
+    return _compare(">", x, y, message, summarize, name or "assert_greater")
+
+
+def assert_greater_equal(
+    x: Any,
+    y: Any,
+    message: Any = None,
+    summarize: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Raises InvalidArgumentError unless x >= y, element by element."""
+    return _compare(">=", x, y, message, summarize, name or "assert_greater_equal")
+
+
+def _compare(
+    symbol: str, x: Any, y: Any, message: Any, summarize: int | None, name: str
+) -> Any:
+    holds = assertions.operators_of(symbol)
+    return assertions.compare(symbol, holds, x, y, message, summarize, name)
+
+
+def assert_near(
+    x: Any,
+    y: Any,
+    rtol: Any = None,
+    atol: Any = None,
+    message: Any = None,
+    summarize: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Raises InvalidArgumentError unless |x - y| < atol + rtol * |y|.
+
+    Both tolerances are 10 times the dtype's precision if not given.
+    """
+    return assertions.near(x, y, rtol, atol, message, summarize, name or "assert_near")
+
+
+def assert_positive(
+    x: Any, message: Any = None, summarize: int | None = None, name: str | None = None
+) -> Any:
+    """Raises InvalidArgumentError unless every element is greater than 0."""
+    return assertions.compare_zero(
+        "x > 0", x, message, summarize, name or "assert_positive"
+    )
+
+
+def assert_negative(
+    x: Any, message: Any = None, summarize: int | None = None, name: str | None = None
+) -> Any:
+    """Raises InvalidArgumentError unless every element is less than 0."""
+    return assertions.compare_zero(
+        "x < 0", x, message, summarize, name or "assert_negative"
+    )
+
+
+def assert_non_negative(
+    x: Any, message: Any = None, summarize: int | None = None, name: str | None = None
+) -> Any:
+    """Raises InvalidArgumentError unless every element is at least 0."""
+    return assertions.compare_zero(
+        "x >= 0", x, message, summarize, name or "assert_non_negative"
+    )
+
+
+def assert_non_positive(
+    x: Any, message: Any = None, summarize: int | None = None, name: str | None = None
+) -> Any:
+    """Raises InvalidArgumentError unless every element is at most 0."""
+    return assertions.compare_zero(
+        "x <= 0", x, message, summarize, name or "assert_non_positive"
+    )
+
+
+def assert_rank(x: Any, rank: Any, message: Any = None, name: str | None = None) -> Any:
+    """Raises ValueError, InvalidArgumentError in graphs, unless x has that rank."""
+    return assertions.rank(x, [rank], "", message, name or "assert_rank")
+
+
+def assert_rank_at_least(
+    x: Any, rank: Any, message: Any = None, name: str | None = None
+) -> Any:
+    """Raises ValueError, InvalidArgumentError in graphs, if x has a lower rank."""
+    return assertions.rank(
+        x, [rank], " at least", message, name or "assert_rank_at_least"
+    )
+
+
+def assert_rank_in(
+    x: Any, ranks: Any, message: Any = None, name: str | None = None
+) -> Any:
+    """Raises ValueError, InvalidArgumentError in graphs, unless x has one of the ranks."""
+    return assertions.rank(x, list(ranks), " in", message, name or "assert_rank_in")
+
+
+def assert_shapes(
+    shapes: Any,
+    data: Any = None,
+    summarize: int | None = None,
+    message: Any = None,
+    name: str | None = None,
+) -> None:
+    """Raises unless tensors have the shapes given, where equal symbols mean equal sizes.
+
+    `shapes` is a list of (tensor, shape) pairs or a dict; a shape's elements are sizes,
+    symbols or None, and its first may be `...` for any number of dimensions.
+    """
+    check_shapes(shapes, data, summarize, message, name or "assert_shapes")
+
+
+def assert_integer(x: Any, message: Any = None, name: str | None = None) -> None:
+    """Raises TypeError unless x has an integer dtype."""
+    tensor = convert.to_tensor(x)
+    if not tensor.dtype.is_integer:
+        prefix = f"{message}.  " if message else ""
+        raise TypeError(
+            f'{prefix}Expected "x" to be integer type.  Found: {_title(tensor)} of dtype '
+            f"{tensor.dtype}"
+        )
+
+
+def _title(tensor: Any) -> str:
+    return "tensor" if hasattr(tensor, "_array") else tensor.name
+
+
+def assert_type(
+    tensor: Any, tf_type: Any, message: Any = None, name: str | None = None
+) -> None:
+    """Raises TypeError unless the tensor has that dtype."""
+    wanted = as_dtype(tf_type)
+    value = tensor if isinstance(tensor, Tensor) else convert.to_tensor(tensor)
+    if value.dtype is not wanted:
+        prefix = f"{message}.  " if message else ""
+        raise TypeError(
+            f"{prefix}{_title(value)} must be of type {wanted!r}; got {value.dtype!r}"
+        )
+
+
+def assert_scalar(tensor: Any, message: Any = None, name: str | None = None) -> Any:
+    """The tensor. Raises ValueError unless it has shape ()."""
+    value = convert.to_tensor(tensor)
+    if value.dims != ():
+        prefix = f"{message}.  " if message else ""
+        whose = "" if hasattr(value, "_array") else f" for {value.name}"  # type: ignore[attr-defined]
+        raise ValueError(
+            f"{prefix}Expected scalar shape{whose}, saw shape: {value.shape}."
+        )
+    return None if hasattr(value, "_array") else value
+
+
+def assert_proper_iterable(values: Any) -> None:
+    """Raises TypeError unless `values` is an iterable of values: no tensor, no text."""
+    improper = (Tensor, np.ndarray, bytes, str)
+    if isinstance(values, improper):
+        raise TypeError(
+            'Expected argument "values" to be a "proper" iterable.  Found: '
+            f"{type(values)}"
+        )
+    if not isinstance(values, Iterable):
+        raise TypeError(
+            f'Expected argument "values" to be iterable.  Found: {type(values)}'
+        )
+
+
+def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
+    """The common floating dtype. Raises ValueError if there is none."""
+    expected = None if dtype is None else as_dtype(dtype)
+    first = None
+    for tensor in [t for t in tensors or () if t is not None]:
+        if expected is None:
+            expected, first = tensor.dtype, tensor
+        elif tensor.dtype is not expected:
+            like = "" if first is None else f" as {first!s}"
+            raise ValueError(
+                f"{tensor!s}, type={tensor.dtype}, must be of the same type "
+                f"({expected}){like}."
+            )
+    expected = expected or float32
+    if not expected.is_floating:
+        raise ValueError(f"Expected floating point type, got {expected}.")
+    return expected
+
+
+def assert_all_finite(x: Any, message: str, name: str | None = None) -> Any:
+    """x. Raises InvalidArgumentError if an element is infinite or NaN."""
+    with name_scope(name or "VerifyFinite"):
+        value = convert.to_tensor(x)
+        checked = raw.CheckNumerics(value, message=message)
+        with control_dependencies([checked]):
+            return raw.Identity(value, name="control_dependency")
+
+
+def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:
+    """The tensor. Raises InvalidArgumentError if an element is infinite or NaN."""
+    return raw.CheckNumerics(tensor, message=message, name=name or "CheckNumerics")
+
+
+def is_numeric_tensor(tensor: Any) -> bool:
+    """True for a tensor of numbers; False for other values, and for bool and string."""
+    return isinstance(tensor, Tensor) and tensor.dtype.is_numeric
+
+
+def set_log_device_placement(enabled: bool) -> None:
+    """Sets whether the devices of ops are printed. There is one device."""
+    OPTIONS.log_placement = enabled
+
+
+def get_log_device_placement() -> bool:
+    """What `set_log_device_placement` set."""
+    return OPTIONS.log_placement
+
+
+def enable_traceback_filtering() -> None:
+    """Leaves this package's own frames out of tracebacks."""
+    OPTIONS.filter_tracebacks = True
+
+
+def disable_traceback_filtering() -> None:
+    """Keeps this package's own frames in tracebacks."""
+    OPTIONS.filter_tracebacks = False
+
+
+def is_traceback_filtering_enabled() -> bool:
+    """Whether this package's own frames are left out of tracebacks."""
+    return OPTIONS.filter_tracebacks
+
+
+__all__ = [
+    "Assert",
+    "assert_all_finite",
+    "assert_equal",
+    "assert_greater",
+    "assert_greater_equal",
+    "assert_integer",
+    "assert_less",
+    "assert_less_equal",
+    "assert_near",
+    "assert_negative",
+    "assert_non_negative",
+    "assert_non_positive",
+    "assert_none_equal",
+    "assert_positive",
+    "assert_proper_iterable",
+    "assert_rank",
+    "assert_rank_at_least",
+    "assert_rank_in",
+    "assert_same_float_dtype",
+    "assert_scalar",
+    "assert_shapes",
+    "assert_type",
+    "check_numerics",
+    "disable_check_numerics",
+    "disable_traceback_filtering",
+    "enable_check_numerics",
+    "enable_traceback_filtering",
+    "get_log_device_placement",
+    "is_numeric_tensor",
+    "is_traceback_filtering_enabled",
+    "set_log_device_placement",
+]

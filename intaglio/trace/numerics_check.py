@@ -1,0 +1,143 @@
+"""Finding the op that made the first infinity or NaN, eagerly and in functions being traced.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/debugging/enable_check_numerics.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import origins
+from intaglio.op import door, raw
+from intaglio.op.op import Op
+from intaglio.op.tensor import Tensor
+
+# Ops that only move elements: what they give out has been checked when it was made.
+SAFE = frozenset(
+    """
+    BatchToSpaceND BroadcastTo CheckNumerics CheckNumericsV2 Concat ConcatV2 Const Diag
+    DiagPart EnsureShape ExpandDims Fill Gather GatherNd GatherV2 Identity IdentityN Merge
+    MirrorPad Pack Pad PadV2 Placeholder PlaceholderWithDefault PreventGradient ReadVariableOp
+    Reshape Reverse ReverseSequence ReverseV2 Shape ShapeN Slice SpaceToBatchND Split SplitV
+    Squeeze StopGradient StridedSlice Tile Transpose Unpack VarHandleOp Where ZerosLike
+    _ReadVariablesOp
+    """.split()  # noqa: SIM905
+)
+
+
+class _Switch(threading.local):
+    """Whether this thread checks; how much of stacks it shows."""
+
+    def __init__(self) -> None:
+        self.on = False
+        self.height = 30
+        self.width = 50
+
+
+_switch = _Switch()
+
+
+def enable_check_numerics(
+    stack_height_limit: int = 30, path_length_limit: int = 50
+) -> None:
+    """Lets every op of this thread fail that gives out an infinity or a NaN.
+
+    Functions traced from now on check themselves whenever they run. The error is
+    InvalidArgumentError, and says which op, with which inputs, and where it was written:
+    at most `stack_height_limit` frames, paths cut to `path_length_limit` characters.
+    """
+    _switch.height, _switch.width = stack_height_limit, path_length_limit
+    if not _switch.on:
+        _switch.on = True
+        if _inspect not in door.INSPECTORS:
+            door.INSPECTORS.append(_inspect)
+        door.STATE.shift(+1)
+
+
+def disable_check_numerics() -> None:
+    """Ends what `enable_check_numerics` began; traced functions keep their checks."""
+    if _switch.on:
+        _switch.on = False
+        door.STATE.shift(-1)
+
+
+def _inspect(op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Any:
+    if not _switch.on or op.name in SAFE or op.has_graphs:
+        return outputs
+    if not any(t.dtype.is_floating for t in outputs):
+        return outputs
+    eager = door.level().eager
+    checked: list[Tensor] = []
+    for index, tensor in enumerate(outputs):
+        if not tensor.dtype.is_floating or (eager and _finite(tensor)):
+            checked.append(tensor)
+            continue
+        text = (_eager_text if eager else _graph_text)(op, index, inputs, outputs)
+        name = None if eager else f"{tensor.op.name}/CheckNumericsV2/"  # type: ignore[attr-defined]
+        checked.append(raw.CheckNumericsV2(tensor, message=text, name=name))
+    return checked
+
+
+def _finite(tensor: Any) -> bool:
+    return bool(np.isfinite(tensor._array).all())
+
+
+def _head(op: Op, index: int, kind: str, outputs: Sequence[Tensor]) -> list[str]:
+    tensor = outputs[index]
+    return [
+        f'\n\n!!! Detected Infinity or NaN in output {index} of {kind} op "{op.name}" '
+        f"(# of outputs: {len(outputs)}) !!!",
+        f"  dtype: {tensor.dtype}",
+        f"  shape: {tensor.shape}",
+    ]
+
+
+def _inputs(inputs: Sequence[Tensor]) -> list[str]:
+    if not inputs:
+        return []
+    if len(inputs) == 1:
+        return ["", f"  Input tensor: {inputs[0]!s}"]
+    lines = [f"         {i}: {tensor!s}" for i, tensor in enumerate(inputs)]
+    return ["", f"  Input tensors ({len(inputs)}):", *lines]
+
+
+def _eager_text(
+    op: Op, index: int, inputs: Sequence[Tensor], outputs: Sequence[Any]
+) -> str:
+    array = np.asarray(outputs[index]._array)
+    faults = [
+        ("-Inf", np.isinf(array) & (array < 0)),
+        ("+Inf", np.isinf(array) & (array > 0)),
+        ("+NaN", np.isnan(array)),
+    ]
+    counts = [
+        f"  # of {name} elements: {int(found.sum())}"
+        for name, found in faults
+        if found.any()
+    ]
+    head = _head(op, index, "eagerly-executing", outputs)
+    return "\n".join([*head, *counts, *_inputs(inputs), "", ""])
+
+
+def _graph_text(
+    op: Op, index: int, inputs: Sequence[Tensor], outputs: Sequence[Any]
+) -> str:
+    node = outputs[index].op
+    lines = [*_head(op, index, "graph", outputs), *_inputs(inputs)]
+    lines.append(f'  Graph name: "{getattr(node.graph, "name", "")}"')
+    frames = origins.frames(node.origin)[: _switch.height]
+    if frames:
+        lines += ["", '  Stack trace of op\'s creation ("->": inferred user code):']
+    for frame in reversed(frames):
+        path = frame.filename
+        if len(path) > _switch.width:
+            path = f"...{path[-_switch.width :]}"
+        lines += [
+            f"    + {path} (L{frame.lineno}) {frame.function}",
+            f" -> |   {frame.source}",
+        ]
+    return "\n".join([*lines, "", ""])
