@@ -110,8 +110,8 @@ def graph_failure(error: Exception, name: str) -> Exception:
         return told
     lines = "".join([f"  {frame}\n\n" for frame in reversed(node.frames)])
     told._message = (
-        f"Graph execution error:\n\nDetected at node {node.name} defined at (most recent call last):\n{lines}"
-        f"{told._message}\n\t [[{{{{node {node.name}}}}}]] [Op:{name}]"
+        f"Graph execution error:\n\nDetected at node {node.traced_name} defined at (most recent call last):\n{lines}"
+        f"{told._message}\n\t [[{{{{node {node.traced_name}}}}}]] [Op:{name}]"
     )
     told._op = node
     return told

@@ -14,6 +14,11 @@ from intaglio.op.spec import Spec
 _VALID_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 
 
+def is_node_name(name: str) -> bool:
+    """True if a node may have the name."""
+    return _VALID_NAME.match(name) is not None
+
+
 class GraphBuilder:
     """A growing list of nodes with unique names."""
 

@@ -53,6 +53,7 @@ class Node:
 
     `inputs` are values of earlier nodes (flat; `op.sig.group` gives them by name), `attrs`
     the attributes, `control` nodes that must have run before, `origin` where the user wrote it.
+    In a rewritten graph `source` is the traced node that this one comes from.
     """
 
     __slots__ = (
@@ -66,6 +67,7 @@ class Node:
         "op",
         "origin",
         "outputs",
+        "source",
     )
 
     def __init__(
@@ -80,6 +82,7 @@ class Node:
         origin: Origin = (),
         graph: Any = None,
         device: str = "",
+        source: Node | None = None,
     ) -> None:
         self.op = op
         self.inputs: tuple[SymbolicTensor, ...] = tuple(inputs)
@@ -89,6 +92,7 @@ class Node:
         self.origin = origin
         self.graph = graph
         self._device = device
+        self.source = source
         self.outputs = tuple([SymbolicTensor(self, i, s) for i, s in enumerate(specs)])
 
     @property
@@ -105,6 +109,11 @@ class Node:
     def control_inputs(self) -> list[Node]:
         """The nodes that must have run before this one."""
         return list(self.control)
+
+    @property
+    def traced_name(self) -> str:
+        """The name under which the node was traced, whatever rewriting has made of it."""
+        return self.source.name if self.source is not None else self.name
 
     @property
     def frames(self) -> list[origins.Frame]:

@@ -54,6 +54,7 @@ def _inlined(call: Node, new: Rebuild) -> list[SymbolicTensor]:
             origin=node.origin + call.origin,
             graph=call.graph,
             device=node.device,
+            source=node.source or node,
         )
         copies[id(node)] = made
         values.update(

@@ -80,6 +80,7 @@ class Rebuild(Level):
         return Node(
             node.op, inputs, node.attrs if attrs is None else attrs, node.name, specs,
             control=control, origin=node.origin, graph=node.graph, device=node.device,
+            source=node.source or node,
         )  # fmt: skip
 
     def _mapped_control(self, control: tuple[Node, ...]) -> tuple[Node, ...]:
@@ -141,6 +142,7 @@ class Rebuild(Level):
         node = Node(
             op, inputs, attrs, label, specs,
             origin=root.origin if root else (), graph=root.graph if root else None,
+            source=(root.source or root) if root else None,
         )  # fmt: skip
         self.nodes.append(node)
         return node
