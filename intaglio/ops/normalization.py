@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import FLOATING
+from intaglio.base.errors import invalid_argument
+from intaglio.base.shapes import merge
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
@@ -28,3 +30,71 @@ class L2Loss(Op):
 
     def gradient(self, t, doutput) -> Any:
         return raw.Mul(t, doutput)
+
+
+def _neighbours(x: np.ndarray, radius: int) -> np.ndarray:
+    """The sum over each channel and its `radius` neighbours on either side."""
+    depth = x.shape[-1]
+    sums = np.zeros((*x.shape[:-1], depth + 1), np.float64)
+    np.cumsum(x, axis=-1, out=sums[..., 1:])
+    places = np.arange(depth)
+    upper = np.minimum(places + radius + 1, depth)
+    lower = np.maximum(places - radius, 0)
+    return sums[..., upper] - sums[..., lower]
+
+
+@op
+class LRN(Op):
+    """input / (bias + alpha * the sum of squares of neighbouring channels) ** beta."""
+
+    signature = (
+        "input: T; depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, "
+        "beta: float = 0.5 -> output: T"
+    )
+    T = FLOATING
+
+    def infer(self, input: Spec) -> Spec:
+        return Spec(input.dtype, merge(input.shape, (None,) * 4))
+
+    def kernel(self, input, depth_radius, bias, alpha, beta):
+        if input.ndim != 4:
+            raise invalid_argument("in must be 4-dimensional")
+        wide = input.astype(np.float64)
+        norm = bias + alpha * _neighbours(np.square(wide), depth_radius)
+        return (wide * norm**-beta).astype(input.dtype)
+
+    def gradient(self, input, output, doutput, depth_radius, bias, alpha, beta) -> Any:
+        return raw.LRNGrad(
+            doutput,
+            input,
+            output,
+            depth_radius=depth_radius,
+            bias=bias,
+            alpha=alpha,
+            beta=beta,
+        )
+
+
+@op
+class LRNGrad(Op):
+    """The gradient of LRN."""
+
+    signature = (
+        "input_grads: T, input_image: T, output_image: T; depth_radius: int = 5, "
+        "bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5 -> output: T"
+    )
+    T = FLOATING
+
+    def infer(self, input_grads: Spec, input_image: Spec) -> Spec:
+        return Spec(input_grads.dtype, merge(input_grads.shape, input_image.shape))
+
+    def kernel(
+        self, input_grads, input_image, output_image, depth_radius, bias, alpha, beta
+    ):
+        d, x, y = (
+            a.astype(np.float64) for a in (input_grads, input_image, output_image)
+        )
+        norm = bias + alpha * _neighbours(np.square(x), depth_radius)
+        spread = _neighbours(d * y / norm, depth_radius)
+        result = d * norm**-beta - 2 * alpha * beta * x * spread
+        return result.astype(input_grads.dtype)
