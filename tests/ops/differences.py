@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from intaglio import tf
+from intaglio.base import dtypes
 from intaglio.op import raw
-from intaglio.runtime import random_state
+from intaglio.runtime import interpreter, random_state
 from intaglio.runtime.eager import from_array
+from intaglio.trace.graph import record
 from tests.ops import calls
 from tests.ops.samples import Sample
 
@@ -168,3 +170,36 @@ def _derivative(
 
 def _number(tensor: Any) -> float:
     return float(np.asarray(tensor._array))
+
+
+def graph_gradients(sample: Sample, hidden: str) -> tuple[list[Any], list[Any]]:
+    """The gradients eagerly, and those of a graph that knows less of the shapes.
+
+    Each gradient is an array, or None.
+    """
+    function = _Function(sample)
+    arrays = function.start
+    eager = function.gradients(_tensors(arrays))
+    shapes = [
+        None if hidden == "rank" else (None,) * a.ndim if hidden == "dims" else a.shape
+        for a in arrays
+    ]
+    specs = [(dtypes.float64, shape, "x") for shape in shapes]
+    weights = [function.weights[i] for i in sorted(function.weights)]
+
+    def body(*tensors: Any) -> list[Any]:
+        with tf.GradientTape() as tape:
+            for t in tensors:
+                tape.watch(t)
+            made = function.outputs(list(tensors))
+            terms = [raw.Mul(t, w) for t, w in zip(made, weights, strict=True)]
+        found = tape.gradient(terms, list(tensors))
+        return [None if g is None else _dense(g) for g in found]
+
+    graph, gradients = record(body, sample.op, specs)
+    kept = [g for g in gradients if g is not None]
+    graph.outputs.extend(kept)
+    results = interpreter.run_graph(graph.freeze_function(), arrays)
+    left = [np.asarray(r) for r in results]
+    traced = [None if g is None else left.pop(0) for g in gradients]
+    return [None if g is None else np.asarray(_dense(g)._array) for g in eager], traced

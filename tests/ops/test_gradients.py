@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.ops import differences
@@ -30,6 +31,22 @@ def test_first_order(name):
 def test_second_order(name):
     for sample in _checked(name, 2):
         differences.check(sample, order=2)
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_in_a_graph(name):
+    """The gradients of a recorded call, whatever is known of the shapes, are the same."""
+    for sample in _checked(name, 1):
+        if sample.graph is not True:
+            continue
+        for hidden in ("no", "dims", "rank"):
+            eager, traced = differences.graph_gradients(sample, hidden)
+            where = f"{sample!r} with {hidden} shapes"
+            for wanted, got in zip(eager, traced, strict=True):
+                assert (wanted is None) == (got is None), where
+                if wanted is not None:
+                    assert got.shape == wanted.shape, where
+                    np.testing.assert_allclose(got, wanted, 1e-12, 1e-14, err_msg=where)
 
 
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
