@@ -15,6 +15,7 @@ from intaglio.function.kinds import AtomicFunction, ConcreteFunctionKind
 from intaglio.function.signature import Bound, FunctionType, failed_binding
 from intaglio.function.trace_types import Literal, Weakref
 from intaglio.function.user_errors import expected_dtype, graph_failure
+from intaglio.ir.builder import is_node_name
 from intaglio.ir.graph import Graph as FrozenGraph
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.ir.leaks import leaked
@@ -395,6 +396,8 @@ def _described(kind: TraceType, path: tuple[Any, ...]) -> Any:
     """A type as `structured_input_signature` shows it: specs with names, values, placeholders."""
     if isinstance(kind, TensorSpec):
         label = "_".join(map(str, path)).lower()
+        if not is_node_name(label):
+            label = f"tensor_{label}"
         return kind if kind.name else TensorSpec.from_spec(kind, label)
     if isinstance(kind, Literal):
         return kind.value

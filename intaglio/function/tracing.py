@@ -10,6 +10,7 @@ from intaglio.base.composite import CompositeTensor
 from intaglio.function.signature import Bound
 from intaglio.function.trace_types import from_value
 from intaglio.function.user_errors import in_user_code
+from intaglio.ir.builder import is_node_name
 from intaglio.ir.graph import Node
 from intaglio.op import convert, raw
 from intaglio.op.tensor import Tensor
@@ -61,14 +62,15 @@ def _placeholders(
     """What the function is called with; the graph's inputs are made on the way."""
 
     def make(spec: Any, name: str) -> Any:
+        node_name = name if is_node_name(name) else "Placeholder"
         return graph.placeholder(
-            spec.dtype, spec.dims, name, spec.content, user_name=name
+            spec.dtype, spec.dims, node_name, spec.content, user_name=name
         )
 
     context = PlaceholderContext(make)
     arguments: list[Any] = []
     for name, kind, value in zip(bound.names, types, bound.values, strict=True):
-        context.name = _node_name(name)
+        context.name = name
         made = kind.placeholder_value(context)
         if made is NotImplemented:
             made = value
@@ -83,17 +85,10 @@ def _placeholders(
     return arguments
 
 
-def _node_name(name: str) -> str:
-    """A parameter's name as the name of its placeholder: no leading underscore."""
-    return name if not name.startswith("_") else f"arg{name}"
-
-
 def _as_output(value: Any, shown: Callable[..., Any]) -> Any:
     """An output as a tensor of the graph; None and composite values stay."""
     if value is None or isinstance(value, Tensor):
         return value
-    if isinstance(value, Node):
-        return None
     if isinstance(value, CompositeTensor):
         return value
     try:
@@ -101,6 +96,10 @@ def _as_output(value: Any, shown: Callable[..., Any]) -> Any:
     except (TypeError, ValueError):
         raise TypeError(
             "To be compatible with tf.function, Python functions must return zero or more Tensors or ExtensionTypes "
-            f"or None values; in compilation of {shown!r}, found return value of type {type(value).__name__}, "
+            f"or None values; in compilation of {shown!r}, found return value of type {_kind_name(value)}, "
             "which is not a Tensor or ExtensionType."
         ) from None
+
+
+def _kind_name(value: Any) -> str:
+    return "Operation" if isinstance(value, Node) else type(value).__name__

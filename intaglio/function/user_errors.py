@@ -75,12 +75,11 @@ def remade(error: Exception, message: str) -> Exception:
         return errors.MultilineMessageKeyError(
             message, error.args[0] if error.args else ""
         )
-    if kind.__init__ in (
-        Exception.__init__, ValueError.__init__, object.__init__, errors.PyCTError.__init__,
-    ) or kind.__module__ == "builtins":  # fmt: skip
+    owner = next(c for c in kind.__mro__ if "__init__" in c.__dict__)
+    if owner.__module__ == "builtins":
         try:
             return kind(message)
-        except TypeError:
+        except TypeError:  # UnicodeDecodeError and its like take more than a message
             pass
     return errors.StagingError(message)
 

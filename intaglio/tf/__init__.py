@@ -1,5 +1,6 @@
 """The documented TensorFlow API. `from intaglio import tf`."""
 
+import intaglio.graphdef  # graphs as protocol buffers
 import intaglio.ops  # the catalogue
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.log import logger as get_logger

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from intaglio import tf
+from intaglio.base.errors import OperatorNotAllowedInGraphError
 
 
 def raised(error, call):
@@ -72,6 +73,7 @@ class TwoArguments(Exception):
         (Plain("p"), Plain),
         (TwoArguments("t", 2), Exception),
         (ZeroDivisionError("z"), ZeroDivisionError),
+        (OperatorNotAllowedInGraphError("no"), OperatorNotAllowedInGraphError),
         (tf.errors.NotFoundError(None, None, "gone"), tf.errors.NotFoundError),
     ],
     ids=lambda v: getattr(v, "__name__", type(v).__name__),
