@@ -1,0 +1,119 @@
+"""Comparisons and logic, element by element.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/math.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.op import door, operators, raw
+from intaglio.op.tensor import Tensor
+from intaglio.tf.math.constants import constant_of
+
+
+def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """True where x == y; the shapes broadcast. Raises InvalidArgumentError if they do not.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/equal
+    """
+    return raw.Equal(x, y, name=name)
+
+
+def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """True where x != y; the shapes broadcast. Raises InvalidArgumentError if they do not.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/not_equal
+    """
+    return raw.NotEqual(x, y, name=name)
+
+
+def less(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """True where x < y, for real numbers; the shapes broadcast.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/less
+    """
+    return raw.Less(x, y, name=name)
+
+
+def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """True where x <= y, for real numbers; the shapes broadcast.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/less_equal
+    """
+    return raw.LessEqual(x, y, name=name)
+
+
+def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """True where x > y, for real numbers; the shapes broadcast.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/greater
+    """
+    return raw.Greater(x, y, name=name)
+
+
+def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """True where x >= y, for real numbers; the shapes broadcast.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/greater_equal
+    """
+    return raw.GreaterEqual(x, y, name=name)
+
+
+def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """True where both truth values are; the shapes broadcast.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/logical_and
+    """
+    return raw.LogicalAnd(x, y, name=name)
+
+
+def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """True where at least one truth value is; the shapes broadcast.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/logical_or
+    """
+    return raw.LogicalOr(x, y, name=name)
+
+
+def logical_not(x: Any, name: str | None = None) -> Tensor:
+    """True where x is not.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/logical_not
+    """
+    return raw.LogicalNot(x, name=name)
+
+
+def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
+    """True where exactly one truth value is; the shapes broadcast.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/logical_xor
+    """
+    return operators.logical_xor(x, y, name)
+
+
+def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
+    """A scalar: whether no element of x, in row-major order, is below the one before it.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/is_non_decreasing
+    """
+    with door.level().scoped(name or "is_non_decreasing"):
+        steps = _steps(x)
+        return raw.All(raw.GreaterEqual(steps, constant_of(0, steps)), 0)
+
+
+def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
+    """A scalar: whether each element of x, in row-major order, is above the one before it.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/is_strictly_increasing
+    """
+    with door.level().scoped(name or "is_strictly_increasing"):
+        steps = _steps(x)
+        return raw.All(raw.Greater(steps, constant_of(0, steps)), 0)
+
+
+def _steps(x: Any) -> Tensor:
+    flat: Any = raw.Reshape(x, np.asarray([-1], np.int32))
+    return raw.Sub(flat[1:], flat[:-1])

@@ -1,0 +1,160 @@
+"""Reductions over the rows that share a segment number.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/math.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import int32
+from intaglio.op import convert, door, operators, raw
+from intaglio.op.tensor import Tensor
+from intaglio.tf.math.constants import constant_of
+
+
+def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    """The sums of rows with the same number; the numbers are sorted.
+
+    The result has one row for each number up to the last. Raises InvalidArgumentError if
+    the numbers are negative or not sorted.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/segment_sum
+    """
+    return raw.SegmentSum(data, segment_ids, name=name)
+
+
+def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    """The means of rows with the same number; the numbers are sorted.
+
+    The result has one row for each number up to the last. Raises InvalidArgumentError if
+    the numbers are negative or not sorted.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/segment_mean
+    """
+    return raw.SegmentMean(data, segment_ids, name=name)
+
+
+def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    """The largest elements of rows with the same number; the numbers are sorted.
+
+    The result has one row for each number up to the last. Raises InvalidArgumentError if
+    the numbers are negative or not sorted.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/segment_max
+    """
+    return raw.SegmentMax(data, segment_ids, name=name)
+
+
+def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    """The smallest elements of rows with the same number; the numbers are sorted.
+
+    The result has one row for each number up to the last. Raises InvalidArgumentError if
+    the numbers are negative or not sorted.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/segment_min
+    """
+    return raw.SegmentMin(data, segment_ids, name=name)
+
+
+def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    """The products of rows with the same number; the numbers are sorted.
+
+    The result has one row for each number up to the last. Raises InvalidArgumentError if
+    the numbers are negative or not sorted.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/segment_prod
+    """
+    return raw.SegmentProd(data, segment_ids, name=name)
+
+
+def unsorted_segment_sum(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Tensor:
+    """The sums of rows with the same number, in any order.
+
+    The result has `num_segments` rows; rows of `data` with negative numbers are dropped.
+    Raises InvalidArgumentError for numbers that are too large.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_sum
+    """
+    return raw.UnsortedSegmentSum(data, segment_ids, num_segments, name=name)
+
+
+def unsorted_segment_max(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Tensor:
+    """The largest elements of rows with the same number, in any order.
+
+    The result has `num_segments` rows; rows of `data` with negative numbers are dropped.
+    Raises InvalidArgumentError for numbers that are too large.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_max
+    """
+    return raw.UnsortedSegmentMax(data, segment_ids, num_segments, name=name)
+
+
+def unsorted_segment_min(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Tensor:
+    """The smallest elements of rows with the same number, in any order.
+
+    The result has `num_segments` rows; rows of `data` with negative numbers are dropped.
+    Raises InvalidArgumentError for numbers that are too large.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_min
+    """
+    return raw.UnsortedSegmentMin(data, segment_ids, num_segments, name=name)
+
+
+def unsorted_segment_prod(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Tensor:
+    """The products of rows with the same number, in any order.
+
+    The result has `num_segments` rows; rows of `data` with negative numbers are dropped.
+    Raises InvalidArgumentError for numbers that are too large.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_prod
+    """
+    return raw.UnsortedSegmentProd(data, segment_ids, num_segments, name=name)
+
+
+def unsorted_segment_mean(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Tensor:
+    """The means of rows with the same number, in any order; 0 for numbers without rows.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_mean
+    """
+    with door.level().scoped(name or "UnsortedSegmentMean"):
+        data, ids = convert.to_tensor(data), convert.to_tensor(segment_ids)
+        count = convert.to_tensor(num_segments)
+        sizes = _sizes(data, ids, count)
+        return operators.truediv(raw.UnsortedSegmentSum(data, ids, count), sizes)
+
+
+def unsorted_segment_sqrt_n(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Tensor:
+    """The sums of rows with the same number, over the square root of how many they are.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_sqrt_n
+    """
+    with door.level().scoped(name or "UnsortedSegmentSqrtN"):
+        data, ids = convert.to_tensor(data), convert.to_tensor(segment_ids)
+        count = convert.to_tensor(num_segments)
+        sizes = raw.Sqrt(_sizes(data, ids, count))
+        return operators.truediv(raw.UnsortedSegmentSum(data, ids, count), sizes)
+
+
+def _sizes(data: Any, ids: Any, count: Any) -> Tensor:
+    """How many rows each number has, at least 1, in the shape of the result's rows."""
+    ones = raw.Fill(raw.Shape(ids), constant_of(1, data))
+    sizes = raw.UnsortedSegmentSum(ones, ids, count)
+    extra = raw.Sub(raw.Rank(data), raw.Rank(ids))
+    column = raw.Fill(raw.ExpandDims(extra, 0), np.asarray(1, np.int32))
+    shape = raw.ConcatV2([raw.Reshape(raw.Cast(count, DstT=int32), [1]), column], 0)
+    return raw.Maximum(raw.Reshape(sizes, shape), constant_of(1, data))
