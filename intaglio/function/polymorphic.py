@@ -274,11 +274,15 @@ class Function(PolymorphicFunction):
                 if len(bound.values) > len(types)
                 else f"missing a required argument: {'args'!r}"
             )
-        return [
-            v if isinstance(v, TypeSpec) and context.for_signature and v.is_subtype_of(t)
-            else t.cast(v)
-            for t, v in zip(types, bound.values, strict=True)
-        ]  # fmt: skip
+        cast: list[Any] = []
+        for kind, value in zip(types, bound.values, strict=True):
+            if not (context.for_signature and isinstance(value, TypeSpec)):
+                cast.append(kind.cast(value))
+            elif value.is_subtype_of(kind):
+                cast.append(value)
+            else:
+                raise TypeError(f"Can not cast {value!r} to {kind!r}")
+        return cast
 
     def _shown_signature(self) -> str:
         return (

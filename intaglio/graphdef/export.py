@@ -93,6 +93,9 @@ def fill_node(proto: Any, node: Node, library: Library, inputs: list[str]) -> No
             tensors.set_attribute(
                 proto.attr[attr.name], value, attr.kind, library.name_of
             )
+    given = node.attrs.get("_user_specified_name")
+    if given is not None:  # the name of the argument that a placeholder stands for
+        tensors.set_attribute(proto.attr["_user_specified_name"], given, "str", None)
     for name, value in type_attributes(node).items():
         kind = (
             "list(type)"

@@ -25,6 +25,7 @@ class Recorder(Level):
         self.graph = graph
         self.scope = ""
         self.control: tuple[Node, ...] = ()
+        self._controlled: set[int] = set()  # nodes that wait for `control` already
         self.device = ""
 
     def execute(
@@ -54,13 +55,21 @@ class Recorder(Level):
             attrs,
             full,
             specs,
-            control=self.control,
+            control=self._waits_for(values) if self.control else (),
             device=self.device,
             skip=4,
         )
+        if self.control:
+            self._controlled.add(id(node))
         if op.stateful:
             graph.note_effects(node)
         return node.outputs
+
+    def _waits_for(self, values: Sequence[SymbolicTensor]) -> tuple[Node, ...]:
+        """The control inputs in force, unless an input waits for them already."""
+        if any(id(v.node) in self._controlled for v in values):
+            return ()
+        return self.control
 
     def _argument_name(self, full: str, op: Op, index: int) -> str:
         """What a constant or captured value is called after the op that takes it."""
@@ -77,9 +86,12 @@ class Recorder(Level):
         attrs = {"value": array, "dtype": spec.dtype}
         # A constant that Python wrote into an expression gets its name from the op that takes it.
         full = self.node_name(name) if name else ""
-        return self.graph.add(
+        node = self.graph.add(
             raw.Const, (), attrs, full, [spec], control=self.control, skip=4
-        ).outputs[0]
+        )
+        if self.control:
+            self._controlled.add(id(node))
+        return node.outputs[0]
 
     def finish(self, op: Op, outputs: Sequence[Tensor]) -> Any:
         return self.graph.nodes[-1]
@@ -106,12 +118,14 @@ class Recorder(Level):
     @contextmanager
     def after(self, nodes: Sequence[Node] | None) -> Iterator[None]:
         """Nodes of the block run after `nodes`; None forgets those in force."""
-        outer = self.control
-        self.control = () if nodes is None else tuple(dict.fromkeys([*outer, *nodes]))
+        outer, self._controlled = (self.control, self._controlled), set()
+        self.control = (
+            () if nodes is None else tuple(dict.fromkeys([*outer[0], *nodes]))
+        )
         try:
             yield
         finally:
-            self.control = outer
+            self.control, self._controlled = outer
 
     @contextmanager
     def on(self, device: str) -> Iterator[None]:
