@@ -146,7 +146,9 @@ def getitem(x: Any, spec: Any, name: str = "strided_slice") -> Tensor:
     Raises TypeError for anything else, InvalidArgumentError (eagerly) or ValueError (in a
     graph) for an index out of bounds or more indices than dimensions.
     """
-    if isinstance(spec, (Tensor, np.ndarray)) and spec.dtype == bool:
+    if type(spec) is bool or (
+        isinstance(spec, (Tensor, np.ndarray)) and spec.dtype == bool
+    ):
         return boolean_mask(x, spec)
     entries = parse(spec)
     here: Any = door.level()

@@ -85,15 +85,15 @@ class Fill(Op):
         return result
 
     def kernel(self, dims, value):
-        sizes = dims.tolist()
-        if value.ndim:
+        sizes = np.atleast_1d(dims).tolist()
+        if value.shape not in ((), (1,)):
             raise invalid_argument(
                 f"value must be a scalar, got shape [{','.join(map(str, value.shape))}]"
             )
         if any(d < 0 for d in sizes):
             bad = next(d for d in sizes if d < 0)
             raise invalid_argument(f"Dimension {bad} must be >= 0")
-        return np.full(sizes, value[()], value.dtype)
+        return np.full(sizes, value.reshape(())[()], value.dtype)
 
     def gradient(self, doutput) -> Any:
         return None, raw.Sum(doutput, raw.Range(0, raw.Rank(doutput), 1))

@@ -273,7 +273,7 @@ class GatherNd(Op):
             at = np.unravel_index(int(np.argmax(bad)), indices.shape[:-1] or (1,))
             row = indices.reshape(-1, depth)[int(np.argmax(bad))].tolist()
             raise invalid_argument(
-                f"indices[{','.join(map(str, map(int, at)))}] = {row} does not index into param shape {brackets(params.shape)}"
+                f"indices[{','.join(map(str, map(int, at)))}] = {row} does not index into param shape {brackets(params.shape)}, node name: GatherNd"
             )
         if depth == 0:
             return np.broadcast_to(params, indices.shape[:-1] + params.shape)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.base import shapes
 from intaglio.base.dtypes import ALL, INDEX, int16, uint16
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import Dims, brackets
@@ -30,31 +31,77 @@ def add_rows(target: Any, places: Any, rows: Any) -> None:
         target[sorted_places[first]] += np.add.reduceat(rows[order], first, axis=0)
 
 
-def check_scatter(target: Dims, indices: Dims, updates: Dims) -> None:
-    """Raises ShapeError unless updates has a slice of target for each row of indices."""
+def parts_differ(target: Dims, indices: Dims, updates: Dims) -> str | None:
+    """Which dimensions of the updates do not fit: "outer" ones, "inner" ones or the "depth".
+
+    The updates have a slice of the target for each row of indices.
+    """
     if target is None or indices is None or updates is None or not indices:
-        return
+        return None
     depth = indices[-1]
     if depth is None:
-        return
+        return None
     if depth > len(target):
-        raise ShapeError(
-            f"Inner dimension of indices ({depth}) must be at most the rank of the output ({len(target)})"
-        )
-    wanted = indices[:-1] + target[depth:]
-    if len(wanted) != len(updates) or any(
-        None not in (a, b) and a != b for a, b in zip(wanted, updates, strict=True)
-    ):
-        raise ShapeError(
-            f"Dimensions [0,{len(indices) - 1}) of indices[shape={brackets(indices)}] = {brackets(indices[:-1])} "
-            f"must match dimensions [0,{len(indices) - 1}) of updates[shape={brackets(updates)}] = {brackets(updates[: len(indices) - 1])}"
-            f" and its other dimensions the output's {brackets(target[depth:])}"
-        )
+        return "depth"
+    outer = len(indices) - 1
+    if not shapes.compatible(indices[:outer], updates[:outer]):
+        return "outer"
+    if not shapes.compatible(target[depth:], updates[outer:]):
+        return "inner"
+    return None
 
 
-def scatter(kind: str, target: Any, indices: Any, updates: Any, policy: str) -> Any:
+def check_scatter(target: Dims, indices: Dims, updates: Dims) -> None:
+    """Raises ShapeError unless the shapes of a scatter's inputs fit together."""
+    wrong = parts_differ(target, indices, updates)
+    if wrong is None:
+        return
+    n = len(indices) - 1  # type: ignore[arg-type]
+    depth = indices[-1]  # type: ignore[index]
+    if wrong == "depth":
+        raise ShapeError(
+            f"Inner dimension of indices ({depth}) must be at most the rank of the output ({len(target)})"  # type: ignore[arg-type]
+        )
+    if wrong == "outer":
+        raise ShapeError(
+            f"Dimensions [0,{n}) of indices[shape={brackets(indices)}] = {brackets(indices[:n])} "  # type: ignore[index]
+            f"must match dimensions [0,{n}) of updates[shape={brackets(updates)}] = {brackets(updates[:n])}"  # type: ignore[index]
+        )
+    rest = target[depth:]  # type: ignore[index]
+    raise ShapeError(
+        f"Dimensions [{depth},{len(target)}) of input[shape={brackets(target)}] = {brackets(rest)} "  # type: ignore[arg-type]
+        f"must match dimensions [{n},{len(updates)}) of updates[shape={brackets(updates)}] = {brackets(updates[n:])}"  # type: ignore[arg-type,index]
+    )
+
+
+def _check_now(target: Any, indices: Any, updates: Any, copied: bool) -> None:
+    """The kernels' check, whose texts are others than inference's."""
+    wrong = parts_differ(target, indices, updates)
+    if wrong is None:
+        return
+    n = len(indices) - 1
+    if wrong == "depth":
+        raise invalid_argument(
+            f"index innermost dimension length must be <= tensor rank; saw: {indices[-1]} vs. {len(target)}"
+        )
+    if copied:
+        raise invalid_argument(
+            f"Outer dimensions of indices and update must match. Indices shape: {brackets(indices)}, updates shape:{brackets(updates)}"
+            if wrong == "outer"
+            else f"Inner dimensions of output shape must match inner dimensions of updates shape. Output: {brackets(target)} updates: {brackets(updates)}"
+        )
+    raise invalid_argument(
+        f"Dimensions [0,{n}) of indices[shape={brackets(indices)}] must match dimensions [0,{n}) of updates[shape={brackets(updates)}]"
+        if wrong == "outer"
+        else f"Dimensions [{indices[-1]},{len(target)}) of input[shape={brackets(target)}] must match dimensions [{n},{len(updates)}) of updates[shape={brackets(updates)}]"
+    )
+
+
+def scatter(
+    kind: str, target: Any, indices: Any, updates: Any, policy: str, copied: bool = True
+) -> Any:
     """A copy of target with the updates carried out; target itself if it is fresh."""
-    check_scatter(target.shape, indices.shape, updates.shape)
+    _check_now(target.shape, indices.shape, updates.shape, copied)
     depth = indices.shape[-1] if indices.ndim else 1
     head = target.shape[:depth]
     bad = out_of_bounds(indices, head)
@@ -114,7 +161,7 @@ class ScatterNd(Op):
         kind = "add"
         if updates.dtype == bool:
             kind = "max"
-        return scatter(kind, target, indices, updates, bad_indices_policy)
+        return scatter(kind, target, indices, updates, bad_indices_policy, False)
 
     def gradient(self, indices, doutput) -> Any:
         return None, raw.GatherNd(doutput, indices), None

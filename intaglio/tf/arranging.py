@@ -169,7 +169,7 @@ def split(
     if sizes.dims == ():
         raise ValueError(
             "Rank-0 tensors are not supported as the num_or_size_splits argument to split. "
-            f"Argument provided: {num_or_size_splits}"
+            f"Argument provided: {num_or_size_splits!s}"
         )
     if num is None:
         num = sizes.dims[0] if sizes.dims else None
@@ -209,7 +209,7 @@ def pad(
     if kind not in ("REFLECT", "SYMMETRIC"):
         raise ValueError(
             'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or '
-            f'"SYMMETRIC". Received `mode` = {mode}'
+            f'"SYMMETRIC". Received `mode` = {kind}'
         )
     return raw.MirrorPad(tensor, paddings, mode=kind, name=name or "MirrorPad")
 

@@ -43,7 +43,7 @@ def constant(
     if isinstance(value, EagerTensor):
         if wanted is not None and value.dtype is not wanted:
             raise TypeError(
-                f"Cannot convert {value!r} to EagerTensor of dtype {wanted.name}"
+                f"Expected tensor {value} with dtype {wanted!r}, but got dtype {value.dtype!r}."
             )
         array = value._array
         if shape is None and door.level().eager:
@@ -69,7 +69,7 @@ def _shaped(array: Any, dims: Dims, value: Any) -> Any:
         result[...] = array.reshape(())
         return result
     raise TypeError(
-        f"Eager execution of tf.constant with unsupported shape. Tensor {array!r} (converted from {value!r}) "
+        f"Eager execution of tf.constant with unsupported shape. Tensor {array} (converted from {value!r}) "
         f"has {array.size:d} elements, but got `shape` {shapes.text(dims)} with {count} elements)."
     )
 
@@ -137,8 +137,7 @@ def static_dims(shape: Any) -> tuple[int, ...] | None:
                     d = d.spec.value
                 elif d is None:
                     raise ValueError(
-                        "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor. "
-                        "A dimension that is not known yet is tf.shape(x)[i]."
+                        "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
                     )
                 if getattr(d, "shape", ()) != ():
                     raise ValueError(f"A shape is a list of integers, not {shape!r}.")
@@ -375,7 +374,9 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
     try:
         return TensorShape(shapes.broadcast(as_dims(x), as_dims(y)))
     except ShapeError:
-        raise ValueError(f"Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension pair they are either equal or one of them is 1. Received: {x} and {y}.") from None
+        raise ValueError(
+            f"Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension pair they are either equal or one of them is 1. Received: {x} and {y}."
+        ) from None
 
 
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:

@@ -124,7 +124,7 @@ def searchsorted(
     """
     if side not in ("left", "right"):
         raise ValueError(
-            f"side must be either 'right' or 'left'. Received: side={side}."
+            f"Argument `side` must be either 'right' or 'left'. Received: `side` = '{side}'."
         )
     rows, wanted = convert.to_tensor(sorted_sequence), convert.to_tensor(values)
     if wanted.dtype is not rows.dtype and not isinstance(values, Tensor):

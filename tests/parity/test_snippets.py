@@ -20,7 +20,7 @@ def _plain(text: str) -> str:
     """Without what differs for good: addresses, modules, node names of eager ops."""
     text = re.sub(r"0x[0-9a-f]+", "0x", text)
     text = re.sub(r"\{\{function_node [^}]*\}\} ", "", text)
-    text = re.sub(r"(\[Op:\w+\])( name: ?\w*)? *", r"\1", text)
+    text = re.sub(r"(\[Op:\w+\])( name: ?[\w/]*)? *", r"\1", text)
     return re.sub(r"<class '[\w.]*\.(\w+)'>", r"<class '\1'>", text)
 
 
