@@ -158,22 +158,21 @@ class Sigmoid(Analytic):
         return s.div(one, s.add(one, s.exp(s.neg(x))))
 
     def gradient(self, dy, y) -> Any:
-        return raw.SigmoidGrad(y, dy)
+        return raw.SigmoidGrad(conjugate(y), dy)
 
 
 @op
 class SigmoidGrad(AnalyticGradient):
-    """The gradient of Sigmoid by its output: dy * y * (1 - y)."""
+    """The gradient of Sigmoid by its output: dy * y * (1 - y); conjugating is the caller's part."""
 
     def kernel(self, y, dy):
-        y = np.conjugate(y) if y.dtype.kind == "c" else y
         return np.multiply(np.multiply(dy, np.subtract(y.dtype.type(1), y)), y)
 
     def gradient(self, dz, y, dy) -> Any:
         cy, cdy = conjugate(y), conjugate(dy)
         dz_dy = raw.Mul(dz, cdy)
         slope = raw.Sub(dz_dy, raw.Mul(constant(2, y), raw.Mul(dz_dy, cy)))
-        return slope, raw.SigmoidGrad(y, dz)
+        return slope, raw.SigmoidGrad(conjugate(y), dz)
 
 
 # -- trigonometric -------------------------------------------------------------------
@@ -301,20 +300,19 @@ class Tanh(Analytic):
         return s.tanh(x)
 
     def gradient(self, dy, y) -> Any:
-        return raw.TanhGrad(y, dy)
+        return raw.TanhGrad(conjugate(y), dy)
 
 
 @op
 class TanhGrad(AnalyticGradient):
-    """The gradient of Tanh by its output: dy * (1 - y * y)."""
+    """The gradient of Tanh by its output: dy * (1 - y * y); conjugating is the caller's part."""
 
     def kernel(self, y, dy):
-        y = np.conjugate(y) if y.dtype.kind == "c" else y
         return np.multiply(dy, np.subtract(y.dtype.type(1), np.multiply(y, y)))
 
     def gradient(self, dz, y, dy) -> Any:
         product = raw.Mul(raw.Mul(dz, constant(-2, y)), conjugate(dy))
-        return raw.Mul(product, conjugate(y)), raw.TanhGrad(y, dz)
+        return raw.Mul(product, conjugate(y)), raw.TanhGrad(conjugate(y), dz)
 
 
 @op
