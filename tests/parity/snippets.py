@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import json
+import linecache
 import os
 import sys
 import tempfile
@@ -66,6 +67,8 @@ def run(program: str, tf: Any) -> dict[str, str]:
     """What comes of a program: `value`, `printed` and `error`, those there are."""
     import numpy as np
 
+    lines = program.splitlines(keepends=True)
+    linecache.cache["<snippet>"] = (len(program), None, lines, "<snippet>")
     tree = ast.parse(program)
     last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
     space: dict[str, Any] = {"tf": tf, "np": np, "__name__": "snippet"}

@@ -1,0 +1,142 @@
+"""`tf.py_function` and `tf.numpy_function`: Python in the middle of a graph.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/py_function and
+https://www.tensorflow.org/api_docs/python/tf/numpy_function.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import intaglio.autodiff.python_calls as _gradients
+from intaglio.base.dtypes import as_dtype
+from intaglio.base.errors import InvalidArgumentError
+from intaglio.op import convert, door, raw
+from intaglio.op.tensor import Tensor
+from intaglio.ops.python_call import Token, as_list, outputs_of, translated
+
+
+def _checked(name: str, func: Any, inp: Any, Tout: Any) -> Any:
+    """A decorator if there is no function yet. Raises TypeError for missing arguments."""
+    if Tout is None:
+        raise TypeError(
+            f"Missing required argument: 'Tout'\n  If using tf.{name} as a decorator, "
+            "set `Tout`\n  **by name** above the function:\n  "
+            f"`@tf.{name}(Tout=tout)`"
+        )
+    if func is not None and inp is None:
+        raise TypeError(
+            "Missing argument `inp`:\n  You must set the `inp` argument (the list of "
+            "arguments to the\n  function), unless you use `tf."
+            f"{name}` as a decorator(`func=None`)."
+        )
+
+
+def _types(Tout: Any) -> tuple[list[Any], bool]:
+    many = isinstance(Tout, (list, tuple))
+    specs = list(Tout) if many else [Tout]
+    return [as_dtype(getattr(s, "dtype", s)) for s in specs], many
+
+
+def _declared(outputs: Any, many: bool) -> Any:
+    """The outputs as the caller declared them: one, or a list."""
+    return outputs if many or not isinstance(outputs, list) else outputs[0]
+
+
+def py_function(
+    func: Callable[..., Any] | None = None,
+    inp: Sequence[Any] | None = None,
+    Tout: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Calls `func` with eager tensors whenever the program reaches it, graphs included.
+
+    `Tout` is the dtype (or spec) of what it returns, or a list of them. Gradients flow
+    through the call. An exception of `func` becomes the error of its status:
+    InvalidArgumentError for ValueError and TypeError, UnknownError for most. Without
+    `func`, a decorator.
+    """
+    _checked("py_function", func, inp, Tout)
+    if func is None:
+        return _decorator(py_function, Tout, name)
+    if not callable(func):
+        raise ValueError(
+            f"Expected func to be callable. Received func={func} of type {type(func)}."
+        )
+    types, many = _types(Tout)
+    if door.level().eager:
+        return _declared(_now(func, inp, types), many)
+    outputs = raw.EagerPyFunc(
+        list(inp or ()), token=Token.of(func), Tout=types, name=name or "EagerPyFunc"
+    )
+    return _declared(outputs, many)
+
+
+def _now(func: Callable[..., Any], inp: Any, types: list[Any]) -> list[Tensor]:
+    """The call at once; tapes see the ops of the function itself."""
+    tensors = [convert.to_tensor(value) for value in inp]
+    token = Token.of(func)
+    try:
+        return outputs_of(func(*tensors), types, token)
+    except Exception as e:
+        error = (
+            e
+            if isinstance(e, InvalidArgumentError) and f"{token} returns" in e.message
+            else translated(e)
+        )
+        error._message += " [Op:EagerPyFunc] name: "
+        raise error from e
+
+
+def numpy_function(
+    func: Callable[..., Any] | None = None,
+    inp: Sequence[Any] | None = None,
+    Tout: Any = None,
+    stateful: bool = True,
+    name: str | None = None,
+) -> Any:
+    """Calls `func` with NumPy arrays whenever the program reaches it, graphs included.
+
+    No gradient flows through the call. `stateful=False` says that equal inputs give equal
+    answers without effects. In a graph the returned arrays must have the dtypes of `Tout`.
+    Without `func`, a decorator.
+    """
+    _checked("numpy_function", func, inp, Tout)
+    if func is None:
+        return _decorator(
+            functools.partial(numpy_function, stateful=stateful), Tout, name
+        )
+    if door.level().eager:
+        arrays = [np.array(convert.to_tensor(v)) for v in inp or ()]
+        made = [convert.to_tensor(v) for v in as_list(func(*arrays))]
+        return made[0] if len(made) == 1 else made or None
+    if not callable(func):
+        raise ValueError(
+            f"Expected func to be callable. Received func={func} of type {type(func)}."
+        )
+    types, many = _types(Tout)
+    op = raw.PyFunc if stateful else raw.PyFuncStateless
+    outputs = op(
+        list(inp or ()), token=Token.of(func), Tout=types, name=name or op.name
+    )
+    return _declared(outputs, many)
+
+
+def _decorator(call: Callable[..., Any], Tout: Any, name: str | None) -> Any:
+    def decorate(func: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(func)
+        def wrapped(*args: Any) -> Any:
+            return call(func, list(args), Tout, name=name)
+
+        return wrapped
+
+    return decorate
+
+
+GRADIENTS = _gradients  # importing it teaches the tape to differentiate the calls
+
+__all__ = ["numpy_function", "py_function"]
