@@ -78,6 +78,9 @@ def _called(
         result, grad_fn = f(*args, **kwargs)
     finally:
         door.unwatch(used, level)
+    for variable in used.variables.values():  # tapes that did not see it being read
+        for watcher in level.watchers:
+            watcher.watch_variable(variable)
     given = [*args, *kwargs.values()]
     variables = [v for v in used.variables.values() if all(v is not a for a in given)]
     if variables and not _takes_variables(grad_fn):

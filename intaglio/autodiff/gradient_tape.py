@@ -187,6 +187,7 @@ class GradientTape:
                 for g in nest.flatten(output_gradients)
             ]
         found = self._differentiate(tape, targets, flat, weights, wanted)
+        self._spent()
         return nest.pack_sequence_as(sources, found)
 
     def jacobian(
@@ -208,15 +209,15 @@ class GradientTape:
         self._check_pfor(experimental_use_pfor, "jacobian")
         flat = nest.flatten(sources)
         target = convert.to_tensor(target) if hasattr(target, "handle") else target
-        shape = target.shape.as_list()
         found: list[Any] = [None] * len(flat)
         if as_dtype(target.dtype) in TRAINABLE:
             found = jacobians(tape.entries, target, flat)
+        self._spent()
         if wanted is UnconnectedGradients.ZERO:
             for i, source in enumerate(flat):
                 if found[i] is None:
-                    whole = tuple(shape) + tuple(source.shape)
-                    found[i] = filled(as_dtype(source.dtype), whole, 0)
+                    whole = target.shape.concatenate(source.shape)
+                    found[i] = filled(as_dtype(source.dtype), tuple(whole), 0)
         return nest.pack_sequence_as(sources, found)
 
     def batch_jacobian(
@@ -247,6 +248,7 @@ class GradientTape:
         unconnected(unconnected_gradients)
         self._check_pfor(experimental_use_pfor, "batch_jacobian")
         found = batch_jacobian(tape.entries, target, source)
+        self._spent()
         if found is None:
             whole = tuple(of_target) + tuple(of_source)[1:]
             return filled(as_dtype(target.dtype), whole, 0)
@@ -260,7 +262,7 @@ class GradientTape:
             )
 
     def _usable(self) -> Tape:
-        """The tape, paused and spent unless it is persistent."""
+        """The tape; it stops recording unless it is persistent."""
         tape = self._tape
         if tape is None:
             raise RuntimeError(
@@ -271,10 +273,13 @@ class GradientTape:
                 self._pop_tape()
             else:
                 warn_few(_INSIDE, "", 1)
-        if not self._persistent:
-            self._watched_variables = tuple(tape.variables.values())
-            self._tape = None
         return tape
+
+    def _spent(self) -> None:
+        """Forgets what was recorded, unless the tape is persistent."""
+        if not self._persistent and self._tape is not None:
+            self._watched_variables = tuple(self._tape.variables.values())
+            self._tape = None
 
     def _is_target(self, target: Any) -> bool:
         if as_dtype(target.dtype) in TRAINABLE:

@@ -1,0 +1,174 @@
+"""custom_gradient, recompute_grad, grad_pass_through, RegisterGradient. Asked of TensorFlow 2.21."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+from intaglio.op import raw
+from tests.autodiff.orders import assert_derivatives
+
+
+@tf.custom_gradient
+def log1pexp(x):
+    e = raw.Exp(x)
+
+    def grad(upstream):
+        return upstream * (1.0 - 1.0 / (1.0 + e))
+
+    return raw.Log(1.0 + e), grad
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "traced"])
+def test_log1pexp_keeps_its_gradient_where_the_naive_one_is_lost(wrap):
+    x = tf.constant(100.0)
+    function = wrap(log1pexp)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = function(x)
+    assert float(tape.gradient(y, x)) == 1.0
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "traced"])
+def test_higher_orders(wrap):
+    assert_derivatives(wrap(lambda x: log1pexp(x * x) * x), 0.4, 3)
+
+
+def test_a_tape_inside_a_function():
+    @tf.function
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = log1pexp(x)
+        return tape.gradient(y, x)
+
+    assert float(slope(tf.constant(100.0))) == 1.0
+
+
+def test_structures_and_missing_gradients():
+    seen = []
+
+    @tf.custom_gradient
+    def two(a, b):
+        def grad(da, db):
+            seen.append((float(da), int(db)))
+            return da * 5.0, None
+
+        return (a * 2.0, b * 2), grad
+
+    x, i = tf.constant(3.0), tf.constant(2)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y, j = two(x, i)
+    assert int(j) == 4
+    assert float(tape.gradient(y, x)) == 5.0
+    assert seen == [(1.0, 0)]
+
+
+def test_variables_of_the_function():
+    v = tf.Variable(2.0)
+
+    @tf.custom_gradient
+    def scaled(x):
+        def grad(upstream, variables=None):
+            assert variables == [v]
+            return upstream * 7.0, [upstream * 11.0]
+
+        return x * v, grad
+
+    def both():
+        x = tf.constant(3.0)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = scaled(x)
+        return tape.gradient(y, [x, v])
+
+    for function in (both, tf.function(both)):
+        assert [float(g) for g in function()] == [7.0, 11.0]
+
+
+def test_variables_must_be_taken():
+    v = tf.Variable(2.0)
+
+    @tf.custom_gradient
+    def scaled(x):
+        return x * v, lambda upstream: upstream
+
+    with pytest.raises(TypeError, match="must accept keyword argument 'variables'"):
+        scaled(tf.constant(3.0))
+
+
+def test_keyword_arguments_are_for_eager_calls():
+    @tf.custom_gradient
+    def scaled(x, by=2.0):
+        return x * by, lambda upstream: upstream * by
+
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = scaled(x, by=4.0)
+    assert float(tape.gradient(y, x)) == 4.0
+    with pytest.raises(ValueError, match="only when eager execution is enabled"):
+        tf.function(lambda v: scaled(v, by=4.0))(x)
+
+
+def test_wrong_number_of_gradients():
+    @tf.custom_gradient
+    def bad(x):
+        return x * 1.0, lambda upstream: (upstream, upstream)
+
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = bad(x)
+    with pytest.raises(
+        ValueError, match="expected to return 1 gradients, but returned 2"
+    ):
+        tape.gradient(y, x)
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "traced"])
+def test_recompute_grad(wrap):
+    v = tf.Variable(2.0, dtype=tf.float64)
+    calls = []
+
+    @tf.recompute_grad
+    def block(x):
+        calls.append(1)
+        return raw.Sin(x * v) * x
+
+    function = wrap(block)
+    x = tf.constant(0.7, tf.float64)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = function(x)
+    dx, dv = tape.gradient(y, [x, v])
+    assert len(calls) == 2
+    np.testing.assert_allclose(dx, np.sin(1.4) + 1.4 * np.cos(1.4))
+    np.testing.assert_allclose(dv, 0.49 * np.cos(1.4))
+
+
+def test_grad_pass_through():
+    x = tf.constant(3.2)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.grad_pass_through(raw.Round)(x * 1.5)
+    assert float(y) == 5.0
+    assert float(tape.gradient(y, x)) == 1.5
+
+
+def test_registered_gradients():
+    name = "TestsOwnGradient"
+
+    @tf.RegisterGradient(name)
+    def own(op, upstream):
+        assert op.type == "Square"
+        return upstream * op.inputs[0] * 100.0
+
+    with pytest.raises(KeyError, match="Registering two gradient with name"):
+        tf.RegisterGradient(name)(own)
+    with pytest.raises(KeyError):
+        tf.RegisterGradient("Mul")(own)
+    with pytest.raises(TypeError):
+        tf.RegisterGradient(3)

@@ -1,0 +1,104 @@
+"""Jacobians and Hessians. Answers and messages asked of TensorFlow 2.21."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+from intaglio.op import raw
+
+X = tf.constant([1.0, 2.0])
+M = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+needs_loops = pytest.mark.skipif(
+    "StatelessWhile" not in raw.CATALOGUE, reason="the catalogue has no loops yet"
+)
+
+
+def jacobian(function, x, **options):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = function(x)
+    return tape.jacobian(y, x, **options)
+
+
+def test_elementwise():
+    np.testing.assert_array_equal(
+        jacobian(lambda x: x * x, X), [[2.0, 0.0], [0.0, 4.0]]
+    )
+
+
+def test_shapes_are_joined():
+    found = jacobian(lambda m: raw.MatMul(m, [[1.0], [2.0]]), M)
+    assert found.shape == (3, 1, 3, 2)
+    np.testing.assert_array_equal(found[1, 0], [[0, 0], [1, 2], [0, 0]])
+
+
+def test_structures_and_unconnected_sources():
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(X)
+        y = X * X
+    found = tape.jacobian(y, {"a": X, "b": [M]})
+    assert found["b"] == [None]
+    assert found["a"].shape == (2, 2)
+    zero = tape.jacobian(y, M, unconnected_gradients="zero")
+    assert zero.shape == (2, 3, 2)
+    again = tape.jacobian(y, X, experimental_use_pfor=False)
+    np.testing.assert_array_equal(again, found["a"])
+
+
+def test_second_derivatives():
+    with tf.GradientTape() as outer:
+        outer.watch(X)
+        with tf.GradientTape() as inner:
+            inner.watch(X)
+            y = X * X * X
+        first = inner.gradient(y, X)
+    np.testing.assert_array_equal(outer.jacobian(first, X), [[6.0, 0.0], [0.0, 12.0]])
+
+
+def test_a_tape_sees_a_jacobian():
+    with tf.GradientTape() as outer:
+        outer.watch(X)
+        y = jacobian(lambda x: x * x * x, X)
+    np.testing.assert_array_equal(outer.gradient(y, X), [6.0, 12.0])
+
+
+def test_batch_jacobian():
+    with tf.GradientTape() as tape:
+        tape.watch(M)
+        y = M * M
+    found = tape.batch_jacobian(y, M)
+    np.testing.assert_array_equal(found, [np.diag(2 * row) for row in M.numpy()])
+
+
+def test_misuse_is_refused():
+    with pytest.raises(RuntimeError, match="must be created with persistent=True"):
+        jacobian(lambda x: x, X, experimental_use_pfor=False)
+    with tf.GradientTape() as tape:
+        tape.watch(M)
+        y = raw.Transpose(M, [1, 0])
+    with pytest.raises(ValueError, match="Need first dimension of target shape"):
+        tape.batch_jacobian(y, M)
+    with pytest.raises(RuntimeError, match="not supported when eager execution"):
+        tf.hessians(y, M)
+
+
+@needs_loops
+@pytest.mark.parametrize("shape", [[2], [None], None], ids=str)
+def test_in_a_function(shape):
+    @tf.function(input_signature=[tf.TensorSpec(shape)])
+    def inside(x):
+        return jacobian(lambda v: v * v, x)
+
+    np.testing.assert_array_equal(inside(X), [[2.0, 0.0], [0.0, 4.0]])
+
+
+@needs_loops
+@pytest.mark.parametrize("shape", [[2], [None]], ids=str)
+def test_hessians(shape):
+    @tf.function(input_signature=[tf.TensorSpec(shape)])
+    def inside(x):
+        return tf.hessians(x * x * x, x)[0]
+
+    np.testing.assert_array_equal(inside(X), [[6.0, 0.0], [0.0, 12.0]])
