@@ -172,6 +172,81 @@ def _number(tensor: Any) -> float:
     return float(np.asarray(tensor._array))
 
 
+def complex_variables(sample: Sample) -> list[str]:
+    """The inputs that are complex128 arrays, or lists of such."""
+    found = []
+    for name, value in calls.inputs_of(sample).items():
+        first = value[0] if isinstance(value, list) and value else value
+        wanted = sample.wrt is None or name in sample.wrt
+        if wanted and isinstance(first, np.ndarray) and first.dtype == np.complex128:
+            found.append(name)
+    return found
+
+
+def check_complex(sample: Sample) -> None:
+    """The first order check for complex128 inputs.
+
+    With the gradient w of an output f, that of an input x is the g for which
+    Re <w, df> = Re <g, dx> (the first side conjugated): TensorFlow's convention.
+    """
+    inputs = calls.inputs_of(sample)
+    names = complex_variables(sample)
+    start: list[np.ndarray] = calls.flat([inputs[n] for n in names])
+    rng = np.random.RandomState(zlib.crc32(sample.label.encode()))
+
+    def outputs(tensors: list[Any]) -> list[Any]:
+        left = list(tensors)
+        given = {
+            n: [left.pop(0) for _ in inputs[n]]
+            if isinstance(inputs[n], list)
+            else left.pop(0)
+            for n in names
+        }
+        made = calls.call(sample, {**inputs, **given})
+        return [t for t in made if t.dtype.is_floating or t.dtype.is_complex]
+
+    tensors = _tensors(start)
+    with tf.GradientTape() as tape:
+        for t in tensors:
+            tape.watch(t)
+        made = outputs(tensors)
+    weights = [
+        np.asarray(rng.uniform(-1, 1, t.dims) + 1j * rng.uniform(-1, 1, t.dims))
+        for t in made
+    ]
+    weights = [
+        w if t.dtype.is_complex else w.real.astype(t.dtype.numpy)
+        for w, t in zip(weights, made, strict=True)
+    ]
+    gradients = tape.gradient(made, tensors, output_gradients=_tensors(weights))
+
+    def value(arrays: list[np.ndarray]) -> float:
+        results = [np.asarray(t._array) for t in outputs(_tensors(arrays))]
+        return _inner(weights, results)
+
+    direction = [rng.uniform(-1, 1, a.shape) + 1j * rng.uniform(-1, 1, a.shape) for a in start]  # fmt: skip
+    up = [a + STEP * d for a, d in zip(start, direction, strict=True)]
+    down = [a - STEP * d for a, d in zip(start, direction, strict=True)]
+    quotient = (value(up) - value(down)) / (2 * STEP)
+    exact = _inner(
+        [
+            np.zeros(()) if g is None else np.asarray(_dense(g)._array)
+            for g in gradients
+        ],
+        direction,
+    )
+    tolerance = sample.grad_tol or TOLERANCE
+    assert abs(exact - quotient) <= tolerance * max(1.0, abs(quotient)), (
+        f"{sample!r}: the derivative is {quotient} by differences and {exact} by the gradient rule"
+    )
+
+
+def _inner(left: list[Any], right: list[Any]) -> float:
+    return float(
+        sum(np.sum((np.conj(a) * b).real) for a, b in zip(left, right, strict=True))
+    )
+
+
 def graph_gradients(sample: Sample, hidden: str) -> tuple[list[Any], list[Any]]:
     """The gradients eagerly, and those of a graph that knows less of the shapes.
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.ops import differences
-from tests.ops.calls import NAMES, differentiable, samples_of
+from tests.ops.calls import NAMES, UNSAMPLED, differentiable, samples_of
 
 
 def _checked(name, order):
@@ -18,7 +18,7 @@ def _checked(name, order):
             yield sample
 
 
-DIFFERENTIABLE = [n for n in NAMES if differentiable(n)]
+DIFFERENTIABLE = [n for n in NAMES if differentiable(n) and n not in UNSAMPLED]
 
 
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
@@ -31,6 +31,14 @@ def test_first_order(name):
 def test_second_order(name):
     for sample in _checked(name, 2):
         differences.check(sample, order=2)
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_complex(name):
+    for sample in samples_of(name):
+        checked = sample.grad is True and not sample.error
+        if checked and differences.complex_variables(sample):
+            differences.check_complex(sample)
 
 
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
