@@ -289,28 +289,56 @@ def _bind(
 
 
 def _convert(op: Op, given: Sequence[Any], attrs: dict[str, Any]) -> Sequence[Tensor]:
-    """The inputs as tensors; those of one type variable with one dtype."""
-    types: dict[str, DType] = {}
+    """The inputs as tensors; those of one type variable with one dtype.
+
+    Tensors decide a type variable before arrays and Python values do.
+    """
+    types: dict[str | None, DType] = {}
+    settled = True
+    for index, ((var, fixed, allowed), value) in enumerate(
+        zip(op.slots, given, strict=True)
+    ):
+        if not isinstance(value, Tensor):
+            settled = False
+            continue
+        dtype = value.dtype
+        wanted = fixed if var is None else types.get(var)
+        if wanted is None:
+            if allowed is not None and dtype not in allowed:
+                raise _not_allowed(op, index, dtype)
+            types[var] = dtype
+        elif dtype is not wanted:
+            raise _mismatch(op, index, wanted, dtype)
+    if settled:
+        return given
+    return _converted(op, given, attrs, types)
+
+
+def _converted(
+    op: Op, given: Sequence[Any], attrs: dict[str, Any], types: dict[str | None, DType]
+) -> Sequence[Tensor]:
+    """The inputs as tensors, after the tensors among them have decided what they can."""
     for (var, _, _), value in zip(op.slots, given, strict=True):
-        if var is not None and var not in types:
-            if isinstance(value, Tensor):
-                types[var] = value.dtype
-            else:
-                dtype = attrs.get(var) or convert.dtype_of(value)
-                if dtype is not None:
-                    types[var] = dtype
+        if var is not None and var not in types and not isinstance(value, Tensor):
+            own = hasattr(type(value), "__tf_tensor__")
+            dtype = attrs.get(var) or (convert.dtype_of(value) if own else None)
+            if dtype is not None:
+                types[var] = dtype
     inputs: list[Tensor] = []
     for index, ((var, fixed, allowed), value) in enumerate(
         zip(op.slots, given, strict=True)
     ):
-        wanted = fixed or (types.get(var) if var else None)
+        if isinstance(value, Tensor):
+            inputs.append(value)
+            continue
+        wanted = fixed or types.get(var)
         tensor = _one(op, index, value, wanted)
         if allowed is not None and tensor.dtype not in allowed:
             if wanted or not _empty(value) or dtypes.int32 not in allowed:
-                raise _not_allowed(op, index, tensor.dtype, allowed)
+                raise _not_allowed(op, index, tensor.dtype)
             tensor = _one(op, index, value, dtypes.int32)
-        if var is not None:
-            types.setdefault(var, tensor.dtype)
+        if var is not None and var not in types:
+            types[var] = tensor.dtype
         inputs.append(tensor)
     return inputs
 
@@ -323,26 +351,29 @@ def _empty(value: Any) -> bool:
 
 
 def _one(op: Op, index: int, value: Any, wanted: DType | None) -> Tensor:
-    if isinstance(value, Tensor):
-        if wanted is None or value.dtype is wanted:
-            return value
-        raise _mismatch(op, index, wanted, value.dtype)
     try:
-        return (
-            convert.to_tensor(value, dtype_hint=wanted)
-            if wanted is None
-            else convert.to_tensor(value, wanted)
-        )
+        return convert.to_tensor(value, wanted)
     except (TypeError, ValueError) as e:
-        if (
-            convert.dtype_of(value) is not None
-            and wanted is not None
-            and convert.dtype_of(value) is not wanted
-        ):
-            raise _mismatch(op, index, wanted, convert.dtype_of(value)) from None
-        raise type(e)(
-            f"{e} [argument {op.input_names[index]!r} of {op.name}]"
-        ) from None
+        own = getattr(type(value), "__tf_tensor__", None) and convert.dtype_of(value)
+        if own and wanted is not None and own is not wanted:
+            raise _mismatch(op, index, wanted, own) from None
+        raise _refused(op, op.input_names[index], value, wanted, e) from None
+
+
+def _refused(
+    op: Op, name: str, value: Any, wanted: DType | None, error: Exception
+) -> Exception:
+    """The error of a conversion, with the argument that it was for."""
+    if level().eager:
+        return type(error)(f"{error} [argument {name!r} of {op.name}]")
+    if wanted is not None and isinstance(error, TypeError):
+        return TypeError(
+            f"Expected {wanted.name} passed to parameter '{name}' of op '{op.name}', got"
+            f" {value!r} of type '{type(value).__name__}' instead. Error: {error}"
+        )
+    return type(error)(
+        f"Tried to convert '{name}' to a tensor and failed. Error: {error}"
+    )
 
 
 def _convert_lists(
@@ -361,11 +392,10 @@ def _convert_lists(
             attrs[arg.types] = tuple([t.dtype for t in tensors])
             flat += tensors
             continue
-        if arg.count:
-            if attrs.setdefault(arg.count, len(values)) != len(values):
-                raise ValueError(
-                    f"List argument {arg.name!r} to {op.name!r} Op has {len(values)} elements, not {attrs[arg.count]}."
-                )
+        if arg.count and attrs.setdefault(arg.count, len(values)) != len(values):
+            raise ValueError(
+                f"List argument {arg.name!r} to {op.name!r} Op has {len(values)} elements, not {attrs[arg.count]}."
+            )
         flat += _alike(op, arg, values, types, len(flat), attrs)
     return flat, attrs
 
@@ -398,17 +428,25 @@ def _alike(
     return tensors
 
 
-def _mismatch(op: Op, index: int, wanted: DType, got: DType | None) -> Exception:
-    name = got.name if got else "unknown"
-    text = (
+def _mismatch(op: Op, index: int, wanted: DType, got: DType) -> Exception:
+    eager = (
         f"cannot compute {op.name} as input #{index}(zero-based) was expected to be "
-        f"{_article(wanted)} tensor but is {_article(got) if got else name} tensor"
+        f"a {wanted.kernel_name} tensor but is a {got.kernel_name} tensor"
+    )
+    at = min(index, len(op.slots) - 1)
+    var = op.slots[at][0]
+    first = next((i for i, slot in enumerate(op.slots) if slot[0] == var), at)
+    against = (
+        f"type {wanted.name} of argument {op.input_names[first]!r}"
+        if var is not None and first != at
+        else f"expected type of {wanted.name}"
     )
     return level_error(
         op,
-        text,
+        eager,
         TypeError,
-        f"Input {op_input(op, index)!r} of {op.name!r} Op has type {name} that does not match type {wanted.name} of another argument.",
+        f"Input {op_input(op, index)!r} of {op.name!r} Op has type {got.name} that does"
+        f" not match {against}.",
     )
 
 
@@ -425,25 +463,23 @@ def level_error(op: Op, eager: str, graph: type[Exception], text: str) -> Except
     return graph(text)
 
 
-def _article(dtype: DType) -> str:
-    name = {
-        dtypes.float32: "float",
-        dtypes.float64: "double",
-        dtypes.float16: "half",
-    }.get(dtype, dtype.name)
-    return f"a {name}"
-
-
-def _not_allowed(
-    op: Op, index: int, dtype: DType, allowed: frozenset[DType]
-) -> Exception:
-    names = ", ".join(sorted(d.name for d in allowed))
-    text = f"Value for attr 'T' of {dtype.name} is not in the list of allowed values: {names}\n\t; NodeDef: {{{{node {op.name}}}}}; [Op:{op.name}] name: "
+def _not_allowed(op: Op, index: int, dtype: DType) -> Exception:
+    var, _, allowed = op.slots[index]
+    listed: Any = getattr(type(op), var or "", None) or sorted(
+        allowed or (), key=lambda d: d.name
+    )
+    names = ", ".join([d.kernel_name for d in listed])
+    eager = (
+        f"Value for attr '{var}' of {dtype.kernel_name} is not in the list of allowed"
+        f" values: {names}\n\t; NodeDef: {{{{node {op.name}}}}}; Op<name={op.name};"
+        f" signature={op.sig.text}>"
+    )
     return level_error(
         op,
-        text,
+        eager,
         TypeError,
-        f"Value passed to parameter '{op_input(op, index)}' has DataType {dtype.name} not in list of allowed values: {names}",
+        f"Value passed to parameter '{op_input(op, index)}' has DataType {dtype.name} not"
+        f" in list of allowed values: {', '.join([d.name for d in listed])}",
     )
 
 
