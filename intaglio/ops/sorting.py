@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import ALL, INDEX, REAL, DType, int16, int32
+from intaglio.base import shapes
+from intaglio.base.dtypes import ALL, INDEX, REAL, DType, bool_, int16, int32
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import Dims
 from intaglio.op import raw
@@ -117,6 +118,65 @@ class TopK(Op):
 
     def gradient(self, dvalues, input: Spec, indices) -> Any:
         return top_gradient(dvalues, input, indices)
+
+
+class InTop(Op):
+    """For each row of predictions, whether the target class is among the k largest."""
+
+    differentiable = False
+    T = INDEX
+
+    def vector(self, predictions: Spec, targets: Spec) -> Spec:
+        """One answer for each row."""
+        if predictions.rank not in (2, None):
+            raise ShapeError(f"Shape must be rank 2 but is rank {predictions.rank}")
+        if targets.rank not in (1, None):
+            raise ShapeError(f"Shape must be rank 1 but is rank {targets.rank}")
+        rows = predictions.shape[:1] if predictions.shape else (None,)
+        return Spec(bool_, shapes.merge(rows, targets.shape))
+
+    def answers(self, predictions: Any, targets: Any, k: int) -> np.ndarray:
+        """Ties at the k-th place count; classes out of range and rows not finite do not."""
+        if predictions.ndim != 2 or targets.ndim != 1:
+            raise invalid_argument("predictions must be 2-dimensional")
+        if len(predictions) != len(targets):
+            raise invalid_argument(
+                f"First dimension of predictions {len(predictions)} must match length of targets {len(targets)}"
+            )
+        classes = predictions.shape[1]
+        inside = (targets >= 0) & (targets < classes)
+        rows = np.arange(len(targets))
+        mine = predictions[rows, np.where(inside, targets, 0)] if classes else None
+        if mine is None:
+            return np.zeros(len(targets), np.bool_)
+        larger = (predictions > mine[:, None]).sum(1)
+        return inside & np.isfinite(mine) & (larger < k)
+
+
+@op
+class InTopKV2(InTop):
+    """Whether the targets are among the k largest predictions."""
+
+    signature = "predictions: float32, targets: T, k: T -> precision: bool"
+
+    def infer(self, predictions: Spec, targets: Spec) -> Spec:
+        return self.vector(predictions, targets)
+
+    def kernel(self, predictions, targets, k):
+        return self.answers(predictions, targets, int(k))
+
+
+@op
+class InTopK(InTop):
+    """InTopKV2 with k as an attribute."""
+
+    signature = "predictions: float32, targets: T; k: int -> precision: bool"
+
+    def infer(self, predictions: Spec, targets: Spec) -> Spec:
+        return self.vector(predictions, targets)
+
+    def kernel(self, predictions, targets, k):
+        return self.answers(predictions, targets, k)
 
 
 @op

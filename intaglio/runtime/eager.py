@@ -10,7 +10,7 @@ import numpy as np
 from intaglio.base import errors
 from intaglio.base.errors import OpError, ShapeError
 from intaglio.ir.leaks import leaked
-from intaglio.op import door, operators
+from intaglio.op import door, operators, slicing
 from intaglio.op.door import STATE, Level
 from intaglio.op.op import Op
 from intaglio.op.spec import Spec
@@ -217,12 +217,52 @@ def _fast_binary(op: Op, slow: Callable[[Any, Any], Any], reverse: bool) -> Any:
     return operate
 
 
+_INDEX_TYPES = frozenset((int, type(None), type(Ellipsis)))
+
+
+def _is_plain(entry: Any) -> bool:
+    """True for what NumPy and TensorFlow understand alike between the brackets."""
+    kind = type(entry)
+    if kind is slice:
+        return (
+            type(entry.start) in _INDEX_TYPES
+            and type(entry.stop) in _INDEX_TYPES
+            and type(entry.step) in _INDEX_TYPES
+        )
+    return kind in _INDEX_TYPES
+
+
+def _fast_getitem(slow: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """`x[...]` of integers, slices, `...` and new axes, with nothing unusual about."""
+    state = STATE
+    stored = np.ndarray
+
+    def getitem(self: EagerTensor, spec: Any) -> Any:
+        array = self._array
+        if state.unusual or type(array) is not stored or array.dtype == object:
+            return slow(self, spec)
+        kind = type(spec)
+        if kind is not int and not (
+            all(map(_is_plain, spec)) if kind is tuple else _is_plain(spec)
+        ):
+            return slow(self, spec)
+        tensor = EagerTensor()
+        try:
+            tensor._array = array[spec]
+        except Exception:  # the slow path says what is wrong
+            return slow(self, spec)
+        return tensor
+
+    return getitem
+
+
 def install_fast_operators() -> None:
     """Gives EagerTensor its fast operators; called once the catalogue is there."""
     for special, (op_name, slow) in operators.FAST.items():
         reverse = special.startswith("__r")
         op = operators.raw.CATALOGUE[op_name]
         setattr(EagerTensor, special, _fast_binary(op, slow, reverse))
+    EagerTensor.__getitem__ = _fast_getitem(slicing.getitem)  # type: ignore[attr-defined]
     EagerTensor.__hash__ = Tensor.__hash__  # type: ignore[method-assign]
 
 

@@ -397,6 +397,14 @@ def depth_to_space(
     )
 
 
+def invert_permutation(x: Any, name: str | None = None) -> Tensor:
+    """y with `y[x[i]] = i`, for a vector x that is a permutation of 0, 1, ... .
+
+    Raises InvalidArgumentError for another vector.
+    """
+    return raw.InvertPermutation(x, name=name or "InvertPermutation")
+
+
 def dynamic_partition(
     data: Any, partitions: Any, num_partitions: int, name: str | None = None
 ) -> list[Tensor]:

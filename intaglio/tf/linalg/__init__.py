@@ -3,6 +3,15 @@
 Follows https://www.tensorflow.org/api_docs/python/tf/linalg.
 """
 
+from intaglio.tf.arrays import eye
+from intaglio.tf.diagonals import (
+    band_part,
+    diag,
+    diag_part,
+    set_diag,
+    tensor_diag,
+    tensor_diag_part,
+)
 from intaglio.tf.linalg.norms import (
     adjoint,
     cross,
@@ -22,8 +31,12 @@ from intaglio.tf.linalg.products import (
 
 __all__ = [
     "adjoint",
+    "band_part",
     "cross",
+    "diag",
+    "diag_part",
     "einsum",
+    "eye",
     "global_norm",
     "l2_normalize",
     "matmul",
@@ -31,6 +44,9 @@ __all__ = [
     "matvec",
     "norm",
     "normalize",
+    "set_diag",
+    "tensor_diag",
+    "tensor_diag_part",
     "tensordot",
     "trace",
 ]

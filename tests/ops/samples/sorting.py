@@ -51,3 +51,13 @@ sample(
     values=s([["b", "c"]]),
     parity="no kernel for strings",
 )
+sample(
+    "InTopKV2", predictions=f32([[1, 3, 2], [1, 1, 0], [5, 4, 3], [0, 1, 2]]),
+    targets=i32([2, 1, 2, 7]), k=i32.of(2),
+)  # fmt: skip
+sample("InTopKV2", predictions=f32(3, 4), targets=i64([0, 1, -1]), k=i64.of(1))
+sample("InTopK", predictions=f32(3, 4), targets=i32([0, 1, 2]), k=2)
+sample(
+    "InTopK", predictions=f32(3, 4), targets=i32([0, 1]), k=2,
+    error=(INVALID, "must match length of targets"),
+)  # fmt: skip
