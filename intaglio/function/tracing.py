@@ -11,7 +11,7 @@ from intaglio.function.signature import Bound
 from intaglio.function.trace_types import from_value
 from intaglio.function.user_errors import in_user_code
 from intaglio.ir.builder import is_node_name
-from intaglio.ir.graph import Node
+from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.op import convert, raw
 from intaglio.op.tensor import Tensor
 from intaglio.trace.graph import FuncGraph
@@ -92,13 +92,16 @@ def _as_output(value: Any, shown: Callable[..., Any]) -> Any:
     if isinstance(value, CompositeTensor):
         return value
     try:
-        return convert.to_tensor(value)
+        tensor = convert.to_tensor(value)
     except (TypeError, ValueError):
         raise TypeError(
             "To be compatible with tf.function, Python functions must return zero or more Tensors or ExtensionTypes "
             f"or None values; in compilation of {shown!r}, found return value of type {_kind_name(value)}, "
             "which is not a Tensor or ExtensionType."
         ) from None
+    if isinstance(tensor, SymbolicTensor) and not tensor.node.name:
+        tensor.graph.christen_plainly(tensor.node)  # not after the Identity
+    return tensor
 
 
 def _kind_name(value: Any) -> str:

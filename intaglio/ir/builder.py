@@ -62,6 +62,28 @@ class GraphBuilder:
         self.by_name[node.name] = node
         return node
 
+    def christen_after(self, node: Node, name: str) -> Node:
+        """Names an unnamed node, and unnamed nodes before it, after the op that takes it.
+
+        `name` is the op's name and argument, which constants are called: `mul/y`. Others
+        have their own type in the argument's place: `mul/ReadVariableOp`.
+        """
+        if node.inputs:
+            scope = name.rpartition("/")[0]
+            name = f"{scope}/{node.op.name}" if scope else node.op.name
+            self._christen_inputs(node, name)
+        return self.christen(node, name)
+
+    def christen_plainly(self, node: Node) -> Node:
+        """Names an unnamed node after its own type."""
+        self._christen_inputs(node, node.op.name)
+        return self.christen(node, node.op.name)
+
+    def _christen_inputs(self, node: Node, name: str) -> None:
+        for argument, value in zip(node.op.input_names, node.inputs, strict=False):
+            if not value.node.name:
+                self.christen_after(value.node, f"{name}/{argument}")
+
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
         """`name`, or `name_1`, `name_2`, ... if it is taken (names differ by more than case).
 

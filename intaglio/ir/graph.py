@@ -194,7 +194,7 @@ class SymbolicTensor(Tensor):
         """`"add:0"`."""
         node = self.node
         if not node.name:  # a constant that no op has taken yet
-            node.graph.christen(node, "Const")
+            node.graph.christen_plainly(node)
         return f"{node.name}:{self.index}"
 
     @property

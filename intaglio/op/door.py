@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from intaglio.op.signature import Arg
 
 
+# The name of an op that Python's conversion rules put in, as in `x * variable`: in a graph it
+# is called after the op that takes it, `mul/ReadVariableOp`.
+IMPLIED = str.__new__(type("Implied", (str,), {}), "")
+
+
 class Watcher(Protocol):
     """A tape or forward accumulator: is shown every op carried out on its level."""
 

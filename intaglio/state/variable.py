@@ -230,7 +230,7 @@ class Variable(PartialUpdates, metaclass=_Creating):
                 f"Incompatible type conversion requested to type {dtype.name!r} for `tf.Variable of type "
                 f"{self._dtype.name!r}. (Variable: {self!r})"
             )
-        return self.value()
+        return self._read(door.IMPLIED if name is None else None)
 
     def numpy(self) -> Any:
         """The value as an array. Raises NotImplementedError in graphs."""

@@ -54,7 +54,7 @@ class Graph(GraphBuilder):
 
     def get_operations(self) -> list[Node]:
         """All operations, in the order they were made."""
-        return [n if n.name else self.christen(n, "Const") for n in self.nodes]
+        return [n if n.name else self.christen_plainly(n) for n in self.nodes]
 
     def get_operation_by_name(self, name: str) -> Node:
         """The operation of that name. Raises KeyError, TypeError for what is no string."""
@@ -218,7 +218,7 @@ class FuncGraph(Graph):
         if isinstance(tensor, EagerTensor):
             array = tensor._array
             if _is_small_constant(array):
-                value: Any = Recorder(self).constant(array, f"{name or 'Const'}/")
+                value: Any = Recorder(self).constant(array, name and f"{name}/")
                 self.captured[id(tensor)] = (tensor, value)
                 return value
         elif not self._encloses(tensor):
@@ -227,7 +227,7 @@ class FuncGraph(Graph):
 
     def _as_input(self, tensor: Tensor, name: str | None) -> SymbolicTensor:
         symbolic = isinstance(tensor, SymbolicTensor)
-        value = self.placeholder(tensor.dtype, tensor.dims, name or "capture")
+        value = self.placeholder(tensor.dtype, tensor.dims, name or "")
         if symbolic:
             value.spec = tensor.spec
         else:

@@ -10,7 +10,7 @@ from intaglio.base.dtypes import DType
 from intaglio.base.errors import ShapeError
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.op import raw
-from intaglio.op.door import Level
+from intaglio.op.door import IMPLIED, Level
 from intaglio.op.op import Op
 from intaglio.op.tensor import Tensor
 
@@ -32,12 +32,14 @@ class Recorder(Level):
         self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
     ) -> Sequence[Tensor]:
         graph = self.graph
-        full = self.node_name(name or op.name)
+        full = self.node_name(name or op.name) if name is not IMPLIED else ""
         values: list[SymbolicTensor] = []
         for t in inputs:
             if type(t) is SymbolicTensor and t.node.graph is graph:
-                if not t.node.name:
-                    graph.christen(t.node, self._argument_name(full, op, len(values)))
+                if full and not t.node.name:
+                    graph.christen_after(
+                        t.node, self._argument_name(full, op, len(values))
+                    )
                 values.append(t)
             else:
                 values.append(
@@ -73,6 +75,8 @@ class Recorder(Level):
 
     def _argument_name(self, full: str, op: Op, index: int) -> str:
         """What a constant or captured value is called after the op that takes it."""
+        if not full:  # not named itself yet
+            return ""
         names = op.input_names
         if not op.has_lists:
             return f"{self.graph.unique_name(full, mark_as_used=False)}/{names[index]}"

@@ -101,7 +101,8 @@ def test_control_dependencies():
 
     graph = f.get_concrete_function(tf.constant(1)).graph
     control = {n.name: [c.name for c in n.control_inputs] for n in graph.nodes}
-    assert control["mul"] == ["add"] and control["mul_1"] == []
+    assert control["mul/y"] == ["add"] and control["mul"] == []
+    assert control["mul_1"] == control["mul_1/y"] == []
     with tf.control_dependencies([tf.constant(1)]):
         assert int(tf.constant(1) + 1) == 2
     with pytest.raises(TypeError, match="Control input must be"):
