@@ -3,6 +3,9 @@
 Follows https://www.tensorflow.org/api_docs/python/tf/nn.
 """
 
+from intaglio.tf.arranging import depth_to_space, space_to_batch, space_to_depth
+from intaglio.tf.linalg.norms import l2_normalize
+from intaglio.tf.nn import experimental
 from intaglio.tf.nn.activations import (
     bias_add,
     crelu,
@@ -35,6 +38,8 @@ from intaglio.tf.nn.convolutions import (
     depthwise_conv2d_backprop_input,
     separable_conv2d,
 )
+from intaglio.tf.nn.dropouts import dropout
+from intaglio.tf.nn.embeddings import embedding_lookup
 from intaglio.tf.nn.losses import (
     l2_loss,
     log_poisson_loss,
@@ -55,7 +60,22 @@ from intaglio.tf.nn.pools import (
     max_pool2d,
     max_pool3d,
     max_pool_with_argmax,
+    pool,
 )
+from intaglio.tf.nn.statistics import (
+    batch_norm_with_global_normalization,
+    batch_normalization,
+    compute_average_loss,
+    local_response_normalization,
+    lrn,
+    moments,
+    normalize_moments,
+    scale_regularization_loss,
+    sufficient_statistics,
+    weighted_moments,
+    zero_fraction,
+)
+from intaglio.tf.ordering import in_top_k, top_k
 
 __all__ = [
     "atrous_conv2d",
@@ -64,7 +84,10 @@ __all__ = [
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
+    "batch_norm_with_global_normalization",
+    "batch_normalization",
     "bias_add",
+    "compute_average_loss",
     "conv1d",
     "conv1d_transpose",
     "conv2d",
@@ -74,22 +97,34 @@ __all__ = [
     "conv_transpose",
     "convolution",
     "crelu",
+    "depth_to_space",
     "depthwise_conv2d",
     "depthwise_conv2d_backprop_filter",
     "depthwise_conv2d_backprop_input",
+    "dropout",
     "elu",
+    "embedding_lookup",
+    "experimental",
     "gelu",
+    "in_top_k",
     "l2_loss",
+    "l2_normalize",
     "leaky_relu",
+    "local_response_normalization",
     "log_poisson_loss",
     "log_softmax",
+    "lrn",
     "max_pool",
     "max_pool1d",
     "max_pool2d",
     "max_pool3d",
     "max_pool_with_argmax",
+    "moments",
+    "normalize_moments",
+    "pool",
     "relu",
     "relu6",
+    "scale_regularization_loss",
     "selu",
     "separable_conv2d",
     "sigmoid",
@@ -99,8 +134,14 @@ __all__ = [
     "softmax_cross_entropy_with_logits",
     "softplus",
     "softsign",
+    "space_to_batch",
+    "space_to_depth",
     "sparse_softmax_cross_entropy_with_logits",
+    "sufficient_statistics",
     "swish",
     "tanh",
+    "top_k",
     "weighted_cross_entropy_with_logits",
+    "weighted_moments",
+    "zero_fraction",
 ]

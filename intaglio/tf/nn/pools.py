@@ -285,3 +285,77 @@ def avg_pool(
     pool = {1: avg_pool1d, 2: avg_pool2d, 3: avg_pool3d}[n]
     layout = data_format or {1: "NWC", 2: "NHWC", 3: "NDHWC"}[n]
     return pool(input, ksize, strides, padding, layout, name or "AvgPool")
+
+
+def pool(
+    input: Any,
+    window_shape: Any,
+    pooling_type: str,
+    strides: Any = None,
+    padding: Any = "VALID",
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """The maximum ("MAX") or mean ("AVG") of every window over 1 to 3 spatial dimensions.
+
+    `window_shape`, `strides` and `dilations` have an entry for each spatial dimension.
+    Raises ValueError for another type or number of dimensions, and for strides together
+    with dilations.
+
+    https://www.tensorflow.org/api_docs/python/tf/nn/pool
+    """
+    n = len(window_shape)
+    if not 1 <= n <= 3:
+        raise ValueError(
+            f"`num_spatial_dims` must be 1, 2, or 3. Received: num_spatial_dims={n}."
+        )
+    functions = {
+        "MAX": {1: max_pool1d, 2: max_pool2d, 3: max_pool3d},
+        "AVG": {1: avg_pool1d, 2: avg_pool2d, 3: avg_pool3d},
+    }
+    if pooling_type not in functions:
+        raise ValueError(
+            f"`pooling_type` must be one of 'MAX' or 'AVG'. Received: pooling_type={pooling_type}"
+        )
+    strides = [1] * n if strides is None else list(strides)
+    dilations = [1] * n if dilations is None else list(dilations)
+    dilated = any(d != 1 for d in dilations)
+    if dilated and any(s != 1 for s in strides):
+        raise ValueError(
+            f"`strides > 1` not supported in conjunction with `dilations > 1`. Received: strides={strides} and dilations={dilations}"
+        )
+    layout = data_format or {1: "NWC", 2: "NHWC", 3: "NDHWC"}[n]
+    function = functions[pooling_type][n]
+    label = name or f"{pooling_type.lower()}_pool"
+    if not dilated:
+        return function(input, window_shape, strides, padding, layout, label)
+    with door.level().scoped(label):
+        return _dilated(function, input, window_shape, padding, layout, dilations)
+
+
+def _dilated(
+    function: Any,
+    input: Any,
+    window: Any,
+    padding: Any,
+    layout: str,
+    dilations: list[int],
+) -> Tensor:
+    """Pools the interleaved images that the dilations make of the input one by one."""
+    x = convert.to_tensor(input)
+    if layout.startswith("NC"):
+        raise NotImplementedError(
+            "Dilated pooling with channels first: transpose the input to channels last"
+        )
+    if x.dims is None or None in x.dims[1:-1]:
+        raise ValueError("Dilated pooling needs the static sizes of the input")
+    if padding == "SAME":
+        raise ValueError(
+            "pooling with 'SAME' padding is not implemented for `dilation_rate` > 1. "
+            f"Received: padding={padding} and dilation_rate={dilations}"
+        )
+    ends = [[0, -size % d] for size, d in zip(x.dims[1:-1], dilations, strict=True)]  # type: ignore[operator]
+    spread = raw.SpaceToBatchND(x, dilations, ends)
+    pooled = function(spread, window, 1, "VALID", layout)
+    return raw.BatchToSpaceND(pooled, dilations, ends)
