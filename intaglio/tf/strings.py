@@ -164,6 +164,13 @@ def regex_replace(
     )
 
 
+def to_hash_bucket_fast(
+    input: Any, num_buckets: int, name: str | None = None
+) -> Tensor:
+    """A quick hash of each string modulo the number of buckets; int64."""
+    return raw.StringToHashBucketFast(input, num_buckets=num_buckets, name=name)
+
+
 def to_hash_bucket_strong(
     input: Any, num_buckets: int, key: Any, name: str | None = None
 ) -> Tensor:
@@ -216,6 +223,7 @@ def unsorted_segment_join(
 
 __all__ = [
     "as_string", "format", "join", "length", "lower", "reduce_join", "regex_full_match",
-    "regex_replace", "strip", "substr", "to_hash_bucket_strong", "to_number",
+    "regex_replace", "strip", "substr", "to_hash_bucket_fast",
+    "to_hash_bucket_strong", "to_number",
     "unicode_transcode", "unsorted_segment_join", "upper",
 ]  # fmt: skip

@@ -77,21 +77,3 @@ sample(
     output_encoding="UTF-16",
     error=(WRONG, 'of "UTF-16" is not in the list of allowed values'),
 )
-
-TEXTS = [b"x" * n for n in (0, 1, 7, 8, 9, 15, 16, 100)] + ["hello", "größe"]
-sample("StringToHashBucketStrong", input=s(TEXTS), num_buckets=2**62, key=[1, 2])
-sample("StringToHashBucketStrong", input=s(["a"]), num_buckets=10, key=[-1, 5])
-sample(
-    "StringToHashBucketStrong",
-    input=s(["a"]),
-    num_buckets=10,
-    key=[1],
-    error=(WRONG, "Key must have 2 elements"),
-)
-sample(
-    "StringToHashBucketStrong",
-    input=s(["a"]),
-    num_buckets=0,
-    key=[1, 2],
-    error=(WRONG, "of 0 must be at least minimum 1"),
-)

@@ -59,7 +59,16 @@ sample(
     error=(WRONG, "pos and len should have the same shape, got: [] vs. [2]"),
 )
 
-for sep, most in (("", -1), (",", -1), (", ", 1), ("", 1), ("", 0), (",", 0), ("", 2), (",", 2)):
+for sep, most in (
+    ("", -1),
+    (",", -1),
+    (", ", 1),
+    ("", 1),
+    ("", 0),
+    (",", 0),
+    ("", 2),
+    (",", 2),
+):
     sample(
         "StringSplitV2",
         input=s(["a b  c", "", "d,e,,f", ",", " a, b, c "]),
