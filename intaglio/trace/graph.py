@@ -231,7 +231,7 @@ class FuncGraph(Graph):
         if symbolic:
             value.spec = tensor.spec
         else:
-            content = getattr(tensor._array, "contents", None)  # type: ignore[attr-defined]
+            content = getattr(tensor._array, "spec", None)  # type: ignore[attr-defined]
             if content is not None and not _is_array(tensor._array):  # type: ignore[attr-defined]
                 value.spec = Spec(tensor.dtype, tensor.dims, content)
         self.captured[id(tensor)] = (tensor, value)

@@ -24,6 +24,7 @@ def test_captured_by_reference():
     concrete = f.get_concrete_function(two)
     assert concrete.variables[0] is v and concrete.trainable_variables[0] is v
     assert concrete.captured_inputs[0] is v.handle
+    assert concrete.output_shapes == []  # what the handle refers to has a known shape
     assert [t.name for t in concrete.inputs] == ["x:0", "mul/ReadVariableOp/resource:0"]
 
 
