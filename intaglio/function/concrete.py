@@ -11,6 +11,7 @@ from typing import Any
 
 from intaglio.base import nest
 from intaglio.base.shapes import TensorShape
+from intaglio.function import pipeline
 from intaglio.function.kinds import AtomicFunction, ConcreteFunctionKind
 from intaglio.function.signature import Bound, FunctionType, failed_binding
 from intaglio.function.trace_types import Literal, Weakref
@@ -21,7 +22,6 @@ from intaglio.ir.graph import SymbolicTensor
 from intaglio.ir.leaks import leaked
 from intaglio.op import convert, door, raw
 from intaglio.op.tensor import Tensor
-from intaglio.runtime import interpreter
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.trace.graph import FuncGraph
 from intaglio.trace.trace_type import TraceType
@@ -65,6 +65,7 @@ class ConcreteFunction(ConcreteFunctionKind):
         )
         self._frozen: FrozenGraph | None = None
         self._run: Callable[..., tuple[Any, ...]] | None = None
+        self._settled = False
         self._arrays: tuple[Any, ...] | None = None
         self._keywords: list[str] | None = None
         self._dtypes = tuple([v.dtype for v in graph.inputs])
@@ -312,8 +313,15 @@ class ConcreteFunction(ConcreteFunctionKind):
 
     def prepare(self) -> Callable[..., tuple[Any, ...]]:
         """The graph as a Python function of arrays: arguments, then captures."""
-        run = self._run = interpreter.compiled(self.frozen)
+        run = self._run = pipeline.quick(self.frozen)
         return run
+
+    def settle(self) -> Callable[..., tuple[Any, ...]]:
+        """The same, optimised; for a trace that is called again and again."""
+        if not self._settled:
+            self._run = pipeline.settled(self.frozen)
+            self._settled = True
+        return self._run or self.prepare()
 
     @property
     def capture_arrays(self) -> tuple[Any, ...]:

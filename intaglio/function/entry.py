@@ -182,7 +182,7 @@ def _compiled(
     guards: _Guards, concrete: Any, positional: int, keywords: tuple[str, ...]
 ) -> Entry:
     space = guards.space
-    space["run"] = concrete.prepare()
+    space["run"] = concrete.settle()
     space["fail"] = concrete.failure
     arrays = list(guards.arrays)
     for array in concrete.capture_arrays:

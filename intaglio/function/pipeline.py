@@ -1,18 +1,22 @@
-"""What a graph goes through between tracing and running."""
+"""From a traced graph to what runs: at once as it is, and optimised when it is called again."""
 
 from __future__ import annotations
 
-from intaglio.base.options import OPTIONS
+from collections.abc import Callable
+from typing import Any
+
 from intaglio.ir.graph import Graph
 from intaglio.optimize.pipeline import optimize
 from intaglio.runtime import interpreter
 
-
-def prepare(graph: Graph) -> Graph:
-    """The graph as it runs: optimised, unless the user switched the passes off."""
-    if OPTIONS.optimizer.get("disable_meta_optimizer"):
-        return graph
-    return optimize(graph)
+Runnable = Callable[..., tuple[Any, ...]]
 
 
-interpreter.install_pipeline(prepare)
+def quick(graph: Graph) -> Runnable:
+    """The graph as it was traced, for its first runs: nothing is spent on it."""
+    return interpreter.compiled(graph)
+
+
+def settled(graph: Graph) -> Runnable:
+    """The optimised graph, for a trace that turned out to be called again."""
+    return interpreter.compiled(optimize(graph))
