@@ -7,6 +7,7 @@ from intaglio.base.log import logger as get_logger
 from intaglio.base.shapes import TensorShape
 from intaglio.ir.graph import Node as Operation
 from intaglio.op import raw as raw_ops
+from intaglio.op.convert import register as register_tensor_conversion_function
 from intaglio.op.tensor import Tensor
 from intaglio.tf import (
     arranging,
@@ -140,6 +141,7 @@ from intaglio.tf.tracing import *
 from intaglio.tf.variables import *
 from intaglio.tf.variables import __all__ as _variable_names
 from intaglio.trace.graph import Graph
+from intaglio.trace.type_spec import type_spec_of as type_spec_from_value
 
 __version__ = "2.21.0"
 
@@ -191,11 +193,13 @@ __all__ = [
     "quint8",
     "random",
     "raw_ops",
+    "register_tensor_conversion_function",
     "resource",
     "string",
     "strings",
     "sysconfig",
     "types",
+    "type_spec_from_value",
     "uint16",
     "uint32",
     "uint64",

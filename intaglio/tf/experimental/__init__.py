@@ -4,6 +4,16 @@ Follows https://www.tensorflow.org/api_docs/python/tf/experimental.
 """
 
 from intaglio.base.dtypes import float8_e4m3fn, float8_e5m2, int4, uint4
-from intaglio.tf.experimental import dlpack
+from intaglio.tf.experimental import dlpack, extension_type
+from intaglio.trace.extension_type import ExtensionType, ExtensionTypeSpec
 
-__all__ = ["dlpack", "float8_e4m3fn", "float8_e5m2", "int4", "uint4"]
+__all__ = [
+    "ExtensionType",
+    "ExtensionTypeSpec",
+    "dlpack",
+    "extension_type",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "int4",
+    "uint4",
+]
