@@ -259,7 +259,9 @@ class GatherNd(Op):
         if not i:
             raise ShapeError("Shape must be at least rank 1 but is rank 0")
         if i[-1] > len(p):  # type: ignore[operator]
-            raise ShapeError("indices.shape[-1] must be <= params.rank")
+            raise ShapeError(
+                f"indices.shape[-1] must be <= params.rank, but saw indices shape: {brackets(i)} and params shape: {brackets(p)}"
+            )
         return Spec(params.dtype, i[:-1] + p[i[-1] :])
 
     def kernel(self, params, indices, bad_indices_policy):

@@ -67,9 +67,11 @@ def _concatenated(values: list[Spec], at: int, dtype: Any, rank: int) -> Spec:
             mine = v.shape[at]
             total = None if mine is None or total is None else total + mine
             rest: Dims = (*v.shape[:at], None, *v.shape[at + 1 :])
+            check_same(dims[:at], rest[:at])  # type: ignore[index]
+            check_same(dims[at + 1 :], rest[at + 1 :])  # type: ignore[index]
         else:
             rest = v.shape
-        check_same(dims, rest)
+            check_same(dims, rest)
         dims = shapes.merge(dims, rest)
     result = list(dims)  # type: ignore[arg-type]
     result[at] = total
@@ -198,9 +200,12 @@ class Pack(Op):
 
     def infer(self, values: list[Spec], axis) -> Spec:
         dims: Dims = None
-        for v in values:
-            check_same(dims, v.shape)
-            dims = shapes.merge(dims, v.shape)
+        for i, v in reversed(list(enumerate(values))):
+            if not shapes.compatible(v.shape, dims):
+                raise ShapeError(
+                    f"{shapes.mismatch(v.shape, dims)}\n\tFrom merging shape {i} with other shapes."
+                )
+            dims = shapes.merge(v.shape, dims)
         dtype = values[0].dtype
         if dims is None:
             return Spec(dtype, None)
@@ -292,7 +297,8 @@ class Split(Op):
         size = value.shape[at]
         if size is not None and size % num_split:
             raise ShapeError(
-                f"Dimension size must be evenly divisible by {num_split} but is {size}"
+                f"Dimension size must be evenly divisible by {num_split} but is {size}\n\t"
+                "Number of ways to split should evenly divide the split dimension"
             )
         part = None if size is None else size // num_split
         dims = (*value.shape[:at], part, *value.shape[at + 1 :])

@@ -127,7 +127,7 @@ class EnsureShape(Op):
     T = ALL
 
     def infer(self, input: Spec, shape: Dims) -> Spec:
-        check_same(input.shape, shape)
+        check_same(shape, input.shape)
         return Spec(input.dtype, shapes.merge(input.shape, shape))
 
     def kernel(self, input, shape):

@@ -275,7 +275,7 @@ class BroadcastTo(Op):
             raise ShapeError(f"Shape must be rank 1 but is rank {shape.rank}")
         dims = shape.as_shape()
         if dims is not None and input.shape is not None:
-            _check_broadcast(input.shape, dims)
+            dims = _broadcast_to(input.shape, dims)
         return Spec(input.dtype, dims)
 
     def kernel(self, input, shape):
@@ -291,16 +291,23 @@ class BroadcastTo(Op):
         return unbroadcast(doutput, input, output), None
 
 
-def _check_broadcast(dims: tuple[int | None, ...], to: tuple[int | None, ...]) -> None:
+def _broadcast_to(
+    dims: tuple[int | None, ...], to: tuple[int | None, ...]
+) -> tuple[int | None, ...]:
+    """The shape `to`, with what `dims` says of it. Raises ShapeError if they do not fit."""
     if len(dims) > len(to):
         raise ShapeError(
             f"Rank of input ({len(dims)}) must be no greater than rank of output shape ({len(to)})."
         )
-    for x, y in zip(reversed(dims), reversed(to), strict=False):
-        if None not in (x, y) and x not in (1, y):
-            raise ShapeError(
-                f"Incompatible shapes: {brackets(dims)} vs. {brackets(to)}"
-            )
+    lead = len(to) - len(dims)
+    result = list(to)
+    for i, x in enumerate(dims, lead):
+        y = to[i]
+        if y is None:
+            result[i] = x if x != 1 else None
+        elif x is not None and x not in (1, y):
+            raise ShapeError(f"Dimensions must be equal, but are {x} and {y}")
+    return tuple(result)
 
 
 @op
@@ -318,7 +325,7 @@ class Tile(Op):
             return Spec(input.dtype, None if rank is None else (None,) * rank)
         if len(times) != len(input.shape):
             raise ShapeError(
-                f"Shape must be rank {len(times)} but is rank {len(input.shape)}"
+                f"Shape must be rank {len(input.shape)} but is rank {len(times)}"
             )
         dims = [
             0 if 0 in (d, t) else None if d is None or t is None else d * t

@@ -65,12 +65,14 @@ def check_scatter(target: Dims, indices: Dims, updates: Dims) -> None:
     if wrong == "outer":
         raise ShapeError(
             f"Dimensions [0,{n}) of indices[shape={brackets(indices)}] = {brackets(indices[:n])} "  # type: ignore[index]
-            f"must match dimensions [0,{n}) of updates[shape={brackets(updates)}] = {brackets(updates[:n])}"  # type: ignore[index]
+            f"must match dimensions [0,{n}) of updates[shape={brackets(updates)}] = {brackets(updates[:n])}: "  # type: ignore[index]
+            f"{shapes.mismatch(indices[:n], updates[:n])}"  # type: ignore[index]
         )
     rest = target[depth:]  # type: ignore[index]
     raise ShapeError(
         f"Dimensions [{depth},{len(target)}) of input[shape={brackets(target)}] = {brackets(rest)} "  # type: ignore[arg-type]
-        f"must match dimensions [{n},{len(updates)}) of updates[shape={brackets(updates)}] = {brackets(updates[n:])}"  # type: ignore[arg-type,index]
+        f"must match dimensions [{n},{len(updates)}) of updates[shape={brackets(updates)}] = {brackets(updates[n:])}: "  # type: ignore[arg-type,index]
+        f"{shapes.mismatch(rest, updates[n:])}"  # type: ignore[index]
     )
 
 

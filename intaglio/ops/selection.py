@@ -44,7 +44,7 @@ class SelectV2(Op):
     T = ALL
 
     def infer(self, condition: Spec, t: Spec, e: Spec) -> Spec:
-        shape = shapes.broadcast(shapes.broadcast(t.shape, e.shape), condition.shape)
+        shape = shapes.broadcast(condition.shape, shapes.broadcast(t.shape, e.shape))
         return Spec(t.dtype, shape)
 
     def kernel(self, condition, t, e):

@@ -15,6 +15,7 @@ import numpy as np
 from intaglio.base import dtypes
 from intaglio.op import convert, door, raw
 from intaglio.op.tensor import Tensor
+from intaglio.tf.arrays import get_static_value
 
 
 def identity(input: Any, name: str | None = None) -> Tensor:
@@ -262,6 +263,10 @@ def _repeat_alike(x: Tensor, count: Tensor, at: int, name: str | None) -> Tensor
 
 def _repeat_each(x: Tensor, counts: Tensor, at: int, name: str | None) -> Tensor:
     """By index: each position as often as it is repeated."""
+    known = get_static_value(counts)
+    if known is not None and (known >= 0).all():
+        steps = np.repeat(np.arange(len(known), dtype=np.int32), known)
+        return raw.GatherV2(x, steps, at, name=name or "Repeat")
     length = raw.StridedSlice(raw.Shape(x), [at], [at + 1], [1], shrink_axis_mask=1)
     counts = raw.BroadcastTo(counts, raw.Pack([length]))
     most = raw.Maximum(raw.Max(counts, 0), 0)

@@ -301,8 +301,15 @@ def range(
         wanted = found[0]
         if len(set(found)) > 1:
             wanted = max(found, key=_range_rank)
-    start, limit, delta = [_as(v, wanted) for v in given]
-    return raw.Range(start, limit, delta, name=name)
+    first, end, step = [_as(v, wanted) for v in given]
+    if door.level().eager and not any(
+        isinstance(v, Tensor) for v in (first, end, step)
+    ):
+        try:
+            return from_array(raw.Range.kernel_fn(first, end, step))  # type: ignore[misc]
+        except InvalidArgumentError:
+            pass  # the op says it with its name
+    return raw.Range(first, end, step, name=name)
 
 
 def _dtype_of(value: Any) -> DType:
