@@ -7,8 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from intaglio.autodiff import plan
-from intaglio.op.op import Rule
+from intaglio.op import raw
 from intaglio.op.raw import CATALOGUE
 from tests.ops import calls, differences, samples
 from tests.parity import answers
@@ -16,19 +15,20 @@ from tests.parity import answers
 MUL = next(s for s in calls.samples_of("Mul") if s.dtype == "float64")
 
 
-def wrong(monkeypatch, name, gradient):
-    """Gives an op another gradient rule."""
-    op = CATALOGUE[name]
-    monkeypatch.setitem(op.rules, "gradient", Rule(gradient))
-    monkeypatch.setitem(plan._plans, op, plan.Plan(op))
+def negate(monkeypatch, name):
+    """Gives an op the opposite of its gradient."""
+    rule = CATALOGUE[name].rules["gradient"]
+    right = rule.fn
+    monkeypatch.setattr(
+        rule,
+        "fn",
+        lambda *a: tuple([g if g is None else raw.Neg(g) for g in right(*a)]),
+    )
 
 
 def test_a_wrong_gradient_is_found(monkeypatch):
-    def gradient(dz, x, y):
-        return dz, dz
-
     differences.check(MUL, 1)
-    wrong(monkeypatch, "Mul", gradient)
+    negate(monkeypatch, "Mul")
     with pytest.raises(AssertionError, match="order 1 derivative"):
         differences.check(MUL, 1)
 
@@ -36,11 +36,7 @@ def test_a_wrong_gradient_is_found(monkeypatch):
 def test_a_wrong_second_gradient_is_found(monkeypatch):
     sample = next(s for s in calls.samples_of("Sigmoid") if s.dtype == "float64")
     differences.check(sample, 2)
-
-    def gradient(dz, y, dy):
-        return dz, dz
-
-    wrong(monkeypatch, "SigmoidGrad", gradient)
+    negate(monkeypatch, "SigmoidGrad")
     differences.check(sample, 1)
     with pytest.raises(AssertionError, match="order 2 derivative"):
         differences.check(sample, 2)
