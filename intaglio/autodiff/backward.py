@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from intaglio.autodiff.plan import plan_of
 from intaglio.autodiff.tape import Entry
 from intaglio.base.dtypes import variant
 from intaglio.op import door, raw
@@ -30,22 +29,21 @@ def backpropagate(
     Raises LookupError for an op without a gradient rule that a gradient reaches.
     """
     for entry in entries:
-        grads: list[Any] = []
-        found = False
-        for number in entry.outputs:
-            parts = gradients.get(number)
+        outputs = entry.outputs
+        if len(outputs) == 1:
+            parts = gradients.get(outputs[0])
             if parts is None:
-                grads.append(None)
                 continue
-            found = True
-            whole = parts[0] if len(parts) == 1 else total(parts)
-            if number in sources:
-                gradients[number] = [whole]
-            else:
-                del gradients[number]
-            grads.append(whole)
-        if not found:
-            continue
+            grads = [_taken(gradients, outputs[0], parts, sources)]
+        else:
+            grads = [
+                None
+                if (parts := gradients.get(number)) is None
+                else _taken(gradients, number, parts, sources)
+                for number in outputs
+            ]
+            if all(g is None for g in grads):
+                continue
         for number, result in zip(entry.inputs, through(entry, grads), strict=True):
             if result is not None:
                 parts = gradients.get(number)
@@ -55,16 +53,30 @@ def backpropagate(
                     parts.append(result)
 
 
+def _taken(
+    gradients: Gradients, number: int, parts: list[Any], sources: set[int]
+) -> Any:
+    """The sum of a tensor's contributions, which are not needed any more."""
+    whole = parts[0] if len(parts) == 1 else total(parts)
+    if number in sources:
+        gradients[number] = [whole]
+    else:
+        del gradients[number]
+    return whole
+
+
 def through(entry: Entry, grads: Sequence[Any]) -> list[Any]:
     """The gradients of an entry's inputs, None for those through which none flows."""
-    found: list[Any] = []
-    for number, result in zip(entry.inputs, _applied(entry, grads), strict=True):
-        if not number:
-            result = None
-        elif callable(result):
-            result = result()
-        found.append(result)
-    return found
+    plan = entry.plan
+    results = (
+        plan.call(entry.kept, entry.attrs, grads)
+        if plan is not None
+        else _applied(entry, grads)
+    )
+    return [
+        None if not number else result() if callable(result) else result
+        for number, result in zip(entry.inputs, results, strict=True)
+    ]
 
 
 def _applied(entry: Entry, grads: Sequence[Any]) -> Sequence[Any]:
@@ -72,16 +84,13 @@ def _applied(entry: Entry, grads: Sequence[Any]) -> Sequence[Any]:
         return entry.backward(grads)
     op = entry.op
     assert op is not None
-    plan = plan_of(op)
-    if plan is not None:
-        return plan.call(entry.kept, entry.attrs, grads)
-    through = OF_GRAPHS.get(op.name)
-    if through is None:
+    of_graphs = OF_GRAPHS.get(op.name)
+    if of_graphs is None:
         raise LookupError(f"gradient registry has no entry for: {op.name}")
     wanted = tuple([i for i, k in enumerate(entry.inputs) if k])
     node = entry.kept
     padded = [*grads, *[None] * (len(node.outputs) - len(grads))]
-    found = through(node, wanted, padded)
+    found = of_graphs(node, wanted, padded)
     entry.cover(node.outputs)
     results: list[Any] = [None] * len(entry.inputs)
     for place, gradient in zip(wanted, found, strict=True):

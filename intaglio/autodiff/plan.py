@@ -38,9 +38,10 @@ def light(tensor: Any) -> Any:
     if type(tensor) is SymbolicTensor:
         return tensor
     array = tensor._array
-    if type(array) is np.ndarray or isinstance(array, np.generic):
-        return array.dtype, array.shape
-    return tensor
+    dtype = array.dtype
+    if dtype is dtypes.RESOURCE_MARKER or dtype is dtypes.VARIANT_MARKER:
+        return tensor
+    return dtype, array.shape
 
 
 def spec_from(kept: Any) -> Spec:

@@ -16,7 +16,7 @@ from intaglio.op.tensor import Tensor
 
 ATTRIBUTE = "_gradient_op_type"
 GradientFunction = Callable[..., Any]
-_functions: dict[str, GradientFunction | None] = {}
+REGISTERED: dict[str, GradientFunction | None] = {}
 
 
 class GradientName(str):
@@ -75,9 +75,9 @@ def register(name: str, function: GradientFunction | None) -> None:
     Raises KeyError if the name is taken, by a gradient rule of the catalogue too.
     """
     op = raw.CATALOGUE.get(name)
-    if name in _functions or (op is not None and "gradient" in op.rules):
+    if name in REGISTERED or (op is not None and "gradient" in op.rules):
         raise KeyError(f"Registering two gradient with name '{name}'!")
-    _functions[name] = function
+    REGISTERED[name] = function
 
 
 def function_for(op: Op, attrs: dict[str, Any]) -> GradientFunction | None:
@@ -87,17 +87,12 @@ def function_for(op: Op, attrs: dict[str, Any]) -> GradientFunction | None:
     """
     name = attrs.get(ATTRIBUTE)
     if name is None:
-        return _functions.get(op.name)
+        return REGISTERED.get(op.name)
     if isinstance(name, GradientName):
         return name.function
-    if name not in _functions:
+    if name not in REGISTERED:
         raise LookupError(f"gradient registry has no entry for: {name}")
-    return _functions[name]
-
-
-def is_overridden(op: Op, attrs: dict[str, Any]) -> bool:
-    """True if a function of the program stands for the op's gradient rule."""
-    return ATTRIBUTE in attrs or op.name in _functions
+    return REGISTERED[name]
 
 
 def registered_backward(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from intaglio.autodiff.plan import plan_of, trainable
-from intaglio.autodiff.registered import is_overridden, registered_backward
+from intaglio.autodiff.plan import Plan, plan_of, trainable
+from intaglio.autodiff.registered import ATTRIBUTE, REGISTERED, registered_backward
 from intaglio.op.keys import key
 from intaglio.op.op import Op
 from intaglio.op.tensor import Tensor
@@ -21,7 +21,7 @@ class Entry:
     function is no op: the function turns output gradients into input gradients.
     """
 
-    __slots__ = ("attrs", "backward", "inputs", "kept", "op", "outputs")
+    __slots__ = ("attrs", "backward", "inputs", "kept", "op", "outputs", "plan")
 
     def __init__(
         self,
@@ -31,7 +31,9 @@ class Entry:
         outputs: Sequence[int],
         kept: Any,
         backward: Backward | None = None,
+        plan: Plan | None = None,
     ) -> None:
+        self.plan = plan
         self.op = op
         self.attrs = attrs
         self.inputs = inputs
@@ -45,6 +47,22 @@ class Entry:
         made = [key(t) if trainable(t) else 0 for t in outputs[have:]]
         self.outputs = [*self.outputs, *made]
         return made
+
+
+# How each op is recorded, worked out once: (its plan or None, the plan's `keep`).
+_handling: dict[Op, Any] = {}
+_IGNORED = (None, None)
+_WITHOUT_RULE = (None, False)
+
+
+def _handled(op: Op) -> Any:
+    plan = plan_of(op)
+    if not op.differentiable:
+        made: Any = _IGNORED
+    else:
+        made = _WITHOUT_RULE if plan is None else (plan, plan.keep)
+    _handling[op] = made
+    return made
 
 
 class Tape:
@@ -91,20 +109,28 @@ class Tape:
         """Takes note of one op, if it depends on a watched tensor."""
         watched = self.watched
         keys = [k if (k := getattr(t, "_key", 0)) in watched else 0 for t in inputs]
-        if not any(keys) or not op.differentiable:
+        if not any(keys):
+            return
+        handling = _handling.get(op) or _handled(op)
+        if handling is _IGNORED:
             return
         made = [key(t) if trainable(t) else 0 for t in outputs]
         if not any(made):
             return
         watched.update(made)
         watched.discard(0)
-        plan = plan_of(op)
+        if ATTRIBUTE in attrs or op.name in REGISTERED:
+            backward = registered_backward(op, attrs, inputs, outputs)
+            self.entries.append(Entry(None, attrs, keys, made, None, backward))
+            return
+        plan, keep = handling
+        if plan is not None:
+            self.entries.append(
+                Entry(op, attrs, keys, made, keep(inputs, outputs, attrs), None, plan)
+            )
+            return
         entry = Entry(op, attrs, keys, made, None)
-        if is_overridden(op, attrs):
-            entry.backward = registered_backward(op, attrs, inputs, outputs)
-        elif plan is not None:
-            entry.kept = plan.keep(inputs, outputs, attrs)
-        elif op.has_graphs:
+        if op.has_graphs:
             entry.kept = node = outputs[0].node  # type: ignore[attr-defined]
             self.calls[id(node)] = entry
         self.entries.append(entry)

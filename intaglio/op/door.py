@@ -18,6 +18,7 @@ import numpy as np
 from intaglio.base import dtypes
 from intaglio.base.dtypes import DType
 from intaglio.op import convert
+from intaglio.op.keys import fresh
 from intaglio.op.signature import REQUIRED
 from intaglio.op.tensor import Tensor
 
@@ -237,8 +238,12 @@ def carry_out(
         if seen is not None:
             return seen
     outputs = here.execute(op, inputs, attrs, name)
-    for watcher in here.watchers:
-        watcher.record(op, attrs, inputs, outputs)
+    if here.watchers:
+        if op.kernel_fn is not None:  # the outputs are new tensors
+            for tensor in outputs:
+                tensor._key = fresh()  # type: ignore[attr-defined]
+        for watcher in here.watchers:
+            watcher.record(op, attrs, inputs, outputs)
     if INSPECTORS:
         for inspect in INSPECTORS:
             outputs = inspect(op, inputs, outputs)

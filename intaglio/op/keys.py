@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-_numbers = itertools.count(1)
+# The next number. New tensors may be given theirs with `tensor._key = fresh()` before tapes
+# see them: asking a tensor without a number for it is ten times as slow.
+fresh = itertools.count(1).__next__
 
 
 def key(tensor: Any) -> int:
@@ -13,5 +15,5 @@ def key(tensor: Any) -> int:
     try:
         return tensor._key
     except AttributeError:
-        tensor._key = number = next(_numbers)
+        tensor._key = number = fresh()
         return number

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import COMPLEX, NUMERIC, DType, bool_, from_numpy, int32
+from intaglio.base.dtypes import NUMERIC, DType, bool_, from_numpy, int32
 from intaglio.base.errors import NotFoundError, invalid_argument
 from intaglio.base.shapes import Dims
 from intaglio.op import raw
@@ -109,7 +109,7 @@ def _elements(x: Spec, size: int) -> list[int | None] | None:
 
 def conjugate(x: Any) -> Any:
     """The complex conjugate of a tensor; real tensors as they are."""
-    return raw.Conj(x) if x.dtype in COMPLEX else x
+    return raw.Conj(x) if x.dtype.is_complex else x
 
 
 def constant(value: Any, like: Any) -> np.ndarray:
@@ -164,6 +164,8 @@ def unbroadcast_both(dx: Any, dy: Any, x: Spec, y: Spec) -> tuple[Any, Any]:
 
     The results are functions, called only if that operand's gradient is wanted.
     """
+    if x.shape == y.shape and x.shape is not None and None not in x.shape:
+        return dx, dy
 
     def by_x() -> Any:
         return unbroadcast(dx() if callable(dx) else dx, x, y)
@@ -178,6 +180,8 @@ def _stretched(x: Dims, other: Dims) -> list[int] | None:
     """The result's dimensions that broadcasting adds to `x` or stretches; None if unclear."""
     if x is None or other is None:
         return None
+    if x == other and None not in x:
+        return []
     rank = max(len(x), len(other))
     lead = rank - len(x)
     axes = list(range(lead))

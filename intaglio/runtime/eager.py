@@ -12,6 +12,7 @@ from intaglio.base.errors import OpError, ShapeError
 from intaglio.ir.leaks import leaked
 from intaglio.op import door, operators, slicing
 from intaglio.op.door import STATE, Level
+from intaglio.op.keys import fresh
 from intaglio.op.op import Op
 from intaglio.op.spec import Spec
 from intaglio.op.tensor import Tensor
@@ -93,8 +94,10 @@ class EagerLevel(Level):
                 tensor._array = op.quick_fn(x, second._array)  # type: ignore[misc]
         except Exception:  # the slow path says what is wrong
             return None
-        for watcher in self.watchers:
-            watcher.record(op, op.defaults, args, (tensor,))
+        if self.watchers:
+            tensor._key = fresh()
+            for watcher in self.watchers:
+                watcher.record(op, op.defaults, args, (tensor,))
         return tensor
 
     def constant(self, array: Any, name: str | None = None) -> Tensor:
