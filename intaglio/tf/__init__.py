@@ -138,6 +138,8 @@ from intaglio.tf.printing import print
 from intaglio.tf.python_functions import numpy_function, py_function
 from intaglio.tf.strings import as_string
 from intaglio.tf.tracing import *
+from intaglio.tf.control_flow import *
+from intaglio.tf.control_flow import __all__ as _control_flow_names
 from intaglio.tf.variables import *
 from intaglio.tf.variables import __all__ as _variable_names
 from intaglio.trace.graph import Graph
@@ -283,3 +285,4 @@ __all__ += ordering.__all__
 __all__ += tracing.__all__
 __all__ += _gradient_names
 __all__ += _variable_names
+__all__ += _control_flow_names

@@ -1,0 +1,176 @@
+"""Branches, loops over tensors, and the order of ops.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/cond and its neighbours. Eagerly these
+functions run Python; in a graph they record ops that run branches and bodies as graphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from intaglio.op.tensor import Tensor
+from intaglio.trace import choices, loops, ordering
+
+
+def cond(
+    pred: Any,
+    true_fn: Callable[[], Any] | None = None,
+    false_fn: Callable[[], Any] | None = None,
+    name: str | None = None,
+) -> Any:
+    """`true_fn()` if the scalar bool `pred` is true, else `false_fn()`.
+
+    In a graph both are traced, must return the same structure and dtypes, and one runs.
+    Raises TypeError for what is not callable and for results that differ.
+    """
+    return choices.cond(pred, true_fn, false_fn, name)
+
+
+def case(
+    pred_fn_pairs: Any,
+    default: Callable[[], Any] | None = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str = "case",
+) -> Any:
+    """The function of the first pair (bool scalar, function) whose predicate is true.
+
+    `default` counts if there is none; without it that is an InvalidArgumentError, as is more
+    than one true predicate if `exclusive`.
+    """
+    return choices.case(pred_fn_pairs, default, exclusive, name)
+
+
+def switch_case(
+    branch_index: Any,
+    branch_fns: Any,
+    default: Callable[[], Any] | None = None,
+    name: str = "switch_case",
+) -> Any:
+    """The function of that index; of an index out of range `default`, or the last one.
+
+    `branch_fns` is a list of functions, or a dict or list of pairs with indices 0 to n - 1.
+    """
+    return choices.switch_case(branch_index, branch_fns, default, name)
+
+
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    maximum_iterations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Calls `body(*loop_vars)`, which returns their next values, while `cond(*loop_vars)`.
+
+    In a graph, shapes must stay as they are unless `shape_invariants` says less of them.
+    Raises ValueError for changed structures and shapes, TypeError for changed dtypes.
+    """
+    return choices.while_loop(
+        cond, body, loop_vars, shape_invariants, parallel_iterations,
+        maximum_iterations, name,
+    )  # fmt: skip
+
+
+def map_fn(
+    fn: Callable[[Any], Any],
+    elems: Any,
+    dtype: Any = None,
+    parallel_iterations: int | None = None,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    name: str | None = None,
+    fn_output_signature: Any = None,
+) -> Any:
+    """`fn` of each row of `elems` (a tensor or structure of tensors), stacked.
+
+    `fn_output_signature` has the dtypes or TensorSpecs of the results if they differ from
+    the rows'; `dtype` is its former name.
+    """
+    signature = dtype if fn_output_signature is None else fn_output_signature
+    return loops.map_rows(fn, elems, signature, parallel_iterations, name)
+
+
+def foldl(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """`fn(fn(fn(first, second), third), ...)` of the rows, or from `initializer` on."""
+    return loops.fold_rows(
+        fn, elems, initializer, parallel_iterations, False, name or "foldl"
+    )
+
+
+def foldr(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Like `foldl`, from the last row to the first."""
+    return loops.fold_rows(
+        fn, elems, initializer, parallel_iterations, True, name or "foldr"
+    )
+
+
+def scan(
+    fn: Callable[[Any, Any], Any],
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The values that `foldl` goes through (from the last row on if `reverse`), stacked."""
+    return loops.scan_rows(
+        fn, elems, initializer, parallel_iterations, infer_shape, reverse, name
+    )
+
+
+def group(*inputs: Any, **kwargs: Any) -> Any:
+    """An operation that is done when all inputs are; None eagerly."""
+    return ordering.group(inputs, kwargs.pop("name", None), kwargs)
+
+
+def tuple(
+    tensors: Any, control_inputs: Any = None, name: str | None = None
+) -> list[Tensor | None]:
+    """The tensors, each available when all are (and `control_inputs` too)."""
+    return ordering.gathered(tensors, control_inputs, name)
+
+
+def no_op(name: str | None = None) -> Any:
+    """An operation that does nothing; None eagerly."""
+    return ordering.no_op(name)
+
+
+__all__ = [
+    "case",
+    "cond",
+    "foldl",
+    "foldr",
+    "group",
+    "map_fn",
+    "no_op",
+    "scan",
+    "switch_case",
+    "tuple",
+    "while_loop",
+]

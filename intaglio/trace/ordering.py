@@ -1,0 +1,75 @@
+"""Operations that stand for others being done: group, tuple, no_op."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from intaglio.base import nest
+from intaglio.ir.graph import Node
+from intaglio.op import convert, raw
+from intaglio.op.indexed_slices import IndexedSlices
+from intaglio.op.tensor import Tensor
+from intaglio.trace.control_flow import recording
+from intaglio.trace.scopes import control_dependencies
+
+
+def no_op(name: str | None) -> Any:
+    """A node that does nothing, or None eagerly."""
+    return raw.NoOp(name=name)
+
+
+def group(inputs: Sequence[Any], name: str | None, unknown: dict[str, Any]) -> Any:
+    """A node after all inputs. Raises TypeError for what is no tensor or operation."""
+    if unknown:
+        raise ValueError("Unknown keyword arguments: " + ", ".join(unknown))
+    if recording() is None:
+        return None
+    before: list[Any] = []
+    for item in nest.flatten(list(inputs), expand_composites=True):
+        if item is None:
+            continue
+        if not isinstance(item, (Tensor, Node)) and not hasattr(item, "op"):
+            raise TypeError(
+                f"Expected Operation, Tensor, Variable, or a nested structure of them in 'inputs', got: {item!r} of type {type(item)}"
+            )
+        before.append(item)
+    with control_dependencies(before):
+        return raw.NoOp(name=name or "group_deps")
+
+
+def gathered(tensors: Any, control_inputs: Any, name: str | None) -> list[Any]:
+    """The tensors behind one gate."""
+    if recording() is None:
+        return list(tensors)
+    label = name or "tuple"
+    found = [t for t in tensors if t is not None]
+    if not found:
+        raise ValueError(
+            "`tensors` must have at least one value that is a `tf.Tensor`, `tf.IndexedSlices` or variable"
+        )
+    before = [
+        t.values if isinstance(t, IndexedSlices) else t
+        for t in found
+        if not hasattr(t, "handle")
+    ]
+    for item in control_inputs or ():
+        if not isinstance(item, (Tensor, Node)):
+            raise TypeError(
+                "`control_inputs` must only contain `tf.Operation` or `tf.Tensor`."
+            )
+        before.append(item)
+    with control_dependencies(before):
+        gate = raw.NoOp(name=f"{label}/group_deps")
+    with control_dependencies([gate]):
+        return [None if t is None else _through(t, label) for t in tensors]
+
+
+def _through(value: Any, label: str) -> Any:
+    if isinstance(value, Node):
+        return value
+    name = f"{label}/control_dependency"
+    if isinstance(value, IndexedSlices):
+        rows = raw.Identity(value.values, name=name)
+        return IndexedSlices(rows, value.indices, value.dense_shape)
+    return raw.Identity(convert.to_tensor(value), name=name)
