@@ -37,7 +37,7 @@ class OpError(Exception):
         error_code: int = UNKNOWN,
         *args: Any,
     ) -> None:
-        super().__init__(node_def, op, message, error_code, *args)
+        super().__init__(*args)
         self._node_def = node_def
         self._op = op
         self._message = message

@@ -126,11 +126,7 @@ def _fit(value: Any, annotation: Any, path: str, leaf: Leaf) -> Any:
 
 
 def _fit_union(value: Any, annotation: Any, path: str, leaf: Leaf) -> Any:
-    choices = typing.get_args(annotation)
-    # A value of one of the types is taken as it is, before any is converted.
-    for choice in sorted(choices, key=lambda c: c is Tensor or c is TensorShape):
-        if choice is Tensor and isinstance(value, int) and int in choices:
-            return convert.to_tensor(value)
+    for choice in typing.get_args(annotation):  # the first that takes the value
         try:
             return _fit(value, choice, path, leaf)
         except (TypeError, ValueError):

@@ -279,6 +279,16 @@ class ExtensionTypeSpec(TypeSpec):
         fields = ", ".join([f"{k}={v!r}" for k, v in self._serialize()])
         return f"{type(self).__qualname__.rsplit('.<locals>.', 1)[-1]}({fields})"
 
+    def cast(self, value: Any, cast_context: Any = None) -> Any:
+        """The value if it has this type. Raises TypeError that names the tensor at fault."""
+        if type(value) is self._value_class and len(value._type_spec.flatten()) == len(
+            self.flatten()
+        ):
+            parts = value._type_spec._to_components(value)
+            for spec, part in zip(self._component_specs, parts, strict=True):
+                spec.cast(part, cast_context)
+        return super().cast(value, cast_context)
+
     @property
     def _component_specs(self) -> Any:
         leaves = nest.flatten([v for _, v in self._serialize()])

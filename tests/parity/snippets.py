@@ -75,9 +75,10 @@ def run(program: str, tf: Any) -> dict[str, str]:
     found: dict[str, str] = {}
     with printed() as output:
         try:
-            exec(compile(tree, "<snippet>", "exec"), space)
+            exec(compile(tree, "<snippet>", "exec", dont_inherit=True), space)
             if isinstance(last, ast.Expr):
-                code = compile(ast.Expression(last.value), "<snippet>", "eval")
+                text = ast.Expression(last.value)
+                code = compile(text, "<snippet>", "eval", dont_inherit=True)
                 found["value"] = repr(eval(code, space))
         except Exception as e:
             found["error"] = f"{type(e).__name__}: {e}"
