@@ -13,33 +13,33 @@ from tests.ops import calls, differences, samples
 from tests.parity import answers
 
 MUL = next(s for s in calls.samples_of("Mul") if s.dtype == "float64")
+SIGMOID = next(s for s in calls.samples_of("Sigmoid") if s.dtype == "float64")
 
 
 def negate(monkeypatch, name):
     """Gives an op the opposite of its gradient."""
     rule = CATALOGUE[name].rules["gradient"]
     right = rule.fn
-    monkeypatch.setattr(
-        rule,
-        "fn",
-        lambda *a: tuple([g if g is None else raw.Neg(g) for g in right(*a)]),
-    )
+
+    def wrong(*given):
+        made = right(*given)
+        return tuple(map(raw.Neg, made)) if isinstance(made, tuple) else raw.Neg(made)
+
+    monkeypatch.setattr(rule, "fn", wrong)
 
 
 def test_a_wrong_gradient_is_found(monkeypatch):
-    differences.check(MUL, 1)
-    negate(monkeypatch, "Mul")
+    differences.check(SIGMOID, 1)
+    negate(monkeypatch, "Sigmoid")
     with pytest.raises(AssertionError, match="order 1 derivative"):
-        differences.check(MUL, 1)
+        differences.check(SIGMOID, 1)
 
 
 def test_a_wrong_second_gradient_is_found(monkeypatch):
-    sample = next(s for s in calls.samples_of("Sigmoid") if s.dtype == "float64")
-    differences.check(sample, 2)
+    differences.check(SIGMOID, 2)
     negate(monkeypatch, "SigmoidGrad")
-    differences.check(sample, 1)
     with pytest.raises(AssertionError, match="order 2 derivative"):
-        differences.check(sample, 2)
+        differences.check(SIGMOID, 2)
 
 
 @pytest.mark.parametrize("dtype", samples.ORDINARY)
