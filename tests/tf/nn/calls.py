@@ -143,6 +143,36 @@ LINALG: dict[str, Call] = {
     "global_norm": lambda tf: tf.linalg.global_norm([A, None, A[0]]),
     "cross": lambda tf: tf.linalg.cross(A[0], A[1, ::-1]),
 }
+SQUARE = np.array([[4.0, 1, 0], [1, 3, 1], [0, 1, 2]])
+LINALG.update(
+    {
+        "cholesky": lambda tf: tf.linalg.cholesky(SQUARE),
+        "cholesky_solve": lambda tf: tf.linalg.cholesky_solve(SQUARE, SQUARE[:, :1]),
+        "inv": lambda tf: tf.linalg.inv(SQUARE),
+        "solve": lambda tf: tf.linalg.solve(SQUARE, SQUARE[:, :1], adjoint=True),
+        "triangular": lambda tf: tf.linalg.triangular_solve(
+            SQUARE, SQUARE, lower=False
+        ),
+        "lstsq tall": lambda tf: tf.linalg.lstsq(
+            SQUARE[:, :2], SQUARE[:, 1:], l2_regularizer=0.1
+        ),
+        "lstsq wide": lambda tf: tf.linalg.lstsq(SQUARE[:2], SQUARE[1:]),
+        "lstsq slow": lambda tf: tf.linalg.lstsq(
+            SQUARE[:, :2], SQUARE[:, 1:], fast=False
+        ),
+        "det": lambda tf: tf.linalg.det(SQUARE),
+        "slogdet": lambda tf: tf.linalg.slogdet(-SQUARE),
+        "logdet": lambda tf: tf.linalg.logdet(SQUARE),
+        "svd": lambda tf: tf.linalg.svd(SQUARE[:2], compute_uv=False),
+        "eigvalsh": lambda tf: tf.linalg.eigvalsh(SQUARE),
+        "pinv": lambda tf: tf.linalg.pinv(SQUARE[:2]),
+        "matrix_rank": lambda tf: tf.linalg.matrix_rank([SQUARE, SQUARE * 0 + 1]),
+        "norm 2": lambda tf: tf.norm(SQUARE, 2, axis=[0, 1]),
+        "norm 2 keep": lambda tf: tf.norm(SQUARE[None], 2, axis=[0, 1], keepdims=True),
+        "band_part": lambda tf: tf.linalg.band_part(SQUARE, 1, 0),
+        "diag_part": lambda tf: tf.linalg.diag_part(SQUARE),
+    }
+)
 
 CALLS = {**NN, **LINALG}
 
