@@ -165,8 +165,12 @@ class ShapeError(ValueError):
     """An op's inputs do not fit together; shape inference found it.
 
     Graph building raises it as the ValueError it is; eager execution turns it into
-    InvalidArgumentError.
+    InvalidArgumentError, with the text `eager` where kernels say it in another way.
     """
+
+    def __init__(self, message: str, eager: str | None = None) -> None:
+        super().__init__(message)
+        self.eager = message if eager is None else eager
 
 
 def invalid_argument(message: str) -> OpError:

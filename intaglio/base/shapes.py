@@ -327,6 +327,7 @@ def broadcast(a: Dims, b: Dims) -> Dims:
             result[i] = y if x is None and y is not None and y > 1 else x
         else:
             raise ShapeError(
-                f"Dimensions must be equal, but are {a[i - len(long)]} and {b[i - len(long)]}"
+                f"Dimensions must be equal, but are {a[i - len(long)]} and {b[i - len(long)]}",
+                eager=f"Incompatible shapes: {brackets(a)} vs. {brackets(b)}",
             )
     return tuple(result)

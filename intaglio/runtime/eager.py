@@ -154,13 +154,15 @@ def explain(
             )
         return error
     if isinstance(error, (ShapeError, errors.InaccessibleTensorError)):
-        return errors.InvalidArgumentError(None, None, str(error) + where)
+        text = getattr(error, "eager", str(error))
+        return errors.InvalidArgumentError(None, None, text + where)
     if isinstance(error, NotImplementedError):
         return error
     try:
         op.output_specs([spec_of(t) for t in inputs], attrs)  # type: ignore[arg-type]
     except (ValueError, TypeError) as better:
-        return errors.InvalidArgumentError(None, None, str(better) + where)
+        text = getattr(better, "eager", str(better))
+        return errors.InvalidArgumentError(None, None, text + where)
     except Exception:  # inference failed in a way of its own: keep the kernel's error
         pass
     if isinstance(
