@@ -17,6 +17,7 @@ import linecache
 import os
 import sys
 import tempfile
+import types
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,7 +72,9 @@ def run(program: str, tf: Any) -> dict[str, str]:
     linecache.cache["<snippet>"] = (len(program), None, lines, "<snippet>")
     tree = ast.parse(program)
     last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
-    space: dict[str, Any] = {"tf": tf, "np": np, "__name__": "snippet"}
+    module = sys.modules["snippet"] = types.ModuleType("snippet")
+    space: dict[str, Any] = module.__dict__
+    space.update(tf=tf, np=np)
     found: dict[str, str] = {}
     with printed() as output:
         try:
