@@ -431,6 +431,11 @@ def _alike(
         wanted = arg.dtype or (types.get(var) if var else None)
         tensor = convert.to_tensor(v, wanted) if not isinstance(v, Tensor) else v
         if wanted is not None and tensor.dtype is not wanted:
+            if arg.is_list and not level().eager:
+                names = ", ".join([convert.to_tensor(v).dtype.name for v in values])
+                raise TypeError(
+                    f"Tensors in list passed to '{arg.name}' of '{op.name}' Op have types [{names}] that don't all match."
+                )
             raise _mismatch(op, at + i, wanted, tensor.dtype)
         if var:
             types.setdefault(var, tensor.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -301,6 +302,8 @@ class Split(Op):
                 "Number of ways to split should evenly divide the split dimension"
             )
         part = None if size is None else size // num_split
+        if part is not None and (cuts := _cut_elements(value, [part] * num_split)):
+            return cuts
         dims = (*value.shape[:at], part, *value.shape[at + 1 :])
         return [Spec(value.dtype, dims) for _ in range(num_split)]
 
@@ -323,6 +326,22 @@ class Split(Op):
 
     def gradient(self, axis, doutput) -> Any:
         return None, raw.ConcatV2(list(doutput), axis)
+
+
+def _cut_elements(value: Spec, sizes: list[int]) -> list[Spec] | None:
+    """The parts of a short integer vector, with the elements known of it."""
+    elements = value.partial
+    if (
+        value.rank != 1
+        or not value.dtype.is_integer
+        or not elements
+        or len(elements) > 64
+    ):
+        return None
+    ends = np.cumsum([0, *sizes]).tolist()
+    return [
+        of_elements(value.dtype, elements[a:b]) for a, b in itertools.pairwise(ends)
+    ]
 
 
 def cut(value: Any, sizes: list[int], at: int) -> list[Any]:
@@ -360,6 +379,8 @@ class SplitV(Op):
             sizes = _determined(sizes, value.shape[at], ShapeError)
         else:
             sizes = [None if s == -1 else s for s in sizes]
+        if None not in sizes and (cuts := _cut_elements(value, sizes)):
+            return cuts
         head, tail = value.shape[:at], value.shape[at + 1 :]
         return [Spec(value.dtype, (*head, s, *tail)) for s in sizes]
 

@@ -12,7 +12,7 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import Dims, brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
-from intaglio.op.spec import Spec, number, numbers
+from intaglio.op.spec import Spec, number, numbers, of_elements
 from intaglio.ops.families import FOLD, shape_of, unbroadcast
 
 
@@ -21,6 +21,11 @@ def small(x: Spec) -> bool:
     return (
         x.value is not None and x.dtype.is_numpy_compatible and np.size(x.value) <= FOLD
     )
+
+
+def vector_elements(x: Spec) -> bool:
+    """True for a short integer vector of known length: perhaps a shape, partly known."""
+    return x.rank == 1 and x.dtype.is_integer and 0 < (x.count or 0) <= FOLD
 
 
 @op
@@ -38,6 +43,8 @@ class Reshape(Op):
         value = None
         if small(tensor) and shapes.known(dims):
             value = np.reshape(tensor.value, dims)  # type: ignore[arg-type]
+        elif dims == tensor.shape and vector_elements(tensor):
+            return of_elements(tensor.dtype, tensor.partial or ())
         return Spec(tensor.dtype, dims, value)
 
     def kernel(self, tensor, shape):

@@ -11,8 +11,8 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
-from intaglio.op.spec import Spec, numbers
-from intaglio.ops.reshaping import small
+from intaglio.op.spec import Spec, numbers, of_elements
+from intaglio.ops.reshaping import small, vector_elements
 
 
 @op
@@ -30,6 +30,8 @@ class ReverseV2(Op):
         if axes is not None and tensor.shape is not None:
             _distinct(axes, len(tensor.shape), ShapeError)
         value = None
+        if axes and vector_elements(tensor):
+            return of_elements(tensor.dtype, (tensor.partial or ())[::-1])
         if axes is not None and small(tensor):
             value = np.flip(tensor.value, tuple(axes))
         return Spec(tensor.dtype, tensor.shape, value)

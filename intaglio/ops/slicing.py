@@ -15,7 +15,7 @@ from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, numbers, of_elements
 from intaglio.ops.families import shape_of
 from intaglio.ops.passing import check_same
-from intaglio.ops.reshaping import small
+from intaglio.ops.reshaping import small, vector_elements
 
 MASKS = "begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0"
 
@@ -362,6 +362,11 @@ class Slice(Op):
             for i, (d, b, n) in enumerate(zip(input.shape, starts, sizes, strict=True))
         ]
         value = None
+        if vector_elements(input) and begin.value is not None and dims[0] is not None:
+            return of_elements(
+                input.dtype,
+                (input.partial or ())[starts[0] : starts[0] + dims[0]],  # type: ignore[operator,misc]
+            )
         if small(input) and begin.value is not None and None not in dims:
             value = input.value[
                 tuple([slice(b, b + n) for b, n in zip(starts, dims, strict=True)])  # type: ignore[operator]
