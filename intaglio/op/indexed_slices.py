@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import DType
 from intaglio.base.shapes import TensorShape
@@ -27,7 +29,12 @@ class IndexedSlices(CompositeTensor):
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
         self._values = values
         self._indices = indices
-        self._dense_shape = dense_shape
+        # Gradient rules know many shapes as arrays.
+        self._dense_shape = (
+            convert.to_tensor(dense_shape)
+            if isinstance(dense_shape, np.ndarray)
+            else dense_shape
+        )
 
     @property
     def values(self) -> Tensor:

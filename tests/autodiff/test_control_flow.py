@@ -10,9 +10,6 @@ from intaglio.trace.graph import record
 from tests.autodiff.orders import assert_derivatives, derivative
 
 F = tf.float64
-pytestmark = pytest.mark.skipif(
-    "StatelessWhile" not in raw.CATALOGUE, reason="the catalogue has no loops yet"
-)
 SHAPES = [(), None]
 
 

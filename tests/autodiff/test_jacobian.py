@@ -10,9 +10,6 @@ from intaglio.op import raw
 
 X = tf.constant([1.0, 2.0])
 M = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-needs_loops = pytest.mark.skipif(
-    "StatelessWhile" not in raw.CATALOGUE, reason="the catalogue has no loops yet"
-)
 
 
 def jacobian(function, x, **options):
@@ -84,7 +81,6 @@ def test_misuse_is_refused():
         tf.hessians(y, M)
 
 
-@needs_loops
 @pytest.mark.parametrize("shape", [[2], [None], None], ids=str)
 def test_in_a_function(shape):
     @tf.function(input_signature=[tf.TensorSpec(shape)])
@@ -94,7 +90,6 @@ def test_in_a_function(shape):
     np.testing.assert_array_equal(inside(X), [[2.0, 0.0], [0.0, 4.0]])
 
 
-@needs_loops
 @pytest.mark.parametrize("shape", [[2], [None]], ids=str)
 def test_hessians(shape):
     @tf.function(input_signature=[tf.TensorSpec(shape)])
