@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -66,7 +66,7 @@ class TraceCache:
         return (shape, *types)
 
     @contextmanager
-    def tracing(self, key: Key) -> Iterator[None]:
+    def tracing(self, key: Key) -> Generator[None]:
         """Lets one thread at a time trace these types; others of the same types wait."""
         with self._lock:
             lock, users = self._tracing.setdefault(key, (threading.RLock(), [0]))

@@ -60,9 +60,7 @@ class ConcreteFunction(ConcreteFunctionKind):
                 for outer, _ in graph.captures
             },
         )
-        self.types = tuple(
-            [p.type_constraint for p in function_type.parameters.values()]
-        )
+        self.types = tuple([p.typed for p in function_type.parameters.values()])
         self._frozen: FrozenGraph | None = None
         self._run: Callable[..., tuple[Any, ...]] | None = None
         self._settled = False
@@ -156,8 +154,7 @@ class ConcreteFunction(ConcreteFunctionKind):
     def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """(args, kwargs) of specs and Python values, as the function was traced."""
         values = [
-            _described(p.type_constraint, (p.name,))
-            for p in self._type.parameters.values()
+            _described(p.typed, (p.name,)) for p in self._type.parameters.values()
         ]
         args, kwargs = self._bound.call_with(values)
         return tuple(args), kwargs
@@ -213,7 +210,7 @@ class ConcreteFunction(ConcreteFunctionKind):
         bound = self._type.bind(*args, **kwargs)
         tensors: list[Tensor] = []
         for name, p in self._type.parameters.items():
-            kind, value = p.type_constraint, bound[name]
+            kind, value = p.typed, bound[name]
             if isinstance(kind, TensorSpec):
                 tensors.append(
                     value

@@ -160,8 +160,8 @@ def make_entry(
             if text is not None:
                 local = guards.local()
                 guards.lines.append(f" {local} = {text}")
-                guards.value(local, value, p.type_constraint)
-            elif p.type_constraint.flatten():
+                guards.value(local, value, p.typed)
+            elif p.typed.flatten():
                 return None  # a default value that is a tensor
     except (Unguardable, TypeError, ValueError):
         return None

@@ -174,13 +174,11 @@ class Function(PolymorphicFunction):
     def _bind_to(self, instance: Any) -> Function:
         number = id(instance)
         table = self._descriptors
+        ref: Any
         try:
-            ref: Any = weakref.ref(instance, lambda _: table.pop(number, None))
+            ref = weakref.ref(instance, lambda _: table.pop(number, None))
         except TypeError:  # an object that cannot be held weakly
-
-            def ref() -> Any:
-                return instance
-
+            ref = functools.partial(_itself, instance)
         made = Function(
             _method(self._python_function, ref), self._name, self._options, bound=True
         )
@@ -402,6 +400,10 @@ def _has_self(function: Callable[..., Any], bound: bool) -> bool:
     return code.co_varnames[0] in ("self", "cls") and "." in function.__qualname__
 
 
+def _itself(instance: Any) -> Any:
+    return instance
+
+
 def _method(function: Callable[..., Any], ref: Callable[[], Any]) -> Callable[..., Any]:
     """The function bound to an object that it holds weakly."""
 
@@ -414,7 +416,7 @@ def _method(function: Callable[..., Any], ref: Callable[[], Any]) -> Callable[..
         return function(instance, *args, **kwargs)
 
     functools.update_wrapper(bound, function)
-    del bound.__wrapped__
+    del bound.__dict__["__wrapped__"]  # inspect would look through it
     bound.__signature__ = Signature.of(function, bound=True).as_inspect()  # type: ignore[attr-defined]
     bound.__wrapped_method__ = function  # type: ignore[attr-defined]
     return bound

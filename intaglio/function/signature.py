@@ -33,6 +33,12 @@ class Parameter(NamedTuple):
     optional: bool = False
     default: Any = EMPTY
 
+    @property
+    def typed(self) -> TraceType:
+        """The type; for the parameters of traces, which all have one."""
+        assert self.type_constraint is not None
+        return self.type_constraint
+
     def __str__(self) -> str:
         star = {VAR_POSITIONAL: "*", VAR_KEYWORD: "**"}.get(self.kind, "")
         if self.type_constraint is None:
@@ -94,20 +100,20 @@ class FunctionType:
         """True if a trace of this type serves calls of the other."""
         mine, yours = self.parameters, other.parameters
         return list(mine) == list(yours) and all(
-            yours[n].type_constraint.is_subtype_of(mine[n].type_constraint)
-            for n in mine
+            yours[n].typed.is_subtype_of(mine[n].typed) for n in mine
         )
 
     def most_specific_common_subtype(
         self, others: Sequence[FunctionType]
     ) -> FunctionType | None:
         """The type that serves the calls of this one and of all the others, or None."""
+        names = list(self.parameters)
+        if any(list(other.parameters) != names for other in others):
+            return None
         merged: list[Parameter] = []
         for name, p in self.parameters.items():
-            if any(list(o.parameters) != list(self.parameters) for o in others):
-                return None
-            joined = p.type_constraint.most_specific_common_supertype(
-                [o.parameters[name].type_constraint for o in others]
+            joined = p.typed.most_specific_common_supertype(
+                [o.parameters[name].typed for o in others]
             )
             if joined is None:
                 return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -45,7 +45,7 @@ class Graph(GraphBuilder):
         self._recorder = Recorder(self)
 
     @contextmanager
-    def as_default(self) -> Iterator[Graph]:
+    def as_default(self) -> Generator[Graph]:
         """Ops of the block are recorded into this graph."""
         with door.pushed(self._recorder):
             yield self

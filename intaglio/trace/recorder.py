@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -105,7 +105,7 @@ class Recorder(Level):
         return name if name.endswith("/") else f"{self.scope}{name}"
 
     @contextmanager
-    def scoped(self, name: str | None) -> Iterator[str]:
+    def scoped(self, name: str | None) -> Generator[str]:
         """Node names begin with `name/` while the block runs; yields the scope with its slash."""
         outer = self.scope
         if not name:
@@ -120,7 +120,7 @@ class Recorder(Level):
             self.scope = outer
 
     @contextmanager
-    def after(self, nodes: Sequence[Node] | None) -> Iterator[None]:
+    def after(self, nodes: Sequence[Node] | None) -> Generator[None]:
         """Nodes of the block run after `nodes`; None forgets those in force."""
         outer, self._controlled = (self.control, self._controlled), set()
         self.control = (
@@ -132,7 +132,7 @@ class Recorder(Level):
             self.control, self._controlled = outer
 
     @contextmanager
-    def on(self, device: str) -> Iterator[None]:
+    def on(self, device: str) -> Generator[None]:
         """Nodes of the block carry this device."""
         outer = self.device
         self.device = device

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -36,7 +36,7 @@ _DEVICE = re.compile(
 
 
 @contextmanager
-def init_scope() -> Iterator[None]:
+def init_scope() -> Generator[None]:
     """Ops of the block leave all functions being traced, and no tape sees them.
 
     They run eagerly, or are recorded into the innermost graph that is no function's.
@@ -84,7 +84,7 @@ class name_scope:
 
 
 @contextmanager
-def _eager_scope(name: str) -> Iterator[str]:
+def _eager_scope(name: str) -> Generator[str]:
     outer = _eager.scope
     if not name:
         _eager.scope = ""
@@ -104,7 +104,7 @@ def current_name_scope() -> str:
 
 
 @contextmanager
-def control_dependencies(control_inputs: Any) -> Iterator[None]:
+def control_dependencies(control_inputs: Any) -> Generator[None]:
     """Ops of the block run after `control_inputs`; eagerly that is so anyway.
 
     None forgets the dependencies in force. Raises TypeError for what is no op or tensor.
@@ -120,7 +120,7 @@ def control_dependencies(control_inputs: Any) -> Iterator[None]:
 
 
 @contextmanager
-def device(device_name: Any) -> Iterator[None]:
+def device(device_name: Any) -> Generator[None]:
     """Ops of the block carry the device; there is one device that runs them, the CPU.
 
     Raises ValueError for a malformed name, RuntimeError for a function eagerly.

@@ -237,7 +237,9 @@ class TensorSpec(BatchableTypeSpec):
     def value_type(self) -> Any:
         return Tensor
 
-    def is_compatible_with(self, spec_or_tensor: Any) -> bool:
+    def is_compatible_with(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, spec_or_tensor: Any
+    ) -> bool:
         """True if dtypes agree and the shapes could."""
         dtype = getattr(spec_or_tensor, "dtype", None)
         if dtype is None or not isinstance(spec_or_tensor, (Tensor, TensorSpec)):
