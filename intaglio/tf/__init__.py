@@ -13,6 +13,7 @@ from intaglio.tf import (
     arranging,
     arrays,
     autodiff,
+    autograph,
     bitwise,
     config,
     debugging,
@@ -148,6 +149,7 @@ from intaglio.trace.type_spec import type_spec_of as type_spec_from_value
 __version__ = "2.21.0"
 
 __all__ = [
+    "autograph",
     "graph_util",
     "Assert",
     "DType",
@@ -157,6 +159,7 @@ __all__ = [
     "TensorShape",
     "as_dtype",
     "autodiff",
+    "autograph",
     "as_string",
     "bfloat16",
     "bool",
