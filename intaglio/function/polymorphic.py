@@ -29,6 +29,7 @@ from intaglio.function.signature import (
 )
 from intaglio.function.trace_types import from_value
 from intaglio.function.tracing import trace
+from intaglio.function.user_errors import without_our_frames
 from intaglio.op import door
 from intaglio.op.door import STATE
 from intaglio.op.tensor import Tensor
@@ -200,13 +201,16 @@ class Function(PolymorphicFunction):
         Raises TypeError if the arguments do not fit the signature; tracing and running raise
         what the function's ops do.
         """
-        if not STATE.unusual and not OPTIONS.run_functions_eagerly:
-            for entry in self._entries:
-                result = entry(args, kwargs)
-                if result is not MISS:
-                    self._detector.calls += 1
-                    return result
-        return self._call(args, kwargs)
+        try:
+            if not STATE.unusual and not OPTIONS.run_functions_eagerly:
+                for entry in self._entries:
+                    result = entry(args, kwargs)
+                    if result is not MISS:
+                        self._detector.calls += 1
+                        return result
+            return self._call(args, kwargs)
+        except Exception as e:
+            raise without_our_frames(e)  # noqa: B904 - it is the same error
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if OPTIONS.run_functions_eagerly:

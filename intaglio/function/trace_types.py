@@ -367,7 +367,7 @@ class CustomNest(Container):
         return self.kind.__tf_unflatten__(self.metadata, tuple(parts))
 
     def __repr__(self) -> str:
-        return f"{self.kind.__name__} [metadata={self.metadata!r}, components={self.parts!r}]"
+        return f"CustomNestTraceType [metadata={self.metadata!r}, components={self.parts!r}]"
 
 
 # -- from values -----------------------------------------------------------------------

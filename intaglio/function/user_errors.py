@@ -5,7 +5,6 @@ Follows https://www.tensorflow.org/guide/function, "Debugging".
 
 from __future__ import annotations
 
-import traceback
 from types import TracebackType
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from intaglio.base import errors, origins
 from intaglio.base.errors import OpError
+from intaglio.base.options import OPTIONS
 from intaglio.ir.graph import Node
 from intaglio.runtime import interpreter
 
@@ -63,7 +63,7 @@ def in_user_code(error: Exception, converted: bool = True) -> Exception:
     told = UserCode(original, frames)
     made = remade(original, told.text())
     made.ag_error_metadata = told  # type: ignore[attr-defined]
-    return made
+    return without_our_frames(made.with_traceback(error.__traceback__))
 
 
 def remade(error: Exception, message: str) -> Exception:
@@ -97,6 +97,22 @@ def user_frames(trace: TracebackType | None, converted: bool) -> list[str]:
     return found
 
 
+def without_our_frames(error: Exception) -> Exception:
+    """The error with a traceback of the user's frames only, unless that was turned off."""
+    if not OPTIONS.filter_tracebacks:
+        return error
+    kept: list[TracebackType] = []
+    trace = error.__traceback__
+    while trace is not None:
+        if not origins.is_ours(trace.tb_frame.f_code):
+            kept.append(trace)
+        trace = trace.tb_next
+    chain: TracebackType | None = None
+    for part in reversed(kept):
+        chain = TracebackType(chain, part.tb_frame, part.tb_lasti, part.tb_lineno)
+    return error.with_traceback(chain)
+
+
 def graph_failure(error: Exception, name: str) -> Exception:
     """The error to raise for one that a kernel raised while the graph `name` ran."""
     node = interpreter.failing_node(error)
@@ -125,11 +141,6 @@ def _as_op_error(error: Exception, node: Node) -> OpError | None:
     ) and not isinstance(error, UnicodeError):
         return errors.InvalidArgumentError(None, node, str(error))
     return None
-
-
-def formatted(error: BaseException) -> str:
-    """The last line of a traceback."""
-    return traceback.format_exception_only(type(error), error)[-1].strip()
 
 
 def expected_dtype(name: str, index: int, wanted: Any, got: Any) -> OpError:
