@@ -117,15 +117,17 @@ class BiasAddGrad(Op):
                 f"Input tensor must be at least 2D: {brackets(out_backprop.shape)}"
             )
         dtype = out_backprop.dtype
+        x = out_backprop
+        if dtype.kind not in "iu" and dtype.itemsize == 2:
+            x = x.astype(np.float32)
         if windows.channels_first(data_format):
-            over: tuple[int, ...] = (0, *range(2, out_backprop.ndim))
-        else:
-            over = tuple(range(out_backprop.ndim - 1))
-        wide = dtype if dtype.kind in "iufc" and dtype.itemsize != 2 else None
-        if wide is None and dtype.kind not in "iu":
-            wide = np.dtype(np.float32)
-        total = out_backprop.sum(axis=over, dtype=wide or dtype)
-        return total.astype(dtype, copy=False)
+            over = (0, *range(2, x.ndim))
+            return x.sum(axis=over, dtype=x.dtype).astype(dtype, copy=False)
+        rows = x.reshape(-1, x.shape[-1])
+        if rows.dtype.kind in "iu":
+            return rows.sum(axis=0, dtype=dtype)
+        # A product with ones is several times faster than a sum over rows.
+        return np.ones(len(rows), x.dtype).dot(rows).astype(dtype, copy=False)
 
     def gradient(self, out_backprop, doutput, data_format) -> Any:
         if windows.channels_first(data_format):

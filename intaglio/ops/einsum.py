@@ -182,7 +182,7 @@ def _placed(x: Any, labels: Labels, output: Labels) -> np.ndarray:
     if len(unique) == len(output):
         return np.ascontiguousarray(x) if x.ndim else np.asarray(x)
     sizes = dict(zip(unique, x.shape, strict=True))
-    result = np.zeros([sizes[n] for n in output], x.dtype)
+    result: Any = np.zeros([sizes[n] for n in output], x.dtype)
     numbers = {n: i for i, n in enumerate(unique)}
     diagonal = np.einsum(result, [numbers[n] for n in output], list(range(len(unique))))
     diagonal[...] = x

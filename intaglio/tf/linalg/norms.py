@@ -63,7 +63,7 @@ def norm(
             return raw.Sum(size, over, keep_dims=keep)
         power = np.asarray(ord, size.dtype.numpy)
         total = raw.Sum(raw.Pow(size, power), over, keep_dims=keep)
-        return raw.Pow(total, np.asarray(1.0 / ord, size.dtype.numpy))
+        return raw.Pow(total, np.asarray(1.0 / float(ord), size.dtype.numpy))
 
 
 def _norm_axes(axis: Any) -> tuple[bool, Any]:

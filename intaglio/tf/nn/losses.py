@@ -125,7 +125,9 @@ def _matrix(x: Tensor) -> Tensor:
     """All but the last dimension as one."""
     dims = x.dims
     if shapes.known(dims) and dims:
-        return raw.Reshape(x, [-1, dims[-1]] if dims[-1] else [math.prod(dims[:-1]), 0])
+        return raw.Reshape(
+            x, [-1, dims[-1]] if dims[-1] else [shapes.count(dims[:-1]), 0]
+        )
     last = raw.StridedSlice(raw.Shape(x), [-1], [0], [1], end_mask=1)
     return raw.Reshape(x, raw.ConcatV2([np.asarray([-1], np.int32), last], 0))
 
