@@ -8,14 +8,14 @@ integers and normals follows TensorFlow's results, bit for bit where NumPy's fun
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
 
-MULTIPLIER_0 = np.uint64(0xD2511F53)
-MULTIPLIER_1 = np.uint64(0xCD9E8D57)
+MULTIPLIERS = np.array([[0xD2511F53], [0xCD9E8D57]], np.uint64)
 WEYL_0 = 0x9E3779B9
 WEYL_1 = 0xBB67AE85
 LOW = np.uint64(0xFFFFFFFF)
@@ -24,7 +24,7 @@ MASK64 = (1 << 64) - 1
 # Blocks ciphered at a time: the working arrays stay in the processor's cache.
 CHUNK = 8192
 # So many blocks are ciphered without NumPy, whose calls would take longer.
-FEW = 12
+FEW = 8
 # Counters set aside for each output whose number of draws is not known beforehand.
 RESERVED = 256
 TRUNCATE_AT = 2.0
@@ -76,23 +76,28 @@ def _one(stream: Stream) -> tuple[int, int, int, int]:
 def _cipher(stream: Stream, offsets: np.ndarray, out: np.ndarray) -> None:
     low = offsets + np.uint64(stream.low)
     high = (low < offsets).astype(np.uint64) + np.uint64(stream.high)
-    x0, x1, x2, x3 = low & LOW, low >> HIGH, high & LOW, high >> HIGH
-    k0, k1 = stream.key & 0xFFFFFFFF, stream.key >> 32
-    p0, p1 = np.empty_like(x0), np.empty_like(x0)
-    for _ in range(10):
-        np.multiply(x0, MULTIPLIER_0, out=p0)
-        np.multiply(x2, MULTIPLIER_1, out=p1)
-        # x0, x1 = high(p1) ^ x1 ^ k0, low(p1); x2, x3 = high(p0) ^ x3 ^ k1, low(p0)
-        np.right_shift(p1, HIGH, out=x0)
-        np.bitwise_xor(x0, x1, out=x0)
-        np.bitwise_xor(x0, np.uint64(k0), out=x0)
-        np.right_shift(p0, HIGH, out=x2)
-        np.bitwise_xor(x2, x3, out=x2)
-        np.bitwise_xor(x2, np.uint64(k1), out=x2)
-        np.bitwise_and(p1, LOW, out=x1)
-        np.bitwise_and(p0, LOW, out=x3)
-        k0, k1 = (k0 + WEYL_0) & 0xFFFFFFFF, (k1 + WEYL_1) & 0xFFFFFFFF
-    out[:, 0], out[:, 1], out[:, 2], out[:, 3] = x0, x1, x2, x3
+    both = np.stack([low, high])
+    even, odd = both & LOW, both >> HIGH  # words 0 and 2; words 1 and 3
+    product = np.empty_like(both)
+    crossed = product[::-1]
+    for keys in _round_keys(stream.key):
+        np.multiply(even, MULTIPLIERS, out=product)
+        # words 0, 2 = high(crossed) ^ words 1, 3 ^ keys; words 1, 3 = low(crossed)
+        np.right_shift(crossed, HIGH, out=even)
+        np.bitwise_xor(even, odd, out=even)
+        np.bitwise_xor(even, keys, out=even)
+        np.bitwise_and(crossed, LOW, out=odd)
+    out[:, 0::2], out[:, 1::2] = even.T, odd.T
+
+
+@functools.lru_cache(64)
+def _round_keys(key: int) -> np.ndarray:
+    """The two key words of each of the ten rounds, of shape (10, 2, 1)."""
+    words = [
+        ((key + i * WEYL_0) & 0xFFFFFFFF, ((key >> 32) + i * WEYL_1) & 0xFFFFFFFF)
+        for i in range(10)
+    ]
+    return np.array(words, np.uint64).reshape(10, 2, 1)
 
 
 def bits32(stream: Stream, count: int) -> np.ndarray:
