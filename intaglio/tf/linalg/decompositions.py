@@ -97,9 +97,7 @@ def lstsq(
             raise ValueError("lstsq needs the static number of rows and columns")
         rows, columns = dims[-2:]
         over = rows >= columns  # type: ignore[operator]
-                gram = products.matmul(
-            matrix, matrix, adjoint_a=over, adjoint_b=not over
-        )
+        gram = products.matmul(matrix, matrix, adjoint_a=over, adjoint_b=not over)
         small = np.eye(columns if over else rows, dtype=matrix.dtype.numpy)
         gram = raw.AddV2(gram, small * matrix.dtype.as_numpy_dtype(l2_regularizer))
         chol = raw.Cholesky(gram)
