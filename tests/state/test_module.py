@@ -1,0 +1,94 @@
+"""Modules: what they find and in which order. Answers are TensorFlow 2.21's."""
+
+import pytest
+
+from intaglio import tf
+
+
+class Leaf(tf.Module):
+    def __init__(self, name=None):
+        super().__init__(name=name)
+        with self.name_scope:
+            self.v = tf.Variable(1.0)
+
+
+class Tree(tf.Module):
+    def __init__(self, name=None):
+        super().__init__(name)
+        self.b = [
+            tf.Variable(1.0, name="b0"),
+            {"z": tf.Variable(1.0, name="z"), "a": tf.Variable(1.0, name="a")},
+        ]
+        self.a = Leaf()
+        self.c = (tf.Variable(2.0, trainable=False, name="c"),)
+        self.d = self.a
+        self.e = {"k": Leaf(name="mk")}
+        self._p = tf.Variable(3.0, name="p")
+
+    @tf.Module.with_name_scope
+    def __call__(self):
+        return tf.Variable(1.0).name
+
+
+def names(values):
+    return [v.name for v in values]
+
+
+def test_order_of_variables():
+    tree = Tree()
+    found = ["p:0", "b0:0", "a:0", "z:0", "c:0", "leaf/Variable:0", "mk/Variable:0"]
+    assert names(tree.variables) == found
+    assert names(tree.trainable_variables) == [n for n in found if n != "c:0"]
+    assert names(tree.non_trainable_variables) == ["c:0"]
+    assert names(tree.submodules) == ["leaf", "mk"]
+
+
+def test_paths():
+    flat = Tree()._flatten(
+        predicate=lambda v: isinstance(v, tf.Variable), with_path=True
+    )
+    assert [path for path, _ in flat] == [
+        ("_p",), ("b", 0), ("b", 1, "a"), ("b", 1, "z"), ("c", 0), ("a", "v"),
+        ("d", "v"), ("e", "k", "v"),
+    ]  # fmt: skip
+
+
+def test_name_scopes():
+    assert Tree()() == "tree/Variable:0"
+    with tf.name_scope("outer"):
+        assert Leaf().v.name == "outer/leaf/Variable:0"
+
+
+@pytest.mark.parametrize(
+    ("cls", "name"),
+    [
+        ("ABc", "a_bc"), ("aBC", "a_bc"), ("A1b", "a1b"), ("Layer2D", "layer2_d"), ("_X", "_x"),
+        ("MyMLP", "my_mlp"), ("Conv2DTranspose", "conv2_d_transpose"), ("HTTPServer2Fast", "http_server2_fast"),
+    ],
+)  # fmt: skip
+def test_names_in_snake_case(cls, name):
+    assert type(cls, (tf.Module,), {})().name == name
+
+
+def test_bad_names():
+    with pytest.raises(ValueError, match="'x/y' is not a valid module name"):
+        Leaf(name="x/y")
+
+
+def test_without_init():
+    class Plain(tf.Module):
+        def __init__(self):
+            self.x = tf.Variable(1.0)
+
+    plain = Plain()
+    assert len(plain.variables) == 1 and plain.submodules == ()
+    with pytest.raises(AttributeError, match="_name"):
+        _ = plain.name
+
+
+def test_modules_in_a_circle():
+    one, two = tf.Module(), tf.Module()
+    one.other, two.other = two, one
+    one.v = two.v = tf.Variable(1.0)
+    assert len(one.variables) == 1
+    assert one.submodules == (two,)
