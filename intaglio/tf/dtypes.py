@@ -31,6 +31,7 @@ from intaglio.base.dtypes import (
     variant,
 )
 from intaglio.base.dtypes import bool_ as bool
+from intaglio.tf.math.casting import cast, complex, saturate_cast
 
 half = float16
 double = float64
@@ -42,6 +43,8 @@ __all__ = [
     "as_dtype",
     "bfloat16",
     "bool",
+    "cast",
+    "complex",
     "complex64",
     "complex128",
     "double",
@@ -59,6 +62,7 @@ __all__ = [
     "quint8",
     "quint16",
     "resource",
+    "saturate_cast",
     "string",
     "uint8",
     "uint16",
