@@ -50,6 +50,10 @@ def to_array(value: Any, dtype: DType | None = None, graph: bool = False) -> Any
     elif isinstance(value, _TEXT):
         return _from_text(value, dtype, graph)
     elif kind is list or kind is tuple:
+        if dtype is None or dtype is dtypes.int32:
+            array = _short_integers(value)
+            if array is not None:
+                return array
         return _from_sequence(value, dtype, graph)
     elif isinstance(value, np.generic):
         return _from_numpy(np.asarray(value), dtype)
@@ -65,6 +69,16 @@ def _single(value: float, dtype: DType | None, graph: bool) -> Any:
     if dtype is None and not graph and abs(value) > 3.4028235677973366e38:
         _check_range(np.asarray(value))
     return array
+
+
+def _short_integers(value: Any) -> Any:
+    """A short list of small integers, as axes and shapes are; None if it is no such."""
+    if not 0 < len(value) <= 8:
+        return None
+    for item in value:
+        if type(item) is not int or not -0x80000000 <= item <= 0x7FFFFFFF:
+            return None
+    return np.array(value, _INT32)
 
 
 def _check_range(array: Any) -> None:
@@ -154,6 +168,8 @@ def _large(array: Any, dtype: DType | None) -> tuple[Any, str]:
     unsigned = array.dtype.kind == "u"
     if unsigned and (array.dtype.itemsize < 8 or not np.any(array >> np.uint64(63))):
         return array.astype(np.int64), "i"
+    if dtype is dtypes.uint64 and all(0 <= v < 1 << 64 for v in array.reshape(-1)):
+        return array.astype(np.uint64), "i"
     if dtype is not None and dtype.is_floating and dtype is not dtypes.bfloat16:
         return array.astype(np.float64), "f"
     raise ValueError(_OUT_OF_RANGE)

@@ -238,7 +238,7 @@ class FloorMod(Binary):
             return np.remainder(x, divisor(y, x))
         rest = np.fmod(x, y)
         other_side = (np.less(x, 0) != np.less(y, 0)) & np.not_equal(rest, 0)
-        return np.where(other_side, np.fmod(np.add(rest, y), y), rest)
+        return np.where(other_side, np.add(rest, y), rest)
 
     def gradient(self, dz, x, y) -> Any:
         def by_y() -> Any:
@@ -474,12 +474,9 @@ class InverseGradient(UnaryGradient):
         return np.multiply(np.negative(dy), np.multiply(y, y))
 
     def gradient(self, dz, y, dy) -> Any:
-        cy, cdy = conjugate(y), conjugate(dy)
-        two = constant(-2, y)
-        return (
-            raw.Mul(raw.Mul(raw.Mul(two, dz), cdy), cy),
-            raw.ReciprocalGrad(y, dz),
-        )
+        cy = conjugate(y)
+        factor = raw.Mul(raw.Mul(conjugate(dz), constant(-2, y)), dy)
+        return raw.Mul(factor, cy), raw.ReciprocalGrad(cy, dz)
 
 
 @op

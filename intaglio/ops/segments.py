@@ -114,11 +114,10 @@ class SegmentMean(Segments):
 
     def gradient(self, doutput, data: Spec, segment_ids) -> Any:
         ids_shape = raw.Shape(segment_ids)
-        ones = raw.Fill(ids_shape, constant(1, doutput))
-        sizes = raw.SegmentSum(ones, segment_ids)
-        scaled = raw.RealDiv(
-            doutput, _as_column(raw.Maximum(sizes, constant(1, doutput)), doutput)
-        )
+        one = np.asarray(1, np.int32)
+        sizes = raw.SegmentSum(raw.Fill(ids_shape, one), segment_ids)
+        sizes = raw.Cast(raw.Maximum(sizes, one), DstT=doutput.dtype)
+        scaled = raw.RealDiv(doutput, _as_column(sizes, doutput))
         return raw.GatherV2(scaled, segment_ids, 0), None
 
 

@@ -68,8 +68,8 @@ class SqrtGrad(AnalyticGradient):
         return np.true_divide(np.multiply(y.dtype.type(0.5), dy), y)
 
     def gradient(self, dz, y, dy) -> Any:
-        slope = raw.RealDiv(dz, conjugate(y))
-        by_y = raw.Neg(raw.Mul(slope, conjugate(raw.SqrtGrad(y, dy))))
+        slope = raw.RealDiv(dz, y)
+        by_y = raw.Neg(raw.Mul(conjugate(slope), raw.SqrtGrad(y, dy)))
         return by_y, raw.Mul(constant(0.5, y), slope)
 
 
@@ -94,12 +94,9 @@ class RsqrtGrad(AnalyticGradient):
         return np.multiply(np.multiply(dy, y.dtype.type(-0.5)), cube)
 
     def gradient(self, dz, y, dy) -> Any:
-        cy, cdy = conjugate(y), conjugate(dy)
-        dy_slope = raw.RsqrtGrad(y, dz)
-        three_halves = constant(-1.5, y)
-        return raw.Mul(
-            raw.Mul(raw.Mul(three_halves, dz), cdy), raw.Square(cy)
-        ), dy_slope
+        cy = conjugate(y)
+        factor = raw.Mul(raw.Mul(conjugate(dz), constant(-1.5, y)), dy)
+        return raw.Mul(factor, raw.Square(cy)), raw.RsqrtGrad(cy, dz)
 
 
 # -- exponentials and logarithms -----------------------------------------------------
@@ -172,7 +169,7 @@ class SigmoidGrad(AnalyticGradient):
         cy, cdy = conjugate(y), conjugate(dy)
         dz_dy = raw.Mul(dz, cdy)
         slope = raw.Sub(dz_dy, raw.Mul(constant(2, y), raw.Mul(dz_dy, cy)))
-        return slope, raw.SigmoidGrad(conjugate(y), dz)
+        return slope, raw.SigmoidGrad(cy, dz)
 
 
 # -- trigonometric -------------------------------------------------------------------
@@ -311,8 +308,9 @@ class TanhGrad(AnalyticGradient):
         return np.multiply(dy, np.subtract(y.dtype.type(1), np.multiply(y, y)))
 
     def gradient(self, dz, y, dy) -> Any:
+        cy = conjugate(y)
         product = raw.Mul(raw.Mul(dz, constant(-2, y)), conjugate(dy))
-        return raw.Mul(product, conjugate(y)), raw.TanhGrad(conjugate(y), dz)
+        return raw.Mul(product, cy), raw.TanhGrad(cy, dz)
 
 
 @op

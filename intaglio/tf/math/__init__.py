@@ -43,6 +43,18 @@ from intaglio.tf.math.comparison import (
     not_equal,
 )
 from intaglio.tf.math.counting import bincount, confusion_matrix
+from intaglio.tf.math.densities import (
+    digamma,
+    erf,
+    erfc,
+    erfcinv,
+    erfinv,
+    lbeta,
+    lgamma,
+    ndtri,
+    polygamma,
+    zeta,
+)
 from intaglio.tf.math.functions import (
     acos,
     acosh,
@@ -225,4 +237,14 @@ __all__ = [
     "softmax",
     "in_top_k",
     "top_k",
+    "digamma",
+    "erf",
+    "erfc",
+    "erfcinv",
+    "erfinv",
+    "lbeta",
+    "lgamma",
+    "ndtri",
+    "polygamma",
+    "zeta",
 ]

@@ -1,0 +1,105 @@
+"""The error function, the gamma function and their relatives.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/math.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from intaglio.op import convert, door, raw
+from intaglio.op.tensor import Tensor
+from intaglio.tf.math.constants import constant_of
+
+
+def erf(x: Any, name: str | None = None) -> Tensor:
+    """The error function, for floating-point numbers of any shape.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/erf
+    """
+    return raw.Erf(x, name=name)
+
+
+def erfc(x: Any, name: str | None = None) -> Tensor:
+    """1 - erf(x), exact where it is small, for floating-point numbers.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/erfc
+    """
+    return raw.Erfc(x, name=name)
+
+
+def erfinv(x: Any, name: str | None = None) -> Tensor:
+    """The number whose error function is x; NaN outside -1..1.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/erfinv
+    """
+    with door.level().scoped(name or "erfinv"):
+        return raw.Erfinv(x)
+
+
+def erfcinv(x: Any, name: str | None = None) -> Tensor:
+    """The number y for which 1 - erf(y) is x; NaN outside 0..2.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/erfcinv
+    """
+    with door.level().scoped(name or "erfcinv"):
+        x = convert.to_tensor(x)
+        quantile = raw.Neg(ndtri(raw.Mul(constant_of(0.5, x), x, name="mul")))
+        return raw.Mul(quantile, constant_of(math.sqrt(0.5), x), name="mul")
+
+
+def ndtri(x: Any, name: str | None = None) -> Tensor:
+    """The quantile of the standard normal distribution at probability x.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/ndtri
+    """
+    with door.level().scoped(name or "ndtri"):
+        return raw.Ndtri(x)
+
+
+def lgamma(x: Any, name: str | None = None) -> Tensor:
+    """log(|gamma(x)|), for floating-point numbers; infinite at 0, -1, -2, ...
+
+    https://www.tensorflow.org/api_docs/python/tf/math/lgamma
+    """
+    return raw.Lgamma(x, name=name)
+
+
+def digamma(x: Any, name: str | None = None) -> Tensor:
+    """The derivative of lgamma, for floating-point numbers of any shape.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/digamma
+    """
+    return raw.Digamma(x, name=name)
+
+
+def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
+    """The a-th derivative of digamma at x, for float32 and float64; shapes broadcast.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/polygamma
+    """
+    return raw.Polygamma(a, x, name=name)
+
+
+def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
+    """The Hurwitz zeta function, for float32 and float64; the shapes broadcast.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/zeta
+    """
+    return raw.Zeta(x, q, name=name)
+
+
+def lbeta(x: Any, name: str | None = None) -> Tensor:
+    """log(|beta(x)|) over the last dimension, for floating-point numbers.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/lbeta
+    """
+    with door.level().scoped(name or "lbeta"):
+        x = convert.to_tensor(x)
+        last = np.asarray([-1], np.int32)
+        return raw.Sub(
+            raw.Sum(raw.Lgamma(x), last), raw.Lgamma(raw.Sum(x, last)), name="sub"
+        )
