@@ -30,7 +30,7 @@ def set_seed(seed: int | None) -> None:
     random_state.set_seed(seed)
 
 
-def _seeds(seed: int | None) -> dict[str, int]:
+def _seeds(seed: int | None) -> dict[str, Any]:
     first, second = random_state.op_seeds(seed)
     return {"seed": first, "seed2": second}
 
