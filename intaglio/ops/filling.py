@@ -147,10 +147,9 @@ class Range(Op):
 
 def range_size(start: Any, limit: Any, delta: Any, error: Any) -> int:
     """The number of elements of a range."""
-    if start.dtype.kind in "iu":
-        a, b, step = int(start), int(limit), int(delta)
-    else:
-        a, b, step = float(start), float(limit), float(delta)
+    whole = start.dtype.kind in "iu"
+    number: Any = int if whole else float
+    a, b, step = number(start), number(limit), number(delta)
     if step == 0:
         raise error(f"Requires delta != 0: {_shown(delta)}")
     if step > 0 and a > b:
@@ -161,8 +160,8 @@ def range_size(start: Any, limit: Any, delta: Any, error: Any) -> int:
         raise error(
             f"Requires start >= limit when delta < 0: {_shown(start)}/{_shown(limit)}"
         )
-    if isinstance(step, int):
-        return -((a - b) // step) if isinstance(a, int) else 0
+    if whole:
+        return -((a - b) // step)
     return int(np.ceil(abs((b - a) / step)))
 
 

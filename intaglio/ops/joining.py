@@ -376,7 +376,7 @@ class SplitV(Op):
         if sizes is None:
             sizes = [None] * num_split
         elif value.shape[at] is not None:
-            sizes = _determined(sizes, value.shape[at], ShapeError)
+            sizes = _determined(sizes, value.shape[at] or 0, ShapeError)
         else:
             sizes = [None if s == -1 else s for s in sizes]
         if None not in sizes and (cuts := _cut_elements(value, sizes)):

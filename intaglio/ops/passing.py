@@ -24,22 +24,26 @@ class Passing(Op):
     def kernel(self, input):
         return input
 
+
+class Transparent(Passing):
+    """output = input, also for gradients."""
+
     def gradient(self, doutput) -> Any:
         return doutput
 
 
 @op
-class Identity(Passing):
+class Identity(Transparent):
     """The input itself."""
 
 
 @op
-class Snapshot(Passing):
+class Snapshot(Transparent):
     """The input itself."""
 
 
 @op
-class GuaranteeConst(Passing):
+class GuaranteeConst(Transparent):
     """The input, promised not to change from run to run."""
 
     stateful = True
@@ -47,10 +51,11 @@ class GuaranteeConst(Passing):
 
 
 @op
-class DeepCopy(Passing):
+class DeepCopy(Op):
     """A copy of the input."""
 
     signature = "x: T -> y: T"
+    T = ALL
     stateful = True
     droppable = True
 

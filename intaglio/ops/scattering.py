@@ -213,16 +213,22 @@ class TensorScatterAdd(TensorScatter):
 
 
 @op
-class ScatterNdNonAliasingAdd(TensorScatterAdd):
+class ScatterNdNonAliasingAdd(Op):
     """The updates are added."""
 
     signature = "input: T, indices: Tindices, updates: T; bad_indices_policy: str = '' -> output: T"
+    T = ALL
+    Tindices = INDEX
 
     def infer(self, input: Spec, indices: Spec, updates: Spec) -> Spec:
-        return TensorScatter.infer(self, input, indices, updates)
+        check_scatter(input.shape, indices.shape, updates.shape)
+        return Spec(input.dtype, input.shape)
 
     def kernel(self, input, indices, updates, bad_indices_policy):
-        return TensorScatter.kernel(self, input, indices, updates, bad_indices_policy)
+        return scatter("add", np.array(input), indices, updates, bad_indices_policy)
+
+    def gradient(self, doutput, indices) -> Any:
+        return doutput, None, raw.GatherNd(doutput, indices)
 
 
 @op

@@ -229,8 +229,9 @@ class Bound(Op):
         if sorted_inputs.shape[0] != values.shape[0]:
             raise invalid_argument("Leading dim_size of both tensors must match.")
         result = np.empty(values.shape, out_type.numpy)
+        side: Any = self.side
         for i, (row, wanted) in enumerate(zip(sorted_inputs, values, strict=True)):
-            result[i] = np.searchsorted(row, wanted, self.side)
+            result[i] = np.searchsorted(row, wanted, side)
         return result
 
 
