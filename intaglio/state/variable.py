@@ -10,13 +10,13 @@ is a ReadVariableOp of the captured handle, in program order with the writes.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import DType, as_dtype
+from intaglio.base.dtypes import NUMERIC, DType, as_dtype
 from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.ir.graph import Node
 from intaglio.op import convert, door, raw, slicing
@@ -25,12 +25,14 @@ from intaglio.op.tensor import Reference, Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.runtime.resources import DEVICE, Resource, new_variable
 from intaglio.state.creation import checked_modes, create
+from intaglio.state.operators import Operators
 from intaglio.state.updates import PartialUpdates
 from intaglio.state.variable_spec import VariableSpec
 from intaglio.trace import variable_creation
 from intaglio.trace.scopes import current_name_scope
 
 _STATE = door.STATE
+_ADDABLE = frozenset(NUMERIC)
 
 
 class _Creating(type):
@@ -61,7 +63,7 @@ def _arguments(
     return dict(locals())
 
 
-class Variable(PartialUpdates, metaclass=_Creating):
+class Variable(Operators, PartialUpdates, metaclass=_Creating):
     """A tensor whose value lasts and can be changed.
 
     `initial_value` is a value or a function that makes one; `shape` may leave dimensions
@@ -273,6 +275,9 @@ class Variable(PartialUpdates, metaclass=_Creating):
 
         Raises ValueError if the shape does not fit, or for a tensor of another dtype.
         """
+        if type(value) is EagerTensor and not _STATE.unusual and self._fits(value):
+            self._resource.assign(value._array)  # type: ignore[union-attr]
+            return self._changed(None) if read_value else None
         tensor = convert.to_tensor(value, self._dtype)
         if not shapes.compatible(self._dims, tensor.dims):
             raise ValueError(
@@ -296,6 +301,9 @@ class Variable(PartialUpdates, metaclass=_Creating):
         read_value: bool = True,
     ) -> Any:
         """Adds `delta`, of the same shape; returns the variable as it is then."""
+        if type(delta) is EagerTensor and not _STATE.unusual and self._fits(delta):
+            self._resource.accumulate(np.add, delta._array)  # type: ignore[union-attr]
+            return self._changed(None) if read_value else None
         tensor = convert.to_tensor(delta, self._dtype)
         done = raw.AssignAddVariableOp(self._handle, tensor, name=name)
         return self._changed(done) if read_value else done
@@ -308,6 +316,9 @@ class Variable(PartialUpdates, metaclass=_Creating):
         read_value: bool = True,
     ) -> Any:
         """Subtracts `delta`, of the same shape; returns the variable as it is then."""
+        if type(delta) is EagerTensor and not _STATE.unusual and self._fits(delta):
+            self._resource.accumulate(np.subtract, delta._array)  # type: ignore[union-attr]
+            return self._changed(None) if read_value else None
         tensor = convert.to_tensor(delta, self._dtype)
         done = raw.AssignSubVariableOp(self._handle, tensor, name=name)
         return self._changed(done) if read_value else done
@@ -316,8 +327,20 @@ class Variable(PartialUpdates, metaclass=_Creating):
         """Assigns, eagerly."""
         self.assign(value)
 
+    def _fits(self, tensor: EagerTensor) -> bool:
+        """True if the tensor can take the value's place as it is, without further checks."""
+        array = tensor._array
+        return (
+            self._resource is not None
+            and array.shape == self._dims
+            and array.dtype == self._dtype.numpy
+            and self._dtype in _ADDABLE
+        )
+
     def _changed(self, operation: Any) -> Any:
-        return UnreadVariable(self if self._parent is None else self._parent, operation)
+        made = object.__new__(UnreadVariable)
+        made.follow(self if self._parent is None else self._parent, operation)
+        return made
 
     # -- Python's manners --------------------------------------------------------------
 
@@ -328,48 +351,6 @@ class Variable(PartialUpdates, metaclass=_Creating):
         parsed = slicing.parse(slice_spec)
         part.assign = functools.partial(_assign_slice, self, parsed)  # type: ignore[attr-defined]
         return part
-
-    def __iter__(self) -> Iterator[Tensor]:
-        return iter(self.read_value())  # type: ignore[call-overload]
-
-    def __bool__(self) -> bool:
-        return bool(self.value())
-
-    __nonzero__ = __bool__
-
-    def __int__(self) -> int:
-        return int(self.value())  # type: ignore[call-overload]
-
-    def __float__(self) -> float:
-        return float(self.value())  # type: ignore[arg-type]
-
-    def __complex__(self) -> complex:
-        return complex(self.value())  # type: ignore[call-overload]
-
-    def __hash__(self) -> int:
-        raise TypeError(
-            f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self!r})"
-        )
-
-    def __iadd__(self, other: Any) -> Any:
-        raise _augmented("+=", "assign_add", "+")
-
-    def __isub__(self, other: Any) -> Any:
-        raise _augmented("-=", "assign_sub", "-")
-
-    def __imul__(self, other: Any) -> Any:
-        raise _augmented("*=", "assign", "*", " * value")
-
-    def __idiv__(self, other: Any) -> Any:
-        raise _augmented("/=", "assign", "/", " / value")
-
-    __itruediv__ = __idiv__
-
-    def __irealdiv__(self, other: Any) -> Any:
-        raise _augmented("/=", "assign", "/", " / value")
-
-    def __ipow__(self, other: Any) -> Any:
-        raise _augmented("**=", "assign", "**", " ** value")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if not door.level().eager or self._resource is None:
@@ -420,14 +401,6 @@ def _value_text(array: Any) -> str:
     if array.ndim == 0:
         return repr(array[()]) if array.dtype == np.dtype(object) else str(array)
     return np.array_repr(array)
-
-
-def _augmented(symbol: str, method: str, plain: str, rest: str = "") -> RuntimeError:
-    inner = f"variable{rest}" if rest else "value"
-    return RuntimeError(
-        f"`variable {symbol} value` with `tf.Variable`s is not supported. Use `variable.{method}({inner})` to modify "
-        f"the variable, or `out = variable {plain} value` if you need to get a new output Tensor."
-    )
 
 
 def _assign_slice(
@@ -554,7 +527,8 @@ VariableSpec.kind = Variable
 class UnreadVariable(Variable):
     """What assigning returns: the variable, read when its value is asked for."""
 
-    def __init__(self, parent: Variable, operation: Any) -> None:
+    def follow(self, parent: Variable, operation: Any) -> None:
+        """Makes it the parent, read after `operation`."""
         self.__dict__.update(parent.__dict__)
         self._name = "UnreadVariable"
         self._parent = parent
@@ -567,28 +541,6 @@ class UnreadVariable(Variable):
     def op(self) -> Any:
         """The operation that assigned; None eagerly."""
         return self._operation
-
-
-# -- operators: those of tensors, on the present value -----------------------------------
-
-OPERATORS = (
-    "add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "div", "rdiv", "floordiv",
-    "rfloordiv", "mod", "rmod", "pow", "rpow", "matmul", "rmatmul", "lt", "le", "gt", "ge", "eq", "ne",
-    "and", "rand", "or", "ror", "xor", "rxor", "invert", "neg", "abs",
-)  # fmt: skip
-
-
-def _operator(special: str) -> Callable[..., Any]:
-    def operate(self: Variable, *other: Any) -> Any:
-        return getattr(self.value(), special)(*other)
-
-    operate.__name__ = special
-    return operate
-
-
-for _name in OPERATORS:
-    if hasattr(Tensor, f"__{_name}__"):
-        setattr(Variable, f"__{_name}__", _operator(f"__{_name}__"))
 
 
 def is_variable(value: Any) -> bool:

@@ -1,0 +1,92 @@
+"""What Python's operators and conversions mean on variables: the same as on their values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from intaglio.op.tensor import Tensor
+
+
+class Operators:
+    """The special methods of `tf.Variable` that work on its present value."""
+
+    def value(self) -> Tensor:
+        """The present value."""
+        raise NotImplementedError
+
+    def read_value(self) -> Tensor:
+        """The present value, as a tensor of its own."""
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter(self.read_value())  # type: ignore[call-overload]
+
+    def __bool__(self) -> bool:
+        return bool(self.value())
+
+    __nonzero__ = __bool__
+
+    def __int__(self) -> int:
+        return int(self.value())  # type: ignore[call-overload]
+
+    def __float__(self) -> float:
+        return float(self.value())  # type: ignore[arg-type]
+
+    def __complex__(self) -> complex:
+        return complex(self.value())  # type: ignore[call-overload]
+
+    def __hash__(self) -> int:
+        raise TypeError(
+            f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self!r})"
+        )
+
+    def __iadd__(self, other: Any) -> Any:
+        raise _augmented("+=", "assign_add", "+")
+
+    def __isub__(self, other: Any) -> Any:
+        raise _augmented("-=", "assign_sub", "-")
+
+    def __imul__(self, other: Any) -> Any:
+        raise _augmented("*=", "assign", "*", " * value")
+
+    def __idiv__(self, other: Any) -> Any:
+        raise _augmented("/=", "assign", "/", " / value")
+
+    __itruediv__ = __idiv__
+
+    def __irealdiv__(self, other: Any) -> Any:
+        raise _augmented("/=", "assign", "/", " / value")
+
+    def __ipow__(self, other: Any) -> Any:
+        raise _augmented("**=", "assign", "**", " ** value")
+
+
+def _augmented(symbol: str, method: str, plain: str, rest: str = "") -> RuntimeError:
+    inner = f"variable{rest}" if rest else "value"
+    return RuntimeError(
+        f"`variable {symbol} value` with `tf.Variable`s is not supported. Use `variable.{method}({inner})` to modify "
+        f"the variable, or `out = variable {plain} value` if you need to get a new output Tensor."
+    )
+
+
+# -- operators: those of tensors, on the present value -----------------------------------
+
+OPERATORS = (
+    "add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "div", "rdiv", "floordiv",
+    "rfloordiv", "mod", "rmod", "pow", "rpow", "matmul", "rmatmul", "lt", "le", "gt", "ge", "eq", "ne",
+    "and", "rand", "or", "ror", "xor", "rxor", "invert", "neg", "abs",
+)  # fmt: skip
+
+
+def _operator(special: str) -> Callable[..., Any]:
+    def operate(self: Operators, *other: Any) -> Any:
+        return getattr(self.value(), special)(*other)
+
+    operate.__name__ = special
+    return operate
+
+
+for _name in OPERATORS:
+    if hasattr(Tensor, f"__{_name}__"):
+        setattr(Operators, f"__{_name}__", _operator(f"__{_name}__"))
