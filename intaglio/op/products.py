@@ -9,7 +9,7 @@ from typing import Any
 
 from intaglio.base.dtypes import as_dtype
 from intaglio.op import convert, raw
-from intaglio.op.operators import pair
+from intaglio.op.operators import FAST, pair
 from intaglio.op.tensor import Tensor, install_operator
 
 
@@ -52,6 +52,8 @@ def matmul(
         and len(dims_b) <= 2
         and not mixed
     ):
+        if not (transpose_a or transpose_b or adjoint_a or adjoint_b):
+            return raw.MatMul(a, b, name=name)
         a = _conjugate(a) if adjoint_a else a
         b = _conjugate(b) if adjoint_b else b
         return raw.MatMul(
@@ -85,3 +87,4 @@ def _backward(self: Any, other: Any) -> Any:
 
 install_operator("__matmul__", _forward)
 install_operator("__rmatmul__", _backward)
+FAST["__matmul__"] = ("MatMul", _forward)

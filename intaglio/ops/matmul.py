@@ -12,6 +12,8 @@ from intaglio.base.dtypes import (
     FLOATING,
     UNSIGNED,
     DType,
+    float32,
+    float64,
     int8,
     int16,
     int32,
@@ -20,7 +22,10 @@ from intaglio.base.dtypes import (
 )  # fmt: skip
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import Dims
-from intaglio.op import raw
+from intaglio.op import (
+    products,  # noqa: F401  gives tensors their `@`
+    raw,
+)
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 from intaglio.ops.families import shape_of, spec_of, unbroadcast
@@ -60,6 +65,13 @@ def _is_short_float(dtype: np.dtype[Any]) -> bool:
     return dtype.itemsize == 2 and dtype.kind not in "iu"
 
 
+def _product(a: Any, b: Any) -> Any:
+    """The product of two matrices as they are; anything else takes the slow path."""
+    if a.ndim != 2 or b.ndim != 2:
+        raise ValueError("not two matrices")
+    return a.dot(b)
+
+
 @op
 class MatMul(Op):
     """The product of two matrices, each transposed first if so asked."""
@@ -69,6 +81,8 @@ class MatMul(Op):
         "grad_a: bool = False, grad_b: bool = False -> product: T"
     )
     T = (*FLOATING, int32, int64, *UNSIGNED, *COMPLEX)
+    quick_kernel = staticmethod(_product)
+    quick_types = (float32, float64, int32, int64, *UNSIGNED, *COMPLEX)
 
     def infer(self, a: Spec, b: Spec, transpose_a, transpose_b) -> Spec:
         rows, inner = _rank_two(a.shape)

@@ -113,3 +113,14 @@ def test_matmul_chooses_the_op():
 def test_dropout_keeps_about_as_many_as_asked():
     kept = np.count_nonzero(tf.nn.dropout(np.ones(10000, np.float32), 0.3))
     assert 6700 < kept < 7300
+
+
+def test_the_operator_is_matmul():
+    a = tf.raw_ops.Identity(input=ONES)
+    wanted = np.full((2, 2), 3, np.float32)
+    for product in (a @ ONES.T, ONES @ tf.raw_ops.Identity(input=ONES.T)):
+        np.testing.assert_array_equal(product.numpy(), wanted)
+    batch = tf.raw_ops.Identity(input=ONES[None])
+    assert (batch @ ONES.T).shape == (1, 2, 2)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="size-incompatible"):
+        a @ a
