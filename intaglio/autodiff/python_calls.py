@@ -26,6 +26,7 @@ def replay(
     token: Token, inputs: Sequence[Any], types: Sequence[Any], grads: Sequence[Any]
 ) -> list[Any]:
     """The gradients of the inputs; the function runs again if the tape is of another call."""
+    tape: Any
     tape, seen, outputs = getattr(token.tapes, "last", (None, (), ()))
     token.tapes.last = (None, (), ())
     same = len(seen) == len(inputs) and all(

@@ -12,7 +12,6 @@ from intaglio.base.shapes import brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
-from intaglio.ops.families import Unary
 from intaglio.ops.tensor_text import summarized
 
 
@@ -39,7 +38,7 @@ class Assert(Op):
             )
 
 
-class _Checked(Unary):
+class _Checked(Op):
     """Passes its input on. Fails if a number of it is not finite."""
 
     signature = "tensor: T; message: str -> output: T"

@@ -68,7 +68,7 @@ class PrintV2(Op):
             raise ValueError(unknown(output_stream))
 
     def kernel(self, input, output_stream: str, end: str) -> None:
-        array = np.asarray(input)
+        array: Any = np.asarray(input)
         if array.ndim:
             raise errors.invalid_argument(
                 f"Input is expected to be scalar, but got {brackets(array.shape)}"

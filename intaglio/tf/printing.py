@@ -42,7 +42,7 @@ def print(
     if kwargs:
         raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
     stream = _stream(output_stream)
-    only = inputs[0] if len(inputs) == 1 else None
+    only: Any = inputs[0] if len(inputs) == 1 else None
     if is_tensor(only) and only.dtype is string and not only.shape.rank:
         text = convert.to_tensor(only)
         if text.dims is None:

@@ -61,8 +61,8 @@ class ExtensionTypeMeta(type):
                 f"Cannot create an instance of {cls.__name__} because {cls.__name__} is "
                 "an abstract base class."
             )
-        made = cls.__new__(cls)
-        state = made.__dict__
+        made: Any = cls.__new__(cls)  # type: ignore[call-overload]
+        state: dict[str, Any] = made.__dict__
         state["_tf_extension_type_open"] = True
         if cls._own_init:
             cls.__init__(made, *args, **kwargs)
@@ -163,10 +163,11 @@ class ExtensionType(CompositeTensor, metaclass=ExtensionTypeMeta):
 
     @property
     def _type_spec(self) -> Any:
-        found = self.__dict__.get("_tf_extension_type_spec")
+        state: Any = self.__dict__
+        found = state.get("_tf_extension_type_spec")
         if found is None:
             found = type(self).Spec.from_value(self)
-            self.__dict__["_tf_extension_type_spec"] = found
+            state["_tf_extension_type_spec"] = found
         return found
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -246,9 +247,10 @@ class ExtensionTypeSpec(TypeSpec):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         cls = self._value_class
         given = _bound(signature_of(cls, for_spec=True), args, kwargs)
+        state: Any = self.__dict__
         for field in fields_of(cls):
             fitted = fit_spec(given[field.name], field.annotation, field.name)
-            self.__dict__[field.name] = _plain(fitted)
+            state[field.name] = _plain(fitted)
 
     @property
     def value_type(self) -> Any:
@@ -268,7 +270,7 @@ class ExtensionTypeSpec(TypeSpec):
 
     @classmethod
     def _deserialize(cls, serialization: tuple[Any, ...]) -> Any:
-        made = cls.__new__(cls)
+        made: Any = cls.__new__(cls)
         made.__dict__.update({name: _plain(value) for name, value in serialization})
         return made
 
