@@ -106,7 +106,7 @@ def _stand_in(derivative: Derivative, value: SymbolicTensor) -> SymbolicTensor:
     """A value of the same type in a branch that does not compute it."""
     attrs = {"dtype": value.dtype, "shape": value.dims}
     draft = Draft((), derivative.nodes[0].graph if derivative.nodes else None)
-    name = f"OptionalNone_{len(derivative.nodes)}"
+    name = derivative.unique_name("FakeParam")
     made = draft.node(raw.FakeParam, (), attrs, name, [value.spec])[0]
     derivative.append(made.node)
     return made

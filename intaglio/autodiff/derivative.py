@@ -7,6 +7,7 @@ of the forward graph, so that exactly what the backward graph needs is kept in b
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,6 +28,10 @@ from intaglio.trace.recorder import Recorder
 
 # Ops whose result is a fact about a shape: the forward graph computes them.
 OF_SHAPES = frozenset({"Shape", "Size", "Rank", "VariableShape"})
+
+
+# Derivatives belong to graphs, which threads share; one thread at a time extends them.
+_building = threading.RLock()
 
 
 class Backward:
@@ -70,6 +75,7 @@ class Derivative:
         self.nodes: list[Node] = []
         self._values: dict[int, SymbolicTensor] = {}
         self._members: set[int] = set()
+        self._names: set[str] = set()
         self._backward: dict[Any, Backward] = {}
         self._forward: dict[tuple[int, ...], Graph] = {}
         self.shapes: dict[tuple[Any, ...], SymbolicTensor] = {}
@@ -144,6 +150,22 @@ class Derivative:
         """True for a value of the forward graph."""
         return type(value) is SymbolicTensor and id(value.node) in self._members
 
+    def unique_name(self, name: str) -> str:
+        """`name`, or `name_1`, ... if a node has it."""
+        taken = self._names
+        if len(taken) < len(self.nodes):
+            taken.update([n.name for n in self.nodes])
+        unique, number = name, 0
+        while unique in taken:
+            number += 1
+            unique = f"{name}_{number}"
+        taken.add(unique)
+        return unique
+
+    def adopt(self, nodes: Sequence[Node]) -> None:
+        """Takes nodes that were put among its own for its own."""
+        self._members.update([id(n) for n in nodes])
+
     def append(self, node: Node) -> None:
         """Adds a node that backward graphs need something of."""
         self.nodes.append(node)
@@ -179,7 +201,11 @@ class Derivative:
         which = (tuple([id(v) for v in active]), required, dense)
         made = self._backward.get(which)
         if made is None:
-            made = self._backward[which] = self._derive(active, required, dense)
+            with _building:
+                made = self._backward.get(which)
+                if made is None:
+                    made = self._derive(active, required, dense)
+                    self._backward[which] = made
         return made
 
     def _derive(
@@ -211,7 +237,10 @@ def derivative_of(graph: Graph, wanted: tuple[int, ...]) -> Derivative:
     """The graph's derivative by the inputs `wanted`, made once for each graph."""
     found = graph.derived.get((_KEY, wanted))
     if found is None:
-        found = graph.derived[_KEY, wanted] = Derivative(graph, wanted)
+        with _building:
+            found = graph.derived.get((_KEY, wanted))
+            if found is None:
+                found = graph.derived[_KEY, wanted] = Derivative(graph, wanted)
     return found
 
 
@@ -257,7 +286,7 @@ class BackwardGraph(FuncGraph):
                 self._needs.append(tensor)
             return made
         if value.node.op.name == "Const":
-            made = Recorder(self).constant(value.node.attrs["value"], "Const/")
+            made = Recorder(self).constant(value.node.attrs["value"], name)
         else:
             known = self.captured.get(id(value))
             if known is not None:
@@ -324,6 +353,7 @@ class _BackwardRecorder(Recorder):
         node = Node(op, inputs, attrs, label, specs, graph=inputs[0].node.graph)
         known = source.shapes.get(_shape_key(node))
         if known is None:
+            node.name = source.unique_name(label)
             source.append(node)
             known = source.shapes[_shape_key(node)] = node.outputs[0]
         return [self.graph.capture(known)]

@@ -103,9 +103,11 @@ def insert_before(node: Node, made: Sequence[Node]) -> None:
     owner = node.graph
     at = next(i for i, n in enumerate(owner.nodes) if n is node)
     owner.nodes[at:at] = list(made)
-    names = getattr(owner, "by_name", None)
+    names = getattr(owner, "by_name", {})
     for new in made:
         new.graph = owner
-        if names is not None:
-            new.name = owner.unique_name(new.name)
-            names[new.name] = new
+        new.name = owner.unique_name(new.name)
+        names[new.name] = new
+    adopt = getattr(owner, "adopt", None)
+    if adopt is not None:
+        adopt(made)
