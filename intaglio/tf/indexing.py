@@ -96,7 +96,11 @@ def gather(
     """
     if axis is None:
         axis = batch_dims
-    if type(axis) is int and axis == 0 and not batch_dims:
+    if (
+        type(axis) is int
+        and axis == 0
+        and not (batch_dims or isinstance(params, Tensor))
+    ):
         read = getattr(params, "sparse_read", None)
         if read is not None:
             return read(indices, name=name)
