@@ -269,6 +269,16 @@ def _missing(op: Op, name: str) -> TypeError:
 def _bind(
     op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Sequence[Any], dict[str, Any]]:
+    if len(args) == len(op.input_names) and op.required_set <= kwargs.keys():
+        # The commonest form: inputs by position, attributes by name.
+        kinds, attrs = op.attr_kinds, dict(op.defaults)
+        for key, value in kwargs.items():
+            kind = kinds.get(key)
+            if kind is None:
+                break
+            attrs[key] = convert.attribute(value, kind)
+        else:
+            return args, attrs
     names = op.input_names + op.attr_names
     if len(args) > len(names):
         raise TypeError(
@@ -287,7 +297,7 @@ def _bind(
         bound[key] = value
     for missing in (n for n in op.input_names if n not in bound):
         raise _missing(op, missing)
-    attrs: dict[str, Any] = {}
+    attrs = {}
     for attr in op.sig.attrs:
         value = bound.get(attr.name, attr.default)
         if value is REQUIRED:

@@ -90,6 +90,8 @@ class Op:
         self.attr_names = tuple([a.name for a in sig.attrs])
         self.defaults = {a.name: a.default for a in sig.attrs}
         self.required = tuple([a.name for a in sig.attrs if a.default is REQUIRED])
+        self.required_set = frozenset(self.required)
+        self.attr_kinds = {a.name: a.kind for a in sig.attrs}
         self.implied = {n for a in sig.inputs for n in (a.count, a.types) if n}
         self.has_lists = sig.has_lists
         self.has_list_outputs = any(a.is_list for a in sig.outputs)
