@@ -5,7 +5,8 @@ Follows https://www.tensorflow.org/guide/function, "Debugging".
 
 from __future__ import annotations
 
-from types import TracebackType
+import os
+from types import CodeType, TracebackType
 from typing import Any
 
 import numpy as np
@@ -85,16 +86,45 @@ def remade(error: Exception, message: str) -> Exception:
 
 
 def user_frames(trace: TracebackType | None, converted: bool) -> list[str]:
-    """The user's frames of a traceback, outermost first, as text."""
+    """The user's frames of a traceback, outermost first, as text.
+
+    Converted functions are marked `*`, and Python functions that converted ones called
+    `**`. The functions that conversion makes of branches and loop bodies are not shown.
+    """
     found: list[str] = []
+    root: CodeType | None = None  # the converted function that the frames are in
+    called = converted
     while trace is not None:
         code = trace.tb_frame.f_code
-        if not origins.is_ours(code):
+        if origins.is_ours(code):
+            if code.co_filename == _POLYMORPHIC:
+                root, called = None, False
+        elif not (_is_converted(code) and _is_part_of(code, root)):
+            root = code if _is_converted(code) else None
+            mark = "  *" if root else "  **" if called and converted else ""
+            called = root is not None
             frame = origins.Frame(code.co_filename, trace.tb_lineno, code.co_name)
-            mark = "  *" if converted and not found else ""
             found.append(f"    {frame}{mark}\n        {frame.source}")
         trace = trace.tb_next
     return found
+
+
+_POLYMORPHIC = origins.PACKAGE + os.path.join("function", "polymorphic.py")
+
+
+def _is_converted(code: CodeType) -> bool:
+    """True for code that conversion made: it sees the module of its operators."""
+    return "ag__" in code.co_freevars
+
+
+def _is_part_of(code: CodeType, root: CodeType | None) -> bool:
+    """True for a branch or loop body of the converted function, False for a call of it."""
+    return (
+        root is not None
+        and code is not root
+        and code.co_filename == root.co_filename
+        and code.co_qualname.startswith(root.co_qualname)
+    )
 
 
 def without_our_frames(error: Exception) -> Exception:

@@ -150,3 +150,42 @@ def test_endless_recursion_is_an_error_of_user_code():
     e = raised(RecursionError, lambda: f(tf.constant(1)))
     assert "maximum recursion depth exceeded" in str(e)
     assert tf.executing_eagerly()
+
+
+def _helper(x):
+    return x + tf.ones([3])
+
+
+@tf.autograph.experimental.do_not_convert
+def _unconverted(x):
+    return _helper(x)
+
+
+class _Method:
+    def run(self, x):
+        if x[0] > 0:
+            return _helper(x)
+        return x
+
+
+@pytest.mark.parametrize(
+    ("call", "marks"),
+    [
+        (_helper, ["f  *", "_helper  *"]),
+        (_unconverted, ["f  *", "_unconverted  **", "_helper"]),
+        (lambda x: _Method().run(x), ["f  *", "<lambda>  *", "run  *", "_helper  *"]),
+        (lambda x: list(map(_helper, [x])), ["f  *", "<lambda>  *", "_helper  **"]),
+        (
+            tf.function(_helper, autograph=False),
+            ["f  *", "_helper"],
+        ),
+    ],
+    ids=["helper", "unconverted", "branch", "map", "function"],
+)
+def test_frames_are_marked_as_in_tensorflow(call, marks):
+    @tf.function
+    def f(x):
+        return call(x)
+
+    text = str(raised(ValueError, lambda: f(tf.ones([2]))))
+    assert re.findall(r"line \d+, in (.*)\n", text) == marks
