@@ -147,6 +147,21 @@ class Graph(GraphBuilder):
         """Operations of the block carry this device."""
         return self._recorder.on("" if name is None else str(name))
 
+    def gradient_override_map(self, op_type_map: dict[str, str]) -> Any:
+        """Operations of the block get gradients registered by `tf.RegisterGradient`.
+
+        Raises TypeError unless `op_type_map` maps op types to names.
+        """
+        if not isinstance(op_type_map, dict):
+            raise TypeError(
+                "`op_type_map` must be a dictionary mapping strings to strings"
+            )
+        if not all(isinstance(s, str) for pair in op_type_map.items() for s in pair):
+            raise TypeError(
+                "`op_type_map` must be a dictionary mapping strings to strings"
+            )
+        return self._recorder.overriding(op_type_map)
+
     # -- recording --------------------------------------------------------------------
 
     def spec_of_constant(self, array: Any) -> Spec:

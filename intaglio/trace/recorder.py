@@ -27,6 +27,7 @@ class Recorder(Level):
         self.control: tuple[Node, ...] = ()
         self._controlled: set[int] = set()  # nodes that wait for `control` already
         self.device = ""
+        self.overrides: dict[str, str] = {}  # op type -> name of a registered gradient
 
     def execute(
         self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
@@ -45,6 +46,8 @@ class Recorder(Level):
                 values.append(
                     graph.capture(t, self._argument_name(full, op, len(values)))
                 )
+        if self.overrides and op.name in self.overrides:
+            attrs = {**attrs, "_gradient_op_type": self.overrides[op.name]}
         try:
             specs = op.output_specs([v.spec for v in values], attrs)
         except ShapeError as e:
@@ -140,6 +143,16 @@ class Recorder(Level):
             yield
         finally:
             self.device = outer
+
+    @contextmanager
+    def overriding(self, gradients: dict[str, str]) -> Generator[None]:
+        """Nodes of the block of these op types have other gradients, by their names."""
+        outer = self.overrides
+        self.overrides = {**outer, **gradients}
+        try:
+            yield
+        finally:
+            self.overrides = outer
 
 
 def describe_failure(

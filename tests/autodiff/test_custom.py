@@ -166,6 +166,19 @@ def test_registered_gradients():
         assert op.type == "Square"
         return upstream * op.inputs[0] * 100.0
 
+    graph = tf.Graph()
+    with graph.as_default():
+        a = tf.constant(3.0)
+        with graph.gradient_override_map({"Square": name}):
+            b = tf.square(a)
+        c = tf.square(a)
+        tf.gradients(b, a, name="own")
+        tf.gradients(c, a, name="usual")
+    names = [n.name for n in graph.get_operations()]
+    assert len([n for n in names if n.startswith("own")]) == 4
+    assert b.op.get_attr("_gradient_op_type") == name
+    with pytest.raises(TypeError, match="mapping strings to strings"):
+        graph.gradient_override_map({"Square": 3})
     with pytest.raises(KeyError, match="Registering two gradient with name"):
         tf.RegisterGradient(name)(own)
     with pytest.raises(KeyError):
