@@ -347,6 +347,19 @@ class ResourceGatherNd(Op):
 # -- writing parts -----------------------------------------------------------------------
 
 
+def _misfit(indices: Any, updates: Any, array: Any) -> str:
+    """What is wrong with the shape of updates."""
+    if updates.shape[: indices.ndim] != indices.shape:
+        return (
+            f"The shape of indices ({brackets(indices.shape)}) must be a prefix of the shape of updates "
+            f"({brackets(updates.shape)})"
+        )
+    return (
+        "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got updates.shape "
+        f"{brackets(updates.shape)}, indices.shape {brackets(indices.shape)}, params.shape {brackets(array.shape)}"
+    )
+
+
 class ResourceScatter(Op):
     """Rows of the variable's value, named by indices, changed by rows of updates."""
 
@@ -366,10 +379,7 @@ class ResourceScatter(Op):
             check_indices(indices, array.shape[0] if array.ndim else 0)
             wanted = indices.shape + array.shape[1:]
             if updates.shape != wanted and updates.shape != ():
-                raise invalid_argument(
-                    f"The shape of indices ({brackets(indices.shape)}) must be a prefix of the shape of updates "
-                    f"({brackets(updates.shape)}), and the rest of it that of a row, {brackets(array.shape[1:])}"
-                )
+                raise invalid_argument(_misfit(indices, updates, array))
             rows = np.broadcast_to(updates, wanted).reshape(-1, *array.shape[1:])
             if rows.size:
                 self.change(array, indices.reshape(-1), rows)

@@ -72,7 +72,7 @@ def while_loop(
     Raises ValueError for changed structures and shapes, TypeError for changed dtypes.
     """
     return choices.while_loop(
-        cond, body, loop_vars, shape_invariants, parallel_iterations,
+        cond, body, loop_vars, shape_invariants, parallel_iterations, back_prop,
         maximum_iterations, name,
     )  # fmt: skip
 

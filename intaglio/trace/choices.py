@@ -198,6 +198,7 @@ def while_loop(
     loop_vars: Any,
     shape_invariants: Any,
     parallel_iterations: int,
+    back_prop: bool,
     maximum_iterations: Any,
     name: str | None,
 ) -> Any:
@@ -209,13 +210,17 @@ def while_loop(
     if parallel_iterations < 1:
         raise TypeError("'parallel_iterations' must be a positive integer.")
     if recording() is not None:
-        return control_flow.while_loop(
+        results = control_flow.while_loop(
             cond, body, loop_vars, shape_invariants, maximum_iterations,
             parallel_iterations, name,
         )  # fmt: skip
-    if isinstance(loop_vars, (list, tuple)) and not loop_vars:
+    elif isinstance(loop_vars, (list, tuple)) and not loop_vars:
         raise ValueError("'loop_vars' must be provided.")
-    return _loop_now(cond, body, loop_vars, maximum_iterations)
+    else:
+        results = _loop_now(cond, body, loop_vars, maximum_iterations)
+    if back_prop:
+        return results
+    return nest.map_structure(raw.StopGradient, results, expand_composites=True)
 
 
 def _loop_now(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any) -> Any:

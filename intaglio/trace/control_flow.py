@@ -121,8 +121,10 @@ def hand_on_variables(graph: FuncGraph) -> None:
 
 
 def _as_output(value: Any) -> Any:
-    if value is None or isinstance(value, Node):
+    if value is None:
         return None
+    if isinstance(value, Node):  # the operation runs; its result is that it did
+        return convert.to_tensor(True)
     if nest.composite_spec(value) is not None and not hasattr(value, "__tf_tensor__"):
         return value
     return _inside(convert.to_tensor(value))
@@ -261,8 +263,7 @@ def while_loop(
         parallel_iterations=parallel_iterations,
         name=label,
     )
-    results = [raw.Identity(v, name=f"{label}/Identity") for v in outputs[: len(start)]]
-    return unpacked(results)
+    return unpacked(outputs[: len(start)])
 
 
 def _as_variable(value: Any) -> Any:

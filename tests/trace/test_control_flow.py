@@ -319,3 +319,29 @@ def test_group_and_tuple():
         with pytest.raises(TypeError, match="Expected Operation, Tensor"):
             tf.group(3)
     assert graph.get_operation_by_name("tuple/control_dependency") is y.op
+
+
+def test_operations_as_results_of_branches():
+    v = tf.Variable(1.0)
+
+    @staged
+    def f(p):
+        done = tf.cond(p, lambda: v.assign(2.0, read_value=False), tf.no_op)
+        return done, v.read_value()
+
+    assert [t.numpy() for t in f(c(False))] == [True, 1.0]
+    assert [t.numpy() for t in f(c(True))] == [True, 2.0]
+
+
+def test_loops_without_gradient():
+    def f(x):
+        return tf.while_loop(
+            lambda i, a: i < 2, lambda i, a: (i + 1, a * 2.0), (0, x), back_prop=False
+        )[1]
+
+    for run in (f, staged(f)):
+        with tf.GradientTape() as tape:
+            x = c(1.0)
+            tape.watch(x)
+            y = run(x)
+        assert float(y) == 4.0 and tape.gradient(y, x) is None
