@@ -55,6 +55,7 @@ from intaglio.ops import (
     string_format,
     string_hashes,
     strings,
+    sums,
     tensor_list,
     transcendental,
 )
@@ -114,6 +115,7 @@ __all__ = [
     "string_format",
     "string_hashes",
     "strings",
+    "sums",
     "tensor_list",
     "transcendental",
 ]

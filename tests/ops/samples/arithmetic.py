@@ -22,7 +22,6 @@ from tests.ops.samples import (
 MOST = (*SIGNED, *DIFFERENTIABLE)
 FEW = ("int32", "int64", *DIFFERENTIABLE)
 REMAINDERS = ("int32", "int64", "float32", "float64")
-CLIPPED = [n for n in REAL if n not in ("uint32", "uint64")]
 NAN, INF = float("nan"), float("inf")
 
 each(NUMERIC, "AddV2", x=(2, 3), y=(3,))
@@ -86,13 +85,3 @@ each(DIFFERENTIABLE, "Reciprocal", x=(2, 3), domain=(0.5, 2.0))
 each(DIFFERENTIABLE, "Inv", x=(2, 3), domain=(0.5, 2.0))
 each(DIFFERENTIABLE, "ReciprocalGrad", y=(2, 3), dy=(2, 3), ulp=4)
 each(DIFFERENTIABLE, "InvGrad", y=(2, 3), dy=(2, 3), ulp=4)
-
-each(NUMERIC, "AddN", inputs=[(2, 3), (2, 3), (2, 3)])
-sample("AddN", inputs=[f32(2), f32(3)], error=("InvalidArgumentError", "must have the same size and shape"))  # fmt: skip
-each(
-    DIFFERENTIABLE, "AccumulateNV2", inputs=[(2, 3), (2, 3)], shape=[2, 3],
-    parity="TensorFlow rewrites it before it runs",
-)  # fmt: skip
-each(CLIPPED, "ClipByValue", t=(2, 3), clip_value_min=of(1), clip_value_max=of(3))
-sample("ClipByValue", t=f64([1.5, -2.0, 0.3]), clip_value_min=f64(3, lo=-1, hi=0), clip_value_max=f64.of(1))  # fmt: skip
-each(REAL, "Cross", a=(2, 3), b=(2, 3), domain=(1, 4), ulp=64)
