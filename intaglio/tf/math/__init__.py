@@ -42,7 +42,7 @@ from intaglio.tf.math.comparison import (
     logical_xor,
     not_equal,
 )
-from intaglio.tf.math.counting import bincount, confusion_matrix
+from intaglio.tf.math.counting import bincount, confusion_matrix, invert_permutation
 from intaglio.tf.math.densities import (
     digamma,
     erf,
@@ -127,6 +127,7 @@ from intaglio.tf.nn.losses import log_softmax, softmax
 from intaglio.tf.ordering import in_top_k, top_k
 
 __all__ = [
+    "invert_permutation",
     "abs",
     "accumulate_n",
     "acos",

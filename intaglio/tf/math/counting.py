@@ -163,3 +163,13 @@ def histogram_fixed_width_bins(
         last = raw.Sub(raw.Cast(count, DstT="float64"), np.float64(1))
         inside = raw.ClipByValue(place, np.float64(0), last)
         return raw.Cast(inside, DstT=as_dtype(dtype))
+
+
+def invert_permutation(x: Any, name: str | None = None) -> Tensor:
+    """The permutation that undoes x, a vector of the numbers 0 to n - 1.
+
+    Raises InvalidArgumentError if it is no permutation.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/invert_permutation
+    """
+    return raw.InvertPermutation(x, name=name)
