@@ -90,8 +90,9 @@ def fill_node(proto: Any, node: Node, library: Library, inputs: list[str]) -> No
                 f"its attribute '{attr.name}' and cannot be written to a GraphDef."
             )
         if value is not None or attr.kind == "shape":
+            written = node.op.graphdef_names.get(attr.name, attr.name)
             tensors.set_attribute(
-                proto.attr[attr.name], value, attr.kind, library.name_of
+                proto.attr[written], value, attr.kind, library.name_of
             )
     given = node.attrs.get("_user_specified_name")
     if given is not None:  # the name of the argument that a placeholder stands for

@@ -196,8 +196,9 @@ class _Reader:
     ) -> dict[str, Any]:
         attrs: dict[str, Any] = {}
         for attr in op.sig.attrs:
-            if attr.name in proto.attr:
-                attrs[attr.name] = self._attribute(proto, attr.name, attr.kind)
+            written = op.graphdef_names.get(attr.name, attr.name)
+            if written in proto.attr:
+                attrs[attr.name] = self._attribute(proto, written, attr.kind)
             elif attr.default is REQUIRED:
                 raise MalformedError(
                     f"node '{proto.name}' ({op.name}) lacks '{attr.name}'"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from intaglio.base.dtypes import ALL, BY_NAME, DType
@@ -60,6 +60,8 @@ class Op:
     signature: ClassVar[str] = ""
     stateful: ClassVar[bool] = False
     droppable: ClassVar[bool] = False
+    # Attributes that GraphDef knows by another name than `tf.raw_ops` does.
+    graphdef_names: ClassVar[Mapping[str, str]] = {}
     differentiable: ClassVar[bool] = True
     name: str
     sig: Signature

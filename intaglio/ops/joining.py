@@ -158,9 +158,9 @@ class Concat(Op):
 class ConcatOffset(Op):
     """Where each part of a concatenation begins."""
 
-    signature = "concat_dim: int32, shape: N*T -> offset: N*T"
+    signature = "concat_dim: int32, shape: N*shape_type -> offset: N*shape_type"
     differentiable = False
-    T = INDEX
+    shape_type = INDEX
 
     def infer(self, shape: list[Spec]) -> Any:
         return [Spec(s.dtype, s.shape) for s in shape]

@@ -161,6 +161,7 @@ class Squeeze(Op):
     """Without the dimensions of size 1, or without those of them that `axis` lists."""
 
     signature = "input: T; axis: list(int) = [] -> output: T"
+    graphdef_names = {"axis": "squeeze_dims"}
     T = ALL
 
     def infer(self, input: Spec, axis) -> Spec:
