@@ -102,6 +102,7 @@ def total(parts: Sequence[Any]) -> Any:
     """The sum of a tensor's gradient contributions; sparse if all of them are."""
     if len(parts) == 1:
         return parts[0]
+    parts = parts[::-1]  # they came last op first
     if all(isinstance(p, IndexedSlices) for p in parts):
         return concatenated(parts)
     if len(parts) == 2 and door.level().eager and parts[0].dtype is not variant:

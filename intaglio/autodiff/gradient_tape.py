@@ -178,7 +178,9 @@ class GradientTape:
                 "to be differentiated, but received None."
             )
         wanted = unconnected(unconnected_gradients)
-        targets = [t for t in nest.flatten(target, True) if self._is_target(t)]
+        targets = [
+            t for t in nest.flatten(target, True) if as_dtype(t.dtype) in TRAINABLE
+        ]
         flat = [self._source(s) for s in nest.flatten(sources)]
         weights: list[Any] | None = None
         if output_gradients is not None:
@@ -207,7 +209,7 @@ class GradientTape:
         tape = self._usable()
         wanted = unconnected(unconnected_gradients)
         self._check_pfor(experimental_use_pfor, "jacobian")
-        flat = nest.flatten(sources)
+        flat = [self._source(s) for s in nest.flatten(sources)]
         target = convert.to_tensor(target) if hasattr(target, "handle") else target
         found: list[Any] = [None] * len(flat)
         if as_dtype(target.dtype) in TRAINABLE:
@@ -281,20 +283,12 @@ class GradientTape:
             self._watched_variables = tuple(self._tape.variables.values())
             self._tape = None
 
-    def _is_target(self, target: Any) -> bool:
-        if as_dtype(target.dtype) in TRAINABLE:
-            return True
-        warn_few(
-            "The dtype of the target tensor must be floating (e.g. tf.float32) when calling GradientTape.gradient, got %r",
-            target.dtype,
-        )
-        return False
-
     def _source(self, source: Any) -> Any:
-        if as_dtype(getattr(source, "dtype", source)) not in TRAINABLE:
-            warn_few(
-                "The dtype of the source tensor must be floating (e.g. tf.float32) when calling GradientTape.gradient, got %r",
-                source.dtype,
+        """A source as it is. Raises TypeError for what has no dtype."""
+        if not hasattr(source, "dtype"):
+            raise TypeError(
+                f"Cannot convert the argument `type_value`: {source!r} to a TensorFlow DType. "
+                "Sources are tensors or variables."
             )
         return source
 
