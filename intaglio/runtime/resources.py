@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import errors
-from intaglio.base.dtypes import RESOURCE_MARKER, from_numpy
+from intaglio.base.dtypes import RESOURCE_MARKER, DType, from_numpy
 from intaglio.base.shapes import Dims
 from intaglio.op.spec import Spec
 from intaglio.runtime import interpreter
@@ -173,7 +173,7 @@ def _brackets(dims: Any) -> str:
     return f"[{','.join('?' if d is None else str(d) for d in dims)}]"
 
 
-def _kind(dtype: Any) -> str:
+def _kind(dtype: DType) -> str:
     names = {"float32": "float", "float64": "double", "float16": "half"}
     return names.get(dtype.name, dtype.name)
 

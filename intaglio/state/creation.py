@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import enum
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -45,7 +45,7 @@ _creators = _Creators()
 
 
 @contextmanager
-def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
+def variable_creator_scope(variable_creator: Creator) -> Generator[None]:
     """`variable_creator(next_creator, **kwargs)` makes the block's variables.
 
     It may change the arguments of `tf.Variable`, and calls `next_creator(**kwargs)` or

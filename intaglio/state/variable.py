@@ -24,7 +24,12 @@ from intaglio.op.spec import Spec
 from intaglio.op.tensor import Reference, Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.runtime.resources import DEVICE, Resource, new_variable
-from intaglio.state.creation import checked_modes, create
+from intaglio.state.creation import (
+    VariableAggregation,
+    VariableSynchronization,
+    checked_modes,
+    create,
+)
 from intaglio.state.operators import Operators
 from intaglio.state.updates import PartialUpdates
 from intaglio.state.variable_spec import VariableSpec
@@ -76,8 +81,18 @@ class Variable(Operators, PartialUpdates, metaclass=_Creating):
     """
 
     __array_priority__ = 100
+    _name: str
+    _dtype: DType
+    _dims: Dims
     _handle: Tensor
     _resource: Resource | None
+    _trainable: bool
+    _validate_shape: bool
+    _synchronization: VariableSynchronization
+    _aggregation: VariableAggregation
+    _constraint: Callable[[Any], Any] | None
+    _initial_value: Tensor
+    _initializer: Node
     _parent: Any = None
     _node: Node | None = None
 
@@ -345,11 +360,12 @@ class Variable(Operators, PartialUpdates, metaclass=_Creating):
     # -- Python's manners --------------------------------------------------------------
 
     def __getitem__(self, slice_spec: Any) -> Tensor:
+        value: Any = self.value()
         if isinstance(slice_spec, Tensor) and slice_spec.dtype.is_bool:
-            return self.value()[slice_spec]
-        part = self.value()[slice_spec]
+            return value[slice_spec]
+        part = value[slice_spec]
         parsed = slicing.parse(slice_spec)
-        part.assign = functools.partial(_assign_slice, self, parsed)  # type: ignore[attr-defined]
+        part.assign = functools.partial(_assign_slice, self, parsed)
         return part
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
@@ -529,7 +545,7 @@ class UnreadVariable(Variable):
 
     def follow(self, parent: Variable, operation: Any) -> None:
         """Makes it the parent, read after `operation`."""
-        self.__dict__.update(parent.__dict__)
+        vars(self).update(vars(parent))
         self._name = "UnreadVariable"
         self._parent = parent
         self._operation = operation if isinstance(operation, Node) else None

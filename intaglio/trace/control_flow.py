@@ -96,11 +96,8 @@ def trace_branch(function: Callable[[], Any], name: str) -> FuncGraph:
         graph.structured_outputs = result
         flat = nest.flatten(result, expand_composites=True)
         graph.outputs = [
-            v if v.graph is graph else graph.capture(v)
-            for v in flat
-            if isinstance(v, Tensor)
+            raw.Identity(_inside(v)) for v in flat if isinstance(v, Tensor)
         ]
-        graph.outputs = [raw.Identity(v) for v in graph.outputs]
     hand_on_variables(graph)
     return graph
 
@@ -130,7 +127,7 @@ def _as_output(value: Any) -> Any:
     return _inside(convert.to_tensor(value))
 
 
-def _inside(value: Tensor) -> Tensor:
+def _inside(value: Tensor) -> SymbolicTensor:
     """A tensor as a value of the graph being recorded."""
     graph = recording()
     if isinstance(value, SymbolicTensor) and value.graph is graph:
@@ -226,6 +223,7 @@ def while_loop(
     start = nest.flatten(loop_vars, expand_composites=True)
     allowed = _invariants(loop_vars, start, shape_invariants)
     counted = maximum_iterations is not None
+    limit: Any = None
     if counted:
         limit = convert.to_tensor(maximum_iterations, int32)
         start, allowed = [convert.to_tensor(0), *start], [(), *allowed]
