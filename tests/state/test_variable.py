@@ -333,3 +333,33 @@ def test_gradients_by_variables():
         y = use(v)
     assert tape.gradient(y, v).numpy().tolist() == [4.0, 4.0]
     assert tape.watched_variables()[0] is v
+
+
+def test_a_failing_step_leaves_variables_whole():
+    v, steps = tf.Variable([1.0, 2.0]), tf.Variable(0.0)
+
+    @tf.function
+    def step(i):
+        steps.assign_add(1.0)
+        v.scatter_update(tf.IndexedSlices([9.0, 9.0], tf.stack([0, i])))
+        steps.assign_add(1.0)
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="is not in"):
+        step(tf.constant(5))
+    assert v.numpy().tolist() == [1.0, 2.0] and float(steps) == 1.0
+
+
+def test_second_derivatives_through_loops():
+    w = tf.Variable(2.0)
+
+    @tf.function
+    def cube(x):
+        return tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, s * x), (0, 1.0))[
+            1
+        ]
+
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = cube(w)
+        slope = inner.gradient(y, w)
+    assert float(slope) == 12.0 and float(outer.gradient(slope, w)) == 12.0
