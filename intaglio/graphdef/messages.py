@@ -2,17 +2,12 @@
 
 Names and field numbers are those of TensorFlow's published `.proto` files, so that bytes and
 text are interchangeable; the pool is private, so that TensorFlow itself can be loaded in the
-same process. A line is `name = number type`, `*` marks a repeated field, `map<K,V>` a map,
-`|group` a member of a oneof; `name = number` under `enum` an enum value.
+same process. `declarations` says how a line is read.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-
-PACKAGE = "tensorflow"
+from intaglio.graphdef.declarations import declare, message_class
 
 DECLARATIONS = """
 enum DataType
@@ -171,106 +166,15 @@ message GraphDef
   versions = 4 VersionDef
 """
 
-_Field = descriptor_pb2.FieldDescriptorProto
-_SCALARS = {
-    "double": _Field.TYPE_DOUBLE, "float": _Field.TYPE_FLOAT, "int64": _Field.TYPE_INT64,
-    "uint64": _Field.TYPE_UINT64, "int32": _Field.TYPE_INT32, "bool": _Field.TYPE_BOOL,
-    "string": _Field.TYPE_STRING, "bytes": _Field.TYPE_BYTES, "uint32": _Field.TYPE_UINT32,
-}  # fmt: skip
+declare(DECLARATIONS, "intaglio/graph.proto")
 
-
-class _Declarations:
-    """Turns the declarations into a file descriptor."""
-
-    def __init__(self, text: str, file_name: str) -> None:
-        self.file = descriptor_pb2.FileDescriptorProto(
-            name=file_name, package=PACKAGE, syntax="proto3"
-        )
-        self.messages: dict[str, Any] = {}
-        self.enums: set[str] = set()
-        current: Any = None
-        for line in filter(None, map(str.strip, text.splitlines())):
-            kind, _, name = line.partition(" ")
-            if kind == "enum":
-                current = self.file.enum_type.add(name=name)
-                self.enums.add(name)
-            elif kind == "message":
-                current = self._message(name)
-            elif isinstance(current, descriptor_pb2.EnumDescriptorProto):
-                label, number = line.split(" = ")
-                current.value.add(name=label, number=int(number))
-            else:
-                self._field(current, line)
-
-    def _message(self, name: str) -> Any:
-        outer, _, inner = name.rpartition(".")
-        made = (
-            self.messages[outer].nested_type.add(name=inner)
-            if outer
-            else self.file.message_type.add(name=inner)
-        )
-        self.messages[name] = made
-        return made
-
-    def _field(self, message: Any, line: str) -> None:
-        declared, _, group = line.partition(" |")
-        name, number, kind = declared.replace(" = ", " ").split(" ")
-        field = message.field.add(name=name, number=int(number))
-        field.label = _Field.LABEL_OPTIONAL
-        if kind.startswith("map<"):
-            self._map(message, field, kind[4:-1].split(","))
-            return
-        if kind.startswith("*"):
-            field.label, kind = _Field.LABEL_REPEATED, kind[1:]
-        if group:
-            if not message.oneof_decl:
-                message.oneof_decl.add(name=group)
-            field.oneof_index = 0
-        self._type(field, kind)
-
-    def _type(self, field: Any, kind: str) -> None:
-        if kind in _SCALARS:
-            field.type = _SCALARS[kind]
-            return
-        field.type = _Field.TYPE_ENUM if kind in self.enums else _Field.TYPE_MESSAGE
-        field.type_name = f".{PACKAGE}.{kind}"
-
-    def _map(self, message: Any, field: Any, kinds: list[str]) -> None:
-        entry = message.nested_type.add(
-            name="".join(p.capitalize() for p in field.name.split("_")) + "Entry"
-        )
-        entry.options.map_entry = True
-        for number, (name, kind) in enumerate(
-            zip(("key", "value"), kinds, strict=True), 1
-        ):
-            part = entry.field.add(
-                name=name, number=number, label=_Field.LABEL_OPTIONAL
-            )
-            self._type(part, kind)
-        path = next(n for n, m in self.messages.items() if m is message)
-        field.label, field.type = _Field.LABEL_REPEATED, _Field.TYPE_MESSAGE
-        field.type_name = f".{PACKAGE}.{path}.{entry.name}"
-
-
-POOL = descriptor_pool.DescriptorPool()
-POOL.AddSerializedFile(
-    _Declarations(DECLARATIONS, "intaglio/graph.proto").file.SerializeToString()
-)
-
-
-def _message_class(name: str) -> Any:
-    return message_factory.GetMessageClass(
-        POOL.FindMessageTypeByName(f"{PACKAGE}.{name}")
-    )
-
-
-TensorShapeProto = _message_class("TensorShapeProto")
-TensorProto = _message_class("TensorProto")
-AttrValue = _message_class("AttrValue")
-NameAttrList = _message_class("NameAttrList")
-NodeDef = _message_class("NodeDef")
-OpDef = _message_class("OpDef")
-FunctionDef = _message_class("FunctionDef")
-FunctionDefLibrary = _message_class("FunctionDefLibrary")
-GraphDef = _message_class("GraphDef")
-VersionDef = _message_class("VersionDef")
+TensorShapeProto = message_class("TensorShapeProto")
+TensorProto = message_class("TensorProto")
+AttrValue = message_class("AttrValue")
+NameAttrList = message_class("NameAttrList")
+NodeDef = message_class("NodeDef")
+OpDef = message_class("OpDef")
+FunctionDef = message_class("FunctionDef")
+FunctionDefLibrary = message_class("FunctionDefLibrary")
+GraphDef = message_class("GraphDef")
+VersionDef = message_class("VersionDef")

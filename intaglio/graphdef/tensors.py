@@ -10,6 +10,7 @@ from intaglio.base import dtypes
 from intaglio.base.dtypes import BY_NUMBER, DType, from_numpy
 from intaglio.base.shapes import Dims
 from intaglio.graphdef import messages
+from intaglio.graphdef.declarations import MalformedError
 
 # A tensor in a message may describe at most this many elements: a few bytes can claim a
 # shape of any size.
@@ -23,10 +24,6 @@ _FIELD = {
     dtypes.complex64: "scomplex_val", dtypes.complex128: "dcomplex_val",
     dtypes.float16: "half_val", dtypes.bfloat16: "half_val",
 }  # fmt: skip
-
-
-class MalformedError(ValueError):
-    """A message is not what it claims to be; the text says where and how."""
 
 
 def shape_proto(dims: Dims) -> Any:

@@ -1,0 +1,1 @@
+"""Models and checkpoints on disk, in TensorFlow's formats."""

@@ -1,0 +1,260 @@
+"""Tensor bundles: named arrays in an index file and data files, as checkpoints are stored.
+
+A bundle with the prefix `p` is `p.index`, a table from names to where and what the tensor
+is, and `p.data-00000-of-00001`, the tensors' bytes.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import dtypes, errors
+from intaglio.base.dtypes import from_numpy
+from intaglio.graphdef import tensors
+from intaglio.graphdef.declarations import MalformedError, parsed
+from intaglio.graphdef.saved_messages import BundleEntryProto, BundleHeaderProto
+from intaglio.saved_model import table
+from intaglio.saved_model.crc32c import crc32c, extend, masked
+
+_VERSION = 1
+_MOST_SHARDS = 1 << 16
+
+
+def shard_name(prefix: str, shard: int = 0, shards: int = 1) -> str:
+    """The name of a data file."""
+    return f"{prefix}.data-{shard:05d}-of-{shards:05d}"
+
+
+# -- writing ---------------------------------------------------------------------------
+
+
+def write(prefix: str, arrays: Mapping[str, np.ndarray]) -> None:
+    """Writes arrays as a bundle: first the data, and the index when that is complete.
+
+    Each file is written under another name and renamed, so that a name always stands for a
+    whole file. Raises ValueError for a dtype that has no bytes.
+    """
+    header = BundleHeaderProto(num_shards=1)
+    header.version.producer = _VERSION
+    entries = [(b"", header.SerializeToString())]
+    with replaced(shard_name(prefix)) as out:
+        offset = 0
+        for name in sorted(arrays, key=str.encode):
+            entry, size = _write_array(out, arrays[name], offset)
+            entries.append((name.encode(), entry.SerializeToString()))
+            offset += size
+    with replaced(f"{prefix}.index") as out:
+        out.write(table.write(entries))
+
+
+class replaced:
+    """Opens a file for writing that takes the place of `path` once it is complete."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.temporary = f"{path}.tempstate{os.getpid():x}{id(self):x}"
+
+    def __enter__(self) -> Any:
+        self.file = open(self.temporary, "wb")  # noqa: SIM115 - closed in __exit__
+        return self.file
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        self.file.close()
+        if kind is None:
+            os.replace(self.temporary, self.path)
+        else:
+            os.unlink(self.temporary)
+
+
+def _write_array(out: Any, value: Any, offset: int) -> tuple[Any, int]:
+    array = np.asarray(value)
+    dtype = from_numpy(array.dtype)
+    if dtype in (dtypes.resource, dtypes.variant):
+        raise ValueError(f"A tensor of dtype {dtype.name} cannot be saved.")
+    entry = BundleEntryProto(
+        dtype=dtype.as_datatype_enum, shape=tensors.shape_proto(array.shape)
+    )
+    entry.offset = offset
+    if dtype is dtypes.string:
+        size, crc = _write_strings(out, array.reshape(-1).tolist())
+    else:
+        data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+        out.write(data)
+        size, crc = len(data), crc32c(data)
+    entry.size, entry.crc32c = size, masked(crc)
+    return entry, size
+
+
+def _write_strings(out: Any, values: list[bytes]) -> tuple[int, int]:
+    """Lengths, their checksum, then the strings."""
+    lengths = b"".join([table.varint(len(v)) for v in values])
+    crc = crc32c(b"".join([_fixed(len(v)) for v in values]))
+    check = struct.pack("<I", masked(crc))
+    body = b"".join(values)
+    out.write(lengths + check + body)
+    return len(lengths) + 4 + len(body), extend(extend(crc, check), body)
+
+
+def _fixed(length: int) -> bytes:
+    """A length in the form in which it is checksummed."""
+    return struct.pack("<I" if length < 1 << 32 else "<Q", length)
+
+
+# -- reading ---------------------------------------------------------------------------
+
+
+class Bundle:
+    """A bundle on disk: its entries by name, and the arrays when they are asked for.
+
+    Raises NotFoundError if there is none, DataLossError if a file is damaged.
+    """
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+        path = f"{prefix}.index"
+        try:
+            with open(path, "rb") as file:
+                data = file.read()
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+            raise errors.NotFoundError(
+                None,
+                None,
+                "Unsuccessful TensorSliceReader constructor: Failed to find any matching files for "
+                f"{prefix}",
+            ) from None
+        try:
+            found = table.read(data, path)
+            header = parsed(BundleHeaderProto, found.pop(b"", b""), f"{path}: header")
+            self._check_header(header)
+            self.shards: int = header.num_shards
+            self.entries: dict[str, Any] = {
+                _text(key): parsed(BundleEntryProto, value, f"{path}: {_text(key)!r}")
+                for key, value in found.items()
+            }
+        except MalformedError as e:
+            raise errors.DataLossError(None, None, str(e)) from None
+
+    def _check_header(self, header: Any) -> None:
+        if header.endianness:
+            raise MalformedError(
+                f"{self.prefix}.index was written on a big-endian machine"
+            )
+        if header.version.min_consumer > _VERSION:
+            raise MalformedError(
+                f"{self.prefix}.index needs version {header.version.min_consumer}"
+            )
+        if not 0 < header.num_shards <= _MOST_SHARDS:
+            raise MalformedError(
+                f"{self.prefix}.index claims {header.num_shards} data files"
+            )
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.entries)
+
+    def dtype(self, name: str) -> dtypes.DType:
+        """The dtype of a tensor."""
+        return self._checked(name, lambda e: tensors.dtype_of(e.dtype))
+
+    def dims(self, name: str) -> tuple[int, ...]:
+        """The shape of a tensor."""
+        return self._checked(name, lambda e: _dims(name, e))
+
+    def array(self, name: str) -> np.ndarray:
+        """A tensor's value, its checksum verified.
+
+        Raises NotFoundError for a name that the bundle does not have, DataLossError for
+        damage, NotImplementedError for a tensor that was stored in slices.
+        """
+        return self._checked(name, lambda e: self._read(name, e))
+
+    def _checked(self, name: str, ask: Any) -> Any:
+        entry = self.entries.get(name)
+        if entry is None:
+            raise errors.NotFoundError(
+                None, None, f"Key {name} not found in checkpoint"
+            )
+        try:
+            return ask(entry)
+        except MalformedError as e:
+            raise errors.DataLossError(
+                None, None, f"{self.prefix}, tensor '{name}': {e}"
+            ) from None
+
+    def _read(self, name: str, entry: Any) -> np.ndarray:
+        if entry.slices:
+            raise NotImplementedError(
+                f"{self.prefix}: '{name}' is stored in {len(entry.slices)} slices, which are not read."
+            )
+        dtype, dims = tensors.dtype_of(entry.dtype), _dims(name, entry)
+        count = 1
+        for d in dims:
+            count *= d
+        data = self._bytes(entry)
+        if dtype is dtypes.string:
+            return _read_strings(data, count, entry.crc32c).reshape(dims)
+        if dtype in (dtypes.resource, dtypes.variant):
+            raise MalformedError(f"its dtype is {dtype.name}")
+        if len(data) != count * dtype.size:
+            raise MalformedError(
+                f"it has {len(data)} bytes; shape {dims} of {dtype.name} needs {count * dtype.size}"
+            )
+        if masked(crc32c(data)) != entry.crc32c:
+            raise MalformedError("its bytes do not have their checksum")
+        return np.frombuffer(bytearray(data), dtype.numpy).reshape(dims)
+
+    def _bytes(self, entry: Any) -> bytes:
+        if not 0 <= entry.shard_id < self.shards:
+            raise MalformedError(f"there is no data file {entry.shard_id}")
+        path = shard_name(self.prefix, entry.shard_id, self.shards)
+        try:
+            with open(path, "rb") as file:
+                length = os.fstat(file.fileno()).st_size
+                if entry.offset < 0 or not 0 <= entry.size <= length - entry.offset:
+                    raise MalformedError(
+                        f"{entry.size} bytes at {entry.offset} lie outside of {path}, which has {length}"
+                    )
+                file.seek(entry.offset)
+                return file.read(entry.size)
+        except OSError as e:
+            raise MalformedError(f"{path} cannot be read: {e.strerror}") from None
+
+
+def _text(key: bytes) -> str:
+    return key.decode("utf-8", "surrogateescape")
+
+
+def _dims(name: str, entry: Any) -> tuple[int, ...]:
+    dims = tensors.shape_of(entry.shape)
+    if dims is None or None in dims:
+        raise MalformedError(f"its shape {dims} is not known")
+    return dims  # type: ignore[return-value]
+
+
+def _read_strings(data: bytes, count: int, stored: int) -> np.ndarray:
+    if count > len(data):
+        raise MalformedError(f"{len(data)} bytes are too few for {count} strings")
+    at, lengths = 0, []
+    for _ in range(count):
+        length, at = table.read_varint(data, at, len(data))
+        lengths.append(length)
+    if at + 4 + sum(lengths) != len(data):
+        raise MalformedError("the lengths of its strings do not fit its bytes")
+    crc = crc32c(b"".join([_fixed(n) for n in lengths]))
+    if struct.pack("<I", masked(crc)) != data[at : at + 4]:
+        raise MalformedError("the lengths of its strings do not have their checksum")
+    if masked(extend(crc, memoryview(data)[at:])) != stored:
+        raise MalformedError("its bytes do not have their checksum")
+    at += 4
+    result = np.empty(count, object)
+    for i, length in enumerate(lengths):
+        result[i] = data[at : at + length]
+        at += length
+    return result
