@@ -263,11 +263,12 @@ def from_numpy(dtype: np.dtype[Any]) -> DType:
     return found
 
 
-def as_dtype(value: Any) -> DType:
-    """`value` as a DType: a DType, a name, an enum number, a NumPy or Python type.
+def as_dtype(type_value: Any) -> DType:
+    """`type_value` as a DType: a DType, a name, an enum number, a NumPy or Python type.
 
     Raises TypeError for anything else, as `tf.as_dtype` does.
     """
+    value = type_value
     if type(value) is DType:
         return value
     try:

@@ -37,7 +37,15 @@ from intaglio.tf import (
 )
 from intaglio.tf.arranging import *
 from intaglio.tf.arrays import *
-from intaglio.tf.debugging import Assert
+from intaglio.tf.control_flow import *
+from intaglio.tf.control_flow import __all__ as _control_flow_names
+from intaglio.tf.debugging import (
+    Assert,
+    assert_equal,
+    assert_greater,
+    assert_less,
+    assert_rank,
+)
 from intaglio.tf.dtypes import (
     bfloat16,
     bool,
@@ -67,6 +75,7 @@ from intaglio.tf.dtypes import (
 )
 from intaglio.tf.gradients import *
 from intaglio.tf.gradients import __all__ as _gradient_names
+from intaglio.tf.graph_util import import_graph_def
 from intaglio.tf.indexing import *
 from intaglio.tf.linalg import einsum, matmul, norm, tensordot
 from intaglio.tf.math import (
@@ -138,9 +147,8 @@ from intaglio.tf.ordering import *
 from intaglio.tf.printing import print
 from intaglio.tf.python_functions import numpy_function, py_function
 from intaglio.tf.strings import as_string
+from intaglio.tf.tensor_protos import make_ndarray, make_tensor_proto
 from intaglio.tf.tracing import *
-from intaglio.tf.control_flow import *
-from intaglio.tf.control_flow import __all__ as _control_flow_names
 from intaglio.tf.variables import *
 from intaglio.tf.variables import __all__ as _variable_names
 from intaglio.trace.graph import Graph
@@ -159,7 +167,6 @@ __all__ = [
     "TensorShape",
     "as_dtype",
     "autodiff",
-    "autograph",
     "as_string",
     "bfloat16",
     "bool",

@@ -1,5 +1,6 @@
-"""`tf.autodiff`: forward-mode differentiation."""
+"""`tf.autodiff`."""
 
 from intaglio.autodiff.forward import ForwardAccumulator
+from intaglio.autodiff.gradient_tape import GradientTape
 
-__all__ = ["ForwardAccumulator"]
+__all__ = ["ForwardAccumulator", "GradientTape"]

@@ -1,0 +1,68 @@
+"""`tf.make_tensor_proto` and `tf.make_ndarray`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import as_dtype
+from intaglio.base.shapes import as_dims, count
+from intaglio.graphdef import messages, tensors
+from intaglio.op import convert
+
+
+def make_tensor_proto(
+    values: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    verify_shape: bool = False,
+    allow_broadcast: bool = False,
+) -> Any:
+    """Values as a TensorProto message.
+
+    Args:
+      values: a number, text, array, or nested list of them.
+      dtype: the dtype of the message; by default that of the values.
+      shape: the shape of the message; by default that of the values.
+      verify_shape: the values must have exactly this shape.
+      allow_broadcast: a single value may stand for all elements.
+
+    Raises:
+      TypeError: the values do not fit the dtype, or not the shape under `verify_shape`.
+      ValueError: the values cannot fill the shape.
+
+    Follows https://www.tensorflow.org/api_docs/python/tf/make_tensor_proto.
+    """
+    if isinstance(values, messages.TensorProto):
+        return values
+    array = convert.to_array(values, None if dtype is None else as_dtype(dtype))
+    wanted = array.shape if shape is None else as_dims(shape)
+    if wanted is None or None in wanted:
+        raise ValueError(f"A tensor message has a fully known shape, not {shape}.")
+    if verify_shape and wanted != array.shape:
+        raise TypeError(f"Expected Tensor's shape: {wanted}, but got {array.shape}.")
+    if count(wanted) != array.size:
+        if array.size != 1 or not allow_broadcast:
+            raise ValueError(
+                f"{array.size} values cannot fill a tensor of shape {wanted}; "
+                "a single value can with allow_broadcast=True."
+            )
+        array = np.broadcast_to(array.reshape(-1)[:1], (count(wanted),))
+    return tensors.tensor_proto(array.reshape(wanted))
+
+
+def make_ndarray(tensor: Any) -> np.ndarray:
+    """A TensorProto message (ours or TensorFlow's) as a new NumPy array.
+
+    Raises:
+      ValueError: the message contradicts itself, or its dtype has no array.
+
+    Follows https://www.tensorflow.org/api_docs/python/tf/make_ndarray.
+    """
+    if not isinstance(tensor, messages.TensorProto):
+        tensor = messages.TensorProto.FromString(tensor.SerializeToString())
+    return np.array(tensors.array_of(tensor))
+
+
+__all__ = ["make_ndarray", "make_tensor_proto"]
