@@ -91,7 +91,7 @@ class StatefulFloats(Op):
         return self.draw(start, count, dtype.numpy).reshape(dims)
 
     @staticmethod
-    def draw(start: philox.Stream, count: int, dtype: np.dtype[Any]) -> np.ndarray:
+    def draw(stream: philox.Stream, count: int, dtype: np.dtype[Any]) -> np.ndarray:
         """The numbers, from the start of the reserved counters."""
         raise NotImplementedError
 

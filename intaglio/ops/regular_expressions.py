@@ -285,7 +285,7 @@ def _scalar(value: Any, name: str) -> bytes:
         raise invalid_argument(
             f"{name} must be scalar, but received {shape_text(np.shape(value))}"
         )
-    return np.asarray(value)[()]
+    return np.asarray(value).item()
 
 
 def _scalars(*specs: Spec) -> None:

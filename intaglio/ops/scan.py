@@ -24,7 +24,9 @@ from intaglio.base.shapes import brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number
-from intaglio.ops.reduction import ORDERED
+from intaglio.ops.families import constant, spec_of
+from intaglio.ops.recurrence import doublings, ending, following, recurrence
+from intaglio.ops.reduction import ORDERED, numbers_in
 
 FLOATS = (bfloat16, float16, float32, float64)
 
@@ -96,11 +98,22 @@ class Cumprod(Scan):
     def kernel(self, x, axis, exclusive, reverse):
         return scanned(x, axis, exclusive, reverse, np.multiply, 1)
 
-    def gradient(self, dout, x, out, axis, exclusive, reverse) -> Any:
-        # As TensorFlow has it: NaN where an element is 0.
-        product = raw.Mul(out, dout)
-        total = raw.Cumsum(product, axis, exclusive=exclusive, reverse=not reverse)
-        return raw.RealDiv(total, x), None
+    def gradient(self, dout, x, axis, exclusive, reverse) -> Any:
+        # What comes before an element, times the sum over what comes after it: no
+        # division, so zeros are no exception.
+        end = ending(x, axis, reverse)
+        term = following(dout, axis, reverse, end) if exclusive else dout
+        factor = following(x, axis, reverse, end)
+        steps = doublings(spec_of(x), _place(axis))
+        after = recurrence(factor, term, axis, reverse, steps)
+        before = raw.Cumprod(x, axis, exclusive=True, reverse=reverse)
+        return raw.Mul(before, after), None
+
+
+def _place(axis: Any) -> int | None:
+    """The number of the axis that a gradient rule holds, None if not known."""
+    found = numbers_in(axis)
+    return found[0] if found else None
 
 
 @op
@@ -113,22 +126,20 @@ class CumulativeLogsumexp(Scan):
         return scanned(x, axis, exclusive, reverse, np.logaddexp, -np.inf)
 
     def gradient(self, dout, x, out, axis, exclusive, reverse) -> Any:
-        # The gradient splits into its positive and negative parts, each kept as a
-        # logarithm, so that large exponents cancel before they are raised.
-        zero = np.zeros((), dout.dtype.numpy)
-        low = np.asarray(-np.inf).astype(dout.dtype.numpy)
-        one = np.ones((), dout.dtype.numpy)
-
-        def side(sign: int) -> Any:
-            part = dout if sign > 0 else raw.Neg(dout)
-            there = raw.Greater(part, zero)
-            logs = raw.SelectV2(there, raw.Log(raw.SelectV2(there, part, one)), low)
-            total = raw.CumulativeLogsumexp(
-                raw.Sub(logs, out), axis, exclusive=exclusive, reverse=not reverse
-            )
-            return raw.Exp(raw.AddV2(total, x))
-
-        return raw.Sub(side(+1), side(-1)), None
+        # dx[k] is the sum of dout[i] exp(x[k] - out[i]) from k on. In steps from one sum to
+        # the one before, no exponent is positive, however large the numbers are.
+        if exclusive:
+            out = raw.CumulativeLogsumexp(x, axis, reverse=reverse)
+        end = ending(x, axis, reverse)
+        term = following(dout, axis, reverse, end) if exclusive else dout
+        lowest = np.asarray(dout.dtype.min).astype(dout.dtype.numpy)
+        out = raw.Maximum(out, lowest)  # a sum of nothing but exp(-inf)
+        ahead = raw.Roll(out, 1 if reverse else -1, axis)
+        step = raw.Exp(raw.Sub(out, raw.SelectV2(end, out, ahead)))
+        factor = raw.SelectV2(end, constant(0, x), step)
+        steps = doublings(spec_of(x), _place(axis))
+        after = recurrence(factor, term, axis, reverse, steps)
+        return raw.Mul(raw.Exp(raw.Sub(x, out)), after), None
 
 
 # -- where the extreme is ------------------------------------------------------------

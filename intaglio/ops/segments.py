@@ -14,6 +14,7 @@ from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number
 from intaglio.ops.families import constant, spec_of
+from intaglio.ops.recurrence import doublings, ending, recurrence
 from intaglio.ops.reduction import ORDERED, highest, lowest
 
 
@@ -190,6 +191,10 @@ class SegmentProd(Segments):
         count = sorted_ids(data, segment_ids)
         return gathered(data, segment_ids, count, np.multiply, 1, 1)
 
+    def gradient(self, doutput, data, segment_ids) -> Any:
+        taken = raw.GatherV2(doutput, segment_ids, 0)
+        return raw.Mul(taken, others_product(data, segment_ids)), None
+
 
 # -- segments in any order -----------------------------------------------------------
 
@@ -328,24 +333,34 @@ class UnsortedSegmentProd(UnsortedSegments):
         count = checked_ids(data, segment_ids, num_segments)
         return gathered(data, segment_ids, count, np.multiply, 1, 1)
 
-    def gradient(self, doutput, data, segment_ids, num_segments) -> Any:
-        # Each factor's share is the product of the others, found without dividing by 0.
-        zero, one = constant(0, data), constant(1, data)
-        nothing = raw.Equal(data, zero)
-        zeros = raw.UnsortedSegmentSum(
-            raw.Cast(nothing, DstT=int32), segment_ids, num_segments
-        )
-        many = raw.Greater(zeros, np.asarray(1, np.int32))
-        doutput = raw.SelectV2(many, raw.ZerosLike(doutput), doutput)
-        others = raw.UnsortedSegmentProd(
-            raw.SelectV2(nothing, one, data), segment_ids, num_segments
-        )
-        whole = raw.UnsortedSegmentProd(data, segment_ids, num_segments)
-        inside = raw.Maximum(segment_ids, constant(0, segment_ids))
-        by_others = raw.GatherV2(others, inside, 0)
-        by_division = raw.RealDiv(
-            raw.GatherV2(whole, inside, 0), raw.SelectV2(nothing, one, data)
-        )
-        slope = raw.SelectV2(nothing, by_others, by_division)
+    def gradient(self, doutput, data, segment_ids) -> Any:
         taken, _, _ = _gathered_or_zeros(doutput, segment_ids)
-        return raw.Mul(taken, slope), None, None
+        return raw.Mul(taken, others_product(data, segment_ids)), None, None
+
+
+def others_product(data: Any, segment_ids: Any) -> Any:
+    """For each row, the product of the other rows of its segment.
+
+    It is found from both sides, without division: right where elements are 0.
+    """
+    count = raw.Size(segment_ids)
+    ids = raw.Reshape(segment_ids, raw.ExpandDims(count, 0))
+    rest = raw.Slice(raw.Shape(data), raw.ExpandDims(raw.Rank(segment_ids), 0), [-1])
+    rows = raw.Reshape(data, raw.ConcatV2([raw.ExpandDims(count, 0), rest], 0))
+    order = raw.TopKV2(raw.Neg(ids), count).indices  # stable: the least index first
+    ids, rows = raw.GatherV2(ids, order, 0), raw.GatherV2(rows, order, 0)
+    zero = np.asarray(0, np.int32)
+    column = raw.ConcatV2([[-1], raw.OnesLike(rest)], 0)
+    product = None
+    for reverse in (True, False):
+        by = 1 if reverse else -1
+        first = ending(ids, zero, reverse)
+        begins = raw.LogicalOr(first, raw.NotEqual(ids, raw.Roll(ids, by, zero)))
+        begins = raw.Reshape(begins, column)
+        factor = raw.SelectV2(begins, constant(0, rows), raw.Roll(rows, by, zero))
+        term = raw.Mul(raw.Cast(begins, DstT=rows.dtype), raw.OnesLike(rows))
+        steps = doublings(spec_of(ids), 0)
+        side = recurrence(factor, term, zero, reverse, steps)
+        product = side if product is None else raw.Mul(product, side)
+    back = raw.GatherV2(product, raw.InvertPermutation(order), 0)
+    return raw.Reshape(back, raw.Shape(data))

@@ -202,7 +202,7 @@ class StringSplitV2(Op):
             raise invalid_argument(
                 f"sep must be a scalar, got shape: {shape_text(np.shape(sep))}"
             )
-        separator = np.asarray(sep)[()]
+        separator = np.asarray(sep).item()
         rows = [_parts(text, separator, maxsplit) for text in input]
         places = [(i, j) for i, row in enumerate(rows) for j in range(len(row))]
         widest = max((len(row) for row in rows), default=0)
@@ -302,7 +302,7 @@ class ReduceJoin(Op):
         kept = [i for i in range(np.ndim(inputs)) if i not in axes]
         moved = np.transpose(inputs, kept + axes[::-1])  # the first axis goes fastest
         outer = moved.shape[: len(kept)]
-        rows = moved.reshape(shapes.count(outer), -1 if moved.size else 0)
+        rows = moved.reshape(math.prod(outer), -1 if moved.size else 0)
         joined = filled([separator.encode().join(row) for row in rows], outer)
         if keep_dims:
             shape = np.shape(inputs)

@@ -26,4 +26,5 @@ for name, types in SEGMENTS:
     each(types, op, data=(5, 2), segment_ids=i32([2, 0, -1, 0, 3]), num_segments=i32.of(5), domain=(1, 3), ulp=4, **(EMPTY if name in ("Max", "Min") else {}))  # fmt: skip
     sample(op, data=f64(2, 2, 3), segment_ids=i64([[0, 1], [1, -1]]), num_segments=i64.of(2))  # fmt: skip
     sample(op, data=f32(2), segment_ids=i32([0, 5]), num_segments=i32.of(3), error=("InvalidArgumentError", "segment_ids[1] = 5 is out of range [0, 3)"))  # fmt: skip
-sample("UnsortedSegmentProd", data=f64([0.0, 2.0, 0.0, 0.0, 3.0]), segment_ids=i32([0, 0, 1, 1, 1]), num_segments=i32.of(2), grad2="the second derivative divides by zeros, as in TensorFlow")  # fmt: skip
+sample("UnsortedSegmentProd", data=f64([0.0, 2.0, 0.0, 0.0, 3.0]), segment_ids=i32([0, 0, 1, 1, 1]), num_segments=i32.of(2))  # fmt: skip
+sample("SegmentProd", data=f64([[0.0, 2.0], [3.0, 0.0], [0.0, 0.0], [1.5, 0.0]]), segment_ids=i32([0, 0, 1, 1]))  # fmt: skip
