@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from intaglio.base.dtypes import ALL, BY_NAME, DType
 from intaglio.base.errors import ShapeError
@@ -94,16 +93,22 @@ class Op:
         self.required = tuple([a.name for a in sig.attrs if a.default is REQUIRED])
         self.required_set = frozenset(self.required)
         self.attr_kinds = {a.name: a.kind for a in sig.attrs}
-        self.implied = {n for a in sig.inputs for n in (a.count, a.types) if n}
+        self.implied = {n for a in sig.inputs for n in (a.number, a.types) if n}
         self.has_lists = sig.has_lists
         self.has_list_outputs = any(a.is_list for a in sig.outputs)
         # Branches, bodies, called functions: tapes see these ops before they run.
         self.has_graphs = any(a.kind in ("func", "list(func)") for a in sig.attrs)
         self.result = (
-            namedtuple(self.name, self.output_names) if len(sig.outputs) > 1 else None
+            NamedTuple(self.name, [(n, Any) for n in self.output_names])
+            if len(sig.outputs) > 1
+            else None
         )
         self.slots = tuple([(a.var, a.dtype, self._allowed(a)) for a in sig.inputs])
         self.vars = tuple(dict.fromkeys(a.var for a in sig.inputs if a.var))
+        implied = {n for a in sig.outputs for n in (a.var, a.number, a.types) if n}
+        self._own_names = implied.union(
+            self.input_names, self.attr_names, self.vars, self.implied
+        )
         self.rules = {}
         for kind in RULES:
             fn = getattr(self, kind, None)
@@ -124,8 +129,7 @@ class Op:
         return frozenset(allowed)
 
     def _names(self, kind: str) -> set[str]:
-        names = {*self.input_names, *self.attr_names, *self.vars, *self.implied}
-        names |= {n for a in self.sig.outputs for n in (a.var, a.count, a.types) if n}
+        names = set(self._own_names)
         if kind == "gradient":
             names |= {*self.output_names, *(f"d{n}" for n in self.output_names)}
         if kind == "kernel":
@@ -140,10 +144,10 @@ class Op:
             wanted = ("s", *self.input_names)
             if rule.takes[: len(wanted)] != wanted:
                 raise ValueError(f"rule scalar takes {rule.takes}, not {wanted}")
-        strangers = [n for n in rule.takes if n not in self._names(kind)]
+        strangers = set(rule.takes) - self._names(kind)
         if strangers:
             raise ValueError(
-                f"rule {kind} asks for {strangers}, which {self.sig.text!r} does not have"
+                f"rule {kind} asks for {sorted(strangers)}, which {self.sig.text!r} does not have"
             )
         return rule
 
@@ -257,10 +261,10 @@ class Op:
         return flat
 
 
-C = TypeVar("C", bound=type[Op])
+C = TypeVar("C", bound=Op)
 
 
-def op(cls: C) -> C:
+def op(cls: type[C]) -> type[C]:
     """Declares the class as an op of the catalogue. Returns the class.
 
     Raises TypeError for a signature that cannot be read, a rule that asks for a name the

@@ -9,6 +9,7 @@ for tensors of the types that the attribute `Tin` lists.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -25,19 +26,19 @@ KINDS = frozenset(
 class Arg(NamedTuple):
     """An input or output of an op.
 
-    `dtype` is set for a fixed type, `var` for a type variable; `count` names the attribute
+    `dtype` is set for a fixed type, `var` for a type variable; `number` names the attribute
     that counts a homogeneous list, `types` the attribute that lists a mixed list's types.
     """
 
     name: str
     dtype: DType | None
     var: str | None
-    count: str | None
+    number: str | None
     types: str | None
 
     @property
     def is_list(self) -> bool:
-        return self.count is not None or self.types is not None
+        return self.number is not None or self.types is not None
 
 
 class Attr(NamedTuple):
@@ -80,12 +81,13 @@ def _group(
             grouped.append(values[at])
             at += 1
             continue
-        n = attrs[arg.count] if arg.count else len(attrs[arg.types])  # type: ignore[index]
+        n = attrs[arg.number] if arg.number else len(attrs[arg.types])  # type: ignore[index]
         grouped.append(list(values[at : at + n]))
         at += n
     return grouped
 
 
+@functools.cache
 def parse(text: str) -> Signature:
     """Reads a signature. Raises ValueError that says what is wrong with it."""
     if "->" not in text:
@@ -101,17 +103,18 @@ def parse(text: str) -> Signature:
 
 
 def _parts(text: str) -> list[str]:
-    parts, depth, current = [], 0, ""
-    for ch in text:
-        depth += ch in "([{"
-        depth -= ch in ")]}"
-        if ch == "," and depth == 0:
-            parts.append(current)
-            current = ""
+    """What stands between commas; a comma inside brackets belongs to its part."""
+    parts: list[str] = []
+    for piece in text.split(","):
+        if parts and _open_brackets(parts[-1]):
+            parts[-1] = f"{parts[-1]},{piece}"
         else:
-            current += ch
-    parts.append(current)
+            parts.append(piece)
     return [p.strip() for p in parts if p.strip()]
+
+
+def _open_brackets(text: str) -> bool:
+    return any(text.count(a) > text.count(b) for a, b in ("[]", "()"))
 
 
 def _arg(part: str, text: str) -> Arg:
