@@ -60,7 +60,8 @@ class ConcreteFunction(ConcreteFunctionKind):
                 for outer, _ in graph.captures
             },
         )
-        self.types = tuple([p.typed for p in function_type.parameters.values()])
+        # in the order in which calls pass the tensors
+        self.types = tuple([self._type.parameters[n].typed for n in bound.names])
         self._frozen: FrozenGraph | None = None
         self._run: Callable[..., tuple[Any, ...]] | None = None
         self._settled = False
@@ -130,7 +131,9 @@ class ConcreteFunction(ConcreteFunctionKind):
         if structure is None:
             return None
         return nest.map_structure(
-            lambda v: of_tensor(v) if isinstance(v, Tensor) else of_other(v),
+            lambda v: (
+                of_tensor(v) if isinstance(v, (Tensor, TensorSpec)) else of_other(v)
+            ),
             structure,
             expand_composites=True,
         )
@@ -153,11 +156,11 @@ class ConcreteFunction(ConcreteFunctionKind):
     @property
     def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """(args, kwargs) of specs and Python values, as the function was traced."""
-        values = [
-            _described(p.typed, (p.name,)) for p in self._type.parameters.values()
-        ]
-        args, kwargs = self._bound.call_with(values)
-        return tuple(args), kwargs
+        names = self._bound.names
+        args, kwargs = self._bound.call_with(
+            [_described(t, (n,)) for t, n in zip(self.types, names, strict=True)]
+        )
+        return tuple(args), {n: kwargs[n] for n in self._type.parameters if n in kwargs}
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
         """The signature as text: parameters, output and captures, or one line."""
@@ -209,8 +212,8 @@ class ConcreteFunction(ConcreteFunctionKind):
     ) -> list[Tensor]:
         bound = self._type.bind(*args, **kwargs)
         tensors: list[Tensor] = []
-        for name, p in self._type.parameters.items():
-            kind, value = p.typed, bound[name]
+        for name, kind in zip(self._bound.names, self.types, strict=True):
+            value = bound[name]
             if isinstance(kind, TensorSpec):
                 tensors.append(
                     value

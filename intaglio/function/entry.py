@@ -154,14 +154,15 @@ def make_entry(
     guards = _Guards(exact)
     try:
         where = _positions(args, kwargs, bound)
-        parameters = concrete.function_type.parameters.values()
-        for name, value, p in zip(bound.names, bound.values, parameters, strict=True):
+        for name, value, kind in zip(
+            bound.names, bound.values, concrete.types, strict=True
+        ):
             text = where.get(name)
             if text is not None:
                 local = guards.local()
                 guards.lines.append(f" {local} = {text}")
-                guards.value(local, value, p.typed)
-            elif p.typed.flatten():
+                guards.value(local, value, kind)
+            elif kind.flatten():
                 return None  # a default value that is a tensor
     except (Unguardable, TypeError, ValueError):
         return None

@@ -100,7 +100,8 @@ class Function(PolymorphicFunction):
         self._created: list[Any] | None = None
         self._traced = 0
         self._detector = retracing.detector_of(python_function)
-        self._descriptors: dict[int, tuple[Any, Function]] = {}
+        # By the object's id: a weak reference to it, its function, its method last handed out.
+        self._descriptors: dict[int, tuple[Any, Function, Any]] = {}
         if not bound:
             functools.update_wrapper(self, python_function, updated=())
         if options.input_signature is not None and not _has_self(
@@ -136,7 +137,7 @@ class Function(PolymorphicFunction):
     def function_type(self) -> FunctionType:
         """The parameters, with their types if there is an `input_signature`."""
         if self._constraints is not None:
-            bound = self._signature.bind(tuple(self._constraints), {})
+            bound = self._signature.bind_constraints(self._constraints)
             return typed(self._signature, bound, self._constraints, optional=True)
         return self._signature.untyped()
 
@@ -155,7 +156,8 @@ class Function(PolymorphicFunction):
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """The signatures of all traces, oldest first."""
-        return "\n\n".join([c.pretty_printed_signature(verbose) for c in self._cache])
+        between = "\n\n" if verbose else "\n"
+        return between.join([c.pretty_printed_signature(verbose) for c in self._cache])
 
     def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Any:
         """The compiler's intermediate form. Raises ValueError: nothing is compiled by XLA here."""
@@ -168,9 +170,9 @@ class Function(PolymorphicFunction):
         if instance is None:
             return self
         found = self._descriptors.get(id(instance))
-        if found is not None and found[0]() is instance:
-            return found[1]
-        return self._bind_to(instance)
+        if found is None or found[0]() is not instance:
+            return self._bind_to(instance)
+        return found[2]() or self._handed_out(instance, found[0], found[1])
 
     def _bind_to(self, instance: Any) -> Function:
         number = id(instance)
@@ -184,8 +186,12 @@ class Function(PolymorphicFunction):
             _method(self._python_function, ref), self._name, self._options, bound=True
         )
         made._detector = self._detector
-        table[number] = (ref, made)
-        return made
+        return self._handed_out(instance, ref, made)
+
+    def _handed_out(self, instance: Any, ref: Any, function: Function) -> Function:
+        method = Method(instance, function)
+        self._descriptors[id(instance)] = (ref, function, weakref.ref(method))
+        return method
 
     def __reduce__(self) -> Any:
         return _unpickled, (self._python_function, self._name, self._options)
@@ -271,6 +277,10 @@ class Function(PolymorphicFunction):
         self, bound: Bound, types: Sequence[TraceType], context: Tracing
     ) -> list[Any]:
         if len(bound.values) != len(types):
+            known = {p.name for p in self._signature.keyword_only}
+            strange = [name for name in bound.keywords if name not in known]
+            if strange:
+                raise TypeError(f"got an unexpected keyword argument {strange[0]!r}")
             raise TypeError(
                 "too many positional arguments"
                 if len(bound.values) > len(types)
@@ -309,11 +319,7 @@ class Function(PolymorphicFunction):
         """
         if self._constraints is not None and not args and not kwargs:
             kinds = self._constraints
-            split = len(kinds) - len(self._signature.keyword_only)
-            names = [p.name for p in self._signature.keyword_only]
-            bound = self._signature.bind(
-                tuple(kinds[:split]), dict(zip(names, kinds[split:], strict=True))
-            )
+            bound = self._signature.bind_constraints(kinds)
             key: Key = ((bound.extra, bound.keywords), *kinds)
             return self._concrete(key, bound, kinds, has_values=False)[0]
         bound, types, key = self._typed(args, kwargs, for_signature=True)
@@ -394,6 +400,20 @@ class Function(PolymorphicFunction):
         )
         whole = FunctionType(list(parameters.parameters.values()), output)
         return ConcreteFunction(graph, whole, bound, self._name)
+
+
+class Method(Function):
+    """The function of one object, which keeps the object alive as Python's methods do.
+
+    It shares everything else with the function that is kept for the object, whose traces
+    must not keep the object alive.
+    """
+
+    __slots__ = ("__self__",)
+
+    def __init__(self, instance: Any, function: Function) -> None:
+        self.__self__ = instance
+        self.__dict__ = function.__dict__
 
 
 def _has_self(function: Callable[..., Any], bound: bool) -> bool:

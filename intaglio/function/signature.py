@@ -7,7 +7,7 @@ into one form: a value for each parameter, extra positions as parameters `args_0
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from intaglio.base import nest
@@ -77,7 +77,7 @@ class FunctionType:
     @property
     def flat_inputs(self) -> list[TraceType]:
         """The TensorSpecs of the tensors that a call passes, in order."""
-        kinds = [p.type_constraint for p in self.parameters.values()]
+        kinds = [p.type_constraint for p in in_call_order(self.parameters.values())]
         return [t for kind in kinds if kind is not None for t in kind.flatten()]
 
     @property
@@ -155,7 +155,7 @@ class FunctionType:
         return hash(tuple(self.parameters.values()))
 
     def __str__(self) -> str:
-        inner = ", ".join(map(str, self.parameters.values()))
+        inner = ", ".join(_with_separators(list(self.parameters.values())))
         arrow = "" if self.output is None else f" -> {self.output!r}"
         return f"({inner}){arrow}"
 
@@ -178,6 +178,30 @@ class FunctionType:
         )  # fmt: skip
 
 
+def in_call_order(parameters: Iterable[Parameter]) -> list[Parameter]:
+    """Parameters in the order in which calls pass their tensors: keyword-only ones by name."""
+    return sorted(
+        parameters,
+        key=lambda p: p.name if p.kind in (KEYWORD_ONLY, VAR_KEYWORD) else "",
+    )
+
+
+def _with_separators(parameters: Sequence[Parameter]) -> list[str]:
+    """The parameters as text, `/` and `*` where Python writes them."""
+    shown: list[str] = []
+    starred = False
+    for p, after in zip(parameters, [*parameters[1:], None], strict=True):
+        if p.kind is KEYWORD_ONLY and not starred:
+            shown.append("*")
+        starred = starred or p.kind in (KEYWORD_ONLY, VAR_POSITIONAL)
+        shown.append(str(p))
+        if p.kind is POSITIONAL_ONLY and (
+            after is None or after.kind is not POSITIONAL_ONLY
+        ):
+            shown.append("/")
+    return shown
+
+
 class Signature:
     """The signature of a Python function: binds calls in whatever way they are written.
 
@@ -191,7 +215,9 @@ class Signature:
             p for p in parameters if p.kind in (POSITIONAL_ONLY, POSITIONAL_OR_KEYWORD)
         ]
         self.varargs = next((p for p in parameters if p.kind is VAR_POSITIONAL), None)
-        self.keyword_only = [p for p in parameters if p.kind is KEYWORD_ONLY]
+        self.keyword_only = sorted(  # as calls pass their tensors
+            [p for p in parameters if p.kind is KEYWORD_ONLY], key=lambda p: p.name
+        )
         self.varkw = next((p for p in parameters if p.kind is VAR_KEYWORD), None)
         self.required = len([p for p in self.positional if p.default is EMPTY])
         self.names = tuple([p.name for p in self.positional])
@@ -227,6 +253,10 @@ class Signature:
             elif named:
                 values.append(left.pop(p.name))
             elif p.default is EMPTY:
+                if p.name in left:
+                    raise TypeError(
+                        f"{p.name!r} parameter is positional only, but was passed as a keyword"
+                    )
                 raise TypeError(f"missing a required argument: {p.name!r}")
             else:
                 values.append(p.default)
@@ -234,24 +264,23 @@ class Signature:
         for i, value in enumerate(extra):
             names.append(f"{self.varargs.name}_{i}")  # type: ignore[union-attr]
             values.append(value)
-        keywords: list[str] = []
+        by_keyword: dict[str, Any] = {}
         for p in self.keyword_only:
             if p.name not in left and p.default is EMPTY:
                 raise TypeError(f"missing a required argument: {p.name!r}")
-            keywords.append(p.name)
-            values.append(left.pop(p.name, p.default))
+            by_keyword[p.name] = left.pop(p.name, p.default)
         if left and self.varkw is None:
             raise TypeError(f"got an unexpected keyword argument {next(iter(left))!r}")
-        for name in sorted(left):
-            keywords.append(name)
-            values.append(left[name])
+        keywords = sorted([*by_keyword, *left])
+        by_keyword |= left
+        values += [by_keyword[name] for name in keywords]
         return Bound((*names, *keywords), values, len(extra), tuple(keywords))
 
     def kind_of(self, name: str, bound: Bound) -> Any:
         """The kind that a bound parameter is shown with."""
         if name in bound.keywords:
             return KEYWORD_ONLY
-        if bound.extra:
+        if self.varargs is not None:
             return POSITIONAL_ONLY
         for p in self.positional:
             if p.name == name:
@@ -272,7 +301,7 @@ class Signature:
             self.varargs.name if self.varargs else None,
             self.varkw.name if self.varkw else None,
             tuple(defaults) or None,
-            [p.name for p in self.keyword_only],
+            [p.name for p in self.parameters if p.kind is KEYWORD_ONLY],
             named or None,
             {
                 p.name: p.annotation
@@ -292,6 +321,15 @@ class Signature:
                 for p in self.parameters
             ]
         )  # fmt: skip
+
+    def bind_constraints(self, constraints: Sequence[TraceType]) -> Bound:
+        """The types of an input_signature as the arguments of a call."""
+        split = len(constraints) - len(self.keyword_only)
+        names = [p.name for p in self.keyword_only]
+        return self.bind(
+            tuple(constraints[:split]),
+            dict(zip(names, constraints[split:], strict=True)),
+        )
 
     def as_inspect(self) -> inspect.Signature:
         """The signature as the standard library's object."""
@@ -339,12 +377,14 @@ def typed(
 ) -> FunctionType:
     """The FunctionType of a call."""
     defaults = signature.default_names() if optional else frozenset()
-    return FunctionType(
-        [
-            Parameter(name, signature.kind_of(name, bound), kind, name in defaults)
-            for name, kind in zip(bound.names, types, strict=True)
-        ]
-    )
+    made = {
+        name: Parameter(name, signature.kind_of(name, bound), kind, name in defaults)
+        for name, kind in zip(bound.names, types, strict=True)
+    }
+    positional = len(bound.names) - len(bound.keywords)
+    declared = [p.name for p in signature.parameters if p.kind is KEYWORD_ONLY]
+    order = dict.fromkeys([*bound.names[:positional], *declared, *bound.keywords])
+    return FunctionType([made[name] for name in order])
 
 
 def constraints_of(signature: Signature, input_signature: Any) -> list[TraceType]:
@@ -372,7 +412,9 @@ def constraints_of(signature: Signature, input_signature: Any) -> list[TraceType
         types.append(from_value(p.default, context))
     for p in signature.keyword_only:
         if p.default is EMPTY:
-            raise TypeError(f"input_signature missing type constraint for {p.name}")
+            raise TypeError(
+                f"Since input_signature is defined, keyword-only parameter `{p.name}` must have a default value"
+            )
         types.append(from_value(p.default, context))
     over = given - len(signature.positional)
     if over > 0 and signature.varargs is None:

@@ -46,9 +46,9 @@ class Literal(TraceType):
 
     def cast(self, value: Any, cast_context: Any = None) -> Any:
         try:
-            if self.value is value or self == Literal(value):
+            if self.value is value or bool(self.value == value):
                 return self.value
-        except TypeError:
+        except (TypeError, ValueError):  # no truth in what the comparison gives
             pass
         raise ValueError(f"Can not cast {value!r} to {self!r}")
 
@@ -318,7 +318,7 @@ class Dict(Container):
 
     def _take(self, value: Any) -> Sequence[Any]:
         if not isinstance(value, Mapping):
-            raise ValueError(f"Can not cast {value!r} to a dictionary type.")
+            raise ValueError(f"Can not cast {value!r} to a Dict type.")
         if set(value) != set(self.keys):
             raise ValueError(
                 f"{value!r} has different keys with the TraceType {self!r}."

@@ -108,4 +108,6 @@ class VariableSpec(TypeSpec):
         return made
 
     def cast(self, value: Any, cast_context: Any = None) -> Any:
+        if not hasattr(value, "handle"):
+            raise TypeError(f"Can not cast {value!r} to {self!r}")
         return value

@@ -195,3 +195,86 @@ def test_signature_texts():
     assert args[1:] == ([1, {"a": 2.5}], tf.TensorSpec([], name="a_0"), True)
     assert (kwargs["k"], kwargs["w"]) == ("z", None)
     assert type(kwargs["q"]).__name__ == "UnknownArgument"
+
+
+def test_signatures_show_where_positional_and_keyword_only_parameters_end():
+    @tf.function
+    def f(x, /, y, *, z=1, b=2, **more):
+        return x
+
+    one = tf.constant(1.0)
+    concrete = f.get_concrete_function(one, one, z=one, b=one, q=one, a=one)
+    names = [v.op.name for v in concrete.inputs]  # TensorFlow passes them by name
+    assert names == ["x", "y", "a", "b", "q", "z"]
+    assert list(concrete.structured_input_signature[1]) == ["z", "b", "a", "q"]
+    spec = "TensorSpec(shape=(), dtype=tf.float32, name=None)"
+    assert concrete.pretty_printed_signature(False).startswith(
+        f"(x: {spec}, /, y: {spec}, *, z: {spec}, b: {spec}, a: {spec}, q: {spec}) -> "
+    )
+    assert str(f.function_type).startswith("(x, /, y, *, z=")
+    with pytest.raises(TypeError, match="'x' parameter is positional only"):
+        f(x=1, y=2)
+
+
+def test_keyword_only_tensors_reach_their_parameters():
+    @tf.function
+    def f(*, z, b, a=0.0):
+        return z * 100.0 + b * 10.0 + a
+
+    z, b = tf.constant(1.0), tf.constant(2.0)
+    for _ in range(4):
+        assert f(z=z, b=b) == 120.0
+        assert f(b=b, z=z, a=tf.constant(3.0)) == 123.0
+    assert f.get_concrete_function(z=z, b=b)(z=z, b=b, a=0.0) == 120.0
+
+
+def test_input_signature_with_keyword_only_defaults():
+    @tf.function(input_signature=[tf.TensorSpec([None])])
+    def f(x, *, y=3, b=1):
+        return x * float(y)
+
+    assert f([1.0], y=3) == [3.0]
+    with pytest.raises(TypeError, match=r"Can not cast 4 to Literal\[3\].*\*, y:"):
+        f([1.0], y=4)
+    with pytest.raises(TypeError, match="keyword-only parameter `y` must have"):
+        tf.function(lambda x, *, y: x, input_signature=[tf.TensorSpec([])])
+
+
+def test_input_signature_and_keywords_it_does_not_have():
+    @tf.function(input_signature=[tf.TensorSpec([None])])
+    def f(x, **more):
+        return x
+
+    with pytest.raises(TypeError, match="got an unexpected keyword argument 'b'"):
+        f([1.0], b=2)
+
+
+def test_varargs_make_parameters_positional_only():
+    @tf.function
+    def f(x, y=2, *rest):
+        return x
+
+    concrete = f.get_concrete_function(tf.constant(1.0))
+    assert "y (POSITIONAL_ONLY): Literal[2]" in concrete.pretty_printed_signature()
+
+
+def test_a_tensor_equal_to_a_traced_value_may_stand_for_it():
+    @tf.function
+    def f(x, y):
+        return x * y
+
+    concrete = f.get_concrete_function(tf.TensorSpec([None]), 3.0)
+    assert concrete(tf.constant([1.0]), tf.constant(3.0)) == [3.0]
+    with pytest.raises(TypeError, match="Can not cast"):
+        concrete(tf.constant([1.0]), tf.constant([3.0, 3.0]))
+
+
+def test_a_tensor_for_a_variable_is_refused():
+    @tf.function
+    def f(v):
+        return v + 1.0
+
+    concrete = f.get_concrete_function(tf.Variable(1.0))
+    assert concrete(tf.Variable(2.0)) == 3.0
+    with pytest.raises(TypeError, match=r"Can not cast .* to VariableSpec"):
+        concrete(1.0)

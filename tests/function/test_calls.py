@@ -299,3 +299,50 @@ def test_unneeded_work_is_not_done():
         return x
 
     assert f(tf.constant([0.0])).numpy().tolist() == [0.0]
+
+
+class Scale:
+    def __init__(self, by):
+        self.by = by
+
+    @tf.function
+    def times(self, x):
+        return self.by * x
+
+
+class Shifted(Scale):
+    @tf.function
+    def times(self, x):
+        return super().times(x) + 1.0
+
+
+class Boxed(tf.experimental.ExtensionType):
+    x: tf.Tensor
+
+    @tf.function
+    def plus(self, y):
+        return self.x + y
+
+
+def test_methods_of_objects_that_nobody_else_holds():
+    assert Scale(2.0).times(3.0) == 6.0
+    assert Shifted(2.0).times(3.0) == 7.0
+    assert Boxed(tf.constant(1.0)).plus(3.0) == 4.0
+    method = Scale(5.0).times
+    assert method(2.0) == 10.0
+    assert method(3.0) == 15.0
+
+
+def test_methods_do_not_keep_objects_alive_once_they_are_gone():
+    owner = Scale(2.0)
+    owner.times(1.0)
+    assert owner.times is owner.times
+    assert owner.times.__self__ is owner
+    assert owner.times.experimental_get_tracing_count() == 1
+    gone = weakref.ref(owner)
+    method = owner.times
+    del owner
+    assert method(4.0) == 8.0
+    del method
+    gc.collect()
+    assert gone() is None
