@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -57,8 +57,11 @@ class _Used:
         if variable.trainable:
             self.variables.setdefault(id(variable), variable)
 
-    def record(self, *call: Any) -> None:
+    def record(self, op: Any, attrs: Any, inputs: Any, outputs: Any) -> None:
         """Ops do not matter."""
+
+    def record_function(self, inputs: Any, outputs: Any, backward: Any) -> None:
+        """Gradients do not matter."""
 
     def depends(self, inputs: Any) -> bool:
         """Calls do not matter."""
@@ -177,7 +180,7 @@ def _in_graph(f: Callable[..., Any], args: Sequence[Any]) -> Any:
 
 
 @contextmanager
-def _untaped() -> Iterator[None]:
+def _untaped() -> Generator[None]:
     """No tape of this level sees the ops of the block; other watchers do."""
     level = door.level()
     hidden = [w for w in level.watchers if isinstance(w, Tape)]

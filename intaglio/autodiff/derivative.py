@@ -308,7 +308,7 @@ class BackwardGraph(FuncGraph):
         else:
             parts = [convert.to_tensor(gradient)]
         for part in parts:
-            inner = part
+            inner: Any = part
             if type(part) is not SymbolicTensor or part.node.graph is not self:
                 inner = self.capture(part)
             self.outputs.append(inner)

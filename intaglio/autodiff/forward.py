@@ -7,7 +7,7 @@ gradients, so differentiating it by them gives the Jacobian times a vector.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -128,7 +128,7 @@ class ForwardAccumulator:
             )
 
     @contextmanager
-    def _aside(self) -> Iterator[None]:
+    def _aside(self) -> Generator[None]:
         """Only watchers around this one see the ops of the block."""
         level = door.level()
         kept = level.watchers

@@ -6,7 +6,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/GradientTape.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -43,6 +43,8 @@ class UnconnectedGradients(enum.Enum):
 
 def unconnected(value: Any) -> UnconnectedGradients:
     """`value` as UnconnectedGradients. Raises ValueError if it is neither 'none' nor 'zero'."""
+    if type(value) is UnconnectedGradients:
+        return value
     try:
         return UnconnectedGradients(value)
     except ValueError:
@@ -51,7 +53,7 @@ def unconnected(value: Any) -> UnconnectedGradients:
         ) from None
 
 
-def warn_few(text: str, argument: str, times: int = 5) -> None:
+def warn_few(text: str, argument: object, times: int = 5) -> None:
     """Logs a warning, at most `times` for each text."""
     _warned[text] = _warned.get(text, 0) + 1
     if _warned[text] <= times:
@@ -129,7 +131,7 @@ class GradientTape:
                 self._tape.watch(t)  # type: ignore[union-attr]
 
     @contextmanager
-    def stop_recording(self) -> Iterator[None]:
+    def stop_recording(self) -> Generator[None]:
         """Nothing that the block computes is recorded.
 
         Raises RuntimeError if the tape is not recording.
@@ -309,9 +311,12 @@ class GradientTape:
                 weight = filled_like(spec_from(light(value_of(target))), 1)
             gradients.setdefault(key(tensor), []).append(weight)
         numbers = [key(getattr(s, "handle", s)) for s in sources]
-        scope = getattr(level, "scope", "")
-        with level.scoped(f"{scope}gradient_tape/"):
+        if level.eager:
             backpropagate(reversed(tape.entries), gradients, set(numbers))
+        else:
+            scope = getattr(level, "scope", "")
+            with level.scoped(f"{scope}gradient_tape/"):
+                backpropagate(reversed(tape.entries), gradients, set(numbers))
         results: list[Any] = []
         for source, number in zip(sources, numbers, strict=True):
             parts = gradients.get(number)

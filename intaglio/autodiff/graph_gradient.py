@@ -81,7 +81,7 @@ def graph_hessians(ys: Any, xs: Any, name: str = "hessians") -> list[Any]:
                 raise TypeError(
                     f"tf.hessians: the ys do not depend on {source!r}; leave it out of xs."
                 )
-            target = convert.to_tensor(slope)
+            target = _inside(graph, convert.to_tensor(slope))
             tape = _taped(graph.nodes, [target], [source], [])
             second = jacobians(tape.entries, target, [source])[0]
             if second is None:

@@ -175,9 +175,11 @@ def _initial(
     if counts:
         zero = np.asarray(0, np.int32)
         made.append(draft.constant(zero, Spec(int32, (), zero), f"{base}/turns"))
-    if stacked:
-        limit = np.asarray(-1, np.int32)
-        most = draft.constant(limit, Spec(int32, (), limit), f"{base}/max_num_elements")
+    if not stacked:
+        insert_before(node, draft.nodes)
+        return made
+    limit = np.asarray(-1, np.int32)
+    most = draft.constant(limit, Spec(int32, (), limit), f"{base}/max_num_elements")
     for value in stacked:
         form = element_form(value.spec)
         shape = draft.constant(

@@ -183,8 +183,8 @@ def _slice_of(
 
 
 def _length(arg: Arg, attrs: dict[str, Any]) -> int:
-    if arg.count:
-        return attrs[arg.count]
+    if arg.number:
+        return attrs[arg.number]
     return len(attrs[arg.types]) if arg.types else 1
 
 

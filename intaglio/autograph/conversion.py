@@ -68,7 +68,7 @@ def convert(function: FunctionType, user_requested: bool = True) -> FunctionType
     )
     functools.update_wrapper(twin, function)
     twin.__kwdefaults__ = function.__kwdefaults__
-    del twin.__wrapped__
+    del twin.__dict__["__wrapped__"]  # it would lead inspect past the twin
     twin.autograph_artifact__ = True  # type: ignore[attr-defined]
     return twin
 

@@ -61,6 +61,10 @@ class Expressions(ast.NodeTransformer):
             return node
         return ag("ld", node, at=node)
 
+    def generic_visit(self, node: Any) -> Any:
+        """The node with its parts visited: what it is, its caller knows."""
+        return super().generic_visit(node)
+
     def visit_Call(self, node: ast.Call) -> ast.expr:
         name = node.func.id if isinstance(node.func, ast.Name) else None
         if name == "super" and not node.args and self.first_parameter is not None:
@@ -73,7 +77,7 @@ class Expressions(ast.NodeTransformer):
             )
         if name in UNCONVERTED or _is_debugger(node.func):
             return self.generic_visit(node)
-        node = self.generic_visit(node)  # type: ignore[assignment]
+        node = self.generic_visit(node)
         keywords = _keywords(node) if node.keywords else ast.Constant(None)
         return ag(
             "converted_call",
@@ -88,7 +92,7 @@ class Expressions(ast.NodeTransformer):
         if _binds(node):
             return self.generic_visit(node)
         text = ast.Constant(ast.unparse(node.test))
-        node = self.generic_visit(node)  # type: ignore[assignment]
+        node = self.generic_visit(node)
         return ag(
             "if_exp", node.test, thunk(node.body), thunk(node.orelse), text, at=node
         )
@@ -130,7 +134,7 @@ class Expressions(ast.NodeTransformer):
     def outside_call(self, node: ast.expr) -> ast.expr:
         """A context manager's call: its parts are converted, the call itself is not."""
         if isinstance(node, ast.Call):
-            return self.generic_visit(node)  # type: ignore[return-value]
+            return self.generic_visit(node)
         return self.visit(node)
 
 

@@ -95,7 +95,8 @@ def for_stmt(
         loop = _Loop(get_state, set_state, names, options)
         node = sequence.node if isinstance(sequence, SymbolicTensor) else None
         if node is not None and node.op.name == "Range":
-            loop.over_range(*node.inputs, extra_test, body)
+            start, limit, delta = node.inputs
+            loop.over_range(start, limit, delta, extra_test, body)
         else:
             loop.over_tensor(convert.to_tensor(sequence), extra_test, body)
     else:
@@ -353,11 +354,12 @@ def _zero(value: Any, name: str) -> Any:
         kind = "is not allowed to be None" if value is None else "must be defined"
         raise ValueError(f"'{name}' {kind} before the loop")
     tensor = convert.to_tensor(value)
-    if not shapes.known(tensor.dims):
+    dims = tensor.dims
+    if not shapes.known(dims):
         raise ValueError(
             f"'{name}' must be defined before the loop: its shape is not known"
         )
-    return convert.to_tensor(np.zeros(tensor.dims, tensor.dtype.numpy), tensor.dtype)
+    return convert.to_tensor(np.zeros(dims, tensor.dtype.numpy), tensor.dtype)
 
 
 def _as_loop_value(value: Any, dtype: DType | None = None) -> Any:

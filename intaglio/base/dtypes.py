@@ -59,7 +59,7 @@ class DType:
         """The NumPy scalar type: `numpy.float32`; `object` for strings."""
         if isinstance(self._numpy, _Marker):
             return object
-        return np.object_ if self._numpy == object else self._numpy.type
+        return np.object_ if self._numpy.hasobject else self._numpy.type
 
     @property
     def as_datatype_enum(self) -> int:
@@ -118,11 +118,9 @@ class DType:
     @property
     def size(self) -> int:
         """Bytes an element takes; 1 for strings, resources and variants."""
-        return (
-            1
-            if self._numpy == object or isinstance(self._numpy, _Marker)
-            else self._numpy.itemsize
-        )
+        if isinstance(self._numpy, _Marker) or self._numpy.hasobject:
+            return 1
+        return self._numpy.itemsize
 
     @property
     def min(self) -> Any:
@@ -228,7 +226,7 @@ NUMERIC = REAL + COMPLEX
 DIFFERENTIABLE = FLOATING + COMPLEX
 QUANTIZED = (qint8, quint8, qint16, quint16, qint32)
 INDEX = (int32, int64)
-ORDINARY = NUMERIC + (bool_, string)
+ORDINARY = (*NUMERIC, bool_, string)
 FLOAT8 = (float8_e5m2, float8_e4m3fn)
 ALL = ORDINARY + QUANTIZED + FLOAT8 + (int4, uint4, resource, variant)
 FLOATING_SET = frozenset(FLOATING + FLOAT8)
@@ -284,7 +282,7 @@ def as_dtype(type_value: Any) -> DType:
         found = None
     if found is not None:
         return found
-    numpy = getattr(value, "dtype", value)
+    numpy: Any = getattr(value, "dtype", value)
     if type(numpy) is DType:
         return numpy
     try:

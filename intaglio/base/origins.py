@@ -60,7 +60,7 @@ def capture(skip: int = 1) -> Origin:
 def is_ours(code: CodeType) -> bool:
     """True for code of this package and for code that it generates."""
     name = code.co_filename
-    return name.startswith(PACKAGE) or name.startswith("<intaglio")
+    return name.startswith((PACKAGE, "<intaglio"))
 
 
 def frames(origin: Origin) -> list[Frame]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from intaglio.base.errors import ShapeError
 
@@ -237,7 +237,7 @@ def text(dims: Dims) -> str:
     return "<unknown>" if dims is None else str(tuple(dims))
 
 
-def known(dims: Dims) -> bool:
+def known(dims: Dims) -> TypeGuard[tuple[int, ...]]:
     """True if every dimension is known."""
     return dims is not None and None not in dims
 

@@ -113,8 +113,8 @@ def type_attributes(node: Node) -> dict[str, Any]:
     declared = set(node.op.attr_names)
     implied = node.op.types_of(node.inputs, node.attrs)
     for arg in node.op.sig.inputs:
-        if arg.count:
-            implied[arg.count] = node.attrs[arg.count]
+        if arg.number:
+            implied[arg.number] = node.attrs[arg.number]
     return {k: v for k, v in implied.items() if k not in declared}
 
 
@@ -171,8 +171,8 @@ def output_names(node: Node) -> list[str]:
 
 
 def _length(arg: Arg, node: Node) -> int:
-    if arg.count:
-        return node.attrs[arg.count]
+    if arg.number:
+        return node.attrs[arg.number]
     return len(node.attrs[arg.types]) if arg.types else 1
 
 
@@ -185,7 +185,7 @@ def op_def(op: Op) -> Any:
     ):
         for arg in args:
             made = target.add(name=arg.name)
-            made.number_attr, made.type_list_attr = arg.count or "", arg.types or ""
+            made.number_attr, made.type_list_attr = arg.number or "", arg.types or ""
             if arg.dtype is not None:
                 made.type = arg.dtype.as_datatype_enum
             elif arg.var:

@@ -206,7 +206,7 @@ class _Reader:
             else:
                 attrs[attr.name] = attr.default
         for arg in op.sig.inputs:
-            for name, kind in ((arg.count, "int"), (arg.types, "list(type)")):
+            for name, kind in ((arg.number, "int"), (arg.types, "list(type)")):
                 if name and name not in attrs:
                     if name not in proto.attr:
                         raise MalformedError(
@@ -241,7 +241,7 @@ def _check_inputs(
             want = attrs[arg.types][i] if arg.types else arg.dtype
             if want is None and arg.var:
                 want = types.setdefault(arg.var, attrs.get(arg.var) or value.dtype)
-            if value.dtype is not want:
+            if want is not None and value.dtype is not want:
                 raise MalformedError(
                     f"node '{proto.name}' ({op.name}): input '{arg.name}' is {value.dtype.name}, "
                     f"not {want.name}"
@@ -250,10 +250,10 @@ def _check_inputs(
 
 
 def _width(arg: Arg, attrs: dict[str, Any]) -> int:
-    if arg.count:
-        if not 0 <= attrs[arg.count] < 1 << 20:
-            raise MalformedError(f"'{arg.count}' is {attrs[arg.count]}")
-        return attrs[arg.count]
+    if arg.number:
+        if not 0 <= attrs[arg.number] < 1 << 20:
+            raise MalformedError(f"'{arg.number}' is {attrs[arg.number]}")
+        return attrs[arg.number]
     return len(attrs[arg.types]) if arg.types else 1
 
 

@@ -9,7 +9,7 @@ and tapes of all threads, so that the fast eager path has one thing to check.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -94,7 +94,7 @@ class Level:
         return None
 
     @contextmanager
-    def scoped(self, name: str | None) -> Iterator[str]:
+    def scoped(self, name: str | None) -> Generator[str]:
         """Node names begin with `name/` while the block runs, where there are nodes."""
         yield f"{name}/"
 
@@ -163,7 +163,7 @@ convert.install_level(level)
 
 
 @contextmanager
-def pushed(new: Level) -> Iterator[Level]:
+def pushed(new: Level) -> Generator[Level]:
     """Ops of this thread go to `new` while the block runs."""
     here = stack()
     here.levels.append(new)
@@ -198,7 +198,7 @@ def unwatch(watcher: Watcher, here: Level) -> None:
 
 
 @contextmanager
-def unwatched() -> Iterator[None]:
+def unwatched() -> Generator[None]:
     """No tape or accumulator of this level sees the ops of the block."""
     here = level()
     kept, here.watchers = here.watchers, []
@@ -412,9 +412,9 @@ def _convert_lists(
             attrs[arg.types] = tuple([t.dtype for t in tensors])
             flat += tensors
             continue
-        if arg.count and attrs.setdefault(arg.count, len(values)) != len(values):
+        if arg.number and attrs.setdefault(arg.number, len(values)) != len(values):
             raise ValueError(
-                f"List argument {arg.name!r} to {op.name!r} Op has {len(values)} elements, not {attrs[arg.count]}."
+                f"List argument {arg.name!r} to {op.name!r} Op has {len(values)} elements, not {attrs[arg.number]}."
             )
         flat += _alike(op, arg, values, types, len(flat), attrs)
     return flat, attrs

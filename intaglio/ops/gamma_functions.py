@@ -14,9 +14,9 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import bfloat16, float16, float32, float64
 from intaglio.op import raw
-from intaglio.op.op import op
+from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
-from intaglio.ops.families import Binary, Unary, constant, spec_of, unbroadcast_both
+from intaglio.ops.families import Unary, constant, spec_of, unbroadcast_both
 
 FLOATS = (bfloat16, float16, float32, float64)
 LARGE = 10
@@ -141,7 +141,7 @@ class Digamma(Unary):
 
 
 @op
-class Polygamma(Binary):
+class Polygamma(Op):
     """The a-th derivative of Digamma."""
 
     signature = "a: T, x: T -> z: T"
@@ -162,7 +162,7 @@ class Polygamma(Binary):
 
 
 @op
-class Zeta(Binary):
+class Zeta(Op):
     """The Hurwitz zeta function."""
 
     signature = "x: T, q: T -> z: T"

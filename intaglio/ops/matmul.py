@@ -22,7 +22,10 @@ from intaglio.base.dtypes import (
 )  # fmt: skip
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import Dims
-from intaglio.op import products, raw
+from intaglio.op import (
+    products,  # noqa: F401  # pyright: ignore[reportUnusedImport]  gives tensors `@`
+    raw,
+)
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 from intaglio.ops.families import shape_of, spec_of, unbroadcast

@@ -133,7 +133,7 @@ def unit(bits: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
     """Floats in [0, 1) whose mantissa is the low bits of `bits` (uint32; pairs for float64)."""
     if dtype == np.float32:
         single = (bits & np.uint32(0x7FFFFF)) | np.uint32(0x3F800000)
-        return single.view(np.float32) - np.float32(1)
+        return single.view(np.float32) - 1.0
     if dtype == np.float64:
         pairs = bits.reshape(-1, 2).astype(np.uint64)
         mantissa = (pairs[:, 0] & np.uint64(0xFFFFF)) << HIGH | pairs[:, 1]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.base import shapes
 from intaglio.base.dtypes import (
     bfloat16,
     bool_,
@@ -23,7 +24,6 @@ from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 from intaglio.ops.families import (
-    Binary,
     Unary,
     constant,
     no_kernel,
@@ -116,14 +116,14 @@ class IsFinite(Question):
 
 
 @op
-class NextAfter(Binary):
+class NextAfter(Op):
     """The next number after x1 in the direction of x2."""
 
     signature = "x1: T, x2: T -> output: T"
     T = (float64, float32)
 
     def infer(self, x1: Spec, x2: Spec) -> Spec:
-        return Binary.infer(self, x1, x2)
+        return Spec(x1.dtype, shapes.broadcast(x1.shape, x2.shape))
 
     def kernel(self, x1, x2):
         return np.nextafter(x1, x2)

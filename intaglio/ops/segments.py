@@ -218,17 +218,17 @@ class UnsortedSegments(Op):
                 "Dimension size, given by scalar input 2 must be non-negative but is"
                 f" {count}"
             )
-        if data.shape is None or segment_ids.rank is None:
+        if data.shape is None or segment_ids.shape is None:
             return Spec(data.dtype, None)
         for have, want in zip(data.shape, segment_ids.shape, strict=False):
             if have is not None and want is not None and have != want:
                 raise ShapeError(f"Dimensions must be equal, but are {have} and {want}")
-        if segment_ids.rank > len(data.shape):
+        rank = len(segment_ids.shape)
+        if rank > len(data.shape):
             raise ShapeError(
-                f"Shape must be at least rank {segment_ids.rank} but is rank"
-                f" {len(data.shape)}"
+                f"Shape must be at least rank {rank} but is rank {len(data.shape)}"
             )
-        return Spec(data.dtype, (count, *data.shape[segment_ids.rank :]))
+        return Spec(data.dtype, (count, *data.shape[rank:]))
 
 
 def checked_ids(data: Any, ids: Any, num_segments: Any) -> int:

@@ -5,6 +5,7 @@ A string is bytes; kernels get and return object arrays of bytes.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any

@@ -13,6 +13,7 @@ def _text(array: Any, whole: bool) -> str:
     """The value as `repr` (`whole`) or `str` shows it; many lines begin on a new one."""
     if not isinstance(array, (np.ndarray, np.generic)):
         return repr(array)  # a resource or variant
+    array = np.asarray(array)
     if array.ndim:
         text = np.array_repr(array) if whole else np.array_str(array)
     elif array.dtype == object:

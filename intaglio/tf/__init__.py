@@ -1,7 +1,8 @@
 """The documented TensorFlow API. `from intaglio import tf`."""
 
-import intaglio.graphdef  # graphs as protocol buffers
-import intaglio.ops  # the catalogue
+# Imported for what they add to the layers below: protocol buffers, the catalogue.
+import intaglio.graphdef  # pyright: ignore[reportUnusedImport]
+import intaglio.ops  # pyright: ignore[reportUnusedImport]
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.log import logger as get_logger
 from intaglio.base.shapes import TensorShape
@@ -16,7 +17,9 @@ from intaglio.tf import (
     autograph,
     bitwise,
     config,
+    control_flow,
     debugging,
+    differentiation,
     dtypes,
     errors,
     experimental,
@@ -33,12 +36,12 @@ from intaglio.tf import (
     sysconfig,
     tracing,
     types,
+    variables,
     version,
 )
 from intaglio.tf.arranging import *
 from intaglio.tf.arrays import *
 from intaglio.tf.control_flow import *
-from intaglio.tf.control_flow import __all__ as _control_flow_names
 from intaglio.tf.debugging import (
     Assert,
     assert_equal,
@@ -46,6 +49,7 @@ from intaglio.tf.debugging import (
     assert_less,
     assert_rank,
 )
+from intaglio.tf.differentiation import *
 from intaglio.tf.dtypes import (
     bfloat16,
     bool,
@@ -73,8 +77,6 @@ from intaglio.tf.dtypes import (
     uint64,
     variant,
 )
-from intaglio.tf.gradients import *
-from intaglio.tf.gradients import __all__ as _gradient_names
 from intaglio.tf.graph_util import import_graph_def
 from intaglio.tf.indexing import *
 from intaglio.tf.linalg import einsum, matmul, norm, tensordot
@@ -150,7 +152,6 @@ from intaglio.tf.strings import as_string
 from intaglio.tf.tensor_protos import make_ndarray, make_tensor_proto
 from intaglio.tf.tracing import *
 from intaglio.tf.variables import *
-from intaglio.tf.variables import __all__ as _variable_names
 from intaglio.trace.graph import Graph
 from intaglio.trace.type_spec import type_spec_of as type_spec_from_value
 
@@ -160,6 +161,13 @@ __all__ = [
     "autograph",
     "graph_util",
     "Assert",
+    "assert_equal",
+    "assert_greater",
+    "assert_less",
+    "assert_rank",
+    "import_graph_def",
+    "make_ndarray",
+    "make_tensor_proto",
     "DType",
     "Graph",
     "Operation",
@@ -293,6 +301,6 @@ __all__ += arrays.__all__
 __all__ += indexing.__all__
 __all__ += ordering.__all__
 __all__ += tracing.__all__
-__all__ += _gradient_names
-__all__ += _variable_names
-__all__ += _control_flow_names
+__all__ += control_flow.__all__
+__all__ += differentiation.__all__
+__all__ += variables.__all__

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from intaglio.base.dtypes import as_dtype
-from intaglio.base.shapes import as_dims, count
+from intaglio.base.shapes import as_dims, known
 from intaglio.graphdef import messages, tensors
 from intaglio.op import convert
 
@@ -38,17 +39,17 @@ def make_tensor_proto(
         return values
     array = convert.to_array(values, None if dtype is None else as_dtype(dtype))
     wanted = array.shape if shape is None else as_dims(shape)
-    if wanted is None or None in wanted:
+    if not known(wanted):
         raise ValueError(f"A tensor message has a fully known shape, not {shape}.")
     if verify_shape and wanted != array.shape:
         raise TypeError(f"Expected Tensor's shape: {wanted}, but got {array.shape}.")
-    if count(wanted) != array.size:
+    if math.prod(wanted) != array.size:
         if array.size != 1 or not allow_broadcast:
             raise ValueError(
                 f"{array.size} values cannot fill a tensor of shape {wanted}; "
                 "a single value can with allow_broadcast=True."
             )
-        array = np.broadcast_to(array.reshape(-1)[:1], (count(wanted),))
+        array = np.broadcast_to(array.reshape(-1)[:1], (math.prod(wanted),))
     return tensors.tensor_proto(array.reshape(wanted))
 
 

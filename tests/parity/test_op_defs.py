@@ -25,7 +25,7 @@ def attributes(op: Op) -> dict[str, str]:
     for arg in op.sig.inputs:
         for name, kind in (
             (arg.var, "type"),
-            (arg.count, "int"),
+            (arg.number, "int"),
             (arg.types, "list(type)"),
         ):
             if name:

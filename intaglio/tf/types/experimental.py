@@ -5,7 +5,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/types/experimental.
 
 from __future__ import annotations
 
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,10 @@ from intaglio.trace.trace_type import SupportsTracingProtocol, TraceType, Tracin
 GenericFunction = PolymorphicFunction
 
 # What becomes a tensor wherever one is expected.
-TensorLike = Union[
-    Tensor, int, float, bool, str, bytes, complex, tuple[Any, ...], list[Any], np.ndarray, np.generic,
-]  # fmt: skip
+TensorLike = (
+    Tensor | int | float | bool | str | bytes | complex
+    | tuple[Any, ...] | list[Any] | np.ndarray | np.generic
+)  # fmt: skip
 
 __all__ = [
     "AtomicFunction",
