@@ -57,6 +57,7 @@ from intaglio.ops import (
     strings,
     sums,
     tensor_list,
+    tensor_list_stacking,
     transcendental,
 )
 
@@ -117,5 +118,6 @@ __all__ = [
     "strings",
     "sums",
     "tensor_list",
+    "tensor_list_stacking",
     "transcendental",
 ]

@@ -1,0 +1,300 @@
+"""The value of a tensor list: what looks immutable, and shares its memory.
+
+Lists that grow out of one another share one buffer. A list that is pushed to or set makes a
+newer state of the buffer; the older list finds out by its epoch, and takes back what was
+changed since when somebody reads it. So pushing, popping and setting take the same short
+time however long the list is, as long as programs go on with the newest list.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import VARIANT_MARKER, DType, string
+from intaglio.base.errors import invalid_argument
+from intaglio.base.shapes import Dims
+
+# Lists with at most this many elements set remember which, so that sums can skip the others.
+FEW = 16
+# An older list takes back single elements over this many changes; beyond it makes a copy.
+NEAR = 32
+
+# One thread at a time changes buffers; readers need no lock (see `TensorList.items`).
+_changing = threading.Lock()
+
+
+class Epoch:
+    """A state of a buffer; once it is over, the change that ended it, and the next state."""
+
+    __slots__ = ("following", "index", "old")
+
+    def __init__(self) -> None:
+        self.following: Epoch | None = None
+        self.index = 0
+        self.old: Any = None
+
+
+class TensorList:
+    """The value of a list tensor: the first `size` elements of `buffer`.
+
+    Elements are arrays, or None where none was ever set. `dims` is the shape that all
+    elements have, as far as it is fixed; `limit` the largest size, -1 for none. `few` holds
+    the indices that may be set if they are few, else it is None.
+    """
+
+    __slots__ = ("buffer", "dims", "element", "epoch", "few", "limit", "size")
+
+    dtype = VARIANT_MARKER
+    shape: tuple[int, ...] = ()
+    ndim = 0
+
+    def __init__(
+        self,
+        buffer: list[Any],
+        size: int,
+        element: DType,
+        limit: int = -1,
+        dims: Dims = None,
+        epoch: Epoch | None = None,
+        few: tuple[int, ...] | None = None,
+    ) -> None:
+        self.buffer = buffer
+        self.size = size
+        self.element = element
+        self.limit = limit
+        self.dims = dims
+        self.epoch = epoch or Epoch()
+        self.few = few
+
+    def __repr__(self) -> str:
+        return "<TensorList>"
+
+    # -- reading ---------------------------------------------------------------------
+
+    def items(self) -> list[Any]:
+        """The elements; None for those never set. The list is the caller's own."""
+        # The epoch is read before the elements, and asked after: a change in between shows.
+        epoch = self.epoch
+        items = self.buffer[: self.size]
+        if epoch.following is not None:
+            items = self._taken_back(items, epoch)
+            self.buffer = list(items)
+            self.epoch = Epoch()
+        return items
+
+    def _taken_back(self, items: list[Any], epoch: Epoch) -> list[Any]:
+        undo: dict[int, Any] = {}
+        while epoch.following is not None:
+            undo.setdefault(epoch.index, epoch.old)
+            epoch = epoch.following
+        for index, old in undo.items():
+            if index < self.size:
+                items[index] = old
+        return items
+
+    def get(self, index: int) -> Any:
+        """One element, None if it was never set. The index is in range."""
+        epoch = self.epoch
+        item = self.buffer[index]
+        steps = 0
+        while epoch.following is not None:
+            if epoch.index == index:
+                return epoch.old
+            steps += 1
+            if steps > NEAR:
+                return self.items()[index]
+            epoch = epoch.following
+        return item
+
+    def last(self) -> Any:
+        """The last element. Raises InvalidArgumentError if there is none."""
+        if not self.size:
+            raise invalid_argument("Trying to pop from an empty list.")
+        return self.get(self.size - 1)
+
+    # -- lists made from this one ------------------------------------------------------
+
+    def with_item(self, index: int, item: Any) -> TensorList:
+        """The list with another element at an index in range."""
+        few = self.few
+        if few is not None and index not in few:
+            few = (*few, index) if len(few) < FEW else None
+        with _changing:
+            buffer, epoch = self._change(index, item)
+        return TensorList(
+            buffer, self.size, self.element, self.limit, self.dims, epoch, few
+        )
+
+    def _change(self, index: int, item: Any) -> tuple[list[Any], Epoch]:
+        """Puts an item into the buffer. Returns the buffer and its new epoch."""
+        if self.epoch.following is not None:
+            self.items()  # has a buffer of its own now
+        buffer, epoch, new = self.buffer, self.epoch, Epoch()
+        epoch.index = index
+        epoch.old = buffer[index]
+        epoch.following = new  # told before it is done
+        buffer[index] = item
+        return buffer, new
+
+    def pushed(self, item: Any) -> TensorList:
+        """The list with one more element. Raises InvalidArgumentError beyond the limit."""
+        size = self.size
+        if 0 <= self.limit <= size:
+            raise invalid_argument(
+                f"Tried to push item into a full list list size: {size} max_num_elements: {self.limit}"
+            )
+        with _changing:
+            if self.epoch.following is not None:
+                self.items()
+            buffer, epoch = self.buffer, self.epoch
+            if len(buffer) == size:
+                buffer.append(item)
+            else:  # longer lists share the buffer: for them this is a change
+                buffer, epoch = self._change(size, item)
+        return TensorList(buffer, size + 1, self.element, self.limit, self.dims, epoch)
+
+    def popped(self) -> TensorList:
+        """The list without its last element. Raises InvalidArgumentError if it is empty."""
+        if not self.size:
+            raise invalid_argument("Trying to pop from an empty list.")
+        return self._of_size(self.size - 1)
+
+    def _of_size(self, size: int) -> TensorList:
+        return TensorList(
+            self.buffer,
+            size,
+            self.element,
+            self.limit,
+            self.dims,
+            self.epoch,
+            self.few and tuple([i for i in self.few if i < size]),
+        )
+
+    def resized(self, size: int) -> TensorList:
+        """The first `size` elements, or as many more that are not set."""
+        if size <= self.size:
+            return self._of_size(size)
+        with _changing:
+            if self.epoch.following is not None or len(self.buffer) != self.size:
+                items = self.items()
+                buffer, epoch = items, Epoch()
+            else:
+                buffer, epoch = self.buffer, self.epoch
+            buffer.extend([None] * (size - self.size))
+        return TensorList(
+            buffer, size, self.element, self.limit, self.dims, epoch, self.few
+        )
+
+    # -- lists as values that gradients add --------------------------------------------
+
+    def zeros_like(self) -> TensorList:
+        """A list of zeros with the elements' shapes."""
+        dims = self.dims
+        items = self.items() if not shapes.known(dims) else []
+        if self.element.is_numpy_compatible:
+            found = {item.shape for item in items if item is not None}
+            if len(found) == 1:
+                dims = found.pop()
+            if shapes.known(dims) or not found:
+                unset = [None] * self.size
+                return TensorList(
+                    unset, self.size, self.element, self.limit, dims, None, ()
+                )
+        zeros = [None if item is None else _zeros(item) for item in items]
+        return TensorList(zeros, self.size, self.element, self.limit, self.dims)
+
+    def add_n(self, lists: Sequence[TensorList]) -> TensorList:
+        """The sum of lists of one length, element by element.
+
+        Lists with few elements are added to the longest-filled one in its own memory.
+        """
+        if any(other.size != self.size for other in lists):
+            raise invalid_argument(
+                f"Trying to add two lists of tensors with different lengths. One is {[v.size for v in lists]}"
+            )
+        full = [v for v in lists if v.few is None]
+        if len(full) > 1:
+            columns = zip(*[v.items() for v in full], strict=True)
+            whole = TensorList(
+                [sum_of(column) for column in columns], self.size, self.element,
+                self.limit, _merged([v.dims for v in full]),
+            )  # fmt: skip
+        else:
+            whole = full[0] if full else max(lists, key=lambda v: len(v.few or ()))
+        for other in lists:
+            if other is not whole and other.few is not None:
+                whole = whole._plus_few(other)
+        return whole
+
+    def _plus_few(self, other: TensorList) -> TensorList:
+        whole = self
+        for index in other.few or ():
+            item = other.get(index)
+            if item is not None:
+                whole = whole.with_item(index, sum_of([whole.get(index), item]))
+        if whole.dims is None and other.dims is not None:
+            whole = whole._of_size(whole.size)
+            whole.dims = other.dims
+        return whole
+
+
+def _merged(all_dims: Sequence[Dims]) -> Dims:
+    return next((d for d in all_dims if d is not None), None)
+
+
+def _zeros(item: Any) -> Any:
+    if isinstance(item, TensorList):
+        return item.zeros_like()
+    return np.zeros(item.shape, item.dtype)
+
+
+def sum_of(column: Sequence[Any]) -> Any:
+    """The sum of the elements that are set; None if none is."""
+    present = [c for c in column if c is not None]
+    if not present:
+        return None
+    total = present[0]
+    if isinstance(total, TensorList):
+        return total.add_n(present)
+    for item in present[1:]:
+        total = total + item
+    return total
+
+
+def zero_element(element: DType, dims: tuple[int, ...]) -> Any:
+    """What counts as the element that was never set."""
+    if not element.is_numpy_compatible:
+        return TensorList([], 0, element)
+    if element is string:
+        return np.full(dims, b"", object)
+    return np.zeros(dims, element.numpy)
+
+
+def rows_of(array: Any) -> list[Any]:
+    """The rows of an array as arrays; they share its memory."""
+    if array.ndim == 1:
+        if array.dtype == object:
+            return [array[i, ...] for i in range(len(array))]
+        return list(array)
+    return list(array)
+
+
+def stacked(items: Sequence[Any], dims: tuple[int, ...], element: DType) -> Any:
+    """Elements of one shape as the rows of an array; there is at least one."""
+    kind = element.numpy
+    if not dims:
+        if element is string:
+            made = np.empty(len(items), object)
+            for i, item in enumerate(items):
+                made[i] = item[()]
+            return made
+        return np.array(items, kind)
+    return np.concatenate(items, dtype=kind).reshape(len(items), *dims)
+
+
+__all__ = ["TensorList", "rows_of", "stacked", "sum_of", "zero_element"]
