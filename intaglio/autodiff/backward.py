@@ -44,8 +44,18 @@ def backpropagate(
             ]
             if all(g is None for g in grads):
                 continue
-        for number, result in zip(entry.inputs, through(entry, grads), strict=True):
-            if result is not None:
+        plan = entry.plan
+        results = (
+            plan.call(entry.kept, entry.attrs, grads)
+            if plan is not None
+            else _applied(entry, grads)
+        )
+        for number, result in zip(entry.inputs, results, strict=True):
+            if number and result is not None:
+                if callable(result):
+                    result = result()
+                    if result is None:
+                        continue
                 parts = gradients.get(number)
                 if parts is None:
                     gradients[number] = [result]

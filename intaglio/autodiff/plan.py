@@ -78,48 +78,80 @@ def filled_like(spec: Spec, value: int) -> Any:
     return raw.Fill(shape, np.asarray(value, spec.dtype.numpy))
 
 
-Source = Callable[[Sequence[Any], dict[str, Any], Sequence[Any]], Any]
-
-
 class Plan:
     """How to keep what one op's gradient rule names, and how to call the rule with it.
 
     `keep(inputs, outputs, attrs)` is called when the op runs; `call(kept, attrs, grads)`
-    when its gradient is wanted, with one gradient (or None) for each flat output.
+    when its gradient is wanted, with one gradient (or None) for each flat output. Where the
+    op says which inputs' data each gradient needs (`Op.gradient_needs`), `keeper(wanted)`
+    keeps no more than the dtype and shape of the others.
     """
 
-    __slots__ = ("_keepers", "_sources", "keep", "op", "rule")
+    __slots__ = ("_call", "_keepers", "_kept", "_pairs", "keep", "op", "partial", "rule")
 
     def __init__(self, op: Op) -> None:
         self.op = op
         self.rule: Rule = op.rules["gradient"]
-        self._keepers: list[str] = []
-        self._sources: list[Source] = [self._source(name) for name in self.rule.takes]
-        body = "".join([f"{k}, " for k in self._keepers])
-        self.keep: Callable[..., tuple[Any, ...]] = eval(
-            f"lambda inputs, outputs, attrs: ({body})",
-            {"light": light, "op": op, "flat": _slice_of, "type_of": _type_of},
-        )
+        self._kept: list[str] = []
+        self._keepers: dict[tuple[bool, ...], Any] = {}
+        self.partial = bool(op.gradient_needs)
+        # The number of inputs, where the rule's result is flat as it is; else 0.
+        inputs = len(op.sig.inputs)
+        self._pairs = 0 if op.has_lists or inputs == 1 else inputs
+        sources = [self._source(name) for name in self.rule.takes]
+        self._call = eval(
+            f"lambda kept, attrs, grads: rule.fn({', '.join(sources)})",
+            {
+                "rule": self.rule, "op": op, "spec_from": spec_from,
+                "or_zeros": or_zeros, "zeros_of": _zeros_of, "whole": _whole,
+            },
+        )  # fmt: skip
+        self.keep: Callable[..., tuple[Any, ...]] = self._keeper(self._kept)
 
     def call(
         self, kept: Sequence[Any], attrs: dict[str, Any], grads: Sequence[Any]
     ) -> Sequence[Any]:
         """The gradients of the flat inputs."""
-        result = self.rule.fn(*[s(kept, attrs, grads) for s in self._sources])
+        result = self._call(kept, attrs, grads)
+        if self._pairs and len(result) == self._pairs:
+            return result
         return flat_gradients(self.op, result, attrs)
+
+    def keeper(self, wanted: tuple[bool, ...]) -> Callable[..., tuple[Any, ...]]:
+        """`keep`, where the gradients of only some inputs will be wanted."""
+        made = self._keepers.get(wanted)
+        if made is None:
+            names = self.op.input_names
+            needs = self.op.gradient_needs
+            needed = {
+                n for i, w in zip(names, wanted, strict=True) if w for n in needs[i]
+            }
+            idle = {
+                f"inputs[{i}]" for i, n in enumerate(names) if n not in needed
+            }
+            kept = [f"light({k})" if k in idle else k for k in self._kept]
+            made = self._keepers[wanted] = self._keeper(kept)
+        return made
+
+    def _keeper(self, expressions: Sequence[str]) -> Any:
+        body = "".join([f"{k}, " for k in expressions])
+        return eval(
+            f"lambda inputs, outputs, attrs: ({body})",
+            {"light": light, "op": self.op, "flat": _slice_of, "type_of": _type_of},
+        )
 
     # -- where each argument of the rule comes from ----------------------------------
 
-    def _kept(self, expression: str) -> int:
-        """The place of an expression's value in what is kept."""
-        if expression not in self._keepers:
-            self._keepers.append(expression)
-        return self._keepers.index(expression)
+    def _keeping(self, expression: str) -> str:
+        """The text for an expression's value among what is kept."""
+        if expression not in self._kept:
+            self._kept.append(expression)
+        return f"kept[{self._kept.index(expression)}]"
 
-    def _source(self, name: str) -> Source:
+    def _source(self, name: str) -> str:
         op = self.op
         if name in op.attr_names or name in op.implied:
-            return lambda kept, attrs, grads: attrs[name]
+            return f"attrs[{name!r}]"
         for kind, args in (("inputs", op.sig.inputs), ("outputs", op.sig.outputs)):
             names = [a.name for a in args]
             if name in names:
@@ -127,42 +159,50 @@ class Plan:
         names = [f"d{a.name}" for a in op.sig.outputs]
         if name in names:
             return self._gradient(names.index(name))
-        at = self._kept(f"type_of(op, inputs, attrs, {name!r})")
-        return lambda kept, attrs, grads: kept[at]
+        return self._keeping(f"type_of(op, inputs, attrs, {name!r})")
 
-    def _value(self, name: str, kind: str, args: tuple[Arg, ...], index: int) -> Source:
+    def _value(self, name: str, kind: str, args: tuple[Arg, ...], index: int) -> str:
         is_list = args[index].is_list
         if any(a.is_list for a in args):
             picked = f"flat(op.sig.{kind}, {kind}, attrs, {index})"
         else:
             picked = f"{kind}[{index}]"
         if name not in self.rule.specs:
-            at = self._kept(picked)
-            return lambda kept, attrs, grads: kept[at]
+            found = self._keeping(picked)
+            return f"whole({found})" if self.partial else found
         if is_list:
-            at = self._kept(f"[light(t) for t in {picked}]")
-            return lambda kept, attrs, grads: [spec_from(k) for k in kept[at]]
-        at = self._kept(f"light({picked})")
-        return lambda kept, attrs, grads: spec_from(kept[at])
+            found = self._keeping(f"[light(t) for t in {picked}]")
+            return f"[spec_from(k) for k in {found}]"
+        return f"spec_from({self._keeping(f'light({picked})')})"
 
-    def _gradient(self, index: int) -> Source:
+    def _gradient(self, index: int) -> str:
         args = self.op.sig.outputs
         if len(args) == 1 and not args[0].is_list:
-            return lambda kept, attrs, grads: grads[0]
-        at = self._kept("[light(t) for t in outputs]")
+            return "grads[0]"
+        kept = self._keeping("[light(t) for t in outputs]")
         if not any(a.is_list for a in args):
-            return lambda kept, attrs, grads: or_zeros(grads[index], kept[at][index])
+            return f"or_zeros(grads[{index}], {kept}[{index}])"
+        return f"zeros_of(op.sig.outputs, grads, {kept}, attrs, {index})"
 
-        def picked(
-            kept: Sequence[Any], attrs: dict[str, Any], grads: Sequence[Any]
-        ) -> Any:
-            mine = _slice_of(args, grads, attrs, index)
-            like = _slice_of(args, kept[at], attrs, index)
-            if not args[index].is_list:
-                return or_zeros(mine, like)
-            return [or_zeros(g, k) for g, k in zip(mine, like, strict=True)]
 
-        return picked
+def _whole(kept: Any) -> Any:
+    """A tensor that was kept, or the Spec of one that no wanted gradient needs."""
+    return spec_from(kept) if type(kept) is tuple else kept
+
+
+def _zeros_of(
+    args: tuple[Arg, ...],
+    grads: Sequence[Any],
+    kept: Sequence[Any],
+    attrs: dict[str, Any],
+    index: int,
+) -> Any:
+    """The gradient, or list of gradients, of one output among flat ones."""
+    mine = _slice_of(args, grads, attrs, index)
+    like = _slice_of(args, kept, attrs, index)
+    if not args[index].is_list:
+        return or_zeros(mine, like)
+    return [or_zeros(g, k) for g, k in zip(mine, like, strict=True)]
 
 
 def or_zeros(gradient: Any, kept: Any) -> Any:

@@ -125,9 +125,10 @@ class Tape:
             return
         plan, keep = handling
         if plan is not None:
-            self.entries.append(
-                Entry(op, attrs, keys, made, keep(inputs, outputs, attrs), None, plan)
-            )
+            if plan.partial and 0 in keys:
+                keep = plan.keeper(tuple([k > 0 for k in keys]))
+            kept = keep(inputs, outputs, attrs)
+            self.entries.append(Entry(op, attrs, keys, made, kept, None, plan))
             return
         entry = Entry(op, attrs, keys, made, None)
         if op.has_graphs:

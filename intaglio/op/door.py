@@ -137,6 +137,21 @@ def install_bottom(level: type[Level]) -> None:
     _bottom[:] = [level]
 
 
+# What a direct call returns that leaves the work to the door.
+DECLINED: Any = object()
+_writer: list[Callable[[Any], Callable[..., Any]]] = []
+
+
+def install_writer(writer: Callable[[Any], Callable[..., Any]]) -> None:
+    """Names what writes an op's function for direct eager calls; the runtime does."""
+    _writer[:] = [writer]
+
+
+def written(op: Op) -> Callable[..., Any]:
+    """The op's function of `(watchers, *inputs, *attributes)` for direct eager calls."""
+    return _writer[0](op)
+
+
 class _Stack(threading.local):
     def __init__(self) -> None:
         self.levels: list[Level] = [_bottom[0]()]

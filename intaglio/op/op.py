@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from intaglio.base.dtypes import ALL, BY_NAME, DType
 from intaglio.base.errors import ShapeError
@@ -62,6 +63,9 @@ class Op:
     # Attributes that GraphDef knows by another name than `tf.raw_ops` does.
     graphdef_names: ClassVar[Mapping[str, str]] = {}
     differentiable: ClassVar[bool] = True
+    # For each input the inputs whose data its gradient needs; where it is given, a gradient
+    # rule gets Specs in the place of those that no wanted gradient needs.
+    gradient_needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     name: str
     sig: Signature
     rules: dict[str, Rule]
@@ -70,6 +74,7 @@ class Op:
     quick: int
     quick_fn: Callable[..., Any] | None
     stored: frozenset[Any]
+    written: Callable[..., Any] | None
     defaults: dict[str, Any]
     result: Any
     slots: tuple[tuple[str | None, DType | None, frozenset[DType] | None], ...]
@@ -98,11 +103,10 @@ class Op:
         self.has_list_outputs = any(a.is_list for a in sig.outputs)
         # Branches, bodies, called functions: tapes see these ops before they run.
         self.has_graphs = any(a.kind in ("func", "list(func)") for a in sig.attrs)
-        self.result = (
-            NamedTuple(self.name, [(n, Any) for n in self.output_names])
-            if len(sig.outputs) > 1
-            else None
-        )
+        self.result = None
+        if len(sig.outputs) > 1:  # the names of its fields are known only here
+            kind = namedtuple(self.name, self.output_names)  # pyright: ignore[reportUntypedNamedTuple]
+            self.result = kind
         self.slots = tuple([(a.var, a.dtype, self._allowed(a)) for a in sig.inputs])
         self.vars = tuple(dict.fromkeys(a.var for a in sig.inputs if a.var))
         implied = {n for a in sig.outputs for n in (a.var, a.number, a.types) if n}
@@ -179,6 +183,7 @@ class Op:
             [("input", i) for i in range(len(self.input_names))]
         )
         self._resolve_quick()
+        self.written = None
 
     def _resolve_quick(self) -> None:
         """Whether eager calls may go straight to the kernel, checking only types.
@@ -209,10 +214,22 @@ class Op:
 
     def __call__(self, *args: Any, name: str | None = None, **kwargs: Any) -> Any:
         """Carries the op out wherever the program is: now, or in the graph being recorded."""
-        if not kwargs and len(args) == self.quick and not door.INSPECTORS:
-            done = door.level().quick(self, args)
-            if done is not None:
-                return done
+        if not door.INSPECTORS:
+            here = door.level()
+            if not kwargs and len(args) == self.quick:
+                done = here.quick(self, args)
+                if done is not None:
+                    return done
+            if here.eager:
+                written = self.written
+                if written is None:
+                    written = self.written = door.written(self)
+                try:
+                    done = written(here.watchers, *args, **kwargs)
+                    if done is not door.DECLINED:
+                        return done
+                except TypeError:  # not called as declared: the door says what is wrong
+                    pass
         return door.call(self, args, kwargs, name)
 
     @property

@@ -46,6 +46,8 @@ ALL_NUMBERS = (
     *FLOATS, uint8, int8, uint16, int16, int32, uint32, uint64, int64,
     complex64, complex128,
 )  # fmt: skip
+# The gradient by one operand needs the other.
+CROSSED = {"x": ("y",), "y": ("x",)}
 SIGNED_NUMBERS = (*FLOATS, int8, int16, int32, int64, complex64, complex128)
 
 
@@ -105,6 +107,7 @@ class Mul(Binary):
     """x * y."""
 
     T = ALL_NUMBERS
+    gradient_needs = CROSSED
 
     def scalar(self, s, x, y):
         return s.mul(x, y)
@@ -122,6 +125,7 @@ class Mul(Binary):
 class MulNoNan(Binary):
     """x * y, and 0 where y is 0 whatever x is."""
 
+    gradient_needs = CROSSED
     T = (*FLOATS, complex64, complex128)
 
     def kernel(self, x, y):
@@ -134,6 +138,10 @@ class MulNoNan(Binary):
             spec_of(x),
             spec_of(y),
         )
+
+
+# The gradient by the divisor needs both operands, the other one only the divisor.
+QUOTIENT = {"x": ("y",), "y": ("x", "y")}
 
 
 def _quotient_gradient(dz: Any, x: Any, y: Any, divide: Op) -> Any:
@@ -150,6 +158,7 @@ class RealDiv(Binary):
     """x / y of floating and complex numbers."""
 
     T = ALL_NUMBERS
+    gradient_needs = QUOTIENT
     quick_kernel = np.true_divide
     quick_types = (*FLOATS, complex64, complex128)
 
@@ -180,6 +189,7 @@ class Div(Binary):
     """x / y; integers are rounded towards zero."""
 
     T = ALL_NUMBERS
+    gradient_needs = QUOTIENT
 
     def kernel(self, x, y):
         if x.dtype.kind in "iu":

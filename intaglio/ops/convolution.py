@@ -278,6 +278,7 @@ class Conv2D(Op):
 
     signature = f"input: T, filter: T; {ATTRS_2D} -> output: T"
     T = (*FLOATING, int32)
+    gradient_needs = {"input": ("filter",), "filter": ("input",)}
 
     def infer(
         self, input: Spec, filter: Spec, strides, padding, explicit_paddings,
@@ -298,8 +299,10 @@ class Conv2D(Op):
     ) -> Any:  # fmt: skip
         attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
         return (
-            raw.Conv2DBackpropInput(shape_of(spec_of(input)), filter, doutput, **attrs),
-            raw.Conv2DBackpropFilter(
+            lambda: raw.Conv2DBackpropInput(
+                shape_of(spec_of(input)), filter, doutput, **attrs
+            ),
+            lambda: raw.Conv2DBackpropFilter(
                 input, shape_of(spec_of(filter)), doutput, **attrs
             ),
         )
@@ -331,10 +334,10 @@ class Conv2DBackpropInput(Op):
         attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
         return (
             None,
-            raw.Conv2DBackpropFilter(
+            lambda: raw.Conv2DBackpropFilter(
                 doutput, shape_of(spec_of(filter)), out_backprop, **attrs
             ),
-            raw.Conv2D(doutput, filter, **attrs),
+            lambda: raw.Conv2D(doutput, filter, **attrs),
         )
 
 
@@ -363,11 +366,11 @@ class Conv2DBackpropFilter(Op):
     ) -> Any:  # fmt: skip
         attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
         return (
-            raw.Conv2DBackpropInput(
+            lambda: raw.Conv2DBackpropInput(
                 shape_of(spec_of(input)), doutput, out_backprop, **attrs
             ),
             None,
-            raw.Conv2D(input, doutput, **attrs),
+            lambda: raw.Conv2D(input, doutput, **attrs),
         )
 
 
@@ -384,6 +387,7 @@ class Conv3D(Op):
 
     signature = f"input: T, filter: T; {ATTRS_3D} -> output: T"
     T = FLOATING
+    gradient_needs = {"input": ("filter",), "filter": ("input",)}
 
     def infer(
         self, input: Spec, filter: Spec, strides, padding, data_format, dilations
@@ -399,10 +403,10 @@ class Conv3D(Op):
     ) -> Any:
         attrs = _attrs_3d(strides, padding, data_format, dilations)
         return (
-            raw.Conv3DBackpropInputV2(
+            lambda: raw.Conv3DBackpropInputV2(
                 shape_of(spec_of(input)), filter, doutput, **attrs
             ),
-            raw.Conv3DBackpropFilterV2(
+            lambda: raw.Conv3DBackpropFilterV2(
                 input, shape_of(spec_of(filter)), doutput, **attrs
             ),
         )

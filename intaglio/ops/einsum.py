@@ -310,7 +310,9 @@ class Einsum(Op):
         labels, output = terms(equation)
         pairs = list(zip(inputs, labels, strict=True))
         return [
-            _by_operand(doutput, output, x, own, pairs[:i] + pairs[i + 1 :])
+            functools.partial(
+                _by_operand, doutput, output, x, own, pairs[:i] + pairs[i + 1 :]
+            )
             for i, (x, own) in enumerate(pairs)
         ]
 

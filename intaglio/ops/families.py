@@ -135,7 +135,9 @@ def no_kernel(name: str, dtype: Any) -> Exception:
 
 
 def spec_of(x: Any) -> Spec:
-    """The Spec of a tensor that a gradient rule holds."""
+    """The Spec of a tensor (or Spec) that a gradient rule holds."""
+    if type(x) is Spec:
+        return x
     return Spec(x.dtype, x.dims, tensor=x)
 
 

@@ -81,6 +81,7 @@ class MatMul(Op):
         "grad_a: bool = False, grad_b: bool = False -> product: T"
     )
     T = (*FLOATING, int32, int64, *UNSIGNED, *COMPLEX)
+    gradient_needs = {"a": ("b",), "b": ("a",)}
     quick_kernel = staticmethod(_product)
     quick_types = (float32, float64, int32, int64, *UNSIGNED, *COMPLEX)
 
@@ -111,16 +112,19 @@ class MatMul(Op):
             ) from None
 
     def gradient(self, a, b, dproduct, transpose_a, transpose_b) -> Any:
-        a, b, d = _conj(a), _conj(b), dproduct
-        if transpose_a:
-            da = raw.MatMul(b, d, transpose_a=transpose_b, transpose_b=True)
-        else:
-            da = raw.MatMul(d, b, transpose_b=not transpose_b)
-        if transpose_b:
-            db = raw.MatMul(d, a, transpose_a=True, transpose_b=transpose_a)
-        else:
-            db = raw.MatMul(a, d, transpose_a=not transpose_a)
-        return da, db
+        d = dproduct
+
+        def by_a() -> Any:
+            if transpose_a:
+                return raw.MatMul(_conj(b), d, transpose_a=transpose_b, transpose_b=True)
+            return raw.MatMul(d, _conj(b), transpose_b=not transpose_b)
+
+        def by_b() -> Any:
+            if transpose_b:
+                return raw.MatMul(d, _conj(a), transpose_a=True, transpose_b=transpose_a)
+            return raw.MatMul(_conj(a), d, transpose_a=not transpose_a)
+
+        return by_a, by_b
 
 
 def _size_error(a: Any, b: Any) -> Exception:
@@ -197,6 +201,7 @@ class Batched(Op):
         "grad_x: bool = False, grad_y: bool = False -> output: T"
     )
     T: tuple[DType, ...] = BATCHED
+    gradient_needs = {"x": ("y",), "y": ("x",)}
 
     def infer(self, x: Spec, y: Spec, adj_x, adj_y) -> Spec:
         return Spec(x.dtype, _batched(x.shape, y.shape, adj_x, adj_y))
@@ -205,26 +210,30 @@ class Batched(Op):
         return _multiply(x, y, adj_x, adj_y)
 
     def gradient(self, x, y, doutput, adj_x, adj_y) -> Any:
-        dx, dy = _batched_gradient(x, y, doutput, adj_x, adj_y)
-        return _unbatched(dx, x, y), _unbatched(dy, y, x)
+        by_x, by_y = _batched_gradient(x, y, doutput, adj_x, adj_y)
+        return lambda: _unbatched(by_x(), x, y), lambda: _unbatched(by_y(), y, x)
 
 
 def _batched_gradient(x: Any, y: Any, d: Any, adj_x: bool, adj_y: bool) -> Any:
+    """Functions that make the gradients of the operands, before `_unbatched`."""
     product = raw.BatchMatMulV2
-    if adj_x:
-        dx = product(y, d, adj_x=adj_y, adj_y=True)
-    else:
-        dx = product(d, y, adj_y=not adj_y)
-    if adj_y:
-        dy = product(d, x, adj_x=True, adj_y=adj_x)
-    else:
-        dy = product(x, d, adj_x=not adj_x)
-    return dx, dy
+
+    def by_x() -> Any:
+        if adj_x:
+            return product(y, d, adj_x=adj_y, adj_y=True)
+        return product(d, y, adj_y=not adj_y)
+
+    def by_y() -> Any:
+        if adj_y:
+            return product(d, x, adj_x=True, adj_y=adj_x)
+        return product(x, d, adj_x=not adj_x)
+
+    return by_x, by_y
 
 
 def _unbatched(gradient: Any, mine: Any, other: Any) -> Any:
     """The gradient summed over the batch dimensions that were broadcast."""
-    own, others = mine.dims, other.dims
+    own, others = spec_of(mine).shape, spec_of(other).shape
     if shapes.known(own) and shapes.known(others) and own[:-2] == others[:-2]:
         return gradient
     if not (shapes.known(own) and shapes.known(others)):
@@ -295,8 +304,8 @@ class BatchMatMulV3(Op):
     def gradient(self, x, y, doutput, adj_x, adj_y) -> Any:
         dtype = doutput.dtype
         wide_x, wide_y = raw.Cast(x, DstT=dtype), raw.Cast(y, DstT=dtype)
-        dx, dy = _batched_gradient(wide_x, wide_y, doutput, adj_x, adj_y)
+        by_x, by_y = _batched_gradient(wide_x, wide_y, doutput, adj_x, adj_y)
         return (
-            raw.Cast(_unbatched(dx, x, y), DstT=x.dtype),
-            raw.Cast(_unbatched(dy, y, x), DstT=y.dtype),
+            lambda: raw.Cast(_unbatched(by_x(), x, y), DstT=x.dtype),
+            lambda: raw.Cast(_unbatched(by_y(), y, x), DstT=y.dtype),
         )

@@ -179,8 +179,12 @@ def explain(
 # -- the fast path of operators ------------------------------------------------------
 
 
+# Types of objects that are no tensors but have a value, and functions that give it: an eager
+# tensor, or None where something unusual is about.
+READERS: dict[type, Callable[[Any], EagerTensor | None]] = {}
+
 # Python integers in this range fit every integer type: no overflow, no wrong answer.
-_TINY = range(128)
+TINY = range(128)
 
 
 def _fast_binary(op: Op, slow: Callable[[Any, Any], Any], reverse: bool) -> Any:
@@ -191,11 +195,19 @@ def _fast_binary(op: Op, slow: Callable[[Any, Any], Any], reverse: bool) -> Any:
     compute, allowed = op.quick_fn, op.stored
     floats = frozenset([d for d in allowed if d.kind == "f"])
     integers = frozenset([d for d in allowed if d.kind in "iu"])
-    state = STATE
+    state, readers = STATE, READERS
 
     def operate(self: EagerTensor, other: Any) -> Any:
         if state.unusual:
-            return slow(self, other)
+            value = other
+            if type(value) is not EagerTensor and type(other) in readers:
+                value = readers[type(other)](other)
+            if type(value) is EagerTensor and not door.INSPECTORS:
+                pair = (value, self) if reverse else (self, value)
+                done = door.level().quick(op, pair)
+                if done is not None:
+                    return done
+            return slow(self, value if value is not None else other)
         x = self._array
         dtype = x.dtype
         if type(other) is EagerTensor:
@@ -207,9 +219,12 @@ def _fast_binary(op: Op, slow: Callable[[Any, Any], Any], reverse: bool) -> Any:
                 return slow(self, other)
             y = other
         elif type(other) is int:
-            if dtype not in floats and not (dtype in integers and other in _TINY):
+            if dtype not in floats and not (dtype in integers and other in TINY):
                 return slow(self, other)
             y = other
+        elif type(other) in readers:
+            value = readers[type(other)](other)
+            return slow(self, other) if value is None else operate(self, value)
         else:
             return slow(self, other)
         tensor = EagerTensor()

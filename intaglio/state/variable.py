@@ -20,9 +20,10 @@ from intaglio.base.dtypes import NUMERIC, DType, as_dtype
 from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.ir.graph import Node
 from intaglio.op import convert, door, raw, slicing
+from intaglio.op.keys import fresh
 from intaglio.op.spec import Spec
 from intaglio.op.tensor import Reference, Tensor
-from intaglio.runtime.eager import EagerTensor, from_array
+from intaglio.runtime.eager import READERS, EagerTensor, from_array
 from intaglio.runtime.resources import DEVICE, Resource, new_variable
 from intaglio.state.creation import (
     VariableAggregation,
@@ -225,10 +226,23 @@ class Variable(Operators, PartialUpdates, metaclass=_Creating):
     def _read(self, name: str | None) -> Tensor:
         self.accessed()
         here = door.level()
+        if here.eager and self._resource is not None and not door.INSPECTORS:
+            return self._read_now(here, self._resource)
         if self._node is not None and not here.eager:
             with here.after([self._node]):  # type: ignore[attr-defined]
                 return self._read_op(name)
         return self._read_op(name)
+
+    def _read_now(self, here: Any, resource: Resource) -> EagerTensor:
+        """A ReadVariableOp carried out without the way through the door."""
+        tensor = EagerTensor()
+        tensor._array = resource.read()
+        if here.watchers:
+            tensor._key = fresh()
+            attrs = {"dtype": self._dtype}
+            for watcher in here.watchers:
+                watcher.record(raw.ReadVariableOp, attrs, (self._handle,), (tensor,))
+        return tensor
 
     def _read_op(self, name: str | None) -> Tensor:
         return raw.ReadVariableOp(self._handle, dtype=self._dtype, name=name)
@@ -557,6 +571,18 @@ class UnreadVariable(Variable):
     def op(self) -> Any:
         """The operation that assigned; None eagerly."""
         return self._operation
+
+
+def _eager_value(variable: Variable) -> EagerTensor | None:
+    """The present value if ops run eagerly."""
+    if _STATE.unusual and (not door.level().eager or door.INSPECTORS):
+        return None
+    return None if variable._resource is None else variable.value()  # type: ignore[return-value]
+
+
+READERS.update(
+    dict.fromkeys((ResourceVariable, BoundVariable, UnreadVariable), _eager_value)
+)
 
 
 def is_variable(value: Any) -> bool:
