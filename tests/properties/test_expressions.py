@@ -1,0 +1,135 @@
+"""Straight-line programs: every way to run them gives the same bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import given, note
+
+from intaglio import tf
+from intaglio.function import pipeline as runs
+from intaglio.ir import text, verify
+from intaglio.runtime import interpreter
+
+from .expressions import Program, expressions
+from .programs import Outcome, examples, load, same
+
+
+def constants(program: Program) -> list[Any]:
+    return [tf.constant(a) for a in program.inputs]
+
+
+def arrays_of(values: Any) -> Outcome:
+    return Outcome(lambda: [tf.constant(np.asarray(v)) for v in values()])
+
+
+@examples(3.0)
+@given(expressions())
+def test_every_way_to_run_gives_the_same_bits(program: Program) -> None:
+    function = load(program.source)
+    inputs = constants(program)
+    want = Outcome(lambda: function(*inputs))
+    traced = tf.function(function)
+    for _ in range(2):
+        got = Outcome(lambda: traced(*inputs))
+        assert same(want, got), (want, got)
+    concrete = traced.get_concrete_function(*inputs)
+    graph = concrete.frozen
+    verify.verify(graph)
+    passed = [*program.inputs, *concrete.capture_arrays]
+    read = text.parse(text.format_graph(graph))
+    for name, run in (
+        ("settled", runs.settled(graph)),
+        ("text", interpreter.compiled(read)),
+        ("settled text", runs.settled(read)),
+    ):
+        got = arrays_of(lambda r=run: r(*passed))
+        assert same(want, got), (name, want, got)
+
+
+@examples(2.0)
+@given(expressions())
+def test_unknown_shapes(program: Program) -> None:
+    function = load(program.source)
+    inputs = constants(program)
+    want = Outcome(lambda: function(*inputs))
+    for shape in (lambda a: [None] * a.ndim, lambda a: None):
+        specs = [tf.TensorSpec(shape(a), a.dtype) for a in program.inputs]
+        if "len(" in program.source and shape(np.zeros(1)) is None:
+            continue
+        note(str(specs))
+        traced = tf.function(function, input_signature=specs)
+        for _ in range(3):
+            got = Outcome(lambda t=traced: t(*inputs))
+            if got.error is not None and is_documented(got.error):
+                break
+            assert same(want, got), (want, got)
+        else:
+            concrete = traced.get_concrete_function()
+            run = runs.settled(concrete.frozen)
+            got = arrays_of(
+                lambda r=run, c=concrete: r(*program.inputs, *c.capture_arrays)
+            )
+            assert same(want, got), ("settled", want, got)
+
+
+# What a graph cannot know without a rank or a length, as TensorFlow says it.
+UNKNOWN = (
+    "Cannot infer argument `num`",
+    "with non-fully-defined element_shape",
+    "statically",
+    "must be known",
+)
+
+
+def is_documented(error: BaseException) -> bool:
+    """True for the errors of what needs a known rank, or a row to know a shape."""
+    return any(part in str(error) for part in UNKNOWN)
+
+
+@examples(2.0)
+@given(expressions(failing=True))
+def test_what_fails_eagerly_fails_in_the_graph(program: Program) -> None:
+    function = load(program.source)
+    inputs = constants(program)
+    want = Outcome(lambda: function(*inputs))
+    assert (want.error is not None) == program.fails
+    for specs in (
+        None,
+        [tf.TensorSpec([None] * a.ndim, a.dtype) for a in program.inputs],
+    ):
+        got = Outcome(lambda s=specs: tf.function(function, input_signature=s)(*inputs))
+        if want.error is None:
+            assert same(want, got), (want, got)
+        else:
+            assert got.error is not None, (want, got)
+            known = (
+                tf.errors.OpError,
+                ValueError,
+                TypeError,
+                IndexError,
+                NotImplementedError,
+            )
+            assert isinstance(got.error, known), (want, got)
+
+
+@examples(1.0)
+@given(expressions())
+def test_graph_def_round_trip(program: Program) -> None:
+    function = load(program.source)
+    inputs = constants(program)
+    concrete = tf.function(function).get_concrete_function(*inputs)
+    want = Outcome(lambda: concrete(*inputs))
+    proto = concrete.graph.as_graph_def().SerializeToString()
+    given_names = [v.name for v in concrete.inputs]
+    results = [v.name for v in concrete.outputs]
+
+    @tf.function
+    def imported(*values: Any) -> Any:
+        return tf.graph_util.import_graph_def(
+            proto, dict(zip(given_names, values, strict=True)), results, name=""
+        )
+
+    got = Outcome(lambda: imported(*inputs, *concrete.captured_inputs))
+    assert same(want, got), (want, got)
