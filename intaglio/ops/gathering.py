@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import Any
 
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import ALL, INDEX, int16
+from intaglio.base.dtypes import ALL, INDEX, int16, int32
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import Dims, brackets
 from intaglio.op import convert, raw
 from intaglio.op.indexed_slices import IndexedSlices
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number, of_elements
-from intaglio.ops.families import shape_of
+from intaglio.ops.families import shape_of, spec_of
 from intaglio.ops.passing import check_same
 from intaglio.ops.reshaping import small
 
@@ -133,32 +135,67 @@ def gather_gradient(
     doutput: Any, params: Spec, indices: Any, axis: Any, batch_dims: int
 ) -> Any:
     """The gradient by params: each row of the gradient added where it was taken from."""
-    at = _static(axis)
-    if batch_dims < 0:
-        batch_dims += len(indices.dims)
+    at, taken = _static(axis), spec_of(indices)
     if at is not None and at < 0 and params.rank is not None:
         at += params.rank
-    if at == 0 and not batch_dims:
+    if at == 0 and (not batch_dims or batch_dims == -(taken.rank or 0)):
         return row_slices(doutput, shape_of(params), indices)
-    if at is None or params.rank is None or indices.dims is None:
-        raise NotImplementedError(
-            "gradient of GatherV2 along an axis or of ranks that only the run knows"
-        )
-    if batch_dims:
-        return _batched_gradient(doutput, params, indices, at, batch_dims)
-    order, back = _to_front(len(indices.dims), at, params.rank)
-    moved = raw.Transpose(doutput, order)
-    shape = raw.GatherV2(shape_of(params), np.argsort(back).astype(np.int32), 0)
-    return raw.Transpose(_rows_added(moved, shape, indices), back)
+    if at is not None and shapes.known(params.shape) and shapes.known(taken.shape):
+        sizes = _sizes(params.shape, taken.shape, at, batch_dims)  # type: ignore[arg-type]
+    else:
+        sizes = _sizes_when_run(params, indices, axis, batch_dims)
+    # params as [lead, outer, rows, inner]; rows of all leads are added up along one axis.
+    lead, outer, rows, inner, count = sizes
+    flat = raw.Reshape(doutput, _vector(lead, outer, count, inner))
+    flat = raw.Reshape(
+        raw.Transpose(flat, [0, 2, 1, 3]), _vector(_times(lead, count), outer, inner)
+    )
+    starts = raw.ExpandDims(raw.Mul(raw.Range(0, lead, 1), rows), 1)
+    where = raw.Reshape(raw.Cast(indices, DstT=int32), _vector(lead, count))
+    where = raw.Reshape(raw.AddV2(where, starts), [-1])
+    summed = raw.UnsortedSegmentSum(flat, where, _times(lead, rows))
+    summed = raw.Reshape(summed, _vector(lead, rows, outer, inner))
+    return raw.Reshape(raw.Transpose(summed, [0, 2, 1, 3]), shape_of(params))
 
 
-def _to_front(count: int, axis: int, rank: int) -> tuple[np.ndarray, np.ndarray]:
-    """The permutation that puts the indices' dimensions first, and the one that puts axis back."""
-    total = rank - 1 + count
-    middle = list(range(axis, axis + count))
-    order = middle + [d for d in range(total) if d not in middle]
-    back = [*range(1, axis + 1), 0, *range(axis + 1, rank)]
-    return np.array(order, np.int32), np.array(back, np.int32)
+def _sizes(
+    dims: tuple[int, ...], taken: tuple[int, ...], at: int, batch: int
+) -> list[Any]:
+    """How many elements before the batch's end, between, along, after the axis; indices."""
+    batch += len(taken) if batch < 0 else 0
+    parts = [dims[:batch], dims[batch:at], dims[at : at + 1], dims[at + 1 :]]
+    return [np.asarray(math.prod(p), np.int32) for p in (*parts, taken[batch:])]
+
+
+def _sizes_when_run(params: Spec, indices: Any, axis: Any, batch: int) -> list[Any]:
+    """The same, computed when the graph runs."""
+    dims, taken = shape_of(params), raw.Shape(indices)
+    rank, at = raw.Size(dims), raw.Cast(axis, DstT=int32)
+    at = raw.FloorMod(at, rank)
+    first: Any = np.asarray(batch, np.int32)
+    if batch < 0:
+        first = raw.AddV2(raw.Size(taken), first)
+    cuts = [np.asarray(0, np.int32), first, at, raw.AddV2(at, 1), rank]
+    parts = [_product(dims, a, b) for a, b in itertools.pairwise(cuts)]
+    return [*parts, _product(taken, first, raw.Size(taken))]
+
+
+def _product(dims: Any, start: Any, stop: Any) -> Any:
+    """The product of dimensions from `start` to `stop`."""
+    part = raw.Slice(
+        dims, raw.ExpandDims(start, 0), raw.ExpandDims(raw.Sub(stop, start), 0)
+    )
+    return raw.Prod(part, np.asarray([0], np.int32))
+
+
+def _times(x: Any, y: Any) -> Any:
+    return np.multiply(x, y) if isinstance(x, np.ndarray) else raw.Mul(x, y)
+
+
+def _vector(*sizes: Any) -> Any:
+    if all(isinstance(s, (np.ndarray, np.generic)) for s in sizes):
+        return np.asarray(sizes, np.int32)
+    return raw.Pack(list(sizes))
 
 
 def _static(axis: Any) -> int | None:
@@ -174,50 +211,6 @@ def row_slices(values: Any, shape: Any, indices: Any) -> IndexedSlices:
     if indices.dims is None or len(indices.dims) != 1:
         indices = raw.Reshape(indices, [-1])
     return IndexedSlices(rows, indices, shape)
-
-
-def _rows_added(values: Any, shape: Any, indices: Any) -> Any:
-    """Zeros of `shape` plus the values at their indices along dimension 0."""
-    where = raw.ExpandDims(indices, -1)
-    if indices.dtype.name != "int32":
-        shape = raw.Cast(shape, DstT=indices.dtype)
-    return raw.ScatterNd(where, values, shape)
-
-
-def _batched_gradient(
-    doutput: Any, params: Spec, indices: Any, axis: int, batch: int
-) -> Any:
-    """Batch dimensions and `axis` as one dimension, whose rows are added up."""
-    rank, count = len(params.shape or ()), len(indices.dims) - batch
-    total = rank + count - 1
-    middle = list(range(axis, axis + count))
-    order = [
-        *range(batch),
-        *middle,
-        *[d for d in range(batch, total) if d not in middle],
-    ]
-    moved = raw.Transpose(doutput, np.array(order, np.int32))
-    front = [*range(batch), axis, *[d for d in range(batch, rank) if d != axis]]
-    shape = raw.GatherV2(shape_of(params), np.array(front, np.int32), 0)
-    where = _with_batch_indices(indices, batch)
-    if indices.dtype.name != "int32":
-        shape = raw.Cast(shape, DstT=indices.dtype)
-    summed = raw.ScatterNd(where, moved, shape)
-    return raw.Transpose(summed, np.argsort(front).astype(np.int32))
-
-
-def _with_batch_indices(indices: Any, batch: int) -> Any:
-    """Full coordinates: each index preceded by its position in the batch."""
-    rank = len(indices.dims)
-    shape = raw.Shape(indices, out_type=indices.dtype)
-    parts: list[Any] = []
-    for b in range(batch):
-        size = raw.StridedSlice(shape, [b], [b + 1], [1], shrink_axis_mask=1)
-        zero = np.zeros((), indices.dtype.numpy)
-        line = raw.Range(zero, size, zero + indices.dtype.numpy.type(1))
-        sides = [-1 if d == b else 1 for d in range(rank)]
-        parts.append(raw.BroadcastTo(raw.Reshape(line, sides), shape))
-    return raw.Pack([*parts, indices], axis=rank)
 
 
 @op

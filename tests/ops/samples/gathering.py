@@ -57,3 +57,5 @@ sample(
     indices=i32([[0, 0]]),
     error=(INVALID, "must be <= params rank"),
 )
+sample("GatherV2", params=f64(2, 3, 0), indices=i32([0, 2]), axis=i32.of(1))
+sample("GatherV2", params=f64(2, 3, 2), indices=i32([[0, 2], [1, 1]]), axis=i32.of(-2), batch_dims=1)  # fmt: skip
