@@ -51,7 +51,7 @@ def to_array(value: Any, dtype: DType | None = None, graph: bool = False) -> Any
         return _from_text(value, dtype, graph)
     elif kind is list or kind is tuple:
         if dtype is None or dtype is dtypes.int32:
-            array = _short_integers(value)
+            array = short_integers(value)
             if array is not None:
                 return array
         return _from_sequence(value, dtype, graph)
@@ -71,7 +71,7 @@ def _single(value: float, dtype: DType | None, graph: bool) -> Any:
     return array
 
 
-def _short_integers(value: Any) -> Any:
+def short_integers(value: Any) -> Any:
     """A short list of small integers, as axes and shapes are; None if it is no such."""
     if not 0 < len(value) <= 8:
         return None
