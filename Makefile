@@ -13,7 +13,7 @@ help:
 	@echo "make test   all tests"
 	@echo "make check  format, lint, types, layers, architecture tests"
 	@echo "make bench  measure; PEERS=tensorflow,jax,torch builds their environments too"
-	@echo "make docs   write docs/coverage.md anew and execute the documents"
+	@echo "make docs   write docs/coverage.md and the outputs in README and docs/tour anew"
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -38,6 +38,7 @@ bench: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/python -m docs.coverage
+	$(BIN)/python -m docs.pages --write
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis

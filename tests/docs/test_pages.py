@@ -1,0 +1,71 @@
+"""The README and the tour print what they say; links lead somewhere; the coverage page is new."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from docs import pages
+from intaglio.op import raw
+
+MARKDOWN = [
+    *pages.ROOT.glob("*.md"),
+    *(pages.ROOT / "docs").rglob("*.md"),
+    *(pages.ROOT / "benchmarks").rglob("*.md"),
+]
+_LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
+
+
+def name_of(path: pathlib.Path) -> str:
+    return str(path.relative_to(pages.ROOT))
+
+
+@pytest.fixture
+def catalogue() -> Iterator[None]:
+    """Ops that a page declares are gone after it."""
+    before = set(raw.CATALOGUE)
+    yield
+    for name in set(raw.CATALOGUE) - before:
+        del raw.CATALOGUE[name]
+        delattr(raw, name)
+
+
+@pytest.mark.usefixtures("catalogue")
+@pytest.mark.parametrize("path", pages.PAGES, ids=name_of)
+def test_pages_print_what_they_say(path: pathlib.Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    found = pages.blocks(text)
+    assert found, "a page has Python blocks"
+    assert text.count("```python\n") == len(found)
+    assert pages.rewritten(text) == text
+
+
+def test_blocks_share_a_namespace_and_show_their_own_lines() -> None:
+    text = "one\n\n```python\nx = 1\n```\n\n```python\nprint(x + 1)\n```\n\n```text\n3\n```\n"
+    found = pages.blocks(text)
+    assert [(b.line, b.printed) for b in found] == [(3, ""), (7, "3\n")]
+    assert pages.printed_by(found) == ["", "2\n"]
+    assert pages.rewritten(text) == text.replace("3\n```", "2\n```")
+
+
+@pytest.mark.parametrize("path", MARKDOWN, ids=name_of)
+def test_links_lead_to_files(path: pathlib.Path) -> None:
+    for target in _LINK.findall(path.read_text(encoding="utf-8")):
+        if not target.startswith(("http:", "https:")):
+            assert (path.parent / target).exists(), target
+
+
+def test_the_coverage_page_is_new() -> None:
+    # In a process of its own: other tests declare ops.
+    run = subprocess.run(
+        [sys.executable, "-m", "docs.coverage", "--check"],
+        capture_output=True,
+        text=True,
+        cwd=pages.ROOT,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
