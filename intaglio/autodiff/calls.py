@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Sequence
 from typing import Any
 
 from intaglio.autodiff.backward import OF_GRAPHS
@@ -15,7 +16,8 @@ from intaglio.op import convert, door, raw
 from intaglio.op.door import Level
 from intaglio.op.op import Op
 from intaglio.op.tensor import Tensor
-from intaglio.runtime.eager import spec_of
+from intaglio.runtime import interpreter
+from intaglio.runtime.eager import EagerTensor, explain, from_array, spec_of
 from intaglio.trace.graph import record
 
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
@@ -109,18 +111,105 @@ def watched_call(
             if trainable(t) and any(w.depends((t,)) for w in watchers)
         ]
     )
-    derivative = derivative_of(graph, wanted)
     further = len(watchers) > 1 or getattr(watchers[0], "persistent", False)
-    values = _kept(derivative, graph, further)
-    forward = derivative.forward(values)
-    types = tuple([v.dtype for v in values])
-    outputs = level.execute(op, inputs, {**attrs, "f": forward, "Tout": types}, name)
-    n = len(graph.outputs)
-    shown = len(outputs) if further else n
-    backward = _backward_function(derivative, values, shown, inputs, outputs)
+    plan = _planned(derivative_of(graph, wanted), graph, further)
+    outputs = plan.run(level, op, inputs, attrs, name)
+    backward = functools.partial(plan.differentiate, inputs, outputs)
     for watcher in watchers:
-        watcher.record_function(inputs, outputs[:shown], backward)
-    return outputs[:n]
+        watcher.record_function(inputs, outputs[: plan.shown], backward)
+    return outputs[: plan.count]
+
+
+class _WatchedCall:
+    """How eager calls of a graph run before tapes: worked out once, run many times."""
+
+    def __init__(self, derivative: Derivative, graph: Graph, further: bool) -> None:
+        self.derivative = derivative
+        self.count = len(graph.outputs)
+        self.values = _kept(derivative, graph, further)
+        self.forward = derivative.forward(self.values)
+        self.types = tuple([v.dtype for v in self.values])
+        self.shown = len(self.values) if further else self.count
+        self._ready: dict[tuple[int, ...], Any] = {}
+
+    def run(
+        self,
+        level: Level,
+        op: Op,
+        inputs: Sequence[Tensor],
+        attrs: dict[str, Any],
+        name: str | None,
+    ) -> Sequence[Tensor]:
+        """The forward graph's outputs: those of the call, then what gradients need."""
+        if all(type(t) is EagerTensor for t in inputs):
+            run = interpreter.compiled(self.forward)
+            try:
+                return [from_array(a) for a in run(*[t._array for t in inputs])]  # type: ignore[attr-defined]
+            except Exception as e:
+                raise explain(op, inputs, attrs, name, e) from None
+        attrs = {**attrs, "f": self.forward, "Tout": self.types}
+        return level.execute(op, inputs, attrs, name)
+
+    def differentiate(
+        self,
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+        grads: Sequence[Any],
+    ) -> Sequence[Any]:
+        """The inputs' gradients from those of the outputs that the tapes were shown."""
+        wanted = tuple([i for i, g in enumerate(grads) if g is not None])
+        active, backward, sources = self._ready.get(wanted) or self._prepare(wanted)
+        tensors = [_or_zeros(grads[i], outputs[i]) for i in active]
+        known = (inputs, outputs)
+        for kind, place in sources:
+            tensors.append(place if kind == 2 else known[kind][place])
+        found = backward.unpack(_run_backward(backward.graph, tensors))
+        results: list[Any] = [None] * len(inputs)
+        for place, gradient in zip(self.derivative.wanted, found, strict=True):
+            results[place] = gradient
+        return results
+
+    def _prepare(self, wanted: tuple[int, ...]) -> Any:
+        """The outputs whose gradients count, the backward graph, and where its needs are."""
+        derivative, values, active = self.derivative, self.values, wanted
+        backward = derivative.backward([values[i] for i in active])
+        if absent(backward.needs, derivative, values):
+            active = tuple([i for i in range(self.shown) if trainable(values[i])])
+            backward = derivative.backward([values[i] for i in active])
+            if absent(backward.needs, derivative, values):
+                raise RuntimeError(
+                    f"the gradient of {derivative.graph!r} needs values that its forward graph did not keep"
+                )
+        index = {id(v): i for i, v in enumerate(values)}
+        sources: list[tuple[int, Any]] = []
+        for need in backward.needs:
+            if id(need) in derivative.places:
+                sources.append((0, derivative.places[id(need)]))
+            elif id(need) in index:
+                sources.append((1, index[id(need)]))
+            else:
+                sources.append((2, need))
+        self._ready[wanted] = made = (active, backward, sources)
+        return made
+
+
+def _planned(derivative: Derivative, graph: Graph, further: bool) -> _WatchedCall:
+    plan = derivative.watched.get(further)
+    if plan is None:
+        plan = derivative.watched[further] = _WatchedCall(derivative, graph, further)
+    return plan
+
+
+def _run_backward(graph: Graph, tensors: Sequence[Any]) -> list[Any]:
+    """Calls a backward graph: at once where nobody watches, else by an op."""
+    level = door.level()
+    if level.eager and not level.watchers and not graph.stateful:
+        try:
+            run = interpreter.compiled(graph)
+            return [from_array(a) for a in run(*[t._array for t in tensors])]
+        except Exception:  # the call by an op says what is wrong
+            pass
+    return call_graph(graph, tensors)
 
 
 def _kept(derivative: Derivative, graph: Graph, further: bool) -> list[SymbolicTensor]:
@@ -134,36 +223,6 @@ def _kept(derivative: Derivative, graph: Graph, further: bool) -> list[SymbolicT
             break
         values = [*values, *missing]
     return values
-
-
-def _backward_function(
-    derivative: Derivative,
-    values: Sequence[SymbolicTensor],
-    shown: int,
-    inputs: Sequence[Tensor],
-    outputs: Sequence[Tensor],
-) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """What a tape calls with the gradients of those of the call's outputs that it was shown."""
-
-    def function(grads: Sequence[Any]) -> Sequence[Any]:
-        active = [i for i, g in enumerate(grads) if g is not None]
-        backward = derivative.backward([values[i] for i in active])
-        if absent(backward.needs, derivative, values):
-            active = [i for i in range(shown) if trainable(values[i])]
-            backward = derivative.backward([values[i] for i in active])
-            if absent(backward.needs, derivative, values):
-                raise RuntimeError(
-                    f"the gradient of {derivative.graph!r} needs values that its forward graph did not keep"
-                )
-        needs = fetched(backward.needs, derivative, values, inputs, outputs)
-        given = [_or_zeros(grads[i], outputs[i]) for i in active]
-        found = backward.unpack(call_graph(backward.graph, [*given, *needs]))
-        results: list[Any] = [None] * len(inputs)
-        for place, gradient in zip(derivative.wanted, found, strict=True):
-            results[place] = gradient
-        return results
-
-    return function
 
 
 def _or_zeros(gradient: Any, output: Any) -> Tensor:

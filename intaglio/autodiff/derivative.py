@@ -79,6 +79,8 @@ class Derivative:
         self._backward: dict[Any, Backward] = {}
         self._forward: dict[tuple[int, ...], Graph] = {}
         self.shapes: dict[tuple[Any, ...], SymbolicTensor] = {}
+        # How eager calls before tapes run (see the module of calls), by what they keep.
+        self.watched: dict[bool, Any] = {}
         self.tape = Tape(watch_variables=False)
         self._take_nodes()
         self.inputs = [self.value(v) for v in graph.inputs]

@@ -212,7 +212,6 @@ class GradientTape:
         wanted = unconnected(unconnected_gradients)
         self._check_pfor(experimental_use_pfor, "jacobian")
         flat = [self._source(s) for s in nest.flatten(sources)]
-        target = convert.to_tensor(target) if hasattr(target, "handle") else target
         found: list[Any] = [None] * len(flat)
         if as_dtype(target.dtype) in TRAINABLE:
             found = jacobians(tape.entries, target, flat)
@@ -251,7 +250,7 @@ class GradientTape:
         tape = self._usable()
         unconnected(unconnected_gradients)
         self._check_pfor(experimental_use_pfor, "batch_jacobian")
-        found = batch_jacobian(tape.entries, target, source)
+        found = batch_jacobian(tape.entries, value_of(target), source)
         self._spent()
         if found is None:
             whole = tuple(of_target) + tuple(of_source)[1:]

@@ -15,6 +15,7 @@ from intaglio.autodiff.calls import call_graph
 from intaglio.autodiff.tape import Entry
 from intaglio.base import shapes
 from intaglio.base.dtypes import int32, variant
+from intaglio.base.shapes import Dims, as_dims
 from intaglio.ir.graph import Graph
 from intaglio.op import convert, door, raw
 from intaglio.op.keys import key
@@ -72,14 +73,20 @@ def batch_jacobian(entries: Iterable[Entry], target: Tensor, source: Tensor) -> 
     swapped = raw.Transpose(rows, np.asarray([1, 0, *range(2, rank)], np.int32))
     inner = raw.StridedSlice(shape_of(source), [1], [0], [1], end_mask=1)
     result = raw.Reshape(swapped, raw.ConcatV2([shape, inner], 0))
-    return _with_shape(result, target.dims, source.dims and source.dims[1:])
+    return _with_shape(result, dims_of(target), (dims_of(source) or ())[1:])
 
 
 def shape_of(tensor: Any) -> Any:
     """A tensor's shape: a constant where it is known."""
-    if shapes.known(tensor.dims):
-        return convert.to_tensor(np.asarray(tensor.dims, np.int32))
+    dims = dims_of(tensor)
+    if shapes.known(dims):
+        return convert.to_tensor(np.asarray(dims, np.int32))
     return raw.Shape(tensor)
+
+
+def dims_of(tensor: Any) -> Dims:
+    """The static shape of a tensor or variable."""
+    return tensor.dims if isinstance(tensor, Tensor) else as_dims(tensor.shape)
 
 
 def as_dtype_of(number: int, tensor: Tensor) -> Any:
