@@ -89,3 +89,27 @@ def set_logical_device_configuration(
 def _known(device: Any) -> None:
     if device != CPU:
         raise ValueError(f"Unrecognized device: {device!r}")
+
+
+def merged_devices(outer: str, inner: str) -> str:
+    """A device asked for inside another one: what the inner name leaves open is the outer's.
+
+    Types are written `/device:CPU:0`, as operations show them.
+    """
+    parts = _device_parts(outer) | _device_parts(inner)
+    order = ("job", "replica", "task", "device")
+    return "".join([f"/{k}:{parts[k]}" for k in order if k in parts])
+
+
+def _device_parts(name: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for part in name.split("/"):
+        kind, _, rest = part.partition(":")
+        if not kind:
+            continue
+        if kind.lower() in ("job", "replica", "task"):
+            found[kind.lower()] = rest
+            continue
+        label, _, number = (rest if kind.lower() == "device" else part).partition(":")
+        found["device"] = f"{label.upper()}:{number or '0'}"
+    return found

@@ -8,12 +8,20 @@ for tracing. `TensorShape` is what users see.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeGuard
 
 from intaglio.base.errors import ShapeError
 
 Dims = tuple[int | None, ...] | None
+
+
+_writer: list[Callable[[Dims], Any]] = []
+
+
+def install_writer(writer: Callable[[Dims], Any]) -> None:
+    """Names what `as_proto` uses; the layer that knows the messages installs it."""
+    _writer[:] = [writer]
 
 
 class TensorShape:
@@ -47,9 +55,13 @@ class TensorShape:
 
     def as_proto(self) -> Any:
         """The shape as a `TensorShapeProto` message."""
-        raise NotImplementedError(
-            "TensorShape.as_proto: use the graphdef layer's message instead."
-        )
+        if not _writer:
+            raise RuntimeError(
+                "protocol buffers need the graphdef layer: import intaglio.graphdef"
+            )
+        return _writer[0](self._dims)
+
+    experimental_as_proto = as_proto
 
     def is_fully_defined(self) -> bool:
         """True if every dimension is known."""

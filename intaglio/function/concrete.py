@@ -18,7 +18,7 @@ from intaglio.function.trace_types import Literal, Weakref
 from intaglio.function.user_errors import expected_dtype, graph_failure
 from intaglio.ir.builder import is_node_name
 from intaglio.ir.graph import Graph as FrozenGraph
-from intaglio.ir.graph import SymbolicTensor
+from intaglio.ir.graph import SymbolicTensor, exporter
 from intaglio.ir.leaks import leaked
 from intaglio.op import convert, door, raw
 from intaglio.op.tensor import Tensor
@@ -158,7 +158,7 @@ class ConcreteFunction(ConcreteFunctionKind):
         """(args, kwargs) of specs and Python values, as the function was traced."""
         names = self._bound.names
         args, kwargs = self._bound.call_with(
-            [_described(t, (n,)) for t, n in zip(self.types, names, strict=True)]
+            [described(t, (n,)) for t, n in zip(self.types, names, strict=True)]
         )
         return tuple(args), {n: kwargs[n] for n in self._type.parameters if n in kwargs}
 
@@ -176,7 +176,7 @@ class ConcreteFunction(ConcreteFunctionKind):
     @property
     def function_def(self) -> Any:
         """The graph as a `FunctionDef` message."""
-        raise NotImplementedError("ConcreteFunction.function_def")
+        return exporter().function_def(self.frozen)
 
     def __str__(self) -> str:
         return f"ConcreteFunction {self.pretty_printed_signature()}"
@@ -400,7 +400,7 @@ def _packer(output: TraceType | None) -> Callable[[Sequence[Tensor]], Any]:
     return lambda flat: output.from_tensors(iter(flat))
 
 
-def _described(kind: TraceType, path: tuple[Any, ...]) -> Any:
+def described(kind: TraceType, path: tuple[Any, ...]) -> Any:
     """A type as `structured_input_signature` shows it: specs with names, values, placeholders."""
     if isinstance(kind, TensorSpec):
         label = "_".join(map(str, path)).lower()
@@ -416,5 +416,5 @@ def _described(kind: TraceType, path: tuple[Any, ...]) -> Any:
         return kind
     labels = getattr(kind, "keys", getattr(kind, "names", range(len(parts))))
     return kind._make(  # type: ignore[attr-defined]
-        [_described(p, (*path, n)) for p, n in zip(parts, labels, strict=True)]
+        [described(p, (*path, n)) for p, n in zip(parts, labels, strict=True)]
     )

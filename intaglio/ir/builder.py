@@ -14,6 +14,9 @@ from intaglio.op.spec import Spec
 _VALID_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 
 
+_TENSOR_NAMES = 'Tensor names must be of the form "<op_name>:<output_index>".'
+
+
 def is_node_name(name: str) -> bool:
     """True if a node may have the name."""
     return _VALID_NAME.match(name) is not None
@@ -130,68 +133,100 @@ class GraphBuilder:
 
     def get_operations(self) -> list[Node]:
         """All operations, in the order they were made."""
-        return list(self.nodes)
+        return [n if n.name else self.christen_plainly(n) for n in self.nodes]
 
     def get_operation_by_name(self, name: str) -> Node:
-        """The operation of that name. Raises KeyError if there is none, ValueError for a tensor's."""
+        """The operation of that name.
+
+        Raises KeyError if there is none, ValueError for a tensor's, TypeError for no string.
+        """
         if not isinstance(name, str):
-            raise TypeError(f"Operation names are strings, not {type(name).__name__}.")
-        if ":" in name:
-            raise ValueError(
-                f"The name '{name}' looks like a tensor name, not an operation name."
+            raise TypeError(
+                f"Operation names are strings (or similar), not {type(name).__name__}."
             )
-        if name not in self.by_name:
-            raise KeyError(
-                f"The name '{name}' refers to an Operation not in the graph."
-            )
-        return self.by_name[name]
+        return self.as_graph_element(name, allow_tensor=False)  # type: ignore[return-value]
 
     def get_tensor_by_name(self, name: str) -> SymbolicTensor:
-        """The tensor `"node:index"`. Raises KeyError if there is none, ValueError for other names."""
+        """The tensor `"node:index"`.
+
+        Raises KeyError if there is none, ValueError for an operation's, TypeError for no string.
+        """
         if not isinstance(name, str):
             raise TypeError(
                 f"Tensor names are strings (or similar), not {type(name).__name__}."
             )
-        label, colon, index = name.rpartition(":")
-        if not colon or not index.isdigit():
-            raise ValueError(
-                f"The name '{name}' refers to an Operation, not a Tensor. "
-                'Tensor names must be of the form "<op_name>:<output_index>".'
-            )
-        if label not in self.by_name:
-            raise KeyError(
-                f"The name '{name}' refers to a Tensor which does not exist. "
-                f"The operation, '{label}', does not exist in the graph."
-            )
-        outputs = self.by_name[label].outputs
-        if int(index) >= len(outputs):
-            raise KeyError(
-                f"The name '{name}' refers to a Tensor which does not exist. "
-                f"The operation, '{label}', exists but only has {len(outputs)} outputs."
-            )
-        return outputs[int(index)]
+        return self.as_graph_element(name, allow_operation=False)  # type: ignore[return-value]
 
     def as_graph_element(
         self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
     ) -> Node | SymbolicTensor:
         """The operation or tensor that a name stands for, or the object itself if it is of this graph.
 
-        Raises KeyError for unknown names, ValueError for elements of other graphs, TypeError
-        for what is neither.
+        Raises KeyError for unknown names, ValueError for elements of other graphs and for
+        names of the other kind, TypeError for what is neither.
         """
+        if not allow_tensor and not allow_operation:
+            raise ValueError("allow_tensor and allow_operation can't both be False.")
         if isinstance(obj, str):
             if ":" in obj and allow_tensor:
-                return self.get_tensor_by_name(obj)
-            if allow_operation:
-                return self.get_operation_by_name(obj)
-            raise ValueError(f"'{obj}' names an operation, but a tensor is wanted.")
-        if isinstance(obj, (Node, SymbolicTensor)):
+                return self._tensor_named(obj)
+            return self._operation_named(obj, allow_operation)
+        if allow_tensor and isinstance(obj, SymbolicTensor):
             if obj.graph is not self:
-                raise ValueError(f"{obj!r} is not an element of this graph.")
+                raise ValueError(f"Tensor {obj!r} is not an element of this graph.")
             return obj
-        raise TypeError(
-            f"Can not convert a {type(obj).__name__} into a Tensor or Operation."
-        )
+        if allow_operation and isinstance(obj, Node):
+            if obj.graph is not self:
+                raise ValueError(f"Operation {obj!r} is not an element of this graph.")
+            return obj
+        wanted = ["Tensor"] * allow_tensor + ["Operation"] * allow_operation
+        given = "Operation" if isinstance(obj, Node) else type(obj).__name__
+        raise TypeError(f"Can not convert a {given} into a {' or '.join(wanted)}.")
+
+    def _tensor_named(self, name: str) -> SymbolicTensor:
+        label, _, index = name.rpartition(":")
+        if ":" in label or not index.isdecimal():
+            raise ValueError(
+                f"The name {name!r} looks a like a Tensor name, but is not a valid one. {_TENSOR_NAMES}"
+            )
+        self.get_operations()
+        if label not in self.by_name:
+            raise KeyError(
+                f"The name {name!r} refers to a Tensor which does not exist. "
+                f"The operation, {label!r}, does not exist in the graph."
+            )
+        outputs = self.by_name[label].outputs
+        # Compared as text first: Python refuses to read very long numbers.
+        if len(index) > 9 or int(index) >= len(outputs):
+            raise KeyError(
+                f"The name {name!r} refers to a Tensor which does not exist. "
+                f"The operation, {label!r}, exists but only has {len(outputs)} outputs."
+            )
+        return outputs[int(index)]
+
+    def _operation_named(self, name: str, allowed: bool) -> Node:
+        if ":" in name:
+            raise ValueError(
+                f"Name {name!r} appears to refer to a Tensor, not a Operation."
+            )
+        self.get_operations()
+        found = self.by_name.get(name)
+        if not allowed:
+            raise ValueError(
+                f"The name {name!r} refers to an Operation, not a Tensor. {_TENSOR_NAMES}"
+                if found
+                else f"The name {name!r} looks like an (invalid) Operation name, not a Tensor. {_TENSOR_NAMES}"
+            )
+        if found is None:
+            raise KeyError(
+                f"The name {name!r} refers to an Operation not in the graph."
+            )
+        return found
+
+    @property
+    def graph_def_versions(self) -> Any:
+        """The versions of the GraphDef format, as a VersionDef message."""
+        return exporter().versions()
 
     def as_graph_def(
         self,
@@ -206,7 +241,8 @@ class GraphBuilder:
           add_shapes: writes each node's output shapes as the attribute `_output_shapes`.
           use_pybind11_proto: accepted and ignored.
         """
-        return exporter().graph_def(self.nodes[from_version or 0 :], add_shapes)
+        nodes = self.get_operations()[from_version or 0 :]
+        return exporter().graph_def(nodes, add_shapes)
 
     def freeze(
         self,

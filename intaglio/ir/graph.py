@@ -30,6 +30,18 @@ class Exporter(Protocol):
         """Nodes as a GraphDef message."""
         ...
 
+    def function_def(self, graph: Graph) -> Any:
+        """A graph as a FunctionDef message."""
+        ...
+
+    def versions(self) -> Any:
+        """The versions of the format as a VersionDef message."""
+        ...
+
+    def attribute(self, value: Any, kind: str) -> Any:
+        """An attribute of that kind as `get_attr` gives it."""
+        ...
+
 
 _exporter: list[Exporter] = []
 
@@ -145,19 +157,45 @@ class Node:
         return self.outputs
 
     def get_attr(self, name: str) -> Any:
-        """An attribute, or the dtype behind a type variable. Raises ValueError if there is none."""
-        if name in self.attrs:
-            return self.attrs[name]
+        """An attribute as TensorFlow gives it: bytes for strings, DTypes for types, lists
+        for lists, messages for tensors, shapes and functions.
+
+        Raises ValueError if there is none of that name.
+        """
+        if name == "_class" and name in self.attrs:
+            return self.colocation_groups()
+        for attr in self.op.sig.attrs:
+            if name == self.op.graphdef_names.get(attr.name, attr.name):
+                value = self.attrs.get(attr.name, attr.default)
+                return exporter().attribute(value, attr.kind)
         types = self.op.types_of(self.inputs, self.attrs)
-        if name in types:
-            return types[name]
-        raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")
+        found = types.get(name, self.attrs.get(name))
+        if found is None:
+            raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")
+        if isinstance(found, str):
+            return found.encode()
+        return list(found) if isinstance(found, tuple) else found
+
+    def colocation_groups(self) -> list[bytes]:
+        """What the node is placed with: `loc:@` and a name, its own if there is nothing else."""
+        given = self.attrs.get("_class")
+        return [g.encode() for g in given or (f"loc:@{self.name}",)]
+
+    def run(self, feed_dict: Any = None, session: Any = None) -> None:
+        """Raises ValueError: graphs run as functions here, there are no sessions."""
+        raise ValueError(
+            "Cannot execute operation using `run()`: No default session is registered. "
+            "Graphs run as functions: call a `tf.function` instead."
+        )
 
     def __repr__(self) -> str:
         return f"<tf.Operation '{self.name}' type={self.op.name}>"
 
     def __str__(self) -> str:
-        return self.__repr__()
+        try:
+            return str(self.node_def)
+        except (RuntimeError, ValueError):  # it holds what has no written form
+            return repr(self)
 
 
 class SymbolicTensor(Tensor):
@@ -206,6 +244,13 @@ class SymbolicTensor(Tensor):
     def device(self) -> str:
         """The device asked for, or nothing."""
         return self.node.device
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """Raises ValueError: graphs run as functions here, there are no sessions."""
+        raise ValueError(
+            "Cannot evaluate tensor using `eval()`: No default session is registered. "
+            "Graphs run as functions: return the tensor from a `tf.function` instead."
+        )
 
     def consumers(self) -> list[Node]:
         """The operations that take this tensor."""

@@ -6,6 +6,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/Graph.
 from __future__ import annotations
 
 import itertools
+import re
 import weakref
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -36,11 +37,13 @@ class Graph(GraphBuilder):
     """A graph that ops are recorded into. `tf.Graph`."""
 
     building_function = False
+    _unfeedable: frozenset[int] = frozenset()
+    _unfetchable: frozenset[int] = frozenset()
 
     def __init__(self) -> None:
         super().__init__()
         self.seed: int | None = None
-        self.collections: dict[Any, list[Any]] = {}
+        self._collections: dict[Any, list[Any]] = {}
         self._effects = Effects()
         self._recorder = Recorder(self)
 
@@ -50,90 +53,83 @@ class Graph(GraphBuilder):
         with door.pushed(self._recorder):
             yield self
 
-    # -- looking ----------------------------------------------------------------------
+    # -- feeding and fetching ---------------------------------------------------------
 
-    def get_operations(self) -> list[Node]:
-        """All operations, in the order they were made."""
-        return [n if n.name else self.christen_plainly(n) for n in self.nodes]
+    def prevent_feeding(self, tensor: Any) -> None:
+        """Marks a tensor as one whose value cannot be given from outside."""
+        self._unfeedable |= {id(tensor)}
 
-    def get_operation_by_name(self, name: str) -> Node:
-        """The operation of that name. Raises KeyError, TypeError for what is no string."""
-        if not isinstance(name, str):
-            raise TypeError(
-                f"Operation names are strings (or similar), not {type(name)}."
-            )
-        self.get_operations()
-        if name not in self.by_name:
-            raise KeyError(
-                f"The name {name!r} refers to an Operation not in the graph."
-            )
-        return self.by_name[name]
+    def is_feedable(self, tensor: Any) -> bool:
+        """True unless `prevent_feeding` was called with the tensor."""
+        return id(tensor) not in self._unfeedable
 
-    def get_tensor_by_name(self, name: str) -> SymbolicTensor:
-        """The tensor `op:index` of that name. Raises KeyError or ValueError."""
-        base, colon, index = str(name).rpartition(":")
-        if not colon or not index.isdigit():
-            raise ValueError(
-                f"The name {name!r} looks like an (invalid) Operation name, not a Tensor. "
-                'Tensor names must be of the form "<op_name>:<output_index>".'
-            )
-        self.get_operations()
-        node = self.by_name.get(base)
-        if node is None:
-            raise KeyError(
-                f"The name {name!r} refers to a Tensor which does not exist. The operation, {base!r}, "
-                "does not exist in the graph."
-            )
-        if int(index) >= len(node.outputs):
-            raise KeyError(
-                f"The name {name!r} refers to a Tensor which does not exist. The operation, {base!r}, "
-                f"exists but only has {len(node.outputs)} outputs."
-            )
-        return node.outputs[int(index)]
-
-    def as_graph_element(
-        self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
-    ) -> Any:
-        """The tensor or operation that `obj` is or names."""
-        if isinstance(obj, (Node, SymbolicTensor)):
-            if obj.graph is not self:
-                raise ValueError(f"{obj!r} is not an element of this graph.")
-            return obj
-        if isinstance(obj, str):
-            if ":" in obj and allow_tensor:
-                return self.get_tensor_by_name(obj)
-            if allow_operation:
-                return self.get_operation_by_name(obj)
-        raise TypeError(f"Can not convert a {type(obj).__name__} into a Graph element.")
-
-    @property
-    def version(self) -> int:
-        """The number of operations so far."""
-        return len(self.nodes)
-
-    @property
-    def finalized(self) -> bool:
-        """True if no operation can be added."""
-        return self._finalized
-
-    def finalize(self) -> None:
-        """Refuses further operations."""
-        self._finalized = True
+    def prevent_fetching(self, op: Any) -> None:
+        """Marks an operation as one that cannot be asked for."""
+        self._unfetchable |= {id(op)}
 
     def is_fetchable(self, tensor_or_op: Any) -> bool:
-        """True for what this graph computes."""
-        return getattr(tensor_or_op, "graph", None) is self
+        """True for tensors and operations that can be asked for."""
+        node = getattr(tensor_or_op, "node", tensor_or_op)
+        return id(node) not in self._unfetchable
+
+    # -- collections ------------------------------------------------------------------
+
+    @property
+    def collections(self) -> list[Any]:
+        """The names of the collections."""
+        return list(self._collections)
+
+    def get_all_collection_keys(self) -> list[Any]:
+        """The names of the collections that have values."""
+        return [k for k, values in self._collections.items() if values]
 
     def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
-        """The values of a collection."""
-        found = self.collections.get(name, [])
+        """The values of a collection; with a scope, those whose name matches it."""
+        found = self._collections.get(name, [])
         if scope is None:
             return list(found)
-        return [v for v in found if str(getattr(v, "name", "")).startswith(scope)]
+        matches = re.compile(scope).match
+        return [v for v in found if hasattr(v, "name") and matches(v.name)]
+
+    def get_collection_ref(self, name: Any) -> list[Any]:
+        """The collection itself: what is done to the list is done to the collection."""
+        return self._collections.setdefault(name, [])
 
     def add_to_collection(self, name: Any, value: Any) -> None:
         """Adds a value to a collection."""
-        self.collections.setdefault(name, []).append(value)
+        if self._finalized:
+            raise RuntimeError("Graph is finalized and cannot be modified.")
+        self._collections.setdefault(name, []).append(value)
+
+    def add_to_collections(self, names: Any, value: Any) -> None:
+        """Adds a value to several collections, to each once."""
+        for name in (names,) if isinstance(names, str) else dict.fromkeys(names):
+            self.add_to_collection(name, value)
+
+    def clear_collection(self, name: Any) -> None:
+        """Removes all values of a collection."""
+        self._collections.pop(name, None)
+
+    # -- scopes -----------------------------------------------------------------------
+
+    def get_name_scope(self) -> str:
+        """The name scope in force, without its last slash."""
+        return self._recorder.scope.rstrip("/")
+
+    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Any:
+        """Operations of the block are placed where `op` is; `colocation_groups` tells.
+
+        Raises TypeError for what is neither a tensor nor an operation.
+        """
+        if op is None:
+            return self._recorder.beside((), ignore_existing)
+        node = getattr(op, "op", op)
+        if not isinstance(node, Node):
+            raise TypeError(
+                f"Argument `op` must be an Operation or a Tensor, not {type(op).__name__}."
+            )
+        groups = tuple(group.decode() for group in node.colocation_groups())
+        return self._recorder.beside(groups, ignore_existing)
 
     def name_scope(self, name: str | None) -> Any:
         """Names of the block's operations begin with `name/`."""
@@ -145,7 +141,7 @@ class Graph(GraphBuilder):
 
     def device(self, name: Any) -> Any:
         """Operations of the block carry this device."""
-        return self._recorder.on("" if name is None else str(name))
+        return self._recorder.on(None if name is None else str(name))
 
     def gradient_override_map(self, op_type_map: dict[str, str]) -> Any:
         """Operations of the block get gradients registered by `tf.RegisterGradient`.
@@ -170,11 +166,11 @@ class Graph(GraphBuilder):
 
     def capture(self, tensor: Tensor, name: str | None = None) -> SymbolicTensor:
         """A tensor of elsewhere as a value of this graph. Raises ValueError: plain graphs capture nothing."""
-        if isinstance(tensor, EagerTensor) and _is_array(tensor._array):
-            return self._recorder.constant(tensor._array, name)  # type: ignore[return-value]
         if isinstance(tensor, EagerTensor):
-            raise TypeError(
-                f"A graph that is no function's cannot use {tensor!r}: make it inside the graph."
+            argument = (name or "x").rpartition("/")[2]
+            raise RuntimeError(
+                f"{argument}: Attempting to capture an EagerTensor without building a function. "
+                "A graph that is no function's has no inputs of its own: make the value inside the graph."
             )
         raise ValueError(
             f"Tensor {tensor!r} must be from the same graph as {self!r}, not from {tensor.graph!r}."  # type: ignore[attr-defined]
@@ -242,7 +238,10 @@ class FuncGraph(Graph):
 
     def _as_input(self, tensor: Tensor, name: str | None) -> SymbolicTensor:
         symbolic = isinstance(tensor, SymbolicTensor)
-        value = self.placeholder(tensor.dtype, tensor.dims, name or "")
+        argument = name.rpartition("/")[2] if name else None
+        value = self.placeholder(
+            tensor.dtype, tensor.dims, name or "", user_name=argument
+        )
         if symbolic:
             value.spec = tensor.spec
         else:

@@ -6,6 +6,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from intaglio.base.devices import merged_devices
 from intaglio.base.dtypes import DType
 from intaglio.base.errors import ShapeError
 from intaglio.ir.graph import Node, SymbolicTensor
@@ -27,6 +28,9 @@ class Recorder(Level):
         self.control: tuple[Node, ...] = ()
         self._controlled: set[int] = set()  # nodes that wait for `control` already
         self.device = ""
+        self.colocated: tuple[
+            str, ...
+        ] = ()  # `loc:@name` of what nodes are placed with
         self.overrides: dict[str, str] = {}  # op type -> name of a registered gradient
 
     def execute(
@@ -48,6 +52,8 @@ class Recorder(Level):
                 )
         if self.overrides and op.name in self.overrides:
             attrs = {**attrs, "_gradient_op_type": self.overrides[op.name]}
+        if self.colocated:
+            attrs = {**attrs, "_class": self.colocated}
         try:
             specs = op.output_specs([v.spec for v in values], attrs)
         except ShapeError as e:
@@ -94,8 +100,9 @@ class Recorder(Level):
         # A constant that Python wrote into an expression gets its name from the op that takes it.
         full = self.node_name(name) if name else ""
         node = self.graph.add(
-            raw.Const, (), attrs, full, [spec], control=self.control, skip=4
-        )
+            raw.Const, (), attrs, full, [spec],
+            control=self.control, device=self.device, skip=4,
+        )  # fmt: skip
         if self.control:
             self._controlled.add(id(node))
         return node.outputs[0]
@@ -135,14 +142,27 @@ class Recorder(Level):
             self.control, self._controlled = outer
 
     @contextmanager
-    def on(self, device: str) -> Generator[None]:
-        """Nodes of the block carry this device."""
+    def on(self, device: str | None) -> Generator[None]:
+        """Nodes of the block carry this device; what it leaves open is the outer one's.
+
+        None forgets the device in force.
+        """
         outer = self.device
-        self.device = device
+        self.device = "" if device is None else merged_devices(outer, device)
         try:
             yield
         finally:
             self.device = outer
+
+    @contextmanager
+    def beside(self, groups: tuple[str, ...], alone: bool) -> Generator[None]:
+        """Nodes of the block are placed with these, and with those in force unless `alone`."""
+        outer = self.colocated
+        self.colocated = () if not groups else groups if alone else (*outer, *groups)
+        try:
+            yield
+        finally:
+            self.colocated = outer
 
     @contextmanager
     def overriding(self, gradients: dict[str, str]) -> Generator[None]:

@@ -136,7 +136,7 @@ def device(device_name: Any) -> Generator[None]:
     name = "" if device_name is None else str(device_name)
     _check_device(name)
     if isinstance(level, Recorder):
-        with level.on(name):
+        with level.on(None if device_name is None else name):
             yield
         return
     _eager.devices.append(name)

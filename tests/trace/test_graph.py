@@ -116,7 +116,7 @@ def test_devices():
             return x + 1
 
     graph = f.get_concrete_function(tf.constant(1)).graph
-    assert graph.get_operation_by_name("add").device == "/CPU:0"
+    assert graph.get_operation_by_name("add").device == "/device:CPU:0"
     with tf.device("CPU:0"):
         assert int(tf.constant(1) + 1) == 2
     with (

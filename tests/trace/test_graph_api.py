@@ -1,0 +1,194 @@
+"""tf.Graph and tf.Operation as TensorFlow documents them; the texts are TensorFlow 2.21's."""
+
+import pytest
+
+from intaglio import tf
+
+
+@pytest.fixture
+def graph():
+    graph = tf.Graph()
+    with graph.as_default():
+        a = tf.constant(1.0, name="a")
+        with graph.device("/CPU:0"):
+            tf.multiply(a, tf.constant([2.0, 3.0], name="b"), name="c")
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda g: g.as_graph_element("zz"), KeyError, "an Operation not in the graph"),
+        (lambda g: g.as_graph_element("zz:0"), KeyError, "'zz', does not exist"),
+        (lambda g: g.as_graph_element("a:1"), KeyError, "only has 1 outputs"),
+        (lambda g: g.as_graph_element("a:" + "9" * 5000), KeyError, "only has 1"),
+        (lambda g: g.as_graph_element("a:x"), ValueError, "is not a valid one"),
+        (lambda g: g.as_graph_element(3), TypeError, "int into a Tensor or Operation"),
+        (lambda g: g.as_graph_element("a:0", False), ValueError, "appears to refer to"),
+        (
+            lambda g: g.as_graph_element("a", True, False),
+            ValueError,
+            "an Operation, not",
+        ),
+        (lambda g: g.as_graph_element("z", True, False), ValueError, r"\(invalid\)"),
+        (lambda g: g.as_graph_element("a", False, False), ValueError, "both be False"),
+        (lambda g: g.get_operation_by_name("a:0"), ValueError, "not a Operation"),
+        (lambda g: g.get_operation_by_name(3), TypeError, "similar\\), not int"),
+        (lambda g: g.get_tensor_by_name("a"), ValueError, "refers to an Operation"),
+        (lambda g: g.get_tensor_by_name(3), TypeError, "similar\\), not int"),
+        (
+            lambda g: g.as_graph_element(g.get_tensor_by_name("a:0"), False),
+            TypeError,
+            "Can not convert a SymbolicTensor into a Operation",
+        ),
+        (
+            lambda g: tf.Graph().as_graph_element(g.get_tensor_by_name("a:0")),
+            ValueError,
+            "is not an element of this graph",
+        ),
+    ],
+)
+def test_looking_for_what_is_not_there(graph, call, error, text):
+    with pytest.raises(error, match=text):
+        call(graph)
+
+
+def test_elements_by_name_and_by_themselves(graph):
+    c = graph.get_operation_by_name("c")
+    assert graph.as_graph_element("c") is c
+    assert graph.as_graph_element(c) is c
+    assert graph.as_graph_element("c:0") is c.outputs[0]
+    assert graph.as_graph_element(c.outputs[0]) is c.outputs[0]
+
+
+def test_collections(graph):
+    a, b = (graph.get_tensor_by_name(f"{n}:0") for n in "ab")
+    graph.add_to_collection("k", a)
+    graph.add_to_collections(["k", "l", "l"], b)
+    graph.get_collection_ref("m").append(1)
+    assert graph.collections == ["k", "l", "m"]
+    assert [v is w for v, w in zip(graph.get_collection("k"), [a, b], strict=True)]
+    assert graph.get_collection("k", "b")[0] is b
+    assert graph.get_collection("m", "b") == []
+    graph.clear_collection("k")
+    assert graph.get_all_collection_keys() == ["l", "m"]
+    graph.finalize()
+    with pytest.raises(RuntimeError, match="finalized"):
+        graph.add_to_collection("k", a)
+
+
+def test_feeding_and_fetching_can_be_forbidden(graph):
+    a = graph.get_tensor_by_name("a:0")
+    assert graph.is_feedable(a)
+    assert graph.is_fetchable(a)
+    graph.prevent_feeding(a)
+    graph.prevent_fetching(a.op)
+    assert not graph.is_feedable(a)
+    assert not graph.is_fetchable(a)
+    assert graph.is_feedable(graph.get_tensor_by_name("b:0"))
+
+
+def test_attributes_as_tensorflow_gives_them(graph):
+    with graph.as_default():
+        image, kernel = tf.zeros([1, 4, 4, 1]), tf.zeros([2, 2, 1, 1])
+        conv = tf.nn.conv2d(image, kernel, 1, "SAME").op
+        holder = tf.raw_ops.Placeholder(dtype=tf.float32, shape=[2, None]).op
+        stack = tf.stack([image, image]).op
+    assert conv.get_attr("padding") == b"SAME"
+    assert conv.get_attr("strides") == [1, 1, 1, 1]
+    assert conv.get_attr("T") is tf.float32
+    assert [d.size for d in holder.get_attr("shape").dim] == [2, -1]
+    assert stack.get_attr("N") == 2
+    constant = graph.get_operation_by_name("a")
+    assert constant.get_attr("value").float_val == [1.0]
+    assert constant.get_attr("dtype") is tf.float32
+    with pytest.raises(ValueError, match="Operation 'a' has no attr named 'zz'"):
+        constant.get_attr("zz")
+
+
+def test_operations_print_as_messages_and_do_not_run(graph):
+    c = graph.get_operation_by_name("c")
+    assert str(c) == str(c.node_def)
+    assert str(c).startswith('name: "c"\nop: "Mul"\ninput: "a"\ninput: "b"\n')
+    assert repr(c) == "<tf.Operation 'c' type=Mul>"
+    assert c.device == "/device:CPU:0"
+    with pytest.raises(ValueError, match="Cannot execute operation using `run"):
+        c.run()
+    with pytest.raises(ValueError, match="Cannot evaluate tensor using `eval"):
+        c.outputs[0].eval()
+    assert graph.graph_def_versions.producer == 2474
+
+
+def test_colocation():
+    graph = tf.Graph()
+    with graph.as_default():
+        a = tf.constant(1.0, name="a")
+        with graph.colocate_with(a):
+            b = tf.constant(2.0) + a
+        assert (a + b).op.colocation_groups() == [b"loc:@add_1"]
+        with pytest.raises(TypeError, match="must be an Operation or a Tensor"):
+            graph.colocate_with(3)
+    assert a.op.colocation_groups() == [b"loc:@a"]
+    assert b.op.colocation_groups() == [b"loc:@a"]
+    assert b.op.get_attr("_class") == [b"loc:@a"]
+
+
+# (outer device, inner device, device of an operation): recorded from TensorFlow.
+@pytest.mark.parametrize(
+    ("outer", "inner", "placed"),
+    [
+        ("/CPU:0", None, ""),
+        ("/cpu:0", "/job:a", "/job:a/device:CPU:0"),
+        ("/job:w/task:1", "/device:CPU:0", "/job:w/task:1/device:CPU:0"),
+        ("/CPU:0", "", "/device:CPU:0"),
+        ("CPU:0", "/GPU:1", "/device:GPU:1"),
+        (
+            "/job:localhost/replica:0/task:0/device:CPU:0",
+            "/gpu:0",
+            "/job:localhost/replica:0/task:0/device:GPU:0",
+        ),
+    ],
+)
+def test_devices_inside_devices(outer, inner, placed):
+    with tf.Graph().as_default(), tf.device(outer), tf.device(inner):
+        assert tf.constant(1).op.device == placed
+
+
+def test_plain_graphs_have_no_inputs_of_their_own():
+    variable, value = tf.Variable(3.0), tf.constant(5.0)
+    with tf.Graph().as_default():
+        for call in (lambda: variable + 1.0, lambda: value + 1.0):
+            with pytest.raises(RuntimeError, match="Attempting to capture an Eager"):
+                call()
+
+
+def test_captured_values_are_named_after_the_argument_that_takes_them():
+    vector = tf.constant([1.0] * 200)
+
+    @tf.function
+    def f(x):
+        return x + vector
+
+    graph = f.get_concrete_function(tf.TensorSpec([])).graph
+    assert graph.inputs[1].op.get_attr("_user_specified_name") == b"y"
+
+
+def test_shapes_as_messages():
+    assert [d.size for d in tf.TensorShape([1, None]).as_proto().dim] == [1, -1]
+    assert tf.TensorShape(None).as_proto().unknown_rank
+
+
+def test_functions_as_messages():
+    @tf.function
+    def f(x, y):
+        return x * y, y
+
+    spec = tf.TensorSpec([None])
+    message = f.get_concrete_function(spec, spec).function_def
+    assert message.signature.name.startswith("__inference_f_")
+    assert [a.name for a in message.signature.input_arg] == ["x", "y"]
+    assert [n.op for n in message.node_def] == ["Mul", "Identity", "Identity"]
+    assert dict(message.ret) == {
+        "identity": "Identity:output:0",
+        "identity_1": "Identity_1:output:0",
+    }
