@@ -13,7 +13,6 @@ from typing import Any
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
 
-
 PACKAGE = "tensorflow"
 POOL = descriptor_pool.DescriptorPool()
 _files: list[str] = []  # what has been declared; later files may refer to it

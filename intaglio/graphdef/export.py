@@ -13,6 +13,7 @@ from intaglio.graphdef import messages, tensors
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.op.op import Op
 from intaglio.op.signature import REQUIRED, Arg
+from intaglio.op.spec import Spec
 
 PRODUCER = 2474  # the GraphDef version of TensorFlow 2.21
 MIN_CONSUMER = 0
@@ -126,9 +127,10 @@ def function_def(graph: Graph, name: str, library: Library) -> Any:
     proto = messages.FunctionDef()
     proto.signature.name = name
     names: dict[int, str] = {}
-    for value, label in zip(graph.inputs, _labels(graph.inputs), strict=True):
+    labels = _labels(graph.inputs)
+    for i, (value, label) in enumerate(zip(graph.inputs, labels, strict=True)):
         names[id(value)] = label
-        proto.signature.input_arg.add(name=label, type=value.dtype.as_datatype_enum)
+        _fill_argument(proto, i, value, label)
     arguments = {id(v.node) for v in graph.inputs}
     for node in graph.nodes:
         if id(node) in arguments:
@@ -146,6 +148,20 @@ def function_def(graph: Graph, name: str, library: Library) -> Any:
         proto.signature.output_arg.add(name=label, type=value.dtype.as_datatype_enum)
         proto.ret[label] = names[id(value)]
     return proto
+
+
+def _fill_argument(proto: Any, index: int, value: SymbolicTensor, label: str) -> None:
+    """An argument with its shape, or with what is known of the resource that it is."""
+    made = proto.signature.input_arg.add(name=label, type=value.dtype.as_datatype_enum)
+    attrs = proto.arg_attr[index].attr
+    if isinstance(value.spec.value, Spec):
+        content = value.spec.value
+        data = made.handle_data.add(dtype=content.dtype.as_datatype_enum)
+        data.shape.CopyFrom(tensors.shape_proto(content.shape))
+    tensors.set_attribute(attrs["_output_shapes"], [value.dims], "list(shape)", None)
+    given = value.node.attrs.get("_user_specified_name")
+    if given is not None:
+        tensors.set_attribute(attrs["_user_specified_name"], given, "str", None)
 
 
 def _labels(values: Iterable[SymbolicTensor]) -> list[str]:

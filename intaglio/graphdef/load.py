@@ -13,12 +13,14 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 
+from intaglio.base.dtypes import resource
 from intaglio.graphdef import messages, tensors
 from intaglio.graphdef.tensors import MalformedError
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.op import door, raw
 from intaglio.op.op import Op
 from intaglio.op.signature import REQUIRED, Arg
+from intaglio.op.spec import Spec
 from intaglio.trace.graph import FuncGraph
 
 _NODE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
@@ -47,6 +49,10 @@ def as_own_message(graph_def: Any) -> Any:
     )
 
 
+class UnknownOpError(ValueError):
+    """A graph has an op that does not exist here."""
+
+
 class Functions:
     """The functions of a library, each read when it is first asked for."""
 
@@ -73,15 +79,24 @@ class Functions:
 
 
 def _read_function(proto: Any, functions: Functions) -> Graph:
+    return function_graph(proto, functions).freeze_function()
+
+
+def function_graph(
+    proto: Any, functions: Functions, known: Mapping[int, Spec] | None = None
+) -> FuncGraph:
+    """A FunctionDef as a graph that is not frozen yet.
+
+    `known` has the specs of arguments that the message says less of, by their position.
+    """
     graph = FuncGraph(proto.signature.name)
     with graph.as_default():
         reader = _Reader(functions, proto.node_def)
         for i, arg in enumerate(proto.signature.input_arg):
-            shape = None
-            if i in proto.arg_attr and "_output_shapes" in proto.arg_attr[i].attr:
-                shapes = proto.arg_attr[i].attr["_output_shapes"].list.shape
-                shape = tensors.shape_of(shapes[0]) if shapes else None
-            value = graph.placeholder(tensors.dtype_of(arg.type), shape, arg.name)
+            spec = _argument_spec(proto, i)
+            if known and i in known:
+                spec = known[i]
+            value = graph.placeholder(spec.dtype, spec.shape, arg.name, spec.value)
             graph.inputs.append(value)
             reader.values[arg.name] = value
         reader.read_all()
@@ -91,7 +106,26 @@ def _read_function(proto: Any, functions: Functions) -> Graph:
                     f"function '{graph.name}' has no value for '{arg.name}'"
                 )
             graph.outputs.append(reader.value(proto.ret[arg.name], graph.name))
-    return graph.freeze_function()
+    return graph
+
+
+def _argument_spec(proto: Any, index: int) -> Spec:
+    """What a FunctionDef says of an argument; of a resource, also what it contains."""
+    arg = proto.signature.input_arg[index]
+    dtype = tensors.dtype_of(arg.type)
+    if dtype is resource:
+        found = arg.handle_data
+        content = (
+            Spec(tensors.dtype_of(found[0].dtype), tensors.shape_of(found[0].shape))
+            if found
+            else None
+        )
+        return Spec(dtype, (), content)
+    shape = None
+    if index in proto.arg_attr and "_output_shapes" in proto.arg_attr[index].attr:
+        shapes = proto.arg_attr[index].attr["_output_shapes"].list.shape
+        shape = tensors.shape_of(shapes[0]) if shapes else None
+    return Spec(dtype, shape)
 
 
 class _Reader:
@@ -145,7 +179,7 @@ class _Reader:
     def _read(self, proto: Any) -> None:
         op = raw.CATALOGUE.get(proto.op)
         if op is None:
-            raise ValueError(
+            raise UnknownOpError(
                 f"Op type not registered '{proto.op}' (node '{proto.name}'). "
                 "docs/coverage.md lists the ops that exist."
             )

@@ -60,7 +60,7 @@ class replaced:
         self.temporary = f"{path}.tempstate{os.getpid():x}{id(self):x}"
 
     def __enter__(self) -> Any:
-        self.file = open(self.temporary, "wb")  # noqa: SIM115 - closed in __exit__
+        self.file = open(self.temporary, "wb")
         return self.file
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:

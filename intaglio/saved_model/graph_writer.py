@@ -1,0 +1,169 @@
+"""The graph of a MetaGraphDef: handles of variables, constants, signatures, restoring."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import dtypes
+from intaglio.function.concrete import ConcreteFunction
+from intaglio.graphdef import export, tensors
+from intaglio.ir.graph import Graph
+from intaglio.saved_model import names
+from intaglio.state.variable import Variable
+
+_INVALID = re.compile(r"[^A-Za-z0-9_.\\/-]")
+Attribute = tuple[
+    Any, str
+]  # a value and its kind, as `tensors.set_attribute` takes them
+
+
+class GraphWriter:
+    """Writes nodes and functions into a MetaGraphDef."""
+
+    def __init__(self, meta_graph: Any) -> None:
+        self.meta_graph = meta_graph
+        graph_def = meta_graph.graph_def
+        graph_def.versions.producer = export.PRODUCER
+        graph_def.versions.min_consumer = 12
+        self.nodes = graph_def.node
+        self.library = export.Library(graph_def.library)
+        self._taken: set[str] = set()
+
+    def node(
+        self, name: str, op: str, inputs: Sequence[str] = (), **attrs: Attribute
+    ) -> str:
+        """Adds a node; returns the name that it got."""
+        base = _INVALID.sub("_", name)
+        base = base if base[:1].isalnum() else f"n{base}"
+        found, n = base, 0
+        while found.lower() in self._taken:
+            n += 1
+            found = f"{base}_{n}"
+        self._taken.add(found.lower())
+        made = self.nodes.add(name=found, op=op, input=inputs)
+        for key, (value, kind) in attrs.items():
+            tensors.set_attribute(made.attr[key], value, kind, self.library.name_of)
+        return found
+
+    def function(self, graph: Graph) -> str:
+        """The name of a function in the library."""
+        return self.library.name_of(graph)
+
+    def variable(self, variable: Variable) -> str:
+        """The handle of a variable."""
+        name = self.node(
+            variable._shared_name,
+            "VarHandleOp",
+            dtype=(variable.dtype, "type"),
+            shape=(variable._dims, "shape"),
+            container=("", "str"),
+        )
+        self.nodes[-1].attr["shared_name"].s = name.encode()
+        return name
+
+    def constant(self, array: Any, name: str = "Const") -> str:
+        """A constant."""
+        array = np.asarray(array)
+        dtype = dtypes.from_numpy(array.dtype)
+        return self.node(name, "Const", value=(array, "tensor"), dtype=(dtype, "type"))
+
+    # -- signatures ---------------------------------------------------------------------
+
+    def signature(
+        self, key: str, function: ConcreteFunction, captured: Sequence[str]
+    ) -> None:
+        """A call of the function with placeholders, and the SignatureDef that names them."""
+        made = self.meta_graph.signature_def[key]
+        made.method_name = "tensorflow/serving/predict"
+        inputs: list[str] = []
+        keywords = function.arg_keywords
+        for label, value in zip(keywords, function.inputs, strict=False):
+            inputs.append(
+                self.node(
+                    f"{key}_{label}",
+                    "Placeholder",
+                    dtype=(value.dtype, "type"),
+                    shape=(value.dims, "shape"),
+                )
+            )
+            _tensor_info(made.inputs[label], f"{inputs[-1]}:0", value)
+        graph = function.frozen
+        inputs += captured
+        call = self.node(
+            "StatefulPartitionedCall",
+            "StatefulPartitionedCall",
+            inputs,
+            Tin=([v.dtype for v in graph.inputs], "list(type)"),
+            Tout=([v.dtype for v in graph.outputs], "list(type)"),
+            f=(graph, "func"),
+        )
+        flat = iter(range(len(graph.outputs)))
+        for label in sorted(function.structured_outputs):
+            index = next(flat)
+            _tensor_info(made.outputs[label], f"{call}:{index}", graph.outputs[index])
+
+    # -- initialising and restoring --------------------------------------------------------
+
+    def initializer(self) -> None:
+        """The op that serving runs first: there is nothing to do."""
+        name = self.node("NoOp", "NoOp")
+        self.meta_graph.collection_def["saved_model_main_op"].node_list.value.append(
+            name
+        )
+        made = self.meta_graph.signature_def[names.INIT_SIGNATURE]
+        info = made.outputs[names.INIT_SIGNATURE]
+        info.name = name
+        info.tensor_shape.unknown_rank = True
+
+    def saver(self, variables: Sequence[tuple[str, str, Variable]]) -> None:
+        """Saving and restoring as ops, for loaders that run graphs: (key, handle, variable)."""
+        if not variables:
+            return
+        filename = self.node(
+            "saver_filename",
+            "Placeholder",
+            dtype=(dtypes.string, "type"),
+            shape=((), "shape"),
+        )
+        keys = np.empty(len(variables), object)
+        keys[:] = [key.encode() for key, _, _ in variables]
+        blanks = np.full(len(variables), b"", object)
+        types = ([v.dtype for _, _, v in variables], "list(type)")
+        files = [
+            filename,
+            self.constant(keys, "save/tensor_names"),
+            self.constant(blanks, "save/shape_and_slices"),
+        ]
+        reads = [
+            self.node("save/Read", "ReadVariableOp", [handle], dtype=(v.dtype, "type"))
+            for _, handle, v in variables
+        ]
+        save = self.node("save/SaveV2", "SaveV2", [*files, *reads], dtypes=types)
+        saved = self.node(
+            "save/saved", "Identity", [filename, f"^{save}"], T=(dtypes.string, "type")
+        )
+        restore = self.node("save/RestoreV2", "RestoreV2", files, dtypes=types)
+        assigned = [
+            self.node(
+                "save/Assign",
+                "AssignVariableOp",
+                [handle, f"{restore}:{i}" if i else restore],
+                dtype=(v.dtype, "type"),
+            )
+            for i, (_, handle, v) in enumerate(variables)
+        ]
+        done = self.node("save/restore_all", "NoOp", [f"^{n}" for n in assigned])
+        saver = self.meta_graph.saver_def
+        saver.filename_tensor_name = f"{filename}:0"
+        saver.save_tensor_name = f"{saved}:0"
+        saver.restore_op_name = done
+        saver.version = 2
+
+
+def _tensor_info(info: Any, name: str, value: Any) -> None:
+    info.name, info.dtype = name, value.dtype.as_datatype_enum
+    info.tensor_shape.CopyFrom(tensors.shape_proto(value.dims))

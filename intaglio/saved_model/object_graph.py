@@ -1,0 +1,174 @@
+"""The objects that saving reaches from a root, by the names of attributes and elements.
+
+Follows https://www.tensorflow.org/guide/checkpoint, "Loading mechanics": attributes of
+modules, elements of lists, tuples and dicts; for saved models also functions, their traces
+and what those capture.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from intaglio.function.concrete import ConcreteFunction
+from intaglio.function.polymorphic import Function
+from intaglio.graphdef.saved_messages import TrackableObjectGraph
+from intaglio.saved_model import names
+from intaglio.saved_model.restored import SignatureMap
+from intaglio.state.module import Module
+from intaglio.state.tracking import AutoTrackable
+from intaglio.state.variable import Variable
+
+Children = Callable[[Any], Mapping[str, Any]]
+_SKIPPED = Module._TF_MODULE_IGNORED_PROPERTIES
+
+
+def is_root(value: Any) -> bool:
+    """True for what can be saved as a model of its own."""
+    return isinstance(
+        value, (AutoTrackable, Module, Variable, Function, ConcreteFunction)
+    ) or hasattr(type(value), "_trackable_children")
+
+
+def is_trackable(value: Any) -> bool:
+    """True for what saving follows when it is an attribute or an element."""
+    if isinstance(value, (list, dict)):
+        return True
+    if isinstance(value, tuple):
+        return any(map(is_trackable, value))
+    return is_root(value) or isinstance(value, SignatureMap)
+
+
+def children(value: Any) -> dict[str, Any]:
+    """The named trackable objects that an object has, functions of its class left out."""
+    if isinstance(value, (Variable, Function, ConcreteFunction)):
+        return {}
+    if isinstance(value, (list, tuple)):
+        return {str(i): v for i, v in enumerate(value) if is_trackable(v)}
+    if isinstance(value, Mapping):
+        return _of_mapping(value)
+    own = getattr(type(value), "_trackable_children", None)
+    if own is not None:
+        return dict(own(value))
+    return {
+        name: v
+        for name, v in vars(value).items()
+        if name not in _SKIPPED and is_trackable(v)
+    }
+
+
+def _of_mapping(value: Mapping[Any, Any]) -> dict[str, Any]:
+    found = {k: v for k, v in value.items() if is_trackable(v)}
+    if not all(isinstance(k, str) for k in found):
+        raise ValueError(
+            f"Unable to save the object {value!r} (a dictionary wrapper constructed automatically on attribute assignment). "
+            "The wrapped dictionary contains a non-string key which maps to a trackable object or mutable data "
+            "structure.\n\nIf you don't need this dictionary checkpointed, wrap it in a non-trackable object; it will be "
+            "subsequently ignored."
+        )
+    return found
+
+
+def functions_of(value: Any) -> dict[str, Any]:
+    """The `tf.function`s that an object's class defines, bound to the object."""
+    found: dict[str, Any] = {}
+    if not isinstance(value, (AutoTrackable, Module)):
+        return found
+    for name in dir(type(value)):
+        for owner in type(value).__mro__:
+            if name in vars(owner):
+                if isinstance(vars(owner)[name], (Function, ConcreteFunction)):
+                    found[name] = getattr(value, name)
+                break
+    return found
+
+
+class ObjectGraph:
+    """All objects below a root, numbered breadth first; `find` says what an object has."""
+
+    def __init__(self, root: Any, find: Children = children) -> None:
+        self.objects: list[Any] = []
+        self.children: list[list[tuple[str, int]]] = []
+        self.paths: list[tuple[str, ...]] = []
+        self.numbers: dict[int, int] = {}
+        self._find = find
+        self._queue: deque[int] = deque()
+        self._number(root, ())
+        self.finish()
+
+    def finish(self) -> None:
+        """Follows what has been added since."""
+        while self._queue:
+            number = self._queue.popleft()
+            for name, child in self._find(self.objects[number]).items():
+                self.add(number, name, child)
+
+    def add(self, parent: int, name: str, child: Any) -> int:
+        """Gives an object a child; returns the child's number."""
+        found = self._number(child, (*self.paths[parent], name))
+        if (name, found) not in self.children[parent]:
+            self.children[parent].append((name, found))
+        return found
+
+    def _number(self, value: Any, path: tuple[str, ...]) -> int:
+        found = self.numbers.get(id(value))
+        if found is None:
+            found = self.numbers[id(value)] = len(self.objects)
+            self.objects.append(value)
+            self.children.append([])
+            self.paths.append(path)
+            self._queue.append(found)
+        return found
+
+    def variables(self) -> Iterator[tuple[int, Variable]]:
+        """The variables and their numbers."""
+        for number, value in enumerate(self.objects):
+            if isinstance(value, Variable):
+                yield number, value
+
+    def key(self, number: int) -> str:
+        """Where a checkpoint keeps a variable's value."""
+        return (
+            "/".join(map(_escaped, self.paths[number])) + f"/.ATTRIBUTES/{names.VALUE}"
+        )
+
+    def fill_children(self, number: int, field: Any) -> None:
+        """Writes an object's children as messages."""
+        for name, child in self.children[number]:
+            field.add(node_id=child, local_name=name)
+
+    def message(self) -> Any:
+        """The graph as checkpoints keep it."""
+        proto = TrackableObjectGraph()
+        for number, value in enumerate(self.objects):
+            node = proto.nodes.add()
+            self.fill_children(number, node.children)
+            node.has_checkpoint_values.SetInParent()
+            if isinstance(value, Variable):
+                node.attributes.add(
+                    name=names.VALUE,
+                    full_name=value._shared_name,
+                    checkpoint_key=self.key(number),
+                )
+        for number in self._having_values():
+            proto.nodes[number].has_checkpoint_values.value = True
+        return proto
+
+    def _having_values(self) -> set[int]:
+        parents: dict[int, list[int]] = {}
+        for number, found in enumerate(self.children):
+            for _, child in found:
+                parents.setdefault(child, []).append(number)
+        having: set[int] = set()
+        work = [number for number, _ in self.variables()]
+        while work:
+            number = work.pop()
+            if number not in having:
+                having.add(number)
+                work += parents.get(number, [])
+        return having
+
+
+def _escaped(name: str) -> str:
+    return name.replace(".", "..").replace("/", ".S")

@@ -1,0 +1,304 @@
+"""`tf.saved_model.load`: the object graph of a saved model as live objects.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/saved_model/load. Nothing of a model is
+run or trusted: messages are checked before they are used, and functions that would call
+Python are refused.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import DType
+from intaglio.base.errors import NotFoundError
+from intaglio.base.shapes import Dims
+from intaglio.graphdef import tensors
+from intaglio.graphdef.declarations import MalformedError, parsed
+from intaglio.graphdef.saved_messages import SavedModel, TrackableObjectGraph
+from intaglio.runtime.eager import from_array
+from intaglio.saved_model import names
+from intaglio.saved_model.bundle import Bundle
+from intaglio.saved_model.function_reader import FunctionReader
+from intaglio.saved_model.options import LoadOptions
+from intaglio.saved_model.restored import SignatureMap, set_child, user_object
+from intaglio.state.variable import ResourceVariable, Variable
+from intaglio.trace.scopes import init_scope, name_scope
+
+
+def contains_saved_model(export_dir: Any) -> bool:
+    """True if the folder has a saved model's main file."""
+    folder = os.fsdecode(export_dir)
+    return any(
+        os.path.isfile(os.path.join(folder, n)) for n in (names.MODEL, names.MODEL_TEXT)
+    )
+
+
+def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
+    """The root object of a saved model, with its variables restored.
+
+    Raises OSError if there is no model, ValueError if `tags` are not the model's,
+    MalformedError or DataLossError (of damaged files), NotImplementedError for what
+    cannot be read.
+    """
+    folder = os.fsdecode(export_dir)
+    model = read_message(folder)
+    meta_graph = _chosen(model, tags, folder)
+    if not meta_graph.HasField("object_graph_def"):
+        raise NotImplementedError(
+            f"The SavedModel at {folder} has no object graph: it was saved by TensorFlow 1."
+        )
+    with init_scope(), name_scope(""):
+        root = _Loader(folder, meta_graph, options or LoadOptions()).load()
+    info = meta_graph.meta_info_def
+    for name, value in (
+        ("tensorflow_version", info.tensorflow_version),
+        ("tensorflow_git_version", info.tensorflow_git_version),
+        ("graph_debug_info", ""),
+    ):
+        if hasattr(root, "__dict__"):
+            setattr(root, name, value)
+    return root
+
+
+def read_message(folder: str) -> Any:
+    """The SavedModel message of a folder. Raises OSError, MalformedError."""
+    path = os.path.join(folder, names.MODEL)
+    if not os.path.isfile(path):
+        if os.path.isfile(os.path.join(folder, names.MODEL_TEXT)):
+            raise NotImplementedError(
+                f"The SavedModel at {folder} is written as text, which is not read."
+            )
+        raise OSError(
+            f"SavedModel file does not exist at: {folder}{os.sep}{{{names.MODEL_TEXT}|{names.MODEL}}}"
+        )
+    with open(path, "rb") as file:
+        model = parsed(SavedModel, file.read(), path)
+    if not model.meta_graphs:
+        raise MalformedError(f"{path} has no graph")
+    return model
+
+
+def _chosen(model: Any, tags: Any, folder: str) -> Any:
+    found = [sorted(m.meta_info_def.tags) for m in model.meta_graphs]
+    if tags is None:
+        if len(found) > 1:
+            raise ValueError(
+                f"Importing a SavedModel with `tf.saved_model.load` requires a `tags=` argument if there is more than one "
+                f"MetaGraph. Got `tags=None`, but there are {len(found)} MetaGraphs in the SavedModel with tag sets: {found}. "
+                "Pass a `tags=` argument to load this SavedModel."
+            )
+        return model.meta_graphs[0]
+    wanted = [tags] if isinstance(tags, str) else list(tags)
+    for meta_graph, has in zip(model.meta_graphs, found, strict=True):
+        if sorted(wanted) == has:
+            return meta_graph
+    if len(found) == 1:
+        raise ValueError(
+            f"Got an incompatible argument to `tags`: {wanted}. The SavedModel at {folder} has one MetaGraph with tags "
+            f"{found[0]}. You may omit the argument, pass 'None', or pass matching tags."
+        )
+    raise ValueError(
+        f"The SavedModel at {folder} has MetaGraphs with the tags {found}, not {wanted}."
+    )
+
+
+class _Loader:
+    """Makes the objects of one model: first what others refer to, functions, then the links."""
+
+    def __init__(self, folder: str, meta_graph: Any, options: LoadOptions) -> None:
+        self.options = options
+        self.folder = folder
+        self.meta_graph = meta_graph
+        self.nodes = meta_graph.object_graph_def.nodes
+        self.objects: dict[int, Any] = {}
+        if not self.nodes:
+            raise MalformedError(f"the SavedModel at {folder} has no objects")
+        for number, node in enumerate(self.nodes):
+            for child in node.children:
+                if not 0 <= child.node_id < len(self.nodes):
+                    raise MalformedError(
+                        f"object {number} has the child {child.node_id}, which does not exist"
+                    )
+
+    def load(self) -> Any:
+        """The root object."""
+        keys = self._checkpoint_keys()
+        constants = {n.name: n for n in self.meta_graph.graph_def.node}
+        for number, node in enumerate(self.nodes):
+            kind = node.WhichOneof("kind")
+            if kind == "variable":
+                self.objects[number] = self._variable(node.variable, keys.get(number))
+            elif kind == "constant":
+                self.objects[number] = _constant(node.constant.operation, constants)
+            elif kind == "asset":
+                self.objects[number] = self._asset(node.asset.asset_file_def_index)
+        self._functions()
+        for number, node in enumerate(self.nodes):
+            if number not in self.objects:
+                self.objects[number] = self._container(node)
+        for number, node in enumerate(self.nodes):
+            self._link(self.objects[number], node)
+        return self.objects[0]
+
+    # -- values ------------------------------------------------------------------------
+
+    def _checkpoint_keys(self) -> dict[int, str]:
+        """Where the bundle keeps each variable, found by the names that lead to it."""
+        prefix = os.path.join(self.folder, names.VARIABLES, names.VARIABLES)
+        if self.options.experimental_skip_checkpoint or not any(
+            n.WhichOneof("kind") == "variable" for n in self.nodes
+        ):
+            return {}
+        self.bundle = Bundle(prefix)
+        stored = self.bundle.array(names.OBJECT_GRAPH_KEY)
+        graph = parsed(TrackableObjectGraph, stored.item(), f"{prefix}: object graph")
+        return keys_by_node(self.nodes, graph.nodes)
+
+    def _variable(self, proto: Any, key: str | None) -> Variable:
+        dtype, dims = tensors.dtype_of(proto.dtype), tensors.shape_of(proto.shape)
+        if proto.experimental_distributed_variable_components:
+            raise NotImplementedError(
+                f"The variable '{proto.name}' is distributed, which is not read."
+            )
+        value = self._value(proto.name, key, dtype, dims)
+        made = ResourceVariable(
+            from_array(value),
+            trainable=proto.trainable,
+            name=proto.name or None,
+            dtype=dtype,
+            shape=dims if dims is None else list(dims),
+            synchronization=proto.synchronization,
+            aggregation=proto.aggregation,
+        )
+        if key is None and made._resource is not None:
+            made._resource.clear()
+        return made
+
+    def _value(
+        self, name: str, key: str | None, dtype: DType, dims: Dims
+    ) -> np.ndarray:
+        """A variable's value; zeros for one that stays uninitialized."""
+        if key is not None:
+            if self.bundle.dtype(key) is not dtype:
+                raise MalformedError(
+                    f"the variable '{name}' is {dtype.name}, its value {self.bundle.dtype(key).name}"
+                )
+            return self.bundle.array(key)
+        options = self.options
+        if (
+            not options.experimental_skip_checkpoint
+            and not options.allow_partial_checkpoint
+        ):
+            raise NotFoundError(
+                None, None, f"The checkpoint has no value of the variable '{name}'."
+            )
+        return np.broadcast_to(
+            np.zeros((), dtype.numpy), [1 if d is None else d for d in dims or ()]
+        )
+
+    def _asset(self, index: int) -> Any:
+        defs = self.meta_graph.asset_file_def
+        if not 0 <= index < len(defs):
+            raise MalformedError(f"there is no asset {index}")
+        name = os.path.basename(defs[index].filename)
+        path = os.path.join(self.folder, names.ASSETS, name)
+        return from_array(np.array(os.fsencode(path), object))
+
+    # -- functions ---------------------------------------------------------------------
+
+    def _functions(self) -> None:
+        reader = FunctionReader(self.meta_graph, self.objects)
+        named = {c.node_id: c.local_name for n in self.nodes for c in n.children}
+        for number, node in enumerate(self.nodes):
+            kind = node.WhichOneof("kind")
+            if kind == "function":
+                name = named.get(number, "function")
+                self.objects[number] = reader.function(node.function, name)
+            elif kind == "bare_concrete_function":
+                bare = node.bare_concrete_function
+                self.objects[number] = reader.concrete(
+                    bare.concrete_function_name,
+                    bare.function_spec if bare.HasField("function_spec") else None,
+                    bare.argument_keywords,
+                )
+
+    # -- objects -----------------------------------------------------------------------
+
+    def _container(self, node: Any) -> Any:
+        kind = node.WhichOneof("kind")
+        if kind in ("resource", "captured_tensor"):
+            return Unread(kind)
+        identifier = node.user_object.identifier
+        if identifier in ("trackable_list_wrapper", "trackable_tuple_wrapper"):
+            return []
+        if identifier == "trackable_dict_wrapper":
+            return {}
+        if identifier == "signature_map":
+            return SignatureMap(
+                {c.local_name: self.objects[c.node_id] for c in node.children}
+            )
+        return user_object()
+
+    def _link(self, owner: Any, node: Any) -> None:
+        if node.WhichOneof("kind") not in ("user_object", None):
+            return  # the traces of a function, the captures of a trace
+        for child in node.children:
+            value = self.objects[child.node_id]
+            if isinstance(owner, list):
+                _set_item(owner, child.local_name, value)
+            elif isinstance(owner, dict):
+                owner[child.local_name] = value
+            elif not isinstance(owner, SignatureMap):
+                set_child(owner, child.local_name, value)
+
+
+class Unread:
+    """Stands for an object of a kind that is not read, such as a look-up table."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} of a SavedModel, which is not read>"
+
+
+def keys_by_node(saved: Sequence[Any], stored: Sequence[Any]) -> dict[int, str]:
+    """The checkpoint keys of variables, by their number in the saved object graph."""
+    found: dict[int, str] = {}
+    work, seen = [(0, 0)], {0}
+    while work:
+        mine, theirs = work.pop()
+        if not 0 <= theirs < len(stored):
+            raise MalformedError(f"the checkpoint has no object {theirs}")
+        node = stored[theirs]
+        for attribute in node.attributes:
+            if attribute.name == names.VALUE:
+                found[mine] = attribute.checkpoint_key
+        numbers = {c.local_name: c.node_id for c in node.children}
+        for child in saved[mine].children:
+            other = numbers.get(child.local_name)
+            if other is not None and child.node_id not in seen:
+                seen.add(child.node_id)
+                work.append((child.node_id, other))
+    return found
+
+
+def _constant(name: str, nodes: dict[str, Any]) -> Any:
+    node = nodes.get(name)
+    if node is None or node.op != "Const" or "value" not in node.attr:
+        raise MalformedError(f"there is no constant '{name}'")
+    return from_array(tensors.array_of(node.attr["value"].tensor))
+
+
+def _set_item(owner: list[Any], name: str, value: Any) -> None:
+    if not name.isdigit() or len(name) > 9:
+        return  # something that a list wrapper had besides its elements
+    index = int(name)
+    if index > len(owner) + 100000:
+        raise MalformedError(f"a list has the element {index} after {len(owner)}")
+    owner.extend([None] * (index + 1 - len(owner)))
+    owner[index] = value

@@ -1,0 +1,328 @@
+"""`tf.saved_model.save`: a model's objects, functions and values as a folder.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/saved_model/save.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from inspect import FullArgSpec
+from typing import Any
+
+import numpy as np
+
+from intaglio.function.concrete import ConcreteFunction, described
+from intaglio.function.polymorphic import Function
+from intaglio.function.signature import KEYWORD_ONLY
+from intaglio.graphdef import structured, tensors
+from intaglio.graphdef.saved_messages import SavedModel
+from intaglio.op import door
+from intaglio.runtime.eager import EagerTensor
+from intaglio.runtime.resources import Resource
+from intaglio.saved_model import bundle, names, object_graph, signatures
+from intaglio.saved_model.graph_writer import GraphWriter
+from intaglio.saved_model.object_graph import ObjectGraph
+from intaglio.saved_model.options import SaveOptions
+from intaglio.saved_model.restored import RestoredFunction, SignatureMap
+from intaglio.state.variable import Variable
+from intaglio.trace.scopes import init_scope
+from intaglio.trace.type_spec import TensorSpec
+
+_OWN_FILES = frozenset(
+    (names.MODEL, names.VARIABLES, names.ASSETS, "fingerprint.pb", "debug")
+)
+VERSION = "2.21.0"  # of the TensorFlow whose format this is
+
+
+def save(obj: Any, export_dir: Any, given: Any = None, options: Any = None) -> None:
+    """Writes the model below `obj` to the folder `export_dir`.
+
+    An existing model is replaced once the new one is complete. Raises ValueError for an
+    object that cannot be saved, AssertionError inside a function that is being traced, and
+    KeyError for a function that uses a variable which no attribute leads to.
+    """
+    if not door.level().eager:
+        raise AssertionError(
+            "`tf.saved_model.save` is not supported inside a traced @tf.function. Move the call to the outer eagerly-executed context."
+        )
+    if not object_graph.is_root(obj):
+        raise ValueError(
+            "Expected an object of type `Trackable`, such as `tf.Module` or a subclass of the `Trackable` class, for export. "
+            f"Got {obj} with type {type(obj)}."
+        )
+    with init_scope():
+        model = _Model(obj, given, options or SaveOptions())
+    _write(os.fsdecode(export_dir), model)
+
+
+class _Model:
+    """The messages and values of one model."""
+
+    def __init__(self, root: Any, given: Any, options: SaveOptions) -> None:
+        self.root = root
+        self.options = options
+        self.signatures = signatures.of_model(root, given)
+        self.graph = ObjectGraph(root, self._children)
+        self.message = SavedModel(saved_model_schema_version=names.SCHEMA_VERSION)
+        self.meta_graph = self.message.meta_graphs.add()
+        info = self.meta_graph.meta_info_def
+        info.tags.extend([names.SERVING, *(options.extra_tags or ())])
+        info.tensorflow_version = VERSION
+        self.writer = GraphWriter(self.meta_graph)
+        self.tensor_names: dict[int, str] = {}
+        self.resources: dict[int, int] = {}
+        self.functions: list[ConcreteFunction] = []
+        self._fill()
+
+    def _children(self, value: Any) -> dict[str, Any]:
+        """Attributes, the functions of classes, and the traces of functions."""
+        if isinstance(value, Function):
+            return {f"trace_{i}": t for i, t in enumerate(traces_of(value))}
+        found = object_graph.children(value)
+        if value is self.root:
+            found.pop("signatures", None)
+            return {
+                **found, **object_graph.functions_of(value), "signatures": self.signatures,
+            }  # fmt: skip
+        return {**found, **object_graph.functions_of(value)}
+
+    def _fill(self) -> None:
+        saver: list[tuple[str, str, Variable]] = []
+        self.values: dict[str, np.ndarray] = {}
+        for number, variable in self.graph.variables():
+            resource = variable._resource
+            if resource is None:
+                raise ValueError(f"The variable {variable!r} belongs to a graph.")
+            self.resources[id(resource)] = number
+            handle = self.tensor_names[number] = self.writer.variable(variable)
+            key = self.graph.key(number)
+            self.values[key] = np.asarray(resource.read())
+            saver.append((key, handle, variable))
+        for function in self.signatures.values():
+            self._check_tracked(function)
+        for value in list(self.graph.objects):
+            if isinstance(value, ConcreteFunction):
+                self._captures(value)
+        for number, value in enumerate(self.graph.objects):
+            node = self.meta_graph.object_graph_def.nodes.add()
+            self.graph.fill_children(number, node.children)
+            self._fill_object(node, number, value)
+        for key, function in self.signatures.items():
+            bound = self._bound_inputs(function)
+            self.writer.signature(key, function, [self.tensor_names[n] for n in bound])
+        self.writer.initializer()
+        if not self.options.experimental_skip_saver:
+            self.writer.saver(saver)
+        self._aliases()
+        graph = self.graph.message().SerializeToString()
+        self.values[names.OBJECT_GRAPH_KEY] = np.array(graph, object)
+
+    # -- functions ---------------------------------------------------------------------
+
+    def _aliases(self) -> None:
+        aliases = self.meta_graph.meta_info_def.function_aliases
+        for alias, function in self.options.function_aliases.items():
+            single = isinstance(function, ConcreteFunction)
+            for trace in [function] if single else traces_of(function):
+                aliases[self.writer.function(trace.frozen)] = alias
+
+    def _check_tracked(self, function: ConcreteFunction) -> None:
+        for tensor, inner in function.graph.captures:
+            array = getattr(tensor, "_array", None)
+            if isinstance(array, Resource) and id(array) not in self.resources:
+                raise AssertionError(
+                    "Tried to export a function which references an 'untracked' resource. TensorFlow objects (e.g. tf.Variable) "
+                    "captured by functions must be 'tracked' by assigning them to an attribute of a tracked object or assigned "
+                    f"to an attribute of the main object directly. See the information below:\n\tFunction name = "
+                    f"{function.name!r}\n\tCaptured Tensor = {array!r}\n\tInternal Tensor = {inner}"
+                )
+
+    def _captures(self, function: ConcreteFunction) -> None:
+        """Captured constants become objects; captured variables must be objects already."""
+        number = self.graph.numbers[id(function)]
+        for i, tensor in enumerate(function.captured_inputs):
+            array = getattr(tensor, "_array", None)
+            if isinstance(array, Resource) and id(array) in self.resources:
+                continue
+            if not isinstance(array, (np.ndarray, np.generic)):
+                raise KeyError(
+                    f"Failed to add concrete function '{function.name!r}' to object-based SavedModel as it captures tensor "
+                    f"{tensor!r} which is unsupported or not reachable from root. One reason could be that a stateful object or "
+                    "a variable that the function depends on is not assigned to an attribute of the serialized trackable "
+                    "object (see SaveTest.test_captures_unreachable_variable)."
+                )
+            found = self.graph.add(number, f"capture_{i}", tensor)
+            if found not in self.tensor_names:
+                self.tensor_names[found] = self.writer.constant(array)
+
+    def _bound_inputs(self, function: ConcreteFunction) -> list[int]:
+        """The objects that a function captures, by number."""
+        return [
+            self.resources[id(t._array)]  # type: ignore[attr-defined]
+            if isinstance(t._array, Resource)  # type: ignore[attr-defined]
+            else self.graph.numbers[id(t)]
+            for t in function.captured_inputs
+        ]
+
+    def _fill_concrete(self, function: ConcreteFunction) -> str:
+        name = self.writer.function(function.frozen)
+        made = self.meta_graph.object_graph_def.concrete_functions[name]
+        if not made.bound_inputs and not made.HasField("output_signature"):
+            made.bound_inputs.extend(self._bound_inputs(function))
+            signature = structured.encode(function.structured_input_signature)
+            made.canonicalized_input_signature.CopyFrom(signature)
+            made.output_signature.CopyFrom(structured.encode(_output_specs(function)))
+        return name
+
+    # -- objects -----------------------------------------------------------------------
+
+    def _fill_object(self, node: Any, number: int, value: Any) -> None:
+        if isinstance(value, Variable):
+            _fill_variable(node.variable, value)
+        elif isinstance(value, Function):
+            node.function.SetInParent()
+            for trace in traces_of(value):
+                node.function.concrete_functions.append(self._fill_concrete(trace))
+            fill_function_spec(node.function.function_spec, value)
+            self.graph.fill_children(number, node.dependencies)
+        elif isinstance(value, ConcreteFunction):
+            bare = node.bare_concrete_function
+            bare.concrete_function_name = self._fill_concrete(value)
+            bare.argument_keywords.extend(value.arg_keywords)
+            bare.allowed_positional_arguments = len(value.arg_keywords)
+            _fill_bare_spec(bare.function_spec, value)
+            self.graph.fill_children(number, node.dependencies)
+        elif isinstance(value, EagerTensor):
+            node.constant.operation = self.tensor_names[number]
+            node.registered_name = "tf.TrackableConstant"
+        else:
+            node.user_object.identifier = _identifier(value)
+            node.user_object.version.producer = 1
+            node.user_object.version.min_consumer = 1
+
+
+def traces_of(function: Function) -> list[ConcreteFunction]:
+    """The traces that can be saved: all whose arguments have a written form."""
+    if isinstance(function, RestoredFunction):
+        found = function.concrete_functions
+    else:
+        found = function._list_all_concrete_functions()
+        if not found and function.input_signature is not None:
+            found = [function.get_concrete_function()]
+    return [t for t in found if structured.can_encode(t.structured_input_signature)]
+
+
+def _identifier(value: Any) -> str:
+    if isinstance(value, list):
+        return "trackable_list_wrapper"
+    if isinstance(value, tuple):
+        return "trackable_tuple_wrapper"
+    if isinstance(value, SignatureMap):
+        return "signature_map"
+    return (
+        "trackable_dict_wrapper" if isinstance(value, dict) else "_generic_user_object"
+    )
+
+
+def _fill_variable(proto: Any, variable: Variable) -> None:
+    proto.dtype = variable.dtype.as_datatype_enum
+    proto.shape.CopyFrom(tensors.shape_proto(variable._dims))
+    proto.trainable = variable.trainable
+    proto.synchronization = variable.synchronization.value
+    proto.aggregation = variable.aggregation.value
+    proto.name = variable._shared_name
+
+
+def fill_function_spec(proto: Any, function: Function) -> None:
+    """How the function's Python signature binds arguments."""
+    spec = function.function_spec.fullargspec
+    defaults = spec.defaults if structured.can_encode(spec.defaults) else None
+    if defaults is None and spec.defaults:
+        defaults = tuple(
+            [d if structured.can_encode(d) else None for d in spec.defaults]
+        )
+    named = {
+        k: v if structured.can_encode(v) else None
+        for k, v in (spec.kwonlydefaults or {}).items()
+    }
+    spec = spec._replace(
+        defaults=defaults, kwonlydefaults=named or None, annotations={}
+    )
+    proto.fullargspec.CopyFrom(structured.encode(spec))
+    proto.input_signature.CopyFrom(structured.encode(function.input_signature))
+    jit = function._options.jit_compile
+    proto.jit_compile = 0 if jit is None else 1 if jit else 2
+
+
+def _fill_bare_spec(proto: Any, function: ConcreteFunction) -> None:
+    """The parameters of one trace; `*args` that were given are parameters of their own."""
+    args: list[str] = []
+    named: list[str] = []
+    for p in function.function_type.parameters.values():
+        (named if p.kind is KEYWORD_ONLY else args).append(p.name)
+    spec = FullArgSpec(args, None, None, None, named, None, {})
+    proto.fullargspec.CopyFrom(structured.encode(spec))
+    proto.input_signature.none_value.SetInParent()
+
+
+def _output_specs(function: ConcreteFunction) -> Any:
+    output = function.function_type.output
+    if isinstance(output, TensorSpec):
+        return TensorSpec(output.dims, output.dtype, output.name or "unknown")
+    return None if output is None else described(output, ())
+
+
+# -- files -----------------------------------------------------------------------------
+
+
+def _write(folder: str, model: _Model) -> None:
+    """Writes the model into a folder beside, which then takes the place of `folder`."""
+    folder = os.path.abspath(folder)
+    parent, base = os.path.split(folder)
+    os.makedirs(parent, exist_ok=True)
+    beside = tempfile.mkdtemp(prefix=f".{base}.", dir=parent)
+    try:
+        os.chmod(beside, 0o777 & ~_umask())
+        for name in (names.VARIABLES, names.ASSETS):
+            os.mkdir(os.path.join(beside, name))
+        prefix = os.path.join(beside, names.VARIABLES, names.VARIABLES)
+        bundle.write(prefix, model.values)
+        with open(os.path.join(beside, names.MODEL), "wb") as file:
+            file.write(model.message.SerializeToString(deterministic=True))
+        _replace(folder, beside)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _replace(folder: str, beside: str) -> None:
+    """Puts the new folder in place of an old one; files that are no model's stay."""
+    if not os.path.isdir(folder):
+        os.rename(beside, folder)
+        return
+    old = tempfile.mkdtemp(
+        prefix=f".{os.path.basename(folder)}.", dir=os.path.dirname(folder)
+    )
+    try:
+        if set(os.listdir(folder)) <= _OWN_FILES:
+            os.rename(folder, os.path.join(old, "model"))
+            try:
+                os.rename(beside, folder)
+            except OSError:
+                os.rename(os.path.join(old, "model"), folder)
+                raise
+            return
+        for name in os.listdir(beside):
+            there = os.path.join(folder, name)
+            if os.path.isdir(there):
+                os.rename(there, os.path.join(old, name))
+            os.replace(os.path.join(beside, name), there)
+    finally:
+        shutil.rmtree(old, ignore_errors=True)
