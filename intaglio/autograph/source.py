@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import linecache
+from collections.abc import Sequence
 from types import CodeType, FunctionType
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -52,6 +54,7 @@ def find(function: FunctionType) -> Found:
     matches = list(_candidates(_tree(code.co_filename), code, None))
     if len(matches) > 1:
         matches = [m for m in matches if _covers(m[0], code)]
+        matches = [m for m in matches if not _encloses_another(m[0], matches)]
     if len(matches) != 1:
         raise NoSourceError(
             f"{len(matches)} functions at {code.co_filename}:{code.co_firstlineno} could be "
@@ -84,7 +87,22 @@ def _same_arguments(node: ast.Lambda, code: CodeType) -> bool:
     named = [
         a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     ]
-    return tuple(named) == code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    rest = [a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None]
+    count = code.co_argcount + code.co_kwonlyargcount
+    starred = bool(inspect.CO_VARARGS & code.co_flags)
+    count += starred + bool(inspect.CO_VARKEYWORDS & code.co_flags)
+    return (
+        starred is (arguments.vararg is not None)
+        and (*named, *rest) == code.co_varnames[:count]
+    )
+
+
+def _encloses_another(
+    node: ast.AST, matches: Sequence[tuple[FunctionNode, str | None]]
+) -> bool:
+    """True for a lambda around another that fits as well: the inner one is meant."""
+    inside = {id(n) for n in ast.walk(node) if n is not node}
+    return any(id(other) in inside for other, _ in matches)
 
 
 def _covers(node: ast.AST, code: CodeType) -> bool:

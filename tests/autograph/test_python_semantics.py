@@ -46,6 +46,14 @@ def test_lambdas_on_one_line_are_told_apart() -> None:
     assert [api.to_graph(f)(4) for f in (first, second)] == [5, 40]
 
 
+def test_a_lambda_in_a_lambda_on_one_line_is_found() -> None:
+    outer = lambda: lambda: 1 if outer else 0  # noqa: E731
+    starred = lambda: lambda *a: a[0] if a else 0  # noqa: E731
+    named = lambda k: lambda *k: k[0] if k else 0  # noqa: E731
+    assert [api.to_graph(outer)()(), api.to_graph(outer())()] == [1, 1]
+    assert [api.to_graph(starred())(5), api.to_graph(named(1))(7)] == [5, 7]
+
+
 def fails(x: int) -> int:
     if x > 0:
         for _ in range(2):

@@ -80,6 +80,8 @@ UNKNOWN = (
     "with non-fully-defined element_shape",
     "statically",
     "must be known",
+    "known rank",
+    "unknown rank",
 )
 
 
