@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import errors
+from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.shapes import as_dims
 from intaglio.op import elements, raw
@@ -139,9 +140,14 @@ def _first_dtype(value: Any) -> DType | None:
 
 
 def dtype_of(value: Any) -> DType | None:
-    """The dtype that a value carries (arrays, variables, ...), or None for plain Python values."""
+    """The dtype that a value carries (arrays, variables, ...), or None for plain Python values.
+
+    Composite values that never become a tensor, such as TensorArrays, have none.
+    """
     dtype = getattr(value, "dtype", None)
     if dtype is None:
+        return None
+    if isinstance(value, CompositeTensor) and not hasattr(value, "__tf_tensor__"):
         return None
     try:
         return as_dtype(dtype)

@@ -150,6 +150,7 @@ from intaglio.tf.ordering import *
 from intaglio.tf.printing import print
 from intaglio.tf.python_functions import numpy_function, py_function
 from intaglio.tf.strings import as_string
+from intaglio.tf.tensor_array import TensorArray, TensorArraySpec
 from intaglio.tf.tensor_protos import make_ndarray, make_tensor_proto
 from intaglio.tf.tracing import *
 from intaglio.tf.variables import *
@@ -173,6 +174,8 @@ __all__ = [
     "Graph",
     "Operation",
     "Tensor",
+    "TensorArray",
+    "TensorArraySpec",
     "TensorShape",
     "as_dtype",
     "autodiff",
