@@ -83,36 +83,44 @@ class DType:
 
     @property
     def is_bool(self) -> bool:
+        """True for bool."""
         return self is bool_
 
     @property
     def is_numeric(self) -> bool:
+        """True for numbers: integers, floats, complex and quantised ones."""
         return (
             self.is_integer or self.is_floating or self.is_complex or self.is_quantized
         )
 
     @property
     def is_integer(self) -> bool:
+        """True for signed and unsigned integers; not for quantised ones."""
         return self in INTEGRAL_SET
 
     @property
     def is_floating(self) -> bool:
+        """True for real floats of any width."""
         return self in FLOATING_SET
 
     @property
     def is_complex(self) -> bool:
+        """True for complex64 and complex128."""
         return self is complex64 or self is complex128
 
     @property
     def is_quantized(self) -> bool:
+        """True for qint8, quint8, qint16, quint16 and qint32."""
         return self in QUANTIZED
 
     @property
     def is_unsigned(self) -> bool:
+        """True for unsigned integers."""
         return self in UNSIGNED
 
     @property
     def is_numpy_compatible(self) -> bool:
+        """True if NumPy has a dtype for the elements: not for resources and variants."""
         return not isinstance(self._numpy, _Marker)
 
     @property

@@ -132,7 +132,9 @@ def _numpy_only(name: str) -> property:
             "tf.experimental.numpy.experimental_enable_numpy_behavior()\n      "
         )
 
-    return property(refuse)
+    return property(
+        refuse, doc=f"What NumPy calls {name}; tensors have no such attribute."
+    )
 
 
 # NumPy's methods that people look for on tensors.

@@ -8,10 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from intaglio.base import nest
 from intaglio.function.polymorphic import Function, Options
-from intaglio.ir.graph import SymbolicTensor
-from intaglio.op.tensor import Tensor
 from intaglio.trace.scopes import (
     control_dependencies,
     device,
@@ -61,17 +58,6 @@ def function(
     return decorated if func is None else decorated(func)
 
 
-def is_symbolic_tensor(x: Any) -> bool:
-    """True for a tensor of a graph: it has no value yet."""
-    if isinstance(x, SymbolicTensor):
-        return True
-    if isinstance(x, Tensor):
-        return False
-    return any(
-        isinstance(t, SymbolicTensor) for t in nest.flatten(x, True) if t is not x
-    )
-
-
 __all__ = [
     "TensorSpec",
     "TypeSpec",
@@ -82,6 +68,5 @@ __all__ = [
     "function",
     "init_scope",
     "inside_function",
-    "is_symbolic_tensor",
     "name_scope",
 ]

@@ -66,7 +66,8 @@ def logic(x: int) -> Any:
     a = x > 100 and fail()
     b = x < 100 or fail()
     c = not a if x else "zero"
-    return a, b, c, 1 < x < 5, [] and fail(), "" or None
+    empty: list[int] = []
+    return a, b, c, 1 < x < 5, empty and fail(), "" or None
 
 
 def closures(x: int) -> Any:

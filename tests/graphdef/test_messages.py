@@ -172,7 +172,6 @@ def test_mutated_bytes_never_crash(changes: list[tuple[int, int]], end: int) -> 
     for at, value in changes:
         data[at] = value
     for candidate in (bytes(data), bytes(data[:end])):
-        with tf.Graph().as_default():
-            # Refused with words, or read: anything else fails the test.
-            with contextlib.suppress(ValueError, TypeError):
-                load.import_graph_def(candidate, name="")
+        # Refused with words, or read: anything else fails the test.
+        with tf.Graph().as_default(), contextlib.suppress(ValueError, TypeError):
+            load.import_graph_def(candidate, name="")

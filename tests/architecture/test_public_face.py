@@ -1,0 +1,105 @@
+"""`intaglio.tf` is a documented face: names, docstrings, no machinery behind the scenes."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import types
+from typing import Any
+
+import pytest
+
+from intaglio import tf
+from tests.architecture.sources import PACKAGE, ROOT, name_of, text_of, tree_of
+
+MODULES = [
+    importlib.import_module(found.name)
+    for found in pkgutil.walk_packages(tf.__path__, "intaglio.tf.")
+]
+# The shortest docstring that says something: three words.
+FEWEST_WORDS = 3
+SYMBOLS = ROOT / "tests" / "parity" / "api_symbols.txt"
+
+
+def of_module(module: types.ModuleType) -> list[str]:
+    """The names that a module offers: its `__all__`, or what it defines itself."""
+    if hasattr(module, "__all__"):
+        return list(module.__all__)
+    return [
+        name
+        for name, value in vars(module).items()
+        if name[0] != "_" and getattr(value, "__module__", None) == module.__name__
+    ]
+
+
+def own_docstring(value: Any) -> str:
+    """A docstring written for this object, not the one that a class inherits."""
+    if isinstance(value, type):
+        return vars(value).get("__doc__") or ""
+    return getattr(value, "__doc__", None) or ""
+
+
+def is_ours(value: Any) -> bool:
+    return (inspect.isfunction(value) or isinstance(value, type)) and (
+        value.__module__ or ""
+    ).startswith("intaglio")
+
+
+@pytest.mark.parametrize("module", [tf, *MODULES], ids=lambda m: m.__name__)
+def test_every_offered_name_exists(module: types.ModuleType) -> None:
+    names = of_module(module)
+    assert len(names) == len(set(names)), "a name stands in __all__ twice"
+    assert not [name for name in names if not hasattr(module, name)]
+
+
+def test_every_public_function_and_class_says_what_it_is() -> None:
+    silent = [
+        f"{module.__name__}.{name}"
+        for module in (tf, *MODULES)
+        for name in of_module(module)
+        if is_ours(value := getattr(module, name))
+        and len(own_docstring(value).split()) < FEWEST_WORDS
+    ]
+    assert not silent
+
+
+def test_every_public_method_says_what_it_does() -> None:
+    silent = {
+        f"{owner.__module__}.{owner.__name__}.{name}"
+        for module in (tf, *MODULES)
+        for owner in map(vars(module).get, of_module(module))
+        if isinstance(owner, type) and is_ours(owner)
+        for name, value in vars(owner).items()
+        if name[0] != "_" and isinstance(value, (types.FunctionType, property))
+        if not inspect.getdoc(getattr(owner, name))
+    }
+    assert not silent
+
+
+def test_public_functions_are_annotated() -> None:
+    bare = [
+        f"{name_of(path)}:{node.lineno} {node.name}"
+        for path in PACKAGE
+        if path.is_relative_to(ROOT / "intaglio" / "tf")
+        for node in tree_of(path).body
+        if isinstance(node, ast.FunctionDef) and node.name[0] != "_"
+        if node.returns is None
+        or any(
+            a.annotation is None
+            for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+        )
+    ]
+    assert not bare
+
+
+def test_what_is_documented_at_the_top_is_offered_there() -> None:
+    documented = {
+        line.removeprefix("tf.").partition("(")[0].removesuffix(" =")
+        for line in text_of(SYMBOLS).splitlines()
+        if line.startswith("tf.")
+    }
+    here = {name for name in documented if "." not in name and hasattr(tf, name)}
+    assert len(here) > 100
+    assert not here - set(tf.__all__)
