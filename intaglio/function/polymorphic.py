@@ -389,7 +389,7 @@ class Function(PolymorphicFunction):
         graph.seed = getattr(getattr(door.level(), "graph", None), "seed", None)
         function = self._python_function
         if self._options.autograph:
-            function = converted_for_graphs(function, self._options.autograph_options)
+            function = _converted(function, self._options.autograph_options)
         output = trace(
             function, self._shown(), graph, bound, types,
             converted=self._options.autograph, has_values=has_values,
@@ -443,7 +443,17 @@ def _method(function: Callable[..., Any], ref: Callable[[], Any]) -> Callable[..
     del bound.__dict__["__wrapped__"]  # inspect would look through it
     bound.__signature__ = Signature.of(function, bound=True).as_inspect()  # type: ignore[attr-defined]
     bound.__wrapped_method__ = function  # type: ignore[attr-defined]
+    bound.__weak_owner__ = ref  # type: ignore[attr-defined]
     return bound
+
+
+def _converted(function: Callable[..., Any], options: Any) -> Callable[..., Any]:
+    """What is traced with `autograph=True`; of a bound method, the method itself is converted."""
+    method = getattr(function, "__wrapped_method__", None)
+    if method is None:
+        return converted_for_graphs(function, options)
+    owner: Callable[[], Any] = function.__weak_owner__  # type: ignore[attr-defined]
+    return _method(converted_for_graphs(method, options), owner)
 
 
 def _unpickled(function: Callable[..., Any], name: str, options: Options) -> Function:
