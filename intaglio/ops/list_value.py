@@ -19,7 +19,7 @@ from intaglio.base.dtypes import VARIANT_MARKER, DType, string
 from intaglio.base.errors import invalid_argument
 from intaglio.base.shapes import Dims
 
-# Lists with at most this many elements set remember which, so that sums can skip the others.
+# Lists with at most this many elements set keep only those, so that sums skip the others.
 FEW = 16
 # An older list takes back single elements over this many changes; beyond it makes a copy.
 NEAR = 32
@@ -43,8 +43,8 @@ class TensorList:
     """The value of a list tensor: the first `size` elements of `buffer`.
 
     Elements are arrays, or None where none was ever set. `dims` is the shape that all
-    elements have, as far as it is fixed; `limit` the largest size, -1 for none. `few` holds
-    the indices that may be set if they are few, else it is None.
+    elements have, as far as it is fixed; `limit` the largest size, -1 for none. As long as
+    few elements are set, they stand by index in `few`, and there is no buffer.
     """
 
     __slots__ = ("buffer", "dims", "element", "epoch", "few", "limit", "size")
@@ -61,7 +61,7 @@ class TensorList:
         limit: int = -1,
         dims: Dims = None,
         epoch: Epoch | None = None,
-        few: tuple[int, ...] | None = None,
+        few: dict[int, Any] | None = None,
     ) -> None:
         self.buffer = buffer
         self.size = size
@@ -71,6 +71,11 @@ class TensorList:
         self.epoch = epoch or Epoch()
         self.few = few
 
+    @classmethod
+    def unset(cls, size: int, element: DType, dims: Dims) -> TensorList:
+        """A list of elements none of which is set."""
+        return cls([], size, element, -1, dims, None, {})
+
     def __repr__(self) -> str:
         return "<TensorList>"
 
@@ -78,6 +83,8 @@ class TensorList:
 
     def items(self) -> list[Any]:
         """The elements; None for those never set. The list is the caller's own."""
+        if self.few is not None:
+            return _spread(self.few, self.size)
         # The epoch is read before the elements, and asked after: a change in between shows.
         epoch = self.epoch
         items = self.buffer[: self.size]
@@ -99,6 +106,9 @@ class TensorList:
 
     def get(self, index: int) -> Any:
         """One element, None if it was never set. The index is in range."""
+        few = self.few
+        if few is not None:
+            return few.get(index)
         epoch = self.epoch
         item = self.buffer[index]
         steps = 0
@@ -119,21 +129,35 @@ class TensorList:
 
     # -- lists made from this one ------------------------------------------------------
 
+    def _of(
+        self,
+        buffer: list[Any],
+        size: int,
+        epoch: Epoch | None = None,
+        few: dict[int, Any] | None = None,
+    ) -> TensorList:
+        return TensorList(buffer, size, self.element, self.limit, self.dims, epoch, few)
+
+    def _own_buffer(self) -> None:
+        """Gives the list a buffer that it is the newest list of. Within the lock."""
+        if self.few is not None:
+            self.buffer = _spread(self.few, self.size)
+            self.few = None
+        elif self.epoch.following is not None:
+            self.items()
+
     def with_item(self, index: int, item: Any) -> TensorList:
         """The list with another element at an index in range."""
         few = self.few
-        if few is not None and index not in few:
-            few = (*few, index) if len(few) < FEW else None
+        if few is not None and len(few) < FEW:
+            return self._of([], self.size, None, {**few, index: item})
         with _changing:
             buffer, epoch = self._change(index, item)
-        return TensorList(
-            buffer, self.size, self.element, self.limit, self.dims, epoch, few
-        )
+        return self._of(buffer, self.size, epoch)
 
     def _change(self, index: int, item: Any) -> tuple[list[Any], Epoch]:
         """Puts an item into the buffer. Returns the buffer and its new epoch."""
-        if self.epoch.following is not None:
-            self.items()  # has a buffer of its own now
+        self._own_buffer()
         buffer, epoch, new = self.buffer, self.epoch, Epoch()
         epoch.index = index
         epoch.old = buffer[index]
@@ -149,69 +173,55 @@ class TensorList:
                 f"Tried to push item into a full list list size: {size} max_num_elements: {self.limit}"
             )
         with _changing:
-            if self.epoch.following is not None:
-                self.items()
+            self._own_buffer()
             buffer, epoch = self.buffer, self.epoch
             if len(buffer) == size:
                 buffer.append(item)
             else:  # longer lists share the buffer: for them this is a change
                 buffer, epoch = self._change(size, item)
-        return TensorList(buffer, size + 1, self.element, self.limit, self.dims, epoch)
+        return self._of(buffer, size + 1, epoch)
 
     def popped(self) -> TensorList:
         """The list without its last element. Raises InvalidArgumentError if it is empty."""
         if not self.size:
             raise invalid_argument("Trying to pop from an empty list.")
-        return self._of_size(self.size - 1)
-
-    def _of_size(self, size: int) -> TensorList:
-        return TensorList(
-            self.buffer,
-            size,
-            self.element,
-            self.limit,
-            self.dims,
-            self.epoch,
-            self.few and tuple([i for i in self.few if i < size]),
-        )
+        return self.resized(self.size - 1)
 
     def resized(self, size: int) -> TensorList:
         """The first `size` elements, or as many more that are not set."""
+        few = self.few
+        if few is not None:
+            return self._of([], size, None, {i: v for i, v in few.items() if i < size})
         if size <= self.size:
-            return self._of_size(size)
+            return self._of(self.buffer, size, self.epoch)
         with _changing:
-            if self.epoch.following is not None or len(self.buffer) != self.size:
-                items = self.items()
-                buffer, epoch = items, Epoch()
-            else:
-                buffer, epoch = self.buffer, self.epoch
+            self._own_buffer()
+            buffer, epoch = self.buffer, self.epoch
+            if len(buffer) != self.size:
+                buffer, epoch = buffer[: self.size], None
             buffer.extend([None] * (size - self.size))
-        return TensorList(
-            buffer, size, self.element, self.limit, self.dims, epoch, self.few
-        )
+        return self._of(buffer, size, epoch)
 
     # -- lists as values that gradients add --------------------------------------------
 
     def zeros_like(self) -> TensorList:
         """A list of zeros with the elements' shapes."""
         dims = self.dims
-        items = self.items() if not shapes.known(dims) else []
+        items = [] if shapes.known(dims) else self.items()
         if self.element.is_numpy_compatible:
             found = {item.shape for item in items if item is not None}
             if len(found) == 1:
                 dims = found.pop()
             if shapes.known(dims) or not found:
-                unset = [None] * self.size
-                return TensorList(
-                    unset, self.size, self.element, self.limit, dims, None, ()
-                )
+                return TensorList.unset(self.size, self.element, dims)
+        items = items or self.items()
         zeros = [None if item is None else _zeros(item) for item in items]
         return TensorList(zeros, self.size, self.element, self.limit, self.dims)
 
     def add_n(self, lists: Sequence[TensorList]) -> TensorList:
         """The sum of lists of one length, element by element.
 
-        Lists with few elements are added to the longest-filled one in its own memory.
+        Lists with few elements are added to the one with most in its own memory.
         """
         if any(other.size != self.size for other in lists):
             raise invalid_argument(
@@ -226,21 +236,24 @@ class TensorList:
             )  # fmt: skip
         else:
             whole = full[0] if full else max(lists, key=lambda v: len(v.few or ()))
+        start = whole
         for other in lists:
-            if other is not whole and other.few is not None:
-                whole = whole._plus_few(other)
+            few = other.few
+            if other is start or few is None:
+                continue
+            for index, item in few.items():
+                whole = whole.with_item(index, sum_of([whole.get(index), item]))
+            if whole.dims is None and other.dims is not None:
+                whole = whole.resized(whole.size)
+                whole.dims = other.dims
         return whole
 
-    def _plus_few(self, other: TensorList) -> TensorList:
-        whole = self
-        for index in other.few or ():
-            item = other.get(index)
-            if item is not None:
-                whole = whole.with_item(index, sum_of([whole.get(index), item]))
-        if whole.dims is None and other.dims is not None:
-            whole = whole._of_size(whole.size)
-            whole.dims = other.dims
-        return whole
+
+def _spread(few: dict[int, Any], size: int) -> list[Any]:
+    items: list[Any] = [None] * size
+    for index, item in few.items():
+        items[index] = item
+    return items
 
 
 def _merged(all_dims: Sequence[Dims]) -> Dims:

@@ -67,7 +67,7 @@ class TensorListReserve(ListOp):
                 f"The num_elements to reserve must be a non negative number, but got {size}"
             )
         dims = given_dims(element_shape)
-        return TensorList([None] * size, size, element_dtype, -1, dims, None, ())
+        return TensorList.unset(size, element_dtype, dims)
 
 
 @op

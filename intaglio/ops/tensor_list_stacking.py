@@ -146,12 +146,13 @@ class Concatenated(ListOp):
         check_dtype(handle, element)
         items = handle.items()
         if not items:
-            if dims is None or not shapes.known(dims[1:]):
+            rest = None if dims is None else dims[1:]
+            if not shapes.known(rest):
                 raise invalid_argument(
                     "All except the first dimension must be fully defined when concating an empty tensor list. "
                     f"element_shape: {shapes.brackets(dims)}"
                 )
-            return np.zeros((0, *dims[1:]), element.numpy), np.zeros(0, np.int64)
+            return np.zeros((0, *rest), element.numpy), np.zeros(0, np.int64)
         if any(item is None for item in items):
             items = _filled(items, dims, element, lengths)
         for at, item in enumerate(items):
@@ -400,7 +401,7 @@ class TensorListScatterV2(Scattered):
     def kernel(self, tensor, indices, element_shape, num_elements, element_dtype):
         size = max(int(num_elements), 0)
         dims = given_dims(element_shape)
-        start = TensorList([None] * size, size, element_dtype, -1, dims)
+        start = TensorList.unset(size, element_dtype, dims)
         return self.filled(start, tensor, indices)
 
     def gradient(self, doutput_handle, tensor: Spec, indices) -> Any:
@@ -418,7 +419,7 @@ class TensorListScatter(Scattered):
     )
 
     def kernel(self, tensor, indices, element_shape, element_dtype):
-        start = TensorList([], 0, element_dtype, -1, given_dims(element_shape))
+        start = TensorList.unset(0, element_dtype, given_dims(element_shape))
         return self.filled(start, tensor, indices)
 
     def gradient(self, doutput_handle, tensor: Spec, indices) -> Any:
