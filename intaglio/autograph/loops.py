@@ -100,12 +100,43 @@ def for_stmt(
         else:
             loop.over_tensor(convert.to_tensor(sequence), extra_test, body)
     else:
-        _python_for(sequence, extra_test, body)
+        python_for(sequence, extra_test, body)
 
 
-def _python_for(
+def for_each(
+    source: Any,
+    has_next: Callable[[], Any],
+    take: Callable[[], Any],
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], None],
+    get_state: Callable[[], State],
+    set_state: Callable[[State], None],
+    names: Sequence[str],
+    options: dict[str, Any],
+) -> None:
+    """A `for` over `source`, Python's where ops are carried out at once.
+
+    In a graph `has_next()` tells whether there is another item, and `take()` gives it.
+    """
+    if door.level().eager:
+        python_for(source, extra_test, body)
+        return
+
+    def test() -> Any:
+        if extra_test is None:
+            return has_next()
+        go_on = convert.to_tensor(extra_test())
+        return control_flow.cond(go_on, has_next, lambda: convert.to_tensor(False))
+
+    loop = _Loop(get_state, set_state, names, options)
+    loop.relaxes = True
+    loop.run(test, lambda: body(take()))
+
+
+def python_for(
     sequence: Any, extra_test: Callable[[], Any] | None, body: Callable[[Any], None]
 ) -> None:
+    """A `for` statement as Python runs it; a staged break condition is an error."""
     graph = getattr(door.level(), "graph", None)
     ops = len(graph.nodes) if graph is not None else 0
     for turns, item in enumerate(sequence, 1):
@@ -124,6 +155,10 @@ def _python_for(
         _watch_turns(turns, graph, ops)
 
 
+class _Wider(Exception):
+    """One turn made a shape less specific."""
+
+
 class _Loop:
     """One staged loop: its state as flat tensors, checked at every turn."""
 
@@ -139,6 +174,9 @@ class _Loop:
         self.names = names
         self.limit = options.get("maximum_iterations")
         self.invariants = options.get("shape_invariants") or []
+        # Whether shapes that one turn changes become less specific, and are no error.
+        self.relaxes = False
+        self.grown: list[Any] = []
 
     def run(self, test: Callable[[], Any], body: Callable[[], None]) -> None:
         """Stages `while test(): body()`."""
@@ -155,16 +193,30 @@ class _Loop:
             return test()
 
         try:
-            done = control_flow.while_loop(
-                again,
-                once,
-                flat,
-                shape_invariants=self._shapes(start, flat),
-                maximum_iterations=self.limit,
-            )
+            done = self._staged(again, once, start, flat)
         finally:
             self.set_state(tuple(start))
         self._restore(start, done if isinstance(done, (list, tuple)) else [done])
+
+    def _staged(self, again: Any, once: Any, start: list[Any], flat: list[Any]) -> Any:
+        """The recorded loop; recorded anew with wider shapes where one turn made them so."""
+        while True:
+            try:
+                return control_flow.while_loop(
+                    again,
+                    once,
+                    flat,
+                    shape_invariants=self._shapes(start, flat),
+                    maximum_iterations=self.limit,
+                )
+            except _Wider:
+                grown, self.grown = self.grown, []
+                kept = [
+                    (t, dims)
+                    for t, dims in self.invariants
+                    if not any(t is g for g, _ in grown)
+                ]
+                self.invariants = [*kept, *grown]
 
     def over_range(
         self, start: Any, limit: Any, delta: Any, extra_test: Any, body: Any
@@ -284,6 +336,8 @@ class _Loop:
             for x, y in pairs:
                 if isinstance(x, Tensor):
                     flat.append(self._same(name, x, _as_loop_value(y, x.dtype)))
+        if self.grown:
+            raise _Wider
         return flat
 
     def _same(self, name: str, before: Any, after: Any) -> Any:
@@ -295,7 +349,11 @@ class _Loop:
                 f"'{name}' has dtype {before.dtype.name} before the loop, but dtype {kind} after one iteration"
             )
         declared = self._declared(before)
-        if declared is not ...:
+        if self.relaxes:
+            dims = before.dims if declared is ... else declared
+            if not shapes.is_subshape(after.dims, dims):
+                self.grown.append((before, shapes.join(after.dims, dims)))
+        elif declared is not ...:
             if not shapes.is_subshape(after.dims, declared):
                 raise ValueError(
                     f"'{name}' has shape {shapes.text(after.dims)} after one iteration, which does not "

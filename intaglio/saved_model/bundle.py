@@ -19,7 +19,7 @@ from intaglio.graphdef import tensors
 from intaglio.graphdef.declarations import MalformedError, parsed
 from intaglio.graphdef.saved_messages import BundleEntryProto, BundleHeaderProto
 from intaglio.saved_model import table
-from intaglio.saved_model.crc32c import crc32c, extend, masked
+from intaglio.base.crc32c import crc32c, extend, masked
 
 _VERSION = 1
 _MOST_SHARDS = 1 << 16

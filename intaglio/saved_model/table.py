@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterable, Iterator
 
 from intaglio.graphdef.declarations import MalformedError
-from intaglio.saved_model.crc32c import crc32c, extend, masked
+from intaglio.base.crc32c import crc32c, extend, masked
 
 _MAGIC = 0xDB4775248B80FB57
 _FOOTER = 48

@@ -1,0 +1,264 @@
+"""Elements put together and taken apart: batch, padded batch, unbatch, window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import errors
+from intaglio.data.rearranging import Transformation
+from intaglio.data.stage import (
+    OUTPUTS,
+    UNKNOWN,
+    Advance,
+    Element,
+    Stage,
+    demand,
+    divided,
+    exhausted,
+)
+from intaglio.op.op import op
+
+
+def gathered(source: Advance, size: int, drop_remainder: bool) -> list[Element]:
+    """The next `size` elements. Raises StopIteration if there are none, or too few."""
+    elements: list[Element] = []
+    append = elements.append
+    try:
+        for _ in range(size):
+            append(source())
+    except StopIteration:
+        if not elements or drop_remainder:
+            raise
+    return elements
+
+
+def stacked(elements: Sequence[Element]) -> Element:
+    """Elements as one, each component a dimension deeper.
+
+    Raises InvalidArgumentError if the shapes of a component differ.
+    """
+    return tuple([_stack(column) for column in zip(*elements, strict=True)])
+
+
+def _stack(parts: tuple[Any, ...]) -> Any:
+    first = parts[0]
+    if not first.ndim and first.dtype != object:
+        return np.array(parts, first.dtype)
+    shape = first.shape
+    for part in parts:
+        if part.shape != shape:
+            raise errors.invalid_argument(
+                "Cannot add tensor to the batch: number of elements does not match. "
+                f"Shapes are: [tensor]: {_dims(part.shape)}, [batch]: {_dims(shape)}"
+            )
+    if first.dtype != object:
+        return np.stack(parts)
+    whole = np.empty((len(parts), *shape), object)
+    for index, part in enumerate(parts):
+        whole[index, ...] = part
+    return whole
+
+
+def _dims(shape: tuple[int, ...]) -> str:
+    return f"[{','.join(map(str, shape))}]"
+
+
+def _batches(
+    name: str,
+    dataset: Stage,
+    batch_size: Any,
+    drop_remainder: Any,
+    together: Callable[[Sequence[Element]], Element],
+) -> Stage:
+    size, drop = int(batch_size), bool(drop_remainder)
+    demand(size > 0, "Batch size must be greater than zero.")
+
+    def open() -> Advance:
+        source = dataset.open()
+        return lambda: together(gathered(source, size, drop))
+
+    return Stage(name, divided(dataset.cardinality, size, drop), open)
+
+
+@op
+class BatchDatasetV2(Transformation):
+    """`batch_size` elements stacked into one."""
+
+    signature = (
+        "input_dataset: variant, batch_size: int64, drop_remainder: bool;"
+        f" parallel_copy: bool = False, {OUTPUTS} -> handle: variant"
+    )
+
+    def kernel(self, input_dataset, batch_size, drop_remainder):
+        return _batches("Batch", input_dataset, batch_size, drop_remainder, stacked)
+
+
+@op
+class ParallelBatchDataset(Transformation):
+    """`batch_size` elements stacked into one."""
+
+    signature = (
+        "input_dataset: variant, batch_size: int64, num_parallel_calls: int64,"
+        " drop_remainder: bool; parallel_copy: bool = False, "
+        "output_types: list(type), output_shapes: list(shape),"
+        " deterministic: str = 'default', metadata: str = '' -> handle: variant"
+    )
+
+    def kernel(self, input_dataset, batch_size, drop_remainder):
+        return _batches("Batch", input_dataset, batch_size, drop_remainder, stacked)
+
+
+@op
+class PaddedBatchDatasetV2(Transformation):
+    """Elements of different shapes, padded to one shape and stacked."""
+
+    signature = (
+        "input_dataset: variant, batch_size: int64, padded_shapes: N*int64,"
+        " padding_values: *Toutput_types, drop_remainder: bool;"
+        " parallel_copy: bool = False, output_shapes: list(shape), metadata: str = ''"
+        " -> handle: variant"
+    )
+
+    def kernel(
+        self, input_dataset, batch_size, padded_shapes, padding_values, drop_remainder
+    ):
+        wanted = [p.tolist() for p in padded_shapes]
+
+        def together(elements: Sequence[Element]) -> Element:
+            columns = zip(*elements, strict=True)
+            return tuple(
+                [
+                    _padded(parts, shape, value)
+                    for parts, shape, value in zip(
+                        columns, wanted, padding_values, strict=True
+                    )
+                ]
+            )
+
+        return _batches(
+            "PaddedBatch", input_dataset, batch_size, drop_remainder, together
+        )
+
+
+def _padded(parts: Sequence[Any], wanted: list[int], value: Any) -> Any:
+    for part in parts:
+        if part.ndim != len(wanted):
+            raise errors.invalid_argument(
+                "All elements in a batch must have the same rank as the padded shape for "
+                f"component: expected rank {len(wanted)} got element with rank {part.ndim}"
+            )
+    sizes = np.array([p.shape for p in parts], np.int64).reshape(len(parts), -1)
+    longest = sizes.max(axis=0).tolist()
+    shape = [m if w < 0 else w for w, m in zip(wanted, longest, strict=True)]
+    for limit, size in zip(shape, longest, strict=True):
+        if size > limit:
+            raise errors.DataLossError(
+                None,
+                None,
+                "Attempted to pad to a smaller size than the input element.",
+            )
+    whole = np.empty((len(parts), *shape), parts[0].dtype)
+    whole[...] = value
+    for index, part in enumerate(parts):
+        whole[(index, *[slice(0, n) for n in part.shape])] = part
+    return whole
+
+
+@op
+class UnbatchDataset(Transformation):
+    """The slices of each element along the first dimension."""
+
+    signature = f"input_dataset: variant; {OUTPUTS} -> handle: variant"
+
+    def kernel(self, input_dataset):
+        return Stage("Unbatch", UNKNOWN, lambda: _slices(input_dataset.open()))
+
+
+def _slices(source: Advance) -> Advance:
+    rows: Advance = exhausted
+
+    def advance() -> Element:
+        nonlocal rows
+        while True:
+            try:
+                return rows()
+            except StopIteration:
+                rows = _rows_of(source())
+
+    return advance
+
+
+def _rows_of(element: Element) -> Advance:
+    counts = {len(c) for c in element}
+    if len(counts) != 1:
+        raise errors.invalid_argument(
+            "Input element must have the same batch size in each component. "
+            f"Sizes are {sorted(counts)}"
+        )
+    rows = [
+        list(c) if c.dtype != object else [c[i, ...] for i in range(len(c))]
+        for c in element
+    ]
+    return zip(*rows, strict=True).__next__
+
+
+@op
+class WindowDataset(Transformation):
+    """Datasets of `size` elements each, that begin `shift` elements apart."""
+
+    signature = (
+        "input_dataset: variant, size: int64, shift: int64, stride: int64,"
+        f" drop_remainder: bool; {OUTPUTS} -> handle: variant"
+    )
+
+    def kernel(self, input_dataset, size, shift, stride, drop_remainder):
+        n, step, apart, drop = int(size), int(shift), int(stride), bool(drop_remainder)
+        demand(n > 0, "Window size must be greater than zero.")
+        demand(step > 0, "Window shift must be greater than zero.")
+        demand(apart > 0, "Window stride must be greater than zero.")
+        known = input_dataset.cardinality
+        span = (n - 1) * apart + 1
+        if known >= 0:
+            known = max((known - span) // step + 1, 0) if drop else -(-known // step)
+        return Stage(
+            "Window",
+            known,
+            lambda: _windows(input_dataset.open(), n, step, apart, drop),
+        )
+
+
+def _windows(
+    source: Advance, size: int, shift: int, stride: int, drop: bool
+) -> Advance:
+    span = (size - 1) * stride + 1
+    held: list[Element] = []
+    skip = 0
+    ended = False
+
+    def advance() -> Element:
+        nonlocal skip, ended
+        while not ended and (skip or len(held) < span):
+            try:
+                element = source()
+            except StopIteration:
+                ended = True
+                break
+            if skip:
+                skip -= 1
+            else:
+                held.append(element)
+        if not held or (drop and len(held) < span):
+            raise StopIteration
+        window = held[:span:stride]
+        skip = max(shift - len(held), 0)
+        del held[:shift]
+        return tuple([_window(part) for part in zip(*window, strict=True)])
+
+    return advance
+
+
+def _window(parts: tuple[Any, ...]) -> Stage:
+    return Stage("Window", len(parts), lambda: zip(parts, strict=True).__next__)

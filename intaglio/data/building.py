@@ -1,0 +1,167 @@
+"""Datasets as Python objects around their tensors, and how transformations make new ones."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import nest
+from intaglio.base.dtypes import int64
+from intaglio.data import element
+from intaglio.data.tracing import Traced, arguments_of
+from intaglio.op import convert, raw
+from intaglio.op.tensor import Tensor
+from intaglio.runtime.eager import EagerTensor
+
+_dataset: list[type] = []
+
+
+def install(dataset: type) -> None:
+    """Names the class of datasets; its module does."""
+    _dataset[:] = [dataset]
+
+
+@functools.cache
+def kind(name: str) -> Any:
+    """The subclass of Dataset of that name, by which a dataset prints."""
+    return type(name, (_dataset[0],), {"__module__": _dataset[0].__module__})
+
+
+def made(name: str, handle: Tensor, structure: Any) -> Any:
+    """A dataset that prints as `name`."""
+    return kind(name)(handle, structure)
+
+
+def scalar(value: Any, name: str) -> Tensor:
+    """A count or size as an int64 scalar tensor."""
+    return (
+        convert.to_tensor(value, int64, name)
+        if not isinstance(value, Tensor)
+        else raw.Cast(value, DstT=int64)
+        if value.dtype is not int64
+        else value
+    )
+
+
+def constant(value: Any) -> Any:
+    """The Python number behind a value, or None if a graph computes it."""
+    if isinstance(value, EagerTensor):
+        return value.numpy().item()
+    if isinstance(value, Tensor):
+        known = getattr(value, "spec", None)
+        return None if known is None or known.value is None else known.value.item()
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def transformed(
+    op: Callable[..., Any], label: str, dataset: Any, /, *arguments: Any, **attrs: Any
+) -> Any:
+    """The dataset that an op makes of another, with elements of the same type."""
+    structure = attrs.pop("structure", dataset.element_spec)
+    handle = op(
+        dataset.handle_tensor,
+        *arguments,
+        **element.output_attrs(structure),
+        **attrs,
+    )
+    return made(label, handle, structure)
+
+
+def traced(function: Any, dataset: Any, transformation: str) -> Traced:
+    """A function of the dataset's elements, as a graph."""
+    return Traced(function, arguments_of(dataset.element_spec), transformation)
+
+
+def predicate(function: Any, dataset: Any, transformation: str) -> Traced:
+    """A predicate of the dataset's elements. Raises ValueError unless it gives a bool scalar."""
+    found = traced(function, dataset, transformation)
+    spec = found.structure
+    known = getattr(spec, "dtype", None)
+    if known is None or known.name != "bool" or spec.dims not in ((), None):
+        raise ValueError(
+            "Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its "
+            f"return type is {spec}."
+        )
+    return found
+
+
+def inner_dataset(found: Traced, parameter: str) -> Any:
+    """The type of the elements of the dataset that a function returns.
+
+    Raises TypeError if it returns something else.
+    """
+    inner = getattr(found.structure, "element_spec", None)
+    if inner is None or not isinstance(found.value, _dataset[0]):
+        raise TypeError(
+            f"Invalid `{parameter}`. `{parameter}` must return a `Dataset` object. Got "
+            f"{type(found.value).__name__}."
+        )
+    return inner
+
+
+def batched(structure: Any, size: int | None) -> Any:
+    """The type of batches of elements."""
+    return nest.map_structure(lambda spec: spec._batch(size), structure)
+
+
+def padded_specs(
+    structure: Any, padded_shapes: Any, size: int | None
+) -> tuple[list[Any], Any]:
+    """The padded shapes as int64 vectors, -1 for what the elements decide, and the new type."""
+    specs = nest.flatten(structure)
+    if padded_shapes is None:
+        if any(s.dims is None for s in specs):
+            raise ValueError(
+                "You must provide `padded_shapes` argument because component with unknown "
+                "rank is not supported."
+            )
+        given: Sequence[Any] = [s.dims for s in specs]
+    else:
+        given = nest.flatten_up_to(structure, padded_shapes)
+    vectors: list[Any] = []
+    batched_specs: list[Any] = []
+    for spec, shape in zip(specs, given, strict=True):
+        if isinstance(shape, Tensor):
+            values = constant_vector(shape)
+        else:
+            dims = shape.as_list() if hasattr(shape, "as_list") else list(shape)
+            values = [-1 if d is None else int(d) for d in dims]
+        if spec.dims is not None and len(spec.dims) != len(values):
+            raise ValueError(
+                f"The padded shape {tuple(values)} is not compatible with the shape "
+                f"{spec.shape} of the corresponding input component."
+            )
+        vectors.append(np.asarray(values, np.int64))
+        dims = tuple([None if v < 0 else v for v in values])
+        batched_specs.append(type(spec)(dims, spec.dtype)._batch(size))
+    return vectors, nest.pack_sequence_as(structure, batched_specs)
+
+
+def constant_vector(tensor: Tensor) -> list[int]:
+    """The elements of an eager vector."""
+    return np.asarray(tensor).tolist()
+
+
+def padding(structure: Any, padding_values: Any) -> list[Tensor]:
+    """The padding of each component. Raises TypeError for one of another dtype."""
+    specs = nest.flatten(structure)
+    if padding_values is None:
+        values: Sequence[Any] = [None] * len(specs)
+    elif nest.is_nested(padding_values):
+        values = nest.flatten_up_to(structure, padding_values)
+    else:
+        values = [padding_values] * len(specs)
+    return [
+        convert.to_tensor(
+            element.zeros(spec.dtype, spec.dims) if value is None else value, spec.dtype
+        )
+        for spec, value in zip(specs, values, strict=True)
+    ]
+
+
+def is_dataset(value: Any) -> bool:
+    """True for datasets."""
+    return isinstance(value, _dataset[0])

@@ -1,0 +1,532 @@
+"""`tf.data.Dataset`: a pipeline of elements.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/data/Dataset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from intaglio.autograph import loops
+from intaglio.base import nest
+from intaglio.base.composite import CompositeTensor
+from intaglio.base.dtypes import as_dtype, int64
+from intaglio.data import building, element, folding, iterating, making, selecting
+from intaglio.data.iterating import Iterator, NumpyIterator
+from intaglio.data.options import Options
+from intaglio.data.specs import DatasetSpec
+from intaglio.data.stage import INFINITE, UNKNOWN
+from intaglio.op import convert, door, raw
+
+Function = Callable[..., Any]
+
+
+class Dataset(CompositeTensor):
+    """Elements of one type, computed when they are asked for.
+
+    `element_spec` is the structure of the elements' types. Every transformation makes a new
+    dataset. Inside a traced function a dataset is a tensor of the graph, and a `for` over
+    it a loop of the graph.
+    """
+
+    def __init__(self, handle: Any, element_spec: Any) -> None:
+        self.handle_tensor = handle
+        self._element_spec = element_spec
+        self._options = Options()
+
+    # -- what it is --------------------------------------------------------------------
+
+    @property
+    def element_spec(self) -> Any:
+        """The structure of the elements' types."""
+        return self._element_spec
+
+    @property
+    def _type_spec(self) -> DatasetSpec:
+        return DatasetSpec(self._element_spec)
+
+    @property
+    def _variant_tensor(self) -> Any:
+        return self.handle_tensor
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} element_spec={self._element_spec}>"
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        """The number of elements. Raises TypeError if it is infinite, unknown or symbolic."""
+        if not door.level().eager:
+            raise TypeError(
+                "`tf.data.Dataset` only supports `len` in eager mode. Use `tf.data.Dataset."
+                "cardinality()` instead."
+            )
+        length = int(self.cardinality())
+        if length == INFINITE:
+            raise TypeError("The dataset is infinite.")
+        if length == UNKNOWN:
+            raise TypeError("The dataset length is unknown.")
+        return length
+
+    def cardinality(self, name: str | None = None) -> Any:
+        """The number of elements as an int64 tensor: -1 infinite, -2 unknown."""
+        return raw.DatasetCardinality(self.handle_tensor, name=name)
+
+    # -- iterating -----------------------------------------------------------------------
+
+    def __iter__(self) -> Iterator:
+        level = door.level()
+        if not level.eager and not getattr(level.graph, "building_function", False):  # type: ignore[attr-defined]
+            raise RuntimeError(
+                "`tf.data.Dataset` only supports Python-style iteration in eager mode or "
+                "within tf.function."
+            )
+        return iterating.begin(self)
+
+    def as_numpy_iterator(self) -> NumpyIterator:
+        """The elements with NumPy arrays in the place of tensors. Eager only."""
+        if not door.level().eager:
+            raise RuntimeError(
+                "`tf.data.Dataset.as_numpy_iterator()` is only supported in eager mode."
+            )
+        return NumpyIterator(iter(self))
+
+    def __autograph_for__(
+        self,
+        extra_test: Any,
+        body: Callable[[Any], None],
+        get_state: Any,
+        set_state: Any,
+        names: Sequence[str],
+        options: dict[str, Any],
+    ) -> None:
+        """A `for` statement over the dataset in converted code."""
+        if door.level().eager:
+            loops.python_for(self, extra_test, body)
+            return
+        iterator = iter(self)
+        iterator.__autograph_for__(
+            extra_test, body, get_state, set_state, names, options
+        )
+
+    def get_single_element(self, name: str | None = None) -> Any:
+        """The only element. Raises InvalidArgumentError if there is none, or another one."""
+        tensors = raw.DatasetToSingleElement(
+            self.handle_tensor, **element.output_attrs(self._element_spec), name=name
+        )
+        return element.packed(self._element_spec, tensors)
+
+    def reduce(
+        self, initial_state: Any, reduce_func: Function, name: str | None = None
+    ) -> Any:
+        """The state after `reduce_func(state, element)` for every element.
+
+        Raises TypeError if the function changes the state's type.
+        """
+        return folding.reduced(self, initial_state, reduce_func, name)
+
+    # -- sources -------------------------------------------------------------------------
+
+    @staticmethod
+    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
+        """One element: the tensors."""
+        return making.from_tensors(tensors, name)
+
+    @staticmethod
+    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
+        """The slices of the tensors along the first dimension.
+
+        Raises ValueError for scalars and for first dimensions that differ.
+        """
+        return making.from_tensor_slices(tensors, name)
+
+    @staticmethod
+    def from_generator(
+        generator: Callable[..., Any],
+        output_types: Any = None,
+        output_shapes: Any = None,
+        args: Any = None,
+        output_signature: Any = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """What `generator(*args)` yields, called anew for every iteration.
+
+        Raises TypeError if it is not callable, or without `output_types` or
+        `output_signature`; InvalidArgumentError at an element that does not fit them.
+        """
+        return making.from_generator(
+            generator, output_types, output_shapes, args, output_signature
+        )
+
+    @staticmethod
+    def range(*args: Any, **kwargs: Any) -> Dataset:
+        """start, start + step, ... before stop, as `output_type` (int64)."""
+        return making.range_of(args, **kwargs)
+
+    @staticmethod
+    def random(
+        seed: int | None = None,
+        rerandomize_each_iteration: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Random int64 numbers below 2**32, without end."""
+        return making.random_numbers(seed, rerandomize_each_iteration, name)
+
+    @staticmethod
+    def counter(
+        start: Any = 0, step: Any = 1, dtype: Any = int64, name: str | None = None
+    ) -> Dataset:
+        """start, start + step, ... without end."""
+        kind = as_dtype(dtype)
+        first = convert.to_tensor(start, kind)
+        apart = convert.to_tensor(step, kind)
+        return (
+            Dataset.from_tensors(0, name)
+            .repeat(None)
+            .scan(first, lambda state, _: (state + apart, state))
+        )
+
+    @staticmethod
+    def list_files(
+        file_pattern: Any,
+        shuffle: bool | None = None,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """The names of the files that match, in random order unless `shuffle=False`.
+
+        Raises InvalidArgumentError if there are none.
+        """
+        return making.list_files(file_pattern, shuffle, seed, name)
+
+    @staticmethod
+    def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
+        """Elements of several datasets side by side, in the structure given."""
+        return selecting.zipped(args, datasets, name)
+
+    @staticmethod
+    def choose_from_datasets(
+        datasets: Sequence[Dataset],
+        choice_dataset: Dataset,
+        stop_on_empty_dataset: bool = True,
+    ) -> Dataset:
+        """The next element of the dataset whose number is next in `choice_dataset`."""
+        return selecting.chosen(datasets, choice_dataset, stop_on_empty_dataset)
+
+    @staticmethod
+    def sample_from_datasets(
+        datasets: Sequence[Dataset],
+        weights: Any = None,
+        seed: int | None = None,
+        stop_on_empty_dataset: bool = False,
+        rerandomize_each_iteration: bool | None = None,
+    ) -> Dataset:
+        """Elements of datasets drawn at random with the weights."""
+        return selecting.sampled(
+            datasets, weights, seed, stop_on_empty_dataset, rerandomize_each_iteration
+        )
+
+    # -- functions of elements -------------------------------------------------------------
+
+    def map(
+        self,
+        map_func: Function,
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        synchronous: bool | None = None,
+        use_unbounded_threadpool: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """`map_func` of every element, traced once.
+
+        With `num_parallel_calls` so many elements are computed at a time, in order unless
+        `deterministic=False`.
+        """
+        found = building.traced(map_func, self, "Dataset.map()")
+        if num_parallel_calls is None:
+            return building.transformed(
+                raw.MapDataset, "_MapDataset", self, found.captures,
+                structure=found.structure, f=found.graph, preserve_cardinality=True,
+                force_synchronous=bool(synchronous), name=name,
+            )  # fmt: skip
+        return building.transformed(
+            raw.ParallelMapDatasetV2, "_ParallelMapDataset", self, found.captures,
+            building.scalar(num_parallel_calls, "num_parallel_calls"),
+            structure=found.structure, f=found.graph, preserve_cardinality=True,
+            deterministic=_determinism(deterministic), name=name,
+        )  # fmt: skip
+
+    def filter(self, predicate: Function, name: str | None = None) -> Dataset:
+        """The elements for which `predicate` is true."""
+        found = building.predicate(predicate, self, "Dataset.filter()")
+        return building.transformed(
+            raw.FilterDataset, "_FilterDataset", self, found.captures,
+            predicate=found.graph, name=name,
+        )  # fmt: skip
+
+    def take_while(self, predicate: Function, name: str | None = None) -> Dataset:
+        """The elements up to the first for which `predicate` is false."""
+        found = building.predicate(predicate, self, "Dataset.take_while()")
+        return building.transformed(
+            raw.TakeWhileDataset, "_TakeWhileDataset", self, found.captures,
+            predicate=found.graph, name=name,
+        )  # fmt: skip
+
+    def scan(
+        self, initial_state: Any, scan_func: Function, name: str | None = None
+    ) -> Dataset:
+        """Elements that `scan_func(state, element)` returns behind the next state."""
+        return folding.scanned(self, initial_state, scan_func, name)
+
+    def flat_map(self, map_func: Function, name: str | None = None) -> Dataset:
+        """The elements of the datasets that `map_func` makes, one dataset after the other."""
+        found = building.traced(map_func, self, "Dataset.flat_map()")
+        return building.transformed(
+            raw.FlatMapDataset, "_FlatMapDataset", self, found.captures,
+            structure=building.inner_dataset(found, "map_func"), f=found.graph, name=name,
+        )  # fmt: skip
+
+    def interleave(
+        self,
+        map_func: Function,
+        cycle_length: Any = None,
+        block_length: Any = None,
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """The elements of `cycle_length` datasets that `map_func` makes, in turn."""
+        return selecting.interleaved(
+            self, map_func, cycle_length, block_length, num_parallel_calls,
+            _determinism(deterministic), name,
+        )  # fmt: skip
+
+    def group_by_window(
+        self,
+        key_func: Function,
+        reduce_func: Function,
+        window_size: Any = None,
+        window_size_func: Function | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Elements of one key in windows, and of each the dataset that `reduce_func` makes."""
+        return folding.grouped(
+            self, key_func, reduce_func, window_size, window_size_func, name
+        )
+
+    def bucket_by_sequence_length(
+        self,
+        element_length_func: Function,
+        bucket_boundaries: Sequence[int],
+        bucket_batch_sizes: Sequence[int],
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        pad_to_bucket_boundary: bool = False,
+        no_padding: bool = False,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Batches of elements of like lengths."""
+        return folding.bucketed(
+            self, element_length_func, bucket_boundaries, bucket_batch_sizes,
+            padded_shapes, padding_values, pad_to_bucket_boundary, no_padding,
+            drop_remainder,
+        )  # fmt: skip
+
+    def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
+        """`transformation_func(self)`. Raises TypeError unless it returns a dataset."""
+        dataset = transformation_func(self)
+        if not isinstance(dataset, Dataset):
+            raise TypeError(
+                f"`transformation_func` must return a `tf.data.Dataset` object. Got {type(dataset)}."
+            )
+        return dataset
+
+    # -- order and number ------------------------------------------------------------------
+
+    def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
+        """The elements `count` times, without end for None and -1."""
+        times = building.scalar(-1 if count is None else count, "count")
+        return building.transformed(
+            raw.RepeatDataset, "_RepeatDataset", self, times, name=name
+        )
+
+    def take(self, count: Any, name: str | None = None) -> Dataset:
+        """The first `count` elements, all for -1."""
+        number = building.scalar(count, "count")
+        return building.transformed(
+            raw.TakeDataset, "_TakeDataset", self, number, name=name
+        )
+
+    def skip(self, count: Any, name: str | None = None) -> Dataset:
+        """The elements after the first `count`, none for -1."""
+        number = building.scalar(count, "count")
+        return building.transformed(
+            raw.SkipDataset, "_SkipDataset", self, number, name=name
+        )
+
+    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
+        """Every `num_shards`th element, from number `index` on."""
+        numbers = (
+            building.scalar(num_shards, "num_shards"),
+            building.scalar(index, "index"),
+        )
+        return building.transformed(
+            raw.ShardDataset, "_ShardDataset", self, *numbers, name=name
+        )
+
+    def shuffle(
+        self,
+        buffer_size: Any,
+        seed: int | None = None,
+        reshuffle_each_iteration: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """The elements in random order, drawn from a buffer of `buffer_size`.
+
+        The same seeds give TensorFlow's order, on every run.
+        """
+        return selecting.shuffled(
+            self, buffer_size, seed, reshuffle_each_iteration, name
+        )
+
+    def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
+        """The elements, computed once and kept in memory."""
+        return building.transformed(
+            raw.CacheDataset, "CacheDataset", self,
+            convert.to_tensor(filename), name=name,
+        )  # fmt: skip
+
+    def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
+        """The elements, `buffer_size` of them computed ahead on a thread."""
+        size = building.scalar(
+            -1 if buffer_size is None else buffer_size, "buffer_size"
+        )
+        return building.transformed(
+            raw.PrefetchDataset, "_PrefetchDataset", self, size, name=name
+        )
+
+    def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
+        """The elements, then those of `dataset`. Raises TypeError if types differ."""
+        structure = element.compatible(self._element_spec, dataset.element_spec)
+        return building.transformed(
+            raw.ConcatenateDataset, "_ConcatenateDataset", self, dataset.handle_tensor,
+            structure=structure, name=name,
+        )  # fmt: skip
+
+    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
+        """(number, element) pairs."""
+        most = as_dtype(int64).max
+        return Dataset.zip((Dataset.range(start, most, name=name), self), name=name)
+
+    def unique(self, name: str | None = None) -> Dataset:
+        """The elements, without those that came before. Of one component only."""
+        if len(nest.flatten(self._element_spec)) != 1:
+            raise TypeError(
+                "`tf.data.Dataset.unique` requires the elements of the dataset to be made of one component."
+            )
+        return building.transformed(
+            raw.UniqueDataset, "_UniqueDataset", self, name=name
+        )
+
+    def ignore_errors(
+        self, log_warning: bool = False, name: str | None = None
+    ) -> Dataset:
+        """The elements that can be computed."""
+        return building.transformed(
+            raw.IgnoreErrorsDataset, "_IgnoreErrorsDataset", self,
+            log_warning=log_warning, name=name,
+        )  # fmt: skip
+
+    # -- together and apart ----------------------------------------------------------------
+
+    def batch(
+        self,
+        batch_size: Any,
+        drop_remainder: Any = False,
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """`batch_size` elements stacked into one; the last may have fewer.
+
+        Raises InvalidArgumentError at elements of different shapes.
+        """
+        return selecting.batched(
+            self, batch_size, drop_remainder, num_parallel_calls,
+            _determinism(deterministic), name,
+        )  # fmt: skip
+
+    def padded_batch(
+        self,
+        batch_size: Any,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        drop_remainder: Any = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """`batch_size` elements padded to one shape and stacked."""
+        return selecting.padded(
+            self, batch_size, padded_shapes, padding_values, drop_remainder, name
+        )
+
+    def unbatch(self, name: str | None = None) -> Dataset:
+        """The slices of each element along the first dimension."""
+        specs = nest.flatten(self._element_spec)
+        if any(s.dims == () for s in specs if hasattr(s, "dims")):
+            raise ValueError("Cannot unbatch an input with scalar components.")
+        structure = nest.map_structure(lambda s: s._unbatch(), self._element_spec)
+        return building.transformed(
+            raw.UnbatchDataset, "_UnbatchDataset", self, structure=structure, name=name
+        )
+
+    def window(
+        self,
+        size: Any,
+        shift: Any = None,
+        stride: Any = 1,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Datasets of `size` elements each, that begin `shift` elements apart."""
+        structure = nest.map_structure(DatasetSpec, self._element_spec)
+        return building.transformed(
+            raw.WindowDataset, "_WindowDataset", self,
+            building.scalar(size, "size"),
+            building.scalar(size if shift is None else shift, "shift"),
+            building.scalar(stride, "stride"), convert.to_tensor(drop_remainder),
+            structure=structure, name=name,
+        )  # fmt: skip
+
+    # -- options ---------------------------------------------------------------------------
+
+    def options(self) -> Options:
+        """The options of the dataset and of those it is made of."""
+        return self._options
+
+    def with_options(self, options: Options, name: str | None = None) -> Dataset:
+        """The same elements with `options` added."""
+        made = building.transformed(
+            raw.OptionsDataset,
+            "_OptionsDataset",
+            self,
+            serialized_options="",
+            name=name,
+        )
+        made._options = self._options.merge(options)
+        return made
+
+
+def _determinism(deterministic: bool | None) -> str:
+    return {None: "default", True: "true", False: "false"}[deterministic]
+
+
+def _bind(handle: Any, element_spec: Any) -> Dataset:
+    return building.made("_VariantDataset", handle, element_spec)
+
+
+building.install(Dataset)
+DatasetSpec.kind = Dataset
+DatasetSpec.bind = _bind

@@ -1,0 +1,205 @@
+"""Iterators and optionals as Python sees them, eagerly and in graphs.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/data/Iterator and
+https://www.tensorflow.org/api_docs/python/tf/experimental/Optional.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from intaglio.autograph import loops
+from intaglio.base import errors
+from intaglio.base.composite import CompositeTensor
+from intaglio.data import element
+from intaglio.data.iterators import IteratorResource
+from intaglio.data.specs import IteratorSpec, OptionalSpec
+from intaglio.op import door, raw
+from intaglio.op.tensor import Tensor
+from intaglio.runtime.eager import EagerTensor, from_array
+from intaglio.runtime.resources import DEVICE
+from intaglio.trace import control_flow
+
+
+class Iterator(CompositeTensor):
+    """Goes through the elements of a dataset; a graph that takes it goes on where others were.
+
+    Eagerly the end is StopIteration; in graphs, and for `get_next`, OutOfRangeError.
+    """
+
+    def __init__(self, handle: Any, element_spec: Any) -> None:
+        self.handle_tensor = handle
+        self._element_spec = element_spec
+        self._resource: IteratorResource | None = (
+            handle._array if isinstance(handle, EagerTensor) else None
+        )
+        self._pack: Callable[[Any], Any] = element.packer(element_spec)
+
+    @property
+    def element_spec(self) -> Any:
+        """The structure of the elements' types."""
+        return self._element_spec
+
+    @property
+    def _type_spec(self) -> IteratorSpec:
+        return IteratorSpec(self._element_spec)
+
+    @property
+    def _iterator_resource(self) -> Any:
+        return self.handle_tensor
+
+    def __iter__(self) -> Iterator:
+        return self
+
+    def __next__(self) -> Any:
+        if self._resource is None or not door.level().eager:
+            return self._recorded()
+        try:
+            return self._pack(self._resource.next())
+        except errors.OpError as e:
+            raise _named(e, "IteratorGetNext") from None
+
+    def next(self) -> Any:
+        """The next element; the same as `next(iterator)`."""
+        return self.__next__()
+
+    def get_next(self) -> Any:
+        """The next element. Raises OutOfRangeError after the last."""
+        if door.level().eager:
+            try:
+                return self.__next__()
+            except StopIteration:
+                raise errors.OutOfRangeError(
+                    None, None, "End of sequence [Op:IteratorGetNext] name: "
+                ) from None
+        return self._recorded()
+
+    def _recorded(self) -> Any:
+        tensors = raw.IteratorGetNext(
+            self.handle_tensor, **element.output_attrs(self._element_spec)
+        )
+        return element.packed(self._element_spec, tensors)
+
+    def get_next_as_optional(self) -> Optional:
+        """The next element as an optional, empty after the last."""
+        handle = raw.IteratorGetNextAsOptional(
+            self.handle_tensor, **element.output_attrs(self._element_spec)
+        )
+        return Optional(handle, self._element_spec)
+
+    def __autograph_for__(
+        self,
+        extra_test: Any,
+        body: Callable[[Any], None],
+        get_state: Any,
+        set_state: Any,
+        names: Sequence[str],
+        options: dict[str, Any],
+    ) -> None:
+        """A `for` statement over the iterator in converted code."""
+        loops.for_each(
+            self, self._has_next, self.__next__, extra_test, body,
+            get_state, set_state, names, options,
+        )  # fmt: skip
+
+    def _has_next(self) -> Tensor:
+        return raw.IteratorHasNext(self.handle_tensor)
+
+    def __autograph_next__(self, default: Any) -> Any:
+        """`next(iterator, default)` in converted code."""
+        if door.level().eager:
+            return next(self, default)
+        optional = self.get_next_as_optional()
+        return optional.value_or(default)
+
+    def __repr__(self) -> str:
+        return f"<Iterator element_spec={self._element_spec}>"
+
+
+def _named(error: errors.OpError, op: str) -> errors.OpError:
+    """The error as eager ops raise it."""
+    if "[Op:" not in error.message:
+        error._message = f"{{{{function_node __wrapped__{op}_device_{DEVICE}}}}} {error.message} [Op:{op}] name: "
+    return error
+
+
+class Optional(CompositeTensor):
+    """A value that may be missing."""
+
+    def __init__(self, handle: Any, element_spec: Any) -> None:
+        self.handle_tensor = handle
+        self._element_spec = element_spec
+
+    @property
+    def element_spec(self) -> Any:
+        """The structure of the value's types."""
+        return self._element_spec
+
+    @property
+    def _type_spec(self) -> OptionalSpec:
+        return OptionalSpec(self._element_spec)
+
+    def has_value(self, name: str | None = None) -> Any:
+        """A bool tensor: whether there is a value."""
+        return raw.OptionalHasValue(self.handle_tensor, name=name)
+
+    def get_value(self, name: str | None = None) -> Any:
+        """The value. Raises InvalidArgumentError if there is none."""
+        tensors = raw.OptionalGetValue(
+            self.handle_tensor, **element.output_attrs(self._element_spec), name=name
+        )
+        return element.packed(self._element_spec, tensors)
+
+    def value_or(self, default: Any) -> Any:
+        """The value, or `default`: a choice in a graph."""
+        from_default = element.normalized(default)
+        return control_flow.cond(self.has_value(), self.get_value, lambda: from_default)
+
+    @staticmethod
+    def from_value(value: Any) -> Optional:
+        """An optional with the value."""
+        value = element.normalized(value)
+        structure = element.spec_of(value)
+        handle = raw.OptionalFromValue(element.flat_tensors(structure, value))
+        return Optional(handle, structure)
+
+    @staticmethod
+    def empty(element_spec: Any) -> Optional:
+        """An optional without a value, that could have one of `element_spec`."""
+        return Optional(raw.OptionalNone(), element_spec)
+
+
+class NumpyIterator:
+    """The elements of a dataset with arrays in the place of tensors."""
+
+    def __init__(self, iterator: Iterator) -> None:
+        self._iterator = iterator
+
+    def __iter__(self) -> NumpyIterator:
+        return self
+
+    def __next__(self) -> Any:
+        return element.as_numpy(next(self._iterator))
+
+    def next(self) -> Any:
+        """The next element."""
+        return self.__next__()
+
+
+def begin(dataset: Any) -> Iterator:
+    """An iterator at the dataset's first element, eager or recorded."""
+    structure = dataset.element_spec
+    if door.level().eager:
+        resource = IteratorResource()
+        resource.begin(dataset.handle_tensor._array)
+        return Iterator(from_array(resource), structure)
+    handle = raw.AnonymousIteratorV3(**element.output_attrs(structure))
+    raw.MakeIterator(dataset.handle_tensor, handle)
+    return Iterator(handle, structure)
+
+
+IteratorSpec.kind = Iterator
+IteratorSpec.bind = Iterator
+OptionalSpec.kind = Optional
+OptionalSpec.bind = Optional

@@ -1,0 +1,286 @@
+"""Iterators and optionals as values of graphs: resources, and the ops on them."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import errors
+from intaglio.base.dtypes import (
+    BY_NUMPY,
+    RESOURCE_MARKER,
+    VARIANT_MARKER,
+    int64,
+    resource,
+    variant,
+)
+from intaglio.base.dtypes import bool_ as boolean
+from intaglio.data.stage import ELEMENTS, OUTPUTS, Advance, Element, Stage
+from intaglio.op.op import Op, op
+from intaglio.op.spec import Spec
+
+END = "End of sequence"
+
+
+class IteratorResource:
+    """The value behind an iterator's handle: an open stage and an element looked at early."""
+
+    __slots__ = ("__weakref__", "_advance", "_ahead", "_lock", "count")
+
+    dtype = RESOURCE_MARKER
+    shape: tuple[int, ...] = ()
+    ndim = 0
+    size = 1
+    spec = None
+
+    def __init__(self) -> None:
+        self._advance: Advance | None = None
+        self._ahead: Element | None = None
+        self._lock = threading.Lock()
+        self.count = 0
+
+    def begin(self, stage: Stage) -> None:
+        """Starts at the first element of the stage."""
+        with self._lock:
+            self._advance, self._ahead, self.count = stage.open(), None, 0
+
+    def next(self) -> Element:
+        """The next element. Raises StopIteration at the end."""
+        with self._lock:
+            if self._ahead is not None:
+                found, self._ahead = self._ahead, None
+            else:
+                found = self._step()
+            self.count += 1
+            return found
+
+    def has_next(self) -> bool:
+        """True if `next` will return an element; computes it."""
+        with self._lock:
+            if self._ahead is None:
+                try:
+                    self._ahead = self._step()
+                except StopIteration:
+                    return False
+            return True
+
+    def _step(self) -> Element:
+        if self._advance is None:
+            raise errors.FailedPreconditionError(
+                None,
+                None,
+                "GetNext() failed because the iterator has not been initialized. Ensure that "
+                "you have run the initializer operation for this iterator before getting "
+                "the next element.",
+            )
+        return self._advance()
+
+
+class OptionalValue:
+    """The value of an optional tensor: the components, or None."""
+
+    __slots__ = ("components",)
+
+    dtype = VARIANT_MARKER
+    shape: tuple[int, ...] = ()
+    ndim = 0
+    size = 1
+
+    def __init__(self, components: Element | None) -> None:
+        self.components = components
+
+
+def component_specs(types: Any, dims: Any) -> list[Spec]:
+    """The specs of an element's components."""
+    return [Spec(t, d) for t, d in zip(types, dims, strict=True)]
+
+
+def checked(element: Element, types: Any) -> list[Any]:
+    """An element's arrays. Raises InvalidArgumentError if they are not of the types declared."""
+    if len(element) != len(types):
+        raise errors.invalid_argument(
+            f"Number of components does not match: expected {len(types)} types but got {len(element)}."
+        )
+    for index, (array, wanted) in enumerate(zip(element, types, strict=True)):
+        if array.dtype != wanted.numpy and BY_NUMPY.get(array.dtype) is not wanted:
+            raise errors.invalid_argument(
+                f"Data type mismatch at component {index}: expected {wanted.name} but got {array.dtype}."
+            )
+    return list(element)
+
+
+class IteratorOp(Op):
+    """An op on an iterator, in program order."""
+
+    stateful = True
+    differentiable = False
+
+
+@op
+class AnonymousIteratorV3(IteratorOp):
+    """An iterator that only its handle refers to."""
+
+    signature = f"; {ELEMENTS} -> handle: resource"
+
+    def infer(self) -> Spec:
+        return Spec(resource, ())
+
+    def kernel(self):
+        return IteratorResource()
+
+
+@op
+class MakeIterator(IteratorOp):
+    """Starts the iterator at the dataset's first element."""
+
+    signature = "dataset: variant, iterator: resource; -> "
+
+    def infer(self) -> None:
+        return None
+
+    def kernel(self, dataset, iterator):
+        iterator.begin(dataset)
+
+
+@op
+class IteratorGetNext(IteratorOp):
+    """The next element; OutOfRangeError after the last."""
+
+    signature = f"iterator: resource; {ELEMENTS} -> components: *output_types"
+
+    def infer(self, output_types, output_shapes) -> Any:
+        return [component_specs(output_types, output_shapes)]
+
+    def kernel(self, iterator, output_types):
+        try:
+            return checked(iterator.next(), output_types)
+        except StopIteration:
+            raise errors.OutOfRangeError(None, None, END) from None
+
+
+@op
+class IteratorHasNext(IteratorOp):
+    """Whether there is a next element, which the iterator keeps; an op of our own."""
+
+    signature = "iterator: resource; -> more: bool"
+
+    def infer(self) -> Spec:
+        return Spec(boolean, ())
+
+    def kernel(self, iterator):
+        return np.bool_(iterator.has_next())
+
+
+@op
+class IteratorGetNextAsOptional(IteratorOp):
+    """The next element, or nothing, as an optional."""
+
+    signature = f"iterator: resource; {ELEMENTS} -> optional: variant"
+
+    def infer(self) -> Spec:
+        return Spec(variant, ())
+
+    def kernel(self, iterator):
+        try:
+            return OptionalValue(iterator.next())
+        except StopIteration:
+            return OptionalValue(None)
+
+
+class OptionalOp(Op):
+    """An op on optionals."""
+
+    differentiable = False
+
+
+@op
+class OptionalFromValue(OptionalOp):
+    """An optional with these components."""
+
+    signature = "components: *Toutput_types; -> optional: variant"
+
+    def infer(self) -> Spec:
+        return Spec(variant, ())
+
+    def kernel(self, components):
+        return OptionalValue(tuple(components))
+
+
+@op
+class OptionalNone(OptionalOp):
+    """An optional without a value."""
+
+    signature = "; -> optional: variant"
+
+    def infer(self) -> Spec:
+        return Spec(variant, ())
+
+    def kernel(self):
+        return OptionalValue(None)
+
+
+@op
+class OptionalHasValue(OptionalOp):
+    """Whether there is a value."""
+
+    signature = "optional: variant; -> has_value: bool"
+
+    def infer(self) -> Spec:
+        return Spec(boolean, ())
+
+    def kernel(self, optional):
+        return np.bool_(optional.components is not None)
+
+
+@op
+class OptionalGetValue(OptionalOp):
+    """The optional's components; InvalidArgumentError if there are none."""
+
+    signature = f"optional: variant; {ELEMENTS} -> components: *output_types"
+
+    def infer(self, output_types, output_shapes) -> Any:
+        return [component_specs(output_types, output_shapes)]
+
+    def kernel(self, optional, output_types):
+        if optional.components is None:
+            raise errors.invalid_argument("The given optional does not have a value.")
+        return checked(optional.components, output_types)
+
+
+@op
+class DatasetToSingleElement(IteratorOp):
+    """The only element of a dataset."""
+
+    signature = f"dataset: variant; {OUTPUTS} -> components: *output_types"
+
+    def infer(self, output_types, output_shapes) -> Any:
+        return [component_specs(output_types, output_shapes)]
+
+    def kernel(self, dataset, output_types):
+        advance = dataset.open()
+        try:
+            element = advance()
+        except StopIteration:
+            raise errors.invalid_argument("Dataset was empty.") from None
+        try:
+            advance()
+        except StopIteration:
+            return checked(element, output_types)
+        raise errors.invalid_argument("Dataset had more than one element.")
+
+
+@op
+class DatasetCardinality(OptionalOp):
+    """The number of elements, -1 for infinitely many, -2 if it is not known."""
+
+    signature = (
+        "input_dataset: variant; cardinality_options: str = '' -> cardinality: int64"
+    )
+
+    def infer(self) -> Spec:
+        return Spec(int64, ())
+
+    def kernel(self, input_dataset):
+        return np.int64(input_dataset.cardinality)

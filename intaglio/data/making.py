@@ -1,0 +1,242 @@
+"""Datasets made of tensors, numbers, Python generators and file names.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/data/Dataset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import nest, shapes
+from intaglio.base.dtypes import as_dtype, from_numpy, int64
+from intaglio.base.shapes import compatible
+from intaglio.data import building, element, files
+from intaglio.data.seeds import dataset_seeds
+from intaglio.op import convert, raw
+from intaglio.op.tensor import Tensor
+from intaglio.ops.python_call import Token
+from intaglio.runtime.eager import EagerTensor
+from intaglio.trace.type_spec import TensorSpec
+
+
+def from_tensors(tensors: Any, name: str | None) -> Any:
+    """One element."""
+    value = element.normalized(tensors)
+    structure = element.spec_of(value)
+    handle = raw.TensorDataset(
+        element.flat_tensors(structure, value),
+        output_shapes=element.output_attrs(structure)["output_shapes"],
+        name=name,
+    )
+    return building.made("_TensorDataset", handle, structure)
+
+
+def from_tensor_slices(tensors: Any, name: str | None) -> Any:
+    """The slices along the first dimension."""
+    value = element.normalized(tensors)
+    whole = element.spec_of(value)
+    structure = nest.map_structure(lambda spec: spec._unbatch(), whole)
+    lengths = [
+        s.dims[0] for s in element.flat_specs(whole) if s.dims and s.dims[0] is not None
+    ]
+    for length in lengths[1:]:
+        if length != lengths[0]:
+            raise ValueError(f"Dimensions {lengths[0]} and {length} are not compatible")
+    handle = raw.TensorSliceDataset(
+        element.flat_tensors(whole, value),
+        output_shapes=element.output_attrs(structure)["output_shapes"],
+        name=name,
+    )
+    return building.made("_TensorSliceDataset", handle, structure)
+
+
+def range_of(
+    args: Sequence[Any], output_type: Any = None, name: str | None = None
+) -> Any:
+    """A range of numbers. Raises ValueError unless there are one to three arguments."""
+    if not 1 <= len(args) <= 3:
+        raise ValueError(
+            f"Invalid `args`. The length of `args` should be between 1 and 3 but was {len(args)}."
+        )
+    start, stop, step = {1: (0, *args, 1), 2: (*args, 1)}.get(len(args), args)
+    kind = int64 if output_type is None else as_dtype(output_type)
+    structure = TensorSpec((), kind)
+    handle = raw.RangeDataset(
+        building.scalar(start, "start"),
+        building.scalar(stop, "stop"),
+        building.scalar(step, "step"),
+        **element.output_attrs(structure),
+        name=name,
+    )
+    return building.made("_RangeDataset", handle, structure)
+
+
+def random_numbers(seed: int | None, rerandomize: bool | None, name: str | None) -> Any:
+    """Random int64 numbers without end."""
+    first, second = dataset_seeds(seed)
+    seeds = (np.int64(first), np.int64(second))
+    structure = TensorSpec((), int64)
+    generator, _ = raw.AnonymousSeedGenerator(*seeds, bool(rerandomize))
+    handle = raw.RandomDatasetV2(
+        *seeds,
+        generator,
+        rerandomize_each_iteration=bool(rerandomize),
+        **element.output_attrs(structure),
+        name=name,
+    )
+    return building.made("_RandomDataset", handle, structure)
+
+
+def list_files(
+    pattern: Any, shuffle: bool | None, seed: int | None, name: str | None
+) -> Any:
+    """The names of the files that match the patterns."""
+    tensor = convert.to_tensor(pattern)
+    names = raw.MatchingFiles(tensor)
+    if isinstance(names, EagerTensor):
+        files.demand_matches(names._array, tensor._array)  # type: ignore[attr-defined]
+    dataset = from_tensor_slices(names, name)
+    if shuffle is None or shuffle:
+        count = raw.Maximum(raw.Size(names, out_type=int64), np.int64(1))
+        dataset = dataset.shuffle(count, seed=seed)
+    return dataset
+
+
+# -- generators ----------------------------------------------------------------------------
+
+
+def from_generator(
+    generator: Callable[..., Any],
+    output_types: Any,
+    output_shapes: Any,
+    args: Any,
+    output_signature: Any,
+) -> Any:
+    """What a Python generator yields, as a dataset in a dataset of the arguments."""
+    if not callable(generator):
+        raise TypeError("`generator` must be a Python callable.")
+    structure = _signature(output_types, output_shapes, output_signature)
+    given = tuple(convert.to_tensor(a) for a in args) if args else ()
+    token = Token.of(_reader(generator, structure))
+
+    def elements(*arguments: Any) -> Any:
+        handle = raw.PythonGeneratorDataset(
+            list(arguments[: len(given)]),
+            token=token,
+            **element.output_attrs(structure),
+        )
+        return building.made("_GeneratorDataset", handle, structure)
+
+    return from_tensors(given or 0, None).flat_map(elements)
+
+
+def _signature(output_types: Any, output_shapes: Any, output_signature: Any) -> Any:
+    if output_signature is not None:
+        if output_types is not None or output_shapes is not None:
+            raise TypeError(
+                "The `output_signature` argument can not be used together with the "
+                "`output_types` or `output_shapes` arguments."
+            )
+        for spec in nest.flatten(output_signature):
+            if not hasattr(spec, "_component_specs"):
+                raise TypeError(
+                    "`output_signature` must contain objects that are subclass of "
+                    f"`tf.TypeSpec` but found {type(spec)} which is not."
+                )
+        return _as_structure(output_signature)
+    if output_types is None:
+        raise TypeError(
+            "Either `output_signature` or `output_types` must be specified."
+        )
+    types = nest.map_structure(as_dtype, _as_structure(output_types))
+    if output_shapes is None:
+        return nest.map_structure(lambda t: TensorSpec(None, t), types)
+    given = nest.flatten_up_to(types, output_shapes)
+    return nest.pack_sequence_as(
+        types,
+        [
+            TensorSpec(shape, kind)
+            for shape, kind in zip(given, nest.flatten(types), strict=True)
+        ],
+    )
+
+
+def _as_structure(value: Any) -> Any:
+    """Lists of specs as tuples: in elements, lists are tensors."""
+    if isinstance(value, list):
+        return tuple([_as_structure(v) for v in value])
+    return value
+
+
+def _reader(generator: Callable[..., Any], structure: Any) -> Callable[..., Any]:
+    """The generator's elements as tuples of arrays, checked."""
+    single = type(structure) is TensorSpec
+
+    def read(*arguments: Any) -> Iterator[tuple[Any, ...]]:
+        given = [a[()] if a.ndim == 0 else np.array(a) for a in arguments]
+        for value in generator(*given):
+            yield (
+                (_component(value, structure),)
+                if single
+                else _components(value, structure)
+            )
+
+    return read
+
+
+def _components(value: Any, structure: Any) -> tuple[Any, ...]:
+    try:
+        values = nest.flatten_up_to(structure, value)
+    except (TypeError, ValueError) as e:
+        raise TypeError(
+            "`generator` yielded an element that did not match the expected structure. The "
+            f"expected structure was {_types(structure)}, but the yielded element was {value}."
+        ) from e
+    return tuple(
+        [
+            array
+            for spec, v in zip(nest.flatten(structure), values, strict=True)
+            for array in _arrays(v, spec)
+        ]
+    )
+
+
+def _types(structure: Any) -> Any:
+    return nest.map_structure(lambda s: getattr(s, "dtype", s), structure)
+
+
+def _arrays(value: Any, spec: Any) -> list[Any]:
+    if type(spec) is TensorSpec:
+        return [_component(value, spec)]
+    return [t._array for t in spec.to_tensors(value)]
+
+
+def _component(value: Any, spec: TensorSpec) -> Any:
+    """A yielded value as an array of the declared type. Raises TypeError if it is not."""
+    if isinstance(value, Tensor):
+        array: Any = value._array  # type: ignore[attr-defined]
+        fits = value.dtype is spec.dtype
+    else:
+        try:
+            array = (
+                np.asarray(value, spec.dtype.numpy)
+                if spec.dtype.numpy != np.dtype(object)
+                else convert.to_array(value, spec.dtype)
+            )
+            fits = from_numpy(array.dtype) is spec.dtype
+        except (TypeError, ValueError):
+            array, fits = None, False
+    if not fits:
+        raise TypeError(
+            "`generator` yielded an element that could not be converted to the expected type."
+            f" The expected type was {spec.dtype.name}, but the yielded element was {value}."
+        )
+    if not compatible(array.shape, spec.dims):
+        raise TypeError(
+            f"`generator` yielded an element of shape {array.shape} where an element of shape "
+            f"{shapes.text(spec.dims)} was expected."
+        )
+    return array

@@ -1,0 +1,137 @@
+"""The datasets of files as classes: lines of text, records.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/data/TextLineDataset,
+https://www.tensorflow.org/api_docs/python/tf/data/TFRecordDataset and
+https://www.tensorflow.org/api_docs/python/tf/data/FixedLengthRecordDataset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import string
+from intaglio.data import building
+from intaglio.data.dataset import Dataset
+from intaglio.op import convert, raw
+from intaglio.trace.type_spec import TensorSpec
+
+_LINES = TensorSpec((), string)
+
+
+class _FileDataset(Dataset):
+    """Elements of files named by a tensor, or by the elements of a dataset."""
+
+    def __init__(
+        self, filenames: Any, read: Callable[[Any], Any], num_parallel_reads: Any
+    ) -> None:
+        names = (
+            filenames
+            if building.is_dataset(filenames)
+            else Dataset.from_tensor_slices(_flat(filenames))
+        )
+        if getattr(names.element_spec, "dtype", None) is not string:
+            raise TypeError(
+                "The `filenames` argument must contain `tf.string` elements. Got "
+                f"{getattr(names.element_spec, 'dtype', names.element_spec)!r} elements."
+            )
+
+        def of_file(name: Any) -> Any:
+            return building.made("_FileDataset", read(name), _LINES)
+
+        if num_parallel_reads is None:
+            found = names.flat_map(of_file)
+        else:
+            found = names.interleave(
+                of_file,
+                cycle_length=num_parallel_reads,
+                num_parallel_calls=num_parallel_reads,
+            )
+        super().__init__(found.handle_tensor, _LINES)
+
+
+def _flat(filenames: Any) -> Any:
+    tensor = convert.to_tensor(filenames, string)
+    return raw.Reshape(tensor, np.array([-1], np.int32))
+
+
+def _text(value: Any) -> Any:
+    return convert.to_tensor("" if value is None else value, string)
+
+
+def _number(value: Any) -> Any:
+    return building.scalar(0 if value is None else value, "buffer_size")
+
+
+class TextLineDatasetV2(_FileDataset):
+    """The lines of text files, without their ends.
+
+    Raises NotFoundError at the first line of a file that is not there.
+    """
+
+    def __init__(
+        self,
+        filenames: Any,
+        compression_type: Any = None,
+        buffer_size: Any = None,
+        num_parallel_reads: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(
+            filenames,
+            lambda n: raw.TextLineDataset(
+                n, _text(compression_type), _number(buffer_size), name=name
+            ),
+            num_parallel_reads,
+        )
+
+
+class TFRecordDatasetV2(_FileDataset):
+    """The records of TFRecord files. Raises DataLossError at a corrupted record."""
+
+    def __init__(
+        self,
+        filenames: Any,
+        compression_type: Any = None,
+        buffer_size: Any = None,
+        num_parallel_reads: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(
+            filenames,
+            lambda n: raw.TFRecordDataset(
+                n, _text(compression_type), _number(buffer_size), name=name
+            ),
+            num_parallel_reads,
+        )
+
+
+class FixedLengthRecordDatasetV2(_FileDataset):
+    """Records of `record_bytes` bytes, between a head and a foot that are left out."""
+
+    def __init__(
+        self,
+        filenames: Any,
+        record_bytes: Any,
+        header_bytes: Any = None,
+        footer_bytes: Any = None,
+        buffer_size: Any = None,
+        compression_type: Any = None,
+        num_parallel_reads: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(
+            filenames,
+            lambda n: raw.FixedLengthRecordDatasetV2(
+                n, _number(header_bytes), _number(record_bytes), _number(footer_bytes),
+                _number(buffer_size), _text(compression_type), name=name,
+            ),
+            num_parallel_reads,
+        )  # fmt: skip
+
+
+TextLineDataset = TextLineDatasetV2
+TFRecordDataset = TFRecordDatasetV2
+FixedLengthRecordDataset = FixedLengthRecordDatasetV2

@@ -1,0 +1,89 @@
+"""Seeds of shuffled and random datasets: TensorFlow's own sequence of numbers.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/random/set_seed.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from typing import Any
+
+from intaglio.base.dtypes import RESOURCE_MARKER, resource, variant
+from intaglio.op.op import Op, op
+from intaglio.op.spec import Spec
+from intaglio.ops import philox
+from intaglio.runtime.random_state import op_seeds
+
+_BATCH = 256  # blocks drawn at a time
+
+
+class Samples:
+    """The uint32 numbers of one Philox stream, one after the other."""
+
+    __slots__ = ("_at", "_numbers", "_stream")
+
+    def __init__(self, seed: int, seed2: int) -> None:
+        self._stream = philox.from_seed(seed, seed2)
+        self._numbers: list[int] = []
+        self._at = 0
+
+    def next(self) -> int:
+        """The next number."""
+        if self._at == len(self._numbers):
+            count = _BATCH if self._numbers else 4
+            self._numbers = philox.blocks(self._stream, count).ravel().tolist()
+            self._stream = self._stream.skipped(count)
+            self._at = 0
+        number = self._numbers[self._at]
+        self._at += 1
+        return number
+
+
+class SeedGenerator:
+    """Gives every iteration its two seeds: new ones, or always the same."""
+
+    dtype = RESOURCE_MARKER
+    shape: tuple[int, ...] = ()
+    ndim = 0
+    size = 1
+    spec = None
+
+    def __init__(self, seed: int, seed2: int, reshuffle: bool) -> None:
+        self._fixed = None if reshuffle else (seed, seed2)
+        self._samples = Samples(seed, seed2)
+        self._lock = threading.Lock()
+
+    def seeds(self) -> tuple[int, int]:
+        """The seeds of the next iteration."""
+        if self._fixed:
+            return self._fixed
+        with self._lock:
+            return self._samples.next(), self._samples.next()
+
+
+@op
+class AnonymousSeedGenerator(Op):
+    """A seed generator that only its handle refers to."""
+
+    signature = "seed: int64, seed2: int64, reshuffle: bool; -> handle: resource, deleter: variant"
+    stateful = True
+    droppable = True
+    differentiable = False
+
+    def infer(self) -> Any:
+        return Spec(resource, ()), Spec(variant, ())
+
+    def kernel(self, seed, seed2, reshuffle):
+        if not int(seed) and not int(seed2):
+            seed, seed2 = secrets.randbits(63), secrets.randbits(63)
+        made = SeedGenerator(int(seed), int(seed2), bool(reshuffle))
+        return made, made
+
+
+def dataset_seeds(seed: int | None) -> tuple[int, int]:
+    """The two seeds for a dataset that the user gave `seed`; (0, 0) for none at all."""
+    first, second = op_seeds(seed)
+    if (seed is not None or first or second) and not (first or second):
+        return 0, 2**63 - 1
+    return first, second

@@ -1,0 +1,206 @@
+"""Transformations with more than one step: shuffle, batches, zip, interleave, choosing.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/data/Dataset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import nest
+from intaglio.base.dtypes import int64
+from intaglio.data import building, element
+from intaglio.data.seeds import dataset_seeds
+from intaglio.data.stage import AUTOTUNE
+from intaglio.op import convert, raw
+
+
+def shuffled(
+    dataset: Any, buffer_size: Any, seed: int | None, reshuffle: bool | None, name: Any
+) -> Any:
+    """The elements in random order."""
+    first, second = dataset_seeds(seed)
+    again = reshuffle is None or bool(reshuffle)
+    seeds = (np.int64(first), np.int64(second))
+    generator, _ = raw.AnonymousSeedGenerator(*seeds, again)
+    return building.transformed(
+        raw.ShuffleDatasetV3, "_ShuffleDataset", dataset,
+        building.scalar(buffer_size, "buffer_size"), *seeds, generator,
+        reshuffle_each_iteration=again, name=name,
+    )  # fmt: skip
+
+
+def batched(
+    dataset: Any,
+    batch_size: Any,
+    drop: Any,
+    parallel: Any,
+    deterministic: str,
+    name: Any,
+) -> Any:
+    """Elements stacked into batches."""
+    size = building.scalar(batch_size, "batch_size")
+    drops = convert.to_tensor(drop, name="drop_remainder")
+    known = building.constant(size) if building.constant(drops) else None
+    structure = building.batched(dataset.element_spec, known)
+    if parallel is None or parallel == 0:
+        return building.transformed(
+            raw.BatchDatasetV2, "_BatchDataset", dataset, size, drops,
+            structure=structure, name=name,
+        )  # fmt: skip
+    return building.transformed(
+        raw.ParallelBatchDataset, "_ParallelBatchDataset", dataset, size,
+        building.scalar(parallel, "num_parallel_calls"), drops,
+        structure=structure, deterministic=deterministic, name=name,
+    )  # fmt: skip
+
+
+def padded(
+    dataset: Any, batch_size: Any, shapes: Any, values: Any, drop: Any, name: Any
+) -> Any:
+    """Elements padded to one shape and stacked."""
+    size = building.scalar(batch_size, "batch_size")
+    drops = convert.to_tensor(drop, name="drop_remainder")
+    known = building.constant(size) if building.constant(drops) else None
+    vectors, structure = building.padded_specs(dataset.element_spec, shapes, known)
+    padding = building.padding(dataset.element_spec, values)
+    handle = raw.PaddedBatchDatasetV2(
+        dataset.handle_tensor, size, vectors, padding, drops,
+        output_shapes=element.output_attrs(structure)["output_shapes"], name=name,
+    )  # fmt: skip
+    return building.made("_PaddedBatchDataset", handle, structure)
+
+
+def zipped(args: tuple[Any, ...], datasets: Any, name: str | None) -> Any:
+    """Elements side by side. Raises TypeError for what is no dataset."""
+    if not args and datasets is None:
+        raise TypeError("Must pass at least one dataset to `zip`.")
+    if args and datasets is not None:
+        raise TypeError("Both `*args` and `datasets` cannot be set.")
+    whole = datasets if datasets is not None else args[0] if len(args) == 1 else args
+    flat = nest.flatten(whole)
+    for dataset in flat:
+        if not building.is_dataset(dataset):
+            listed = isinstance(whole, list)
+            raise TypeError(
+                "Invalid input to `zip`. Inputs are expected to be (nested) structures of "
+                "`tf.data.Dataset` objects"
+                + (". Python `list` is not supported and you should use `tuple` instead." if listed
+                else f" but encountered object of type {type(dataset)}.")
+            )  # fmt: skip
+    structure = nest.pack_sequence_as(whole, [d.element_spec for d in flat])
+    handle = raw.ZipDataset(
+        [d.handle_tensor for d in flat], **element.output_attrs(structure), name=name
+    )
+    return building.made("_ZipDataset", handle, structure)
+
+
+def interleaved(
+    dataset: Any,
+    function: Callable[..., Any],
+    cycle_length: Any,
+    block_length: Any,
+    parallel: Any,
+    deterministic: str,
+    name: str | None,
+) -> Any:
+    """The elements of several datasets in turn."""
+    found = building.traced(function, dataset, "Dataset.interleave()")
+    structure = building.inner_dataset(found, "map_func")
+    cycle = AUTOTUNE if cycle_length is None else cycle_length
+    block = building.scalar(1 if block_length is None else block_length, "block_length")
+    if parallel is None:
+        cycle = CYCLE if building.constant(cycle) == AUTOTUNE else cycle
+        return building.transformed(
+            raw.InterleaveDataset, "_InterleaveDataset", dataset, found.captures,
+            building.scalar(cycle, "cycle_length"), block,
+            structure=structure, f=found.graph, name=name,
+        )  # fmt: skip
+    automatic = np.int64(AUTOTUNE)
+    return building.transformed(
+        raw.ParallelInterleaveDatasetV4, "_ParallelInterleaveDataset", dataset,
+        found.captures, building.scalar(cycle, "cycle_length"), block, automatic,
+        automatic, building.scalar(parallel, "num_parallel_calls"),
+        structure=structure, f=found.graph, deterministic=deterministic, name=name,
+    )  # fmt: skip
+
+
+# How many datasets are open at a time if the user names no number.
+CYCLE = 4
+
+
+def chosen(datasets: Sequence[Any], choices: Any, stop: bool) -> Any:
+    """The next element of the dataset that the choices name."""
+    if not datasets:
+        raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
+    spec = choices.element_spec
+    if getattr(spec, "dtype", None) is not int64 or not spec.is_subtype_of(
+        type(spec)((), int64)
+    ):
+        raise TypeError(
+            "Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` "
+            f"tensors but are {spec}."
+        )
+    return _directed(choices, datasets, stop)
+
+
+def _directed(selector: Any, datasets: Sequence[Any], stop: bool) -> Any:
+    structure = datasets[0].element_spec
+    for other in datasets[1:]:
+        structure = element.compatible(structure, other.element_spec)
+    handle = raw.DirectedInterleaveDataset(
+        selector.handle_tensor,
+        [d.handle_tensor for d in datasets],
+        **element.output_attrs(structure),
+        stop_on_empty_dataset=stop,
+    )
+    return building.made("_DirectedInterleaveDataset", handle, structure)
+
+
+def sampled(
+    datasets: Sequence[Any],
+    weights: Any,
+    seed: int | None,
+    stop: bool,
+    rerandomize: bool | None,
+) -> Any:
+    """Elements of datasets drawn at random.
+
+    Raises ValueError if there are no datasets, or not as many weights.
+    """
+    if not datasets:
+        raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
+    if len(datasets) == 1:
+        return datasets[0]
+    dataset_class = type(datasets[0])
+    if building.is_dataset(weights):
+        selector = weights.map(lambda p: raw.Log(p))
+        logits: Any = None
+    else:
+        selector, logits = None, _logits(weights, len(datasets))
+    numbers = dataset_class.random(seed, rerandomize).batch(2)
+
+    def draw(*given: Any) -> Any:
+        odds = raw.ExpandDims(given[0], 0) if logits is None else logits
+        return raw.Squeeze(
+            raw.StatelessMultinomial(odds, np.int32(1), given[-1]), axis=[0, 1]
+        )
+
+    if selector is not None:
+        numbers = dataset_class.zip((selector, numbers))
+    return _directed(numbers.map(draw), datasets, stop)
+
+
+def _logits(weights: Any, count: int) -> Any:
+    if weights is None:
+        return np.ones((1, count), np.float32)
+    tensor = convert.to_tensor(weights)
+    if tensor.dims is not None and tensor.dims != (count,):
+        raise ValueError(
+            "Invalid `weights`. The shape of `weights` should be compatible with "
+            f"`[len(datasets)]` but is {tensor.shape}."
+        )
+    return raw.ExpandDims(raw.Log(tensor), 0)

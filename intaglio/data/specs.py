@@ -1,0 +1,149 @@
+"""The types of datasets, iterators and optionals, for tracing and as element types.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/data/DatasetSpec,
+https://www.tensorflow.org/api_docs/python/tf/data/IteratorSpec and
+https://www.tensorflow.org/api_docs/python/tf/OptionalSpec.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from intaglio.base import nest
+from intaglio.base.dtypes import DType, resource, variant
+from intaglio.base.shapes import TensorShape
+from intaglio.trace.trace_type import TraceType
+from intaglio.trace.type_spec import TensorSpec, TypeSpec
+
+
+class _HandleSpec(TypeSpec):
+    """The type of a value behind one tensor, that says what elements are like."""
+
+    __slots__ = ("_element_spec",)
+
+    # Entries of calls may tell values apart by identity.
+    by_identity = True
+    dtype: DType = variant
+    # The Python class of the values, and how one is made of its tensor: set by their module.
+    kind: Any = None
+    bind: Callable[[Any, Any], Any]
+
+    def __init__(self, element_spec: Any) -> None:
+        self._element_spec = element_spec
+
+    @property
+    def element_spec(self) -> Any:
+        """The structure of the elements' types."""
+        return self._element_spec
+
+    @property
+    def value_type(self) -> Any:
+        return type(self).kind
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return (self._element_spec,)
+
+    @property
+    def _component_specs(self) -> Any:
+        return TensorSpec((), type(self).dtype)
+
+    def _to_components(self, value: Any) -> Any:
+        return value.handle_tensor
+
+    def _from_components(self, components: Any) -> Any:
+        return type(self).bind(components, self._element_spec)
+
+    def flatten(self) -> list[TraceType]:
+        return [self._component_specs]
+
+    def to_tensors(self, value: Any) -> list[Any]:
+        return [value.handle_tensor]
+
+    def from_tensors(self, tensors: Iterator[Any]) -> Any:
+        return self._from_components(next(tensors))
+
+    def is_subtype_of(self, other: TraceType) -> bool:
+        return (
+            type(self) is type(other)
+            and _alike(self._element_spec, other._element_spec)  # type: ignore[attr-defined]
+            and all(
+                a.is_subtype_of(b)
+                for a, b in zip(
+                    nest.flatten(self._element_spec),
+                    nest.flatten(other._element_spec),  # type: ignore[attr-defined]
+                    strict=True,
+                )
+            )
+        )
+
+    def most_specific_common_supertype(
+        self, others: Sequence[TraceType]
+    ) -> TypeSpec | None:
+        joined = self._element_spec
+        for other in others:
+            theirs = getattr(other, "_element_spec", None)
+            if type(self) is not type(other) or not _alike(joined, theirs):
+                return None
+            flat = [
+                a.most_specific_common_supertype([b])
+                for a, b in zip(nest.flatten(joined), nest.flatten(theirs), strict=True)
+            ]
+            if any(f is None for f in flat):
+                return None
+            joined = nest.pack_sequence_as(joined, flat)
+        return type(self)(joined)
+
+    def cast(self, value: Any, cast_context: Any = None) -> Any:
+        own = getattr(value, "_type_spec", None)
+        if own is None or not own.is_subtype_of(self):
+            raise TypeError(f"Can not cast {value!r} to {self!r}")
+        return value
+
+
+def _alike(one: Any, other: Any) -> bool:
+    try:
+        nest.assert_same_structure(one, other)
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+class DatasetSpec(_HandleSpec):
+    """The type of a dataset with elements of `element_spec`."""
+
+    __slots__ = ("_dataset_shape",)
+
+    def __init__(self, element_spec: Any, dataset_shape: Any = ()) -> None:
+        super().__init__(element_spec)
+        self._dataset_shape = TensorShape(dataset_shape)
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return (self._element_spec, self._dataset_shape)
+
+    def __repr__(self) -> str:
+        return f"DatasetSpec({self._element_spec!r}, {self._dataset_shape!r})"
+
+
+class IteratorSpec(_HandleSpec):
+    """The type of an iterator over elements of `element_spec`."""
+
+    __slots__ = ()
+    dtype = resource
+
+    def __repr__(self) -> str:
+        return f"IteratorSpec({self._element_spec!r},)"
+
+
+class OptionalSpec(_HandleSpec):
+    """The type of an optional that may have a value of `element_spec`."""
+
+    __slots__ = ()
+
+    @classmethod
+    def from_value(cls, value: Any) -> OptionalSpec:
+        """The type of an optional."""
+        return cls(value.element_spec)
+
+    def __repr__(self) -> str:
+        return f"OptionalSpec({self._element_spec!r},)"

@@ -1,0 +1,107 @@
+"""The functions that users give to datasets, traced once into graphs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from intaglio.base import nest
+from intaglio.data import element
+from intaglio.function.conversion import converted_for_graphs
+from intaglio.function.user_errors import in_user_code
+from intaglio.ir.graph import Graph as FrozenGraph
+from intaglio.op import raw
+from intaglio.op.tensor import Tensor
+from intaglio.runtime.random_state import global_seed
+from intaglio.trace.graph import FuncGraph
+from intaglio.trace.trace_type import PlaceholderContext
+
+_numbers = itertools.count()
+
+
+class Traced:
+    """A user's function as a graph.
+
+    `structure` is the type of what it returns, `captures` the outer tensors that the graph
+    takes behind its arguments.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        arguments: Sequence[Any],
+        transformation: str,
+        *,
+        expected: Any = None,
+    ) -> None:
+        """Traces `function` with placeholders for the structures of specs in `arguments`.
+
+        With `expected`, the result's tensors are converted to these specs' dtypes.
+        """
+        name = transformation.replace(".", "_").removesuffix("()")
+        label = getattr(function, "__name__", "function").replace("<lambda>", "lambda")
+        graph = FuncGraph(f"__inference_{name}_{label}_{next(_numbers)}")
+        graph.seed = global_seed()
+        with graph.as_default():
+            values = _placeholders(graph, arguments)
+            result = _called(function, values)
+            self.value = _as_output(result, transformation)
+            self.structure = element.spec_of(self.value)
+            graph.outputs = [
+                raw.Identity(t, name="Identity")
+                for t in element.flat_tensors(self.structure, self.value)
+            ]
+        self.recorded = graph
+
+    @property
+    def graph(self) -> FrozenGraph:
+        """The graph that runs."""
+        return self.recorded.freeze_function()
+
+    @property
+    def captures(self) -> list[Tensor]:
+        """The outer tensors that the graph takes behind its arguments."""
+        return self.recorded.external_captures
+
+
+def _placeholders(graph: FuncGraph, arguments: Sequence[Any]) -> list[Any]:
+    numbers = itertools.count()
+
+    def make(spec: Any, name: str) -> Any:
+        label = f"args_{next(numbers)}"
+        return graph.placeholder(spec.dtype, spec.dims, label, spec.content)
+
+    context = PlaceholderContext(make)
+    values: list[Any] = []
+    for structure in arguments:
+        value = nest.map_structure(
+            lambda spec: spec.placeholder_value(context), structure
+        )
+        graph.inputs.extend(element.flat_tensors(structure, value))
+        values.append(value)
+    return values
+
+
+def _called(function: Callable[..., Any], values: Sequence[Any]) -> Any:
+    try:
+        return converted_for_graphs(function, None)(*values)
+    except Exception as e:
+        told = in_user_code(e)
+        if told is e:
+            raise
+        raise told from None
+
+
+def _as_output(result: Any, transformation: str) -> Any:
+    try:
+        return element.normalized(result)
+    except (TypeError, ValueError) as e:
+        raise TypeError(
+            f"Unsupported return value from function passed to {transformation}: {result}."
+        ) from e
+
+
+def arguments_of(structure: Any) -> tuple[Any, ...]:
+    """The types of the arguments that a function of elements has: a tuple is spread."""
+    return structure if type(structure) is tuple else (structure,)
