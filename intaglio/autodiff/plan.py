@@ -87,7 +87,16 @@ class Plan:
     keeps no more than the dtype and shape of the others.
     """
 
-    __slots__ = ("_call", "_keepers", "_kept", "_pairs", "keep", "op", "partial", "rule")
+    __slots__ = (
+        "_call",
+        "_keepers",
+        "_kept",
+        "_pairs",
+        "keep",
+        "op",
+        "partial",
+        "rule",
+    )
 
     def __init__(self, op: Op) -> None:
         self.op = op
@@ -126,9 +135,7 @@ class Plan:
             needed = {
                 n for i, w in zip(names, wanted, strict=True) if w for n in needs[i]
             }
-            idle = {
-                f"inputs[{i}]" for i, n in enumerate(names) if n not in needed
-            }
+            idle = {f"inputs[{i}]" for i, n in enumerate(names) if n not in needed}
             kept = [f"light({k})" if k in idle else k for k in self._kept]
             made = self._keepers[wanted] = self._keeper(kept)
         return made

@@ -413,7 +413,8 @@ class Method(Function):
 
     def __init__(self, instance: Any, function: Function) -> None:
         self.__self__ = instance
-        self.__dict__ = function.__dict__
+        # One table of attributes for both.
+        self.__dict__ = function.__dict__  # pyright: ignore[reportGeneralTypeIssues]
 
 
 def _has_self(function: Callable[..., Any], bound: bool) -> bool:

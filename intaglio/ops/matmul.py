@@ -116,12 +116,16 @@ class MatMul(Op):
 
         def by_a() -> Any:
             if transpose_a:
-                return raw.MatMul(_conj(b), d, transpose_a=transpose_b, transpose_b=True)
+                return raw.MatMul(
+                    _conj(b), d, transpose_a=transpose_b, transpose_b=True
+                )
             return raw.MatMul(d, _conj(b), transpose_b=not transpose_b)
 
         def by_b() -> Any:
             if transpose_b:
-                return raw.MatMul(d, _conj(a), transpose_a=True, transpose_b=transpose_a)
+                return raw.MatMul(
+                    d, _conj(a), transpose_a=True, transpose_b=transpose_a
+                )
             return raw.MatMul(_conj(a), d, transpose_a=not transpose_a)
 
         return by_a, by_b

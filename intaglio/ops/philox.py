@@ -142,7 +142,8 @@ def unit(bits: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
         small = (bits & np.uint32(0x3FF)).astype(np.uint16) | np.uint16(15 << 10)
         return small.view(np.float16) - np.float16(1)
     small = (bits & np.uint32(0x7F)).astype(np.uint16) | np.uint16(127 << 7)
-    return small.view(ml_dtypes.bfloat16) - ml_dtypes.bfloat16(1)
+    brief: Any = small.view(ml_dtypes.bfloat16)
+    return brief - ml_dtypes.bfloat16(1)
 
 
 def uniform(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.ndarray:

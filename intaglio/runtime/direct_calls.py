@@ -221,7 +221,8 @@ class _Writer:
             self.names[f"_service_{key}"] = interpreter.SERVICES[key]
             return f"_service_{key}"
         if kind == "attr":
-            return self._counts().get(key, key)
+            counts = self._counts()
+            return counts[key] if key in counts else key
         return f"_BY_NUMPY[{self.deciding[key]}]"
 
     def _counts(self) -> dict[str, str]:

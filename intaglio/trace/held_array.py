@@ -141,12 +141,13 @@ class HeldArray:
         """The elements joined along their first dimension."""
         if not self.elements:
             dims = self.facts.dims
-            if not dims or not shapes.known(dims[1:]):
+            rest = dims[1:] if dims else None
+            if not shapes.known(rest):
                 raise _invalid(
                     "All except the first dimension must be fully defined when concating an empty tensor list. "
                     f"element_shape: {shapes.brackets(dims)}"
                 )
-            return _empty(self.facts, (0, *dims[1:]))
+            return _empty(self.facts, (0, *rest))
         parts = self._filled()
         for at, part in enumerate(parts):
             if not part.dims:
