@@ -7,9 +7,9 @@
     }
 
 A line is `node: types = Op(inputs; attributes) after control, inputs`. Attributes are Python
-literals, dtypes by name, shapes `shape(2, None)`, arrays `tensor(dtype, shape, values)`, other
+literals, dtypes by name, shapes `(2, None)`, arrays `tensor(dtype, shape, values)`, other
 graphs `graph("name")`; those come first in the text. Values are `node`, or `node:1` for a later
-output.
+output. Lines that begin with `#` are comments.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ from intaglio.op.spec import Spec
 
 # Arrays with more elements than this are written as base64, which loses nothing either.
 READABLE = 16
+# Of a line that cannot be read, the message shows this much.
+SHOWN = 200
 
 
 class GraphSyntaxError(ValueError):
@@ -40,31 +42,50 @@ class GraphSyntaxError(ValueError):
 # -- writing -------------------------------------------------------------------------
 
 
-def format_graph(graph: Graph) -> str:
-    """The graph, after those nested in it, as text."""
+def format_graph(graph: Graph, user_lines: bool = False) -> str:
+    """The graph, after those nested in it, as text.
+
+    With `user_lines`, comments say which line of the user's program made the nodes below.
+    """
     graphs = [*walk.nested(graph), graph]
     names = _graph_names(graphs)
-    return "\n".join(_format_one(g, names) for g in graphs)
+    return "\n".join([_format_one(g, names, user_lines) for g in graphs])
 
 
 def _graph_names(graphs: list[Graph]) -> dict[int, str]:
     names: dict[int, str] = {}
+    taken: set[str] = set()
     for graph in graphs:
         name, n = graph.name, 0
-        while name in names.values():
+        while name in taken:
             n += 1
             name = f"{graph.name}_{n}"
+        taken.add(name)
         names[id(graph)] = name
     return names
 
 
-def _format_one(graph: Graph, names: dict[int, str]) -> str:
+def _format_one(graph: Graph, names: dict[int, str], user_lines: bool) -> str:
     inputs = {id(v.node) for v in graph.inputs}
-    arguments = ", ".join(f"{v.node.name}: {_type(v.spec)}" for v in graph.inputs)
+    arguments = ", ".join([f"{v.node.name}: {_type(v.spec)}" for v in graph.inputs])
     lines = [f"graph {names[id(graph)]}({arguments}) {{"]
-    lines += [f"  {format_node(n, names)}" for n in graph.nodes if id(n) not in inputs]
-    lines.append(f"  return {', '.join(_value(v) for v in graph.outputs)}".rstrip())
+    place = ""
+    for node in graph.nodes:
+        if id(node) in inputs:
+            continue
+        if user_lines and node.origin and (now := _user_line(node)) != place:
+            place = now
+            lines.append(f"  # {place}")
+        lines.append(f"  {format_node(node, names)}")
+    lines.append(f"  return {', '.join([_value(v) for v in graph.outputs])}".rstrip())
     return "\n".join([*lines, "}"]) + "\n"
+
+
+def _user_line(node: Node) -> str:
+    frame = node.frames[0]
+    where = f"{frame.filename}:{frame.lineno} {frame.function}"
+    text = f"{where}: {frame.source}" if frame.source else where
+    return " ".join(text.split())
 
 
 def format_node(node: Node, names: dict[int, str] | None = None) -> str:
@@ -162,18 +183,19 @@ def parse(text: str) -> Graph:
                 reader = None
             else:
                 reader.line(stripped)
-        except (
-            ValueError,
-            SyntaxError,
-            KeyError,
-            AttributeError,
-            IndexError,
-            TypeError,
-        ) as e:
-            raise GraphSyntaxError(f"line {number}: {stripped!r}: {e}") from None
+        except Exception as e:  # inference may refuse nonsense with any error
+            raise GraphSyntaxError(_told(number, stripped, e)) from None
     if last is None or reader is not None:
         raise GraphSyntaxError("the text ends before the graph does")
     return last
+
+
+def _told(number: int, line: str, error: Exception) -> str:
+    shown = line if len(line) <= SHOWN else f"{line[:SHOWN]}..."
+    reason = f"unknown name {error}" if isinstance(error, KeyError) else str(error)
+    if isinstance(error, (RecursionError, MemoryError)):
+        reason = "nested too deeply"
+    return f"line {number}: {shown!r}: {reason}"
 
 
 class _Reader:
@@ -185,6 +207,7 @@ class _Reader:
         self.graphs = graphs
         self.values: dict[str, SymbolicTensor] = {}
         self.nodes: list[Node] = []
+        self.by_name: dict[str, Node] = {}
         self.outputs: list[SymbolicTensor] | None = None
         self.inputs = [self._input(p) for p in _split(found["inputs"])]
 
@@ -197,7 +220,10 @@ class _Reader:
         ).outputs[0]
 
     def _add(self, node: Node) -> Node:
+        if node.name in self.by_name:
+            raise ValueError(f"there are two nodes named {node.name!r}")
         self.nodes.append(node)
+        self.by_name[node.name] = node
         for value in node.outputs:
             self.values[_value(value)] = value
         return node
@@ -213,7 +239,10 @@ class _Reader:
         body, _, after = found["rest"].rpartition(")")
         control = _split(after.removeprefix(" after ")) if after else []
         inputs, attrs = self._arguments(body, op)
-        by_name = {n.name: n for n in self.nodes}
+        counts = [n for a in op.sig.inputs for n in (a.number, a.types) if n]
+        missing = [n for n in (*op.attr_names, *counts) if n not in attrs]
+        if missing:
+            raise ValueError(f"{op.name} needs the attributes {', '.join(missing)}")
         specs = _with_values(op, inputs, attrs, _parse_types(found["types"]))
         self._add(
             Node(
@@ -222,7 +251,7 @@ class _Reader:
                 attrs,
                 found["name"],
                 specs,
-                control=tuple([by_name[c] for c in control]),
+                control=tuple([self.by_name[c] for c in control]),
             )
         )
 
@@ -298,5 +327,13 @@ def _parse_tensor(dtype: DType, shape: tuple[int, ...], values: Any) -> np.ndarr
 
 def _split(text: str) -> list[str]:
     """Parts between commas that stand outside brackets."""
-    parts = re.split(r",\s*(?![^\[]*\])", text.strip())
-    return [p.strip() for p in parts if p.strip()]
+    parts: list[str] = []
+    inside: list[str] = []  # the pieces of a part whose bracket is still open
+    depth = 0
+    for piece in text.split(","):
+        inside.append(piece)
+        depth += piece.count("[") - piece.count("]")
+        if depth <= 0:
+            parts.append(",".join(inside))
+            inside, depth = [], 0
+    return [p.strip() for p in [*parts, ",".join(inside)] if p.strip()]

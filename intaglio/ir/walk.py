@@ -13,13 +13,15 @@ def live_nodes(nodes: Sequence[Node], outputs: Iterable[SymbolicTensor]) -> list
     This is the non-strict execution that TensorFlow documents: pure work that nobody
     needs is left out, so that its errors are not raised either.
     """
-    needed = {id(v.node) for v in outputs}
+    needed = {v.node for v in outputs}
     kept: list[Node] = []
     for node in reversed(nodes):
-        if id(node) in needed or node.op.must_run:
+        if node in needed or node.op.must_run:
             kept.append(node)
-            needed.update([id(v.node) for v in node.inputs])
-            needed.update(map(id, node.control))
+            for v in node.inputs:
+                needed.add(v.node)
+            if node.control:
+                needed.update(node.control)
     kept.reverse()
     return kept
 

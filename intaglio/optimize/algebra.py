@@ -14,6 +14,42 @@ rule = ALGEBRA.rule
 Value = SymbolicTensor
 
 
+@rule(lambda x: pat.Identity(x))
+def passed_on(x: Value):
+    """identity(x)  ->  x"""
+    return x
+
+
+@rule(lambda x: pat.StopGradient(x))
+def stopped_gradient(x: Value):
+    """stop_gradient(x)  ->  x    when a graph runs its gradients are built already"""
+    return x
+
+
+@rule(lambda x: pat.PreventGradient(x))
+def prevented_gradient(x: Value):
+    """prevent_gradient(x)  ->  x    as above"""
+    return x
+
+
+@rule(lambda x: pat.Snapshot(x))
+def snapshot(x: Value):
+    """snapshot(x)  ->  x    no kernel writes to what another one reads"""
+    return x
+
+
+@rule(lambda x: pat.Cast(x))
+def cast_to_itself(x: Value):
+    """cast(x, x.dtype)  ->  x    (a replacement of another dtype is refused)"""
+    return x
+
+
+@rule(lambda x: pat.EnsureShape(x))
+def ensured_shape(x: Value):
+    """ensure_shape(x, shape)  ->  x    if the shape of x is known to fit"""
+    return x if x.dims is not None and None not in x.dims else None
+
+
 @rule(lambda x: pat.Neg(pat.Neg(x)))
 def double_negation(x: Value):
     """-(-x)  ->  x"""

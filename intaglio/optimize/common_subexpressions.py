@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.base.dtypes import DType
 from intaglio.ir.graph import Graph, Node
 from intaglio.optimize.rebuild import Fuel, Rebuild
 
@@ -20,27 +21,26 @@ def share_subexpressions(graph: Graph, fuel: Fuel | None = None) -> Graph:
     first: dict[Any, Node] = {}
     for node in graph.nodes:
         current = new.copy(node)
-        key = (
-            None if node.op.stateful or node.op.name == "Placeholder" else _key(current)
-        )
-        twin = first.get(key) if key is not None else None
-        if twin is not None and fuel.burn():
-            new.replace(node, twin.outputs)
+        if node.op.stateful or node.op.name == "Placeholder":
+            new.keep(node, current)
             continue
-        if key is not None:
-            first[key] = current
-        new.keep(node, current)
+        key = _key(current)
+        twin = first.setdefault(key, current) if key is not None else current
+        if twin is not current and fuel.burn():
+            new.replace(node, twin.outputs)
+        else:
+            new.keep(node, current)
     return new.done()
 
 
 def _key(node: Node) -> Any:
     """Equal for nodes that compute the same, None if that cannot be told."""
-    attrs = tuple([(k, _frozen(v)) for k, v in node.attrs.items()])
+    inputs = node.inputs
     key = (
         node.op.name,
-        attrs,
-        tuple(map(id, node.inputs)),
-        tuple(map(id, node.control)),
+        tuple([id(v) for v in inputs]),
+        tuple([(k, _frozen(v)) for k, v in node.attrs.items()]) if node.attrs else (),
+        tuple([id(c) for c in node.control]) if node.control else (),
     )
     try:
         hash(key)
@@ -49,11 +49,17 @@ def _key(node: Node) -> Any:
     return key
 
 
+_PLAIN = frozenset([str, int, DType])
+
+
 def _frozen(value: Any) -> Any:
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
     if isinstance(value, np.ndarray):
         if value.dtype == object or value.nbytes > COMPARED:
             return ("array", id(value))
         return ("array", value.dtype.str, value.dtype.num, value.shape, value.tobytes())
     if isinstance(value, float):
         return ("float", value.hex())  # -0.0 is not 0.0
-    return (type(value), value)
+    return (kind, value)

@@ -37,17 +37,19 @@ def fold_constants(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _constant_outputs(node: Node) -> list[Any] | None:
-    op = node.op
-    if op.name in ("Const", "Placeholder") or op.stateful or not node.outputs:
+    op, outputs = node.op, node.outputs
+    if op.name in ("Const", "Placeholder") or op.stateful or not outputs:
         return None
-    if any(not v.dtype.is_numpy_compatible for v in node.outputs):
+    known = [v.spec.value for v in outputs]
+    if all([isinstance(v, np.ndarray) for v in known]):
+        # what a shape's element is known to be, for example
+        return known if _are_arrays(node) else None
+    for v in node.inputs:
+        if v.node.op.name != "Const":
+            return None
+    if op.kernel_fn is None or not _are_arrays(node) or _is_large(node):
         return None
-    known = [v.spec.value for v in node.outputs]
-    if all(isinstance(v, np.ndarray) for v in known):
-        return known
-    if op.kernel_fn is None or any(kind == "service" for kind, _ in op.kernel_order):
-        return None
-    if any(v.node.op.name != "Const" for v in node.inputs) or _is_large(node):
+    if any(kind == "service" for kind, _ in op.kernel_order):
         return None
     try:
         result = interpreter.call_kernel(
@@ -57,6 +59,11 @@ def _constant_outputs(node: Node) -> list[Any] | None:
         return None
     arrays = [np.asarray(a) for a in interpreter.flat_result(op, result)]
     return arrays if all(a.size <= LARGEST for a in arrays) else None
+
+
+def _are_arrays(node: Node) -> bool:
+    """True if all outputs can be written down as constants."""
+    return all([v.dtype.is_numpy_compatible for v in node.outputs])
 
 
 def _is_large(node: Node) -> bool:

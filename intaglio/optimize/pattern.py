@@ -60,18 +60,22 @@ class Rule:
         code = replacement.__code__
         self.takes = code.co_varnames[: code.co_argcount]
 
-    def apply(self, node: Node) -> SymbolicTensor | None:
-        """What takes the place of the node's output, or None if the rule does not fit."""
+    def match(self, node: Node) -> dict[str, SymbolicTensor] | None:
+        """The values of the pattern's names if the node is the root of such an expression."""
         bound: dict[str, SymbolicTensor] = {}
-        if not _matches(self.expression, node, bound):
-            return None
+        return bound if _matches(self.expression, node, bound) else None
+
+    def replace(self, bound: dict[str, SymbolicTensor]) -> SymbolicTensor | None:
+        """What takes the place of the node's output, or None if the rule does not fit."""
         return self.replacement(*[bound[n] for n in self.takes])
 
 
 def _matches(pattern: Expression, node: Node, bound: dict[str, SymbolicTensor]) -> bool:
     if node.op.name != pattern.op_name or len(node.inputs) != len(pattern.arguments):
         return False
-    if any(node.attrs.get(k) != v for k, v in pattern.attrs.items()):
+    if pattern.attrs and any(
+        [node.attrs.get(k) != v for k, v in pattern.attrs.items()]
+    ):
         return False
     for part, value in zip(pattern.arguments, node.inputs, strict=True):
         if isinstance(part, Variable):
@@ -145,10 +149,13 @@ class RuleSet:
 
     def _once(self, node: Node, new: Rebuild, fuel: Fuel) -> SymbolicTensor | None:
         for candidate in self.by_root[node.op.name]:
+            bound = candidate.match(node)
+            if bound is None:
+                continue
             new.root = node
             before = len(new.nodes)
             with door.pushed(new):
-                value = candidate.apply(node)
+                value = candidate.replace(bound)
             if value is None or not _as_good(value, node.outputs[0]) or not fuel.burn():
                 del new.nodes[before:]
                 continue

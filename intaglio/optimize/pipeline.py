@@ -12,6 +12,7 @@ from intaglio.optimize.algebra import ALGEBRA
 from intaglio.optimize.common_subexpressions import share_subexpressions
 from intaglio.optimize.fold import fold_constants
 from intaglio.optimize.inline import inline_calls
+from intaglio.optimize.packs import cancel_packs
 from intaglio.optimize.prune import prune
 from intaglio.optimize.rebuild import Fuel
 
@@ -25,6 +26,8 @@ PASSES: list[tuple[str, Pass]] = [
     # Makes constants of shapes and hyperparameters, which the algebra asks for.
     ("fold", fold_constants),
     ("algebra", ALGEBRA.rewrite),
+    # After the algebra, which takes away what stands between them.
+    ("packs", cancel_packs),
     # After the algebra, which makes unlike expressions alike.
     ("share", share_subexpressions),
     # What the passes have left without use.

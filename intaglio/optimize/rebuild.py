@@ -60,12 +60,17 @@ class Rebuild(Level):
 
     def copy(self, node: Node) -> Node:
         """The node with its inputs as they are now; the same object if nothing changed."""
-        inputs = tuple([self._values.get(id(v), v) for v in node.inputs])
-        control = self._mapped_control(node.control) if node.control else ()
-        if control == node.control and all(
-            a is b for a, b in zip(inputs, node.inputs, strict=True)
-        ):
-            return node
+        values = self._values
+        control = node.control
+        if control and self._control:
+            control = self._mapped_control(control)
+        for v in node.inputs:
+            if id(v) in values:
+                break
+        else:
+            if control is node.control or control == node.control:
+                return node
+        inputs = [values.get(id(v), v) for v in node.inputs]
         return self.made(node, inputs, control=control)
 
     def made(

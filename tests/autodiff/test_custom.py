@@ -176,7 +176,7 @@ def test_registered_gradients():
         tf.gradients(c, a, name="usual")
     names = [n.name for n in graph.get_operations()]
     assert len([n for n in names if n.startswith("own")]) == 4
-    assert b.op.get_attr("_gradient_op_type") == name.encode().encode()
+    assert b.op.get_attr("_gradient_op_type") == name.encode()
     with pytest.raises(TypeError, match="mapping strings to strings"):
         graph.gradient_override_map({"Square": 3})
     with pytest.raises(KeyError, match="Registering two gradient with name"):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intaglio import tf  # noqa: F401  declares the ops
+from intaglio import tf
 from intaglio.base import dtypes
 from intaglio.ir import text, verify
 from intaglio.ir.graph import Graph
@@ -121,3 +121,59 @@ def test_random_graphs_survive_the_text(graph: Graph) -> None:
         strict=True,
     ):
         np.testing.assert_array_equal(ours, theirs)
+
+
+def test_user_lines_as_comments() -> None:
+    @tf.function
+    def f(x):
+        y = x * 2.0
+        return y + x
+
+    graph = f.get_concrete_function(tf.TensorSpec([2])).frozen
+    written = text.format_graph(graph, user_lines=True)
+    assert "f: y = x * 2.0\n  mul/y: float32[] = Const" in written
+    assert "f: return y + x\n  add: float32[2] = AddV2(mul, x)" in written
+    assert text.format_graph(text.parse(written)) == text.format_graph(graph)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("  a: float32[] = Neg(" + "x, " * 100_000 + "x)", "line 2"),
+        ("  a: int32[] = Const(; value=" + "(" * 5000 + ")" * 5000 + ")", "line 2"),
+        ("  a: int32[] = Const(; value=" + "-" * 50_000 + "1)", "line 2"),
+        ("  a: int32[] = Const(; value=" + "[" * 90 + "]" * 90 + ")", "line 2"),
+        ("  a: int32[] = Const(; value=" + "9" * 10_000 + ", dtype=int32)", "line 2"),
+        ("  a: float32[" + "[," * 50_000 + "] = Neg(x)", "line 2"),
+        ("  x: float32[] = Neg(x)", "two nodes named 'x'"),
+        ("  a: float32[] = Neg(y)", "unknown name 'y'"),
+        ("  a: float32[] = Nag(x)", "unknown name 'Nag'"),
+        ("  a: float32[1] = Pack(x; axis=0)", "Pack needs the attributes N"),
+        (
+            "  a: int32[] = Const(; value=tensor(int32, (4, 1 << 60), []), dtype=int32)",
+            "line 2",
+        ),
+        (
+            "  a: int32[] = Const(; value=tensor(int32, (99999999999,), [1]), dtype=int32)",
+            "line 2",
+        ),
+    ],
+)
+def test_hostile_text_is_refused_at_once(line: str, reason: str) -> None:
+    with pytest.raises(text.GraphSyntaxError, match=reason) as raised:
+        text.parse("graph g(x: float32[]) {\n" + line + "\n  return x\n}\n")
+    assert len(str(raised.value)) < 600
+
+
+SHARDS = st.text(alphabet="abx01,;:()[]{}=\"'#-. \n", max_size=40)
+
+
+@given(st.integers(0, len(SMALL)), st.integers(0, 30), SHARDS)
+@settings(max_examples=300, deadline=None)
+def test_damaged_text_is_a_graph_or_refused(at: int, width: int, put: str) -> None:
+    damaged = SMALL[:at] + put + SMALL[at + width :]
+    try:
+        graph = text.parse(damaged)
+    except text.GraphSyntaxError:
+        return
+    assert isinstance(graph, Graph)

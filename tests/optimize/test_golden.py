@@ -17,6 +17,7 @@ from intaglio.optimize.algebra import ALGEBRA
 from intaglio.optimize.common_subexpressions import share_subexpressions
 from intaglio.optimize.fold import fold_constants
 from intaglio.optimize.inline import inline_calls
+from intaglio.optimize.packs import cancel_packs
 from intaglio.optimize.prune import prune
 
 FOLDER = pathlib.Path(__file__).parents[1] / "golden"
@@ -24,6 +25,7 @@ PASSES = {
     "prune": prune,
     "fold": fold_constants,
     "algebra": lambda graph: prune(ALGEBRA.rewrite(graph)),
+    "packs": lambda graph: prune(cancel_packs(graph)),
     "share": share_subexpressions,
     "inline": inline_calls,
 }
