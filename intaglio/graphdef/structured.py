@@ -166,6 +166,6 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "numpy_value": tensors.array_of,
     "list_value": lambda p: [decode(v) for v in p.values],
     "tuple_value": lambda p: tuple([decode(v) for v in p.values]),
-    "dict_value": lambda p: {k: decode(v) for k, v in p.fields.items()},
+    "dict_value": lambda p: {k: decode(p.fields[k]) for k in sorted(p.fields)},
     "named_tuple_value": _named_tuple,
 }

@@ -15,7 +15,7 @@ import numpy as np
 
 from intaglio.base.dtypes import DType
 from intaglio.base.errors import NotFoundError
-from intaglio.base.shapes import Dims
+from intaglio.base.shapes import Dims, TensorShape
 from intaglio.graphdef import tensors
 from intaglio.graphdef.declarations import MalformedError, parsed
 from intaglio.graphdef.saved_messages import SavedModel, TrackableObjectGraph
@@ -170,7 +170,7 @@ class _Loader:
             trainable=proto.trainable,
             name=proto.name or None,
             dtype=dtype,
-            shape=dims if dims is None else list(dims),
+            shape=TensorShape(dims),
             synchronization=proto.synchronization,
             aggregation=proto.aggregation,
         )

@@ -9,9 +9,9 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from intaglio.base import nest
 from intaglio.function.concrete import ConcreteFunction
 from intaglio.function.polymorphic import Function, Options
+from intaglio.function.retracing import Detector
 from intaglio.function.signature import Signature
 from intaglio.function.trace_types import Literal, from_value
 from intaglio.op.tensor import Tensor
@@ -55,6 +55,7 @@ class RestoredFunction(Function):
         restored_function_body.__signature__ = signature.as_inspect()  # type: ignore[attr-defined]
         restored_function_body.__name__ = name
         super().__init__(restored_function_body, name, options)
+        self._detector = Detector()  # not the one of all functions with this body
 
     @property
     def concrete_functions(self) -> list[ConcreteFunction]:
@@ -191,8 +192,3 @@ def signature_of(spec: Any, name: str) -> Signature:
     if spec.varkw:
         found.append(kinds(spec.varkw, kinds.VAR_KEYWORD))
     return Signature(found, name)
-
-
-def leaves_of(value: Any) -> list[Any]:
-    """The leaves of a structure of arguments."""
-    return nest.flatten(value)
