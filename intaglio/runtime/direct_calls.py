@@ -221,8 +221,7 @@ class _Writer:
             self.names[f"_service_{key}"] = interpreter.SERVICES[key]
             return f"_service_{key}"
         if kind == "attr":
-            counts = self._counts()
-            return counts[key] if key in counts else key
+            return self._counts().get(key) or key
         return f"_BY_NUMPY[{self.deciding[key]}]"
 
     def _counts(self) -> dict[str, str]:
