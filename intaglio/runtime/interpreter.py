@@ -1,7 +1,8 @@
 """Runs graphs: one graph becomes one flat Python function that calls the kernels in order.
 
 No look-ups by name remain: kernels, attributes and constants are globals of the generated
-code, values are its locals, and a value is dropped after its last use.
+code, values are its locals, and a value is dropped after its last use. A large intermediate
+value that only one elementwise kernel takes gives that kernel its memory for the result.
 """
 
 from __future__ import annotations
@@ -107,6 +108,19 @@ def flat_result(op: Op, result: Any) -> list[Any]:
     return flat
 
 
+# Results of at least this many bytes are written over an operand that nobody needs again:
+# new memory of that size costs more than the arithmetic.
+LARGE = 1 << 16
+
+# Besides ufuncs, kernels whose result is memory that nothing else refers to.
+_FRESH = frozenset(["MatMul", "BatchMatMulV2"])
+
+
+def _is_fresh(node: Node) -> bool:
+    """True if the node's result is an array of its own: no view, no input, no constant."""
+    return isinstance(node.op.kernel_fn, np.ufunc) or node.op.name in _FRESH
+
+
 class _Writer:
     """Writes the Python text of a graph."""
 
@@ -116,6 +130,9 @@ class _Writer:
         self.names: dict[int, str] = {}  # by id: tensors compare element by element
         self.lines: list[str] = []
         self.nodes: list[Node | None] = [None]
+        self.shared: set[int] = (
+            set()
+        )  # ids of values that several nodes or the caller take
 
     def function(self) -> Compiled:
         """The compiled function."""
@@ -144,18 +161,35 @@ class _Writer:
 
     def _last_uses(self) -> dict[Node, list[SymbolicTensor]]:
         kept = {id(v) for v in self.graph.outputs}
-        seen: set[int] = set()
+        shared = self.shared = set(kept)
+        seen: dict[int, Node] = {}
         last: dict[Node, list[SymbolicTensor]] = {}
         for node in reversed(self.graph.nodes):
             for value in node.inputs:
-                if (
-                    id(value) not in seen
-                    and id(value) not in kept
-                    and value.node.op.name != "Const"
-                ):
-                    seen.add(id(value))
+                key = id(value)
+                user = seen.setdefault(key, node)
+                if user is not node:
+                    shared.add(key)
+                elif key not in kept and value.node.op.name != "Const":
+                    kept.add(key)
                     last.setdefault(node, []).append(value)
         return last
+
+    def _overwritten(self, node: Node) -> str:
+        """The operand whose memory the result takes, as one more argument; or nothing."""
+        result = node.outputs[0].spec
+        count = result.count
+        if count is None or count * result.dtype.size < LARGE:
+            return ""
+        for value in node.inputs:
+            if (
+                id(value) not in self.shared
+                and value.dtype is result.dtype
+                and value.dims == result.shape
+                and _is_fresh(value.node)
+            ):
+                return f", {self.names[id(value)]}"
+        return ""
 
     def _write(self, index: int, node: Node) -> None:
         op = node.op
@@ -170,6 +204,8 @@ class _Writer:
             )
         self.space[f"k{index}"] = op.kernel_fn
         arguments = ", ".join(self._arguments(index, node))
+        if op.plain and isinstance(op.kernel_fn, np.ufunc):
+            arguments += self._overwritten(node)
         targets = [f"v{index}_{i}" for i in range(len(node.outputs))]
         self.names.update(zip(map(id, node.outputs), targets, strict=True))
         call = f"k{index}({arguments})"
