@@ -6,6 +6,7 @@ import functools
 import inspect
 import sys
 import sysconfig
+from abc import ABCMeta
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
@@ -45,6 +46,8 @@ def converted_call(
     )
     if overload is not None:
         return overload(*args, **kwargs or {})
+    if type(function) in (type, ABCMeta):
+        return _constructed(function, args, kwargs or {}, scope)
     target, args, kwargs = _unwrapped(function, args, kwargs or {})
     if target is None:
         return function(*args, **kwargs)
@@ -52,6 +55,24 @@ def converted_call(
     return (twin_of(target, STD.user_requested) if recursive else target)(
         *args, **kwargs
     )
+
+
+def _constructed(
+    kind: type, args: tuple[Any, ...], kwargs: dict[str, Any], scope: Any
+) -> Any:
+    """A new object of a class; a user's `__init__` is converted as functions are."""
+    start = kind.__init__  # type: ignore[misc]
+    if (
+        kind.__new__ is not object.__new__
+        or type(start) is not FunctionType
+        or start.__code__.co_filename == "<string>"  # written by a class decorator
+        or not is_convertible(start)
+        or not (scope is None or scope.options.recursive)
+    ):
+        return kind(*args, **kwargs)
+    made = object.__new__(kind)
+    twin_of(start)(made, *args, **kwargs)
+    return made
 
 
 def _hashable(function: Any) -> bool:

@@ -87,3 +87,19 @@ def _same_array(a: Any, b: Any) -> bool:
 
 def _bits(a: Any) -> Any:
     return np.dtype(f"u{a.dtype.itemsize}") if a.dtype.kind != "c" else a.dtype
+
+
+# What a graph cannot know without a rank or a length, as TensorFlow says it.
+UNKNOWN = (
+    "Cannot infer argument `num`",
+    "with non-fully-defined element_shape",
+    "statically",
+    "must be known",
+    "known rank",
+    "unknown rank",
+)
+
+
+def is_documented(error: BaseException) -> bool:
+    """True for the errors of what needs a known rank, or a row to know a shape."""
+    return any(part in str(error) for part in UNKNOWN)

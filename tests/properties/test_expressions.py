@@ -13,7 +13,7 @@ from intaglio.ir import text, verify
 from intaglio.runtime import interpreter
 
 from .expressions import Program, expressions
-from .programs import Outcome, examples, load, same
+from .programs import Outcome, examples, is_documented, load, same
 
 
 def constants(program: Program) -> list[Any]:
@@ -72,22 +72,6 @@ def test_unknown_shapes(program: Program) -> None:
                 lambda r=run, c=concrete: r(*program.inputs, *c.capture_arrays)
             )
             assert same(want, got), ("settled", want, got)
-
-
-# What a graph cannot know without a rank or a length, as TensorFlow says it.
-UNKNOWN = (
-    "Cannot infer argument `num`",
-    "with non-fully-defined element_shape",
-    "statically",
-    "must be known",
-    "known rank",
-    "unknown rank",
-)
-
-
-def is_documented(error: BaseException) -> bool:
-    """True for the errors of what needs a known rank, or a row to know a shape."""
-    return any(part in str(error) for part in UNKNOWN)
 
 
 @examples(2.0)

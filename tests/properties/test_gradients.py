@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from intaglio import tf
 
 from .expressions import TEMPLATES, Program, expressions
-from .programs import Outcome, examples, load, same
+from .programs import Outcome, examples, is_documented, load, same
 from .statements import arguments, programs
 
 SMOOTH = tuple(t for t in TEMPLATES if "unique" not in t and "where(<b>)" not in t)
@@ -22,7 +22,7 @@ def total(values: Any) -> Any:
     """One number from all floating results."""
     parts = [
         tf.reduce_sum(tf.cast(tf.math.real(v), tf.float64)) * (0.5 + n)
-        for n, v in enumerate(tf.nest.flatten(values))
+        for n, v in enumerate(map(tf.convert_to_tensor, tf.nest.flatten(values)))
         if v.dtype.is_floating or v.dtype.is_complex
     ]
     return tf.add_n(parts) if parts else tf.constant(0.0, tf.float64)
@@ -69,6 +69,8 @@ def test_gradients_of_expressions(program: Program) -> None:
         }
         for name, way in ways.items():
             got = Outcome(way)
+            if name == "open" and got.error is not None and is_documented(got.error):
+                continue
             assert close(want, got), (order.__name__, name, want, got)
     want = Outcome(lambda: first(function, inputs))
     got = Outcome(lambda: tf.function(lambda *a: symbolic(function, list(a)))(*inputs))
