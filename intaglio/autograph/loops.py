@@ -22,6 +22,10 @@ from intaglio.trace.graph import FuncGraph
 # Python loops that make this many ops are worth a word; so many turns are a mistake.
 LARGE_UNROLLED = 50_000
 LIMIT = 100_000_000
+RETURN_IN_LOOP = (
+    "a return statement cannot be placed inside this TensorFlow loop; this may happen if a "
+    "return statement depends on a static Python condition such as a hyperparameter"
+)
 
 
 def while_stmt(
@@ -287,10 +291,17 @@ class _Loop:
 
         The body runs once, in a graph that is thrown away, to see what it sets them to.
         """
-        with FuncGraph("loop_body").as_default():
-            body()
-            after = self.get_state()
-        self.set_state(before)
+        returns = any(isinstance(v, UndefinedReturnValue) for v in before)
+        try:
+            with FuncGraph("loop_body").as_default():
+                body()
+                after = self.get_state()
+        except ValueError as e:
+            if returns and str(e).endswith("branch must also have a return statement."):
+                raise NotImplementedError(RETURN_IN_LOOP) from None
+            raise
+        finally:
+            self.set_state(before)
         return tuple(
             [
                 nest.map_structure(lambda t, n=n: _zero(t, n), a) if _is_open(b) else b
@@ -411,7 +422,15 @@ def _zero(value: Any, name: str) -> Any:
     if type(value) is Undefined or value is None:
         kind = "is not allowed to be None" if value is None else "must be defined"
         raise ValueError(f"'{name}' {kind} before the loop")
-    tensor = convert.to_tensor(value)
+    try:
+        tensor = convert.to_tensor(value)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"'{name}' must be defined before the loop\nNote: AutoGraph tried to define it "
+            "automatically, but ran into a TypeError: Found an unsupported type "
+            f"'{type(value).__name__}' while creating placeholder for {value}. Supported "
+            "types include Tensor, int, float, bool, list, tuple or dict."
+        ) from None
     dims = tensor.dims
     if not shapes.known(dims):
         raise ValueError(
