@@ -11,6 +11,7 @@ import numpy as np
 from intaglio.autograph.conditionals import State, check_condition, is_staged
 from intaglio.autograph.values import Undefined, UndefinedReturnValue
 from intaglio.base import dtypes, nest, shapes
+from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import DType
 from intaglio.base.shapes import as_dims
 from intaglio.ir.graph import SymbolicTensor
@@ -18,6 +19,7 @@ from intaglio.op import convert, door, raw
 from intaglio.op.tensor import Tensor
 from intaglio.trace import control_flow
 from intaglio.trace.graph import FuncGraph
+from intaglio.trace.loops import Rows
 
 # Python loops that make this many ops are worth a word; so many turns are a mistake.
 LARGE_UNROLLED = 50_000
@@ -240,23 +242,45 @@ class _Loop:
             raise ValueError(
                 "input must have rank of at least one, got a scalar tensor to iterate over"
             )
-        size = raw.Shape(tensor)[0]
-        axis = np.int32(0)
-        one = convert.to_tensor(1, dtypes.int32)
-        self._counted(
-            convert.to_tensor(0, dtypes.int32), one, lambda i: raw.Less(i, size), extra_test,
-            lambda i: body(raw.GatherV2(tensor, i, axis)),
-        )  # fmt: skip
+        rows = Rows(tensor)
+        length = rows.length
+        held = rows.lists()
+
+        def turn(i: Any) -> None:
+            row, held[:] = rows.take(i, held)
+            body(row)
+
+        zero, one = (
+            convert.to_tensor(0, dtypes.int32),
+            convert.to_tensor(1, dtypes.int32),
+        )
+        self._counted(zero, one, lambda i: raw.Less(i, length), extra_test, turn, held)
 
     def _counted(
-        self, start: Any, delta: Any, more: Any, extra_test: Any, body: Any
+        self,
+        start: Any,
+        delta: Any,
+        more: Any,
+        extra_test: Any,
+        body: Any,
+        held: list[Any] | None = None,
     ) -> None:
-        """A loop with a counter of its own in front of the state."""
-        counter = [start]
+        """A loop with a counter of its own in front of the state.
+
+        `held` are further tensors that the body changes from turn to turn.
+        """
+        counter = [start, *(held or ())]
+
+        def set_all(state: State) -> None:
+            counter[:] = state[: len(counter)]
+            if held is not None:
+                held[:] = counter[1:]
+            self.set_state(tuple(state[len(counter) :]))
+
         inner = _Loop(
-            lambda: (counter[0], *self.get_state()),
-            lambda s: (counter.__setitem__(0, s[0]), self.set_state(tuple(s[1:])))[1],
-            ("iteration counter", *self.names),
+            lambda: (counter[0], *(held or ()), *self.get_state()),
+            set_all,
+            ("iteration counter", *["rows left"] * len(held or ()), *self.names),
             {"maximum_iterations": self.limit, "shape_invariants": self.invariants},
         )
 
@@ -422,6 +446,10 @@ def _zero(value: Any, name: str) -> Any:
     if type(value) is Undefined or value is None:
         kind = "is not allowed to be None" if value is None else "must be defined"
         raise ValueError(f"'{name}' {kind} before the loop")
+    if isinstance(value, CompositeTensor) and not isinstance(value, Tensor):
+        return nest.map_structure(
+            lambda t: _zero(t, name), value, expand_composites=True
+        )
     try:
         tensor = convert.to_tensor(value)
     except (TypeError, ValueError):
@@ -432,6 +460,8 @@ def _zero(value: Any, name: str) -> Any:
             "types include Tensor, int, float, bool, list, tuple or dict."
         ) from None
     dims = tensor.dims
+    if tensor.dtype is dtypes.variant:  # looked at only once the body has set it
+        return raw.FakeParam(dtype=tensor.dtype, shape=dims)
     if not shapes.known(dims):
         raise ValueError(
             f"'{name}' must be defined before the loop: its shape is not known"
