@@ -230,9 +230,19 @@ def repeat(
     if counts.dtype is not dtypes.int32:
         counts = raw.Cast(counts, DstT="int32")
     dims = x.dims
-    if dims is None:
-        raise ValueError("tf.repeat needs an input of known rank")
-    at = axis + len(dims) if axis < 0 else axis
+    if dims is None and axis < 0:
+        raise ValueError(
+            f"axis={axis} may only be negative if rank(data) is statically known."
+        )
+    at = axis if dims is None or axis >= 0 else axis + len(dims)
+    if dims is not None:
+        _check_repeats(dims, counts, axis, at)
+    if counts.dims in ((), (1,)):
+        return _repeat_alike(x, raw.Reshape(counts, []), at, name)
+    return _repeat_each(x, counts, at, name)
+
+
+def _check_repeats(dims: Any, counts: Tensor, axis: int, at: int) -> None:
     if not 0 <= at < len(dims):
         raise ValueError(
             f"Argument `axis` = {axis} not in range [{-len(dims)}, {len(dims)})"
@@ -240,25 +250,18 @@ def repeat(
     length = counts.dims[0] if counts.dims else 1
     if None not in (length, dims[at]) and length not in (1, dims[at]):
         raise ValueError(f"Dimensions {dims[at]} and {length} are not compatible")
-    if counts.dims in ((), (1,)):
-        return _repeat_alike(x, raw.Reshape(counts, []), at, name)
-    return _repeat_each(x, counts, at, name)
 
 
 def _repeat_alike(x: Tensor, count: Tensor, at: int, name: str | None) -> Tensor:
-    dims = x.dims or ()
-    ones = [1] * len(dims)
-    wide = raw.Tile(
-        raw.ExpandDims(x, at + 1), raw.Pack([*ones[: at + 1], count, *ones[at + 1 :]])
-    )
     whole = raw.Shape(x)
+    before = raw.StridedSlice(whole, [0], [at], [1])
+    after = raw.StridedSlice(whole, [at + 1], [0], [1], end_mask=1)
+    ones = raw.OnesLike(before), raw.OnesLike(after)
+    times = raw.ConcatV2([ones[0], [1], raw.Reshape(count, [1]), ones[1]], 0)
+    wide = raw.Tile(raw.ExpandDims(x, at + 1), times)
     middle = raw.Mul(raw.StridedSlice(whole, [at], [at + 1], [1]), count)
-    parts = [
-        raw.StridedSlice(whole, [0], [at], [1]),
-        middle,
-        raw.StridedSlice(whole, [at + 1], [0], [1], end_mask=1),
-    ]
-    return raw.Reshape(wide, raw.ConcatV2(parts, 0), name=name or "Repeat")
+    shape = raw.ConcatV2([before, middle, after], 0)
+    return raw.Reshape(wide, shape, name=name or "Repeat")
 
 
 def _repeat_each(x: Tensor, counts: Tensor, at: int, name: str | None) -> Tensor:

@@ -88,7 +88,7 @@ def _to_last(x: Tensor, axis: int) -> tuple[Tensor, Any]:
     if rank is None:
         if axis == -1:
             return x, None
-        raise ValueError("tf.sort along another than the last axis needs a known rank")
+        return _to_last_of_any_rank(x, axis)
     if not -rank <= axis < rank:
         # Where TensorFlow looks up the dimension's size.
         raw.StridedSlice(raw.Shape(x), [axis], [axis + 1], [1], shrink_axis_mask=1)
@@ -98,6 +98,19 @@ def _to_last(x: Tensor, axis: int) -> tuple[Tensor, Any]:
     order = list(range(rank))
     order[at], order[-1] = order[-1], order[at]
     swap = np.array(order, np.int32)
+    return raw.Transpose(x, swap), swap
+
+
+def _to_last_of_any_rank(x: Tensor, axis: int) -> tuple[Tensor, Any]:
+    """The same where only the run knows the rank."""
+    sizes = raw.Shape(x)
+    raw.StridedSlice(sizes, [axis], [axis + 1], [1], shrink_axis_mask=1)
+    rank = raw.Size(sizes)
+    last = raw.Sub(rank, 1)
+    at = axis if axis >= 0 else raw.AddV2(rank, axis)
+    order = raw.Range(0, rank, 1)
+    back = raw.SelectV2(raw.Equal(order, last), at, order)
+    swap = raw.SelectV2(raw.Equal(order, at), last, back)
     return raw.Transpose(x, swap), swap
 
 
