@@ -288,7 +288,7 @@ def _invariants(
     if shape_invariants is None:
         return [v.dims for v in start]
     flat = nest.flatten_up_to(list(loop_vars), list(shape_invariants))
-    flat = [getattr(s, "shape", s) for s in flat]
+    flat = [shape for given in flat for shape in _shapes_of(given)]
     allowed: list[Dims] = []
     for value, given in zip(start, flat, strict=True):
         dims = as_dims(given)
@@ -302,6 +302,13 @@ def _invariants(
             )
         allowed.append(dims)
     return allowed
+
+
+def _shapes_of(given: Any) -> list[Any]:
+    """The shapes of the tensors behind a shape, a tensor's spec or a composite's spec."""
+    if hasattr(given, "_component_specs"):
+        return [spec.shape for spec in given.flatten()]
+    return [given]
 
 
 def _trace_part(

@@ -196,7 +196,8 @@ class TensorArray(CompositeTensor):
     def _type_spec(self) -> TensorArraySpec:
         facts = self._array.facts
         spec = TensorArraySpec(facts.dims, facts.dtype, facts.dynamic, facts.infer)
-        spec._facts = facts
+        if isinstance(self._array, ListedArray):
+            spec._facts = facts
         return spec
 
 
@@ -285,10 +286,19 @@ class TensorArraySpec(TypeSpec):
         return [value._array.as_list_tensor()]
 
     def _from_components(self, components: Any) -> TensorArray:
-        facts = self._facts or Facts(
-            self._dtype, self._dims, self._infer_shape, self._dynamic_size
-        )
+        facts = self._facts
+        if facts is None or door.level().eager:  # what a call returns is on its own
+            facts = self._new_facts()
         return TensorArray._around(ListedArray(facts, components[0]))
+
+    def _new_facts(self) -> Facts:
+        dynamic = bool(self._dynamic_size)
+        return Facts(self._dtype, self._dims, self._infer_shape, dynamic)
+
+    def placeholder_value(self, placeholder_context: Any = None) -> TensorArray:
+        """An array around a placeholder, which knows no more than the spec."""
+        flow = placeholder_context.placeholder(self._component_specs[0])
+        return TensorArray._around(ListedArray(self._new_facts(), flow))
 
 
 __all__ = ["TensorArray", "TensorArraySpec"]
