@@ -39,7 +39,7 @@ def len_(x: Any) -> Any:
     Raises ValueError for scalars.
     """
     if type(x) is not SymbolicTensor:
-        return len(x)
+        return _handed_over(len)(x)
     if x.dims is not None:
         if not x.dims:
             raise ValueError(
@@ -96,6 +96,23 @@ def sorted_(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
     return values if reverse else raw.Neg(values)
 
 
+def _handed_over(function: Any) -> Callable[..., Any]:
+    """The built-in function, or what an argument's class makes of it.
+
+    Such a class has `__autograph_builtin__(function, args, kwargs)`.
+    """
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        for argument in args:
+            hook = getattr(type(argument), "__autograph_builtin__", None)
+            if hook is not None:
+                return hook(function, args, kwargs)
+        return function(*args, **kwargs)
+
+    return call
+
+
 OVERLOADS: dict[Any, Callable[..., Any]] = {
+    **{f: _handed_over(f) for f in (all, any, enumerate, filter, map, next, zip)},
     abs: abs_, int: int_, float: float_, len: len_, range: range_, max: max_, min: min_, sorted: sorted_,
 }  # fmt: skip

@@ -12,7 +12,15 @@ from intaglio.autograph import loops
 from intaglio.base import nest
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import as_dtype, int64
-from intaglio.data import building, element, folding, iterating, making, selecting
+from intaglio.data import (
+    building,
+    builtin_functions,
+    element,
+    folding,
+    iterating,
+    making,
+    selecting,
+)
 from intaglio.data.iterating import Iterator, NumpyIterator
 from intaglio.data.options import Options
 from intaglio.data.specs import DatasetSpec
@@ -110,6 +118,8 @@ class Dataset(CompositeTensor):
         iterator.__autograph_for__(
             extra_test, body, get_state, set_state, names, options
         )
+
+    __autograph_builtin__ = staticmethod(builtin_functions.called)
 
     def get_single_element(self, name: str | None = None) -> Any:
         """The only element. Raises InvalidArgumentError if there is none, or another one."""

@@ -137,9 +137,7 @@ def as_numpy(value: Any) -> Any:
     """An element with arrays in the place of tensors."""
 
     def array(leaf: Any) -> Any:
-        if leaf is None or not isinstance(leaf, Tensor):
-            return leaf.numpy() if hasattr(leaf, "numpy") else leaf
-        return leaf.numpy()  # type: ignore[attr-defined]
+        return leaf.numpy() if hasattr(leaf, "numpy") else leaf
 
     return nest.map_structure(array, value)
 

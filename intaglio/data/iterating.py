@@ -106,12 +106,14 @@ class Iterator(CompositeTensor):
     def _has_next(self) -> Tensor:
         return raw.IteratorHasNext(self.handle_tensor)
 
-    def __autograph_next__(self, default: Any) -> Any:
-        """`next(iterator, default)` in converted code."""
-        if door.level().eager:
-            return next(self, default)
-        optional = self.get_next_as_optional()
-        return optional.value_or(default)
+    @staticmethod
+    def __autograph_builtin__(
+        function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """`next(iterator, default)` in converted code of graphs."""
+        if function is next and len(args) == 2 and not door.level().eager:
+            return args[0].get_next_as_optional().value_or(args[1])
+        return function(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"<Iterator element_spec={self._element_spec}>"

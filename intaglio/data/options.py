@@ -129,8 +129,9 @@ class Options(_Group):
         put(self, "autotune", AutotuneOptions())
         put(self, "experimental_distribute", DistributeOptions())
         put(self, "experimental_optimization", OptimizationOptions())
-        put(self, "threading", ThreadingOptions())
-        put(self, "experimental_threading", self.threading)
+        threads = ThreadingOptions()
+        put(self, "threading", threads)
+        put(self, "experimental_threading", threads)
 
     def merge(self, options: Options) -> Options:
         """These options, with what `options` sets in their place."""

@@ -78,7 +78,8 @@ def _placeholders(graph: FuncGraph, arguments: Sequence[Any]) -> list[Any]:
         value = nest.map_structure(
             lambda spec: spec.placeholder_value(context), structure
         )
-        graph.inputs.extend(element.flat_tensors(structure, value))
+        flat: list[Any] = element.flat_tensors(structure, value)
+        graph.inputs.extend(flat)
         values.append(value)
     return values
 

@@ -26,6 +26,7 @@ NAMES = sorted(CATALOGUE)
 UNSAMPLED = {
     "Placeholder": "an input of a graph has no kernel",
     "Const": "made by conversion, not called",
+    "MatchingFiles": "reads the names of files",
     "NoOp": "nothing goes in and nothing comes out",
     "FakeParam": "stands for a value that is never used, in a branch",
 }

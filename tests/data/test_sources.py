@@ -1,0 +1,139 @@
+"""Python generators, files, threads."""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import os
+import threading
+import time
+
+import pytest
+
+from intaglio import tf
+
+Dataset = tf.data.Dataset
+RECORDS = bytes.fromhex(
+    "0300000000000000b099490e6162636e57f121000000000000000029039807d8ea82a2"
+)
+
+
+def test_generators():
+    def count(n):
+        yield from range(n)
+
+    d = Dataset.from_generator(
+        count, args=(3,), output_signature=tf.TensorSpec((), tf.int32)
+    )
+    assert [int(x) for x in d] == [int(x) for x in d] == [0, 1, 2]
+    untyped = Dataset.from_generator(lambda: [([1, 2], "a")], (tf.int32, tf.string))
+    ((numbers, word),) = untyped
+    assert numbers.numpy().tolist() == [1, 2]
+    assert word.numpy() == b"a"
+    assert repr(d).startswith("<_FlatMapDataset element_spec=")
+
+
+def test_bad_generators():
+    scalar = tf.TensorSpec((), tf.int32)
+    wrong_type = Dataset.from_generator(lambda: ["a"], output_signature=scalar)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="could not be converted"):
+        list(wrong_type)
+    wrong_shape = Dataset.from_generator(lambda: [[1]], output_signature=scalar)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"of shape \(1,\)"):
+        list(wrong_shape)
+    with pytest.raises(TypeError, match="must be a Python callable"):
+        Dataset.from_generator(3, tf.int32)
+
+    def fails():
+        yield 1
+        raise KeyError("mine")
+
+    it = iter(Dataset.from_generator(fails, output_signature=scalar))
+    assert int(next(it)) == 1
+    with pytest.raises(tf.errors.UnknownError, match="KeyError: 'mine'"):
+        next(it)
+
+
+def test_text_lines(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"one\r\ntwo")
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"three\n"))
+    plain = tf.data.TextLineDataset(str(tmp_path / "a.txt"))
+    assert list(plain.as_numpy_iterator()) == [b"one", b"two"]
+    packed = tf.data.TextLineDataset([str(tmp_path / "b.txt.gz")], "GZIP")
+    assert list(packed.as_numpy_iterator()) == [b"three"]
+    with pytest.raises(tf.errors.NotFoundError, match="No such file or directory"):
+        list(tf.data.TextLineDataset(str(tmp_path / "none")))
+
+
+def test_records(tmp_path):
+    # Two records, "abc" and "", as TensorFlow writes them.
+    path = tmp_path / "r.tfrecord"
+    path.write_bytes(RECORDS)
+    d = tf.data.TFRecordDataset(str(path))
+    assert list(d.as_numpy_iterator()) == [b"abc", b""]
+    path.write_bytes(RECORDS[:12] + b"x" + RECORDS[13:])
+    with pytest.raises(tf.errors.DataLossError, match="corrupted record at 0"):
+        list(tf.data.TFRecordDataset(str(path)))
+    path.write_bytes(RECORDS[:14])
+    with pytest.raises(tf.errors.DataLossError, match="truncated record at 0"):
+        list(tf.data.TFRecordDataset(str(path)))
+
+
+def test_list_files(tmp_path):
+    for name in ("b", "a", "c"):
+        (tmp_path / name).touch()
+    found = Dataset.list_files(str(tmp_path / "*"), shuffle=False)
+    names = [os.path.basename(n).decode() for n in found.as_numpy_iterator()]
+    assert names == ["a", "b", "c"]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="No files matched"):
+        Dataset.list_files(str(tmp_path / "none*"))
+
+
+def test_parallel_map_keeps_the_order():
+    def slow(x):
+        time.sleep(0.002 * (5 - int(x)))
+        return x
+
+    d = Dataset.range(5).map(lambda x: tf.py_function(slow, [x], tf.int64), 4)
+    assert [int(x) for x in d] == [0, 1, 2, 3, 4]
+    free = Dataset.range(5).map(
+        lambda x: tf.py_function(slow, [x], tf.int64), 4, deterministic=False
+    )
+    assert sorted(int(x) for x in free) == [0, 1, 2, 3, 4]
+
+
+def working():
+    """The threads that work for iterators."""
+    return [t for t in threading.enumerate() if t.name.startswith("intaglio-")]
+
+
+def test_threads_end_with_the_iterator():
+    it = iter(Dataset.range(1000).repeat().map(lambda x: x + 1, 3).prefetch(2))
+    assert int(next(it)) == 1
+    assert working()
+    del it
+    deadline = time.monotonic() + 5
+    while working() and time.monotonic() < deadline:
+        gc.collect()
+        time.sleep(0.01)
+    assert not working()
+
+
+def test_prefetch_is_bounded_and_passes_errors_on():
+    made = []
+
+    def note(x):
+        made.append(int(x))
+        if x == 3:
+            raise ValueError("three")
+        return x
+
+    d = Dataset.range(100).map(lambda x: tf.py_function(note, [x], tf.int64))
+    it = iter(d.prefetch(2))
+    assert int(next(it)) == 0
+    time.sleep(0.05)
+    assert len(made) <= 4
+    assert [int(next(it)), int(next(it))] == [1, 2]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="three"):
+        next(it)
+    assert int(next(it)) == 4
