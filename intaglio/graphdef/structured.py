@@ -149,7 +149,9 @@ def _named_tuple(proto: Any) -> Any:
     name = proto.name if proto.name.isidentifier() else "NamedTuple"
     if keyword.iskeyword(name):
         name = "NamedTuple"
-    return collections.namedtuple(name, names)(*[decode(p.value) for p in proto.values])
+    # The names are known only here.
+    kind = collections.namedtuple(name, names)  # pyright: ignore[reportUntypedNamedTuple]
+    return kind(*[decode(p.value) for p in proto.values])
 
 
 _READ: dict[str, Callable[[Any], Any]] = {

@@ -107,14 +107,16 @@ class FunctionReader:
             raise MalformedError(
                 f"function '{name}' captures more than it has arguments"
             )
-        tensors = [v.handle if isinstance(v, Variable) else v for v in captured]
+        tensors: list[Any] = [
+            v.handle if isinstance(v, Variable) else v for v in captured
+        ]
         known = {given + i: _known(t) for i, t in enumerate(tensors)}
         for i, spec in known.items():
             if spec.dtype.as_datatype_enum != proto.signature.input_arg[i].type:
                 raise MalformedError(
                     f"function '{name}' captures a {spec.dtype.name} as another type"
                 )
-        graph = function_graph(proto, self.functions, known)
+        graph: Any = function_graph(proto, self.functions, known)
         graph.name = plain_name(name)
         for outer, inner in zip(tensors, graph.inputs[given:], strict=True):
             if (
