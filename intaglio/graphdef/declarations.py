@@ -10,7 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf import (
+    descriptor_pb2,
+    descriptor_pool,
+    message_factory,
+    text_format,
+)
 from google.protobuf.message import DecodeError
 
 PACKAGE = "tensorflow"
@@ -129,3 +134,16 @@ def parsed(kind: Any, data: bytes, what: str) -> Any:
     except DecodeError as e:
         raise MalformedError(f"{what} is not a {kind.DESCRIPTOR.name}: {e}") from None
     return message
+
+
+def as_text(message: Any) -> str:
+    """A message in protobuf's text form."""
+    return text_format.MessageToString(message)
+
+
+def parsed_text(kind: Any, text: str, what: str) -> Any:
+    """Text as a message. Raises MalformedError if it is none; `what` names it."""
+    try:
+        return text_format.Parse(text, kind())
+    except text_format.ParseError as e:
+        raise MalformedError(f"{what} is not a {kind.DESCRIPTOR.name}: {e}") from None

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes, errors
+from intaglio.base.crc32c import crc32c, extend, masked
 from intaglio.base.dtypes import from_numpy
 from intaglio.graphdef import tensors
 from intaglio.graphdef.declarations import MalformedError, parsed
 from intaglio.graphdef.saved_messages import BundleEntryProto, BundleHeaderProto
 from intaglio.saved_model import table
-from intaglio.base.crc32c import crc32c, extend, masked
 
 _VERSION = 1
 _MOST_SHARDS = 1 << 16

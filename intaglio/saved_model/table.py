@@ -10,8 +10,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator
 
-from intaglio.graphdef.declarations import MalformedError
 from intaglio.base.crc32c import crc32c, extend, masked
+from intaglio.graphdef.declarations import MalformedError
 
 _MAGIC = 0xDB4775248B80FB57
 _FOOTER = 48

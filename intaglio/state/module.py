@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from intaglio.base import nest
+from intaglio.state.tracking import WAITING, AutoTrackable
 from intaglio.state.variable import Variable
 from intaglio.trace.scopes import name_scope
 
@@ -35,7 +36,7 @@ class _ScopeOfInit(type):
     """Modules open their name scope themselves: see `Module.with_name_scope`."""
 
 
-class Module(metaclass=_ScopeOfInit):
+class Module(AutoTrackable, metaclass=_ScopeOfInit):
     """A group of variables, of modules and of functions that use them.
 
     Variables and modules are found in the attributes, also inside lists, tuples, dicts and
@@ -46,7 +47,7 @@ class Module(metaclass=_ScopeOfInit):
     """
 
     _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset(
-        ("_self_unconditional_checkpoint_dependencies", "_self_unconditional_dependency_names")
+        ("_self_unconditional_checkpoint_dependencies", "_self_unconditional_dependency_names", WAITING)
     )  # fmt: skip
 
     def __init__(self, name: str | None = None) -> None:

@@ -1,0 +1,59 @@
+"""Checkpoints: values on disk without the functions that use them.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/train and
+https://www.tensorflow.org/guide/checkpoint.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from intaglio.saved_model.checkpoint import (
+    Checkpoint,
+    CheckpointManager,
+    get_checkpoint_state,
+    latest_checkpoint,
+    load_checkpoint,
+)
+
+
+class CheckpointOptions:
+    """Options of saving and restoring, which say what devices do; kept as they are given."""
+
+    def __init__(
+        self,
+        experimental_io_device: str | None = None,
+        experimental_enable_async_checkpoint: bool = False,
+        experimental_write_callbacks: Any = None,
+        enable_async: bool = False,
+        experimental_skip_slot_variables: bool = False,
+        experimental_sharding_callback: Any = None,
+    ) -> None:
+        self.experimental_io_device = experimental_io_device
+        self.enable_async = experimental_enable_async_checkpoint or enable_async
+        self.experimental_enable_async_checkpoint = self.enable_async
+        self.experimental_write_callbacks = experimental_write_callbacks
+        self.experimental_skip_slot_variables = experimental_skip_slot_variables
+        self.experimental_sharding_callback = experimental_sharding_callback
+
+
+def list_variables(ckpt_dir_or_file: Any) -> list[tuple[str, list[int]]]:
+    """(name, shape) of each value of a checkpoint, by name."""
+    return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
+
+
+def load_variable(ckpt_dir_or_file: Any, name: str) -> Any:
+    """One value of a checkpoint. Raises NotFoundError if there is none of that name."""
+    return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
+
+
+__all__ = [
+    "Checkpoint",
+    "CheckpointManager",
+    "CheckpointOptions",
+    "get_checkpoint_state",
+    "latest_checkpoint",
+    "list_variables",
+    "load_checkpoint",
+    "load_variable",
+]
