@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from concurrent import futures
 from typing import Any
 
 from hypothesis import given, note
@@ -53,3 +56,56 @@ def agree(source: str, calls: list[Any], allowed: Any = lambda error: False) -> 
 def test_eager_and_traced_agree(source: str, calls: list[Any]) -> None:
     note(source)
     agree(source, calls)
+
+
+def refused_return(error: BaseException) -> bool:
+    """True for what a graph documents that it cannot do with some returns."""
+    return (
+        "the else branch must also have a return statement" in str(error)
+        or "the main branch must also have a return statement" in str(error)
+        or (isinstance(error, NotImplementedError) and "return" in str(error))
+    )
+
+
+@examples(1.0)
+@given(programs(returns=True), st.lists(arguments, min_size=1, max_size=2))
+def test_early_returns(source: str, calls: list[Any]) -> None:
+    note(source)
+    agree(source, calls, refused_return)
+
+
+@examples(0.5)
+@given(
+    programs(returns=False, variables=False),
+    st.lists(arguments, min_size=2, max_size=4),
+)
+def test_threads_share_traces(source: str, calls: list[Any]) -> None:
+    note(source)
+    function = load(source)
+    traced = tf.function(function)
+    with futures.ThreadPoolExecutor(len(calls)) as pool:
+        running = [
+            pool.submit(Outcome, lambda v=values: traced(*tensors(v)))
+            for values in [*calls, *calls]
+        ]
+        got = [task.result() for task in running]
+    assert traced.experimental_get_tracing_count() == 1
+    for values, result in zip([*calls, *calls], got, strict=True):
+        assert same(Outcome(lambda v=values: function(*tensors(v))), result)
+
+
+@examples(0.5)
+@given(programs(returns=False), arguments)
+def test_nested_functions_and_copies(source: str, values: Any) -> None:
+    note(source)
+    one, other, third = variables(), variables(), variables()
+    eager, inner = load(source, **one), tf.function(load(source, **other))
+    outer = tf.function(lambda *a: inner(*a))
+    copied = tf.function(load(source, **third))
+    for _ in range(3):
+        want = Outcome(lambda: (eager(*tensors(values)), state_of(one)))
+        got = Outcome(lambda: (outer(*tensors(values)), state_of(other)))
+        assert same(want, got), (want, got)
+        sent = pickle.loads(pickle.dumps(tensors(values)))
+        got = Outcome(lambda s=sent: (copied(*copy.deepcopy(s)), state_of(third)))
+        assert same(want, got), (want, got)
