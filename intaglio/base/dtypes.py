@@ -291,6 +291,10 @@ def as_dtype(type_value: Any) -> DType:
     if found is not None:
         return found
     numpy: Any = getattr(value, "dtype", value)
+    if numpy is None:  # NumPy reads it as float64
+        raise TypeError(
+            "Cannot convert the argument `type_value`: None to a TensorFlow DType."
+        )
     if type(numpy) is DType:
         return numpy
     try:

@@ -235,10 +235,15 @@ def call(
         given, attrs = _bind(op, args, kwargs)
     if op.attr_names and (attrs or op.has_lists):
         attrs = dict(attrs)
+    for limited, allowed in op.limits.items():
+        if attrs[limited] not in allowed and attrs[limited] is not None:
+            raise _not_among(op, limited, attrs[limited], allowed)
     if op.has_lists:
         inputs, attrs = _convert_lists(op, given, dict(attrs))
     else:
         inputs = _convert(op, given, attrs)
+    if name is None and not any(map(_has_literals, given)):
+        name = ""  # TensorFlow's errors end in "name: " unless a Python list was given
     outputs = carry_out(op, inputs, attrs, name)
     return pack(op, outputs, attrs)
 
@@ -273,6 +278,13 @@ def pack(op: Op, outputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
     if op.result is not None:
         return op.result(*outputs)
     return outputs[0] if outputs else level().finish(op, outputs)
+
+
+def _has_literals(value: Any) -> bool:
+    """True for a list that is no list of tensors."""
+    return isinstance(value, (list, tuple)) and not all(
+        [isinstance(v, Tensor) for v in value]
+    )
 
 
 def _missing(op: Op, name: str) -> TypeError:
@@ -340,6 +352,9 @@ def _convert(op: Op, given: Sequence[Any], attrs: dict[str, Any]) -> Sequence[Te
         wanted = fixed if var is None else types.get(var)
         if wanted is None:
             if allowed is not None and dtype not in allowed:
+                for other, (same, _, _) in zip(given, op.slots, strict=True):
+                    if same == var and not isinstance(other, Tensor):
+                        _one(op, index, other, dtype)  # its error comes first
                 raise _not_allowed(op, index, dtype)
             types[var] = dtype
         elif dtype is not wanted:
@@ -508,18 +523,32 @@ def _not_allowed(op: Op, index: int, dtype: DType) -> Exception:
     listed: Any = getattr(type(op), var or "", None) or sorted(
         allowed or (), key=lambda d: d.name
     )
-    names = ", ".join([d.kernel_name for d in listed])
-    eager = (
-        f"Value for attr '{var}' of {dtype.kernel_name} is not in the list of allowed"
-        f" values: {names}\n\t; NodeDef: {{{{node {op.name}}}}}; Op<name={op.name};"
-        f" signature={op.sig.text}>"
-    )
     return level_error(
         op,
-        eager,
+        _not_in_list(op, var, dtype, listed),
         TypeError,
         f"Value passed to parameter '{op_input(op, index)}' has DataType {dtype.name} not"
         f" in list of allowed values: {', '.join([d.name for d in listed])}",
+    )
+
+
+def _not_among(op: Op, name: str, dtype: DType, allowed: Any) -> Exception:
+    """The error for an attribute that must not be this dtype."""
+    return level_error(
+        op,
+        _not_in_list(op, name, dtype, allowed),
+        TypeError,
+        f"Value passed to parameter '{name}' has DataType {dtype.name} not in list of"
+        f" allowed values: {', '.join([d.name for d in allowed])}",
+    )
+
+
+def _not_in_list(op: Op, name: str | None, dtype: DType, allowed: Any) -> str:
+    names = ", ".join([d.kernel_name for d in allowed])
+    return (
+        f"Value for attr '{name}' of {dtype.kernel_name} is not in the list of allowed"
+        f" values: {names}\n\t; NodeDef: {{{{node {op.name}}}}}; Op<name={op.name};"
+        f" signature={op.sig.text}>"
     )
 
 

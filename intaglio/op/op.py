@@ -60,7 +60,7 @@ class Op:
     signature: ClassVar[str] = ""
     stateful: ClassVar[bool] = False
     droppable: ClassVar[bool] = False
-    # Attributes that GraphDef knows by another name than `tf.raw_ops` does.
+    # Inputs and attributes that GraphDef knows by another name than `tf.raw_ops` does.
     graphdef_names: ClassVar[Mapping[str, str]] = {}
     differentiable: ClassVar[bool] = True
     # For each input the inputs whose data its gradient needs; where it is given, a gradient
@@ -92,12 +92,20 @@ class Op:
     def _declare(self) -> None:
         sig = self.sig
         self.input_names = tuple([a.name for a in sig.inputs])
+        written = self.graphdef_names
+        self.node_inputs = tuple([written.get(n, n) for n in self.input_names])
         self.output_names = tuple([a.name for a in sig.outputs])
         self.attr_names = tuple([a.name for a in sig.attrs])
         self.defaults = {a.name: a.default for a in sig.attrs}
         self.required = tuple([a.name for a in sig.attrs if a.default is REQUIRED])
         self.required_set = frozenset(self.required)
         self.attr_kinds = {a.name: a.kind for a in sig.attrs}
+        # Attributes that may only be some of the dtypes.
+        self.limits = {
+            a.name: getattr(self, a.name)
+            for a in sig.attrs
+            if a.kind == "type" and hasattr(type(self), a.name)
+        }
         self.implied = {n for a in sig.inputs for n in (a.number, a.types) if n}
         self.has_lists = sig.has_lists
         self.has_list_outputs = any(a.is_list for a in sig.outputs)

@@ -78,11 +78,11 @@ def _conjugate(x: Tensor) -> Tensor:
 def _forward(self: Any, other: Any) -> Any:
     if getattr(other, "__array_priority__", 0) > Tensor.__array_priority__:
         return NotImplemented
-    return matmul(self, other)
+    return matmul(self, other, name="matmul")
 
 
 def _backward(self: Any, other: Any) -> Any:
-    return matmul(other, self)
+    return matmul(other, self, name="matmul")
 
 
 install_operator("__matmul__", _forward)

@@ -155,6 +155,8 @@ def getitem(x: Any, spec: Any, name: str = "strided_slice") -> Tensor:
     base = None
     if not here.eager:
         base = here.graph.unique_name(here.node_name(name), mark_as_used=False)
+    else:
+        name += "/"
     begin, end, strides = packed(entries, base)
     return raw.StridedSlice(x, begin, end, strides, **entries.masks, name=name)
 

@@ -161,6 +161,8 @@ class Part(Op):
 class Real(Part):
     """The real part."""
 
+    Tout = (float32, float64)
+
     def kernel(self, input, Tout):
         return np.asarray(input.real).astype(Tout.numpy)
 
@@ -174,6 +176,8 @@ class Real(Part):
 class Imag(Part):
     """The imaginary part."""
 
+    Tout = (float32, float64)
+
     def kernel(self, input, Tout):
         return np.asarray(input.imag).astype(Tout.numpy)
 
@@ -186,6 +190,8 @@ class Imag(Part):
 @op
 class Angle(Part):
     """The angle of the complex number."""
+
+    Tout = (float32, float64)
 
     def kernel(self, input, Tout):
         return np.arctan2(input.imag, input.real).astype(Tout.numpy)
@@ -207,6 +213,8 @@ def _pair(x: Any) -> DType:
 @op
 class Complex(Op):
     """Complex numbers of real and imaginary parts."""
+
+    Tout = (complex64, complex128)
 
     signature = "real: T, imag: T; Tout: type = complex64 -> out: Tout"
     T = (float32, float64)
@@ -232,6 +240,8 @@ class Complex(Op):
 @op
 class ComplexAbs(Op):
     """The absolute value of complex numbers."""
+
+    Tout = (float32, float64)
 
     signature = "x: T; Tout: type = float32 -> y: Tout"
     T = COMPLEX

@@ -104,6 +104,8 @@ class DenseBincount(Op):
 class HistogramFixedWidth(Op):
     """How many values fall into each of `nbins` equal parts of a range."""
 
+    dtype = INDEX
+
     signature = (
         "values: T, value_range: T, nbins: int32; dtype: type = int32 -> out: dtype"
     )
@@ -120,7 +122,7 @@ class HistogramFixedWidth(Op):
         if not low < high:
             raise invalid_argument(
                 "value_range should satisfy value_range[0] < value_range[1], but got"
-                f" '[{value_range[0]}, {value_range[1]}]'"
+                f" '[{value_range[0]:g}, {value_range[1]:g}]'"
             )
         count = int(nbins)
         if count <= 0:

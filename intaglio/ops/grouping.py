@@ -96,6 +96,8 @@ class Distinct(Op):
 class Unique(Distinct):
     """A vector's distinct elements as they first occur, and which of them each element is."""
 
+    out_idx = INDEX
+
     signature = "x: T; out_idx: type = int32 -> y: T, idx: out_idx"
 
     def infer(self, x: Spec, out_idx: DType) -> Any:
@@ -108,6 +110,8 @@ class Unique(Distinct):
 @op
 class UniqueWithCounts(Distinct):
     """Unique, with how often each distinct element occurs."""
+
+    out_idx = INDEX
 
     signature = "x: T; out_idx: type = int32 -> y: T, idx: out_idx, count: out_idx"
 
@@ -122,6 +126,8 @@ class UniqueWithCounts(Distinct):
 class UniqueV2(Distinct):
     """The distinct slices along an axis, and which of them each slice is."""
 
+    out_idx = INDEX
+
     signature = "x: T, axis: Taxis; out_idx: type = int32 -> y: T, idx: out_idx"
     Taxis = INDEX
 
@@ -135,6 +141,8 @@ class UniqueV2(Distinct):
 @op
 class UniqueWithCountsV2(Distinct):
     """UniqueV2, with how often each distinct slice occurs."""
+
+    out_idx = INDEX
 
     signature = (
         "x: T, axis: Taxis; out_idx: type = int32 -> y: T, idx: out_idx, count: out_idx"
@@ -151,6 +159,8 @@ class UniqueWithCountsV2(Distinct):
 @op
 class ListDiff(Op):
     """The elements of x that are not in y, and where they stand in x."""
+
+    out_idx = INDEX
 
     signature = "x: T, y: T; out_idx: type = int32 -> out: T, idx: out_idx"
     differentiable = False

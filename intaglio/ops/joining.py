@@ -47,6 +47,8 @@ class ConcatV2(Op):
         return _concatenated(values, at, dtype, rank)
 
     def kernel(self, values, axis):
+        if not values:
+            raise invalid_argument("ConcatOp : there is nothing to concatenate")
         at, rank = int(axis), values[0].ndim
         try:
             return np.concatenate(values, at)
@@ -285,6 +287,8 @@ class Unpack(Op):
 class Split(Op):
     """Equal parts along a dimension."""
 
+    graphdef_names = {"axis": "split_dim"}
+
     signature = "axis: int32, value: T; num_split: int -> output: num_split*T"
     T = ALL
 
@@ -358,6 +362,8 @@ def cut(value: Any, sizes: list[int], at: int) -> list[Any]:
 @op
 class SplitV(Op):
     """Parts of the sizes given along a dimension; one size may be -1."""
+
+    graphdef_names = {"axis": "split_dim"}
 
     signature = "value: T, size_splits: Tlen, axis: int32; num_split: int -> output: num_split*T"
     T = ALL

@@ -336,6 +336,8 @@ def _flat_places(shape: tuple[int, ...], with_batch: bool) -> np.ndarray:
 class MaxPoolWithArgmax(Op):
     """The maximum of every window and its place, counted in the flat array."""
 
+    Targmax = INDEX
+
     signature = (
         "input: T; ksize: list(int), strides: list(int), Targmax: type = int64, "
         "padding: str, include_batch_in_index: bool = False "

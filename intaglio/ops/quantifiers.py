@@ -13,6 +13,7 @@ from intaglio.ops.reduction import axes_of, reduced
 class Quantifier(Op):
     """output = input reduced over the axes, of truth values."""
 
+    graphdef_names = {"axis": "reduction_indices"}
     signature = "input: bool, axis: Tidx; keep_dims: bool = False -> output: bool"
     differentiable = False
     Tidx = INDEX

@@ -87,6 +87,7 @@ def reduced(dims: Dims, axis: Spec, keep_dims: bool) -> Dims:
 class Reduction(Op):
     """output = input reduced over the axes of a vector."""
 
+    graphdef_names = {"axis": "reduction_indices"}
     signature = "input: T, axis: Tidx; keep_dims: bool = False -> output: T"
     T: tuple[DType, ...] = NUMERIC
     Tidx = INDEX

@@ -124,6 +124,8 @@ def _reshape_error(tensor: Any, dims: list[int]) -> Exception:
 class ExpandDims(Op):
     """A dimension of size 1 more, at `axis`."""
 
+    graphdef_names = {"axis": "dim"}
+
     signature = "input: T, axis: Tdim -> output: T"
     T = ALL
     Tdim = INDEX

@@ -18,6 +18,7 @@ from intaglio.base.dtypes import (
     int16,
     int32,
     int64,
+    uint16,
 )
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import brackets
@@ -203,6 +204,8 @@ def index_along(x: Any, dimension: Any, output_type: DType, lowest: bool) -> Any
 class ArgMax(IndexOfExtreme):
     """The index of the largest element."""
 
+    output_type = (int16, uint16, int32, int64)
+
     Tidx = (int16, int32, int64)
 
     def kernel(self, input, dimension, output_type):
@@ -212,6 +215,8 @@ class ArgMax(IndexOfExtreme):
 @op
 class ArgMin(IndexOfExtreme):
     """The index of the smallest element."""
+
+    output_type = INDEX
 
     def kernel(self, input, dimension, output_type):
         return index_along(input, dimension, output_type, lowest=True)

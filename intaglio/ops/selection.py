@@ -21,6 +21,8 @@ from intaglio.ops.passing import check_same
 class Where(Op):
     """The coordinates of the elements that are true (not zero), a row for each."""
 
+    graphdef_names = {"condition": "input"}
+
     signature = "condition: T -> index: int64"
     differentiable = False
     T = (*NUMERIC, bool_)
@@ -67,6 +69,8 @@ class SelectV2(Op):
 @op
 class Select(Op):
     """x where the condition holds, else y, of one shape; a vector condition chooses rows."""
+
+    graphdef_names = {"x": "t", "y": "e"}
 
     signature = "condition: bool, x: T, y: T -> output: T"
     T = ALL

@@ -18,6 +18,8 @@ from intaglio.op.spec import Spec, numbers, of_elements
 class Shape(Op):
     """The shape as an integer vector."""
 
+    out_type = INDEX
+
     signature = "input: T; out_type: type = int32 -> output: out_type"
     differentiable = False
     T = ALL
@@ -40,6 +42,8 @@ def shape_spec(x: Spec, out_type: DType) -> Spec:
 class ShapeN(Op):
     """The shapes of several tensors."""
 
+    out_type = INDEX
+
     signature = "input: N*T; out_type: type = int32 -> output: N*out_type"
     differentiable = False
     T = ALL
@@ -54,6 +58,8 @@ class ShapeN(Op):
 @op
 class Size(Op):
     """The number of elements."""
+
+    out_type = INDEX
 
     signature = "input: T; out_type: type = int32 -> output: out_type"
     differentiable = False

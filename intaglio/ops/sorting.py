@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import ALL, INDEX, REAL, DType, bool_, int16, int32
+from intaglio.base.dtypes import ALL, INDEX, REAL, DType, bool_, int16, int32, int64
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import Dims
 from intaglio.op import raw
@@ -80,6 +80,8 @@ def top_gradient(dvalues: Any, input: Spec, indices: Any) -> Any:
 @op
 class TopKV2(Op):
     """The k largest elements along the last dimension, from large to small, and where they stand."""
+
+    index_type = (int16, int32, int64)
 
     signature = "input: T, k: Tk; sorted: bool = True, index_type: type = int32 -> values: T, indices: index_type"
     T = REAL
@@ -239,9 +241,13 @@ class Bound(Op):
 class LowerBound(Bound):
     """The first place where each value fits."""
 
+    out_type = INDEX
+
 
 @op
 class UpperBound(Bound):
     """The last place where each value fits."""
+
+    out_type = INDEX
 
     side = "right"

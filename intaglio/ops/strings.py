@@ -402,6 +402,8 @@ def _number(text: bytes, dtype: DType) -> Any:
 class StringToNumber(Op):
     """Decimal text as numbers; floats also in hexadecimal, and inf and nan."""
 
+    out_type = (float32, float64, int32, int64, uint32, uint64)
+
     signature = "string_tensor: string; out_type: type = float32 -> output: out_type"
     differentiable = False
 

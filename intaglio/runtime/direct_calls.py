@@ -179,6 +179,9 @@ class _Writer:
             known = "_DType" if kind == "DType" else kind
             given += f" and {name}.__class__ is not {known}"
         self.lines.append(f"if {given}: {name} = _attribute({name}, {attr.kind!r})")
+        if name in self.op.limits:
+            self.names[f"_limits_{name}"] = (*self.op.limits[name], None)
+            self.lines.append(f"if {name} not in _limits_{name}: return _DECLINED")
 
     def _input(self, n: int, arg: Arg) -> None:
         op, x, name = self.op, f"_x{n}", arg.name

@@ -52,6 +52,33 @@ def spec_of(tensor: EagerTensor) -> Spec:
     )
 
 
+# Node names that public functions choose when the user does not: errors leave them out.
+DEFAULT_NAMES = frozenset(
+    (
+        "Abs", "Add", "Const", "MatMul", "MaxPool2d", "AvgPool2D", "Repeat",
+        "SequenceMask/Less", "add", "clip_by_value", "eye/diag", "floordiv",
+        "histogram_fixed_width", "mod", "mul", "one_hot", "ones_like", "packed", "pow",
+        "range", "softmax_cross_entropy_with_logits", "sub", "transpose", "truediv",
+        "zeros_like",
+    )
+)  # fmt: skip
+
+
+class _NoScope:
+    """Nothing to name: the scope of eager ops."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> str:
+        return ""
+
+    def __exit__(self, *error: Any) -> None:
+        return None
+
+
+_NO_SCOPE = _NoScope()
+
+
 class EagerLevel(Level):
     """Computes at once with the ops' NumPy kernels."""
 
@@ -103,6 +130,9 @@ class EagerLevel(Level):
     def constant(self, array: Any, name: str | None = None) -> Tensor:
         return from_array(array)
 
+    def scoped(self, name: str | None) -> Any:
+        return _NO_SCOPE
+
 
 def wrap_result(op: Op, result: Any) -> list[Tensor]:
     """A kernel's result as flat eager tensors."""
@@ -144,14 +174,12 @@ def explain(
     error: Exception,
 ) -> Exception:
     """The TensorFlow error for a kernel's failure: inference often knows a better text."""
-    # a name that is a scope's own ends in a slash
-    name = (name or "").removesuffix("/")
-    where = f" [Op:{op.name}] name: {name}".rstrip() + " "
+    where = f" [Op:{op.name}]"
+    if name is not None:
+        where += f" name: {'' if name in DEFAULT_NAMES else name}"
     if isinstance(error, OpError):
         if "[Op:" not in error.message:
-            error._message = (
-                error.message + where.rstrip(" ") + (" " if not name else "")
-            )
+            error._message = error.message + where
         return error
     if isinstance(error, (ShapeError, errors.InaccessibleTensorError)):
         text = getattr(error, "eager", str(error))

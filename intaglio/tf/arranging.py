@@ -20,24 +20,22 @@ from intaglio.tf.arrays import get_static_value
 
 def identity(input: Any, name: str | None = None) -> Tensor:
     """A tensor with the same value."""
-    return raw.Identity(convert.to_tensor(input), name=name or "Identity")
+    return raw.Identity(convert.to_tensor(input), name=name)
 
 
 def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
     """Tensors with the same values as those of a list."""
-    return raw.IdentityN(
-        [convert.to_tensor(x) for x in input], name=name or "IdentityN"
-    )
+    return raw.IdentityN([convert.to_tensor(x) for x in input], name=name)
 
 
 def stop_gradient(input: Any, name: str | None = None) -> Tensor:
     """The input, which counts as a constant when gradients are computed."""
-    return raw.StopGradient(input, name=name or "StopGradient")
+    return raw.StopGradient(input, name=name)
 
 
 def guarantee_const(input: Any, name: str | None = None) -> Tensor:
     """The input, promised not to change from run to run."""
-    return raw.GuaranteeConst(input, name=name or "GuaranteeConst")
+    return raw.GuaranteeConst(input, name=name)
 
 
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
@@ -45,7 +43,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
 
     Raises InvalidArgumentError (ValueError in a graph) if the sizes do not fit.
     """
-    return raw.Reshape(tensor, shape, name=name or "Reshape")
+    return raw.Reshape(tensor, shape, name=name)
 
 
 def transpose(
@@ -66,7 +64,7 @@ def transpose(
 
 def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
     """One dimension of size 1 more, at `axis`, which may be negative."""
-    return raw.ExpandDims(input, axis, name=name or "ExpandDims")
+    return raw.ExpandDims(input, axis, name=name)
 
 
 def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
@@ -75,7 +73,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     Raises InvalidArgumentError (ValueError in a graph) if one of the latter is larger.
     """
     axes = [] if axis is None else [axis] if np.ndim(axis) == 0 else list(axis)
-    return raw.Squeeze(input, axis=[int(a) for a in axes], name=name or "Squeeze")
+    return raw.Squeeze(input, axis=[int(a) for a in axes], name=name)
 
 
 def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
@@ -183,7 +181,7 @@ def split(
 
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     """The input repeated `multiples[i]` times along dimension i."""
-    return raw.Tile(input, multiples, name=name or "Tile")
+    return raw.Tile(input, multiples, name=name)
 
 
 def pad(
@@ -205,14 +203,14 @@ def pad(
         else:
             plain = False
         if plain:
-            return raw.Pad(tensor, paddings, name=name or "Pad")
-        return raw.PadV2(tensor, paddings, constant_values, name=name or "PadV2")
+            return raw.Pad(tensor, paddings, name=name)
+        return raw.PadV2(tensor, paddings, constant_values, name=name)
     if kind not in ("REFLECT", "SYMMETRIC"):
         raise ValueError(
             'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or '
             f'"SYMMETRIC". Received `mode` = {kind}'
         )
-    return raw.MirrorPad(tensor, paddings, mode=kind, name=name or "MirrorPad")
+    return raw.MirrorPad(tensor, paddings, mode=kind, name=name)
 
 
 def repeat(
@@ -284,12 +282,12 @@ def _repeat_each(x: Tensor, counts: Tensor, at: int, name: str | None) -> Tensor
 
 def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
     """Elements moved by `shift` along `axis`; those pushed out come in at the other end."""
-    return raw.Roll(input, shift, axis, name=name or "Roll")
+    return raw.Roll(input, shift, axis, name=name)
 
 
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
     """The order reversed along the dimensions that the vector `axis` lists."""
-    return raw.ReverseV2(tensor, axis, name=name or "ReverseV2")
+    return raw.ReverseV2(tensor, axis, name=name)
 
 
 def reverse_sequence(
@@ -305,7 +303,7 @@ def reverse_sequence(
         seq_lengths,
         seq_dim=_required(seq_axis, "seq_axis"),
         batch_dim=0 if batch_axis is None else batch_axis,
-        name=name or "ReverseSequence",
+        name=name,
     )
 
 
@@ -317,7 +315,7 @@ def _required(value: int | None, argument: str) -> int:
 
 def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
     """Repeated along dimensions of size 1 and new ones in front, to `shape`."""
-    return raw.BroadcastTo(input, shape, name=name or "BroadcastTo")
+    return raw.BroadcastTo(input, shape, name=name)
 
 
 def meshgrid(*args: Any, indexing: str = "xy", name: str = "meshgrid") -> list[Tensor]:
@@ -362,9 +360,7 @@ def space_to_batch(
     input: Any, block_shape: Any, paddings: Any, name: str | None = None
 ) -> Tensor:
     """Blocks of the spatial dimensions moved into the batch dimension, after padding."""
-    return raw.SpaceToBatchND(
-        input, block_shape, paddings, name=name or "SpaceToBatchND"
-    )
+    return raw.SpaceToBatchND(input, block_shape, paddings, name=name)
 
 
 def space_to_batch_nd(
@@ -378,7 +374,7 @@ def batch_to_space(
     input: Any, block_shape: Any, crops: Any, name: str | None = None
 ) -> Tensor:
     """Blocks of the batch dimension moved back into the spatial ones, then cropped."""
-    return raw.BatchToSpaceND(input, block_shape, crops, name=name or "BatchToSpaceND")
+    return raw.BatchToSpaceND(input, block_shape, crops, name=name)
 
 
 def space_to_depth(
@@ -389,7 +385,7 @@ def space_to_depth(
         input,
         block_size=block_size,
         data_format=data_format,
-        name=name or "SpaceToDepth",
+        name=name,
     )
 
 
@@ -401,7 +397,7 @@ def depth_to_space(
         input,
         block_size=block_size,
         data_format=data_format,
-        name=name or "DepthToSpace",
+        name=name,
     )
 
 
@@ -410,7 +406,7 @@ def invert_permutation(x: Any, name: str | None = None) -> Tensor:
 
     Raises InvalidArgumentError for another vector.
     """
-    return raw.InvertPermutation(x, name=name or "InvertPermutation")
+    return raw.InvertPermutation(x, name=name)
 
 
 def dynamic_partition(
@@ -421,7 +417,7 @@ def dynamic_partition(
         data,
         partitions,
         num_partitions=num_partitions,
-        name=name or "DynamicPartition",
+        name=name,
     )
 
 
@@ -429,7 +425,7 @@ def dynamic_stitch(
     indices: Sequence[Any], data: Sequence[Any], name: str | None = None
 ) -> Tensor:
     """`merged[indices[m][i]] = data[m][i]`; where indices repeat, the last one counts."""
-    return raw.DynamicStitch(list(indices), list(data), name=name or "DynamicStitch")
+    return raw.DynamicStitch(list(indices), list(data), name=name)
 
 
 __all__ = [

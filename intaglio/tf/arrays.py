@@ -13,12 +13,13 @@ import numpy as np
 from intaglio.base import dtypes, shapes
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import DType, as_dtype
-from intaglio.base.errors import InvalidArgumentError, ShapeError
+from intaglio.base.errors import InvalidArgumentError, ShapeError, invalid_argument
 from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.op import convert, door, raw
 from intaglio.op.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
+from intaglio.trace.tensor_array import TensorArray
 
 # Known tensors with fewer elements than this are written into graphs as constants.
 FILL_LIMIT = 1000
@@ -91,7 +92,9 @@ def convert_to_tensor(
 
 
 def is_tensor(x: Any) -> bool:
-    """True for tensors, variables and what is made of tensors."""
+    """True for tensors, variables and what is made of tensors; False for TensorArrays."""
+    if isinstance(x, TensorArray):
+        return False
     return isinstance(x, (Tensor, CompositeTensor)) or (
         hasattr(type(x), "__tf_tensor__")
     )
@@ -239,7 +242,7 @@ def ones_like(
 
 def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Tensor:
     """A tensor of shape `dims` with the scalar `value` everywhere."""
-    return raw.Fill(dims, value, name=name or "Fill")
+    return raw.Fill(dims, value, name=name)
 
 
 def eye(
@@ -256,6 +259,9 @@ def eye(
     sizes = static_dims([num_rows, columns])
     if sizes is not None and batch is not None:
         whole = (*batch, *sizes)
+        for size in whole:
+            if size is not None and size < 0:
+                raise invalid_argument(f"Dimension {size} must be >= 0 [Op:Fill] name: ")
         if (shapes.count(whole) or 0) < FILL_LIMIT or door.level().eager:
             matrix = np.broadcast_to(np.eye(*sizes, dtype=kind.numpy), whole)
             return door.level().constant(matrix, name or "eye")
@@ -347,14 +353,14 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     if shapes.known(x.dims):
         array = np.array(x.dims, kind.numpy)
         return door.level().constant(array, name or "Shape")
-    return raw.Shape(x, out_type=kind, name=name or "Shape")
+    return raw.Shape(x, out_type=kind, name=name)
 
 
 def shape_n(
     input: Any, out_type: Any = dtypes.int32, name: str | None = None
 ) -> list[Tensor]:
     """The shapes of several tensors of one dtype."""
-    return raw.ShapeN(list(input), out_type=as_dtype(out_type), name=name or "ShapeN")
+    return raw.ShapeN(list(input), out_type=as_dtype(out_type), name=name)
 
 
 def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
@@ -364,7 +370,7 @@ def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     count = shapes.count(x.dims)
     if count is not None:
         return door.level().constant(np.asarray(count, kind.numpy), name or "Size")
-    return raw.Size(x, out_type=kind, name=name or "Size")
+    return raw.Size(x, out_type=kind, name=name)
 
 
 def rank(input: Any, name: str | None = None) -> Tensor:
@@ -372,7 +378,7 @@ def rank(input: Any, name: str | None = None) -> Tensor:
     x = convert.to_tensor(input)
     if x.dims is not None:
         return door.level().constant(np.asarray(len(x.dims), np.int32), name or "Rank")
-    return raw.Rank(x, name=name or "Rank")
+    return raw.Rank(x, name=name)
 
 
 def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
@@ -396,7 +402,7 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
 
     Raises InvalidArgumentError (ValueError while tracing) if it is another.
     """
-    return raw.EnsureShape(x, shape=TensorShape(shape), name=name or "EnsureShape")
+    return raw.EnsureShape(x, shape=TensorShape(shape), name=name)
 
 
 __all__ = [

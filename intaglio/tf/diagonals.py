@@ -18,9 +18,7 @@ def band_part(
 
     Raises InvalidArgumentError if a number is larger than the matrix.
     """
-    return raw.MatrixBandPart(
-        input, num_lower, num_upper, name=name or "MatrixBandPart"
-    )
+    return raw.MatrixBandPart(input, num_lower, num_upper, name=name)
 
 
 def diag(
@@ -75,12 +73,12 @@ def set_diag(
 
 def tensor_diag(diagonal: Any, name: str | None = None) -> Tensor:
     """`output[i..., i...] = diagonal[i...]`, zeros elsewhere."""
-    return raw.Diag(diagonal, name=name or "Diag")
+    return raw.Diag(diagonal, name=name)
 
 
 def tensor_diag_part(input: Any, name: str | None = None) -> Tensor:
     """`output[i...] = input[i..., i...]`."""
-    return raw.DiagPart(input, name=name or "DiagPart")
+    return raw.DiagPart(input, name=name)
 
 
 __all__ = [

@@ -24,10 +24,10 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     shapes do not broadcast.
     """
     if x is None and y is None:
-        return raw.Where(convert.to_tensor(condition), name=name or "Where")
+        return raw.Where(convert.to_tensor(condition), name=name)
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
-    return raw.SelectV2(condition, x, y, name=name or "SelectV2")
+    return raw.SelectV2(condition, x, y, name=name)
 
 
 def boolean_mask(
@@ -46,7 +46,7 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
 
     Raises InvalidArgumentError (ValueError in a graph) if they are not there.
     """
-    return raw.Slice(input_, begin, size, name=name or "Slice")
+    return raw.Slice(input_, begin, size, name=name)
 
 
 def strided_slice(
@@ -77,7 +77,7 @@ def strided_slice(
         input_, begin, end, strides,
         begin_mask=begin_mask, end_mask=end_mask, ellipsis_mask=ellipsis_mask,
         new_axis_mask=new_axis_mask, shrink_axis_mask=shrink_axis_mask,
-        name=name or "StridedSlice",
+        name=name,
     )  # fmt: skip
 
 
@@ -104,9 +104,7 @@ def gather(
         read = getattr(params, "sparse_read", None)
         if read is not None:
             return read(indices, name=name)
-    return raw.GatherV2(
-        params, indices, axis, batch_dims=batch_dims, name=name or "GatherV2"
-    )
+    return raw.GatherV2(params, indices, axis, batch_dims=batch_dims, name=name)
 
 
 def gather_nd(
@@ -124,9 +122,7 @@ def gather_nd(
     at = convert.to_tensor(indices)
     if batch_dims:
         at = _with_batch_coordinates(at, batch_dims)
-    return raw.GatherNd(
-        params, at, bad_indices_policy=bad_indices_policy, name=name or "GatherNd"
-    )
+    return raw.GatherNd(params, at, bad_indices_policy=bad_indices_policy, name=name)
 
 
 def _with_batch_coordinates(indices: Tensor, batch: int) -> Tensor:
@@ -234,21 +230,19 @@ def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
 
     Returns (y, idx) with `x[i] == y[idx[i]]`.
     """
-    return raw.Unique(x, out_idx=as_dtype(out_idx), name=name or "Unique")
+    return raw.Unique(x, out_idx=as_dtype(out_idx), name=name)
 
 
 def unique_with_counts(
     x: Any, out_idx: Any = dtypes.int32, name: str | None = None
 ) -> Any:
     """Like `unique`, with how often each distinct element occurs: (y, idx, count)."""
-    return raw.UniqueWithCounts(
-        x, out_idx=as_dtype(out_idx), name=name or "UniqueWithCounts"
-    )
+    return raw.UniqueWithCounts(x, out_idx=as_dtype(out_idx), name=name)
 
 
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
     """Flat indices into an array of shape `dims` as coordinates, a row for each dimension."""
-    return raw.UnravelIndex(indices, dims, name=name or "UnravelIndex")
+    return raw.UnravelIndex(indices, dims, name=name)
 
 
 # -- scatter -------------------------------------------------------------------------
@@ -270,7 +264,7 @@ def scatter_nd(
         updates,
         shape,
         bad_indices_policy=bad_indices_policy,
-        name=name or "ScatterNd",
+        name=name,
     )
 
 
@@ -278,9 +272,7 @@ def tensor_scatter_nd_update(
     tensor: Any, indices: Any, updates: Any, name: str | None = None
 ) -> Tensor:
     """A copy of the tensor with the updates at the coordinates of their rows of indices."""
-    return raw.TensorScatterUpdate(
-        tensor, indices, updates, name=name or "TensorScatterUpdate"
-    )
+    return raw.TensorScatterUpdate(tensor, indices, updates, name=name)
 
 
 def tensor_scatter_nd_add(
@@ -296,7 +288,7 @@ def tensor_scatter_nd_add(
         indices,
         updates,
         bad_indices_policy=bad_indices_policy,
-        name=name or "TensorScatterAdd",
+        name=name,
     )
 
 
@@ -313,7 +305,7 @@ def tensor_scatter_nd_sub(
         indices,
         updates,
         bad_indices_policy=bad_indices_policy,
-        name=name or "TensorScatterSub",
+        name=name,
     )
 
 
@@ -330,7 +322,7 @@ def tensor_scatter_nd_min(
         indices,
         updates,
         bad_indices_policy=bad_indices_policy,
-        name=name or "TensorScatterMin",
+        name=name,
     )
 
 
@@ -347,7 +339,7 @@ def tensor_scatter_nd_max(
         indices,
         updates,
         bad_indices_policy=bad_indices_policy,
-        name=name or "TensorScatterMax",
+        name=name,
     )
 
 

@@ -29,13 +29,13 @@ def top_k(
     (ValueError in a graph) if there are fewer than k.
     """
     return raw.TopKV2(
-        input, k, sorted=sorted, index_type=as_dtype(index_type), name=name or "TopKV2"
+        input, k, sorted=sorted, index_type=as_dtype(index_type), name=name
     )
 
 
 def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
     """For each row of predictions, whether the target class is among the k largest."""
-    return raw.InTopKV2(predictions, targets, k, name=name or "InTopKV2")
+    return raw.InTopKV2(predictions, targets, k, name=name)
 
 
 def sort(

@@ -49,7 +49,7 @@ def print(
             text = _formatted(inputs, sep, summarize, name)
     else:
         text = _formatted(inputs, sep, summarize, name)
-    return raw.PrintV2(text, output_stream=stream, end=end, name=name or "PrintV2")
+    return raw.PrintV2(text, output_stream=stream, end=end, name=name)
 
 
 def _stream(asked: Any) -> str:
@@ -133,7 +133,7 @@ def format(
         template=template,
         placeholder=placeholder,
         summarize=summarize,
-        name=name or "StringFormat",
+        name=name,
     )
 
 

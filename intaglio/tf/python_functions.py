@@ -71,7 +71,7 @@ def py_function(
     if door.level().eager:
         return _declared(_now(func, inp, types), many)
     outputs = raw.EagerPyFunc(
-        list(inp or ()), token=Token.of(func), Tout=types, name=name or "EagerPyFunc"
+        list(inp or ()), token=Token.of(func), Tout=types, name=name
     )
     return _declared(outputs, many)
 

@@ -86,7 +86,7 @@ class Recorder(Level):
         """What a constant or captured value is called after the op that takes it."""
         if not full:  # not named itself yet
             return ""
-        names = op.input_names
+        names = op.node_inputs
         if not op.has_lists:
             return f"{self.graph.unique_name(full, mark_as_used=False)}/{names[index]}"
         at = min(index, len(names) - 1)

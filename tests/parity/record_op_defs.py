@@ -16,13 +16,13 @@ from tensorflow.python.framework import op_def_registry
 
 
 def declaration(name: str) -> dict[str, Any] | None:
-    """Attributes with their kinds, numbers of inputs, names of outputs, statefulness."""
+    """Attributes with their kinds, names of inputs and outputs, statefulness."""
     found = op_def_registry.get(name)
     if found is None:
         return None
     return {
         "attrs": {a.name: a.type.replace("string", "str") for a in found.attr},
-        "inputs": len(found.input_arg),
+        "inputs": [a.name for a in found.input_arg],
         "outputs": [a.name for a in found.output_arg],
         "stateful": found.is_stateful,
     }

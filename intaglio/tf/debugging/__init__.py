@@ -275,7 +275,7 @@ def assert_all_finite(x: Any, message: str, name: str | None = None) -> Any:
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:
     """The tensor. Raises InvalidArgumentError if an element is infinite or NaN."""
-    return raw.CheckNumerics(tensor, message=message, name=name or "CheckNumerics")
+    return raw.CheckNumerics(tensor, message=message, name=name)
 
 
 def is_numeric_tensor(tensor: Any) -> bool:

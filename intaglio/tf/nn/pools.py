@@ -114,7 +114,7 @@ def max_pool3d(
         strides=layouts.sequence(strides, 3, channels, "strides"),
         padding=padding,
         data_format=data_format,
-        name=name or "MaxPool3D",
+        name=name,
     )
 
 
@@ -263,7 +263,7 @@ def avg_pool3d(
         strides=layouts.sequence(strides, 3, channels, "strides"),
         padding=padding,
         data_format=data_format,
-        name=name or "AvgPool3D",
+        name=name,
     )
 
 
