@@ -534,6 +534,7 @@ def _determinism(deterministic: bool | None) -> str:
 
 
 def _bind(handle: Any, element_spec: Any) -> Dataset:
+    """The data set behind a handle that came out of a graph."""
     return building.made("_VariantDataset", handle, element_spec)
 
 
