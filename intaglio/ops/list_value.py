@@ -234,14 +234,13 @@ class TensorList:
                 [sum_of(column) for column in columns], self.size, self.element,
                 self.limit, _merged([v.dims for v in full]),
             )  # fmt: skip
+            sparse = [v for v in lists if v.few is not None]
         else:
-            whole = full[0] if full else max(lists, key=lambda v: len(v.few or ()))
-        start = whole
-        for other in lists:
-            few = other.few
-            if other is start or few is None:
-                continue
-            for index, item in few.items():
+            most = max(lists, key=lambda v: FEW + 1 if v.few is None else len(v.few))
+            sparse = list(lists)
+            whole = sparse.pop(next(i for i, v in enumerate(lists) if v is most))
+        for other in sparse:
+            for index, item in (other.few or {}).items():
                 whole = whole.with_item(index, sum_of([whole.get(index), item]))
             if whole.dims is None and other.dims is not None:
                 whole = whole.resized(whole.size)
