@@ -58,6 +58,7 @@ from intaglio.ops import (
     sums,
     tensor_list,
     tensor_list_stacking,
+    training,
     transcendental,
 )
 
@@ -119,5 +120,6 @@ __all__ = [
     "sums",
     "tensor_list",
     "tensor_list_stacking",
+    "training",
     "transcendental",
 ]
