@@ -14,6 +14,7 @@ from intaglio.data.stage import (
     UNKNOWN,
     Advance,
     Element,
+    Root,
     Stage,
     demand,
     divided,
@@ -76,8 +77,8 @@ def _batches(
     size, drop = int(batch_size), bool(drop_remainder)
     demand(size > 0, "Batch size must be greater than zero.")
 
-    def open() -> Advance:
-        source = dataset.open()
+    def open(root: Root) -> Advance:
+        source = dataset.open(root)
         return lambda: together(gathered(source, size, drop))
 
     return Stage(name, divided(dataset.cardinality, size, drop), open)
@@ -174,7 +175,7 @@ class UnbatchDataset(Transformation):
     signature = f"input_dataset: variant; {OUTPUTS} -> handle: variant"
 
     def kernel(self, input_dataset):
-        return Stage("Unbatch", UNKNOWN, lambda: _slices(input_dataset.open()))
+        return Stage("Unbatch", UNKNOWN, lambda root: _slices(input_dataset.open(root)))
 
 
 def _slices(source: Advance) -> Advance:
@@ -226,7 +227,7 @@ class WindowDataset(Transformation):
         return Stage(
             "Window",
             known,
-            lambda: _windows(input_dataset.open(), n, step, apart, drop),
+            lambda root: _windows(input_dataset.open(root), n, step, apart, drop),
         )
 
 
@@ -261,4 +262,4 @@ def _windows(
 
 
 def _window(parts: tuple[Any, ...]) -> Stage:
-    return Stage("Window", len(parts), lambda: zip(parts, strict=True).__next__)
+    return Stage("Window", len(parts), lambda root: zip(parts, strict=True).__next__)

@@ -21,7 +21,7 @@ from intaglio.base import errors
 from intaglio.base.crc32c import crc32c, masked
 from intaglio.base.dtypes import string
 from intaglio.data.sources import Source
-from intaglio.data.stage import UNKNOWN, Advance, Element, Stage, exhausted
+from intaglio.data.stage import UNKNOWN, Advance, Element, Root, Stage, exhausted
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 
@@ -62,11 +62,11 @@ def opened(name: bytes, compression: bytes) -> Any:
 
 def _over(
     filenames: Any, read: Callable[[bytes], Iterator[Element]]
-) -> Callable[[], Advance]:
+) -> Callable[[Root], Advance]:
     """Opens an iteration over the files, one after the other."""
     names = [bytes(n) for n in np.asarray(filenames, object).ravel()]
 
-    def open() -> Advance:
+    def open(root: Root) -> Advance:
         remaining = iter(names)
         current: Advance = exhausted
 

@@ -20,6 +20,7 @@ from intaglio.data.stage import (
     UNKNOWN,
     Advance,
     Element,
+    Root,
     Stage,
     demand,
     exhausted,
@@ -34,9 +35,11 @@ AHEAD = 2  # elements that a prefetch without a given size computes ahead
 _PYTHON_CALLS = frozenset({"EagerPyFunc", "PyFunc", "PyFuncStateless", "ReadFile"})
 
 
-def runner(graph: Any, captured: Sequence[Any], name: str) -> Callable[..., Element]:
+def runner(
+    root: Root, graph: Any, captured: Sequence[Any], name: str
+) -> Callable[..., Element]:
     """The graph as a function of an element's components."""
-    run = interpreter.compiled(graph)
+    run = root.function(graph)
     rest = tuple(captured)
 
     def call(*element: Any) -> Element:
@@ -102,7 +105,7 @@ class PrefetchDataset(Transformation):
         return Stage(
             "Prefetch",
             input_dataset.cardinality,
-            lambda: Prefetcher(input_dataset.open(), ahead),
+            lambda root: Prefetcher(input_dataset.open(root), ahead),
         )
 
 
@@ -118,10 +121,10 @@ class MapDataset(Transformation):
     )
 
     def kernel(self, input_dataset, other_arguments, f):
-        def open() -> Advance:
+        def open(root: Root) -> Advance:
             source, call = (
-                input_dataset.open(),
-                runner(f, other_arguments, "MapDataset"),
+                input_dataset.open(root),
+                runner(root, f, other_arguments, "MapDataset"),
             )
             return lambda: call(*source())
 
@@ -145,9 +148,9 @@ class ParallelMapDatasetV2(Transformation):
     ):
         threads = threads_for(num_parallel_calls, f)
 
-        def open() -> Advance:
-            source = input_dataset.open()
-            call = runner(f, other_arguments, "ParallelMapDatasetV2")
+        def open(root: Root) -> Advance:
+            source = input_dataset.open(root)
+            call = runner(root, f, other_arguments, "ParallelMapDatasetV2")
             if threads == 1:
                 return lambda: call(*source())
             return parallel(source, call, threads, deterministic != "false")
@@ -165,9 +168,9 @@ class FilterDataset(Transformation):
     )
 
     def kernel(self, input_dataset, other_arguments, predicate):
-        def open() -> Advance:
-            source = input_dataset.open()
-            holds = runner(predicate, other_arguments, "FilterDataset")
+        def open(root: Root) -> Advance:
+            source = input_dataset.open(root)
+            holds = runner(root, predicate, other_arguments, "FilterDataset")
 
             def advance() -> Element:
                 while True:
@@ -187,9 +190,9 @@ class TakeWhileDataset(Transformation):
     signature = FilterDataset.signature
 
     def kernel(self, input_dataset, other_arguments, predicate):
-        def open() -> Advance:
-            source = input_dataset.open()
-            holds = runner(predicate, other_arguments, "TakeWhileDataset")
+        def open(root: Root) -> Advance:
+            source = input_dataset.open(root)
+            holds = runner(root, predicate, other_arguments, "TakeWhileDataset")
 
             def advance() -> Element:
                 nonlocal source
@@ -218,9 +221,9 @@ class ScanDataset(Transformation):
     def kernel(self, input_dataset, initial_state, other_arguments, f):
         width = len(initial_state)
 
-        def open() -> Advance:
-            source, state = input_dataset.open(), tuple(initial_state)
-            call = runner(f, other_arguments, "ScanDataset")
+        def open(root: Root) -> Advance:
+            source, state = input_dataset.open(root), tuple(initial_state)
+            call = runner(root, f, other_arguments, "ScanDataset")
 
             def advance() -> Element:
                 nonlocal state
@@ -249,8 +252,9 @@ class ReduceDataset(Transformation):
         return [component_specs(output_types, output_shapes)]
 
     def kernel(self, input_dataset, initial_state, other_arguments, f, output_types):
-        source, state = input_dataset.open(), tuple(initial_state)
-        call = runner(f, other_arguments, "ReduceDataset")
+        root = Root()
+        source, state = input_dataset.open(root), tuple(initial_state)
+        call = runner(root, f, other_arguments, "ReduceDataset")
         while True:
             try:
                 element = source()
@@ -269,9 +273,9 @@ class FlatMapDataset(Transformation):
     )
 
     def kernel(self, input_dataset, other_arguments, f):
-        def open() -> Advance:
-            call = runner(f, other_arguments, "FlatMapDataset")
-            outer, inner = input_dataset.open(), exhausted
+        def open(root: Root) -> Advance:
+            call = runner(root, f, other_arguments, "FlatMapDataset")
+            outer, inner = input_dataset.open(root), exhausted
 
             def advance() -> Element:
                 nonlocal inner
@@ -279,7 +283,7 @@ class FlatMapDataset(Transformation):
                     try:
                         return inner()
                     except StopIteration:
-                        inner = call(*outer())[0].open()
+                        inner = call(*outer())[0].open(root)
 
             return advance
 
@@ -287,7 +291,7 @@ class FlatMapDataset(Transformation):
 
 
 def _interleaved(
-    outer: Advance, call: Callable[..., Element], cycle: int, block: int
+    root: Root, outer: Advance, call: Callable[..., Element], cycle: int, block: int
 ) -> Advance:
     """The elements of `cycle` datasets in turn, `block` of each."""
     slots: list[Advance | None] = [None] * cycle
@@ -302,7 +306,7 @@ def _interleaved(
             except StopIteration:
                 ended = True
                 return
-            slots[at] = call(*element)[0].open()
+            slots[at] = call(*element)[0].open(root)
 
     def advance() -> Element:
         nonlocal at, taken
@@ -340,9 +344,9 @@ class InterleaveDataset(Transformation):
         demand(cycle > 0, "cycle_length must be greater than zero.")
         demand(block > 0, "block_length must be greater than zero.")
 
-        def open() -> Advance:
-            call = runner(f, other_arguments, "InterleaveDataset")
-            return _interleaved(input_dataset.open(), call, cycle, block)
+        def open(root: Root) -> Advance:
+            call = runner(root, f, other_arguments, "InterleaveDataset")
+            return _interleaved(root, input_dataset.open(root), call, cycle, block)
 
         return Stage("Interleave", UNKNOWN, open)
 
@@ -369,10 +373,10 @@ class ParallelInterleaveDatasetV4(Transformation):
         threads = threads_for(num_parallel_calls, f)
         cycle = min(threads, 10) if cycle == AUTOTUNE else cycle
 
-        def open() -> Advance:
-            call = runner(f, other_arguments, "ParallelInterleaveDatasetV4")
+        def open(root: Root) -> Advance:
+            call = runner(root, f, other_arguments, "ParallelInterleaveDatasetV4")
             if threads == 1:
-                return _interleaved(input_dataset.open(), call, cycle, block)
+                return _interleaved(root, input_dataset.open(root), call, cycle, block)
 
             def ahead(*element: Any) -> Element:
                 inner = call(*element)[0]
@@ -381,11 +385,11 @@ class ParallelInterleaveDatasetV4(Transformation):
                     Stage(
                         inner.name,
                         inner.cardinality,
-                        lambda: Prefetcher(inner.open(), size),
+                        lambda root: Prefetcher(inner.open(root), size),
                     ),
                 )
 
-            return _interleaved(input_dataset.open(), ahead, cycle, block)
+            return _interleaved(root, input_dataset.open(root), ahead, cycle, block)
 
         return Stage("ParallelInterleave", UNKNOWN, open)
 
@@ -408,18 +412,21 @@ class GroupByWindowDataset(Transformation):
     ):  # fmt: skip
         name = "GroupByWindowDataset"
 
-        def open() -> Advance:
+        def open(root: Root) -> Advance:
             return _grouped(
-                input_dataset.open(),
-                runner(key_func, key_func_other_arguments, name),
-                runner(reduce_func, reduce_func_other_arguments, name),
-                runner(window_size_func, window_size_func_other_arguments, name),
+                root,
+                input_dataset.open(root),
+                runner(root, key_func, key_func_other_arguments, name),
+                runner(root, reduce_func, reduce_func_other_arguments, name),
+                runner(root, window_size_func, window_size_func_other_arguments, name),
             )
 
         return Stage("GroupByWindow", UNKNOWN, open)
 
 
-def _grouped(source: Advance, key_of: Any, reduce: Any, size_of: Any) -> Advance:
+def _grouped(
+    root: Root, source: Advance, key_of: Any, reduce: Any, size_of: Any
+) -> Advance:
     groups: dict[int, list[Element]] = {}
     keys: dict[int, Any] = {}
     sizes: dict[int, int] = {}
@@ -427,8 +434,8 @@ def _grouped(source: Advance, key_of: Any, reduce: Any, size_of: Any) -> Advance
 
     def reduced(key: int) -> Advance:
         window = groups.pop(key)
-        stage = Stage("Window", len(window), lambda: iter(window).__next__)
-        return reduce(keys[key], stage)[0].open()
+        stage = Stage("Window", len(window), lambda root: iter(window).__next__)
+        return reduce(keys[key], stage)[0].open(root)
 
     def advance() -> Element:
         nonlocal results

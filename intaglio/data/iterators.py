@@ -17,7 +17,7 @@ from intaglio.base.dtypes import (
     variant,
 )
 from intaglio.base.dtypes import bool_ as boolean
-from intaglio.data.stage import ELEMENTS, OUTPUTS, Advance, Element, Stage
+from intaglio.data.stage import ELEMENTS, OUTPUTS, Advance, Element, Root, Stage
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 
@@ -27,7 +27,7 @@ END = "End of sequence"
 class IteratorResource:
     """The value behind an iterator's handle: an open stage and an element looked at early."""
 
-    __slots__ = ("__weakref__", "_advance", "_ahead", "_lock", "count")
+    __slots__ = ("__weakref__", "_advance", "_ahead", "_checked", "_lock", "count")
 
     dtype = RESOURCE_MARKER
     shape: tuple[int, ...] = ()
@@ -38,13 +38,15 @@ class IteratorResource:
     def __init__(self) -> None:
         self._advance: Advance | None = None
         self._ahead: Element | None = None
+        self._checked: Any = None  # the types that an element had
         self._lock = threading.Lock()
         self.count = 0
 
     def begin(self, stage: Stage) -> None:
         """Starts at the first element of the stage."""
         with self._lock:
-            self._advance, self._ahead, self.count = stage.open(), None, 0
+            self._advance, self._ahead, self.count = stage.open(Root()), None, 0
+            self._checked = None
 
     def next(self) -> Element:
         """The next element. Raises StopIteration at the end."""
@@ -55,6 +57,14 @@ class IteratorResource:
                 found = self._step()
             self.count += 1
             return found
+
+    def next_of(self, types: Any) -> Element:
+        """The next element; the types declared are those of all if they are of one."""
+        element = self.next()
+        if self._checked is not types:
+            checked(element, types)
+            self._checked = types
+        return element
 
     def has_next(self) -> bool:
         """True if `next` will return an element; computes it."""
@@ -155,7 +165,7 @@ class IteratorGetNext(IteratorOp):
 
     def kernel(self, iterator, output_types):
         try:
-            return checked(iterator.next(), output_types)
+            return list(iterator.next_of(output_types))
         except StopIteration:
             raise errors.OutOfRangeError(None, None, END) from None
 
@@ -259,7 +269,7 @@ class DatasetToSingleElement(IteratorOp):
         return [component_specs(output_types, output_shapes)]
 
     def kernel(self, dataset, output_types):
-        advance = dataset.open()
+        advance = dataset.open(Root())
         try:
             element = advance()
         except StopIteration:

@@ -17,6 +17,7 @@ from intaglio.data.stage import (
     UNKNOWN,
     Advance,
     Element,
+    Root,
     Stage,
     bounded,
     demand,
@@ -51,10 +52,10 @@ class RepeatDataset(Transformation):
             size = known if known in (0, UNKNOWN) else INFINITE
         else:
             size = 0 if times == 0 else known if known < 0 else known * times
-        return Stage("Repeat", size, lambda: _repeated(input_dataset, times))
+        return Stage("Repeat", size, lambda root: _repeated(input_dataset, times, root))
 
 
-def _repeated(stage: Stage, times: int) -> Advance:
+def _repeated(stage: Stage, times: int, root: Root) -> Advance:
     source: Advance = exhausted
     turn = 0
     fresh = False  # nothing has come out of this turn yet
@@ -72,7 +73,7 @@ def _repeated(stage: Stage, times: int) -> Advance:
                     raise
                 turn += 1
                 fresh = True
-                source = stage.open()
+                source = stage.open(root)
 
     return advance
 
@@ -88,8 +89,8 @@ class TakeDataset(Transformation):
         if limit < 0:
             return Stage("Take", input_dataset.cardinality, input_dataset.open)
 
-        def open() -> Advance:
-            source, left = input_dataset.open(), limit
+        def open(root: Root) -> Advance:
+            source, left = input_dataset.open(root), limit
 
             def advance() -> Element:
                 nonlocal left
@@ -112,11 +113,11 @@ class SkipDataset(Transformation):
     def kernel(self, input_dataset, count):
         number = int(count)
         if number < 0:
-            return Stage("Skip", 0, lambda: exhausted)
+            return Stage("Skip", 0, lambda root: exhausted)
         known = input_dataset.cardinality
 
-        def open() -> Advance:
-            source, left = input_dataset.open(), number
+        def open(root: Root) -> Advance:
+            source, left = input_dataset.open(root), number
 
             def advance() -> Element:
                 nonlocal left
@@ -151,8 +152,8 @@ class ShardDataset(Transformation):
         )
         known = input_dataset.cardinality
 
-        def open() -> Advance:
-            source, skipped = input_dataset.open(), at
+        def open(root: Root) -> Advance:
+            source, skipped = input_dataset.open(root), at
 
             def advance() -> Element:
                 nonlocal skipped
@@ -190,14 +191,14 @@ class ShuffleDatasetV3(Transformation):
         return Stage(
             "Shuffle",
             input_dataset.cardinality,
-            lambda: _shuffled(input_dataset, capacity, seed_generator),
+            lambda root: _shuffled(input_dataset, capacity, seed_generator, root),
         )
 
 
-def _shuffled(stage: Stage, capacity: int, seeds: Any) -> Advance:
+def _shuffled(stage: Stage, capacity: int, seeds: Any, root: Root) -> Advance:
     """Draws like TensorFlow: the element drawn changes places with the buffer's oldest."""
     samples = Samples(*seeds.seeds())
-    source = stage.open()
+    source = stage.open(root)
     slots: list[
         Any
     ] = []  # a ring of `capacity` places, or all elements if it is negative
@@ -247,11 +248,11 @@ class CacheDataset(Transformation):
         kept: list[list[Element]] = []
         lock = threading.Lock()
 
-        def open() -> Advance:
+        def open(root: Root) -> Advance:
             with lock:
                 if kept:
                     return iter(kept[0]).__next__
-            return _kept(input_dataset.open(), kept)
+            return _kept(input_dataset.open(root), kept)
 
         return Stage("Cache", input_dataset.cardinality, open)
 
@@ -284,9 +285,9 @@ class ConcatenateDataset(Transformation):
     def kernel(self, input_dataset, another_dataset):
         stages = [input_dataset, another_dataset]
 
-        def open() -> Advance:
+        def open(root: Root) -> Advance:
             following = iter(stages)
-            source = next(following).open()
+            source = next(following).open(root)
 
             def advance() -> Element:
                 nonlocal source
@@ -294,7 +295,7 @@ class ConcatenateDataset(Transformation):
                     try:
                         return source()
                     except StopIteration:
-                        source = next(following).open()
+                        source = next(following).open(root)
 
             return advance
 
@@ -309,11 +310,11 @@ class ZipDataset(Transformation):
 
     def kernel(self, input_datasets):
         size = shortest([s.cardinality for s in input_datasets])
-        return Stage("Zip", size, lambda: _side_by_side(input_datasets))
+        return Stage("Zip", size, lambda root: _side_by_side(input_datasets, root))
 
 
-def _side_by_side(stages: Sequence[Stage]) -> Advance:
-    sources = [s.open() for s in stages]
+def _side_by_side(stages: Sequence[Stage], root: Root) -> Advance:
+    sources = [s.open(root) for s in stages]
     if len(sources) == 2:
         first, second = sources
         return lambda: (*first(), *second())
@@ -334,9 +335,9 @@ class DirectedInterleaveDataset(Transformation):
     ):
         count = len(data_input_datasets)
 
-        def open() -> Advance:
-            selector = selector_input_dataset.open()
-            sources: list[Any] = [s.open() for s in data_input_datasets]
+        def open(root: Root) -> Advance:
+            selector = selector_input_dataset.open(root)
+            sources: list[Any] = [s.open(root) for s in data_input_datasets]
 
             def advance() -> Element:
                 while any(sources):
@@ -372,8 +373,8 @@ class UniqueDataset(Transformation):
     signature = f"input_dataset: variant; {OUTPUTS} -> handle: variant"
 
     def kernel(self, input_dataset):
-        def open() -> Advance:
-            source, seen = input_dataset.open(), set[Any]()
+        def open(root: Root) -> Advance:
+            source, seen = input_dataset.open(root), set[Any]()
 
             def advance() -> Element:
                 while True:
@@ -399,8 +400,8 @@ class IgnoreErrorsDataset(Transformation):
     )
 
     def kernel(self, input_dataset):
-        def open() -> Advance:
-            source = input_dataset.open()
+        def open(root: Root) -> Advance:
+            source = input_dataset.open(root)
 
             def advance() -> Element:
                 while True:
@@ -425,12 +426,14 @@ class AssertCardinalityDataset(Transformation):
     def kernel(self, input_dataset, cardinality):
         wanted = int(cardinality)
         return Stage(
-            "AssertCardinality", wanted, lambda: _counted(input_dataset, wanted)
+            "AssertCardinality",
+            wanted,
+            lambda root: _counted(input_dataset, wanted, root),
         )
 
 
-def _counted(stage: Stage, wanted: int) -> Advance:
-    source, count = stage.open(), 0
+def _counted(stage: Stage, wanted: int, root: Root) -> Advance:
+    source, count = stage.open(root), 0
 
     def wrong(found: str) -> Exception:
         shown = "an infinite number of" if wanted == INFINITE else wanted

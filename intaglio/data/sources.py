@@ -15,6 +15,7 @@ from intaglio.data.stage import (
     UNKNOWN,
     Advance,
     Element,
+    Root,
     Stage,
     exhausted,
     handle_spec,
@@ -45,7 +46,7 @@ class TensorDataset(Source):
     )
 
     def kernel(self, components):
-        return Stage("Tensor", 1, lambda: iter([tuple(components)]).__next__)
+        return Stage("Tensor", 1, lambda root: iter([tuple(components)]).__next__)
 
 
 @op
@@ -65,7 +66,9 @@ class TensorSliceDataset(Source):
             )
         rows = [list(c) if c.dtype != object else _rows(c) for c in components]
         count = counts.pop()
-        return Stage("TensorSlice", count, lambda: zip(*rows, strict=True).__next__)
+        return Stage(
+            "TensorSlice", count, lambda root: zip(*rows, strict=True).__next__
+        )
 
 
 def _rows(array: Any) -> list[Any]:
@@ -89,7 +92,9 @@ class RangeDataset(Source):
         numbers = range(int(start), int(stop), int(step))
         kind = output_types[0].numpy.type
         return Stage(
-            "Range", len(numbers), lambda: zip(map(kind, numbers), strict=True).__next__
+            "Range",
+            len(numbers),
+            lambda root: zip(map(kind, numbers), strict=True).__next__,
         )
 
 
@@ -103,7 +108,7 @@ class RandomDatasetV2(Source):
     )
 
     def kernel(self, seed_generator):
-        def open() -> Advance:
+        def open(root: Root) -> Advance:
             samples = Samples(*seed_generator.seeds())
             return lambda: (np.int64(samples.next()),)
 
@@ -123,7 +128,7 @@ class PythonGeneratorDataset(Source):
     def kernel(self, args, token):
         make = function_of(token).function
 
-        def open() -> Advance:
+        def open(root: Root) -> Advance:
             return _generated(lambda: make(*args))
 
         return Stage("Generator", UNKNOWN, open)

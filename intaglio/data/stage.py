@@ -12,7 +12,9 @@ from typing import Any
 
 from intaglio.base import errors
 from intaglio.base.dtypes import VARIANT_MARKER, variant
+from intaglio.ir.graph import Graph
 from intaglio.op.spec import Spec
+from intaglio.runtime import interpreter
 
 INFINITE = -1
 UNKNOWN = -2
@@ -26,6 +28,28 @@ ELEMENTS = "output_types: list(type), output_shapes: list(shape)"
 OUTPUTS = f"{ELEMENTS}, metadata: str = ''"
 
 
+class Root:
+    """What the stages opened for one iterator share.
+
+    A function with random ops has its streams from the iterator's first call of it on, so
+    that a seeded one gives every iterator the same numbers.
+    """
+
+    __slots__ = ("_runs",)
+
+    def __init__(self) -> None:
+        self._runs: dict[int, Any] = {}
+
+    def function(self, graph: Graph) -> Callable[..., Element]:
+        """The graph as a function of arrays."""
+        if not any(("service", "stream") in n.op.kernel_order for n in graph.nodes):
+            return interpreter.compiled(graph)
+        found = self._runs.get(id(graph))
+        if found is None:
+            found = self._runs[id(graph)] = interpreter.compiled_anew(graph)
+        return found
+
+
 class Stage:
     """A dataset as a value: how many elements it has, and how to begin with them."""
 
@@ -37,7 +61,7 @@ class Stage:
     size = 1
 
     def __init__(
-        self, name: str, cardinality: int, open: Callable[[], Advance]
+        self, name: str, cardinality: int, open: Callable[[Root], Advance]
     ) -> None:
         self.name = name
         self.cardinality = cardinality

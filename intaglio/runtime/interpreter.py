@@ -60,6 +60,11 @@ def compiled(graph: Graph) -> Compiled:
     return function
 
 
+def compiled_anew(graph: Graph) -> Compiled:
+    """The graph as a function with streams of random numbers of its own."""
+    return _Writer(_prepare[0](graph) if _prepare else graph).function()
+
+
 def call_kernel(op: Op, arrays: Sequence[Any], attrs: dict[str, Any]) -> Any:
     """Calls an op's kernel with what it asks for."""
     values = op.sig.group(arrays, attrs) if op.has_lists else arrays

@@ -189,6 +189,14 @@ def test_order_of_shuffling_is_tensorflows():
     ]  # fmt: skip
 
 
+def test_seeded_functions_give_every_iterator_the_same_numbers():
+    tf.random.set_seed(7)
+    d = Dataset.range(3).map(lambda x: tf.random.uniform([], seed=1)).repeat(2)
+    first = [float(x) for x in d]
+    assert [float(x) for x in d] == first
+    assert len(set(first)) == 6  # a repetition goes on with the stream
+
+
 def test_errors_surface_at_the_element():
     d = Dataset.range(4).map(
         lambda x: tf.debugging.check_numerics(1.0 / tf.cast(x - 2, tf.float32), "bad")
