@@ -6,6 +6,7 @@ import intaglio.ops  # pyright: ignore[reportUnusedImport]
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.log import logger as get_logger
 from intaglio.base.shapes import TensorShape
+from intaglio.data.specs import OptionalSpec
 from intaglio.ir.graph import Node as Operation
 from intaglio.op import raw as raw_ops
 from intaglio.op.convert import register as register_tensor_conversion_function
@@ -175,6 +176,7 @@ __all__ = [
     "DType",
     "Graph",
     "Operation",
+    "OptionalSpec",
     "Tensor",
     "TensorArray",
     "TensorArraySpec",
