@@ -17,6 +17,7 @@ from intaglio.op.spec import Spec
 
 PRODUCER = 2474  # the GraphDef version of TensorFlow 2.21
 MIN_CONSUMER = 0
+GRADIENT = "_gradient_op_type"  # a node's own gradient function, by name
 
 
 class Library:
@@ -95,6 +96,9 @@ def fill_node(proto: Any, node: Node, library: Library, inputs: list[str]) -> No
             tensors.set_attribute(
                 proto.attr[written], value, attr.kind, library.name_of
             )
+    gradient = node.attrs.get(GRADIENT)
+    if gradient is not None:
+        tensors.set_attribute(proto.attr[GRADIENT], str(gradient), "str", None)
     given = node.attrs.get("_user_specified_name")
     if given is not None:  # the name of the argument that a placeholder stands for
         tensors.set_attribute(proto.attr["_user_specified_name"], given, "str", None)

@@ -15,6 +15,7 @@ from google.protobuf.message import DecodeError
 
 from intaglio.base.dtypes import resource
 from intaglio.graphdef import messages, tensors
+from intaglio.graphdef.export import GRADIENT
 from intaglio.graphdef.tensors import MalformedError
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.op import door, raw
@@ -49,6 +50,10 @@ def as_own_message(graph_def: Any) -> Any:
     )
 
 
+# Functions may be nested this deeply; Python's stack is the limit.
+DEEPEST = 64
+
+
 class UnknownOpError(ValueError):
     """A graph has an op that does not exist here."""
 
@@ -70,6 +75,10 @@ class Functions:
         if name in self.reading:
             chain = " -> ".join([*self.reading, name])
             raise MalformedError(f"functions call each other in a circle: {chain}")
+        if len(self.reading) >= DEEPEST:
+            raise MalformedError(
+                f"functions call each other more than {DEEPEST} levels deep"
+            )
         self.reading.append(name)
         try:
             made = self.graphs[name] = _read_function(self.protos[name], self)
@@ -188,14 +197,9 @@ class _Reader:
         attrs = self._attributes(op, proto, inputs)
         _check_inputs(op, proto, inputs, attrs)
         recorder: Any = door.level()
-        outer = recorder.control
-        recorder.control = tuple(
-            [self._control(i, proto.name) for i in proto.input if i[:1] == "^"]
-        )
-        try:
+        control = [self._control(i, proto.name) for i in proto.input if i[:1] == "^"]
+        with recorder.after(None), recorder.after(control):
             outputs = door.carry_out(op, inputs, attrs, f"{self.prefix}{proto.name}/")
-        finally:
-            recorder.control = outer
         self.nodes[proto.name] = recorder.graph.nodes[-1]
         self._name_outputs(op, proto.name, outputs, attrs)
 
@@ -239,6 +243,8 @@ class _Reader:
                 )
             else:
                 attrs[attr.name] = attr.default
+        if GRADIENT in proto.attr:  # without it the gradient would be another one
+            attrs[GRADIENT] = self._attribute(proto, GRADIENT, "str")
         for arg in op.sig.inputs:
             for name, kind in ((arg.number, "int"), (arg.types, "list(type)")):
                 if name and name not in attrs:
@@ -274,13 +280,20 @@ def _check_inputs(
         for i, value in enumerate(inputs[at : at + n]):
             want = attrs[arg.types][i] if arg.types else arg.dtype
             if want is None and arg.var:
-                want = types.setdefault(arg.var, attrs.get(arg.var) or value.dtype)
+                want = types.setdefault(arg.var, _written(proto, arg.var, value.dtype))
             if want is not None and value.dtype is not want:
                 raise MalformedError(
                     f"node '{proto.name}' ({op.name}): input '{arg.name}' is {value.dtype.name}, "
                     f"not {want.name}"
                 )
         at += n
+
+
+def _written(proto: Any, variable: str, found: Any) -> Any:
+    """The type that the message gives a type variable, or the one that an input has."""
+    if variable not in proto.attr:
+        return found
+    return tensors.dtype_of(proto.attr[variable].type)
 
 
 def _width(arg: Arg, attrs: dict[str, Any]) -> int:

@@ -281,3 +281,22 @@ def test_tags_and_options(tmp_path: pathlib.Path) -> None:
     empty = tf.saved_model.load(path, options=options)
     with pytest.raises(tf.errors.FailedPreconditionError):
         empty.v.read_value()
+
+
+def test_a_gradient_of_its_own_is_never_replaced_by_another(
+    tmp_path: pathlib.Path,
+) -> None:
+    @tf.custom_gradient
+    def square(x: Any) -> Any:
+        return x * x, lambda dy: dy * 100.0
+
+    m = tf.Module()
+    m.f = scalar(square)
+    found = again(m, tmp_path)
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = found.f(x)
+    assert float(y) == 9.0
+    with pytest.raises(LookupError, match="gradient registry has no entry for"):
+        tape.gradient(y, x)
