@@ -24,9 +24,12 @@ def _reduce(
     op: Callable[..., Tensor], x: Any, axis: Any, keepdims: Any, name: str | None
 ) -> Tensor:
     x = convert.to_tensor(x)
-    if axis is None:
-        axis = all_axes(x)
-    return op(x, axis, keep_dims=bool(keepdims), name=name)
+    if axis is not None:
+        return op(x, axis, keep_dims=bool(keepdims), name=name)
+    result = op(x, all_axes(x), keep_dims=bool(keepdims), name=name)
+    if result.dims is None and not keepdims:  # over all axes of any rank: a scalar
+        result.set_shape(())  # type: ignore[attr-defined]
+    return result
 
 
 def all_axes(x: Tensor) -> Tensor:
