@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,14 +15,45 @@ from intaglio.trace.trace_type import TraceType
 Key = tuple[Any, ...]
 
 
+_forks = 0
+
+
+def _forked() -> None:
+    global _forks
+    _forks += 1
+
+
+# In a forked process the threads that held locks do not exist: locks are made anew.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
 class TraceCache:
     """Finds the trace for a call: the one of its very types, else the most specific above them."""
 
     def __init__(self) -> None:
         self.traces: list[tuple[Key, Any]] = []
         self._found: dict[Key, Any] = {}
+        self._make_locks()
+
+    def _make_locks(self) -> None:
+        self._forks = _forks
         self._tracing: dict[Key, tuple[Any, list[int]]] = {}
-        self._lock = threading.RLock()
+        self._own_lock = threading.RLock()
+        self._first_lock = threading.RLock()
+
+    @property
+    def _lock(self) -> Any:
+        if self._forks != _forks:
+            self._make_locks()
+        return self._own_lock
+
+    @property
+    def first(self) -> Any:
+        """The lock of whoever makes the first trace."""
+        if self._forks != _forks:
+            self._make_locks()
+        return self._first_lock
 
     def find(self, key: Key) -> Any:
         """The trace that serves a call of these types, or None."""

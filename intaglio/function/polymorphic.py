@@ -7,7 +7,6 @@ https://www.tensorflow.org/guide/function.
 from __future__ import annotations
 
 import functools
-import threading
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -95,7 +94,6 @@ class Function(PolymorphicFunction):
         self._constraints: list[TraceType] | None = None
         self._cache = TraceCache()
         self._entries: tuple[Entry, ...] = ()
-        self._first = threading.RLock()
         self._initialized = False
         self._created: list[Any] | None = None
         self._traced = 0
@@ -336,7 +334,7 @@ class Function(PolymorphicFunction):
             return self._cache.find_or_trace(
                 key, lambda: self._trace(key, bound, types, has_values)
             )
-        with self._first:
+        with self._cache.first:
             if not self._initialized:
                 return self._trace_first(key, bound, types, has_values), True
         return self._concrete(key, bound, types, has_values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import Any
 
@@ -12,6 +13,15 @@ THRESHOLD = 5  # traces among them that are too many
 MAXIMUM = 2  # warnings for one function
 
 _lock = threading.Lock()
+
+
+def _forked() -> None:
+    global _lock
+    _lock = threading.Lock()  # whoever held it is not in the new process
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 _detectors: dict[Any, Detector] = {}
 
 

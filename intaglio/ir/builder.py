@@ -71,6 +71,8 @@ class GraphBuilder:
         `name` is the op's name and argument, which constants are called: `mul/y`. Others
         have their own type in the argument's place: `mul/ReadVariableOp`.
         """
+        if node.op.name == "Placeholder":  # a captured value
+            node.attrs.setdefault("_user_specified_name", name.rpartition("/")[2])
         if node.inputs:
             scope = name.rpartition("/")[0]
             name = f"{scope}/{node.op.name}" if scope else node.op.name

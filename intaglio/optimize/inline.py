@@ -6,9 +6,12 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.optimize.rebuild import Fuel, Rebuild
 
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
-# Functions with more nodes than this stay calls when they are called more than once:
-# their code is shared.
+# Functions with more nodes than this, counted with what they call, stay calls when they are
+# called more than once: their code is shared.
 SHARED = 64
+# Functions called once may have this many. Without a limit, functions that call each other
+# in pairs would double the graph at each level.
+MOST = 512
 
 
 def inline_calls(graph: Graph, fuel: Fuel | None = None) -> Graph:
@@ -23,20 +26,27 @@ def inline_calls(graph: Graph, fuel: Fuel | None = None) -> Graph:
     new = Rebuild(graph)
     for node in graph.nodes:
         current = new.copy(node)
-        if node.op.name not in CALLS or not _worth_it(node, counts) or not fuel.burn():
+        if node.op.name not in CALLS:
             new.keep(node, current)
             continue
-        new.replace(node, _inlined(current, new))
+        callee = _flat(node.attrs["f"])
+        most = MOST if counts[id(node.attrs["f"])] == 1 else SHARED
+        if len(callee.nodes) <= most and fuel.burn():
+            new.replace(node, _inlined(current, callee, new))
+        else:
+            new.keep(node, current)
     return new.done()
 
 
-def _worth_it(node: Node, counts: dict[int, int]) -> bool:
-    callee: Graph = node.attrs["f"]
-    return counts[id(callee)] == 1 or len(callee.nodes) <= SHARED
+def _flat(graph: Graph) -> Graph:
+    """The called graph with its own calls inlined, worked out once."""
+    found = graph.derived.get(_flat)
+    if found is None:
+        found = graph.derived[_flat] = inline_calls(graph)
+    return found
 
 
-def _inlined(call: Node, new: Rebuild) -> list[SymbolicTensor]:
-    callee = inline_calls(call.attrs["f"])
+def _inlined(call: Node, callee: Graph, new: Rebuild) -> list[SymbolicTensor]:
     values = {id(a): b for a, b in zip(callee.inputs, call.inputs, strict=True)}
     arguments = {id(v.node) for v in callee.inputs}
     copies: dict[int, Node] = {}

@@ -1,7 +1,11 @@
 """Functions called from many threads: one trace for each signature, others meanwhile."""
 
+import os
+import signal
 import threading
 import time
+
+import pytest
 
 from intaglio import tf
 
@@ -125,3 +129,28 @@ def test_a_function_that_calls_itself_on_python_numbers():
 
     assert int(f(5)) == 5
     assert f.experimental_get_tracing_count() == 6
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_a_fork_during_a_trace_does_not_wait_for_it():
+    tracing, finish = threading.Event(), threading.Event()
+    parent = os.getpid()
+
+    @tf.function
+    def f(x):
+        if os.getpid() == parent:
+            tracing.set()
+            finish.wait(10)
+        return x + 1
+
+    thread = threading.Thread(target=lambda: f(tf.constant(1)))
+    thread.start()
+    tracing.wait(10)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(10)  # ends the process if it waits for ever
+        os._exit(0 if int(f(tf.constant(2))) == 3 else 1)
+    finish.set()
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0

@@ -175,3 +175,58 @@ def test_mutated_bytes_never_crash(changes: list[tuple[int, int]], end: int) -> 
         # Refused with words, or read: anything else fails the test.
         with tf.Graph().as_default(), contextlib.suppress(ValueError, TypeError):
             load.import_graph_def(candidate, name="")
+
+
+def test_control_inputs_are_kept_whatever_the_inputs_wait_for() -> None:
+    graph = tf.Graph()
+    with graph.as_default():
+        first, second = tf.no_op(name="first"), tf.no_op(name="second")
+        with tf.control_dependencies([first]):
+            a = tf.constant(1.0, name="a")
+        with tf.control_dependencies([second]):
+            tf.identity(a, name="b")
+    again = tf.Graph()
+    with again.as_default():
+        tf.graph_util.import_graph_def(graph.as_graph_def(), name="")
+    assert [n.name for n in again.get_operation_by_name("a").control_inputs] == [
+        "first"
+    ]
+    assert [n.name for n in again.get_operation_by_name("b").control_inputs] == [
+        "second"
+    ]
+
+
+def chain_of_functions(n: int, calls: int) -> object:
+    """A GraphDef whose functions each call the next, `calls` times."""
+    proto = messages.GraphDef()
+    for i in range(n):
+        made = proto.library.function.add()
+        made.signature.name = f"f{i}"
+        made.signature.input_arg.add(name="x", type=1)
+        made.signature.output_arg.add(name="y", type=1)
+        value = "x"
+        for k in range(calls if i + 1 < n else 0):
+            value = call(made.node_def.add(), f"c{k}", value, f"f{i + 1}")
+        made.ret["y"] = value
+    proto.node.add(name="x", op="Placeholder").attr["dtype"].type = 1
+    call(proto.node.add(), "call", "x", "f0")
+    return proto
+
+
+def call(node: object, name: str, value: str, function: str) -> str:
+    node.name, node.op = name, "PartitionedCall"  # type: ignore[attr-defined]
+    node.input.append(value)  # type: ignore[attr-defined]
+    attr = node.attr  # type: ignore[attr-defined]
+    attr["f"].func.name = function
+    for key in ("Tin", "Tout"):
+        attr[key].list.type.append(1)
+    return f"{name}:output:0"
+
+
+@pytest.mark.parametrize("size", [(3000, 1), (40, 3)])
+def test_long_chains_of_functions_are_read_or_refused(size: tuple[int, int]) -> None:
+    with tf.Graph().as_default():
+        try:
+            tf.graph_util.import_graph_def(chain_of_functions(*size), name="")
+        except MalformedError as e:
+            assert "deep" in str(e)

@@ -85,3 +85,17 @@ def test_time_grows_with_the_number_of_nodes_alone() -> None:
         return min(taken)
 
     assert seconds(1600) < 40 * seconds(100)
+
+
+def test_functions_that_call_each_other_in_pairs_do_not_double_for_ever() -> None:
+    @tf.function(autograph=False)
+    def fib(n, x):
+        return x if n < 2 else fib(n - 1, x) + fib(n - 2, x)
+
+    graph = fib.get_concrete_function(60, tf.TensorSpec([])).frozen
+    start = time.perf_counter()
+    optimized = pipeline.optimize(graph)
+    assert len(optimized.nodes) < 10_000
+    assert time.perf_counter() - start < 5.0
+    one = tf.constant(1.0)
+    assert [float(fib(12, one)) for _ in range(4)] == [233.0] * 4
