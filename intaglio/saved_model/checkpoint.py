@@ -65,15 +65,16 @@ class Checkpoint(AutoTrackable):
     @property
     def save_counter(self) -> Variable:
         """The number of `save` calls: an int64 variable."""
-        if self._counter is None:
+        counter = self._counter
+        if counter is None:
             with init_scope(), name_scope(""):
-                self._counter = Variable(
+                counter = self._counter = Variable(
                     np.int64(0),
                     dtype=dtypes.int64,
                     name="save_counter",
                     trainable=False,
                 )
-        return self._counter
+        return counter
 
     # -- writing -------------------------------------------------------------------------
 
