@@ -177,3 +177,38 @@ def test_specs_as_signature():
     assert repr(spec) == (
         "DatasetSpec(TensorSpec(shape=(), dtype=tf.int64, name=None), TensorShape([]))"
     )
+
+
+def test_datasets_and_optionals_cross_the_border_of_functions():
+    @tf.function
+    def make(n):
+        return Dataset.range(n), tf.experimental.Optional.from_value(n)
+
+    dataset, optional = make(tf.constant(3, tf.int64))
+    assert [int(x) for x in dataset] == [0, 1, 2]
+    assert int(optional.get_value()) == 3
+
+
+def test_loops_in_loops():
+    @tf.function
+    def f(n):
+        total = tf.constant(0, tf.int64)
+        for x in Dataset.range(n):
+            for y in Dataset.range(x).map(lambda y: y + n):
+                total += y
+        return total
+
+    results = [int(f(tf.constant(n, tf.int64))) for n in (3, 5) for _ in range(20)]
+    assert results == [10] * 20 + [60] * 20
+
+
+def test_variables_in_loops():
+    total = tf.Variable(0.0)
+
+    @tf.function
+    def f(dataset):
+        for x in dataset:
+            total.assign_add(x)
+
+    f(Dataset.from_tensor_slices([1.0, 2.0]))
+    assert float(total) == 3.0
