@@ -141,14 +141,12 @@ class DType:
         return self._limit("max")
 
     def _limit(self, end: str) -> Any:
-        if self is bool_:
-            return end == "max"
         if self.is_integer:
             return int(getattr(ml_dtypes.iinfo(self._numpy), end))
         if self.is_floating:
             return getattr(ml_dtypes.finfo(self._numpy), end)
         raise TypeError(
-            f"Cannot find {end}imum value of {self!r}: it is not a number type."
+            f"Cannot find {end}imum value of {self} with type {self}."
         )
 
     @property

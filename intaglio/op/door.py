@@ -237,7 +237,7 @@ def call(
         attrs = dict(attrs)
     for limited, allowed in op.limits.items():
         if attrs[limited] not in allowed and attrs[limited] is not None:
-            raise _not_among(op, limited, attrs[limited], allowed)
+            raise not_among(op, limited, attrs[limited], allowed)
     if op.has_lists:
         inputs, attrs = _convert_lists(op, given, dict(attrs))
     else:
@@ -352,9 +352,9 @@ def _convert(op: Op, given: Sequence[Any], attrs: dict[str, Any]) -> Sequence[Te
         wanted = fixed if var is None else types.get(var)
         if wanted is None:
             if allowed is not None and dtype not in allowed:
-                for other, (same, _, _) in zip(given, op.slots, strict=True):
-                    if same == var and not isinstance(other, Tensor):
-                        _one(op, index, other, dtype)  # its error comes first
+                for at, other in enumerate(given):
+                    if op.slots[at][0] == var and not isinstance(other, Tensor):
+                        _one(op, at, other, dtype)  # its error comes first
                 raise _not_allowed(op, index, dtype)
             types[var] = dtype
         elif dtype is not wanted:
@@ -479,6 +479,9 @@ def _alike(
             raise _mismatch(op, at + i, wanted, tensor.dtype)
         if var:
             types.setdefault(var, tensor.dtype)
+            allowed = op.slots[op.sig.inputs.index(arg)][2]
+            if allowed is not None and tensor.dtype not in allowed:
+                raise _not_allowed(op, op.sig.inputs.index(arg), tensor.dtype)
         tensors.append(tensor)
     return tensors
 
@@ -532,7 +535,7 @@ def _not_allowed(op: Op, index: int, dtype: DType) -> Exception:
     )
 
 
-def _not_among(op: Op, name: str, dtype: DType, allowed: Any) -> Exception:
+def not_among(op: Op, name: str, dtype: DType, allowed: Any) -> Exception:
     """The error for an attribute that must not be this dtype."""
     return level_error(
         op,

@@ -112,7 +112,6 @@ class Bitcast(Op):
     """The same bits as elements of another dtype."""
 
     signature = "input: T; type: type -> output: type"
-    differentiable = False
     T = (*NUMERIC, *QUANTIZED)
 
     def infer(self, input: Spec, type: DType) -> Spec:

@@ -47,7 +47,6 @@ class Bincount(Op):
     """How often each integer occurs, or the sum of its weights."""
 
     signature = "arr: int32, size: int32, weights: T -> bins: T"
-    differentiable = False
     T = WEIGHTS
 
     def infer(self, size: Spec, weights: Spec) -> Spec:
@@ -65,7 +64,6 @@ class DenseBincount(Op):
     signature = (
         "input: Tidx, size: Tidx, weights: T; binary_output: bool = False -> output: T"
     )
-    differentiable = False
     Tidx = INDEX
     T = WEIGHTS
 

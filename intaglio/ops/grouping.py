@@ -163,7 +163,6 @@ class ListDiff(Op):
     out_idx = INDEX
 
     signature = "x: T, y: T; out_idx: type = int32 -> out: T, idx: out_idx"
-    differentiable = False
     T = ALL
 
     def infer(self, x: Spec, y: Spec, out_idx: DType) -> Any:

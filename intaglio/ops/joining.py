@@ -84,6 +84,10 @@ def _concatenated(values: list[Spec], at: int, dtype: Any, rank: int) -> Spec:
 
 
 def _concat_error(values: list[Any], at: int, rank: int) -> Exception:
+    if not rank:
+        return invalid_argument(
+            "ConcatOp : Can't concatenate scalars (use tf.stack instead)"
+        )
     if not -rank <= at < rank:
         return invalid_argument(
             f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), but got {at}"
@@ -413,7 +417,7 @@ def _determined(sizes: list[int], whole: int, error: Any) -> list[int]:
     total = sum(s for s in sizes if s != -1)
     opens = sizes.count(-1)
     if opens > 1:
-        raise error("There can only be one -1 in size_splits")
+        raise error("There can only be one -1 in the input.")
     bad = next((s for s in sizes if s < -1), None)
     if bad is not None:
         raise error(f"Split size at index {sizes.index(bad)} must be >= 0. Got: {bad}")

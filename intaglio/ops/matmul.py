@@ -142,7 +142,7 @@ def _matrix_error(a: Any, b: Any) -> Exception:
         return invalid_argument(
             f"In[0] and In[1] has different ndims: {brackets(a.shape)} vs. {brackets(b.shape)}"
         )
-    return invalid_argument(f"In[0] ndims must be == 2: {a.ndim}")
+    return invalid_argument(f"In[0] and In[1] ndims must be == 2: {a.ndim}")
 
 
 # -- batches ---------------------------------------------------------------------------

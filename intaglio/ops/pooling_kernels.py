@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from intaglio.base.errors import ShapeError, UnimplementedError, invalid_argument
@@ -112,11 +113,19 @@ def maximum(x: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
     result: Any = None
     for places in taps(along):
         part = full[places]
+        # As in TensorFlow the search begins at the least finite number and passes over NaN.
         if result is None:
-            result = part.copy()
+            result = np.fmax(part, _least_finite(x.dtype))
         else:
-            np.maximum(result, part, out=result)
+            np.fmax(result, part, out=result)
     return result
+
+
+@functools.lru_cache(maxsize=64)
+def _least_finite(dtype: np.dtype[Any]) -> Any:
+    if dtype.kind in "iu":
+        return dtype.type(np.iinfo(dtype).min)
+    return dtype.type(ml_dtypes.finfo(dtype).min)
 
 
 def _first_hits(

@@ -170,11 +170,12 @@ class Mean(Reduction):
             count *= input.shape[a]
         dtype = input.dtype
         if dtype.kind in "iu":
-            whole = np.add.reduce(input, axis=axes, dtype=dtype, keepdims=keep_dims)
+            wide = np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
+            whole = np.add.reduce(input, axis=axes, dtype=wide, keepdims=keep_dims)
             if not count:
-                return np.zeros_like(whole)
-            quotient = np.abs(whole) // dtype.type(count)
-            return np.multiply(np.sign(whole), quotient, dtype=dtype)
+                return np.zeros_like(whole, dtype)
+            quotient = np.abs(whole) // wide.type(count)
+            return np.multiply(np.sign(whole), quotient).astype(dtype)
         wide = np.float32 if dtype.itemsize == 2 else dtype
         mean = np.add.reduce(input, axis=axes, dtype=wide, keepdims=keep_dims) / count
         return mean.astype(dtype)

@@ -17,14 +17,21 @@ from intaglio.ops.families import shape_of
 
 
 def descending(x: Any) -> np.ndarray:
-    """The order from large to small along the last dimension; of equals, the first comes first."""
-    backwards = np.argsort(x[..., ::-1], axis=-1, kind="stable")[..., ::-1]
+    """The order from large to small along the last dimension; of equals, the first comes first.
+
+    NaN comes last.
+    """
+    turned = x[..., ::-1]
+    if x.dtype.kind in "fV" and np.isnan(x).any():
+        backwards = np.lexsort((turned, ~np.isnan(turned)), axis=-1)[..., ::-1]
+    else:
+        backwards = np.argsort(turned, axis=-1, kind="stable")[..., ::-1]
     return x.shape[-1] - 1 - backwards
 
 
 def largest(x: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k largest elements of each row, from large to small, and their positions."""
-    if k == 1 and x.shape[-1]:
+    if k == 1 and x.shape[-1] and not (x.dtype.kind in "fV" and np.isnan(x).any()):
         order = np.argmax(x, axis=-1)[..., None]
     else:
         order = descending(x)[..., :k]

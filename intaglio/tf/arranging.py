@@ -12,14 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base import dtypes
+from intaglio.base import dtypes, nest
+from intaglio.base.composite import CompositeTensor
 from intaglio.op import convert, door, raw
 from intaglio.op.tensor import Tensor
 from intaglio.tf.arrays import get_static_value
 
 
-def identity(input: Any, name: str | None = None) -> Tensor:
-    """A tensor with the same value."""
+def identity(input: Any, name: str | None = None) -> Any:
+    """A tensor with the same value; a composite of the same tensors as it is."""
+    if isinstance(input, CompositeTensor):
+        return nest.map_structure(identity, input, expand_composites=True)
     return raw.Identity(convert.to_tensor(input), name=name)
 
 
@@ -399,14 +402,6 @@ def depth_to_space(
         data_format=data_format,
         name=name,
     )
-
-
-def invert_permutation(x: Any, name: str | None = None) -> Tensor:
-    """y with `y[x[i]] = i`, for a vector x that is a permutation of 0, 1, ... .
-
-    Raises InvalidArgumentError for another vector.
-    """
-    return raw.InvertPermutation(x, name=name)
 
 
 def dynamic_partition(

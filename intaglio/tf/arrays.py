@@ -261,7 +261,9 @@ def eye(
         whole = (*batch, *sizes)
         for size in whole:
             if size is not None and size < 0:
-                raise invalid_argument(f"Dimension {size} must be >= 0 [Op:Fill] name: ")
+                raise invalid_argument(
+                    f"Dimension {size} must be >= 0 [Op:Fill] name: "
+                )
         if (shapes.count(whole) or 0) < FILL_LIMIT or door.level().eager:
             matrix = np.broadcast_to(np.eye(*sizes, dtype=kind.numpy), whole)
             return door.level().constant(matrix, name or "eye")
@@ -343,7 +345,10 @@ def _as(value: Any, dtype: DType) -> Any:
 
 
 def _index_type(out_type: Any) -> DType:
-    return dtypes.int32 if out_type is None else as_dtype(out_type)
+    kind = dtypes.int32 if out_type is None else as_dtype(out_type)
+    if kind not in dtypes.INDEX:
+        raise door.not_among(raw.Shape, "out_type", kind, dtypes.INDEX)
+    return kind
 
 
 def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:

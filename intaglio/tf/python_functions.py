@@ -111,7 +111,8 @@ def numpy_function(
             functools.partial(numpy_function, stateful=stateful), Tout, name
         )
     if door.level().eager:
-        arrays = [np.array(convert.to_tensor(v)) for v in inp or ()]
+        # Python numbers arrive as NumPy has them, not as tensors would be.
+        arrays = [np.array(v) for v in inp or ()]
         made = [convert.to_tensor(v) for v in as_list(func(*arrays))]
         return made[0] if len(made) == 1 else made or None
     if not callable(func):
