@@ -230,7 +230,11 @@ class _Loop:
         """Stages `for i in tf.range(start, limit, delta)` without making the range."""
         zero = convert.to_tensor(0, delta.dtype)
 
+        step = getattr(getattr(delta, "spec", None), "value", None)
+
         def more(i: Any) -> Any:
+            if step is not None and step != 0:  # the direction is known
+                return raw.Less(i, limit) if step > 0 else raw.Greater(i, limit)
             up, down = raw.Less(i, limit), raw.Greater(i, limit)
             return raw.SelectV2(raw.Greater(delta, zero), up, down)
 

@@ -19,6 +19,8 @@ from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 from intaglio.ops.list_value import TensorList, zero_element
 
+# Zeros of at most this many elements are constants in a graph.
+SMALL = 128
 _KERNEL_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 
 
@@ -307,7 +309,9 @@ def check_element(handle: Any, item: Any, element_dtype: DType, verb: str) -> No
     if handle.element is not element_dtype:
         check_dtype(handle, element_dtype)
     dims = handle.dims
-    if dims is not None and not shapes.compatible(dims, item.shape):
+    if dims is None or dims == item.shape:
+        return
+    if not shapes.compatible(dims, item.shape):
         what = "push item" if verb == "push" else "set a tensor at an index"
         raise invalid_argument(
             f"Tried to {what} with incompatible shape. Item element shape: {shapes.brackets(item.shape)} list shape: "
@@ -381,6 +385,8 @@ def zeros_of(spec: Spec) -> Any:
         return raw.ZerosLike(spec.tensor)
     if spec.dtype is string:
         return np.full(spec.shape, b"", object)
+    if (shapes.count(spec.shape) or 0) <= SMALL:
+        return np.zeros(spec.shape, spec.dtype.numpy)
     zero = np.zeros((), spec.dtype.numpy)
     return raw.Fill(np.asarray(spec.shape, np.int32), zero)
 
