@@ -30,6 +30,11 @@ CASES: dict[str, tuple[str, tuple[str, ...], float | None]] = {
         ("tensorflow",),
         None,
     ),
+    "dataset": (
+        "`Dataset.range(20_000).map(lambda x: x * 2).batch(128)`",
+        ("tensorflow",),
+        1.0,
+    ),
 }
 
 
@@ -110,6 +115,11 @@ def _gradient(tf: Any) -> Timed:
     return lambda: step(x)
 
 
+def _dataset(tf: Any) -> Timed:
+    batches = tf.data.Dataset.range(20_000).map(lambda x: x * 2).batch(128)
+    return lambda: sum(1 for _ in batches)
+
+
 _TENSORFLOW: dict[str, Callable[[Any], Timed]] = {
     "eager_add": _eager_add,
     "trace_300": _trace_300,
@@ -117,6 +127,7 @@ _TENSORFLOW: dict[str, Callable[[Any], Timed]] = {
     "power": _power,
     "power_eager": lambda tf: _power(tf, traced=False),
     "gradient": _gradient,
+    "dataset": _dataset,
 }
 
 
