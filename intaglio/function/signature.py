@@ -160,10 +160,6 @@ class FunctionType:
         return f"({inner}){arrow}"
 
     def __repr__(self) -> str:
-        if self.output is None and any(
-            p.type_constraint is None for p in self.parameters.values()
-        ):
-            return f"<FunctionType {self}>"
         lines = [
             f"  {p.name} ({p.kind.name}): {p.type_constraint!r}"
             for p in self.parameters.values()
