@@ -43,7 +43,7 @@ def print(
         raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
     stream = _stream(output_stream)
     only: Any = inputs[0] if len(inputs) == 1 else None
-    if is_tensor(only) and only.dtype is string and not only.shape.rank:
+    if _is_tensor(only) and only.dtype is string and not only.shape.rank:
         text = convert.to_tensor(only)
         if text.dims is None:
             text = _formatted(inputs, sep, summarize, name)
@@ -71,14 +71,14 @@ def _stream(asked: Any) -> str:
     )
 
 
-def is_tensor(value: Any) -> bool:
+def _is_tensor(value: Any) -> bool:
     """True for tensors and what stands for one tensor: variables."""
     return isinstance(value, Tensor) or hasattr(type(value), "__tf_tensor__")
 
 
 def _formatted(inputs: Any, sep: str, summarize: int, name: str | None) -> Tensor:
-    tensors = [leaf for leaf in nest.flatten(inputs) if is_tensor(leaf)]
-    blank = nest.map_structure(lambda leaf: "" if is_tensor(leaf) else leaf, inputs)
+    tensors = [leaf for leaf in nest.flatten(inputs) if _is_tensor(leaf)]
+    blank = nest.map_structure(lambda leaf: "" if _is_tensor(leaf) else leaf, inputs)
     placeholder = _absent_from(" ".join([pprint.pformat(item) for item in blank]))
     template = sep.join([_template(item, placeholder) for item in inputs])
     return raw.StringFormat(
@@ -94,9 +94,9 @@ def _template(value: Any, placeholder: str) -> str:
     """The value's text with the placeholder where tensors are."""
     if isinstance(value, str):
         return value
-    holes = [placeholder if is_tensor(v) else v for v in nest.flatten(value)]
+    holes = [placeholder if _is_tensor(v) else v for v in nest.flatten(value)]
     filled = nest.pack_sequence_as(value, holes)
-    return filled if is_tensor(value) else pprint.pformat(filled)
+    return filled if _is_tensor(value) else pprint.pformat(filled)
 
 
 def _absent_from(text: str) -> str:
@@ -106,35 +106,6 @@ def _absent_from(text: str) -> str:
         n += 1
         placeholder = f"{{{'-' * n}}}"
     return placeholder
-
-
-def format(
-    template: str,
-    inputs: Any,
-    placeholder: str = "{}",
-    summarize: int = 3,
-    name: str | None = None,
-) -> Tensor:
-    """`tf.strings.format`: the template with its placeholders replaced by tensors' texts.
-
-    `inputs` is a tensor, or a list of tensors, one for each placeholder. Returns a string
-    tensor of shape (). Raises ValueError if their numbers differ.
-    """
-    tensors = inputs if isinstance(inputs, (list, tuple)) else [inputs]
-    holes = template.count(placeholder)
-    if holes != len(tensors):
-        raise ValueError(
-            f"The template expects {holes} tensors, but the inputs only has "
-            f"{len(tensors)}. Please ensure the number of placeholders in template "
-            "matches inputs length."
-        )
-    return raw.StringFormat(
-        list(tensors),
-        template=template,
-        placeholder=placeholder,
-        summarize=summarize,
-        name=name,
-    )
 
 
 __all__ = ["print"]

@@ -78,6 +78,24 @@ def test_every_public_method_says_what_it_does() -> None:
     assert not silent
 
 
+def test_nothing_is_defined_twice() -> None:
+    # Namespaces that have functions of one name with different meanings.
+    apart = ("data", "random", "strings", "saved_model", "train", "experimental")
+    seen: dict[str, str] = {}
+    twice: list[str] = []
+    for path in PACKAGE:
+        if not path.is_relative_to(ROOT / "intaglio" / "tf"):
+            continue
+        if set(path.relative_to(ROOT).with_suffix("").parts) & set(apart):
+            continue
+        for node in tree_of(path).body:
+            if isinstance(node, ast.FunctionDef) and node.name[0] != "_":
+                if node.name in seen:
+                    twice.append(f"{node.name}: {seen[node.name]}, {name_of(path)}")
+                seen[node.name] = name_of(path)
+    assert not twice
+
+
 def test_public_functions_are_annotated() -> None:
     bare = [
         f"{name_of(path)}:{node.lineno} {node.name}"

@@ -12,6 +12,7 @@ import numpy as np
 
 from intaglio.op import convert, door, raw
 from intaglio.op.tensor import Tensor
+from intaglio.tf.axes import all_axes
 
 LAST = np.asarray([-1], np.int32)
 
@@ -90,13 +91,6 @@ def _reduction_axes(x: Tensor, axes: Any) -> Any:
     if axes is not None:
         return np.asarray(axes, np.int32)
     return all_axes(x)
-
-
-def all_axes(x: Tensor) -> Any:
-    """Every axis of the tensor."""
-    if x.dims is not None:
-        return np.arange(len(x.dims), dtype=np.int32)
-    return raw.Range(np.int32(0), raw.Rank(x), np.int32(1))
 
 
 def _euclidean(x: Tensor, over: Any, keep: bool) -> Tensor:

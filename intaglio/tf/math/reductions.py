@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from intaglio.base import dtypes
 from intaglio.base.dtypes import as_dtype
 from intaglio.op import convert, door, raw
 from intaglio.op.tensor import Tensor
+from intaglio.tf.axes import all_axes
 from intaglio.tf.math.constants import constant_of
 
 
@@ -30,14 +29,6 @@ def _reduce(
     if result.dims is None and not keepdims:  # over all axes of any rank: a scalar
         result.set_shape(())  # type: ignore[attr-defined]
     return result
-
-
-def all_axes(x: Tensor) -> Tensor:
-    """The numbers of all axes of a tensor."""
-    dims = x.dims
-    if dims is not None:
-        return convert.to_tensor(np.arange(len(dims), dtype=np.int32), name="Const")
-    return raw.Range(0, raw.Rank(x), 1, name="range")
 
 
 def reduce_sum(

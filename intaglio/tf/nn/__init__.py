@@ -5,6 +5,8 @@ Follows https://www.tensorflow.org/api_docs/python/tf/nn.
 
 from intaglio.tf.arranging import depth_to_space, space_to_batch, space_to_depth
 from intaglio.tf.linalg.norms import l2_normalize
+from intaglio.tf.math.functions import sigmoid, tanh
+from intaglio.tf.math.reductions import zero_fraction
 from intaglio.tf.nn import experimental
 from intaglio.tf.nn.activations import (
     bias_add,
@@ -15,12 +17,10 @@ from intaglio.tf.nn.activations import (
     relu,
     relu6,
     selu,
-    sigmoid,
     silu,
     softplus,
     softsign,
     swish,
-    tanh,
 )
 from intaglio.tf.nn.convolutions import (
     atrous_conv2d,
@@ -73,7 +73,6 @@ from intaglio.tf.nn.statistics import (
     scale_regularization_loss,
     sufficient_statistics,
     weighted_moments,
-    zero_fraction,
 )
 from intaglio.tf.ordering import in_top_k, top_k
 

@@ -139,22 +139,6 @@ def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
         return raw.Relu(both)
 
 
-def sigmoid(x: Any, name: str | None = None) -> Tensor:
-    """1 / (1 + exp(-x)), for floating-point and complex numbers.
-
-    https://www.tensorflow.org/api_docs/python/tf/math/sigmoid
-    """
-    return raw.Sigmoid(x, name=name)
-
-
-def tanh(x: Any, name: str | None = None) -> Tensor:
-    """The hyperbolic tangent, for floating-point and complex numbers.
-
-    https://www.tensorflow.org/api_docs/python/tf/math/tanh
-    """
-    return raw.Tanh(x, name=name)
-
-
 def bias_add(
     value: Any, bias: Any, data_format: str | None = None, name: str | None = None
 ) -> Tensor:

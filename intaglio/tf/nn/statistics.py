@@ -13,8 +13,7 @@ import numpy as np
 from intaglio.base import dtypes, shapes
 from intaglio.op import convert, door, raw
 from intaglio.op.tensor import Tensor
-from intaglio.tf.linalg.norms import all_axes
-from intaglio.tf.nn.activations import constant_like
+from intaglio.tf.axes import all_axes
 
 HALVES = (dtypes.float16, dtypes.bfloat16)
 
@@ -242,19 +241,6 @@ def local_response_normalization(
 
 
 lrn = local_response_normalization
-
-
-def zero_fraction(value: Any, name: str | None = None) -> Tensor:
-    """The share of elements that are 0, as float32.
-
-    https://www.tensorflow.org/api_docs/python/tf/math/zero_fraction
-    """
-    with door.level().scoped(name or "zero_fraction"):
-        value = convert.to_tensor(value, name="value")
-        zero = raw.Equal(value, constant_like(0, value))
-        return raw.Mean(
-            raw.Cast(zero, DstT=dtypes.float32), all_axes(value), name="fraction"
-        )
 
 
 def compute_average_loss(
