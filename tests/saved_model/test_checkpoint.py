@@ -164,3 +164,16 @@ def test_a_manager_starts_from_nothing(tmp_path: pathlib.Path) -> None:
         ValueError, match="positive integer or `None` for `max_to_keep`"
     ):
         tf.train.CheckpointManager(c, tmp_path, 0)
+
+
+def test_generators_are_saved(tmp_path: pathlib.Path) -> None:
+    generator = tf.random.Generator.from_seed(1)
+    path = tf.train.Checkpoint(g=generator).save(tmp_path / "ck")
+    first = generator.normal([3]).numpy().tolist()
+    other = tf.random.Generator.from_seed(2)
+    tf.train.Checkpoint(g=other).restore(path).assert_consumed()
+    assert other.normal([3]).numpy().tolist() == first
+    assert tf.train.list_variables(path)[1] == (
+        "g/_state_var/.ATTRIBUTES/VARIABLE_VALUE",
+        [3],
+    )

@@ -24,6 +24,7 @@ from intaglio.op.convert import to_tensor
 from intaglio.op.tensor import Tensor
 from intaglio.ops.random_algorithm import Algorithm, algorithm
 from intaglio.ops.random_generator import STATE_SIZE
+from intaglio.state.tracking import AutoTrackable
 from intaglio.state.variable import Variable
 from intaglio.tf.random.sampling import shape_tensor, shifted, stretched
 from intaglio.trace.scopes import init_scope
@@ -50,7 +51,7 @@ def create_rng_state(seed: Any, alg: Any) -> Tensor:
     )
 
 
-class Generator:
+class Generator(AutoTrackable):
     """A source of random numbers with a state of its own, on the Philox algorithm.
 
     Made by `from_seed`, `from_state`, `from_key_counter` or `from_non_deterministic_state`.
