@@ -15,6 +15,8 @@ from intaglio.graphdef.declarations import MalformedError
 # A tensor in a message may describe at most this many elements: a few bytes can claim a
 # shape of any size.
 MOST_ELEMENTS = 1 << 31
+# So many elements at most may be filled up from fewer values that are written out.
+MOST_REPEATED = 1 << 26
 
 _FIELD = {
     dtypes.float32: "float_val", dtypes.float64: "double_val", dtypes.string: "string_val",
@@ -117,13 +119,18 @@ def _from_field(values: list[Any], dtype: DType, dims: Any, count: int) -> np.nd
         ) from None
     if len(given) == count:
         return given.reshape(dims)
-    # The last value stands for all that follow; no value at all means zeros.
-    whole = np.empty(count, dtype.numpy)
-    whole[: len(given)] = given
-    whole[len(given) :] = (
-        given[-1] if len(given) else (b"" if dtype is dtypes.string else 0)
-    )
-    return whole.reshape(dims)
+    # The last value stands for all that follow; no value at all means zeros. One value for
+    # all takes no memory, so that a small message cannot ask for much.
+    filler = given[-1:] if len(given) else np.zeros(1, dtype.numpy)
+    if dtype is dtypes.string and not len(given):
+        filler[0] = b""
+    if len(given) <= 1:
+        return np.broadcast_to(filler.reshape((1,) * len(dims)), dims)
+    if count > MOST_REPEATED:
+        raise MalformedError(
+            f"a tensor message of {len(given)} values claims {count} elements"
+        )
+    return np.concatenate([given, np.repeat(filler, count - len(given))]).reshape(dims)
 
 
 def _array(values: list[Any], dtype: DType) -> np.ndarray:
