@@ -48,7 +48,7 @@ def symbolic(function: Any, inputs: list[Any]) -> Any:
     return [result, *tf.gradients(result, inputs)]
 
 
-@examples(3.0)
+@examples(0.8)
 @given(expressions(dtypes=DOUBLES, templates=SMOOTH, most=6))
 def test_gradients_of_expressions(program: Program) -> None:
     function = load(program.source)
@@ -92,7 +92,7 @@ def _close(x: Any, y: Any) -> bool:
     return x.shape == y.shape and np.allclose(x, y, 1e-6, 1e-8, equal_nan=True)
 
 
-@examples(1.5)
+@examples(0.4)
 @given(programs(returns=False, variables=False), arguments)
 def test_gradients_of_statements(source: str, values: Any) -> None:
     note(source)
