@@ -20,6 +20,30 @@ OF_GRAPHS: dict[
 ] = {}
 
 
+def _missing(kind: str, node: str | None) -> LookupError:
+    """The error where a gradient reaches an op without a rule; `node` is its name in a graph."""
+    error: Any = LookupError(f"gradient registry has no entry for: {kind}")
+    error.in_graph = (
+        f"No gradient defined for operation'{node or kind}' (op type: {kind}). In general every operation must have "
+        "an associated `@tf.RegisterGradient` for correct autodiff, which this op is lacking. If you want to treat "
+        "its result as a constant, call `tf.stop_gradient` on it."
+    )
+    return error
+
+
+def backpropagate_graph(
+    entries: Iterable[Entry], gradients: Gradients, sources: set[int]
+) -> None:
+    """`backpropagate` over a graph's nodes: an op without a gradient is told by its name."""
+    try:
+        backpropagate(entries, gradients, sources)
+    except LookupError as e:
+        text = getattr(e, "in_graph", None)
+        if text is None:
+            raise
+        raise LookupError(text) from None
+
+
 def backpropagate(
     entries: Iterable[Entry], gradients: Gradients, sources: set[int]
 ) -> None:
@@ -96,7 +120,7 @@ def _applied(entry: Entry, grads: Sequence[Any]) -> Sequence[Any]:
     assert op is not None
     of_graphs = OF_GRAPHS.get(op.name)
     if of_graphs is None:
-        raise LookupError(f"gradient registry has no entry for: {op.name}")
+        raise _missing(op.name, entry.kept)
     wanted = tuple([i for i, k in enumerate(entry.inputs) if k])
     node = entry.kept
     padded = [*grads, *[None] * (len(node.outputs) - len(grads))]

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from intaglio.autodiff.backward import Gradients, backpropagate, total
+from intaglio.autodiff.backward import Gradients, backpropagate_graph, total
 from intaglio.autodiff.plan import filled_like, light, spec_from
 from intaglio.autodiff.tape import Tape
 from intaglio.base.dtypes import resource
@@ -221,7 +221,7 @@ class Derivative:
                 gradients.setdefault(key(value), []).append(given)
             wanted = [self.inputs[i] for i in self.wanted]
             numbers = [key(v) for v in wanted]
-            backpropagate(reversed(self.tape.entries), gradients, set(numbers))
+            backpropagate_graph(reversed(self.tape.entries), gradients, set(numbers))
             results: list[int] = []
             for place, (value, number) in enumerate(zip(wanted, numbers, strict=True)):
                 parts = gradients.get(number)

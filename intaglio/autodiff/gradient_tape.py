@@ -181,7 +181,9 @@ class GradientTape:
             )
         wanted = unconnected(unconnected_gradients)
         targets = [
-            t for t in nest.flatten(target, True) if as_dtype(t.dtype) in TRAINABLE
+            t
+            for t in map(_supported, nest.flatten(target))
+            if as_dtype(t.dtype) in TRAINABLE
         ]
         flat = [self._source(s) for s in nest.flatten(sources)]
         weights: list[Any] | None = None
@@ -286,7 +288,7 @@ class GradientTape:
 
     def _source(self, source: Any) -> Any:
         """A source as it is. Raises TypeError for what has no dtype."""
-        if not hasattr(source, "dtype"):
+        if not hasattr(_supported(source), "dtype"):
             raise TypeError(
                 f"Cannot convert the argument `type_value`: {source!r} to a TensorFlow DType. "
                 "Sources are tensors or variables."
@@ -333,6 +335,16 @@ class GradientTape:
 def value_of(source: Any) -> Tensor:
     """The tensor, or the variable's present value."""
     return source if isinstance(source, Tensor) else convert.to_tensor(source)
+
+
+def _supported(value: Any) -> Any:
+    """A source or target as it is. Raises ValueError for structures that have no gradient."""
+    composite = nest.composite_spec(value) is not None
+    if composite and not hasattr(value, "__tf_tensor__"):
+        raise ValueError(
+            f"Type {type(value).__name__} is not supported as a gradient source or gradient target."
+        )
+    return value
 
 
 def _as_gradient(value: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.autodiff.backward import Gradients, backpropagate, total
+from intaglio.autodiff.backward import Gradients, backpropagate_graph, total
 from intaglio.autodiff.derivative import gradient_spec
 from intaglio.autodiff.gradient_tape import UnconnectedGradients, unconnected
 from intaglio.autodiff.jacobian import jacobians
@@ -54,7 +54,7 @@ def graph_gradients(
             if target.dtype in TRAINABLE:
                 gradients.setdefault(key(target), []).append(weight)
         numbers = [key(s) for s in sources]
-        backpropagate(reversed(tape.entries), gradients, set(numbers))
+        backpropagate_graph(reversed(tape.entries), gradients, set(numbers))
         return [
             _found(source, gradients.get(number), wanted)
             for source, number in zip(sources, numbers, strict=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 from intaglio.autodiff.plan import Plan, plan_of, trainable
 from intaglio.autodiff.registered import ATTRIBUTE, REGISTERED, registered_backward
+from intaglio.ir.graph import SymbolicTensor
 from intaglio.op.keys import key
 from intaglio.op.op import Op
 from intaglio.op.tensor import Tensor
@@ -131,6 +132,9 @@ class Tape:
             self.entries.append(Entry(op, attrs, keys, made, kept, None, plan))
             return
         entry = Entry(op, attrs, keys, made, None)
+        first: Any = outputs[0]
+        if type(first) is SymbolicTensor:
+            entry.kept = first.node.name
         if op.has_graphs:
             entry.kept = node = outputs[0].node  # type: ignore[attr-defined]
             self.calls[id(node)] = entry

@@ -7,7 +7,7 @@ from typing import Any
 
 from intaglio.base import shapes
 from intaglio.base.dtypes import ALL
-from intaglio.base.errors import ShapeError
+from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 
@@ -145,9 +145,18 @@ class Loop(Op):
 
     def kernel(self, input, cond, body, run):
         state = input
-        while holds(run(cond, state)[0]):
+        while self.goes_on(run(cond, state)[0]):
             state = run(body, state)
         return state
+
+    @staticmethod
+    def goes_on(condition: Any) -> bool:
+        """The value of a condition. Raises InvalidArgumentError if it is no scalar."""
+        if condition.ndim:
+            raise invalid_argument(
+                f"The condition of a loop must be a scalar, but it has shape {shapes.brackets(condition.shape)}"
+            )
+        return bool(condition[()])
 
 
 @op

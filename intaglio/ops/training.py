@@ -21,8 +21,24 @@ from intaglio.ops.resource_variable import check_compatible, contents_of
 
 # What the ops of this file take besides the gradient: numbers without dimensions.
 SCALARS = frozenset(
-    "alpha lr momentum beta1_power beta2_power beta1 beta2 epsilon rho l1 l2 l2_shrinkage"
-    " lr_power logbase sign_decay beta".split()
+    [
+        "alpha",
+        "lr",
+        "momentum",
+        "beta1_power",
+        "beta2_power",
+        "beta1",
+        "beta2",
+        "epsilon",
+        "rho",
+        "l1",
+        "l2",
+        "l2_shrinkage",
+        "lr_power",
+        "logbase",
+        "sign_decay",
+        "beta",
+    ]
 )
 
 
@@ -260,9 +276,7 @@ class ResourceApplyAdaMax(Step):
 
     def kernel(self, var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
         numbers = {"beta1_power": beta1_power, "lr": lr, "beta1": beta1}
-        step(
-            self, [var, m, v], grad, {**numbers, "beta2": beta2, "epsilon": epsilon}
-        )
+        step(self, [var, m, v], grad, {**numbers, "beta2": beta2, "epsilon": epsilon})
 
     @staticmethod
     def update(var, m, v, g, beta1_power, lr, beta1, beta2, epsilon):

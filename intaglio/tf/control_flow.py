@@ -97,6 +97,21 @@ def map_fn(
     return loops.map_rows(fn, elems, signature, parallel_iterations, name)
 
 
+def vectorized_map(
+    fn: Callable[[Any], Any],
+    elems: Any,
+    fallback_to_while_loop: bool = True,
+    warn: bool = True,
+) -> Any:
+    """`fn` of each row of `elems`, stacked: a loop over the rows, whatever `fn` does.
+
+    The rows run one after the other, so that results and errors are those of `map_fn`; a
+    tensor of one row serves all rows of the others. `fallback_to_while_loop` and `warn` are
+    accepted. Follows https://www.tensorflow.org/api_docs/python/tf/vectorized_map.
+    """
+    return loops.map_each(fn, elems)
+
+
 def foldl(
     fn: Callable[[Any, Any], Any],
     elems: Any,
@@ -172,5 +187,6 @@ __all__ = [
     "scan",
     "switch_case",
     "tuple",
+    "vectorized_map",
     "while_loop",
 ]

@@ -28,6 +28,13 @@ def cond(pred: Any, true_fn: Any, false_fn: Any, name: str | None) -> Any:
         return true_fn() if pred else false_fn()
     if isinstance(pred, bool):
         raise TypeError("pred must not be a Python bool", pred)
+    pred = convert.to_tensor(pred)
+    if pred.dtype is not bool_:
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"The condition of tf.cond is a bool, not {pred.dtype.name}: compare it with something.",
+        )
     return control_flow.cond(pred, true_fn, false_fn, name)
 
 
@@ -227,14 +234,25 @@ def _loop_now(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any) -> 
     limit = None if maximum_iterations is None else int(maximum_iterations)
     turns = 0
     like = list(loop_vars)
-    while (limit is None or turns < limit) and bool(cond(*loop_vars)):
+    while (limit is None or turns < limit) and _goes_on(cond(*loop_vars)):
         result = body(*loop_vars)
+        if result is None:
+            raise TypeError(
+                "The body of tf.while_loop returned None: return the next values of the loop variables."
+            )
         if not isinstance(result, (list, tuple)) or hasattr(result, "_fields"):
             result = type(loop_vars)([result])
         nest.assert_same_structure(like, list(result), False)
         loop_vars = result
         turns += 1
     return nest.map_structure(_as_tensor, loop_vars)
+
+
+def _goes_on(condition: Any) -> bool:
+    """What the condition of an eager loop says. Raises TypeError for numbers."""
+    if isinstance(condition, Tensor):
+        return bool(condition)
+    return bool(convert.to_tensor(condition, bool_))
 
 
 def _as_tensor(value: Any) -> Any:

@@ -110,7 +110,10 @@ def new_graph(name: str) -> FuncGraph:
 
 
 def hand_on_variables(graph: FuncGraph) -> None:
-    """The graph outside uses the variables that the part uses."""
+    """The graph outside uses the variables that the part uses, and its tapes watch them."""
+    for watcher in door.level().watchers:
+        for variable in graph.variables:
+            watcher.watch_variable(variable)
     outer = recording()
     if outer is not None and outer.building_function:
         for variable in graph.variables:

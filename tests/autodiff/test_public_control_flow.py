@@ -109,3 +109,58 @@ def test_derived_graphs_are_valid(v):
     for graph in graphs:
         for part in (graph, *walk.nested(graph)):
             verify(part)
+
+
+def test_variables_of_branches_and_bodies_are_watched():
+    table = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+
+    @tf.function
+    def branch(i):
+        with tf.GradientTape() as tape:
+            y = tf.cond(
+                i > 0,
+                lambda: tf.reduce_sum(tf.gather(table, [i])),
+                lambda: tf.reduce_sum(table),
+            )
+        return tf.convert_to_tensor(tape.gradient(y, table))
+
+    assert branch(tf.constant(1)).numpy().tolist() == [[0, 0], [1, 1]]
+    assert branch(tf.constant(0)).numpy().tolist() == [[1, 1], [1, 1]]
+
+    @tf.function
+    def loop():
+        with tf.GradientTape() as tape:
+            y = tf.while_loop(
+                lambda i, s: i < 3,
+                lambda i, s: (i + 1, s + tf.reduce_sum(table * table)),
+                (0, 0.0),
+            )[1]
+        return tape.gradient(y, table)
+
+    assert loop().numpy().tolist() == [[6, 12], [18, 24]]
+
+
+def test_vectorized_map():
+    x, y = tf.constant([[1.0, 2.0], [3.0, 4.0]]), tf.constant([[5.0, 6.0]])
+    product = tf.vectorized_map(lambda row: row[0] * row[1], (x, y))
+    assert product.numpy().tolist() == [[5, 12], [15, 24]]
+
+    @tf.function
+    def traced(x):
+        return tf.vectorized_map(lambda r: tf.cast(tf.reduce_sum(r) * r, tf.int32), x)
+
+    assert traced(x).numpy().tolist() == [[3, 6], [21, 28]]
+
+
+def test_conditions_are_single_truth_values():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="bool"):
+        tf.function(lambda x: tf.cond(x, lambda: 1.0, lambda: 2.0))(tf.constant(3))
+    loop = tf.function(
+        lambda x: tf.while_loop(lambda i: x, lambda i: i + 1, [tf.constant(0)])
+    )
+    with pytest.raises(tf.errors.InvalidArgumentError, match="scalar"):
+        loop(tf.constant([True, False]))
+    with pytest.raises(TypeError):
+        tf.while_loop(lambda i: 3, lambda i: i + 1, [tf.constant(0)])
+    with pytest.raises(TypeError):
+        tf.while_loop(lambda i: i < 3, lambda i: None, [tf.constant(0)])

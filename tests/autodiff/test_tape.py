@@ -208,3 +208,43 @@ def test_tapes_of_other_levels_do_not_see_ops():
 
         z = inside()
     assert float(tape.gradient(z, x)) == 6.0
+
+
+def test_structures_without_gradients_are_refused():
+    class Pair(tf.experimental.ExtensionType):
+        a: tf.Tensor
+
+    pair = Pair(tf.constant([1.0, 2.0]))
+    text = "Type Pair is not supported as a gradient source or gradient target."
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(pair)
+        y = pair.a * pair.a
+    with pytest.raises(ValueError, match=text):
+        tape.gradient(y, pair)
+    with pytest.raises(ValueError, match=text):
+        tape.gradient(Pair(y), pair.a)
+    assert tape.gradient(y, pair.a).numpy().tolist() == [2.0, 4.0]
+
+
+def test_ops_without_gradient_are_told_by_name_in_graphs():
+    def bits(x):
+        return tf.raw_ops.Bitcast(input=x, type=tf.float32, name="bits")
+
+    x = tf.constant(1.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = bits(x)
+    with pytest.raises(
+        LookupError, match="gradient registry has no entry for: Bitcast"
+    ):
+        tape.gradient(y, x)
+    with pytest.raises(LookupError, match="No gradient defined for operation'bits'"):
+        tf.function(lambda x: tf.gradients(bits(x), x))(x)
+
+
+def test_batch_jacobian_by_a_variable():
+    x = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    with tf.GradientTape() as tape:
+        y = x * x
+    found = tape.batch_jacobian(y, x).numpy()
+    assert found.tolist() == [[[2, 0], [0, 4]], [[6, 0], [0, 8]]]
