@@ -145,9 +145,7 @@ class DType:
             return int(getattr(ml_dtypes.iinfo(self._numpy), end))
         if self.is_floating:
             return getattr(ml_dtypes.finfo(self._numpy), end)
-        raise TypeError(
-            f"Cannot find {end}imum value of {self} with type {self}."
-        )
+        raise TypeError(f"Cannot find {end}imum value of {self} with type {self}.")
 
     @property
     def limits(self) -> tuple[Any, Any]:

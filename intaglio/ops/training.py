@@ -98,10 +98,9 @@ class Step(Op):
     T: tuple[DType, ...] = NUMERIC
     stateful = True
 
-    @staticmethod
-    def update(var: Any, *rest: Any) -> Any:
-        """The new values of the variables, in the order of the inputs."""
-        raise NotImplementedError
+    # A static method: the new values of the variables, in the order of the inputs. Each step
+    # takes the numbers that its signature names.
+    update: Any = None
 
 
 def fitting(gradient: Spec, *slots: Spec) -> None:

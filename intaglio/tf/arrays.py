@@ -260,7 +260,7 @@ def eye(
     if sizes is not None and batch is not None:
         whole = (*batch, *sizes)
         for size in whole:
-            if size is not None and size < 0:
+            if size < 0:
                 raise invalid_argument(
                     f"Dimension {size} must be >= 0 [Op:Fill] name: "
                 )
