@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import time
+import cProfile
+import pstats
 
 import pytest
 
@@ -68,8 +69,8 @@ def test_fuel_stops_the_rewriting(monkeypatch) -> None:
     assert ops(pipeline.optimize(graph)).count("Sin") == 1
 
 
-def test_time_grows_with_the_number_of_nodes_alone() -> None:
-    def seconds(n: int) -> float:
+def test_work_grows_with_the_number_of_nodes_alone() -> None:
+    def calls(n: int) -> int:
         @tf.function(autograph=False)
         def f(x):
             for i in range(n):
@@ -77,14 +78,11 @@ def test_time_grows_with_the_number_of_nodes_alone() -> None:
             return x
 
         graph = f.get_concrete_function(tf.TensorSpec([2])).frozen
-        taken: list[float] = []
-        for _ in range(3):
-            start = time.perf_counter()
-            pipeline.optimize(graph)
-            taken.append(time.perf_counter() - start)
-        return min(taken)
+        counted = cProfile.Profile()
+        counted.runcall(pipeline.optimize, graph)
+        return pstats.Stats(counted).total_calls  # type: ignore[attr-defined]
 
-    assert seconds(1600) < 40 * seconds(100)
+    assert calls(1600) < 20 * calls(100)
 
 
 def test_functions_that_call_each_other_in_pairs_do_not_double_for_ever() -> None:
@@ -93,9 +91,6 @@ def test_functions_that_call_each_other_in_pairs_do_not_double_for_ever() -> Non
         return x if n < 2 else fib(n - 1, x) + fib(n - 2, x)
 
     graph = fib.get_concrete_function(60, tf.TensorSpec([])).frozen
-    start = time.perf_counter()
-    optimized = pipeline.optimize(graph)
-    assert len(optimized.nodes) < 10_000
-    assert time.perf_counter() - start < 5.0
+    assert len(pipeline.optimize(graph).nodes) < 10_000
     one = tf.constant(1.0)
     assert [float(fib(12, one)) for _ in range(4)] == [233.0] * 4
