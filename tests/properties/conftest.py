@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile(
     "properties",
-    max_examples=10,
+    max_examples=20,
     deadline=None,
     derandomize=True,
     database=None,

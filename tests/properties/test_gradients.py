@@ -38,8 +38,8 @@ def first(function: Any, inputs: list[Any]) -> Any:
 def second(function: Any, inputs: list[Any]) -> Any:
     with tf.GradientTape() as tape:
         tape.watch(inputs)
-        slopes = [g for g in first(function, inputs)[1:] if g is not None]
-        result = total([tf.convert_to_tensor(g) for g in slopes])
+        slopes = first(function, inputs)[1:]
+        result = total([0.0 if g is None else tf.convert_to_tensor(g) for g in slopes])
     return [result, *tape.gradient(result, inputs)]
 
 
