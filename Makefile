@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 JOBS   ?= 2
 PEERS  ?=
 
-.PHONY: help run test check bench docs clean
+.PHONY: help run test check types architecture bench docs clean
 
 help:
 	@echo "make run    set up .venv and run the main example"
@@ -30,8 +30,13 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest tests/architecture
+	$(MAKE) --no-print-directory --output-sync --jobs 2 types architecture
+
+types: $(STAMP)
 	$(BIN)/pyright
+
+architecture: $(STAMP)
+	$(BIN)/python -m pytest tests/architecture
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks $(if $(PEERS),--peers $(PEERS))
