@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -45,6 +46,11 @@ class Worker:
             text=True,
         )
         self._answer()
+        self._stop()
+
+    def _stop(self) -> None:
+        """Stands still, so that threads which spin while they wait disturb nobody."""
+        self.process.send_signal(signal.SIGSTOP)
 
     def _answer(self) -> str:
         assert self.process.stdout is not None
@@ -56,9 +62,11 @@ class Worker:
     def time(self, case: str, seconds: float) -> float | None:
         """Seconds a call, or None if the library has no such case."""
         assert self.process.stdin is not None
+        self.process.send_signal(signal.SIGCONT)
         self.process.stdin.write(f"{case} {seconds}\n")
         self.process.stdin.flush()
         answer = self._answer()
+        self._stop()
         return None if answer == "none" else float(answer)
 
     def close(self) -> None:
