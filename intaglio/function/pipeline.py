@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from intaglio.base.options import OPTIONS
 from intaglio.ir.graph import Graph
 from intaglio.optimize.pipeline import optimize
 from intaglio.runtime import interpreter
@@ -18,5 +19,11 @@ def quick(graph: Graph) -> Runnable:
 
 
 def settled(graph: Graph) -> Runnable:
-    """The optimised graph, for a trace that turned out to be called again."""
+    """The optimised graph, for a trace that turned out to be called again.
+
+    `tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})` keeps it
+    as it was traced.
+    """
+    if OPTIONS.optimizer.get("disable_meta_optimizer"):
+        return quick(graph)
     return interpreter.compiled(optimize(graph))

@@ -65,7 +65,8 @@ class Node:
 
     `inputs` are values of earlier nodes (flat; `op.sig.group` gives them by name), `attrs`
     the attributes, `control` nodes that must have run before, `origin` where the user wrote it.
-    In a rewritten graph `source` is the traced node that this one comes from.
+    In a rewritten graph `source` is the traced node that this one comes from; `kept` is what
+    the runtime keeps for a traced node between runs, and not set before the first.
     """
 
     __slots__ = (
@@ -75,6 +76,7 @@ class Node:
         "control",
         "graph",
         "inputs",
+        "kept",
         "name",
         "op",
         "origin",
@@ -96,6 +98,7 @@ class Node:
         device: str = "",
         source: Node | None = None,
     ) -> None:
+        self.kept: Any
         self.op = op
         self.inputs: tuple[SymbolicTensor, ...] = tuple(inputs)
         self.attrs = attrs

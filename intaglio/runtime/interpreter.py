@@ -42,27 +42,17 @@ def run_graph(graph: Graph, arrays: Sequence[Any]) -> list[Any]:
 SERVICES["run"] = run_graph
 
 
-# What happens to a graph before it is compiled: the layer with the passes installs it.
-_prepare: list[Callable[[Graph], Graph]] = []
-
-
-def install_pipeline(prepare: Callable[[Graph], Graph]) -> None:
-    """Names what every graph goes through before it is compiled."""
-    _prepare[:] = [prepare]
-
-
 def compiled(graph: Graph) -> Compiled:
     """The graph as a Python function of its input arrays, built once."""
     function = graph.compiled
     if function is None:
-        prepared = _prepare[0](graph) if _prepare else graph
-        function = graph.compiled = _Writer(prepared).function()
+        function = graph.compiled = _Writer(graph).function()
     return function
 
 
 def compiled_anew(graph: Graph) -> Compiled:
     """The graph as a function with streams of random numbers of its own."""
-    return _Writer(_prepare[0](graph) if _prepare else graph).function()
+    return _Writer(graph, own_streams=True).function()
 
 
 def call_kernel(op: Op, arrays: Sequence[Any], attrs: dict[str, Any]) -> Any:
@@ -129,8 +119,9 @@ def _is_fresh(node: Node) -> bool:
 class _Writer:
     """Writes the Python text of a graph."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, own_streams: bool = False) -> None:
         self.graph = graph
+        self.own_streams = own_streams
         self.space: dict[str, Any] = {"__name__": "intaglio.runtime.generated"}
         self.names: dict[int, str] = {}  # by id: tensors compare element by element
         self.lines: list[str] = []
@@ -243,7 +234,7 @@ class _Writer:
             elif kind == "service":
                 value = SERVICES[key]
                 if hasattr(value, "for_node"):
-                    value = value.for_node(op, node.attrs)
+                    value = self._kept(node, value)
             else:
                 types = types or op.types_of(node.inputs, node.attrs)
                 value = types[key]
@@ -254,6 +245,20 @@ class _Writer:
             self.space[name] = value
             texts.append(name)
         return texts
+
+    def _kept(self, node: Node, service: PerNode) -> Any:
+        """What a service keeps for a node: one for the traced node, however often it is rewritten.
+
+        A trace runs as it is first and optimised later; its random numbers go on.
+        """
+        if self.own_streams:
+            return service.for_node(node.op, node.attrs)
+        traced = node.source or node
+        try:
+            return traced.kept
+        except AttributeError:
+            traced.kept = service.for_node(node.op, node.attrs)
+            return traced.kept
 
 
 def failing_node(error: BaseException) -> Node | None:
