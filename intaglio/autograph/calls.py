@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import sys
-import sysconfig
 from abc import ABCMeta
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -30,7 +30,7 @@ LIBRARIES = frozenset(
         "tqdm",
     }
 )
-_STANDARD = tuple({sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")})
+_STANDARD = os.path.dirname(os.__file__) + os.sep
 _warned: set[Any] = set()
 
 

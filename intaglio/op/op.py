@@ -18,6 +18,19 @@ from intaglio.op.spec import Spec
 #   resources                    the table of variables (intaglio.runtime.resources)
 #   stream                       the state of this random op (intaglio.runtime.random_state)
 SERVICES = frozenset({"run", "wrap", "resources", "stream"})
+# What `_resolve_kernel` finds out.
+RESOLVED = frozenset(
+    {
+        "kernel_fn",
+        "kernel_order",
+        "plain",
+        "quick",
+        "quick_fn",
+        "result",
+        "stored",
+        "written",
+    }
+)
 RULES = ("infer", "kernel", "gradient", "native", "xla", "scalar", "decompose")
 
 
@@ -111,10 +124,6 @@ class Op:
         self.has_list_outputs = any(a.is_list for a in sig.outputs)
         # Branches, bodies, called functions: tapes see these ops before they run.
         self.has_graphs = any(a.kind in ("func", "list(func)") for a in sig.attrs)
-        self.result = None
-        if len(sig.outputs) > 1:  # the names of its fields are known only here
-            kind = namedtuple(self.name, self.output_names)  # pyright: ignore[reportUntypedNamedTuple]
-            self.result = kind
         self.slots = tuple([(a.var, a.dtype, self._allowed(a)) for a in sig.inputs])
         self.vars = tuple(dict.fromkeys(a.var for a in sig.inputs if a.var))
         implied = {n for a in sig.outputs for n in (a.var, a.number, a.types) if n}
@@ -123,10 +132,8 @@ class Op:
         )
         self.rules = {}
         for kind in RULES:
-            fn = getattr(self, kind, None)
-            if fn is not None:
-                self.rules[kind] = self._rule(kind, fn)
-        self._resolve_kernel()
+            if getattr(type(self), kind, None) is not None:
+                self.rules[kind] = self._rule(kind, getattr(self, kind))
 
     def _allowed(self, arg: Arg) -> frozenset[DType] | None:
         if arg.var is None:
@@ -163,7 +170,18 @@ class Op:
             )
         return rule
 
+    def __getattr__(self, name: str) -> Any:
+        """How the kernel is called is worked out at the first question: imports stay short."""
+        if name not in RESOLVED:
+            raise AttributeError(f"op {type(self).__name__} has no attribute {name!r}")
+        self._resolve_kernel()
+        return self.__dict__[name]
+
     def _resolve_kernel(self) -> None:
+        self.result = None
+        if len(self.output_names) > 1:  # the names of its fields are known only here
+            kind = namedtuple(self.name, self.output_names)  # pyright: ignore[reportUntypedNamedTuple]
+            self.result = kind
         if "kernel" in self.rules:
             self.kernel_fn = self.rules["kernel"].fn
             takes = self.rules["kernel"].takes

@@ -130,6 +130,10 @@ def _arg(part: str, text: str) -> Arg:
     return Arg(name, dtype, None if dtype else element, count or None, None)
 
 
+# The same few defaults stand in hundreds of signatures.
+_literal = functools.cache(ast.literal_eval)
+
+
 def _attr(part: str, text: str) -> Attr:
     head, eq, default = (p.strip() for p in part.partition("="))
     name, colon, kind = (p.strip() for p in head.partition(":"))
@@ -140,8 +144,6 @@ def _attr(part: str, text: str) -> Attr:
     if not eq:
         return Attr(name, kind, REQUIRED)
     value = (
-        BY_NAME[default]
-        if kind == "type" and default in BY_NAME
-        else ast.literal_eval(default)
+        BY_NAME[default] if kind == "type" and default in BY_NAME else _literal(default)
     )
     return Attr(name, kind, tuple(value) if isinstance(value, list) else value)

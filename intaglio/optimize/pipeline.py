@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pathlib
 from collections.abc import Callable
 
 from intaglio.ir import text, verify
@@ -54,10 +53,9 @@ def optimize(graph: Graph) -> Graph:
 
 
 def _dump(folder: str, graph: Graph, step: int, name: str) -> None:
-    target = pathlib.Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
+    os.makedirs(folder, exist_ok=True)
     label = "".join(c if c.isalnum() or c in "_-" else "_" for c in graph.name)
-    written = target / f"{label}.{step}-{name}.txt"
-    partial = written.with_suffix(".partial")
-    partial.write_text(text.format_graph(graph), encoding="utf-8")
-    partial.replace(written)
+    written = os.path.join(folder, f"{label}.{step}-{name}.txt")
+    with open(f"{written}.partial", "w", encoding="utf-8") as file:
+        file.write(text.format_graph(graph))
+    os.replace(f"{written}.partial", written)
