@@ -16,6 +16,7 @@ import pathlib
 import platform
 import statistics
 import subprocess
+import tempfile
 import time
 
 import numpy as np
@@ -58,7 +59,7 @@ def measure(names: list[str], rounds: int, only: list[str]) -> Times:
     return found
 
 
-def import_times(names: list[str], rounds: int) -> dict[str, float]:
+def import_times(names: list[str], rounds: int, cache: str) -> dict[str, float]:
     """library -> median seconds that importing it takes beyond importing NumPy."""
     found: dict[str, list[float]] = {}
     for _ in range(rounds):
@@ -66,7 +67,13 @@ def import_times(names: list[str], rounds: int) -> dict[str, float]:
             python = peers.python_of(name)
             if python is None:
                 continue
-            environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
+            # Compiled bytecode is kept, as an installation has it; a first run makes it.
+            environment = dict(
+                os.environ, TF_CPP_MIN_LOG_LEVEL="3", PYTHONPYCACHEPREFIX=cache
+            )
+            environment.pop("PYTHONDONTWRITEBYTECODE", None)
+            if name not in found:
+                _seconds([str(python), "-c", IMPORTS[name]], environment)
             spent = [
                 _seconds([str(python), "-c", code], environment)
                 for code in ("import numpy", f"import numpy; {IMPORTS[name]}")
@@ -135,7 +142,8 @@ def main() -> None:
         peers.build(peer)
     names = ["intaglio", *peers.PACKAGES]
     times = measure(names, options.rounds, [c for c in options.only.split(",") if c])
-    imports = import_times(names, options.rounds)
+    with tempfile.TemporaryDirectory() as cache:
+        imports = import_times(names, options.rounds, cache)
     if options.only:
         return
     PAGE.write_text(page(times, imports, options.rounds), encoding="utf-8")
