@@ -225,21 +225,6 @@ def _fast_binary(op: Op, slow: Callable[[Any, Any], Any], reverse: bool) -> Any:
     integers = frozenset([d for d in allowed if d.kind in "iu"])
     state, readers = STATE, READERS
 
-    def common(self: EagerTensor, other: Any) -> Any:
-        if type(other) is not EagerTensor or state.unusual:
-            return operate(self, other)
-        x = self._array
-        y = other._array
-        dtype = x.dtype
-        if y.dtype is not dtype or dtype not in allowed:
-            return slow(self, other)
-        tensor = EagerTensor()
-        try:
-            tensor._array = compute(x, y)  # type: ignore[misc]
-        except Exception:  # the slow path says what is wrong
-            return slow(self, other)
-        return tensor
-
     def operate(self: EagerTensor, other: Any) -> Any:
         if state.unusual:
             value = other
@@ -277,7 +262,29 @@ def _fast_binary(op: Op, slow: Callable[[Any, Any], Any], reverse: bool) -> Any:
             return slow(self, other)
         return tensor
 
-    return operate if reverse else common
+    return operate if reverse else _of_two(compute, allowed, slow, operate)
+
+
+def _of_two(compute: Any, allowed: frozenset[Any], slow: Any, operate: Any) -> Any:
+    """The commonest case first: both operands are eager tensors of one dtype."""
+    state = STATE
+
+    def common(self: EagerTensor, other: Any) -> Any:
+        if type(other) is not EagerTensor or state.unusual:
+            return operate(self, other)
+        x = self._array
+        y = other._array
+        dtype = x.dtype
+        if y.dtype is not dtype or dtype not in allowed:
+            return slow(self, other)
+        tensor = EagerTensor()
+        try:
+            tensor._array = compute(x, y)
+        except Exception:  # the slow path says what is wrong
+            return slow(self, other)
+        return tensor
+
+    return common
 
 
 _INDEX_TYPES = frozenset((int, type(None), type(Ellipsis)))
