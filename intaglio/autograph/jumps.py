@@ -52,13 +52,11 @@ def _blocks(node: ast.AST) -> list[list[ast.stmt]]:
     return found
 
 
-def guarded(
-    statements: list[ast.stmt], flag: str, kinds: tuple[type[ast.AST], ...]
-) -> list[ast.stmt]:
+def guarded(statements: list[ast.stmt], flag: str) -> list[ast.stmt]:
     """The statements, with what follows one that may set the flag under `if not flag`."""
     for i, statement in enumerate(statements[:-1]):
-        if getattr(statement, "sets", None) == flag or _may_set(statement, flag):
-            rest = guarded(statements[i + 1 :], flag, kinds)
+        if _may_set(statement, flag):
+            rest = guarded(statements[i + 1 :], flag)
             test = statements_of(f"not {flag}", rest[0])[0].value  # type: ignore[attr-defined]
             guard = ast.If(test, rest, [])
             return [*statements[: i + 1], ast.copy_location(guard, rest[0])]
@@ -168,7 +166,7 @@ class _Continues:
                 for inner in _blocks(statement):
                     inner[:] = self.block(inner)
             done.append(statement)
-        return guarded(done, self.flag, (ast.Continue,))
+        return guarded(done, self.flag)
 
 
 class Returns:
@@ -205,7 +203,7 @@ class Returns:
             if isinstance(statement, _LOOPS) and _may_set(statement, self.flag):
                 add_test(statement, self.flag)
             done.append(statement)
-        return guarded(done, self.flag, (ast.Return,))
+        return guarded(done, self.flag)
 
     def _set(self, node: ast.Return) -> list[ast.stmt]:
         text = f"try:\n {self.flag} = True\n {self.value} = None\nexcept:\n {self.flag} = False\n raise"
