@@ -97,7 +97,7 @@ def section(name: str) -> str:
 
 def raw_ops_state(name: str) -> str:
     """Whether an op type is in the catalogue."""
-    return "works" if name.rsplit(".", 1)[1] in raw.CATALOGUE else "missing"
+    return "works" if name.rsplit(".", 1)[1] in dir(raw) else "missing"
 
 
 def page() -> str:
@@ -145,7 +145,7 @@ def _row(name: str, count: collections.Counter[str]) -> str:
 
 def _ops_line(ops: list[str]) -> str:
     have = [n for n in ops if raw_ops_state(n) == "works"]
-    own = sorted(set(raw.CATALOGUE) - {n.rsplit(".", 1)[1] for n in ops})
+    own = sorted(set(raw.catalogue()) - {n.rsplit(".", 1)[1] for n in ops})
     extra = f" Ops of our own: {', '.join(f'`{n}`' for n in own)}." if own else ""
     return f"Op types in `tf.raw_ops`: {len(have)} of {len(ops)}.{extra}"
 

@@ -135,7 +135,7 @@ def choose(node: Node, graphs: Sequence[Graph], inputs: Sequence[Any]) -> list[A
     kind = "Case" if "branches" in node.attrs else "If"
     if not any(g.stateful for g in graphs):
         kind = f"Stateless{kind}"
-    op = raw.CATALOGUE[kind]
+    op = getattr(raw, kind)
     attrs = {
         **op.defaults,
         **as_attrs(node, graphs),

@@ -236,7 +236,7 @@ def _backward_loop(
         for function, part in ((more, "cond"), (body, "body"))
     ]
     kind = "While" if any(g.stateful for g in graphs) else "StatelessWhile"
-    op = raw.CATALOGUE[kind]
+    op = getattr(raw, kind)
     attrs = {
         **op.defaults,
         "cond": graphs[0],

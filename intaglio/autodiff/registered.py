@@ -74,7 +74,7 @@ def register(name: str, function: GradientFunction | None) -> None:
 
     Raises KeyError if the name is taken, by a gradient rule of the catalogue too.
     """
-    op = raw.CATALOGUE.get(name)
+    op = raw.find(name)
     if name in REGISTERED or (op is not None and "gradient" in op.rules):
         raise KeyError(f"Registering two gradient with name '{name}'!")
     REGISTERED[name] = function

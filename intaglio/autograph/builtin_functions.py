@@ -78,7 +78,7 @@ def _extreme(pairwise: Any, reduction: str, python: Any, args: Any, kwargs: Any)
             raise ValueError(
                 f"{python.__name__}() takes a vector, not a tensor of shape {args[0].shape}"
             )
-        return raw.CATALOGUE[reduction](args[0], 0)
+        return getattr(raw, reduction)(args[0], 0)
     result = args[0]
     for other in args[1:]:
         result = pairwise(result, other)

@@ -186,7 +186,7 @@ class _Reader:
             )
 
     def _read(self, proto: Any) -> None:
-        op = raw.CATALOGUE.get(proto.op)
+        op = raw.find(proto.op)
         if op is None:
             raise UnknownOpError(
                 f"Op type not registered '{proto.op}' (node '{proto.name}'). "

@@ -215,9 +215,7 @@ class _Reader:
         name, _, kind = text.rpartition(": ")
         spec = _parse_types(kind)[0]
         attrs = {"dtype": spec.dtype, "shape": spec.shape}
-        return self._add(
-            Node(raw.CATALOGUE["Placeholder"], (), attrs, name, [spec])
-        ).outputs[0]
+        return self._add(Node(raw.Placeholder, (), attrs, name, [spec])).outputs[0]
 
     def _add(self, node: Node) -> Node:
         if node.name in self.by_name:
@@ -235,7 +233,9 @@ class _Reader:
         found = _LINE.match(text)
         if not found:
             raise ValueError("expected 'name: types = Op(inputs; attributes)'")
-        op = raw.CATALOGUE[found["op"]]
+        op = raw.find(found["op"])
+        if op is None:
+            raise ValueError(f"unknown name {found['op']!r}")
         body, _, after = found["rest"].rpartition(")")
         control = _split(after.removeprefix(" after ")) if after else []
         inputs, attrs = self._arguments(body, op)

@@ -1,5 +1,10 @@
-"""The catalogue: every op once, by family. Importing this package declares them all."""
+"""The catalogue: every op once, by family.
 
+Importing this package declares the families listed first; those at the end are imported when
+one of their ops is first asked for.
+"""
+
+from intaglio.op import raw
 from intaglio.ops import (
     activation,
     arithmetic,
@@ -123,3 +128,6 @@ __all__ = [
     "training",
     "transcendental",
 ]
+
+# Families that are imported when one of their ops is first asked for, with all that each declares.
+raw.expect(__name__, {})

@@ -155,4 +155,4 @@ class Rebuild(Level):
     def constant(self, array: Any, name: str | None = None) -> Tensor:
         spec = Spec(from_numpy(array.dtype), array.shape, array)
         attrs = {"value": array, "dtype": spec.dtype}
-        return self._record(raw.CATALOGUE["Const"], (), attrs, [spec]).outputs[0]
+        return self._record(raw.Const, (), attrs, [spec]).outputs[0]

@@ -330,7 +330,7 @@ def install_fast_operators() -> None:
     """Gives EagerTensor its fast operators; called once the catalogue is there."""
     for special, (op_name, slow) in operators.FAST.items():
         reverse = special.startswith("__r")
-        op = operators.raw.CATALOGUE[op_name]
+        op = getattr(operators.raw, op_name)
         setattr(EagerTensor, special, _fast_binary(op, slow, reverse))
     EagerTensor.__getitem__ = _fast_getitem(slicing.getitem)  # type: ignore[attr-defined]
     EagerTensor.__hash__ = Tensor.__hash__  # type: ignore[method-assign]

@@ -1,8 +1,14 @@
-"""The documented TensorFlow API. `from intaglio import tf`."""
+"""The documented TensorFlow API. `from intaglio import tf`.
+
+What few programs use is imported when it is first asked for (`LATER`, at the end).
+"""
+
+from typing import TYPE_CHECKING
 
 # Imported for what they add to the layers below: protocol buffers, the catalogue.
 import intaglio.graphdef  # pyright: ignore[reportUnusedImport]
 import intaglio.ops  # pyright: ignore[reportUnusedImport]
+from intaglio.base import later
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.log import logger as get_logger
 from intaglio.base.shapes import TensorShape
@@ -315,3 +321,11 @@ __all__ += tracing.__all__
 __all__ += control_flow.__all__
 __all__ += differentiation.__all__
 __all__ += variables.__all__
+
+# Names that are imported when they are first asked for, and where they are: a module of
+# `intaglio.tf`, or a name in one. Each stands under TYPE_CHECKING as well.
+LATER: dict[str, str] = {}
+__all__ += [*LATER]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = later.attributes(__name__, LATER)

@@ -28,11 +28,10 @@ def name_of(path: pathlib.Path) -> str:
 @pytest.fixture
 def catalogue() -> Iterator[None]:
     """Ops that a page declares are gone after it."""
-    before = set(raw.CATALOGUE)
+    before = set(raw.catalogue())
     yield
-    for name in set(raw.CATALOGUE) - before:
-        del raw.CATALOGUE[name]
-        delattr(raw, name)
+    for name in set(raw.catalogue()) - before:
+        raw.withdraw(name)
 
 
 @pytest.mark.usefixtures("catalogue")

@@ -94,7 +94,7 @@ def programs(draw: st.DrawFn) -> Graph:
         values = [x, y]
         for name, i, j in steps:
             a, b = values[i % len(values)], values[j % len(values)]
-            op = raw.CATALOGUE[name]
+            op = getattr(raw, name)
             values.append(op(a) if name in UNARY else op(a, b))
         return values[-1]
 

@@ -45,18 +45,18 @@ F2 = Spec(dtypes.float32, (2,))
         (changed(lambda n: [*n, n[1]]), "the name is taken"),
         (changed(lambda n: n[1:]), "is not defined before"),
         (changed(lambda n: n[:-1]), "output b:0 is not defined"),
-        (with_last(lambda n: Node(raw.CATALOGUE["AddV2"], n[1].outputs, {}, "c", [F2])), "do not fit"),
+        (with_last(lambda n: Node(raw.AddV2, n[1].outputs, {}, "c", [F2])), "do not fit"),
         (
-            with_last(lambda n: Node(raw.CATALOGUE["Neg"], n[1].outputs, {}, "c", [Spec(dtypes.int32, (2,))])),
+            with_last(lambda n: Node(raw.Neg, n[1].outputs, {}, "c", [Spec(dtypes.int32, (2,))])),
             "inference says",
         ),
         (
-            with_last(lambda n: Node(raw.CATALOGUE["Neg"], n[1].outputs, {}, "c", [Spec(dtypes.float32, (3,))])),
+            with_last(lambda n: Node(raw.Neg, n[1].outputs, {}, "c", [Spec(dtypes.float32, (3,))])),
             "inference says",
         ),
-        (with_last(lambda n: Node(raw.CATALOGUE["LogicalNot"], n[1].outputs, {}, "c", [F2])), "is float32, not"),
-        (with_last(lambda n: Node(raw.CATALOGUE["Neg"], n[1].outputs, {}, "c", [F2], control=(n[2],))), "control input b"),
-        (with_last(lambda n: Node(raw.CATALOGUE["Cast"], n[1].outputs, {}, "c", [F2])), "attributes"),
+        (with_last(lambda n: Node(raw.LogicalNot, n[1].outputs, {}, "c", [F2])), "is float32, not"),
+        (with_last(lambda n: Node(raw.Neg, n[1].outputs, {}, "c", [F2], control=(n[2],))), "control input b"),
+        (with_last(lambda n: Node(raw.Cast, n[1].outputs, {}, "c", [F2])), "attributes"),
     ],
 )  # fmt: skip
 def test_a_broken_graph_is_refused(graph: Graph, says: str) -> None:

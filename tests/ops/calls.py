@@ -13,11 +13,12 @@ from intaglio.base import dtypes
 from intaglio.base.dtypes import DType, from_numpy
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.op.op import Op
-from intaglio.op.raw import CATALOGUE
+from intaglio.op.raw import catalogue
 from intaglio.runtime import interpreter, random_state
 from intaglio.trace.graph import record
 from tests.ops import samples
 
+CATALOGUE = catalogue()
 ALL_SAMPLES = samples.load()
 NAMES = sorted(CATALOGUE)
 
