@@ -31,7 +31,16 @@ RESOLVED = frozenset(
         "written",
     }
 )
-RULES = ("infer", "kernel", "gradient", "native", "xla", "scalar", "decompose")
+RULES = (
+    "infer",
+    "kernel",
+    "kernel_for",
+    "gradient",
+    "native",
+    "xla",
+    "scalar",
+    "decompose",
+)
 
 
 class Rule:
@@ -235,6 +244,13 @@ class Op:
         self.stored = frozenset(
             [d.numpy for d in types if d.is_numpy_compatible and d.numpy.kind != "O"]
         )
+
+    def fitted_kernel(
+        self, specs: Sequence[Spec], attrs: dict[str, Any]
+    ) -> Callable[..., Any] | None:
+        """A function of the inputs alone that is the kernel for inputs like these, if the op has one."""
+        rule = self.rules.get("kernel_for")
+        return None if rule is None else rule(**self.known(specs, attrs))
 
     # -- calling -------------------------------------------------------------------
 

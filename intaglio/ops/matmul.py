@@ -69,7 +69,45 @@ def _product(a: Any, b: Any) -> Any:
     """The product of two matrices as they are; anything else takes the slow path."""
     if a.ndim != 2 or b.ndim != 2:
         raise ValueError("not two matrices")
-    return a.dot(b)
+    return a.dot(b) if a.size < WORTH_HALVING else dot(a, b)
+
+
+# From this many elements on, three products of floats are faster than one of integers.
+WORTH_HALVING = 1 << 10
+# With more terms than this, the sums of the halves' products could leave float64's integers.
+MOST_TERMS = 1 << 20
+
+
+def dot(a: Any, b: Any) -> Any:
+    """`a.dot(b)` for matrices; large ones of 32-bit integers by way of the float units.
+
+    NumPy multiplies integers one by one. Each number is a high and a low half of 16 bits
+    here; of the four products the high one leaves no trace in the 32 bits that are kept, and
+    float64 holds the sums of the others exactly.
+    """
+    inner = a.shape[1]
+    if (
+        a.size < WORTH_HALVING
+        or b.size < WORTH_HALVING
+        or inner > MOST_TERMS
+        or a.dtype.kind not in "iu"
+        or a.dtype.itemsize != 4
+        or inner != b.shape[0]
+    ):
+        return a.dot(b)
+    low_a, high_a = _halves(a)
+    low_b, high_b = _halves(b)
+    crossed = high_a.dot(low_b)
+    crossed += low_a.dot(high_b)
+    product = crossed.astype(np.int64)
+    product <<= 16
+    product += low_a.dot(low_b).astype(np.int64)
+    return product.astype(a.dtype)
+
+
+def _halves(x: Any) -> tuple[Any, Any]:
+    """The low 16 bits and what is above them, as floats."""
+    return (x & 0xFFFF).astype(np.float64), (x >> 16).astype(np.float64)
 
 
 @op
@@ -105,11 +143,24 @@ class MatMul(Op):
         if a.dtype.itemsize == 2 and _is_short_float(a.dtype):
             return self.kernel(_wide(a), _wide(b), False, False).astype(a.dtype)
         try:
-            return a.dot(b)
+            return dot(a, b)
         except ValueError:
             raise _size_error(
                 a.T if transpose_a else a, b.T if transpose_b else b
             ) from None
+
+    def kernel_for(self, a: Spec, b: Spec, transpose_a, transpose_b) -> Any:
+        """NumPy's product itself, where the shapes are known to fit: nothing is left to check."""
+        fits = (
+            a.shape is not None
+            and b.shape is not None
+            and a.shape[1] is not None
+            and a.shape[1] == b.shape[0]
+        )
+        if transpose_a or transpose_b or not fits or a.dtype.size == 2:
+            return None
+        small = a.count is not None and a.count < WORTH_HALVING
+        return np.ndarray.dot if small or not a.dtype.is_integer else dot
 
     def gradient(self, a, b, dproduct, transpose_a, transpose_b) -> Any:
         d = dproduct

@@ -198,8 +198,12 @@ class _Writer:
             raise errors.UnimplementedError(
                 None, node, f"op {op.name} has no kernel and cannot be interpreted"
             )
-        self.space[f"k{index}"] = op.kernel_fn
-        arguments = ", ".join(self._arguments(index, node))
+        fitted = op.fitted_kernel([v.spec for v in node.inputs], node.attrs)
+        self.space[f"k{index}"] = fitted or op.kernel_fn
+        if fitted:
+            arguments = ", ".join([self.names[id(v)] for v in node.inputs])
+        else:
+            arguments = ", ".join(self._arguments(index, node))
         if op.plain and isinstance(op.kernel_fn, np.ufunc):
             arguments += self._overwritten(node)
         targets = [f"v{index}_{i}" for i in range(len(node.outputs))]

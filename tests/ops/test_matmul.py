@@ -1,0 +1,42 @@
+"""Products of integers: those of large matrices go by halves, and wrap as the others do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+from intaglio.ops import matmul
+
+SHAPES = [(32, 32, 32), (33, 64, 40), (128, 9, 128), (1, 2000, 3), (3, 2000, 1)]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint8"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_integers_of_every_size_wrap_alike(dtype: str, shape: tuple[int, ...]) -> None:
+    rows, inner, columns = shape
+    rng = np.random.default_rng(0)
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    a = rng.integers(low, high, (rows, inner), dtype=dtype, endpoint=True)
+    b = rng.integers(low, high, (inner, columns), dtype=dtype, endpoint=True)
+    a[0], b[:, 0] = low, high  # the largest sums
+    found = matmul.dot(a, b)
+    assert found.dtype == a.dtype
+    np.testing.assert_array_equal(found, a.dot(b))
+
+
+def test_large_products_of_integers_are_the_same_eager_and_traced() -> None:
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(-(2**31), 2**31, (40, 40)).astype("int32") for _ in "ab")
+    x, y = tf.constant(a), tf.constant(b)
+    for call in (tf.matmul, tf.function(tf.matmul)):
+        for _ in range(3):
+            np.testing.assert_array_equal(call(x, y), a.dot(b))
+            np.testing.assert_array_equal(call(x, y, transpose_a=True), a.T.dot(b))
+
+
+def test_sizes_that_do_not_fit_are_told_where_the_shapes_were_not_known() -> None:
+    product = tf.function(tf.matmul, input_signature=[tf.TensorSpec([None, None])] * 2)
+    assert product(tf.ones([2, 3]), tf.ones([3, 2])).shape == (2, 2)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="size-incompatible"):
+        product(tf.ones([2, 3]), tf.ones([2, 3]))
