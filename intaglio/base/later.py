@@ -12,14 +12,20 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 
+def named(place: str) -> Any:
+    """A module ("intaglio.tf.image") or a name in one ("intaglio.tf.image:ResizeMethod"), imported."""
+    home, _, attribute = place.partition(":")
+    module = importlib.import_module(home)
+    return getattr(module, attribute) if attribute else module
+
+
 def attributes(
     module: str, places: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of `module`, by which it has what `places` names.
 
-    A place is a module ("intaglio.tf.image") or a name in one
-    ("intaglio.tf.image:ResizeMethod"). What was found stays in the module, so that
-    only the first access comes here.
+    A place is what `named` takes. What was found stays in the module, so that only the
+    first access comes here.
 
         __getattr__, __dir__ = later.attributes(__name__, {"image": "intaglio.tf.image"})
 
@@ -29,10 +35,7 @@ def attributes(
     def find(name: str) -> Any:
         if name not in places:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        home, _, attribute = places[name].partition(":")
-        found: Any = importlib.import_module(home)
-        if attribute:
-            found = getattr(found, attribute)
+        found = named(places[name])
         setattr(sys.modules[module], name, found)
         return found
 

@@ -20,7 +20,7 @@ _writer: list[Callable[[Dims], Any]] = []
 
 
 def install_writer(writer: Callable[[Dims], Any]) -> None:
-    """Names what `as_proto` uses; the layer that knows the messages installs it."""
+    """Names what `as_proto` calls; the layer that knows the messages installs it."""
     _writer[:] = [writer]
 
 

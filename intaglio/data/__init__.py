@@ -1,21 +1,30 @@
-"""`tf.data`: datasets, their stages as ops, iterators. Everything here runs on arrays."""
+"""`tf.data`: datasets, their stages as ops, iterators. Everything here runs on arrays.
 
-from intaglio.data import (
-    batching,
-    files,
-    functional,
-    iterators,
-    rearranging,
-    seeds,
-    sources,
+The families of ops are imported when one of their ops is first asked for.
+"""
+
+from intaglio.op import raw
+
+raw.expect(
+    __name__,
+    {
+        "batching": "BatchDatasetV2 ParallelBatchDataset PaddedBatchDatasetV2 UnbatchDataset WindowDataset",
+        "files": "TextLineDataset TFRecordDataset FixedLengthRecordDatasetV2 MatchingFiles",
+        "functional": """
+            PrefetchDataset MapDataset ParallelMapDatasetV2 FilterDataset TakeWhileDataset ScanDataset
+            ReduceDataset FlatMapDataset InterleaveDataset ParallelInterleaveDatasetV4 GroupByWindowDataset
+        """,
+        "iterators": """
+            AnonymousIteratorV3 MakeIterator IteratorGetNext IteratorHasNext IteratorGetNextAsOptional
+            OptionalFromValue OptionalNone OptionalHasValue OptionalGetValue DatasetToSingleElement
+            DatasetCardinality
+        """,
+        "rearranging": """
+            RepeatDataset TakeDataset SkipDataset ShardDataset ShuffleDatasetV3 CacheDataset ConcatenateDataset
+            ZipDataset DirectedInterleaveDataset UniqueDataset IgnoreErrorsDataset AssertCardinalityDataset
+            OptionsDataset
+        """,
+        "seeds": "AnonymousSeedGenerator",
+        "sources": "TensorDataset TensorSliceDataset RangeDataset RandomDatasetV2 PythonGeneratorDataset",
+    },
 )
-
-__all__ = [
-    "batching",
-    "files",
-    "functional",
-    "iterators",
-    "rearranging",
-    "seeds",
-    "sources",
-]

@@ -5,7 +5,6 @@ Follows https://www.tensorflow.org/api_docs/python/tf/random/set_seed.
 
 from __future__ import annotations
 
-import secrets
 import threading
 from typing import Any
 
@@ -13,7 +12,7 @@ from intaglio.base.dtypes import RESOURCE_MARKER, resource, variant
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 from intaglio.ops import philox
-from intaglio.runtime.random_state import op_seeds
+from intaglio.runtime.random_state import fresh_bits, op_seeds
 
 _BATCH = 256  # blocks drawn at a time
 
@@ -21,12 +20,17 @@ _BATCH = 256  # blocks drawn at a time
 class Samples:
     """The uint32 numbers of one Philox stream, one after the other."""
 
-    __slots__ = ("_at", "_numbers", "_stream")
+    __slots__ = ("_at", "_blocks", "_numbers", "_seeds", "_stream")
 
     def __init__(self, seed: int, seed2: int) -> None:
+        self._begin(seed, seed2)
+
+    def _begin(self, seed: int, seed2: int) -> None:
+        self._seeds = seed, seed2
         self._stream = philox.from_seed(seed, seed2)
         self._numbers: list[int] = []
         self._at = 0
+        self._blocks = 0  # so many have been drawn
 
     def next(self) -> int:
         """The next number."""
@@ -34,10 +38,25 @@ class Samples:
             count = _BATCH if self._numbers else 4
             self._numbers = philox.blocks(self._stream, count).ravel().tolist()
             self._stream = self._stream.skipped(count)
+            self._blocks += count
             self._at = 0
         number = self._numbers[self._at]
         self._at += 1
         return number
+
+    def save(self) -> tuple[int, int, int]:
+        """The seeds, and how many numbers have been given."""
+        return *self._seeds, 4 * self._blocks - len(self._numbers) + self._at
+
+    def restore(self, position: tuple[int, int, int]) -> None:
+        """Goes on behind so many numbers of the stream with these seeds."""
+        seed, seed2, given = position
+        self._begin(seed, seed2)
+        blocks, rest = divmod(given, 4)
+        self._stream = self._stream.skipped(blocks)
+        self._blocks = blocks
+        for _ in range(rest):
+            self.next()
 
 
 class SeedGenerator:
@@ -61,6 +80,23 @@ class SeedGenerator:
         with self._lock:
             return self._samples.next(), self._samples.next()
 
+    def save(self) -> tuple[int, int, int]:
+        """How far the seeds have been given out."""
+        with self._lock:
+            return self._samples.save()
+
+    def restore(self, position: tuple[int, int, int]) -> None:
+        """Gives out the seeds behind a position."""
+        with self._lock:
+            self._samples.restore(position)
+            if self._fixed:
+                self._fixed = position[:2]
+
+    @property
+    def reshuffle(self) -> bool:
+        """Whether every iteration gets seeds of its own."""
+        return self._fixed is None
+
 
 @op
 class AnonymousSeedGenerator(Op):
@@ -76,7 +112,7 @@ class AnonymousSeedGenerator(Op):
 
     def kernel(self, seed, seed2, reshuffle):
         if not int(seed) and not int(seed2):
-            seed, seed2 = secrets.randbits(63), secrets.randbits(63)
+            seed, seed2 = fresh_bits(63), fresh_bits(63)
         made = SeedGenerator(int(seed), int(seed2), bool(reshuffle))
         return made, made
 

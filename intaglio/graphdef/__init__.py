@@ -1,9 +1,24 @@
-"""Graphs to TensorFlow's protocol buffers and back."""
+"""Graphs to TensorFlow's protocol buffers and back.
 
-from intaglio.base.shapes import install_writer
-from intaglio.graphdef.exporter import Exporter
-from intaglio.graphdef.tensors import shape_proto
-from intaglio.ir.graph import install_exporter
+The messages are declared when the first of them is asked for: most programs write none.
+"""
 
-install_exporter(Exporter())
-install_writer(shape_proto)
+from __future__ import annotations
+
+from typing import Any
+
+from intaglio.base import later
+from intaglio.base.shapes import Dims, install_writer
+from intaglio.ir.graph import Exporter, install_exporter
+
+
+def _exporter() -> Exporter:
+    return later.named("intaglio.graphdef.exporter:EXPORTER")
+
+
+def _shape(dims: Dims) -> Any:
+    return later.named("intaglio.graphdef.tensors:shape_proto")(dims)
+
+
+install_exporter(_exporter)
+install_writer(_shape)

@@ -11,7 +11,7 @@ from intaglio.op.op import Op
 
 
 class Exporter:
-    """The exporter that `intaglio.ir.graph` is given."""
+    """Writes messages; `EXPORTER` is the one."""
 
     def node_def(self, node: Node) -> Any:
         """One node as a NodeDef message."""
@@ -47,3 +47,6 @@ class Exporter:
         if kind == "func":
             return messages.NameAttrList(name=value.name)
         return value
+
+
+EXPORTER = Exporter()

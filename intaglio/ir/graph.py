@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from intaglio.base import origins
@@ -43,12 +43,12 @@ class Exporter(Protocol):
         ...
 
 
-_exporter: list[Exporter] = []
+_exporter: list[Callable[[], Exporter]] = []
 
 
-def install_exporter(exporter: Exporter) -> None:
-    """Names what `node_def`, `op_def` and `as_graph_def` use."""
-    _exporter[:] = [exporter]
+def install_exporter(find: Callable[[], Exporter]) -> None:
+    """Says how to get what `node_def`, `op_def` and `as_graph_def` use, once they are asked for."""
+    _exporter[:] = [find]
 
 
 def exporter() -> Exporter:
@@ -57,7 +57,7 @@ def exporter() -> Exporter:
         raise RuntimeError(
             "protocol buffers need the graphdef layer: import intaglio.graphdef"
         )
-    return _exporter[0]
+    return _exporter[0]()
 
 
 class Node:

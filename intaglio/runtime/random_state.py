@@ -7,8 +7,8 @@ that the stream starts anywhere. Setting the global seed starts every stream aga
 
 from __future__ import annotations
 
+import os
 import random
-import secrets
 import threading
 from collections import OrderedDict
 from typing import Any
@@ -24,6 +24,11 @@ MAX_SEED = 2**31 - 1
 REMEMBERED = 1 << 16
 
 
+def fresh_bits(count: int) -> int:
+    """A number of that many bits, at most 64, that nobody can foretell."""
+    return int.from_bytes(os.urandom(8)) >> (64 - count)
+
+
 class Counters:
     """The state of a stateful random op: hands out stretches of its stream."""
 
@@ -37,7 +42,7 @@ class Counters:
     def _start(self) -> None:
         seed, seed2 = self._seeds
         if not seed and not seed2:
-            seed, seed2 = secrets.randbits(64), secrets.randbits(64)
+            seed, seed2 = fresh_bits(64), fresh_bits(64)
         self._epoch = SEEDS.epoch
         self._stream = philox.from_seed(seed, seed2)
 

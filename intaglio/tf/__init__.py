@@ -6,13 +6,13 @@ What few programs use is imported when it is first asked for (`LATER`, at the en
 from typing import TYPE_CHECKING
 
 # Imported for what they add to the layers below: protocol buffers, the catalogue.
+import intaglio.data  # pyright: ignore[reportUnusedImport]
 import intaglio.graphdef  # pyright: ignore[reportUnusedImport]
 import intaglio.ops  # pyright: ignore[reportUnusedImport]
 from intaglio.base import later
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.log import logger as get_logger
 from intaglio.base.shapes import TensorShape
-from intaglio.data.specs import OptionalSpec
 from intaglio.ir.graph import Node as Operation
 from intaglio.op import raw as raw_ops
 from intaglio.op.convert import register as register_tensor_conversion_function
@@ -25,13 +25,11 @@ from intaglio.tf import (
     bitwise,
     config,
     control_flow,
-    data,
     debugging,
     differentiation,
     dtypes,
     errors,
     experimental,
-    graph_util,
     indexing,
     io,
     linalg,
@@ -40,11 +38,9 @@ from intaglio.tf import (
     nn,
     ordering,
     random,
-    saved_model,
     strings,
     sysconfig,
     tracing,
-    train,
     types,
     variables,
     version,
@@ -87,7 +83,6 @@ from intaglio.tf.dtypes import (
     uint64,
     variant,
 )
-from intaglio.tf.graph_util import import_graph_def
 from intaglio.tf.indexing import *
 from intaglio.tf.linalg import einsum, matmul, norm, tensordot
 from intaglio.tf.math import (
@@ -160,29 +155,33 @@ from intaglio.tf.printing import print
 from intaglio.tf.python_functions import numpy_function, py_function
 from intaglio.tf.strings import as_string
 from intaglio.tf.tensor_array import TensorArray, TensorArraySpec
-from intaglio.tf.tensor_protos import make_ndarray, make_tensor_proto
 from intaglio.tf.tracing import *
 from intaglio.tf.variables import *
 from intaglio.trace.graph import Graph
 from intaglio.trace.type_spec import type_spec_of as type_spec_from_value
 
+if TYPE_CHECKING:
+    from intaglio.data.specs import OptionalSpec as OptionalSpec
+    from intaglio.tf import data as data
+    from intaglio.tf import graph_util as graph_util
+    from intaglio.tf import saved_model as saved_model
+    from intaglio.tf import train as train
+    from intaglio.tf.graph_util import import_graph_def as import_graph_def
+    from intaglio.tf.tensor_protos import make_ndarray as make_ndarray
+    from intaglio.tf.tensor_protos import make_tensor_proto as make_tensor_proto
+
 __version__ = "2.21.0"
 
 __all__ = [
     "autograph",
-    "graph_util",
     "Assert",
     "assert_equal",
     "assert_greater",
     "assert_less",
     "assert_rank",
-    "import_graph_def",
-    "make_ndarray",
-    "make_tensor_proto",
     "DType",
     "Graph",
     "Operation",
-    "OptionalSpec",
     "Tensor",
     "TensorArray",
     "TensorArraySpec",
@@ -195,7 +194,6 @@ __all__ = [
     "complex128",
     "complex64",
     "config",
-    "data",
     "debugging",
     "double",
     "dtypes",
@@ -228,8 +226,6 @@ __all__ = [
     "quint8",
     "random",
     "raw_ops",
-    "saved_model",
-    "train",
     "register_tensor_conversion_function",
     "resource",
     "string",
@@ -324,7 +320,16 @@ __all__ += variables.__all__
 
 # Names that are imported when they are first asked for, and where they are: a module of
 # `intaglio.tf`, or a name in one. Each stands under TYPE_CHECKING as well.
-LATER: dict[str, str] = {}
+LATER: dict[str, str] = {
+    "OptionalSpec": "intaglio.data.specs:OptionalSpec",
+    "data": "intaglio.tf.data",
+    "graph_util": "intaglio.tf.graph_util",
+    "import_graph_def": "intaglio.tf.graph_util:import_graph_def",
+    "make_ndarray": "intaglio.tf.tensor_protos:make_ndarray",
+    "make_tensor_proto": "intaglio.tf.tensor_protos:make_tensor_proto",
+    "saved_model": "intaglio.tf.saved_model",
+    "train": "intaglio.tf.train",
+}
 __all__ += [*LATER]
 
 if not TYPE_CHECKING:

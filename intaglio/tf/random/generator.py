@@ -5,7 +5,6 @@ Follows https://www.tensorflow.org/api_docs/python/tf/random/Generator.
 
 from __future__ import annotations
 
-import secrets
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from intaglio.op.convert import to_tensor
 from intaglio.op.tensor import Tensor
 from intaglio.ops.random_algorithm import Algorithm, algorithm
 from intaglio.ops.random_generator import STATE_SIZE
+from intaglio.runtime.random_state import fresh_bits
 from intaglio.state.tracking import AutoTrackable
 from intaglio.state.variable import Variable
 from intaglio.tf.random.sampling import shape_tensor, shifted, stretched
@@ -93,7 +93,7 @@ class Generator(AutoTrackable):
     @classmethod
     def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
         """A generator whose numbers are different in every run of the program."""
-        words = [secrets.randbits(64) for _ in range(STATE_SIZE)]
+        words = [fresh_bits(64) for _ in range(STATE_SIZE)]
         state = np.array(words, np.uint64).view(np.int64)
         return cls(state=state, alg=Algorithm.PHILOX if alg is None else alg)
 
