@@ -142,7 +142,7 @@ class _WatchedCall:
     ) -> Sequence[Tensor]:
         """The forward graph's outputs: those of the call, then what gradients need."""
         if all(type(t) is EagerTensor for t in inputs):
-            run = interpreter.compiled(self.forward)
+            run = interpreter.repeated(self.forward)
             try:
                 return [from_array(a) for a in run(*[t._array for t in inputs])]  # type: ignore[attr-defined]
             except Exception as e:
@@ -205,7 +205,7 @@ def _run_backward(graph: Graph, tensors: Sequence[Any]) -> list[Any]:
     level = door.level()
     if level.eager and not level.watchers and not graph.stateful:
         try:
-            run = interpreter.compiled(graph)
+            run = interpreter.repeated(graph)
             return [from_array(a) for a in run(*[t._array for t in tensors])]
         except Exception:  # the call by an op says what is wrong
             pass

@@ -27,3 +27,7 @@ def settled(graph: Graph) -> Runnable:
     if OPTIONS.optimizer.get("disable_meta_optimizer"):
         return quick(graph)
     return interpreter.compiled(optimize(graph))
+
+
+# Also for the forward and backward graphs of traced functions that tapes watch.
+interpreter.install_settled(settled)

@@ -302,6 +302,7 @@ class Graph:
         "name",
         "nodes",
         "outputs",
+        "settled",
     )
 
     def __init__(
@@ -316,6 +317,7 @@ class Graph:
         self.nodes = tuple(nodes)
         self.outputs = tuple(outputs)
         self.compiled: Any = None  # the interpreter's function, made when first run
+        self.settled: Any = None  # the optimised graph's, made when run again
         self.derived: dict[Any, Any] = {}  # what other layers worked out, by their keys
 
     def __iter__(self) -> Iterator[Node]:

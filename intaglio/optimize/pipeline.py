@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Callable
+from typing import Any
 
-from intaglio.ir import text, verify
+from intaglio.ir import text, verify, walk
 from intaglio.ir.graph import Graph
 from intaglio.optimize.algebra import ALGEBRA
 from intaglio.optimize.common_subexpressions import share_subexpressions
@@ -13,13 +15,45 @@ from intaglio.optimize.fold import fold_constants
 from intaglio.optimize.inline import inline_calls
 from intaglio.optimize.packs import cancel_packs
 from intaglio.optimize.prune import prune
-from intaglio.optimize.rebuild import Fuel
+from intaglio.optimize.rebuild import Fuel, Rebuild
 
 Pass = Callable[[Graph, Fuel], Graph]
+
+
+def optimize_attached(graph: Graph, fuel: Fuel) -> Graph:
+    """The graph with its branches, bodies and called functions after all passes, each once."""
+    if not any(True for node in graph.nodes for _ in walk.attached(node)):
+        return graph
+    new = Rebuild(graph)
+    for node in graph.nodes:
+        current = new.copy(node)
+        attrs = {name: _optimized(value, fuel) for name, value in node.attrs.items()}
+        if any(attrs[name] is not value for name, value in node.attrs.items()):
+            current = new.made(node, current.inputs, attrs, current.control)
+        new.keep(node, current)
+    return new.done()
+
+
+def _optimized(value: Any, fuel: Fuel) -> Any:
+    """An attribute's value, with what graphs it has optimised; the same object if it has none."""
+    if isinstance(value, tuple) and any(isinstance(item, Graph) for item in value):
+        changed = tuple([_optimized(item, fuel) for item in value])
+        return value if all(map(operator.is_, changed, value)) else changed
+    if not isinstance(value, Graph):
+        return value
+    # Two nodes that share a graph still do afterwards. Another amount of fuel is another result.
+    key = (optimize, fuel.amount)
+    found = value.derived.get(key)
+    if found is None:
+        found = value.derived.setdefault(key, optimize(value))
+    return found
+
 
 PASSES: list[tuple[str, Pass]] = [
     # First, so that nothing else looks at what nobody needs.
     ("prune", lambda graph, fuel: prune(graph)),
+    # Before calls are inlined: a function called in several places is worked on once.
+    ("attached", optimize_attached),
     # Before the rest, which then sees through the calls.
     ("inline", inline_calls),
     # Makes constants of shapes and hyperparameters, which the algebra asks for.

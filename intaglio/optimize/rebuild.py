@@ -25,6 +25,7 @@ class Fuel:
     def __init__(self, amount: int | None = None) -> None:
         if amount is None:
             amount = int(os.environ.get("INTAGLIO_FUEL", "-1"))
+        self.amount = amount
         self.left = amount
 
     def burn(self) -> bool:
@@ -112,7 +113,8 @@ class Rebuild(Level):
     def done(self) -> Graph:
         """The new graph, or the old one if it is the same."""
         outputs = [self.value(v) for v in self.graph.outputs]
-        if not self._values and len(self.nodes) == len(self.graph.nodes):
+        same = not self._values and not self._control
+        if same and len(self.nodes) == len(self.graph.nodes):
             return self.graph
         return Graph(self.graph.name, self.graph.inputs, self.nodes, outputs)
 

@@ -50,6 +50,25 @@ def compiled(graph: Graph) -> Compiled:
     return function
 
 
+# How a graph that runs again and again becomes a function: the layer of the passes says it.
+_settled: list[Callable[[Graph], Compiled]] = []
+
+
+def install_settled(settle: Callable[[Graph], Compiled]) -> None:
+    """Names what `repeated` calls for a graph that runs a second time."""
+    _settled[:] = [settle]
+
+
+def repeated(graph: Graph) -> Compiled:
+    """The graph as a function, for a caller who may come again: from the second call on optimised."""
+    found = graph.settled
+    if found is None:
+        if graph.compiled is None or not _settled:
+            return compiled(graph)
+        found = graph.settled = _settled[0](graph)
+    return found
+
+
 def compiled_anew(graph: Graph) -> Compiled:
     """The graph as a function with streams of random numbers of its own."""
     return _Writer(graph, own_streams=True).function()

@@ -18,10 +18,13 @@ from intaglio.optimize.common_subexpressions import share_subexpressions
 from intaglio.optimize.fold import fold_constants
 from intaglio.optimize.inline import inline_calls
 from intaglio.optimize.packs import cancel_packs
+from intaglio.optimize.pipeline import optimize_attached
 from intaglio.optimize.prune import prune
+from intaglio.optimize.rebuild import Fuel
 
 FOLDER = pathlib.Path(__file__).parents[1] / "golden"
 PASSES = {
+    "attached": lambda graph: optimize_attached(graph, Fuel()),
     "prune": prune,
     "fold": fold_constants,
     "algebra": lambda graph: prune(ALGEBRA.rewrite(graph)),

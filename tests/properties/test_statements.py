@@ -40,10 +40,13 @@ def state_of(space: dict[str, Any]) -> list[Any]:
 
 
 def agree(source: str, calls: list[Any], allowed: Any = lambda error: False) -> None:
-    """Calls in order, twice each, give the same and leave the variables the same."""
+    """Calls in order, three times each, give the same and leave the variables the same.
+
+    The third time the trace has been optimised, with its branches and bodies.
+    """
     one, other = variables(), variables()
     eager, traced = load(source, **one), tf.function(load(source, **other))
-    for values in [*calls, *calls]:
+    for values in [*calls, *calls, *calls]:
         want = Outcome(lambda v=values: (eager(*tensors(v)), state_of(one)))
         got = Outcome(lambda v=values: (traced(*tensors(v)), state_of(other)))
         if got.error is not None and allowed(got.error):
