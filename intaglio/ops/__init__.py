@@ -134,8 +134,21 @@ raw.expect(
     __name__,
     {
         "banded": "BandedTriangularSolve TridiagonalMatMul TridiagonalSolve",
+        "bessel_functions": (
+            "BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 "
+            "BesselK0e BesselK1 BesselK1e BesselY0 BesselY1"
+        ),
         "eigenvalues": "Eig Lu",
+        "fused": "_FusedElementwise",
+        "image_resize": (
+            "ResizeArea ResizeBicubic ResizeBicubicGrad ResizeBilinear "
+            "ResizeBilinearGrad ResizeNearestNeighbor ResizeNearestNeighborGrad "
+            "ScaleAndTranslate ScaleAndTranslateGrad"
+        ),
+        "incomplete_gamma": "Betainc Igamma IgammaGradA Igammac RandomGammaGrad",
         "matrix_functions": "MatrixExponential MatrixLogarithm MatrixSolveLs MatrixSquareRoot",
-        "image_resize": "ResizeArea ResizeBicubic ResizeBicubicGrad ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor ResizeNearestNeighborGrad ScaleAndTranslate ScaleAndTranslateGrad",
+        "special_integrals": "Dawsn Expint FresnelCos FresnelSin Spence",
+        "image_crop": "CropAndResize CropAndResizeGradBoxes CropAndResizeGradImage ExtractGlimpse ExtractGlimpseV2",
+        "image_color": "AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV",
     },
 )
