@@ -5,6 +5,7 @@ Follows https://www.tensorflow.org/guide/function, "Debugging".
 
 from __future__ import annotations
 
+import contextlib
 import os
 from types import CodeType, TracebackType
 from typing import Any
@@ -22,16 +23,22 @@ SHOWN_FRAMES = 40
 
 
 class UserCode:
-    """What `in user code:` says: the error as it was raised, and the user's frames."""
+    """What `in user code:` says: the user's frames, and the error as it was raised.
 
-    __slots__ = ("error", "frames")
+    `depth` is the length of the error's traceback when the frames were read from it: an
+    outer trace that the same error comes through has only those before to add.
+    """
+
+    __slots__ = ("depth", "error", "frames", "note")
 
     def __init__(self, error: Exception, frames: list[str]) -> None:
         self.error = error
         self.frames = frames
+        self.note: str | None = None
+        self.depth = 0
 
-    def text(self) -> str:
-        """The whole message."""
+    def place(self) -> str:
+        """The user's frames, under their heading."""
         frames = self.frames
         if len(frames) > 2 * SHOWN_FRAMES:
             left = len(frames) - 2 * SHOWN_FRAMES
@@ -40,35 +47,75 @@ class UserCode:
                 f"    ... {left} more frames ...",
                 *frames[-SHOWN_FRAMES:],
             ]
+        return "in user code:\n\n" + "\n".join(frames)
+
+    def text(self) -> str:
+        """The whole message."""
         message = "\n    ".join(str(self.error).split("\n"))
-        return (
-            "in user code:\n\n"
-            + "\n".join(frames)
-            + f"\n\n    {type(self.error).__name__}: {message}\n"
-        )
+        return f"{self.place()}\n\n    {type(self.error).__name__}: {message}\n"
 
 
 def in_user_code(error: Exception, converted: bool = True) -> Exception:
     """The error to raise for one that the traced function raised.
 
-    It has the same class where that class takes a message, and shows the user's frames;
-    frames of nested traces are joined into one list.
+    What the user's code raised is the same object, with the user's frames in a note. What
+    this package raised has TensorFlow's form: the same class with the frames in its
+    message. Frames of nested traces are joined into one list.
     """
     inner: UserCode | None = getattr(error, "ag_error_metadata", None)
-    frames = user_frames(error.__traceback__, converted)
+    entries = _entries(error.__traceback__)
+    if inner is not None:
+        entries = entries[: max(len(entries) - inner.depth, 0)]
+    frames = user_frames(entries, converted)
     original = error if inner is None else inner.error
     if inner is not None:
         frames += inner.frames
     if not frames:
         return error
     told = UserCode(original, frames)
-    made = remade(original, told.text())
-    made.ag_error_metadata = told  # type: ignore[attr-defined]
-    return without_our_frames(made.with_traceback(error.__traceback__))
+    noted = inner.note is not None if inner else not _is_from_here(error)
+    made = None if noted else remade(original, told.text())
+    if made is None:
+        made = _with_note(error, told, inner)
+    else:
+        made = made.with_traceback(error.__traceback__)
+    made = without_our_frames(made)
+    told.depth = len(_entries(made.__traceback__))
+    # A class with slots and without a dict has no room for it.
+    with contextlib.suppress(AttributeError):
+        made.ag_error_metadata = told  # type: ignore[attr-defined]
+    return made
 
 
-def remade(error: Exception, message: str) -> Exception:
-    """An exception of the same class with another message; a StagingError if that cannot be."""
+def _entries(trace: TracebackType | None) -> list[TracebackType]:
+    """A traceback as a list, outermost first."""
+    found: list[TracebackType] = []
+    while trace is not None:
+        found.append(trace)
+        trace = trace.tb_next
+    return found
+
+
+def _is_from_here(error: Exception) -> bool:
+    """True for an error that this package raised, not the user's code."""
+    if getattr(error, "raised_by_package", False):
+        return True
+    entries = _entries(error.__traceback__)
+    return bool(entries) and origins.is_ours(entries[-1].tb_frame.f_code)
+
+
+def _with_note(error: Exception, told: UserCode, inner: UserCode | None) -> Exception:
+    """The user's own error, with a note that says where; an inner trace's note goes."""
+    notes: list[str] = getattr(error, "__notes__", [])
+    if inner is not None and inner.note in notes:
+        notes.remove(inner.note)
+    told.note = told.place()
+    error.add_note(told.note)
+    return error
+
+
+def remade(error: Exception, message: str) -> Exception | None:
+    """An exception of the same class with another message; None where that cannot be."""
     kind = type(error)
     if isinstance(error, OpError):
         return kind(error.node_def, error.op, message)
@@ -78,15 +125,14 @@ def remade(error: Exception, message: str) -> Exception:
         )
     owner = next(c for c in kind.__mro__ if "__init__" in c.__dict__)
     if owner.__module__ == "builtins":
-        try:
+        # UnicodeDecodeError and its like take more than a message.
+        with contextlib.suppress(TypeError):
             return kind(message)
-        except TypeError:  # UnicodeDecodeError and its like take more than a message
-            pass
-    return errors.StagingError(message)
+    return None
 
 
-def user_frames(trace: TracebackType | None, converted: bool) -> list[str]:
-    """The user's frames of a traceback, outermost first, as text.
+def user_frames(entries: list[TracebackType], converted: bool) -> list[str]:
+    """The user's frames among the entries of a traceback, outermost first, as text.
 
     Converted functions are marked `*`, and Python functions that converted ones called
     `**`. The functions that conversion makes of branches and loop bodies are not shown.
@@ -94,7 +140,7 @@ def user_frames(trace: TracebackType | None, converted: bool) -> list[str]:
     found: list[str] = []
     root: CodeType | None = None  # the converted function that the frames are in
     called = converted
-    while trace is not None:
+    for trace in entries:
         code = trace.tb_frame.f_code
         if origins.is_ours(code):
             if code.co_filename == _POLYMORPHIC:
@@ -105,7 +151,6 @@ def user_frames(trace: TracebackType | None, converted: bool) -> list[str]:
             called = root is not None
             frame = origins.Frame(code.co_filename, trace.tb_lineno, code.co_name)
             found.append(f"    {frame}{mark}\n        {frame.source}")
-        trace = trace.tb_next
     return found
 
 
@@ -131,12 +176,14 @@ def without_our_frames(error: Exception) -> Exception:
     """The error with a traceback of the user's frames only, unless that was turned off."""
     if not OPTIONS.filter_tracebacks:
         return error
-    kept: list[TracebackType] = []
-    trace = error.__traceback__
-    while trace is not None:
-        if not origins.is_ours(trace.tb_frame.f_code):
-            kept.append(trace)
-        trace = trace.tb_next
+    if _is_from_here(error):  # its traceback does not tell any more
+        with contextlib.suppress(AttributeError):
+            error.raised_by_package = True  # type: ignore[attr-defined]
+    kept = [
+        part
+        for part in _entries(error.__traceback__)
+        if not origins.is_ours(part.tb_frame.f_code)
+    ]
     chain: TracebackType | None = None
     for part in reversed(kept):
         chain = TracebackType(chain, part.tb_frame, part.tb_lasti, part.tb_lineno)

@@ -66,27 +66,77 @@ class TwoArguments(Exception):
         super().__init__(a)
 
 
-@pytest.mark.parametrize(
-    ("error", "kind"),
-    [
-        (KeyError("k"), KeyError),
-        (Plain("p"), Plain),
-        (TwoArguments("t", 2), Exception),
-        (ZeroDivisionError("z"), ZeroDivisionError),
-        (OperatorNotAllowedInGraphError("no"), OperatorNotAllowedInGraphError),
-        (tf.errors.NotFoundError(None, None, "gone"), tf.errors.NotFoundError),
-    ],
-    ids=lambda v: getattr(v, "__name__", type(v).__name__),
-)
-def test_the_class_of_the_error_is_kept(error, kind):
+class Slotted(Exception):
+    """Nothing can be remembered on it but what every exception has."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name, value):
+        if not name.startswith("__"):
+            raise AttributeError(name)
+        super().__setattr__(name, value)
+
+
+RAISED = [
+    (KeyError, "k"),
+    (Plain, "p", 3),
+    (TwoArguments, "t", 2),
+    (ZeroDivisionError, "z"),
+    (UnicodeDecodeError, "utf8", b"x", 0, 1, "why"),
+    (OperatorNotAllowedInGraphError, "no"),
+    (tf.errors.NotFoundError, None, None, "gone"),
+    (Slotted, "s"),
+]
+
+
+@pytest.mark.parametrize("made", RAISED, ids=lambda m: m[0].__name__)
+@pytest.mark.parametrize("nested", [False, True])
+def test_what_the_user_raises_is_the_users_object(made, nested):
+    """TensorFlow raises another one, or a StagingError: here the place is in a note."""
+    error = made[0](*made[1:])
+
     @tf.function
-    def f():
+    def inner():
         raise error
 
-    e = raised(kind, f)
-    assert "in user code:" in str(e) and "raise error" in str(e)
-    name = "TwoArguments" if kind is Exception else kind.__name__
-    assert f"\n    {name}: " in str(e)
+    @tf.function
+    def outer():
+        return inner()
+
+    shown, arguments = str(error), error.args
+    e = raised(type(error), outer if nested else inner)
+    assert e is error
+    assert (str(e), e.args) == (shown, arguments)
+    note = e.__notes__[0]
+    assert note.startswith("in user code:\n\n    File ")
+    assert "        raise error" in note
+    if not isinstance(error, Slotted):
+        assert len(e.__notes__) == 1
+        assert ("return inner()" in note) is nested
+        assert note.count("raise error") == 1
+
+
+def test_what_an_op_refuses_has_its_class_and_the_place():
+    def f(x):
+        return {1: 2}[x]
+
+    e = raised(TypeError, lambda: tf.function(f)(tf.constant(1)))
+    assert type(e) is TypeError
+    assert str(e).startswith("in user code:")
+    assert "    TypeError: Tensor is unhashable." in str(e)
+    assert not hasattr(e, "__notes__")
+
+
+def test_an_error_that_is_caught_while_tracing_is_as_it_was():
+    @tf.function
+    def f(x):
+        try:
+            raise Plain("p")
+        except Plain as e:
+            assert e.args == ("p",) and not hasattr(e, "__notes__")
+        return x
+
+    assert int(f(tf.constant(1))) == 1
 
 
 def test_a_failed_trace_leaves_nothing_behind():
