@@ -7,10 +7,12 @@ from typing import Any
 
 from intaglio.autodiff.backward import OF_GRAPHS
 from intaglio.autodiff.calls import absent, fetched
-from intaglio.autodiff.derivative import Backward, Derivative, derivative_of
+from intaglio.autodiff.derivative import Backward, Derivative, Sparse, derivative_of
 from intaglio.autodiff.surgery import Draft, extend
+from intaglio.base.dtypes import DType, int32, int64
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.op import convert, door, raw
+from intaglio.op.indexed_slices import IndexedSlices
 
 _IF = ("then_branch", "else_branch")
 
@@ -60,17 +62,37 @@ def _alike(
 ) -> list[Backward]:
     """Backward graphs of all branches that give gradients of the same inputs."""
 
-    def derive(required: frozenset[int]) -> list[Backward]:
+    def derive(required: frozenset[int], sparse: Sparse) -> list[Backward]:
         return [
-            d.backward([v[i] for i in active], required, dense=True)
+            d.backward([v[i] for i in active], required, sparse=sparse)
             for d, v in zip(derivatives, values, strict=True)
         ]
 
-    first = derive(frozenset())
-    some = frozenset([i for b in first for i, n in enumerate(b.results) if n])
-    if all(sum(b.results) == len(some) for b in first):
+    first = derive(frozenset(), ())
+    found = [b.unpack(b.graph.outputs) for b in first]
+    by_input = list(enumerate(zip(*found, strict=True)))
+    if all(len({_form(g) for g in column}) == 1 for _, column in by_input):
         return first
-    return derive(some)
+    some = frozenset([i for i, column in by_input if any(_form(g) for g in column)])
+    sparse = [(i, _indices_of(column)) for i, column in by_input]
+    return derive(some, tuple([(i, d) for i, d in sparse if d is not None]))
+
+
+def _form(gradient: Any) -> Any:
+    """Equal for gradients that one output, or three, can hold; nothing where there is none."""
+    if isinstance(gradient, IndexedSlices):
+        return gradient.indices.dtype, gradient.dense_shape.dtype
+    return gradient is not None
+
+
+def _indices_of(gradients: Sequence[Any]) -> DType | None:
+    """The dtype of indices that fits all, if one of the gradients is IndexedSlices.
+
+    One branch that gathers makes the whole sparse: the other branches' gradients become
+    slices as well, as TensorFlow 2.21 has it.
+    """
+    found = {g.indices.dtype for g in gradients if isinstance(g, IndexedSlices)}
+    return None if not found else int64 if int64 in found else int32
 
 
 def _keep(

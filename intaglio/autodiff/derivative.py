@@ -11,13 +11,16 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from intaglio.autodiff.backward import Gradients, backpropagate_graph, total
 from intaglio.autodiff.plan import filled_like, light, spec_from
 from intaglio.autodiff.tape import Tape
-from intaglio.base.dtypes import resource
+from intaglio.base import shapes
+from intaglio.base.dtypes import DType, resource
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.op import convert
+from intaglio.op import convert, raw
 from intaglio.op.indexed_slices import IndexedSlices
 from intaglio.op.keys import key
 from intaglio.op.op import Op
@@ -62,6 +65,10 @@ class Backward:
                 None if n == 0 else parts[0] if n == 1 else IndexedSlices(*parts)
             )
         return found
+
+
+# Places of inputs whose gradients are to be IndexedSlices, with the dtype of their indices.
+Sparse = tuple[tuple[int, DType], ...]
 
 
 class Derivative:
@@ -194,24 +201,30 @@ class Derivative:
         active: Sequence[SymbolicTensor],
         required: frozenset[int] = frozenset(),
         dense: bool = False,
+        sparse: Sparse = (),
     ) -> Backward:
         """The backward graph for gradients of the `active` values.
 
         `required` are the wanted inputs (by their place among them) that get zeros rather
-        than no gradient; `dense` ones never come as IndexedSlices.
+        than no gradient; `dense` ones never come as IndexedSlices; those that `sparse` names
+        always do, with indices of that dtype.
         """
-        which = (tuple([id(v) for v in active]), required, dense)
+        which = (tuple([id(v) for v in active]), required, dense, sparse)
         made = self._backward.get(which)
         if made is None:
             with _building:
                 made = self._backward.get(which)
                 if made is None:
-                    made = self._derive(active, required, dense)
+                    made = self._derive(active, required, dense, dict(sparse))
                     self._backward[which] = made
         return made
 
     def _derive(
-        self, active: Sequence[SymbolicTensor], required: frozenset[int], dense: bool
+        self,
+        active: Sequence[SymbolicTensor],
+        required: frozenset[int],
+        dense: bool,
+        sparse: dict[int, DType],
     ) -> Backward:
         graph = BackwardGraph(self)
         with graph.as_default():
@@ -226,10 +239,41 @@ class Derivative:
             for place, (value, number) in enumerate(zip(wanted, numbers, strict=True)):
                 parts = gradients.get(number)
                 found = None if parts is None else total(parts)
-                if found is None and place in required:
+                if place in sparse:
+                    found = as_slices(found, gradient_spec(value), sparse[place])
+                elif found is None and place in required:
                     found = filled_like(gradient_spec(value), 0)
                 results.append(graph.give(found, dense))
         return graph.done(len(active), results)
+
+
+def as_slices(gradient: Any, spec: Spec, dtype: DType) -> IndexedSlices:
+    """A gradient (None: zeros) as IndexedSlices with indices of the dtype."""
+    if isinstance(gradient, IndexedSlices):
+        rows, shape = gradient.indices, gradient.dense_shape
+        found = [
+            t if t.dtype is dtype else raw.Cast(t, DstT=dtype) for t in (rows, shape)
+        ]
+        return IndexedSlices(gradient.values, *found)
+    tail = spec.shape[1:] if spec.shape else None
+    if gradient is None and shapes.known(tail):
+        # Where nothing changes there are no slices: zeros of the whole shape are not made.
+        nothing = np.zeros((0, *tail), spec.dtype.numpy)
+        gradient = convert.to_tensor(nothing)
+        if shapes.known(spec.shape):
+            whole: Any = np.asarray(spec.shape, np.int32)
+        elif spec.tensor.dtype is resource:
+            whole = raw.VariableShape(spec.tensor)
+        else:
+            whole = raw.Shape(spec.tensor)
+    else:
+        gradient = (
+            filled_like(spec, 0) if gradient is None else convert.to_tensor(gradient)
+        )
+        whole = raw.Shape(gradient)
+    count = raw.StridedSlice(raw.Shape(gradient), [0], [1], [1], shrink_axis_mask=1)
+    rows = raw.Range(0, count, 1)
+    return as_slices(IndexedSlices(gradient, rows, whole), spec, dtype)
 
 
 _KEY = "derivative"

@@ -64,3 +64,96 @@ def test_spec():
     assert spec.is_compatible_with(
         tf.IndexedSlices(tf.ones([2, 3]), tf.constant([0, 0], tf.int64))
     ) in (True, False)
+
+
+def gathered(p):
+    return tf.gather(p, [0, 1])
+
+
+def gathered_twice(p):
+    return tf.gather(p, tf.constant([0, 1], tf.int64)) + tf.gather(p, [3, 1])
+
+
+def dense(p):
+    return tf.convert_to_tensor(p)[:2] * 3.0
+
+
+def elsewhere(p):
+    return tf.ones([2, 2])
+
+
+ROWS = {
+    gathered: [1.0, 1.0, 0.0, 0.0, 0.0],
+    gathered_twice: [1.0, 2.0, 0.0, 1.0, 0.0],
+    dense: [3.0, 3.0, 0.0, 0.0, 0.0],
+    elsewhere: [0.0] * 5,
+}
+
+
+@pytest.mark.parametrize("of_variable", [False, True])
+@pytest.mark.parametrize("unknown", [False, True])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (gathered, gathered),
+        (gathered, dense),
+        (elsewhere, gathered),
+        (gathered_twice, gathered),
+        (dense, gathered_twice),
+    ],
+)
+def test_a_gather_in_one_branch_makes_the_gradient_of_all_sparse(
+    first, second, unknown, of_variable
+) -> None:
+    """As in TensorFlow 2.21, which was asked for each of these pairs."""
+    shape = [None, 2] if unknown else [5, 2]
+    v = tf.Variable(tf.ones([5, 2]), shape=shape)
+    kinds: list[type] = []
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.bool), tf.TensorSpec(shape)])
+    def f(c, p):
+        source = v if of_variable else p
+        with tf.GradientTape() as tape:
+            tape.watch(source)
+            y = tf.cond(c, lambda: first(source), lambda: second(source))
+        gradient = tape.gradient(y, source)
+        kinds.append(type(gradient))
+        return tf.convert_to_tensor(gradient)
+
+    for which, choice in ((True, first), (False, second)):
+        found = f(tf.constant(which), tf.ones([5, 2]))
+        assert found.numpy().tolist() == [[n, n] for n in ROWS[choice]]
+    assert kinds == [tf.IndexedSlices]
+
+
+def test_switch_cases_and_watched_calls_give_slices_too() -> None:
+    v = tf.Variable(tf.ones([5, 2]))
+
+    @tf.function
+    def f(i):
+        choices = [lambda: gathered(v), lambda: gathered_twice(v) ** 2.0]
+        return tf.switch_case(i, choices)
+
+    for i, rows in enumerate([[1.0, 1.0, 0.0, 0.0, 0.0], [4.0, 8.0, 0.0, 4.0, 0.0]]):
+        with tf.GradientTape() as tape:
+            y = f(tf.constant(i))
+        gradient = tape.gradient(y, v)
+        assert isinstance(gradient, tf.IndexedSlices)
+        assert tf.convert_to_tensor(gradient).numpy().tolist() == [[n, n] for n in rows]
+
+
+def test_loops_add_gathers_up_to_a_dense_gradient() -> None:
+    """TensorFlow 2.21, asked, gives a plain tensor here."""
+    v = tf.Variable(tf.ones([5, 2]))
+
+    @tf.function
+    def f(n):
+        with tf.GradientTape() as tape:
+            y = tf.zeros([2, 2])
+            for i in tf.range(n):
+                y += tf.cond(i > 0, lambda: gathered(v), lambda: dense(v))
+        gradient = tape.gradient(y, v)
+        assert isinstance(gradient, tf.Tensor)
+        return gradient
+
+    assert f(tf.constant(3)).numpy()[:, 0].tolist() == [5.0, 5.0, 0.0, 0.0, 0.0]
