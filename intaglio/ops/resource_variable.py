@@ -14,11 +14,11 @@ from intaglio.base.dtypes import ALL, INDEX, NUMERIC, QUANTIZED, DType, bool_
 from intaglio.base.dtypes import resource as resource_dtype
 from intaglio.base.errors import OutOfRangeError, ShapeError, invalid_argument
 from intaglio.base.shapes import Dims, brackets
-from intaglio.op import raw
+from intaglio.op import convert, raw
 from intaglio.op.indexed_slices import IndexedSlices
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
-from intaglio.ops.gathering import check_indices
+from intaglio.ops.gathering import check_indices, gather_gradient
 from intaglio.ops.scattering import add_rows, scatter
 from intaglio.ops.slicing import MASKS, Masks, numpy_index, taken
 
@@ -289,15 +289,13 @@ class ResourceGather(Op):
         return result
 
     def gradient(self, doutput, resource: Spec, indices, batch_dims) -> Any:
+        if batch_dims:
+            return self._batched_gradient(doutput, resource, indices, batch_dims)
         dims = contents_of(resource).shape
         if shapes.known(dims):
             shape: Any = np.asarray(dims, indices.dtype.numpy)
         else:
             shape = raw.VariableShape(resource.tensor, out_type=indices.dtype)
-        if batch_dims:
-            raise NotImplementedError(
-                "gradient of ResourceGather with batch_dims: gather from variable.value()"
-            )
         tail = np.asarray(dims[1:], np.int32) if shapes.known(dims) else shape[1:]  # type: ignore[index]
         if shapes.known(dims):
             rows = raw.Reshape(doutput, np.r_[-1, tail].astype(np.int32))
@@ -310,6 +308,20 @@ class ResourceGather(Op):
             ),
             None,
         )
+
+    @staticmethod
+    def _batched_gradient(
+        doutput: Any, resource: Spec, indices: Any, batch_dims: int
+    ) -> Any:
+        """As for a gather from the value: dense, and right, where TensorFlow 2.21 fails."""
+        params = contents_of(resource)
+        if not shapes.known(params.shape):
+            value = raw.ReadVariableOp(resource.tensor, dtype=params.dtype)
+            params = Spec(params.dtype, params.shape, tensor=value)
+        if batch_dims < 0:
+            batch_dims += len(indices.dims)
+        axis = convert.to_tensor(np.asarray(batch_dims, np.int32))
+        return gather_gradient(doutput, params, indices, axis, batch_dims), None
 
 
 @op

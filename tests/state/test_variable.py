@@ -335,6 +335,41 @@ def test_gradients_by_variables():
     assert tape.watched_variables()[0] is v
 
 
+@pytest.mark.parametrize("batch_dims", [1, -1, 2])
+@pytest.mark.parametrize("shape", [[2, 3, 4], None], ids=str)
+@pytest.mark.parametrize("wrapped", [lambda f: f, tf.function], ids=["eager", "traced"])
+def test_gathers_in_batches_from_variables_have_gradients(wrapped, shape, batch_dims):
+    """As those from the value. (TensorFlow 2.21, asked, fails in the gradient's Reshape.)"""
+    rng = np.random.default_rng(0)
+    start = rng.normal(size=(2, 3, 4)).astype("float32")
+    v = tf.Variable(start, shape=None if shape else tf.TensorShape(None))
+    indices = np.asarray(
+        [[0, 2, 3], [1, 1, 0]] if batch_dims == 2 else [[0, 2], [1, 1]]
+    )
+    weights = rng.normal(size=(2, 3) if batch_dims == 2 else (2, 2, 4))
+
+    def of_variable():
+        with tf.GradientTape() as tape:
+            tape.watch(v)
+            y = tf.raw_ops.ResourceGather(
+                resource=v.handle,
+                indices=indices,
+                dtype=tf.float32,
+                batch_dims=batch_dims,
+            )
+            loss = tf.reduce_sum(y * weights.astype("float32"))
+        return tape.gradient(loss, v)
+
+    x = tf.constant(start)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.gather(x, indices, axis=batch_dims % 2 or 2, batch_dims=batch_dims)
+        loss = tf.reduce_sum(y * weights.astype("float32"))
+    np.testing.assert_allclose(
+        wrapped(of_variable)(), tape.gradient(loss, x), rtol=1e-6
+    )
+
+
 def test_a_failing_step_leaves_variables_whole():
     v, steps = tf.Variable([1.0, 2.0]), tf.Variable(0.0)
 
