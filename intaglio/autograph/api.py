@@ -13,10 +13,10 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from intaglio.autograph import calls, conversion, operators, source
+from intaglio.autograph.verbosity import set_verbosity
+from intaglio.base.errors import ConversionError
 
 conversion.install_operators(operators)
-
-_verbosity = [0]
 
 
 class Feature(enum.Enum):
@@ -37,15 +37,15 @@ class Feature(enum.Enum):
 
     @classmethod
     def all_but(cls, exclude: Any) -> tuple[Feature, ...]:
-        """All features except those given."""
+        """All features except those given, and except `ALL`, which stands for the rest."""
         left_out = exclude if isinstance(exclude, (list, tuple, set)) else (exclude,)
-        return tuple([f for f in cls if f not in left_out])
+        return tuple([f for f in cls if f is not cls.ALL and f not in left_out])
 
 
 def plain(entity: Any) -> FunctionType:
-    """The Python function behind a function, method or traced function.
+    """The Python function behind a function, method, partial or traced function.
 
-    Raises ValueError for anything else, and for functions whose source cannot be read.
+    Raises ConversionError, a ValueError, for anything else.
     """
     entity = getattr(entity, "python_function", entity)
     if isinstance(entity, functools.partial):
@@ -53,8 +53,9 @@ def plain(entity: Any) -> FunctionType:
     if isinstance(entity, MethodType):
         entity = entity.__func__
     if not isinstance(entity, FunctionType):
-        raise ValueError(
-            f"Cannot convert {entity!r}: only functions and methods have code to convert."
+        raise ConversionError(
+            f"converting {entity!r}: Cannot apply autograph to a function that doesn't "
+            "expose a __code__ object: only Python functions and methods have source."
         )
     return entity
 
@@ -64,24 +65,29 @@ def to_code(
 ) -> str:
     """The source of the converted function, as text.
 
-    Raises ValueError if `entity` is no Python function, or its source cannot be read.
+    Raises ConversionError, a ValueError, if `entity` is no Python function, or its source
+    cannot be read.
     """
     function = plain(entity)
     try:
-        return conversion.code_text(function)
+        return conversion.code_text(function, recursive)
     except source.NoSourceError as e:
-        raise ValueError(f"Cannot convert {function!r}: {e}") from None
+        raise ConversionError(f"converting {function!r}: {e}") from None
 
 
 def to_graph(
     entity: Any, recursive: bool = True, experimental_optional_features: Any = None
 ) -> Callable[..., Any]:
-    """The converted function, to be called under a graph."""
+    """The converted function, to be called under a graph.
+
+    What it calls is converted as well, unless `recursive` is False. Raises ConversionError,
+    a ValueError, if `entity` is no Python function, or its source cannot be read.
+    """
     function = plain(entity)
     try:
-        twin = conversion.convert(function)
+        twin = conversion.convert(function, recursive=recursive)
     except source.NoSourceError as e:
-        raise ValueError(f"Cannot convert {function!r}: {e}") from None
+        raise ConversionError(f"converting {function!r}: {e}") from None
     owner = getattr(entity, "__self__", None)
     return MethodType(twin, owner) if inspect.ismethod(entity) else twin
 
@@ -97,11 +103,6 @@ def do_not_convert(func: Any = None) -> Any:
 
     untouched.do_not_convert__ = True  # type: ignore[attr-defined]
     return untouched
-
-
-def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
-    """How much is logged about conversion: 0 nothing but problems."""
-    _verbosity[0] = level
 
 
 def trace(*args: Any) -> None:
@@ -126,3 +127,9 @@ def for_tracing(function: Callable[..., Any], options: Any) -> Callable[..., Any
         return calls.converted_call(function, args, kwargs)
 
     return converted
+
+
+__all__ = [
+    "Feature", "do_not_convert", "for_tracing", "plain", "set_loop_options", "set_verbosity",
+    "to_code", "to_graph", "trace",
+]  # fmt: skip

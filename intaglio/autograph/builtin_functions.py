@@ -10,14 +10,14 @@ from intaglio.ir.graph import SymbolicTensor
 from intaglio.op import convert, raw
 
 
-def abs_(x: Any) -> Any:
-    """`abs(x)`."""
-    return abs(x)
-
-
 def int_(x: Any = 0, base: Any = None) -> Any:
-    """`int(x)`; of a symbolic tensor, an int32 tensor."""
+    """`int(x)`; of a symbolic tensor, an int32 tensor.
+
+    Raises NotImplementedError for a tensor and a base other than 10.
+    """
     if type(x) is SymbolicTensor:
+        if base not in (None, 10):
+            raise NotImplementedError(f"base {base} not supported for int")
         if x.dtype is dtypes.string:
             return raw.StringToNumber(x, out_type=dtypes.int32)
         return raw.Cast(x, DstT=dtypes.int32)
@@ -86,14 +86,29 @@ def _extreme(pairwise: Any, reduction: str, python: Any, args: Any, kwargs: Any)
 
 
 def sorted_(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
-    """`sorted(x)`; of a symbolic vector, a tensor."""
+    """`sorted(x)`; of a symbolic vector, a tensor. `key` is called once, on the whole vector.
+
+    Raises ValueError for tensors that are no vectors.
+    """
     if type(iterable) is not SymbolicTensor:
         return sorted(iterable, key=key, reverse=reverse)
-    if key is not None:
-        raise ValueError("sorted() of a tensor takes no key")
-    size = raw.Size(iterable)
-    values, _ = raw.TopKV2(iterable if reverse else raw.Neg(iterable), size)
-    return values if reverse else raw.Neg(values)
+    keys = iterable if key is None else convert.to_tensor(key(iterable))
+    for tensor in (iterable, keys):
+        if tensor.dims is not None and len(tensor.dims) != 1:
+            raise ValueError(
+                f"sort only supports only 1D tensors, and this has the shape {tensor.shape}"
+            )
+    return raw.GatherV2(iterable, _order(keys, bool(reverse)), 0)
+
+
+def _order(keys: Any, down: bool) -> Any:
+    """The places of the elements in order; equal ones keep theirs."""
+    count = raw.Size(keys)
+    if down:
+        return raw.TopKV2(keys, count)[1]
+    # Of equal elements the largest comes first in this order, which is read backwards.
+    from_behind = raw.TopKV2(raw.ReverseV2(keys, [0]), count)[1]
+    return raw.ReverseV2(raw.Sub(raw.Sub(count, 1), from_behind), [0])
 
 
 def _handed_over(function: Any) -> Callable[..., Any]:
@@ -113,6 +128,6 @@ def _handed_over(function: Any) -> Callable[..., Any]:
 
 
 OVERLOADS: dict[Any, Callable[..., Any]] = {
-    **{f: _handed_over(f) for f in (all, any, enumerate, filter, map, next, zip)},
-    abs: abs_, int: int_, float: float_, len: len_, range: range_, max: max_, min: min_, sorted: sorted_,
+    **{f: _handed_over(f) for f in (abs, all, any, enumerate, filter, map, next, zip)},
+    int: int_, float: float_, len: len_, range: range_, max: max_, min: min_, sorted: sorted_,
 }  # fmt: skip

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
-from intaglio.autograph import builtin_functions, conversion, source
+from intaglio.autograph import builtin_functions, conversion, source, verbosity
 from intaglio.autograph.function_scope import STD, FunctionScope
 from intaglio.base.log import logger
 from intaglio.base.origins import PACKAGE
@@ -41,6 +41,7 @@ def converted_call(
     scope: FunctionScope | None = None,
 ) -> Any:
     """Calls `function`, converted if it is the user's Python code."""
+    verbosity.report(2, lambda: f"Converted call: {function!r} {args} {kwargs}")
     overload = (
         builtin_functions.OVERLOADS.get(function) if _hashable(function) else None
     )

@@ -9,7 +9,7 @@ import threading
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from intaglio.autograph import source
+from intaglio.autograph import source, verbosity
 from intaglio.autograph.expressions import located
 from intaglio.autograph.jumps import statements_of
 from intaglio.autograph.names import Namer, all_names
@@ -34,7 +34,7 @@ class Converted:
         self.code = code
 
 
-_cache: dict[tuple[CodeType, bool], Converted] = {}
+_cache: dict[tuple[CodeType, bool, bool], Converted] = {}
 _lock = threading.Lock()
 _operators: list[Any] = []
 
@@ -44,12 +44,14 @@ def install_operators(module: Any) -> None:
     _operators[:] = [module]
 
 
-def convert(function: FunctionType, user_requested: bool = True) -> FunctionType:
-    """The converted twin of a Python function.
+def convert(
+    function: FunctionType, user_requested: bool = True, recursive: bool = True
+) -> FunctionType:
+    """The converted twin of a Python function; what it calls is converted if `recursive`.
 
     Raises source.NoSourceError if the source cannot be found or read.
     """
-    converted = _converted(function, user_requested)
+    converted = _converted(function, user_requested, recursive)
     cells = dict(
         zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     )
@@ -73,22 +75,28 @@ def convert(function: FunctionType, user_requested: bool = True) -> FunctionType
     return twin
 
 
-def code_text(function: FunctionType) -> str:
+def code_text(function: FunctionType, recursive: bool = True) -> str:
     """The source of the converted twin."""
-    return ast.unparse(_converted(function, True).tree) + "\n"
+    return ast.unparse(_converted(function, True, recursive).tree) + "\n"
 
 
-def _converted(function: FunctionType, user_requested: bool) -> Converted:
-    key = (function.__code__, user_requested)
+def _converted(
+    function: FunctionType, user_requested: bool, recursive: bool
+) -> Converted:
+    key = (function.__code__, user_requested, recursive)
     known = _cache.get(key)
     if known is None:
-        made = _convert(function, user_requested)
+        made = _convert(function, user_requested, recursive)
+        verbosity.report(1, lambda: f"Converted {function!r}")
+        verbosity.report(3, lambda: ast.unparse(made.tree))
         with _lock:
             known = _cache.setdefault(key, made)
     return known
 
 
-def _convert(function: FunctionType, user_requested: bool) -> Converted:
+def _convert(
+    function: FunctionType, user_requested: bool, recursive: bool
+) -> Converted:
     found = source.find(function)
     if is_generator(found.node):
         raise source.NoSourceError("generators and coroutines run as Python")
@@ -97,7 +105,7 @@ def _convert(function: FunctionType, user_requested: bool) -> Converted:
         _Mangler(found.class_name).visit(tree)
     code = function.__code__
     namer = Namer(all_names(tree) | set(code.co_freevars))
-    definition = _definition(tree, namer, user_requested)
+    definition = _definition(tree, namer, user_requested, recursive)
     label = f"tf__{code.co_name}" if code.co_name != "<lambda>" else "tf__lambda"
     definition.name = label
     module = _factory(definition, code.co_freevars)
@@ -106,7 +114,9 @@ def _convert(function: FunctionType, user_requested: bool) -> Converted:
     return Converted(definition, _renamed(inner, code.co_name, code.co_qualname))
 
 
-def _definition(tree: Any, namer: Namer, user_requested: bool) -> ast.FunctionDef:
+def _definition(
+    tree: Any, namer: Namer, user_requested: bool, recursive: bool
+) -> ast.FunctionDef:
     """The converted definition; a lambda becomes a function that returns its value."""
     if isinstance(tree, ast.Lambda):
         value = ast.copy_location(ast.Return(tree.body), tree.body)
@@ -119,7 +129,7 @@ def _definition(tree: Any, namer: Namer, user_requested: bool) -> ast.FunctionDe
     tree.args.kw_defaults = [
         d and located(copy.copy(none), tree) for d in tree.args.kw_defaults
     ]
-    options = OPTIONS.format(requested=user_requested)
+    options = OPTIONS.format(recursive=recursive, requested=user_requested)
     return FunctionConverter(namer, options, {"ag__"}).convert(tree)
 
 

@@ -11,7 +11,7 @@ from intaglio.autograph.jumps import LoopJumps, Returns, statements_of
 from intaglio.autograph.names import Namer, is_composite, owner
 
 OPTIONS = (
-    "ag__.ConversionOptions(recursive=True, user_requested={requested}, "
+    "ag__.ConversionOptions(recursive={recursive}, user_requested={requested}, "
     "optional_features=(), internal_convert_user_code=True)"
 )
 

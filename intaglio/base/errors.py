@@ -186,6 +186,10 @@ class AutoGraphError(PyCTError):
     """An error of AutoGraph's own."""
 
 
+class ConversionError(AutoGraphError, ValueError):
+    """Something has no source that could be converted."""
+
+
 class StagingError(AutoGraphError):
     """An error of user code, while it was traced, of a class that cannot be raised anew."""
 

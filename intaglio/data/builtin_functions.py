@@ -17,7 +17,8 @@ def called(
 ) -> Any:
     """`function(*args)`, of which one argument is a dataset or an iterator."""
     stage = _STAGED.get(function)
-    if door.level().eager or stage is None or not building.is_dataset(args[-1]):
+    given = any(building.is_dataset(a) for a in args)
+    if door.level().eager or stage is None or not given:
         return function(*args, **kwargs)
     return stage(*args, **kwargs)
 
@@ -39,6 +40,10 @@ def _filter(function: Any, dataset: Any) -> Any:
     return dataset.filter(function)
 
 
+def _abs(dataset: Any) -> Any:
+    return dataset.map(abs)
+
+
 def _any(dataset: Any) -> Any:
     hits = dataset.filter(lambda x: x).take(1)
     return hits.reduce(convert.to_tensor(False), raw.LogicalOr)
@@ -54,6 +59,6 @@ def _len(dataset: Any) -> Any:
 
 
 _STAGED: dict[Any, Callable[..., Any]] = {
-    enumerate: _enumerate, zip: _zip, map: _map, filter: _filter, any: _any, all: _all,
+    abs: _abs, enumerate: _enumerate, zip: _zip, map: _map, filter: _filter, any: _any, all: _all,
     len: _len,
 }  # fmt: skip

@@ -1,0 +1,35 @@
+"""What is logged about conversion: as much as was asked for.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/autograph/set_verbosity.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from intaglio.base.log import logger
+
+_shown: list[int] = [int(os.environ.get("AUTOGRAPH_VERBOSITY") or 0)]
+_printed: list[bool] = [False]
+
+
+def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
+    """How much is logged about conversion, from now on.
+
+    0: only what could not be converted; 1: each function that is; 2: each call too; 3: the
+    converted code too. Before the first call of this the environment variable
+    AUTOGRAPH_VERBOSITY says it. `alsologtostdout` prints it too.
+    """
+    _shown[0] = level
+    _printed[0] = alsologtostdout
+
+
+def report(level: int, line: Callable[[], str]) -> None:
+    """Logs what `line()` gives, if so much is asked for."""
+    if level > _shown[0]:
+        return
+    text = line()
+    logger().info(text)
+    if _printed[0]:
+        print(text)
