@@ -71,6 +71,7 @@ class ConcreteFunction(ConcreteFunctionKind):
         self._arguments = len(graph.inputs) - len(graph.captures)
         self._pack = _packer(self._type.output)
         self.general_calls = 0  # calls by the general way, for `Function`
+        self.jit_compile = False
 
     # -- what it is -------------------------------------------------------------------
 
@@ -313,15 +314,19 @@ class ConcreteFunction(ConcreteFunctionKind):
 
     def prepare(self) -> Callable[..., tuple[Any, ...]]:
         """The graph as a Python function of arrays: arguments, then captures."""
+        if self.jit_compile:
+            return self.settle()
         run = self._run = pipeline.quick(self.frozen)
         return run
 
     def settle(self) -> Callable[..., tuple[Any, ...]]:
         """The same, optimised; for a trace that is called again and again."""
-        if not self._settled:
-            self._run = pipeline.settled(self.frozen)
+        run = self._run
+        if run is None or not self._settled:
+            make = pipeline.compiled if self.jit_compile else pipeline.settled
+            run = self._run = make(self.frozen)
             self._settled = True
-        return self._run or self.prepare()
+        return run
 
     @property
     def capture_arrays(self) -> tuple[Any, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from intaglio import native
+from intaglio.base.log import logger
 from intaglio.base.options import OPTIONS
 from intaglio.ir.graph import Graph
 from intaglio.optimize.pipeline import optimize
@@ -27,6 +29,29 @@ def settled(graph: Graph) -> Runnable:
     if OPTIONS.optimizer.get("disable_meta_optimizer"):
         return quick(graph)
     return interpreter.compiled(optimize(graph))
+
+
+_said: list[bool] = []
+
+
+def compiled(graph: Graph) -> Runnable:
+    """The optimised graph with machine code for what the native compiler has code for.
+
+    Without llvmlite it is interpreted; the log says so once.
+    """
+    if OPTIONS.optimizer.get("disable_meta_optimizer"):
+        return quick(graph)
+    try:
+        make = native.compiled
+    except ImportError as e:
+        if not _said:
+            _said.append(True)
+            logger().warning(
+                "jit_compile: graphs are interpreted, for there is no compiler (%s). "
+                "Install it with: pip install 'intaglio[jit]'", e,
+            )  # fmt: skip
+        return settled(graph)
+    return make(optimize(graph))
 
 
 # Also for the forward and backward graphs of traced functions that tapes watch.

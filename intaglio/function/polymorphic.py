@@ -397,7 +397,9 @@ class Function(PolymorphicFunction):
             self._signature, bound, types, optional=self._constraints is not None
         )
         whole = FunctionType(list(parameters.parameters.values()), output)
-        return ConcreteFunction(graph, whole, bound, self._name)
+        concrete = ConcreteFunction(graph, whole, bound, self._name)
+        concrete.jit_compile = bool(self._options.jit_compile)
+        return concrete
 
 
 class Method(Function):

@@ -17,7 +17,12 @@ from intaglio.op.spec import Spec
 #   wrap(array) -> Tensor        an eager tensor around an array
 #   resources                    the table of variables (intaglio.runtime.resources)
 #   stream                       the state of this random op (intaglio.runtime.random_state)
-SERVICES = frozenset({"run", "wrap", "resources", "stream"})
+#   raises                       what makes the error of this node, or None (RAISES)
+#   native(arrays) -> list       carries out the body of this fused node
+SERVICES = frozenset({"run", "wrap", "resources", "stream", "raises", "native"})
+# The attribute of a node that says what to raise, from its data, in the place of its op's own
+# error. It stays with this process: written to a file, the op is a plain one.
+RAISES = "_raises"
 # What `_resolve_kernel` finds out.
 RESOLVED = frozenset(
     {

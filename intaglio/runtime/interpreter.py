@@ -7,6 +7,7 @@ value that only one elementwise kernel takes gives that kernel its memory for th
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -15,7 +16,7 @@ import numpy as np
 from intaglio.base import errors
 from intaglio.base.dtypes import from_numpy
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.op.op import Op
+from intaglio.op.op import RAISES, Op
 
 # Services that kernels may ask for by parameter name (see intaglio.op.op.SERVICES).
 SERVICES: dict[str, Any] = {}
@@ -40,6 +41,32 @@ def run_graph(graph: Graph, arrays: Sequence[Any]) -> list[Any]:
 
 
 SERVICES["run"] = run_graph
+
+
+class _Raises:
+    """What makes the error of a node, if it is not its op's own."""
+
+    def for_node(self, op: Op, attrs: dict[str, Any]) -> Any:
+        return attrs.get(RAISES)
+
+    def for_call(self, op: Op, types: dict[str, Any], attrs: dict[str, Any]) -> Any:
+        return None
+
+
+SERVICES["raises"] = _Raises()
+
+
+class _Bodies:
+    """Carries out fused nodes where there is no compiler: their bodies are interpreted."""
+
+    def for_node(self, op: Op, attrs: dict[str, Any]) -> Any:
+        return functools.partial(run_graph, attrs["body"])
+
+    def for_call(self, op: Op, types: dict[str, Any], attrs: dict[str, Any]) -> Any:
+        return self.for_node(op, attrs)
+
+
+SERVICES["native"] = _Bodies()
 
 
 def compiled(graph: Graph) -> Compiled:

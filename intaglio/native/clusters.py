@@ -1,0 +1,337 @@
+"""Finds elementwise ops of one shape that can run as one loop, and makes them one node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from intaglio.base import shapes
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native.code import Code
+from intaglio.native.functions import Functions
+from intaglio.native.lanes import Lanes, Unsupported, kind_of
+from intaglio.native.loops import apply
+from intaglio.op import raw
+from intaglio.op.spec import Spec
+
+# NumPy spends less on one of these than a call of a kernel costs.
+CHEAP = frozenset(
+    ["Add", "AddV2", "Sub", "Mul", "RealDiv", "Neg", "Maximum", "Minimum", "Square",
+     "Abs", "Sqrt", "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual",
+     "LogicalAnd", "LogicalOr", "LogicalNot", "Identity", "StopGradient", "Relu", "Cast"]
+)  # fmt: skip
+
+
+def fuse(graph: Graph) -> Graph:
+    """The graph with its elementwise ops in clusters, each a `_FusedElementwise` node."""
+    found = _Search(graph).clusters()
+    return _Rewrite(graph, found).graph() if found else graph
+
+
+def can_compile(node: Node) -> str:
+    """Empty if the node has vector code; else what it is that has none."""
+    code = Code("trial", [])
+    s = Functions(code, 4, 1)
+    try:
+        inputs = [Lanes(kind_of(v.dtype.numpy), ("%x",)) for v in node.inputs]
+        apply(s, node, inputs)
+    except Unsupported as e:
+        return str(e)
+    return ""
+
+
+class Cluster:
+    """Nodes to be fused. `bits` names the cluster, and those joined to it, in sets of clusters."""
+
+    def __init__(self, bit: int, needs: int = 0) -> None:
+        self.bits = bit
+        self.nodes: list[Node] = []
+        # The clusters that its inputs from outside need.
+        self.needs = needs
+        # Nodes outside depend on it, and know what it needs: that must not grow any more.
+        self.used = False
+
+
+class _Search:
+    """Goes through the graph once; a node joins the clusters of its inputs where it may.
+
+    It may if nothing that it needs, by a way outside of the cluster, needs the cluster, which
+    would wait for itself. What every node needs is a set of clusters, kept as bits.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.needs: dict[int, int] = {}  # by node
+        self.home: dict[int, Cluster] = {}  # by node
+        self.shapes: dict[int, Any] = {}  # by value
+
+    def clusters(self) -> list[Cluster]:
+        """The clusters that are worth it."""
+        effects = 0
+        for node in self.graph.nodes:
+            needs = 0
+            for other in (*[v.node for v in node.inputs], *node.control):
+                needs |= self.needs.get(id(other), 0)
+            if node.op.stateful:  # effects keep their order
+                needs |= effects
+                effects = needs
+            self.needs[id(node)] = needs
+            if self._fusible(node):
+                self._place(node, needs)
+            self._mark_used(node)
+            if node.op.stateful:
+                effects |= self.needs[id(node)]
+        unique = {id(c): c for c in self.home.values()}
+        return [c for c in unique.values() if _worth_it(c)]
+
+    def _mark_used(self, node: Node) -> None:
+        mine = self.home.get(id(node))
+        for other in (*[v.node for v in node.inputs], *node.control):
+            cluster = self.home.get(id(other))
+            if cluster is not None and cluster is not mine:
+                cluster.used = True
+
+    def _fusible(self, node: Node) -> bool:
+        op = node.op
+        if op.stateful or node.control or len(node.outputs) != 1 or not node.inputs:
+            return False
+        return "scalar" in op.rules and not can_compile(node)
+
+    def _place(self, node: Node, needs: int) -> None:
+        """Puts the node into the cluster of its inputs, or into one of its own."""
+        shape = self._shape(node)
+        home = Cluster(1 << len(self.home))
+        for value in node.inputs:
+            other = self.home.get(id(value.node))
+            if other is None or other is home or self._known_shape(value) != shape:
+                continue
+            outside = self._needs_from_outside(node, (home, other))
+            if _may_join(home, other, outside):
+                home = self._join(home, other, outside)
+        home.nodes.append(node)
+        home.needs |= self._needs_from_outside(node, (home,))
+        self.home[id(node)] = home
+        self.needs[id(node)] = needs | home.bits
+
+    def _needs_from_outside(self, node: Node, homes: tuple[Cluster, ...]) -> int:
+        """What the node needs by inputs that are in none of the clusters."""
+        needs = 0
+        for value in node.inputs:
+            if self.home.get(id(value.node)) not in homes:
+                needs |= self.needs.get(id(value.node), 0)
+        return needs
+
+    def _join(self, one: Cluster, other: Cluster, outside: int) -> Cluster:
+        other.bits |= one.bits
+        other.needs |= one.needs | outside
+        other.used |= one.used
+        other.nodes += one.nodes
+        for node in one.nodes:
+            self.home[id(node)] = other
+        return other
+
+    def _shape(self, node: Node) -> Any:
+        """What stands for the shape of the node's value: equal for values of equal shape."""
+        value = node.outputs[0]
+        found = self._known_shape(value)
+        if found == id(value):
+            for large in node.inputs:
+                if all(self._within(small, large) for small in node.inputs):
+                    found = self._known_shape(large)
+                    break
+        self.shapes[id(value)] = found
+        return found
+
+    def _known_shape(self, value: SymbolicTensor) -> Any:
+        dims = value.dims
+        return dims if shapes.known(dims) else self.shapes.get(id(value), id(value))
+
+    def _within(self, small: SymbolicTensor, large: SymbolicTensor) -> bool:
+        """True if broadcasting `small` with `large` certainly gives the shape of `large`."""
+        if self._known_shape(small) == self._known_shape(large):
+            return True
+        if small.dims is None or large.dims is None:
+            return small.dims == ()
+        if len(small.dims) > len(large.dims):
+            return False
+        facing = large.dims[len(large.dims) - len(small.dims) :]
+        pairs = zip(small.dims, facing, strict=True)
+        return all(a == 1 or (a == b and b is not None) for a, b in pairs)
+
+
+def _may_join(one: Cluster, other: Cluster, outside: int) -> bool:
+    """True if the clusters may become one with a node that needs `outside` besides."""
+    needs = one.needs | other.needs | outside
+    if needs & (one.bits | other.bits):
+        return False
+    return not any(c.used and needs & ~c.needs for c in (one, other))
+
+
+def _is_number(value: SymbolicTensor) -> bool:
+    """True for a constant without dims: it becomes part of the code."""
+    return value.node.op.name == "Const" and value.dims == ()
+
+
+def _worth_it(cluster: Cluster) -> bool:
+    return len(cluster.nodes) > 1 or cluster.nodes[0].op.name not in CHEAP
+
+
+class _Rewrite:
+    """Writes the graph anew with a node for each cluster, everything after what it needs."""
+
+    def __init__(self, graph: Graph, clusters: list[Cluster]) -> None:
+        self.old = graph
+        self.home = {id(n): c for c in clusters for n in c.nodes}
+        position = {id(n): i for i, n in enumerate(graph.nodes)}
+        for cluster in clusters:
+            cluster.nodes.sort(key=lambda n: position[id(n)])
+        self.values: dict[int, SymbolicTensor] = {}
+        self.copies: dict[int, Node] = {}
+        self.nodes: list[Node] = []
+        self.users = self._users()
+
+    def _users(self) -> dict[int, set[int]]:
+        """For each value the clusters (or nodes) that take it, as ids; 0 for the caller."""
+        users: dict[int, set[int]] = {id(v): {0} for v in self.old.outputs}
+        for node in self.old.nodes:
+            taker = id(self.home.get(id(node), node))
+            for value in node.inputs:
+                users.setdefault(id(value), set()).add(taker)
+        return users
+
+    def graph(self) -> Graph:
+        """The new graph."""
+        for node in self.old.nodes:
+            # Constants come when they are needed: most have become part of a loop.
+            if id(node) not in self.home and node.op.name != "Const":
+                self._emit(node)
+        for value in self.old.outputs:
+            self._emit(value.node)
+        outputs = [self.values[id(v)] for v in self.old.outputs]
+        return Graph(self.old.name, self.old.inputs, self.nodes, outputs)
+
+    def _emit(self, node: Node) -> None:
+        """Writes a node after everything that it needs. Without recursion: graphs are deep."""
+        waiting = [node]
+        while waiting:
+            current = waiting[-1]
+            if id(current) in self.copies:
+                waiting.pop()
+                continue
+            missing = [n for n in self._needed(current) if id(n) not in self.copies]
+            if missing:
+                waiting += missing
+                continue
+            waiting.pop()
+            cluster = self.home.get(id(current))
+            if cluster is None:
+                self._copy(current)
+            else:
+                self._fuse(cluster)
+
+    def _needed(self, node: Node) -> Iterator[Node]:
+        cluster = self.home.get(id(node))
+        if cluster is None:
+            yield from node.control
+            members = [node]
+        else:
+            members = cluster.nodes
+        for member in members:
+            for value in member.inputs:
+                inside = cluster is not None and (
+                    self.home.get(id(value.node)) is cluster or _is_number(value)
+                )
+                if not inside:
+                    yield value.node
+
+    def _copy(self, node: Node) -> None:
+        inputs = [self.values[id(v)] for v in node.inputs]
+        control = tuple(dict.fromkeys([self.copies[id(c)] for c in node.control]))
+        new = node
+        if control != node.control or any(
+            a is not b for a, b in zip(inputs, node.inputs, strict=True)
+        ):
+            new = Node(
+                node.op, inputs, node.attrs, node.name, [v.spec for v in node.outputs],
+                control=control, origin=node.origin, graph=node.graph, device=node.device,
+                source=node.source or node,
+            )  # fmt: skip
+        self._made([node], new)
+        self.values.update(
+            (id(a), b) for a, b in zip(node.outputs, new.outputs, strict=True)
+        )
+
+    def _made(self, old: list[Node], new: Node) -> None:
+        self.nodes.append(new)
+        for node in old:
+            self.copies[id(node)] = new
+
+    def _fuse(self, cluster: Cluster) -> None:
+        body = _Body(cluster, self.users)
+        last = cluster.nodes[-1]
+        graph = body.graph(f"{last.name}_fused")
+        inputs = [self.values[id(v)] for v in body.outer]
+        attrs = {
+            "body": graph,
+            "Tin": tuple([v.dtype for v in inputs]),
+            "Tout": tuple([v.dtype for v in graph.outputs]),
+        }
+        new = Node(
+            raw._FusedElementwise, inputs, attrs, last.name, graph.output_specs,
+            origin=last.origin, graph=last.graph,
+        )  # fmt: skip
+        self._made(cluster.nodes, new)
+        self.values.update(
+            (id(a), b) for a, b in zip(body.results, new.outputs, strict=True)
+        )
+
+
+class _Body:
+    """The graph of a cluster: inputs from outside, small constants as part of it."""
+
+    def __init__(self, cluster: Cluster, users: dict[int, set[int]]) -> None:
+        self.cluster = cluster
+        self.outer: list[SymbolicTensor] = []
+        self.inputs: list[SymbolicTensor] = []
+        self.nodes: list[Node] = []
+        self.values: dict[int, SymbolicTensor] = {}
+        mine = {id(cluster)}
+        self.results = [
+            n.outputs[0]
+            for n in cluster.nodes
+            if users.get(id(n.outputs[0]), set()) - mine
+        ]
+
+    def graph(self, name: str) -> Graph:
+        """The graph."""
+        for node in self.cluster.nodes:
+            inputs = [self._inside(v) for v in node.inputs]
+            made = Node(
+                node.op, inputs, node.attrs, node.name, [v.spec for v in node.outputs],
+                origin=node.origin, graph=node.graph, source=node.source or node,
+            )  # fmt: skip
+            self.nodes.append(made)
+            self.values[id(node.outputs[0])] = made.outputs[0]
+        outputs = [self.values[id(v)] for v in self.results]
+        placeholders = [v.node for v in self.inputs]
+        return Graph(name, self.inputs, [*placeholders, *self.nodes], outputs)
+
+    def _inside(self, value: SymbolicTensor) -> SymbolicTensor:
+        found = self.values.get(id(value))
+        if found is not None:
+            return found
+        node = value.node
+        if _is_number(value):
+            self.nodes.append(node)
+            found = value
+        else:
+            spec = Spec(value.dtype, value.dims)
+            attrs = {"dtype": spec.dtype, "shape": spec.shape}
+            found = Node(
+                raw.Placeholder, (), attrs, f"input_{len(self.inputs)}", [spec],
+                graph=node.graph,
+            ).outputs[0]  # fmt: skip
+            self.inputs.append(found)
+            self.outer.append(value)
+        self.values[id(value)] = found
+        return found

@@ -1,0 +1,100 @@
+"""The text of LLVM functions, written from top to bottom in static single assignment form."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+
+# 512-bit registers are used where the processor has them; LLVM prefers 256 bits otherwise.
+ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" }'
+
+
+class Code:
+    """One function. Values are written as LLVM writes them: `%v3`, `42`, `splat (float 1.0)`."""
+
+    def __init__(
+        self, name: str, parameters: Sequence[str], returns: str = "void"
+    ) -> None:
+        self._head = f"define {returns} @{name}({', '.join(parameters)}) #0 {{\nentry:"
+        self._lines: list[str] = []
+        self._count = 0
+        self._block = "entry"
+        self.declarations: set[str] = set()
+
+    def let(self, text: str) -> str:
+        """A new value: the result of an instruction."""
+        self._count += 1
+        name = f"%v{self._count}"
+        self._lines.append(f"  {name} = {text}")
+        return name
+
+    def do(self, text: str) -> None:
+        """An instruction without result."""
+        self._lines.append(f"  {text}")
+
+    def call(self, returns: str, intrinsic: str, *arguments: tuple[str, str]) -> str:
+        """A call of one of LLVM's intrinsics; arguments are pairs of type and value."""
+        types = ", ".join([kind for kind, _ in arguments])
+        given = ", ".join([f"{kind} {value}" for kind, value in arguments])
+        self.declarations.add(f"declare {returns} @{intrinsic}({types})")
+        call = f"call {returns} @{intrinsic}({given})"
+        if returns == "void":
+            self.do(call)
+            return ""
+        return self.let(call)
+
+    def label(self, name: str) -> None:
+        """Begins a block."""
+        self._lines.append(f"{name}:")
+        self._block = name
+
+    def new_label(self, what: str) -> str:
+        """A free name for a block."""
+        self._count += 1
+        return f"{what}{self._count}"
+
+    @contextmanager
+    def loop(self, start: str, stop: str, step: int | str = 1) -> Generator[str]:
+        """`for i in range(start, stop, step)` of i64; gives `i`."""
+        head, body, after = map(self.new_label, ("head", "body", "after"))
+        before = self._block
+        self.do(f"br label %{head}")
+        self.label(head)
+        place = len(self._lines)
+        index = self.let("phi")
+        more = self.let(f"icmp slt i64 {index}, {stop}")
+        self.do(f"br i1 {more}, label %{body}, label %{after}")
+        self.label(body)
+        yield index
+        following = self.let(f"add nsw i64 {index}, {step}")
+        self._lines[place] = (
+            f"  {index} = phi i64 [ {start}, %{before} ], [ {following}, %{self._block} ]"
+        )
+        self.do(f"br label %{head}")
+        self.label(after)
+
+    def load(self, kind: str, pointer: str, align: int) -> str:
+        """What is stored at a pointer."""
+        return self.let(f"load {kind}, ptr {pointer}, align {align}")
+
+    def at(self, kind: str, pointer: str, index: str) -> str:
+        """The pointer to element `index`."""
+        return self.let(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {index}")
+
+    def splat(self, lanes: int, kind: str, value: str) -> str:
+        """A vector with the value in every lane."""
+        vector = f"<{lanes} x {kind}>"
+        first = self.let(f"insertelement {vector} poison, {kind} {value}, i64 0")
+        return self.let(
+            f"shufflevector {vector} {first}, {vector} poison, <{lanes} x i32> zeroinitializer"
+        )
+
+    def text(self) -> str:
+        """The function."""
+        return "\n".join([self._head, *self._lines, "}"])
+
+
+def module(functions: Sequence[Code]) -> str:
+    """A module of functions with what they declare."""
+    declared = sorted(set[str]().union(*[f.declarations for f in functions]))
+    return "\n".join([*declared, *[f.text() for f in functions], ATTRIBUTES, ""])

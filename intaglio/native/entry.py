@@ -1,0 +1,162 @@
+"""The way from Python into machine code: a built-in function that is written in LLVM.
+
+CPython calls it with an array of arguments (METH_FASTCALL); it checks that each is an
+ndarray whose elements lie in order, takes the pointers to the data from the objects, and
+runs the kernel. Nothing is allocated and no argument is parsed. What it relies on, the
+offsets inside of ndarrays and bytes, is verified on live objects when this module is
+imported; where it does not hold, `AVAILABLE` is false and kernels are called through ctypes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import sysconfig
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.native.code import Code
+
+# Offsets in PyObject, PyBytesObject and PyArrayObject.
+TYPE, BYTES, DATA, FLAGS = 8, 32, 16, 64
+# C_CONTIGUOUS | ALIGNED
+IN_ORDER = 0x0001 | 0x0100
+FASTCALL = 0x0080
+# Kernels with fewer elements than this are done before another thread could take the lock.
+RELEASE = 1 << 15
+
+
+class _Definition(ctypes.Structure):
+    """PyMethodDef."""
+
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    ]
+
+
+def _verified() -> bool:
+    """True if objects look as the entries expect."""
+    if sys.implementation.name != "cpython" or ctypes.sizeof(ctypes.c_void_p) != 8:
+        return False
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return False
+    word, number = ctypes.c_void_p.from_address, ctypes.c_int.from_address
+    for array in (
+        np.arange(3.0),
+        np.zeros((2, 3), "i4"),
+        np.arange(6)[::2],
+        np.zeros(()),
+    ):
+        at, flags = id(array), array.flags
+        if word(at + TYPE).value != id(np.ndarray):
+            return False
+        if word(at + DATA).value != array.ctypes.data:
+            return False
+        if (number(at + FLAGS).value & 1 == 1) != flags.c_contiguous:
+            return False
+        if (number(at + FLAGS).value & 0x100 == 0x100) != flags.aligned:
+            return False
+    text = b"offsets of bytes"
+    return ctypes.string_at(id(text) + BYTES, len(text)) == text
+
+
+AVAILABLE = _verified()
+
+_new_function = ctypes.pythonapi.PyCFunction_NewEx
+_new_function.restype = ctypes.py_object
+_new_function.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+
+
+def _symbol(name: str) -> int:
+    found = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
+    assert found
+    return found
+
+
+def write(kernel: str, inputs: int, outputs: int, first_dim: int) -> Code:
+    """Writes `kernel_entry`: arguments are the input arrays, then the output arrays.
+
+    Its `self` is a bytes object that holds the dims as int64. The kernel runs over all of
+    dim `first_dim`. Gives None, or NotImplemented if an argument is no array in order.
+    """
+    code = Code(f"{kernel}_entry", ["ptr %self", "ptr %args", "i64 %count"], "ptr")
+    ins = code.let(f"alloca ptr, i64 {max(inputs, 1)}")
+    outs = code.let(f"alloca ptr, i64 {outputs}")
+    for i in range(inputs + outputs):
+        given = code.load("ptr", code.at("ptr", "%args", str(i)), 8)
+        kind = code.load("ptr", code.at("i8", given, str(TYPE)), 8)
+        is_array = code.let(
+            f"icmp eq ptr {kind}, inttoptr (i64 {id(np.ndarray)} to ptr)"
+        )
+        _otherwise(code, is_array, NotImplemented)
+        flags = code.load("i32", code.at("i8", given, str(FLAGS)), 4)
+        order = code.let(f"and i32 {flags}, {IN_ORDER}")
+        _otherwise(code, code.let(f"icmp eq i32 {order}, {IN_ORDER}"), NotImplemented)
+        data = code.load("ptr", code.at("i8", given, str(DATA)), 8)
+        table, place = (ins, i) if i < inputs else (outs, i - inputs)
+        code.do(f"store ptr {data}, ptr {code.at('ptr', table, str(place))}, align 8")
+    dims = code.at("i8", "%self", str(BYTES))
+    count = code.load("i64", code.at("i64", dims, str(first_dim)), 8)
+    code.do(
+        f"call void @{kernel}(ptr {ins}, ptr {outs}, ptr {dims}, i64 0, i64 {count})"
+    )
+    _return(code, None)
+    return code
+
+
+def write_releasing(
+    kernel: str, inputs: int, outputs: int, first_dim: int
+) -> list[Code]:
+    """`write` for work that is long enough to let other threads run meanwhile."""
+    inner = Code(
+        f"{kernel}_released",
+        ["ptr %ins", "ptr %outs", "ptr %dims", "i64 %from", "i64 %to"],
+    )
+    save, restore = _symbol("PyEval_SaveThread"), _symbol("PyEval_RestoreThread")
+    state = inner.let(f"call ptr inttoptr (i64 {save} to ptr)()")
+    inner.do(f"call void @{kernel}(ptr %ins, ptr %outs, ptr %dims, i64 %from, i64 %to)")
+    inner.do(f"call void inttoptr (i64 {restore} to ptr)(ptr {state})")
+    inner.do("ret void")
+    return [inner, write(f"{kernel}_released", inputs, outputs, first_dim)]
+
+
+def _otherwise(code: Code, holds: str, answer: Any) -> None:
+    """Returns `answer` unless a condition holds."""
+    right, wrong = code.new_label("right"), code.new_label("wrong")
+    code.do(f"br i1 {holds}, label %{right}, label %{wrong}")
+    code.label(wrong)
+    _return(code, answer)
+    code.label(right)
+
+
+def _return(code: Code, answer: Any) -> None:
+    """Returns an object that lives for ever, with a reference of its own."""
+    pointer = f"inttoptr (i64 {id(answer)} to ptr)"
+    if sys.version_info < (3, 12):  # from 3.12 on these are not counted
+        count = code.load("i64", pointer, 8)
+        code.do(f"store i64 {code.let(f'add i64 {count}, 1')}, ptr {pointer}, align 8")
+    code.do(f"ret ptr {pointer}")
+
+
+class Entry:
+    """A compiled entry from which functions are made, one for each tuple of dims."""
+
+    def __init__(self, address: int, keep: Any) -> None:
+        self._definition = _Definition(b"kernel", address, FASTCALL, None)
+        self._keep = keep
+
+    def for_dims(self, dims: Sequence[int]) -> Callable[..., Any]:
+        """The built-in function that runs the kernel on arrays of these dims.
+
+        It must not outlive this object.
+        """
+        held = np.asarray(dims, np.int64).tobytes()
+        made: Callable[..., Any] = _new_function(
+            ctypes.addressof(self._definition), held, None
+        )
+        return made

@@ -1,0 +1,325 @@
+"""The builder of `scalar` rules that writes vector code: several vectors, step by step.
+
+A value is a group of vectors, and every step is written for all of them before the next:
+while one waits for its operand another is computed, which is what keeps the units of the
+processor busy through chains of dependent operations.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from intaglio.native.code import Code
+
+
+class Unsupported(Exception):
+    """The expression has a part that is not compiled (yet); the message names it."""
+
+
+class Kind(NamedTuple):
+    """A type of element: LLVM's name, bits, and what it is: f, i, u or b as in NumPy."""
+
+    llvm: str
+    bits: int
+    letter: str
+
+    @property
+    def memory(self) -> str:
+        """The type in memory: a bool is a byte there."""
+        return "i8" if self.letter == "b" else self.llvm
+
+    @property
+    def bytes(self) -> int:
+        """The size in memory."""
+        return max(self.bits, 8) // 8
+
+
+BOOL = Kind("i1", 1, "b")
+FLOAT, DOUBLE = Kind("float", 32, "f"), Kind("double", 64, "f")
+KINDS = {
+    np.dtype(bool): BOOL,
+    np.dtype("f4"): FLOAT,
+    np.dtype("f8"): DOUBLE,
+    **{
+        np.dtype(f"{letter}{bits // 8}"): Kind(f"i{bits}", bits, letter)
+        for bits in (8, 16, 32, 64)
+        for letter in "iu"
+    },
+}
+
+
+def kind_of(dtype: Any) -> Kind:
+    """The kind of a NumPy dtype. Raises Unsupported for others."""
+    try:
+        return KINDS[np.dtype(dtype)]
+    except KeyError:
+        raise Unsupported(f"elements of type {dtype}") from None
+
+
+class Lanes(NamedTuple):
+    """A value: a kind and the names of its vectors."""
+
+    kind: Kind
+    names: tuple[str, ...]
+
+
+def literal(value: Any, kind: Kind) -> str:
+    """A number as LLVM writes it."""
+    if kind.letter == "f":
+        number = float(np.float32(value)) if kind.bits == 32 else float(value)
+        return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
+    if kind.letter == "b":
+        return "true" if value else "false"
+    return str(int(value))
+
+
+class Builder:
+    """What a `scalar` rule calls: each method writes its instructions for every vector."""
+
+    def __init__(self, code: Code, lanes: int, vectors: int) -> None:
+        self.code = code
+        self.lanes = lanes
+        self.vectors = vectors
+
+    # -- writing -------------------------------------------------------------------
+
+    def vector(self, kind: Kind) -> str:
+        """The LLVM type of a vector of that kind."""
+        return f"<{self.lanes} x {kind.llvm}>"
+
+    def suffix(self, kind: Kind) -> str:
+        """How the names of intrinsics on such vectors end."""
+        letter = "f" if kind.letter == "f" else "i"
+        return f"v{self.lanes}{letter}{kind.bits}"
+
+    def each(self, kind: Kind, form: Callable[..., str], *operands: Lanes) -> Lanes:
+        """One instruction for every vector; `form` is given the operands' names."""
+        groups = zip(*[o.names for o in operands], strict=True)
+        return Lanes(kind, tuple([self.code.let(form(*g)) for g in groups]))
+
+    def intrinsic(self, name: str, *operands: Lanes, flag: str | None = None) -> Lanes:
+        """One of LLVM's functions on vectors of one kind."""
+        kind = operands[0].kind
+        vector = self.vector(kind)
+        full = f"llvm.{name}.{self.suffix(kind)}"
+        extra = [("i1", flag)] if flag is not None else []
+        made = [
+            self.code.call(vector, full, *[(vector, n) for n in group], *extra)
+            for group in zip(*[o.names for o in operands], strict=True)
+        ]
+        return Lanes(kind, tuple(made))
+
+    def constant(self, value: Any, kind: Kind) -> Lanes:
+        """The same number in every lane."""
+        text = f"splat ({kind.llvm} {literal(value, kind)})"
+        return Lanes(kind, (text,) * self.vectors)
+
+    def const(self, value: Any, like: Lanes) -> Lanes:
+        """A constant of the type of `like`."""
+        return self.constant(value, like.kind)
+
+    def _arithmetic(self, of_floats: str, of_integers: str, *operands: Lanes) -> Lanes:
+        kind = operands[0].kind
+        name = of_floats if kind.letter == "f" else of_integers
+        if not name or kind.letter == "b":
+            raise Unsupported(f"{of_floats} of {kind.llvm}")
+        vector = self.vector(kind)
+        return self.each(kind, lambda *n: f"{name} {vector} {', '.join(n)}", *operands)
+
+    # -- arithmetic ----------------------------------------------------------------
+
+    def add(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._arithmetic("fadd", "add", x, y)
+
+    def sub(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._arithmetic("fsub", "sub", x, y)
+
+    def mul(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._arithmetic("fmul", "mul", x, y)
+
+    def div(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._arithmetic("fdiv", "", x, y)
+
+    def square(self, x: Lanes) -> Lanes:
+        return self.mul(x, x)
+
+    def fma(self, x: Lanes, y: Lanes, z: Lanes) -> Lanes:
+        """x * y + z, rounded once. For approximations; rules of ops have no such step."""
+        return self.intrinsic("fma", x, y, z)
+
+    def neg(self, x: Lanes) -> Lanes:
+        if x.kind.letter == "f":
+            return self._arithmetic("fneg", "", x)
+        return self.sub(self.const(0, x), x)
+
+    def abs(self, x: Lanes) -> Lanes:
+        if x.kind.letter == "f":
+            return self.intrinsic("fabs", x)
+        return self.intrinsic("abs", x, flag="false") if x.kind.letter == "i" else x
+
+    def sqrt(self, x: Lanes) -> Lanes:
+        return self._floating("sqrt", x)
+
+    def floor(self, x: Lanes) -> Lanes:
+        return self._floating("floor", x)
+
+    def ceil(self, x: Lanes) -> Lanes:
+        return self._floating("ceil", x)
+
+    def rint(self, x: Lanes) -> Lanes:
+        return self._floating("roundeven", x)
+
+    def _floating(self, name: str, x: Lanes) -> Lanes:
+        if x.kind.letter != "f":
+            raise Unsupported(f"{name} of {x.kind.llvm}")
+        return self.intrinsic(name, x)
+
+    def maximum(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._extreme(self.gt, x, y)
+
+    def minimum(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._extreme(self.lt, x, y)
+
+    def _extreme(
+        self, better: Callable[[Lanes, Lanes], Lanes], x: Lanes, y: Lanes
+    ) -> Lanes:
+        chosen = self.select(better(x, y), x, y)
+        # A NaN in y is chosen already, for no comparison with it holds.
+        return self.select(self.isnan(x), x, chosen) if x.kind.letter == "f" else chosen
+
+    # -- questions -----------------------------------------------------------------
+
+    def _compare(self, of_floats: str, of_integers: str, x: Lanes, y: Lanes) -> Lanes:
+        kind = x.kind
+        test = of_integers
+        if of_integers not in ("eq", "ne"):
+            test = ("s" if kind.letter == "i" else "u") + of_integers
+        word = f"fcmp {of_floats}" if kind.letter == "f" else f"icmp {test}"
+        vector = self.vector(kind)
+        return self.each(BOOL, lambda a, b: f"{word} {vector} {a}, {b}", x, y)
+
+    def eq(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._compare("oeq", "eq", x, y)
+
+    def ne(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._compare("une", "ne", x, y)
+
+    def lt(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._compare("olt", "lt", x, y)
+
+    def le(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._compare("ole", "le", x, y)
+
+    def gt(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._compare("ogt", "gt", x, y)
+
+    def ge(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._compare("oge", "ge", x, y)
+
+    def isnan(self, x: Lanes) -> Lanes:
+        return self._compare("uno", "ne", x, x)
+
+    def isinf(self, x: Lanes) -> Lanes:
+        return self.eq(self.abs(x), self.const(np.inf, x))
+
+    def isfinite(self, x: Lanes) -> Lanes:
+        return self.lt(self.abs(x), self.const(np.inf, x))
+
+    # -- logic ---------------------------------------------------------------------
+
+    def _bitwise(self, name: str, x: Lanes, y: Lanes) -> Lanes:
+        if x.kind.letter == "f":
+            raise Unsupported(f"{name} of {x.kind.llvm}")
+        vector = self.vector(x.kind)
+        return self.each(x.kind, lambda a, b: f"{name} {vector} {a}, {b}", x, y)
+
+    def bit_and(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._bitwise("and", x, y)
+
+    def bit_or(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._bitwise("or", x, y)
+
+    def bit_xor(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._bitwise("xor", x, y)
+
+    def invert(self, x: Lanes) -> Lanes:
+        return self.bit_xor(x, self.constant(-1, x.kind))
+
+    logical_and = bit_and
+    logical_or = bit_or
+
+    def logical_not(self, x: Lanes) -> Lanes:
+        return self.bit_xor(x, self.const(True, x))
+
+    def select(self, condition: Lanes, x: Lanes, y: Lanes) -> Lanes:
+        test, vector = self.vector(BOOL), self.vector(x.kind)
+        return self.each(
+            x.kind,
+            lambda c, a, b: f"select {test} {c}, {vector} {a}, {vector} {b}",
+            condition, x, y,
+        )  # fmt: skip
+
+    # -- numbers of another type ---------------------------------------------------
+
+    def cast(self, x: Lanes, dtype: Any) -> Lanes:
+        """Numbers as another type. Floats to integers are left to NumPy, whose results
+        out of range are the processor's and LLVM's are nobody's."""
+        return self.converted(x, kind_of(dtype))
+
+    def converted(self, x: Lanes, to: Kind) -> Lanes:
+        """`cast` to a kind."""
+        kind = x.kind
+        if kind == to:
+            return x
+        if to.letter == "b":
+            return self.ne(x, self.const(0, x))
+        if to.letter == "f":
+            if kind.letter == "f":
+                word = "fpext" if to.bits > kind.bits else "fptrunc"
+            else:
+                word = "sitofp" if kind.letter == "i" else "uitofp"
+        elif kind.letter == "f":
+            raise Unsupported("floating-point numbers to integers")
+        elif to.bits == kind.bits:
+            return Lanes(to, x.names)
+        elif to.bits < kind.bits:
+            word = "trunc"
+        else:
+            word = "sext" if kind.letter == "i" else "zext"
+        vectors = f"{self.vector(kind)} {{}} to {self.vector(to)}"
+        return self.each(to, lambda a: f"{word} {vectors.format(a)}", x)
+
+    def bits(self, x: Lanes) -> Lanes:
+        """The bits of floating-point numbers as integers."""
+        return self._reread(x, Kind(f"i{x.kind.bits}", x.kind.bits, "i"))
+
+    def floats(self, x: Lanes) -> Lanes:
+        """The floating-point numbers with these bits."""
+        return self._reread(x, FLOAT if x.kind.bits == 32 else DOUBLE)
+
+    def _reread(self, x: Lanes, to: Kind) -> Lanes:
+        old, new = self.vector(x.kind), self.vector(to)
+        return self.each(to, lambda a: f"bitcast {old} {a} to {new}", x)
+
+    def shift_left(self, x: Lanes, places: int) -> Lanes:
+        """Integers times 2 ** places, wrapping around."""
+        return self._shift("shl", x, places)
+
+    def shift_right(self, x: Lanes, places: int) -> Lanes:
+        """Integers divided by 2 ** places, rounded down."""
+        return self._shift("ashr", x, places)
+
+    def _shift(self, word: str, x: Lanes, places: int) -> Lanes:
+        return self._bitwise(word, x, self.const(places, x))
+
+    def conj(self, x: Lanes) -> Lanes:
+        return x
+
+    real = conj
+
+    def __getattr__(self, name: str) -> Any:
+        raise Unsupported(name)

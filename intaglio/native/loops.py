@@ -1,0 +1,217 @@
+"""A graph of elementwise ops as one loop nest: every element is read once and written once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from intaglio.ir.graph import Graph, Node
+from intaglio.native import llvm
+from intaglio.native.code import Code
+from intaglio.native.functions import Functions
+from intaglio.native.lanes import BOOL, Builder, Kind, Lanes, Unsupported, kind_of
+
+
+class Pattern(NamedTuple):
+    """How the operands lie in the loop nest.
+
+    `rank` loops; for each input the loops in which it advances (in the others it stays:
+    it is broadcast). Outputs advance in all of them.
+    """
+
+    rank: int
+    moves: tuple[tuple[bool, ...], ...]
+
+
+def evaluate(s: Builder, graph: Graph, inputs: Sequence[Lanes]) -> list[Lanes]:
+    """Writes the graph's nodes with a builder. Raises Unsupported where a part has no code."""
+    values = {id(v): lanes for v, lanes in zip(graph.inputs, inputs, strict=True)}
+    for node in graph.nodes:
+        if id(node.outputs[0]) in values:
+            continue
+        if node.op.name == "Const":
+            value = node.attrs["value"]
+            made = s.constant(value.reshape(-1)[0], kind_of(value.dtype))
+        else:
+            made = apply(s, node, [values[id(v)] for v in node.inputs])
+        values[id(node.outputs[0])] = made
+    return [values[id(v)] for v in graph.outputs]
+
+
+def apply(s: Builder, node: Node, inputs: Sequence[Lanes]) -> Lanes:
+    """Writes one node by its op's `scalar` rule."""
+    op = node.op
+    rule = op.rules.get("scalar")
+    if rule is None:
+        raise Unsupported(op.name)
+    grouped = op.sig.group(list(inputs), node.attrs) if op.has_lists else inputs
+    known: dict[str, Any] = dict(zip(op.input_names, grouped, strict=True))
+    made: Lanes = rule(s=s, **known, **node.attrs)
+    wanted = kind_of(node.outputs[0].dtype.numpy)
+    if made.kind != wanted:
+        raise Unsupported(f"{op.name} with a result of {wanted.llvm}")
+    return made
+
+
+class LoopNest:
+    """Writes `void NAME(ptr inputs, ptr outputs, ptr dims, i64 from, i64 to)`.
+
+    `inputs` and `outputs` are arrays of pointers, `dims` the lengths of the loops; the
+    outermost loop goes from `from` to `to`, so that threads can share the work.
+    """
+
+    def __init__(self, graph: Graph, pattern: Pattern, name: str) -> None:
+        self.graph = graph
+        self.pattern = pattern
+        parameters = ["ptr %ins", "ptr %outs", "ptr %dims", "i64 %from", "i64 %to"]
+        self.code = Code(name, parameters)
+        self.kinds = [kind_of(v.dtype.numpy) for v in graph.inputs]
+        self.results = [kind_of(v.dtype.numpy) for v in graph.outputs]
+        widest = max([k.bytes for k in (*self.kinds, *self.results)])
+        self.lanes = llvm.WIDTH // widest
+        self.vectors = 4 if len(graph.nodes) > 2 else 2
+
+    def write(self) -> Code:
+        """The function."""
+        code = self.code
+        inputs = [self._pointer("%ins", i) for i in range(len(self.kinds))]
+        outputs = [self._pointer("%outs", i) for i in range(len(self.results))]
+        self.dims = [
+            code.load("i64", code.at("i64", "%dims", str(i)), 8)
+            for i in range(self.pattern.rank)
+        ]
+        every = (True,) * self.pattern.rank
+        moves = [*self.pattern.moves, *[every] * len(outputs)]
+        self._loops(0, [*inputs, *outputs], moves)
+        code.do("ret void")
+        return code
+
+    def _pointer(self, array: str, index: int) -> str:
+        return self.code.load("ptr", self.code.at("ptr", array, str(index)), 8)
+
+    def _loops(
+        self, level: int, pointers: list[str], moves: list[tuple[bool, ...]]
+    ) -> None:
+        if level == self.pattern.rank - 1:
+            self._innermost(pointers)
+            return
+        code = self.code
+        start, stop = ("%from", "%to") if level == 0 else ("0", self.dims[level])
+        kinds = [*self.kinds, *self.results]
+        strides = [self._stride(level, m) for m in moves]
+        with code.loop(start, stop) as index:
+            inner = [
+                code.at(
+                    kind.memory, pointer, code.let(f"mul nsw i64 {index}, {stride}")
+                )
+                if stride
+                else pointer
+                for kind, pointer, stride in zip(kinds, pointers, strides, strict=True)
+            ]
+            self._loops(level + 1, inner, moves)
+
+    def _stride(self, level: int, moves: tuple[bool, ...]) -> str:
+        """The elements that one step of a loop goes forward; nothing if it stays."""
+        if not moves[level]:
+            return ""
+        stride = "1"
+        for dim, advances in zip(
+            self.dims[level + 1 :], moves[level + 1 :], strict=True
+        ):
+            if advances:
+                stride = self.code.let(f"mul nsw i64 {stride}, {dim}")
+        return stride
+
+    def _innermost(self, pointers: list[str]) -> None:
+        code, rank = self.code, self.pattern.rank
+        start, stop = ("%from", "%to") if rank == 1 else ("0", self.dims[-1])
+        steady: dict[int, str] = {}
+        for i, kind in enumerate(self.kinds):
+            if not self.pattern.moves[i][-1]:
+                value = code.load(kind.memory, pointers[i], kind.bytes)
+                vector = code.splat(self.lanes, kind.memory, value)
+                steady[i] = self._from_memory(kind, vector, self.lanes)
+        block = self.lanes * self.vectors
+        count = code.let(f"sub i64 {stop}, {start}")
+        blocks = code.let(f"sdiv i64 {count}, {block}")
+        whole = code.let(f"mul nsw i64 {blocks}, {block}")
+        middle = code.let(f"add nsw i64 {start}, {whole}")
+        with code.loop(start, middle, block) as index:
+            self._body(
+                Functions(code, self.lanes, self.vectors), pointers, steady, index, ""
+            )
+        with code.loop(middle, stop, self.lanes) as index:
+            mask = code.call(
+                f"<{self.lanes} x i1>",
+                f"llvm.get.active.lane.mask.v{self.lanes}i1.i64",
+                ("i64", index), ("i64", stop),
+            )  # fmt: skip
+            self._body(Functions(code, self.lanes, 1), pointers, steady, index, mask)
+
+    def _body(
+        self,
+        s: Functions,
+        pointers: list[str],
+        steady: dict[int, str],
+        index: str,
+        mask: str,
+    ) -> None:
+        """Reads, computes and writes a group of vectors; with a mask the lanes it allows."""
+        inputs: list[Lanes] = []
+        for i, kind in enumerate(self.kinds):
+            if i in steady:
+                inputs.append(Lanes(kind, (steady[i],) * s.vectors))
+                continue
+            names = [
+                self._read(kind, p, mask)
+                for p in self._places(s, kind, pointers[i], index)
+            ]
+            inputs.append(Lanes(kind, tuple(names)))
+        results = evaluate(s, self.graph, inputs)
+        for kind, lanes, pointer in zip(
+            self.results, results, pointers[len(self.kinds) :], strict=True
+        ):
+            places = self._places(s, kind, pointer, index)
+            for place, name in zip(places, lanes.names, strict=True):
+                self._write(kind, place, name, mask)
+
+    def _places(self, s: Builder, kind: Kind, pointer: str, index: str) -> list[str]:
+        first = self.code.at(kind.memory, pointer, index)
+        return [
+            self.code.at(kind.memory, first, str(v * self.lanes)) if v else first
+            for v in range(s.vectors)
+        ]
+
+    def _read(self, kind: Kind, place: str, mask: str) -> str:
+        vector = f"<{self.lanes} x {kind.memory}>"
+        if not mask:
+            return self._from_memory(
+                kind, self.code.load(vector, place, kind.bytes), self.lanes
+            )
+        value = self.code.call(
+            vector, f"llvm.masked.load.{_suffix(kind, self.lanes)}.p0",
+            (f"ptr align {kind.bytes}", place), (f"<{self.lanes} x i1>", mask), (vector, "zeroinitializer"),
+        )  # fmt: skip
+        return self._from_memory(kind, value, self.lanes)
+
+    def _from_memory(self, kind: Kind, vector: str, lanes: int) -> str:
+        if kind != BOOL:
+            return vector
+        return self.code.let(f"icmp ne <{lanes} x i8> {vector}, zeroinitializer")
+
+    def _write(self, kind: Kind, place: str, name: str, mask: str) -> None:
+        vector = f"<{self.lanes} x {kind.memory}>"
+        if kind == BOOL:
+            name = self.code.let(f"zext <{self.lanes} x i1> {name} to {vector}")
+        if not mask:
+            self.code.do(f"store {vector} {name}, ptr {place}, align {kind.bytes}")
+            return
+        self.code.call(
+            "void", f"llvm.masked.store.{_suffix(kind, self.lanes)}.p0",
+            (vector, name), (f"ptr align {kind.bytes}", place), (f"<{self.lanes} x i1>", mask),
+        )  # fmt: skip
+
+
+def _suffix(kind: Kind, lanes: int) -> str:
+    letter = "f" if kind.letter == "f" else "i"
+    return f"v{lanes}{letter}{kind.bytes * 8}"

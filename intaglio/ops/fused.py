@@ -1,0 +1,25 @@
+"""Several ops as one, for a compiler."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from intaglio.op.op import Op, op
+
+
+@op
+class _FusedElementwise(Op):
+    """outputs = body(inputs), where `body` has elementwise ops only and its outputs one shape.
+
+    Compilers make it; the service `native` carries it out, by the interpreter if there is
+    no compiler.
+    """
+
+    signature = "inputs: *Tin; body: func, Tout: list(type) -> outputs: *Tout"
+    differentiable = False
+
+    def infer(self, inputs, body: Any, Tout) -> Any:
+        return [list(body.output_specs)]
+
+    def kernel(self, inputs, native):
+        return native(inputs)

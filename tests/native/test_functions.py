@@ -1,0 +1,84 @@
+"""The compiled functions against wider arithmetic, over the whole range of their arguments."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.native.vectors import compiled
+
+NAMES = ("exp", "expm1", "tanh", "log", "log1p")
+SPECIAL = [
+    0.0,
+    -0.0,
+    np.inf,
+    -np.inf,
+    np.nan,
+    1.0,
+    -1.0,
+    5e-324,
+    -5e-324,
+    1e-310,
+    1e300,
+]
+
+
+def arguments(dtype):
+    """Numbers of every size, and many of those that are met."""
+    rng = np.random.default_rng(7)
+    whole = {"float32": np.uint32, "float64": np.uint64}[dtype]
+    anything = rng.integers(0, np.iinfo(whole).max, 400_000, dtype=whole, endpoint=True)
+    with np.errstate(over="ignore"):
+        special = np.array(SPECIAL).astype(dtype)
+    return np.concatenate(
+        [
+            anything.view(dtype),
+            rng.normal(size=100_000).astype(dtype),
+            rng.uniform(-110 if dtype == "float32" else -750, 720, 100_000).astype(
+                dtype
+            ),
+            (1 + rng.normal(size=50_000) * 1e-3).astype(dtype),
+            special,
+        ]
+    )
+
+
+def units_off(got, exact):
+    """The distance to the exact result in units in the last place; 0 where both are infinite or NaN."""
+    dtype = got.dtype
+    with np.errstate(over="ignore"):
+        right = exact.astype(dtype)
+    finite = np.isfinite(right)
+    np.testing.assert_array_equal(np.isnan(got), np.isnan(right))
+    np.testing.assert_array_equal(got[~finite], right[~finite])
+    spacing = np.spacing(np.abs(right[finite])).astype(exact.dtype)
+    return np.abs(got[finite].astype(exact.dtype) - exact[finite]) / spacing
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", NAMES)
+def test_at_most_two_units_in_the_last_place(name, dtype):
+    x = arguments(dtype)
+    wide = np.float64 if dtype == "float32" else np.longdouble
+    if np.finfo(wide).nmant < np.finfo(dtype).nmant + 8:
+        pytest.skip("long double is no wider than double here")
+    with np.errstate(all="ignore"):
+        exact = getattr(np, name)(x.astype(wide))
+    got = compiled(name, dtype)(x)
+    assert units_off(got, exact).max() <= 2.0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", ["expm1", "tanh", "log1p"])
+def test_zero_keeps_its_sign(name, dtype):
+    got = compiled(name, dtype)(np.array([0.0, -0.0], dtype))
+    assert got.tolist() == [0.0, 0.0]
+    assert np.signbit(got).tolist() == [False, True]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_interleaving_does_not_change_a_bit(name):
+    x = np.random.default_rng(3).normal(size=4096).astype("float32")
+    np.testing.assert_array_equal(
+        compiled(name, "float32")(x), compiled(name, "float32", 4)(x)
+    )

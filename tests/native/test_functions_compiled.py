@@ -1,0 +1,77 @@
+"""`tf.function(jit_compile=True)`: the same results, from machine code where there is some."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+
+from intaglio import tf
+from intaglio.native import pipeline
+
+
+def test_a_compiled_function_gives_what_the_eager_one_gives():
+    def step(x, w):
+        h = tf.nn.relu(tf.matmul(x, w) - 0.5)
+        return tf.reduce_sum(tf.sigmoid(h) * h, axis=-1)
+
+    compiled = tf.function(step, jit_compile=True)
+    for rows in (1, 5, 32):
+        x = tf.random.stateless_normal([rows, 16], [1, rows])
+        w = tf.random.stateless_normal([16, 8], [2, 3])
+        np.testing.assert_allclose(compiled(x, w), step(x, w), rtol=2e-6)
+
+
+def test_the_first_call_is_compiled_already(monkeypatch):
+    made = []
+    whole = pipeline.FusedKernel
+    monkeypatch.setattr(pipeline, "FusedKernel", lambda g: made.append(g) or whole(g))
+    tf.function(lambda x: tf.exp(x) * 2.0, jit_compile=True)(tf.ones([3]))
+    assert len(made) == 1
+
+
+def test_a_training_step_with_its_gradients_and_variables():
+    def trained(jit):
+        w = tf.Variable(tf.ones([4]))
+
+        @tf.function(jit_compile=jit)
+        def step(x, y):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(tf.square(tf.tanh(w * x) - y))
+            w.assign_sub(0.1 * tape.gradient(loss, w))
+            return loss
+
+        x = tf.constant([0.5, -1.0, 2.0, 0.25])
+        losses = [step(x, tf.sin(x)).numpy() for _ in range(20)]
+        return losses, w.numpy()
+
+    for got, wanted in zip(trained(True), trained(None), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-5)
+
+
+def test_conditions_and_loops_stay_as_they_are():
+    @tf.function(jit_compile=True)
+    def collatz(n):
+        steps = 0
+        while n > 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            steps += 1
+        return steps
+
+    assert collatz(tf.constant(27)).numpy() == 111
+
+
+def test_without_llvmlite_functions_are_interpreted_and_the_log_says_so_once():
+    program = (
+        "import sys; sys.modules['llvmlite'] = None\n"
+        "from intaglio import tf\n"
+        "for _ in range(2):\n"
+        "    f = tf.function(lambda x: tf.exp(x) * 2.0, jit_compile=True)\n"
+        "    print(f(tf.zeros([2])).numpy())\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert run.stdout == "[2. 2.]\n[2. 2.]\n"
+    assert run.stderr.count("pip install 'intaglio[jit]'") == 1
