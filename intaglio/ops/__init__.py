@@ -150,5 +150,9 @@ raw.expect(
         "special_integrals": "Dawsn Expint FresnelCos FresnelSin Spence",
         "image_crop": "CropAndResize CropAndResizeGradBoxes CropAndResizeGradImage ExtractGlimpse ExtractGlimpseV2",
         "image_color": "AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV",
+        "image_patches": "ExtractImagePatches ExtractVolumePatches",
+        "image_drawing": "DrawBoundingBoxes DrawBoundingBoxesV2",
+        "image_suppression": "CombinedNonMaxSuppression NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps",
+        "image_box_sampling": "SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 StatelessSampleDistortedBoundingBox",
     },
 )
