@@ -16,6 +16,8 @@ _POLYNOMIAL = 0x82F63B78
 _MASK_DELTA = 0xA282EAD8
 _LANES = 2048  # data shorter than a few bytes a lane is done byte by byte
 _SHORT = 1 << 14
+_PIECE = 64  # bytes of the pieces into which parts are cut that are done together
+_TOGETHER = 1 << 20  # bytes done together
 
 
 def _byte_table() -> list[int]:
@@ -53,9 +55,64 @@ def crc32c(data: bytes | memoryview) -> int:
     return extend(0, data)
 
 
+def crc32c_of_each(data: bytes, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """The checksums (uint32) of many parts of `data`, computed side by side.
+
+    Zeros in front change nothing if the checksum begins with zero, and it does once the
+    first four bytes are inverted. So parts of like lengths fill the rows of a table from
+    the right, and all pieces of all rows are one column of the computation.
+    """
+    result = np.empty(len(starts), np.uint32)
+    octets = np.frombuffer(data, np.uint8)
+    pieces = np.maximum(-(-lengths // _PIECE), 1)
+    sizes = 1 << np.ceil(np.log2(pieces)).astype(np.int64)
+    for size in np.unique(sizes).tolist():
+        (chosen,) = np.nonzero(sizes == size)
+        step = max(_TOGETHER // (size * _PIECE), 1)
+        for at in range(0, len(chosen), step):
+            some = chosen[at : at + step]
+            result[some] = _of_rows(octets, starts[some], lengths[some], size)
+    for i in np.nonzero(lengths < 4)[0]:
+        start = int(starts[i])
+        result[i] = crc32c(data[start : start + int(lengths[i])])
+    return result
+
+
+def _of_rows(
+    octets: np.ndarray, starts: np.ndarray, lengths: np.ndarray, pieces: int
+) -> np.ndarray:
+    width = pieces * _PIECE
+    table = np.zeros((len(starts), width), np.uint8)
+    length = int(lengths[0])
+    if (lengths == length).all():
+        apart = np.diff(starts)
+        if len(starts) > 1 and (apart == apart[0]).all():
+            rows = np.lib.stride_tricks.as_strided(
+                octets[int(starts[0]) :], (len(starts), length), (int(apart[0]), 1)
+            )
+            table[:, width - length :] = rows
+        else:
+            table[:, width - length :] = octets[starts[:, None] + np.arange(length)]
+        if length >= 4:
+            table[:, width - length : width - length + 4] ^= 0xFF
+    else:
+        for row, start, size in zip(
+            table, starts.tolist(), lengths.tolist(), strict=True
+        ):
+            row[width - size :] = octets[start : start + size]
+            row[width - size : width - size + 4] ^= 0xFF
+    columns = np.ascontiguousarray(table.view("<u2").reshape(-1, _PIECE // 2).T)
+    return _joined(_columns(columns, 0), _PIECE, len(starts)) ^ np.uint32(0xFFFFFFFF)
+
+
 def masked(crc: int) -> int:
     """The form in which checksums are stored, so that they can be checksummed themselves."""
     return ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF
+
+
+def masked_all(crc: np.ndarray) -> np.ndarray:
+    """The stored forms of checksums (uint32)."""
+    return (crc >> np.uint32(15) | crc << np.uint32(17)) + np.uint32(_MASK_DELTA)
 
 
 def _short(crc: int, data: Iterable[int]) -> int:
@@ -68,14 +125,23 @@ def _short(crc: int, data: Iterable[int]) -> int:
 
 def _side_by_side(pairs: np.ndarray) -> int:
     """The checksum of data that divides into `_LANES` equal lanes of byte pairs."""
-    table = _pair_table()
     columns = np.ascontiguousarray(pairs.reshape(_LANES, -1).T)
-    crc = np.full(_LANES, 0xFFFFFFFF, np.uint32)
+    crc = ~_columns(columns, 0xFFFFFFFF)
+    return int(_joined(crc, columns.shape[0] * 2, 1)[0])
+
+
+def _columns(columns: np.ndarray, first: int) -> np.ndarray:
+    """The checksum that begins with `first` of what stands in each place of the columns."""
+    table = _pair_table()
+    crc = np.full(columns.shape[1], first, np.uint32)
     for column in columns:
         crc = table[(crc ^ column) & 0xFFFF] ^ (crc >> np.uint32(16))
-    crc = ~crc
-    length = columns.shape[0] * 2
-    while len(crc) > 1:
+    return crc
+
+
+def _joined(crc: np.ndarray, length: int, count: int) -> np.ndarray:
+    """`count` checksums of neighbouring parts of `length` bytes, joined two by two."""
+    while len(crc) > count:
         tables = _move_tables(length)
         left = crc[0::2]
         moved = tables[0][left & 0xFF]
@@ -83,7 +149,7 @@ def _side_by_side(pairs: np.ndarray) -> int:
             moved = moved ^ tables[i][(left >> np.uint32(8 * i)) & 0xFF]
         crc = moved ^ crc[1::2]
         length *= 2
-    return int(crc[0])
+    return crc
 
 
 def _moved(crc: int, length: int) -> int:

@@ -9,20 +9,23 @@ raw.expect(
     __name__,
     {
         "batching": "BatchDatasetV2 ParallelBatchDataset PaddedBatchDatasetV2 UnbatchDataset WindowDataset",
+        "caching": "CacheDataset",
+        "checking": "UniqueDataset IgnoreErrorsDataset AssertCardinalityDataset OptionsDataset",
         "files": "TextLineDataset TFRecordDataset FixedLengthRecordDatasetV2 MatchingFiles",
+        "flattening": "FlatMapDataset InterleaveDataset ParallelInterleaveDatasetV4",
         "functional": """
             PrefetchDataset MapDataset ParallelMapDatasetV2 FilterDataset TakeWhileDataset ScanDataset
-            ReduceDataset FlatMapDataset InterleaveDataset ParallelInterleaveDatasetV4 GroupByWindowDataset
+            ReduceDataset
         """,
+        "grouping": "GroupByWindowDataset GroupByReducerDataset",
         "iterators": """
             AnonymousIteratorV3 MakeIterator IteratorGetNext IteratorHasNext IteratorGetNextAsOptional
             OptionalFromValue OptionalNone OptionalHasValue OptionalGetValue DatasetToSingleElement
             DatasetCardinality
         """,
         "rearranging": """
-            RepeatDataset TakeDataset SkipDataset ShardDataset ShuffleDatasetV3 CacheDataset ConcatenateDataset
-            ZipDataset DirectedInterleaveDataset UniqueDataset IgnoreErrorsDataset AssertCardinalityDataset
-            OptionsDataset
+            RepeatDataset TakeDataset SkipDataset ShardDataset ShuffleDatasetV3 ConcatenateDataset
+            ZipDataset DirectedInterleaveDataset
         """,
         "seeds": "AnonymousSeedGenerator",
         "sources": "TensorDataset TensorSliceDataset RangeDataset RandomDatasetV2 PythonGeneratorDataset",

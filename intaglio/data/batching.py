@@ -8,17 +8,20 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import errors
-from intaglio.data.rearranging import Transformation
+from intaglio.data.positions import elements_of, held, of_elements
+from intaglio.data.sources import Rows
 from intaglio.data.stage import (
     OUTPUTS,
     UNKNOWN,
     Advance,
+    DatasetOp,
     Element,
     Root,
     Stage,
     demand,
     divided,
     exhausted,
+    in_sequence,
 )
 from intaglio.op.op import op
 
@@ -81,11 +84,23 @@ def _batches(
         source = dataset.open(root)
         return lambda: together(gathered(source, size, drop))
 
-    return Stage(name, divided(dataset.cardinality, size, drop), open)
+    known = dataset.cardinality
+    at = dataset.at and _batch_at(dataset.at, known, size, together)
+    return Stage(name, divided(known, size, drop), open, at)
+
+
+def _batch_at(
+    at: Callable[[int], Element], count: int, size: int, together: Any
+) -> Callable[[int], Element]:
+    def there(index: int) -> Element:
+        last = (index + 1) * size if count < 0 else min((index + 1) * size, count)
+        return together([at(i) for i in range(index * size, last)])
+
+    return there
 
 
 @op
-class BatchDatasetV2(Transformation):
+class BatchDatasetV2(DatasetOp):
     """`batch_size` elements stacked into one."""
 
     signature = (
@@ -98,7 +113,7 @@ class BatchDatasetV2(Transformation):
 
 
 @op
-class ParallelBatchDataset(Transformation):
+class ParallelBatchDataset(DatasetOp):
     """`batch_size` elements stacked into one."""
 
     signature = (
@@ -113,7 +128,7 @@ class ParallelBatchDataset(Transformation):
 
 
 @op
-class PaddedBatchDatasetV2(Transformation):
+class PaddedBatchDatasetV2(DatasetOp):
     """Elements of different shapes, padded to one shape and stacked."""
 
     signature = (
@@ -169,45 +184,56 @@ def _padded(parts: Sequence[Any], wanted: list[int], value: Any) -> Any:
 
 
 @op
-class UnbatchDataset(Transformation):
+class UnbatchDataset(DatasetOp):
     """The slices of each element along the first dimension."""
 
     signature = f"input_dataset: variant; {OUTPUTS} -> handle: variant"
 
     def kernel(self, input_dataset):
-        return Stage("Unbatch", UNKNOWN, lambda root: _slices(input_dataset.open(root)))
+        return Stage("Unbatch", UNKNOWN, lambda root: _slices(input_dataset, root))
 
 
-def _slices(source: Advance) -> Advance:
+def _slices(stage: Stage, root: Root) -> Advance:
+    source = stage.open(root)
     rows: Advance = exhausted
+    whole: Element = ()
+    place: Root | None = None
+
+    def enter(element: Element) -> None:
+        nonlocal rows, whole, place
+        place = Root()
+        rows, whole = _rows_of(element, place), element
 
     def advance() -> Element:
-        nonlocal rows
         while True:
             try:
                 return rows()
             except StopIteration:
-                rows = _rows_of(source())
+                enter(source())
 
+    def restore(position: Any) -> None:
+        if position is not None:
+            element, within = position
+            enter(tuple(element))
+            if place is not None:
+                place.restore(within)
+
+    root.keep(lambda: place and [list(whole), place.save()], restore)
     return advance
 
 
-def _rows_of(element: Element) -> Advance:
+def _rows_of(element: Element, root: Root) -> Advance:
     counts = {len(c) for c in element}
     if len(counts) != 1:
         raise errors.invalid_argument(
             "Input element must have the same batch size in each component. "
             f"Sizes are {sorted(counts)}"
         )
-    rows = [
-        list(c) if c.dtype != object else [c[i, ...] for i in range(len(c))]
-        for c in element
-    ]
-    return zip(*rows, strict=True).__next__
+    return in_sequence(root, [c if c.dtype != object else Rows(c) for c in element])
 
 
 @op
-class WindowDataset(Transformation):
+class WindowDataset(DatasetOp):
     """Datasets of `size` elements each, that begin `shift` elements apart."""
 
     signature = (
@@ -227,21 +253,22 @@ class WindowDataset(Transformation):
         return Stage(
             "Window",
             known,
-            lambda root: _windows(input_dataset.open(root), n, step, apart, drop),
+            lambda root: _windows(input_dataset, root, n, step, apart, drop),
         )
 
 
 def _windows(
-    source: Advance, size: int, shift: int, stride: int, drop: bool
+    stage: Stage, root: Root, size: int, shift: int, stride: int, drop: bool
 ) -> Advance:
+    source = stage.open(root)
     span = (size - 1) * stride + 1
-    held: list[Element] = []
+    waiting: list[Element] = []
     skip = 0
     ended = False
 
     def advance() -> Element:
         nonlocal skip, ended
-        while not ended and (skip or len(held) < span):
+        while not ended and (skip or len(waiting) < span):
             try:
                 element = source()
             except StopIteration:
@@ -250,16 +277,19 @@ def _windows(
             if skip:
                 skip -= 1
             else:
-                held.append(element)
-        if not held or (drop and len(held) < span):
+                waiting.append(element)
+        if not waiting or (drop and len(waiting) < span):
             raise StopIteration
-        window = held[:span:stride]
-        skip = max(shift - len(held), 0)
-        del held[:shift]
-        return tuple([_window(part) for part in zip(*window, strict=True)])
+        window = waiting[:span:stride]
+        skip = max(shift - len(waiting), 0)
+        del waiting[:shift]
+        columns = zip(*window, strict=True)
+        return tuple([held([(c,) for c in column]) for column in columns])
 
+    def restore(position: Any) -> None:
+        nonlocal skip, ended
+        before, skip, ended = position
+        waiting[:] = elements_of(before)
+
+    root.keep(lambda: [of_elements(waiting), skip, ended], restore)
     return advance
-
-
-def _window(parts: tuple[Any, ...]) -> Stage:
-    return Stage("Window", len(parts), lambda root: zip(parts, strict=True).__next__)

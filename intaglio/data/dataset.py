@@ -99,7 +99,7 @@ class Dataset(CompositeTensor):
             raise RuntimeError(
                 "`tf.data.Dataset.as_numpy_iterator()` is only supported in eager mode."
             )
-        return NumpyIterator(iter(self))
+        return NumpyIterator(self)
 
     def __autograph_for__(
         self,

@@ -7,26 +7,19 @@ https://www.tensorflow.org/api_docs/python/tf/data/TFRecordDataset.
 from __future__ import annotations
 
 import glob
-import gzip
-import io
 import os
-import struct
-import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from intaglio.base import errors
-from intaglio.base.crc32c import crc32c, masked
 from intaglio.base.dtypes import string
+from intaglio.data.record_files import opened, records
 from intaglio.data.sources import Source
 from intaglio.data.stage import UNKNOWN, Advance, Element, Root, Stage, exhausted
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
-
-_LENGTH = struct.Struct("<QI")
-_CHECK = struct.Struct("<I")
 
 
 def text_array(value: bytes) -> Any:
@@ -36,30 +29,6 @@ def text_array(value: bytes) -> Any:
     return array
 
 
-def opened(name: bytes, compression: bytes) -> Any:
-    """The file, decompressed. Raises NotFoundError, or InvalidArgumentError for a bad type."""
-    path = os.fsdecode(name)
-    try:
-        if compression == b"":
-            return open(path, "rb")
-        if compression == b"GZIP":
-            return gzip.open(path, "rb")
-        if compression == b"ZLIB":
-            with open(path, "rb") as f:
-                return io.BytesIO(zlib.decompress(f.read()))
-    except FileNotFoundError:
-        raise errors.NotFoundError(
-            None, None, f"{path}; No such file or directory"
-        ) from None
-    except IsADirectoryError:
-        raise errors.FailedPreconditionError(
-            None, None, f"{path}; Is a directory"
-        ) from None
-    except OSError as e:
-        raise errors.PermissionDeniedError(None, None, f"{path}; {e.strerror}") from e
-    raise errors.invalid_argument("Unsupported compression_type.")
-
-
 def _over(
     filenames: Any, read: Callable[[bytes], Iterator[Element]]
 ) -> Callable[[Root], Advance]:
@@ -67,20 +36,36 @@ def _over(
     names = [bytes(n) for n in np.asarray(filenames, object).ravel()]
 
     def open(root: Root) -> Advance:
-        remaining = iter(names)
+        number = -1  # of the file that is open
+        count = 0  # of the elements that it has given
         current: Advance = exhausted
 
         def advance() -> Element:
-            nonlocal current
+            nonlocal number, count, current
             while True:
                 try:
-                    return current()
+                    element = current()
+                    count += 1
+                    return element
                 except StopIteration:
-                    current = read(next(remaining)).__next__
+                    current, count = exhausted, 0
+                    if number + 1 >= len(names):
+                        raise
+                    number += 1
+                    current = read(names[number]).__next__
                 except Exception:
                     current = exhausted
                     raise
 
+        def restore(position: Any) -> None:
+            nonlocal number, count, current
+            number, count, ended = position
+            if not ended:
+                current = read(names[number]).__next__
+                for _ in range(count):
+                    current()
+
+        root.keep(lambda: [number, count, current is exhausted], restore)
         return advance
 
     return open
@@ -96,10 +81,10 @@ class TextLineDataset(Source):
     )
 
     def kernel(self, filenames, compression_type):
-        compression = compression_type[()]
+        compression = compression_type[()].decode()
 
         def read(name: bytes) -> Iterator[Element]:
-            with opened(name, compression) as f:
+            with opened(os.fsdecode(name), compression) as f:
                 for line in f:
                     yield (text_array(line.removesuffix(b"\n").removesuffix(b"\r")),)
 
@@ -113,44 +98,14 @@ class TFRecordDataset(Source):
     signature = TextLineDataset.signature
 
     def kernel(self, filenames, compression_type):
-        compression = compression_type[()]
+        compression = compression_type[()].decode()
 
         def read(name: bytes) -> Iterator[Element]:
-            with opened(name, compression) as f:
+            with opened(os.fsdecode(name), compression) as f:
                 for record in records(f):
                     yield (text_array(record),)
 
         return Stage("TFRecord", UNKNOWN, _over(filenames, read))
-
-
-def records(file: Any) -> Iterator[bytes]:
-    """The records in an open file. Raises DataLossError for a bad one."""
-    offset = 0
-    while True:
-        head = file.read(_LENGTH.size)
-        if not head:
-            return
-        if len(head) < _LENGTH.size:
-            raise errors.DataLossError(None, None, f"truncated record at {offset}")
-        length, check = _LENGTH.unpack(head)
-        if masked(crc32c(head[:8])) != check:
-            raise errors.DataLossError(
-                None,
-                None,
-                f"corrupted record at {offset} (Is this even a TFRecord file?)",
-            )
-        body = file.read(length + _CHECK.size)
-        if len(body) < length + _CHECK.size:
-            raise errors.DataLossError(
-                None,
-                None,
-                f"truncated record at {offset}' failed with Read less bytes than requested",
-            )
-        record = body[:length]
-        if masked(crc32c(record)) != _CHECK.unpack(body[length:])[0]:
-            raise errors.DataLossError(None, None, f"corrupted record at {offset}")
-        yield record
-        offset += _LENGTH.size + length + _CHECK.size
 
 
 @op
@@ -166,11 +121,11 @@ class FixedLengthRecordDatasetV2(Source):
     def kernel(
         self, filenames, header_bytes, record_bytes, footer_bytes, compression_type
     ):
-        compression = compression_type[()]
+        compression = compression_type[()].decode()
         head, size, foot = int(header_bytes), int(record_bytes), int(footer_bytes)
 
         def read(name: bytes) -> Iterator[Element]:
-            with opened(name, compression) as f:
+            with opened(os.fsdecode(name), compression) as f:
                 data = f.read()
             body = data[head : len(data) - foot]
             if len(body) % size:

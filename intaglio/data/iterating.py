@@ -6,16 +6,19 @@ https://www.tensorflow.org/api_docs/python/tf/experimental/Optional.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from intaglio.autograph import loops
 from intaglio.base import errors
 from intaglio.base.composite import CompositeTensor
-from intaglio.data import element
+from intaglio.base.dtypes import string
+from intaglio.data import element, serializing
 from intaglio.data.iterators import IteratorResource
 from intaglio.data.specs import IteratorSpec, OptionalSpec
-from intaglio.op import door, raw
+from intaglio.op import convert, door, raw
 from intaglio.op.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.runtime.resources import DEVICE
@@ -80,6 +83,41 @@ class Iterator(CompositeTensor):
             self.handle_tensor, **element.output_attrs(self._element_spec)
         )
         return element.packed(self._element_spec, tensors)
+
+    # -- positions -----------------------------------------------------------------------
+
+    def _save(self) -> Any:
+        """The position as a string tensor."""
+        state = serializing.to_bytes(self._own_resource().save())
+        return convert.to_tensor(state, string)
+
+    def _restore(self, state: Any) -> None:
+        """Goes to a position that `_save` gave, of an iterator over an equal dataset."""
+        data = np.asarray(state).item()
+        self._own_resource().restore(serializing.from_bytes(data))
+
+    def _own_resource(self) -> IteratorResource:
+        if self._resource is None:
+            raise ValueError("The position of an iterator of a graph is not known.")
+        return self._resource
+
+    def _checkpoint_values(self) -> dict[str, Any]:
+        """What a checkpoint keeps of the iterator."""
+        state = np.empty((), object)
+        state[()] = serializing.to_bytes(self._own_resource().save())
+        return {"ITERATOR_STATE": state}
+
+    def _restore_checkpoint_values(self, values: Mapping[str, Any]) -> None:
+        state = values["ITERATOR_STATE"].item()
+        self._own_resource().restore(serializing.from_bytes(state))
+
+    def _trackable_children(self, save_type: str = "checkpoint") -> dict[str, Any]:
+        return {}
+
+    def __reduce__(self) -> Any:
+        resource = self._own_resource()
+        parts = [resource.stage, resource.save()]
+        return _unpickled, (serializing.to_bytes(parts), self._element_spec)
 
     def get_next_as_optional(self) -> Optional:
         """The next element as an optional, empty after the last."""
@@ -175,8 +213,8 @@ class Optional(CompositeTensor):
 class NumpyIterator:
     """The elements of a dataset with arrays in the place of tensors."""
 
-    def __init__(self, iterator: Iterator) -> None:
-        self._iterator = iterator
+    def __init__(self, dataset: Any) -> None:
+        self._iterator: Iterator = dataset.__iter__()
 
     def __iter__(self) -> NumpyIterator:
         return self
@@ -187,6 +225,26 @@ class NumpyIterator:
     def next(self) -> Any:
         """The next element."""
         return self.__next__()
+
+    def save(self) -> Any:
+        """The position as a string tensor."""
+        return self._iterator._save()
+
+    def restore(self, state: Any) -> None:
+        """Goes to a position that `save` gave."""
+        self._iterator._restore(state)
+
+    def __repr__(self) -> str:
+        return f"NumpyIterator(iterator={self._iterator!r})"
+
+
+def _unpickled(data: bytes, element_spec: Any) -> Iterator:
+    """The iterator that was pickled, at its position."""
+    stage, position = serializing.from_bytes(data)
+    resource = IteratorResource()
+    resource.begin(stage)
+    resource.restore(position)
+    return Iterator(from_array(resource), element_spec)
 
 
 def begin(dataset: Any) -> Iterator:

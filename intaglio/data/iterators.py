@@ -27,7 +27,9 @@ END = "End of sequence"
 class IteratorResource:
     """The value behind an iterator's handle: an open stage and an element looked at early."""
 
-    __slots__ = ("__weakref__", "_advance", "_ahead", "_checked", "_lock", "count")
+    __slots__ = (
+        "__weakref__", "_advance", "_ahead", "_checked", "_lock", "_root", "count", "stage",
+    )  # fmt: skip
 
     dtype = RESOURCE_MARKER
     shape: tuple[int, ...] = ()
@@ -40,13 +42,41 @@ class IteratorResource:
         self._ahead: Element | None = None
         self._checked: Any = None  # the types that an element had
         self._lock = threading.Lock()
+        self._root = Root()
+        self.stage: Stage | None = None
         self.count = 0
 
     def begin(self, stage: Stage) -> None:
         """Starts at the first element of the stage."""
         with self._lock:
-            self._advance, self._ahead, self.count = stage.open(Root()), None, 0
-            self._checked = None
+            self._begin(stage)
+
+    def _begin(self, stage: Stage) -> None:
+        self._root = Root()
+        self._advance, self._ahead, self.count = stage.open(self._root), None, 0
+        self.stage = stage
+        self._checked = None
+
+    def save(self) -> Any:
+        """The position as a plain value."""
+        with self._lock:
+            ahead = None if self._ahead is None else list(self._ahead)
+            return [self.count, ahead, self._root.save()]
+
+    def restore(self, position: Any) -> None:
+        """Goes to a position of an iterator over an equal dataset.
+
+        Raises FailedPreconditionError if the iterator has no dataset.
+        """
+        with self._lock:
+            if self.stage is None:
+                raise errors.FailedPreconditionError(
+                    None, None, "the iterator has no dataset: initialize it first"
+                )
+            self._begin(self.stage)
+            count, ahead, inner = position
+            self._root.restore(inner)
+            self.count, self._ahead = count, None if ahead is None else tuple(ahead)
 
     def next(self) -> Element:
         """The next element. Raises StopIteration at the end."""
@@ -269,7 +299,8 @@ class DatasetToSingleElement(IteratorOp):
         return [component_specs(output_types, output_shapes)]
 
     def kernel(self, dataset, output_types):
-        advance = dataset.open(Root())
+        root = Root()  # as long as this is here, what the stages keep is too
+        advance = dataset.open(root)
         try:
             element = advance()
         except StopIteration:

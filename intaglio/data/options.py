@@ -5,6 +5,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/data/Options.
 
 from __future__ import annotations
 
+import ast
 import enum
 from typing import Any
 
@@ -38,25 +39,30 @@ class ExternalStatePolicy(enum.Enum):
 
 
 class _Group:
-    """Named settings of which each is None until it is set."""
+    """Named settings, each None until it is set; `_kinds` says of which type each is."""
 
-    _names: tuple[str, ...] = ()
-    _defaults: dict[str, Any] = {}
+    _kinds: dict[str, Any] = {}
 
     def __init__(self) -> None:
-        for name in self._names:
-            object.__setattr__(self, name, None)
+        for name, kind in self._kinds.items():
+            grouped = isinstance(kind, type) and issubclass(kind, _Group)
+            object.__setattr__(self, name, kind() if grouped else None)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name not in self._names:
+        if name not in self._kinds:
             raise AttributeError(
                 f"Cannot set the property {name} on {type(self).__name__}."
+            )
+        kind = self._kinds[name]
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise TypeError(
+                f'Property "{name}" must be of type {kind}, got: {value} (type: {type(value)})'
             )
         object.__setattr__(self, name, value)
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and all(
-            getattr(self, n) == getattr(other, n) for n in self._names
+            getattr(self, n) == getattr(other, n) for n in self._kinds
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -64,7 +70,7 @@ class _Group:
     def merged(self, other: Any) -> Any:
         """These settings, and those that `other` has set in their place."""
         made = type(self)()
-        for name in self._names:
+        for name in self._kinds:
             mine, theirs = getattr(self, name), getattr(other, name)
             if isinstance(mine, _Group):
                 object.__setattr__(made, name, mine.merged(theirs))
@@ -72,69 +78,144 @@ class _Group:
                 object.__setattr__(made, name, mine if theirs is None else theirs)
         return made
 
+    def settings(self) -> dict[str, Any]:
+        """What has been set, as plain values."""
+        found: dict[str, Any] = {}
+        for name in self._kinds:
+            value = getattr(self, name)
+            if isinstance(value, _Group):
+                value = value.settings() or None
+            if value is not None:
+                found[name] = value.value if isinstance(value, enum.Enum) else value
+        return found
+
+    def adopt(self, settings: dict[str, Any]) -> None:
+        """Sets what the `settings` of another group of the kind say."""
+        for name, value in settings.items():
+            kind = self._kinds[name]
+            mine = getattr(self, name)
+            if isinstance(mine, _Group):
+                mine.adopt(value)
+            else:
+                is_enum = isinstance(kind, type) and issubclass(kind, enum.Enum)
+                object.__setattr__(self, name, kind(value) if is_enum else value)
+
 
 class AutotuneOptions(_Group):
     """How parallelism and buffer sizes are chosen."""
 
-    _names = (
-        "autotune_algorithm", "cpu_budget", "enabled", "initial_parallelism",
-        "min_parallelism", "ram_budget",
-    )  # fmt: skip
+    _kinds = {
+        "autotune_algorithm": AutotuneAlgorithm,
+        "cpu_budget": int,
+        "enabled": bool,
+        "initial_parallelism": int,
+        "min_parallelism": int,
+        "ram_budget": int,
+    }
 
 
 class DistributeOptions(_Group):
     """How a dataset is shared among workers."""
 
-    _names = ("auto_shard_policy", "num_devices")
+    _kinds = {"auto_shard_policy": AutoShardPolicy, "num_devices": int}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.auto_shard_policy = AutoShardPolicy.AUTO
+
+    def merged(self, other: Any) -> Any:
+        """These settings, and those that `other` has changed in their place."""
+        made = super().merged(other)
+        if other.auto_shard_policy is AutoShardPolicy.AUTO:
+            made.auto_shard_policy = self.auto_shard_policy
+        return made
+
+    def settings(self) -> dict[str, Any]:
+        """What has been changed, as plain values."""
+        found = super().settings()
+        if self.auto_shard_policy is AutoShardPolicy.AUTO:
+            del found["auto_shard_policy"]
+        return found
+
+
+_REWRITES = (
+    "apply_default_optimizations", "filter_fusion", "filter_parallelization",
+    "inject_prefetch", "map_and_batch_fusion", "map_and_filter_fusion", "map_fusion",
+    "map_parallelization", "noop_elimination", "parallel_batch", "seq_interleave_prefetch",
+    "shuffle_and_repeat_fusion",
+)  # fmt: skip
 
 
 class OptimizationOptions(_Group):
-    """Which rewrites of the pipeline are made."""
+    """Which rewrites of the pipeline TensorFlow makes; here stages run as they are written."""
 
-    _names = (
-        "apply_default_optimizations", "filter_fusion", "filter_parallelization",
-        "inject_prefetch", "map_and_batch_fusion", "map_and_filter_fusion", "map_fusion",
-        "map_parallelization", "noop_elimination", "parallel_batch", "seq_interleave_prefetch",
-        "shuffle_and_repeat_fusion",
-    )  # fmt: skip
+    _kinds = dict.fromkeys(_REWRITES, bool)
 
 
 class ThreadingOptions(_Group):
     """How many threads work on a pipeline."""
 
-    _names = ("max_intra_op_parallelism", "private_threadpool_size")
+    _kinds = {"max_intra_op_parallelism": int, "private_threadpool_size": int}
 
 
 class ServiceOptions(_Group):
     """How a data service is used."""
 
-    _names = ("pinned",)
+    _kinds = {"pinned": bool}
 
 
 class Options(_Group):
-    """Options of a dataset, for `Dataset.with_options`."""
+    """Options of a dataset, for `Dataset.with_options`.
 
-    _names = (
-        "autotune", "dataset_name", "deterministic", "distribute",
-        "experimental_deterministic", "experimental_distribute",
-        "experimental_external_state_policy", "experimental_optimization",
-        "experimental_slack", "experimental_symbolic_checkpoint",
-        "experimental_threading", "experimental_warm_start", "framework_type",
-        "threading",
-    )  # fmt: skip
+    `deterministic`, `threading.private_threadpool_size`, `autotune.enabled`,
+    `autotune.cpu_budget` and `experimental_warm_start` have an effect: parallel stages may
+    give elements out of order, the number of threads, what `AUTOTUNE` stands for, threads
+    that begin before the first element is asked for. The others are kept.
+    """
 
-    def __init__(self) -> None:
-        super().__init__()
-        put = object.__setattr__
-        put(self, "autotune", AutotuneOptions())
-        put(self, "experimental_distribute", DistributeOptions())
-        put(self, "experimental_optimization", OptimizationOptions())
-        threads = ThreadingOptions()
-        put(self, "threading", threads)
-        put(self, "experimental_threading", threads)
+    _kinds = {
+        "autotune": AutotuneOptions,
+        "dataset_name": str,
+        "deterministic": bool,
+        "experimental_distribute": DistributeOptions,
+        "experimental_external_state_policy": ExternalStatePolicy,
+        "experimental_optimization": OptimizationOptions,
+        "experimental_service": ServiceOptions,
+        "experimental_slack": bool,
+        "experimental_symbolic_checkpoint": bool,
+        "experimental_warm_start": bool,
+        "framework_type": list,
+        "threading": ThreadingOptions,
+    }
+    # Older names of options.
+    _renamed = {
+        "experimental_deterministic": "deterministic",
+        "experimental_threading": "threading",
+    }
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._renamed:
+            return getattr(self, self._renamed[name])
+        raise AttributeError(
+            f"Cannot get the property {name} on {type(self).__name__}."
+        )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(self._renamed.get(name, name), value)
 
     def merge(self, options: Options) -> Options:
         """These options, with what `options` sets in their place."""
-        made = self.merged(options)
-        object.__setattr__(made, "experimental_threading", made.threading)
+        return self.merged(options)
+
+    def to_text(self) -> str:
+        """What has been set, as the text that graphs hold."""
+        settings = self.settings()
+        return repr(settings) if settings else ""
+
+    @classmethod
+    def from_text(cls, text: str) -> Options:
+        """The options that `to_text` wrote."""
+        made = cls()
+        if text:
+            made.adopt(ast.literal_eval(text))
         return made

@@ -1,14 +1,12 @@
-"""Datasets with other elements or another order: repeat, take, skip, shuffle, shard, cache, zip."""
+"""Datasets with other elements or another order: repeat, take, skip, shuffle, shard, zip."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from intaglio.base import errors
+from intaglio.data.positions import elements_of, of_elements
 from intaglio.data.seeds import Samples
 from intaglio.data.stage import (
     ELEMENTS,
@@ -16,31 +14,22 @@ from intaglio.data.stage import (
     OUTPUTS,
     UNKNOWN,
     Advance,
+    DatasetOp,
     Element,
+    Opened,
     Root,
     Stage,
     bounded,
     demand,
     exhausted,
-    handle_spec,
     shortest,
     summed,
 )
-from intaglio.op.op import Op, op
-from intaglio.op.spec import Spec
-
-
-class Transformation(Op):
-    """An op that makes a dataset of others."""
-
-    differentiable = False
-
-    def infer(self) -> Spec:
-        return handle_spec()
+from intaglio.op.op import op
 
 
 @op
-class RepeatDataset(Transformation):
+class RepeatDataset(DatasetOp):
     """The elements `count` times; without end for -1."""
 
     signature = f"input_dataset: variant, count: int64; {OUTPUTS} -> handle: variant"
@@ -52,16 +41,44 @@ class RepeatDataset(Transformation):
             size = known if known in (0, UNKNOWN) else INFINITE
         else:
             size = 0 if times == 0 else known if known < 0 else known * times
-        return Stage("Repeat", size, lambda root: _repeated(input_dataset, times, root))
+        at = None
+        if input_dataset.at and known > 0:
+            at = _modulo(input_dataset.at, known)
+        return Stage(
+            "Repeat", size, lambda root: _repeated(input_dataset, times, root), at
+        )
+
+
+def _modulo(at: Any, size: int) -> Any:
+    return lambda index: at(index % size)
 
 
 def _repeated(stage: Stage, times: int, root: Root) -> Advance:
+    shared = root.shared
+    opened: Opened | None = None
     source: Advance = exhausted
     turn = 0
     fresh = False  # nothing has come out of this turn yet
+    if times:
+        opened = Opened(stage, shared)
+        source, turn, fresh = opened.advance, 1, True
+
+    def save() -> Any:
+        return [turn, fresh, opened and opened.root.save()]
+
+    def restore(position: Any) -> None:
+        nonlocal opened, source, turn, fresh
+        turn, fresh, inner = position
+        opened, source = None, exhausted
+        if inner is not None:
+            opened = Opened(stage, shared)
+            opened.root.restore(inner)
+            source = opened.advance
+
+    root.keep(save, restore)
 
     def advance() -> Element:
-        nonlocal source, turn, fresh
+        nonlocal opened, source, turn, fresh
         while True:
             try:
                 element = source()
@@ -69,25 +86,27 @@ def _repeated(stage: Stage, times: int, root: Root) -> Advance:
                 return element
             except StopIteration:
                 if turn == times or (times < 0 and fresh):
-                    source = exhausted
+                    opened, source = None, exhausted
                     raise
                 turn += 1
                 fresh = True
-                source = stage.open(root)
+                opened = Opened(stage, shared)
+                source = opened.advance
 
     return advance
 
 
 @op
-class TakeDataset(Transformation):
+class TakeDataset(DatasetOp):
     """The first `count` elements; all for -1."""
 
     signature = f"input_dataset: variant, count: int64; {OUTPUTS} -> handle: variant"
 
     def kernel(self, input_dataset, count):
         limit = int(count)
+        at = input_dataset.at
         if limit < 0:
-            return Stage("Take", input_dataset.cardinality, input_dataset.open)
+            return Stage("Take", input_dataset.cardinality, input_dataset.open, at)
 
         def open(root: Root) -> Advance:
             source, left = input_dataset.open(root), limit
@@ -99,13 +118,18 @@ class TakeDataset(Transformation):
                 left -= 1
                 return source()
 
+            def restore(position: int) -> None:
+                nonlocal left
+                left = position
+
+            root.keep(lambda: left, restore)
             return advance
 
-        return Stage("Take", bounded(input_dataset.cardinality, limit), open)
+        return Stage("Take", bounded(input_dataset.cardinality, limit), open, at)
 
 
 @op
-class SkipDataset(Transformation):
+class SkipDataset(DatasetOp):
     """The elements after the first `count`; none for -1."""
 
     signature = f"input_dataset: variant, count: int64; {OUTPUTS} -> handle: variant"
@@ -126,13 +150,20 @@ class SkipDataset(Transformation):
                     left -= 1
                 return source()
 
+            def restore(position: int) -> None:
+                nonlocal left
+                left = position
+
+            root.keep(lambda: left, restore)
             return advance
 
-        return Stage("Skip", known if known < 0 else max(known - number, 0), open)
+        direct = input_dataset.at
+        at = direct and (lambda index: direct(index + number))
+        return Stage("Skip", known if known < 0 else max(known - number, 0), open, at)
 
 
 @op
-class ShardDataset(Transformation):
+class ShardDataset(DatasetOp):
     """Every `num_shards`th element, from the one at `index` on."""
 
     signature = (
@@ -140,7 +171,7 @@ class ShardDataset(Transformation):
         f" require_non_empty: bool = False, {OUTPUTS} -> handle: variant"
     )
 
-    def kernel(self, input_dataset, num_shards, index):
+    def kernel(self, input_dataset, num_shards, index, require_non_empty):
         shards, at = int(num_shards), int(index)
         demand(
             shards > 0,
@@ -164,14 +195,25 @@ class ShardDataset(Transformation):
                 skipped = shards - 1
                 return element
 
+            def restore(position: int) -> None:
+                nonlocal skipped
+                skipped = position
+
+            root.keep(lambda: skipped, restore)
             return advance
 
         size = known if known < 0 else max(-(-(known - at) // shards), 0)
-        return Stage("Shard", size, open)
+        if require_non_empty and 0 <= known < shards:
+            raise errors.invalid_argument(
+                f"Dataset does not have enough data for {shards} shards: it has {known} elements."
+            )
+        direct = input_dataset.at
+        there = direct and (lambda index: direct(index * shards + at))
+        return Stage("Shard", size, open, there)
 
 
 @op
-class ShuffleDatasetV3(Transformation):
+class ShuffleDatasetV3(DatasetOp):
     """The elements in random order, drawn from a buffer of the next `buffer_size`."""
 
     signature = (
@@ -188,93 +230,86 @@ class ShuffleDatasetV3(Transformation):
             capacity > 0 or capacity == UNKNOWN,
             "buffer_size must be greater than zero or UNKNOWN_CARDINALITY",
         )
-        return Stage(
-            "Shuffle",
-            input_dataset.cardinality,
-            lambda root: _shuffled(input_dataset, capacity, seed_generator, root),
-        )
+
+        def open(root: Root) -> Advance:
+            buffer = _Buffer(input_dataset.open(root), capacity, seed_generator)
+            root.keep(buffer.save, buffer.restore)
+            return buffer.advance
+
+        return Stage("Shuffle", input_dataset.cardinality, open)
 
 
-def _shuffled(stage: Stage, capacity: int, seeds: Any, root: Root) -> Advance:
+class _Buffer:
     """Draws like TensorFlow: the element drawn changes places with the buffer's oldest."""
-    samples = Samples(*seeds.seeds())
-    source = stage.open(root)
-    slots: list[
-        Any
-    ] = []  # a ring of `capacity` places, or all elements if it is negative
-    start = held = 0
-    ended = False
 
-    def advance() -> Element:
-        nonlocal start, held, ended
-        while not ended and (held < capacity or capacity < 0):
+    __slots__ = (
+        "_capacity", "_ended", "_held", "_samples", "_seeds", "_slots", "_source", "_start",
+    )  # fmt: skip
+
+    def __init__(self, source: Advance, capacity: int, seeds: Any) -> None:
+        self._source = source
+        self._capacity = capacity
+        self._seeds = seeds
+        self._samples = Samples(*seeds.seeds())
+        # A ring of `capacity` places, or all elements if it is negative.
+        self._slots: list[Any] = []
+        self._start = self._held = 0
+        self._ended = False
+
+    def fill(self) -> None:
+        """Takes elements from the source until the buffer is full."""
+        source, slots, capacity = self._source, self._slots, self._capacity
+        while not self._ended and (self._held < capacity or capacity < 0):
             try:
                 element = source()
             except StopIteration:
-                ended = True
+                self._ended = True
                 break
-            at = (start + held) % capacity if capacity > 0 else held
+            at = (self._start + self._held) % capacity if capacity > 0 else self._held
             if at == len(slots):
                 slots.append(element)
             else:
                 slots[at] = element
-            held += 1
+            self._held += 1
+
+    def advance(self) -> Element:
+        """An element drawn from the buffer."""
+        if not self._ended:
+            self.fill()
+        held = self._held
         if not held:
             raise StopIteration
-        size = capacity if capacity > 0 else len(slots)
-        chosen = (start + samples.next() % held) % size
+        slots, start = self._slots, self._start
+        size = self._capacity if self._capacity > 0 else len(slots)
+        chosen = (start + self._samples.next() % held) % size
         oldest = start % size
         found, slots[chosen] = slots[chosen], slots[oldest]
         slots[oldest] = None
-        start, held = start + 1, held - 1
+        self._start, self._held = start + 1, held - 1
         return found
 
-    return advance
+    def save(self) -> Any:
+        """The elements from the oldest on, and where the random numbers are."""
+        size = self._capacity if self._capacity > 0 else max(len(self._slots), 1)
+        held = [self._slots[(self._start + i) % size] for i in range(self._held)]
+        return [
+            of_elements(held),
+            self._ended,
+            self._samples.save(),
+            self._seeds.save(),
+        ]
+
+    def restore(self, position: Any) -> None:
+        """Goes to a position; later iterations get the seeds they would have got."""
+        held, self._ended, samples, seeds = position
+        self._slots = elements_of(held)
+        self._start, self._held = 0, len(self._slots)
+        self._samples.restore(samples)
+        self._seeds.restore(seeds)
 
 
 @op
-class CacheDataset(Transformation):
-    """The elements, computed once: kept in memory when one iteration has come to the end."""
-
-    signature = (
-        f"input_dataset: variant, filename: string; {OUTPUTS} -> handle: variant"
-    )
-
-    def kernel(self, input_dataset, filename):
-        if filename[()]:
-            raise errors.UnimplementedError(
-                None, None, "datasets are cached in memory only: leave out filename"
-            )
-        kept: list[list[Element]] = []
-        lock = threading.Lock()
-
-        def open(root: Root) -> Advance:
-            with lock:
-                if kept:
-                    return iter(kept[0]).__next__
-            return _kept(input_dataset.open(root), kept)
-
-        return Stage("Cache", input_dataset.cardinality, open)
-
-
-def _kept(source: Advance, kept: list[list[Element]]) -> Advance:
-    seen: list[Element] = []
-
-    def advance() -> Element:
-        try:
-            element = source()
-        except StopIteration:
-            if not kept:
-                kept.append(seen)
-            raise
-        seen.append(element)
-        return element
-
-    return advance
-
-
-@op
-class ConcatenateDataset(Transformation):
+class ConcatenateDataset(DatasetOp):
     """The elements of one dataset, then those of the other."""
 
     signature = (
@@ -283,34 +318,65 @@ class ConcatenateDataset(Transformation):
     )
 
     def kernel(self, input_dataset, another_dataset):
+        known = [input_dataset.cardinality, another_dataset.cardinality]
+        size = summed(known)
+        at = None
+        if input_dataset.at and another_dataset.at and known[0] >= 0:
+            first, other, border = input_dataset.at, another_dataset.at, known[0]
+
+            def there(index: int) -> Element:
+                return first(index) if index < border else other(index - border)
+
+            at = there
         stages = [input_dataset, another_dataset]
+        return Stage("Concatenate", size, lambda root: _one_by_one(stages, root), at)
 
-        def open(root: Root) -> Advance:
-            following = iter(stages)
-            source = next(following).open(root)
 
-            def advance() -> Element:
-                nonlocal source
-                while True:
-                    try:
-                        return source()
-                    except StopIteration:
-                        source = next(following).open(root)
+def _one_by_one(stages: Sequence[Stage], root: Root) -> Advance:
+    shared = root.shared
+    number = 0
+    opened = Opened(stages[0], shared)
+    source = opened.advance
 
-            return advance
+    def advance() -> Element:
+        nonlocal number, opened, source
+        while True:
+            try:
+                return source()
+            except StopIteration:
+                if number + 1 == len(stages):
+                    raise
+                number += 1
+                opened = Opened(stages[number], shared)
+                source = opened.advance
 
-        return Stage("Concatenate", summed([s.cardinality for s in stages]), open)
+    def restore(position: Any) -> None:
+        nonlocal number, opened, source
+        number, inner = position
+        opened = Opened(stages[number], shared)
+        opened.root.restore(inner)
+        source = opened.advance
+
+    root.keep(lambda: [number, opened.root.save()], restore)
+    return advance
 
 
 @op
-class ZipDataset(Transformation):
+class ZipDataset(DatasetOp):
     """Elements side by side, as long as all datasets have one."""
 
     signature = f"input_datasets: N*variant; {OUTPUTS} -> handle: variant"
 
     def kernel(self, input_datasets):
         size = shortest([s.cardinality for s in input_datasets])
-        return Stage("Zip", size, lambda root: _side_by_side(input_datasets, root))
+        at = None
+        if all(s.at for s in input_datasets):
+
+            def there(index: int) -> Element:
+                return tuple([part for s in input_datasets for part in s.at(index)])
+
+            at = there
+        return Stage("Zip", size, lambda root: _side_by_side(input_datasets, root), at)
 
 
 def _side_by_side(stages: Sequence[Stage], root: Root) -> Advance:
@@ -322,7 +388,7 @@ def _side_by_side(stages: Sequence[Stage], root: Root) -> Advance:
 
 
 @op
-class DirectedInterleaveDataset(Transformation):
+class DirectedInterleaveDataset(DatasetOp):
     """The next element of the dataset that each element of the selector names."""
 
     signature = (
@@ -358,114 +424,15 @@ class DirectedInterleaveDataset(Transformation):
                         sources[index] = None
                 raise StopIteration
 
+            def restore(ended: Any) -> None:
+                sources[:] = [
+                    None if e else s for e, s in zip(ended, sources, strict=True)
+                ]
+
+            root.keep(lambda: [s is None for s in sources], restore)
             return advance
 
         known = [s.cardinality for s in data_input_datasets]
         endless = selector_input_dataset.cardinality == INFINITE and INFINITE in known
         size = INFINITE if endless and not stop_on_empty_dataset else UNKNOWN
         return Stage("DirectedInterleave", size, open)
-
-
-@op
-class UniqueDataset(Transformation):
-    """The elements, without those that came before."""
-
-    signature = f"input_dataset: variant; {OUTPUTS} -> handle: variant"
-
-    def kernel(self, input_dataset):
-        def open(root: Root) -> Advance:
-            source, seen = input_dataset.open(root), set[Any]()
-
-            def advance() -> Element:
-                while True:
-                    element = source()
-                    value = np.asarray(element[0])
-                    key = value.item() if value.ndim == 0 else value.tobytes()
-                    if key not in seen:
-                        seen.add(key)
-                        return element
-
-            return advance
-
-        return Stage("Unique", UNKNOWN, open)
-
-
-@op
-class IgnoreErrorsDataset(Transformation):
-    """The elements that can be computed."""
-
-    signature = (
-        f"input_dataset: variant; {ELEMENTS}, log_warning: bool = False"
-        " -> handle: variant"
-    )
-
-    def kernel(self, input_dataset):
-        def open(root: Root) -> Advance:
-            source = input_dataset.open(root)
-
-            def advance() -> Element:
-                while True:
-                    try:
-                        return source()
-                    except errors.OpError:
-                        continue
-
-            return advance
-
-        return Stage("IgnoreErrors", UNKNOWN, open)
-
-
-@op
-class AssertCardinalityDataset(Transformation):
-    """The elements; an error if their number is not the one declared."""
-
-    signature = (
-        f"input_dataset: variant, cardinality: int64; {ELEMENTS} -> handle: variant"
-    )
-
-    def kernel(self, input_dataset, cardinality):
-        wanted = int(cardinality)
-        return Stage(
-            "AssertCardinality",
-            wanted,
-            lambda root: _counted(input_dataset, wanted, root),
-        )
-
-
-def _counted(stage: Stage, wanted: int, root: Root) -> Advance:
-    source, count = stage.open(root), 0
-
-    def wrong(found: str) -> Exception:
-        shown = "an infinite number of" if wanted == INFINITE else wanted
-        return errors.FailedPreconditionError(
-            None,
-            None,
-            f"Input dataset was expected to contain {shown} elements but contained {found}.",
-        )
-
-    def advance() -> Element:
-        nonlocal count
-        try:
-            element = source()
-        except StopIteration:
-            if wanted not in (count, UNKNOWN):
-                raise wrong(f"only {count} elements") from None
-            raise
-        count += 1
-        if 0 <= wanted < count:
-            raise wrong(f"at least {count} elements")
-        return element
-
-    return advance
-
-
-@op
-class OptionsDataset(Transformation):
-    """The elements, with options that say how they are computed."""
-
-    signature = (
-        f"input_dataset: variant; serialized_options: str, {OUTPUTS} -> handle: variant"
-    )
-
-    def kernel(self, input_dataset):
-        return input_dataset

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,26 +14,21 @@ from intaglio.data.stage import (
     OUTPUTS,
     UNKNOWN,
     Advance,
+    DatasetOp,
     Element,
     Root,
     Stage,
-    exhausted,
-    handle_spec,
+    in_sequence,
 )
-from intaglio.op.op import Op, op
-from intaglio.op.spec import Spec
+from intaglio.op.op import op
 from intaglio.ops.python_call import function_of, translated
 
 
-class Source(Op):
-    """An op that makes a dataset."""
+class Source(DatasetOp):
+    """An op that makes a dataset of no other."""
 
     stateful = True
     droppable = True
-    differentiable = False
-
-    def infer(self) -> Spec:
-        return handle_spec()
 
 
 @op
@@ -46,7 +41,19 @@ class TensorDataset(Source):
     )
 
     def kernel(self, components):
-        return Stage("Tensor", 1, lambda root: iter([tuple(components)]).__next__)
+        columns = [[c] for c in components]
+        if not columns:  # an element without components, None for one
+            return Stage("Tensor", 1, lambda root: map(_nothing, [0]).__next__)
+        return Stage(
+            "Tensor",
+            1,
+            lambda root: in_sequence(root, columns),
+            at=lambda index: tuple(components),
+        )
+
+
+def _nothing(number: int) -> Element:
+    return ()
 
 
 @op
@@ -64,16 +71,31 @@ class TensorSliceDataset(Source):
             raise errors.invalid_argument(
                 f"Components of a dataset of slices have different lengths: {sorted(counts)}"
             )
-        rows = [list(c) if c.dtype != object else _rows(c) for c in components]
-        count = counts.pop()
+        rows = [c if c.dtype != object else Rows(c) for c in components]
         return Stage(
-            "TensorSlice", count, lambda root: zip(*rows, strict=True).__next__
+            "TensorSlice",
+            counts.pop(),
+            lambda root: in_sequence(root, rows),
+            at=lambda index: tuple([r[index] for r in rows]),
         )
 
 
-def _rows(array: Any) -> list[Any]:
-    """Rows of strings: arrays, also of single strings."""
-    return [array[i, ...] for i in range(len(array))]
+class Rows(Sequence[Any]):
+    """The rows of an array of strings: arrays, also of single strings."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._array[index, ...]
+
+    def __iter__(self) -> Any:
+        return iter([self[i] for i in range(len(self))])
 
 
 @op
@@ -91,11 +113,16 @@ class RangeDataset(Source):
             raise errors.invalid_argument("step must be a non-zero integer.")
         numbers = range(int(start), int(stop), int(step))
         kind = output_types[0].numpy.type
-        return Stage(
-            "Range",
-            len(numbers),
-            lambda root: zip(map(kind, numbers), strict=True).__next__,
-        )
+
+        def open(root: Root) -> Advance:
+            positions: Any = iter(numbers)
+            root.keep(
+                positions.__length_hint__,
+                lambda left: positions.__setstate__(len(numbers) - left),
+            )
+            return zip(map(kind, positions), strict=True).__next__
+
+        return Stage("Range", len(numbers), open, at=lambda i: (kind(numbers[i]),))
 
 
 @op
@@ -110,6 +137,7 @@ class RandomDatasetV2(Source):
     def kernel(self, seed_generator):
         def open(root: Root) -> Advance:
             samples = Samples(*seed_generator.seeds())
+            root.keep(samples.save, samples.restore)
             return lambda: (np.int64(samples.next()),)
 
         return Stage("Random", INFINITE, open)
@@ -129,24 +157,49 @@ class PythonGeneratorDataset(Source):
         make = function_of(token).function
 
         def open(root: Root) -> Advance:
-            return _generated(lambda: make(*args))
+            generated = _Generated(lambda: make(*args))
+            root.keep(generated.save, generated.restore)
+            return generated.advance
 
         return Stage("Generator", UNKNOWN, open)
 
 
-def _generated(make: Callable[[], Iterator[Element]]) -> Advance:
-    """The generator's elements; its exceptions become TensorFlow's."""
-    state: list[Advance] = []
+class _Generated:
+    """A generator's elements; its exceptions become TensorFlow's.
 
-    def advance() -> Element:
+    Its position is how many elements it has given: a new generator is made and gives so
+    many again.
+    """
+
+    __slots__ = ("_count", "_ended", "_make", "_next")
+
+    def __init__(self, make: Callable[[], Iterator[Element]]) -> None:
+        self._make = make
+        self._next: Advance | None = None
+        self._count = 0
+        self._ended = False
+
+    def advance(self) -> Element:
+        if self._ended:
+            raise StopIteration
         try:
-            if not state:
-                state.append(make().__next__)
-            return state[0]()
+            if self._next is None:
+                self._next = self._make().__next__
+            element = self._next()
         except StopIteration:
-            state[:] = [exhausted]
+            self._ended = True
             raise
         except Exception as e:
             raise translated(e) from e
+        self._count += 1
+        return element
 
-    return advance
+    def save(self) -> Any:
+        return self._count, self._ended
+
+    def restore(self, position: Any) -> None:
+        count, ended = position
+        if not ended:
+            for _ in range(count):
+                self.advance()
+        self._ended = ended

@@ -3,16 +3,23 @@
 An open stage is a function without arguments. It returns the next element, a tuple of
 arrays, or raises StopIteration; it may be called again after it raised another error, and
 goes on with the element after the one that failed.
+
+A stage that is somewhere says so to the `Root` that it is opened with: two functions, one
+that gives the position as a plain value and one that goes there. The stages of a pipeline
+open in one order, so that a list of positions is the position of the whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from intaglio.base import errors
 from intaglio.base.dtypes import VARIANT_MARKER, variant
+from intaglio.data.options import Options
 from intaglio.ir.graph import Graph
+from intaglio.op.op import Op
 from intaglio.op.spec import Spec
 from intaglio.runtime import interpreter
 
@@ -28,17 +35,18 @@ ELEMENTS = "output_types: list(type), output_shapes: list(shape)"
 OUTPUTS = f"{ELEMENTS}, metadata: str = ''"
 
 
-class Root:
-    """What the stages opened for one iterator share.
+class Shared:
+    """What all stages of one iterator share, also those opened in the middle.
 
     A function with random ops has its streams from the iterator's first call of it on, so
     that a seeded one gives every iterator the same numbers.
     """
 
-    __slots__ = ("_runs",)
+    __slots__ = ("_runs", "options")
 
     def __init__(self) -> None:
         self._runs: dict[int, Any] = {}
+        self.options = Options()
 
     def function(self, graph: Graph) -> Callable[..., Element]:
         """The graph as a function of arrays."""
@@ -50,10 +58,56 @@ class Root:
         return found
 
 
-class Stage:
-    """A dataset as a value: how many elements it has, and how to begin with them."""
+class Root:
+    """Where the stages opened together are.
 
-    __slots__ = ("__weakref__", "cardinality", "name", "open")
+    Open stages keep what is `shared`, never the root itself: the root refers to them.
+    """
+
+    __slots__ = ("_pauses", "_positions", "shared")
+
+    def __init__(self, shared: Shared | None = None) -> None:
+        self.shared = Shared() if shared is None else shared
+        self._positions: list[tuple[Callable[[], Any], Callable[[Any], None]]] = []
+        self._pauses: list[Any] = []
+
+    def keep(self, save: Callable[[], Any], restore: Callable[[Any], None]) -> None:
+        """Adds a stage's position: how it is read, and how a newly opened stage goes there."""
+        self._positions.append((save, restore))
+
+    def pause_with(self, lock: Any) -> None:
+        """Names a lock that keeps a thread from working on stages opened after this."""
+        self._pauses.append(lock)
+
+    def save(self) -> list[Any]:
+        """The positions of all stages, while nothing moves."""
+        with ExitStack() as paused:
+            for lock in self._pauses:  # those farther from the source first
+                paused.enter_context(lock)
+            return [save() for save, _ in self._positions]
+
+    def restore(self, positions: Sequence[Any]) -> None:
+        """Goes to positions that the stages of an equal pipeline had.
+
+        Raises InvalidArgumentError if the pipeline has other stages.
+        """
+        if len(positions) != len(self._positions):
+            raise errors.invalid_argument(
+                f"The position is one of another pipeline: it has {len(positions)} parts, and "
+                f"this pipeline {len(self._positions)}."
+            )
+        for (_, restore), position in zip(self._positions, positions, strict=True):
+            restore(position)
+
+
+class Stage:
+    """A dataset as a value: how many elements it has, and how to begin with them.
+
+    `recipe` is the op that made it and what its kernel got; `at` returns an element by its
+    number where a dataset can tell without computing those before.
+    """
+
+    __slots__ = ("__weakref__", "at", "cardinality", "name", "open", "recipe")
 
     dtype = VARIANT_MARKER
     shape: tuple[int, ...] = ()
@@ -61,14 +115,51 @@ class Stage:
     size = 1
 
     def __init__(
-        self, name: str, cardinality: int, open: Callable[[Root], Advance]
+        self,
+        name: str,
+        cardinality: int,
+        open: Callable[[Root], Advance],
+        at: Callable[[int], Element] | None = None,
     ) -> None:
         self.name = name
         self.cardinality = cardinality
         self.open = open
+        self.at = at
+        self.recipe: tuple[str, dict[str, Any]] | None = None
 
     def __repr__(self) -> str:
         return f"<{self.name}DatasetOp::Dataset>"
+
+
+class Opened:
+    """A stage opened in the middle of an iteration, with a root of its own."""
+
+    __slots__ = ("advance", "root")
+
+    def __init__(self, stage: Stage, shared: Shared) -> None:
+        self.root = Root(shared)
+        self.advance = stage.open(self.root)
+
+
+class DatasetOp(Op):
+    """An op whose result is a stage, that remembers how it was made."""
+
+    differentiable = False
+
+    def infer(self) -> Spec:
+        return handle_spec()
+
+    def _resolve_kernel(self) -> None:
+        super()._resolve_kernel()
+        kernel, names, name = self.kernel_fn, self.rules["kernel"].takes, self.name
+
+        def remembered(*args: Any) -> Stage:
+            stage = kernel(*args)  # type: ignore[misc]
+            if stage.recipe is None:
+                stage.recipe = (name, dict(zip(names, args, strict=True)))
+            return stage
+
+        self.kernel_fn = remembered
 
 
 def handle_spec() -> Spec:
@@ -110,6 +201,19 @@ def divided(cardinality: int, by: int, drop_remainder: bool) -> int:
 def exhausted() -> Element:
     """An open stage at its end."""
     raise StopIteration
+
+
+def in_sequence(root: Root, columns: Sequence[Any]) -> Advance:
+    """Goes through sequences of one length side by side, at the speed of `zip`."""
+    length = len(columns[0])
+    iterators: list[Any] = [iter(c) for c in columns]
+
+    def restore(left: int) -> None:
+        for iterator in iterators:
+            iterator.__setstate__(length - left)
+
+    root.keep(iterators[0].__length_hint__, restore)
+    return zip(*iterators, strict=True).__next__
 
 
 def demand(condition: bool, message: str) -> None:

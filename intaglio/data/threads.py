@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
-from intaglio.data.stage import Advance, Element
+from intaglio.data.options import Options
+from intaglio.data.positions import elements_of, error_of, of_elements, of_error
+from intaglio.data.stage import Advance, Element, Root, Stage
 
 _END = object()
 
@@ -23,27 +26,49 @@ class _Failure:
         self.error = error
 
 
+def ahead(stage: Stage, root: Root, size: int) -> Advance:
+    """The stage's elements, computed ahead on a thread, at most `size` of them."""
+    prefetcher = Prefetcher(size)
+    # Before the source opens: who saves stops the threads farther from the source first.
+    root.pause_with(prefetcher.lock)
+    prefetcher.source = stage.open(root)
+    root.keep(prefetcher.save, prefetcher.restore)
+    if root.shared.options.experimental_warm_start:
+        prefetcher.start()
+    return prefetcher
+
+
 class Prefetcher:
     """The elements of an open stage, computed ahead on a thread, at most `size` of them."""
 
-    def __init__(self, source: Advance, size: int) -> None:
-        self._source: Advance | None = source
+    def __init__(self, size: int) -> None:
+        self.source: Advance | None = None
+        self.lock = threading.Lock()  # held while the thread moves the source
         self._items: SimpleQueue[Any] = SimpleQueue()
         self._permits: SimpleQueue[bool] = SimpleQueue()
         self._ended = False
         for _ in range(size):
             self._permits.put(True)
 
+    def start(self) -> None:
+        """Begins to compute."""
+        source, self.source = self.source, None
+        threading.Thread(
+            target=_fill,
+            args=(source, self._items, self._permits, self.lock),
+            name="intaglio-prefetch",
+            daemon=True,
+        ).start()
+
+    def ready(self) -> bool:
+        """Whether the next element, or the end, is there; begins to compute it."""
+        if self.source is not None:
+            self.start()
+        return self._ended or not self._items.empty()
+
     def __call__(self) -> Element:
-        source = self._source
-        if source is not None:
-            self._source = None
-            threading.Thread(
-                target=_fill,
-                args=(source, self._items, self._permits),
-                name="intaglio-prefetch",
-                daemon=True,
-            ).start()
+        if self.source is not None:
+            self.start()
         if self._ended:
             raise StopIteration
         item = self._items.get()
@@ -58,56 +83,160 @@ class Prefetcher:
     def __del__(self) -> None:
         self._permits.put(False)
 
+    def save(self) -> Any:
+        """What has been computed and not been taken; the thread stands still."""
+        items: list[Any] = []
+        while True:
+            try:
+                items.append(self._items.get_nowait())
+            except Empty:
+                break
+        for item in items:
+            self._items.put(item)
+        return [_positions_of(items), self._ended]
 
-def _fill(source: Advance, items: SimpleQueue[Any], permits: SimpleQueue[bool]) -> None:
+    def restore(self, position: Any) -> None:
+        """Has computed what `save` found, and goes on from there."""
+        items, self._ended = position
+        for item in _items_of(items):
+            self._items.put(item)
+            if (
+                item is _END
+            ):  # the thread finds the source at its end, and adds no other
+                self.source = None
+            else:
+                self._permits.get()
+
+
+def _positions_of(items: list[Any]) -> Any:
+    elements = [i for i in items if type(i) is tuple]
+    kinds = [
+        None if i is _END else of_error(i.error) if type(i) is _Failure else True
+        for i in items
+    ]
+    return [of_elements(elements), kinds]
+
+
+def _items_of(position: Any) -> list[Any]:
+    elements, kinds = position
+    following = iter(elements_of(elements))
+    return [
+        _END if k is None else next(following) if k is True else _Failure(error_of(k))
+        for k in kinds
+    ]
+
+
+def _fill(
+    source: Advance, items: SimpleQueue[Any], permits: SimpleQueue[bool], lock: Any
+) -> None:
     """The thread: one element for each permit, until there are no more of either."""
     while permits.get():
-        try:
-            items.put(source())
-        except StopIteration:
-            items.put(_END)
-            return
-        except BaseException as e:
-            items.put(_Failure(e))
+        with lock:
+            try:
+                items.put(source())
+            except StopIteration:
+                items.put(_END)
+                return
+            except BaseException as e:
+                items.put(_Failure(e))
 
 
-def parallel(
-    source: Advance, function: Callable[..., Any], threads: int, ordered: bool
-) -> Advance:
-    """`function` of the elements, `threads` of them at a time.
+def pool_size(asked: int, options: Options) -> int:
+    """How many threads work where `asked` are wanted: a private pool may be smaller."""
+    private = options.threading.private_threadpool_size
+    if private is None or private < 0:
+        return asked
+    return min(asked, private or os.cpu_count() or 1)
 
-    The threads end when the open stage that is returned goes away.
+
+def in_order(deterministic: str, options: Options) -> bool:
+    """Whether a parallel stage keeps the order: as it was told, else as the options say."""
+    if deterministic == "default":
+        return options.deterministic is not False
+    return deterministic == "true"
+
+
+class ParallelCalls:
+    """A function of an open stage's elements, so many of them at a time.
+
+    The threads end when this goes away.
     """
-    pool = ThreadPoolExecutor(threads, "intaglio-map")
-    pending: deque[Future[Any]] = deque()
-    ended = False
 
-    def submit() -> None:
-        nonlocal ended
+    __slots__ = (
+        "_ended", "_function", "_ordered", "_pending", "_pool", "_source", "_threads",
+    )  # fmt: skip
+
+    def __init__(
+        self, source: Advance, function: Callable[..., Any], threads: int, ordered: bool
+    ) -> None:
+        self._source = source
+        self._function = function
+        self._threads = threads
+        self._ordered = ordered
+        self._pool = ThreadPoolExecutor(threads, "intaglio-map")
+        self._pending: deque[Future[Any]] = deque()
+        self._ended = False
+
+    def _submit(self) -> None:
         try:
-            element = source()
+            element = self._source()
         except StopIteration:
-            ended = True
+            self._ended = True
         except Exception as e:
-            failed: Future[Any] = Future()
-            failed.set_exception(e)
-            pending.append(failed)
+            self._pending.append(_failed(e))
         else:
-            pending.append(pool.submit(function, *element))
+            self._pending.append(self._pool.submit(self._function, *element))
 
-    def advance() -> Element:
-        while not ended and len(pending) < threads:
-            submit()
+    def __call__(self) -> Element:
+        pending = self._pending
+        while not self._ended and len(pending) < self._threads:
+            self._submit()
         if not pending:
+            self._pool.shutdown(wait=False)
             raise StopIteration
-        if ordered:
+        if self._ordered:
             future = pending.popleft()
         else:
             done = wait(pending, return_when=FIRST_COMPLETED).done
             future = next(f for f in pending if f in done)
             pending.remove(future)
-        if not ended:
-            submit()
+        if not self._ended:
+            self._submit()
         return future.result()
 
-    return advance
+    def save(self) -> Any:
+        """What the calls that have begun give."""
+        items: list[Any] = []
+        for future in self._pending:
+            error = future.exception()
+            items.append(future.result() if error is None else _Failure(error))
+        return [_positions_of(items), self._ended]
+
+    def restore(self, position: Any) -> None:
+        """Has begun the calls that `save` saw, which are done."""
+        items, self._ended = position
+        self._pending.extend(
+            [
+                _failed(i.error) if type(i) is _Failure else _done(i)
+                for i in _items_of(items)
+            ]
+        )
+
+
+def _done(result: Element) -> Future[Any]:
+    future: Future[Any] = Future()
+    future.set_result(result)
+    return future
+
+
+def _failed(error: BaseException) -> Future[Any]:
+    future: Future[Any] = Future()
+    future.set_exception(error)
+    return future
+
+
+def automatic(options: Options) -> int:
+    """How many calls AUTOTUNE stands for."""
+    if options.autotune.enabled is False:
+        return options.autotune.initial_parallelism or 1
+    return options.autotune.cpu_budget or os.cpu_count() or 1

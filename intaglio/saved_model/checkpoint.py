@@ -87,6 +87,10 @@ class Checkpoint(AutoTrackable):
             if variable._resource is None:
                 raise ValueError(f"The variable {variable!r} belongs to a graph.")
             values[graph.key(number)] = variable._resource.read()
+        for number, holder in graph.holders():
+            found = holder._checkpoint_values()
+            graph.held[number] = [*found]
+            values.update({graph.key(number, n): v for n, v in found.items()})
         message = graph.message().SerializeToString()
         values[names.OBJECT_GRAPH_KEY] = np.array(message, object)
         os.makedirs(os.path.dirname(prefix) or ".", exist_ok=True)

@@ -59,6 +59,8 @@ class LoadStatus:
             if isinstance(value, Variable):
                 self._restore(value, self.nodes[number])
                 continue
+            if hasattr(type(value), "_restore_checkpoint_values"):
+                self._restore_held(value, self.nodes[number])
             found = self._find(value)
             numbers = {c.local_name: c.node_id for c in self.nodes[number].children}
             work += [(found[n], numbers[n]) for n in numbers if n in found]
@@ -93,6 +95,15 @@ class LoadStatus:
                 variable.assign(from_array(self.bundle.array(key)))
                 self.restored[id(variable)] = variable
 
+    def _restore_held(self, value: Any, node: Any) -> None:
+        """Restores an object that says itself what checkpoints keep of it."""
+        keys = {a.name: a.checkpoint_key for a in node.attributes}
+        if keys:
+            value._restore_checkpoint_values(
+                {name: self.bundle.array(key) for name, key in keys.items()}
+            )
+            self.restored[id(value)] = value
+
     # -- assertions ----------------------------------------------------------------------
 
     def assert_consumed(self) -> LoadStatus:
@@ -108,7 +119,8 @@ class LoadStatus:
     def assert_existing_objects_matched(self) -> LoadStatus:
         """Raises AssertionError if a variable of the objects was not restored."""
         graph = ObjectGraph(self.root, self._find)
-        left = [v for _, v in graph.variables() if id(v) not in self.restored]
+        having = [*graph.variables(), *graph.holders()]
+        left = [v for _, v in having if id(v) not in self.restored]
         if left:
             shown = left[:10]
             raise AssertionError(

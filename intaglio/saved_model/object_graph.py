@@ -92,6 +92,8 @@ class ObjectGraph:
         self.children: list[list[tuple[str, int]]] = []
         self.paths: list[tuple[str, ...]] = []
         self.numbers: dict[int, int] = {}
+        # The names of what has been kept of an object other than a variable.
+        self.held: dict[int, list[str]] = {}
         self._find = find
         self._queue: deque[int] = deque()
         self._number(root, ())
@@ -127,11 +129,19 @@ class ObjectGraph:
             if isinstance(value, Variable):
                 yield number, value
 
-    def key(self, number: int) -> str:
-        """Where a checkpoint keeps a variable's value."""
-        return (
-            "/".join(map(_escaped, self.paths[number])) + f"/.ATTRIBUTES/{names.VALUE}"
-        )
+    def holders(self) -> Iterator[tuple[int, Any]]:
+        """The objects that say themselves what checkpoints keep of them, and their numbers.
+
+        They have `_checkpoint_values()`, arrays by name, and `_restore_checkpoint_values`.
+        """
+        for number, value in enumerate(self.objects):
+            if hasattr(type(value), "_checkpoint_values"):
+                yield number, value
+
+    def key(self, number: int, attribute: str = names.VALUE) -> str:
+        """Where a checkpoint keeps a variable's value, or what else an object has."""
+        path = "/".join(map(_escaped, self.paths[number]))
+        return f"{path}/.ATTRIBUTES/{attribute}"
 
     def fill_children(self, number: int, field: Any) -> None:
         """Writes an object's children as messages."""
@@ -151,6 +161,8 @@ class ObjectGraph:
                     full_name=value._shared_name,
                     checkpoint_key=self.key(number),
                 )
+            for name in self.held.get(number, ()):
+                node.attributes.add(name=name, checkpoint_key=self.key(number, name))
         for number in self._having_values():
             proto.nodes[number].has_checkpoint_values.value = True
         return proto
@@ -161,7 +173,7 @@ class ObjectGraph:
             for _, child in found:
                 parents.setdefault(child, []).append(number)
         having: set[int] = set()
-        work = [number for number, _ in self.variables()]
+        work = [number for number, _ in self.variables()] + [*self.held]
         while work:
             number = work.pop()
             if number not in having:

@@ -1,0 +1,257 @@
+"""Datasets of datasets as one: flat_map, interleave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from intaglio.data.functional import AHEAD, parallelism, runner, threads_for
+from intaglio.data.stage import (
+    AUTOTUNE,
+    OUTPUTS,
+    UNKNOWN,
+    Advance,
+    DatasetOp,
+    Element,
+    Opened,
+    Root,
+    Shared,
+    Stage,
+    demand,
+    exhausted,
+)
+from intaglio.data.threads import ahead, in_order
+from intaglio.op.op import op
+
+
+class Inner:
+    """A dataset that a function made of an element, opened.
+
+    Its position holds the element: datasets themselves are no plain values.
+    """
+
+    __slots__ = ("_made_of", "_root", "advance")
+
+    def __init__(
+        self, call: Callable[..., Any], made_of: Element, shared: Shared
+    ) -> None:
+        opened = Opened(call(*made_of)[0], shared)
+        self._made_of = made_of
+        self._root = opened.root
+        self.advance = opened.advance
+
+    def save(self) -> Any:
+        """The element and where the dataset is."""
+        return [list(self._made_of), self._root.save()]
+
+    @classmethod
+    def restored(cls, call: Callable[..., Any], position: Any, shared: Shared) -> Inner:
+        """The dataset made again, at a position."""
+        made_of, inner = position
+        found = cls(call, tuple(made_of), shared)
+        found._root.restore(inner)
+        return found
+
+
+@op
+class FlatMapDataset(DatasetOp):
+    """The elements of the datasets that f makes of each element."""
+
+    signature = (
+        "input_dataset: variant, other_arguments: *Targuments; f: func,"
+        f" {OUTPUTS} -> handle: variant"
+    )
+
+    def kernel(self, input_dataset, other_arguments, f):
+        def open(root: Root) -> Advance:
+            outer = input_dataset.open(root)
+            call = runner(root.shared, f, other_arguments, "FlatMapDataset")
+            return _flattened(root, outer, call)
+
+        return Stage("FlatMap", UNKNOWN, open)
+
+
+def _flattened(root: Root, outer: Advance, call: Callable[..., Element]) -> Advance:
+    shared = root.shared
+    inner: Inner | None = None
+    source: Advance = exhausted
+
+    def advance() -> Element:
+        nonlocal inner, source
+        while True:
+            try:
+                return source()
+            except StopIteration:
+                inner, source = None, exhausted
+                inner = Inner(call, outer(), shared)
+                source = inner.advance
+
+    def restore(position: Any) -> None:
+        nonlocal inner, source
+        if position is not None:
+            inner = Inner.restored(call, position, shared)
+            source = inner.advance
+
+    root.keep(lambda: inner and inner.save(), restore)
+    return advance
+
+
+class _Cycle:
+    """The elements of `len(slots)` datasets in turn, `block` of each.
+
+    With `ordered` false a dataset that is still computing is passed over.
+    """
+
+    __slots__ = (
+        "_at", "_block", "_call", "_ended", "_ordered", "_outer", "_shared", "_slots",
+        "_taken",
+    )  # fmt: skip
+
+    def __init__(
+        self, shared: Shared, outer: Advance, call: Any, cycle: int, block: int,
+        ordered: bool,
+    ) -> None:  # fmt: skip
+        self._shared = shared
+        self._outer = outer
+        self._call = call
+        self._block = block
+        self._ordered = ordered
+        self._slots: list[Inner | None] = [None] * cycle
+        self._at = self._taken = 0
+        self._ended = False
+
+    def _refill(self) -> None:
+        if self._slots[self._at] is None and not self._ended:
+            try:
+                element = self._outer()
+            except StopIteration:
+                self._ended = True
+                return
+            self._slots[self._at] = Inner(self._call, element, self._shared)
+
+    def _turn_to_ready(self) -> None:
+        """Gives the turn to the next dataset that has an element, if there is one."""
+        count = len(self._slots)
+        for at in [(self._at + i) % count for i in range(count)]:
+            inner = self._slots[at]
+            if (inner is None and not self._ended) or (
+                inner is not None and inner.advance.ready()  # type: ignore[attr-defined]
+            ):
+                if at != self._at:
+                    self._at, self._taken = at, 0
+                return
+
+    def advance(self) -> Element:
+        """The next element."""
+        slots = self._slots
+        while True:
+            if not self._ordered:
+                self._turn_to_ready()
+            inner = slots[self._at]
+            if inner is None:
+                self._refill()
+                inner = slots[self._at]
+            if inner is not None:
+                try:
+                    found = inner.advance()
+                except StopIteration:
+                    slots[self._at] = None
+                else:
+                    self._taken += 1
+                    if self._taken == self._block:
+                        self._at, self._taken = (self._at + 1) % len(slots), 0
+                    return found
+            elif self._ended and not any(slots):
+                raise StopIteration
+            self._at, self._taken = (self._at + 1) % len(slots), 0
+
+    def save(self) -> Any:
+        """Where the open datasets are, and whose turn it is."""
+        inner = [s and s.save() for s in self._slots]
+        return [inner, self._at, self._taken, self._ended]
+
+    def restore(self, position: Any) -> None:
+        """Opens the datasets again, where they were."""
+        inner, self._at, self._taken, self._ended = position
+        self._slots = [
+            None if p is None else Inner.restored(self._call, p, self._shared)
+            for p in inner
+        ]
+
+
+def _in_turn(
+    root: Root, outer: Advance, call: Any, cycle: int, block: int, ordered: bool = True
+) -> Advance:
+    turns = _Cycle(root.shared, outer, call, cycle, block, ordered)
+    root.keep(turns.save, turns.restore)
+    return turns.advance
+
+
+@op
+class InterleaveDataset(DatasetOp):
+    """The elements of several datasets that f makes, in turn."""
+
+    signature = (
+        "input_dataset: variant, other_arguments: *Targuments, cycle_length: int64,"
+        f" block_length: int64; f: func, {OUTPUTS} -> handle: variant"
+    )
+
+    def kernel(self, input_dataset, other_arguments, cycle_length, block_length, f):
+        cycle, block = int(cycle_length), int(block_length)
+        demand(cycle > 0, "cycle_length must be greater than zero.")
+        demand(block > 0, "block_length must be greater than zero.")
+
+        def open(root: Root) -> Advance:
+            outer = input_dataset.open(root)
+            call = runner(root.shared, f, other_arguments, "InterleaveDataset")
+            return _in_turn(root, outer, call, cycle, block)
+
+        return Stage("Interleave", UNKNOWN, open)
+
+
+@op
+class ParallelInterleaveDatasetV4(DatasetOp):
+    """The elements of several datasets that f makes, in turn, each computed ahead."""
+
+    signature = (
+        "input_dataset: variant, other_arguments: *Targuments, cycle_length: int64,"
+        " block_length: int64, buffer_output_elements: int64,"
+        " prefetch_input_elements: int64, num_parallel_calls: int64; f: func,"
+        " deterministic: str = 'default', output_types: list(type),"
+        " output_shapes: list(shape), metadata: str = '' -> handle: variant"
+    )
+
+    def kernel(
+        self, input_dataset, other_arguments, cycle_length, block_length,
+        num_parallel_calls, buffer_output_elements, f, deterministic,
+    ):  # fmt: skip
+        wanted, block = int(cycle_length), int(block_length)
+        demand(wanted > 0 or wanted == AUTOTUNE, "`cycle_length` must be > 0")
+        demand(block > 0, "`block_length` must be > 0")
+        asked, given = parallelism(num_parallel_calls), int(buffer_output_elements)
+        size = given if given > 0 else max(block, AHEAD)
+
+        def open(root: Root) -> Advance:
+            outer, options = input_dataset.open(root), root.shared.options
+            call = runner(
+                root.shared, f, other_arguments, "ParallelInterleaveDatasetV4"
+            )
+            threads = threads_for(asked, f, options)
+            cycle = min(threads, 10) if wanted == AUTOTUNE else wanted
+            if threads == 1:
+                return _in_turn(root, outer, call, cycle, block)
+
+            def computed_ahead(*element: Any) -> Element:
+                inner = call(*element)[0]
+                return (
+                    Stage(
+                        inner.name,
+                        inner.cardinality,
+                        lambda root: ahead(inner, root, size),
+                    ),
+                )
+
+            ordered = in_order(deterministic, options)
+            return _in_turn(root, outer, computed_ahead, cycle, block, ordered)
+
+        return Stage("ParallelInterleave", UNKNOWN, open)

@@ -1,0 +1,188 @@
+"""TFRecord files: reading, writing, compression.
+
+A record is its length (8 bytes), a checksum of that, the data, a checksum of the data.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import errors
+from intaglio.base.crc32c import crc32c, crc32c_of_each, masked, masked_all
+from intaglio.data import snappy
+
+LENGTH = struct.Struct("<QI")
+CHECK = struct.Struct("<I")
+HEAD, TAIL = LENGTH.size, CHECK.size
+_AHEAD = (
+    1 << 20
+)  # bytes read at a time: the checksums of their records are computed together
+COMPRESSIONS = ("", "GZIP", "ZLIB", "SNAPPY")
+
+
+def opened(path: str, compression: str) -> Any:
+    """The file, decompressed. Raises NotFoundError, or InvalidArgumentError for a bad type."""
+    try:
+        if compression == "":
+            return open(path, "rb")
+        if compression == "GZIP":
+            return gzip.open(path, "rb")
+        if compression in ("ZLIB", "SNAPPY"):
+            with open(path, "rb") as f:
+                data = f.read()
+            whole = zlib.decompress if compression == "ZLIB" else snappy.decompressed
+            return io.BytesIO(whole(data))
+    except FileNotFoundError:
+        raise errors.NotFoundError(
+            None, None, f"{path}; No such file or directory"
+        ) from None
+    except IsADirectoryError:
+        raise errors.FailedPreconditionError(
+            None, None, f"{path}; Is a directory"
+        ) from None
+    except OSError as e:
+        raise errors.PermissionDeniedError(None, None, f"{path}; {e.strerror}") from e
+    raise errors.invalid_argument("Unsupported compression_type.")
+
+
+def demand_compression(compression: str) -> None:
+    """Raises InvalidArgumentError for a compression that does not exist."""
+    if compression not in COMPRESSIONS:
+        raise errors.invalid_argument(
+            f"Unsupported compression_type: {compression}; it may be {', '.join(map(repr, COMPRESSIONS))}."
+        )
+
+
+def records(file: Any) -> Iterator[bytes]:
+    """The records in an open file. Raises DataLossError for a bad one."""
+    data, offset = (
+        b"",
+        0,
+    )  # bytes that are not yet cut into records, and where they stand
+    while True:
+        more = file.read(max(_AHEAD, _missing(data, offset)))
+        data = data + more if data else more
+        starts, end = _starts(data)
+        if starts:
+            yield from _checked(data, np.array(starts), offset)
+            data, offset = data[end:], offset + end
+        if not more:
+            if data:
+                _missing(data, offset)
+                raise errors.DataLossError(None, None, _truncated(data, offset))
+            return
+
+
+def _starts(data: bytes) -> tuple[list[int], int]:
+    """Where the whole records begin, and where the first begins that is not whole."""
+    starts: list[int] = []
+    at, size, unpack = 0, len(data), LENGTH.unpack_from
+    while at + HEAD <= size:
+        end = at + HEAD + TAIL + unpack(data, at)[0]
+        if end > size:
+            break
+        starts.append(at)
+        at = end
+    return starts, at
+
+
+def _missing(data: bytes, offset: int) -> int:
+    """How many bytes the record lacks. Raises DataLossError if its length is corrupted."""
+    if len(data) < HEAD:
+        return 0
+    length, check = LENGTH.unpack_from(data)
+    if masked(crc32c(data[:8])) != check:
+        raise _corrupted(offset, " (Is this even a TFRecord file?)")
+    return length + HEAD + TAIL - len(data)
+
+
+def _corrupted(offset: int, hint: str = "") -> Exception:
+    return errors.DataLossError(None, None, f"corrupted record at {offset}{hint}")
+
+
+def _checked(data: bytes, starts: np.ndarray, offset: int) -> Iterator[bytes]:
+    """The records whose checksums are right, up to the first whose are not."""
+    octets = np.frombuffer(data, np.uint8)
+    lengths = _numbers(octets, starts, 8).view("<i8").ravel()
+    ends = starts + HEAD + lengths
+    of_lengths = crc32c_of_each(data, starts, np.full(len(starts), 8))
+    of_data = crc32c_of_each(data, starts + HEAD, lengths)
+    known = _numbers(octets, starts + 8, 4).view("<u4").ravel() == masked_all(
+        of_lengths
+    )
+    right = known & (
+        _numbers(octets, ends, 4).view("<u4").ravel() == masked_all(of_data)
+    )
+    good = len(starts) if right.all() else int(np.argmin(right))
+    for start, end in zip((starts + HEAD)[:good].tolist(), ends.tolist(), strict=False):
+        yield data[start:end]
+    if good < len(starts):
+        hint = "" if known[good] else " (Is this even a TFRecord file?)"
+        raise _corrupted(offset + int(starts[good]), hint)
+
+
+def _numbers(octets: np.ndarray, places: np.ndarray, size: int) -> np.ndarray:
+    """The `size` bytes at each place, as rows."""
+    return octets[places[:, None] + np.arange(size)]
+
+
+def _truncated(data: bytes, offset: int) -> str:
+    if len(data) < HEAD:
+        return f"truncated record at {offset}"
+    return f"truncated record at {offset}' failed with Read less bytes than requested"
+
+
+class RecordWriter:
+    """Writes records to a file, which is whole once it is closed."""
+
+    def __init__(self, path: str, compression: str = "") -> None:
+        demand_compression(compression)
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        self._compression = compression
+        self._file: Any = (
+            gzip.open(path, "wb") if compression == "GZIP" else open(path, "wb")
+        )
+        self._zlib = zlib.compressobj() if compression == "ZLIB" else None
+
+    def write(self, record: bytes) -> None:
+        """Adds a record."""
+        length = len(record).to_bytes(8, "little")
+        data = b"".join(
+            [
+                length,
+                CHECK.pack(masked(crc32c(length))),
+                record,
+                CHECK.pack(masked(crc32c(record))),
+            ]
+        )
+        if self._zlib is not None:
+            data = self._zlib.compress(data)
+        elif self._compression == "SNAPPY":
+            data = snappy.compressed(data)
+        self._file.write(data)
+
+    def flush(self) -> None:
+        """Hands what has been written to the file."""
+        self._file.flush()
+
+    def close(self) -> None:
+        """Ends the file."""
+        if self._file.closed:
+            return
+        if self._zlib is not None:
+            self._file.write(self._zlib.flush())
+        self._file.close()
+
+    def __enter__(self) -> RecordWriter:
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        self.close()

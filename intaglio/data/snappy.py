@@ -1,0 +1,102 @@
+"""Snappy's blocks, each behind its length, as TensorFlow's files of records have them.
+
+Follows https://github.com/google/snappy/blob/main/format_description.txt.
+"""
+
+from __future__ import annotations
+
+from intaglio.base import errors
+
+_LONGEST = 1 << 16  # bytes in a literal that is written
+
+
+def compressed(data: bytes) -> bytes:
+    """A block with the data as literals: valid, and no smaller."""
+    parts = [_varint(len(data))]
+    for start in range(0, len(data), _LONGEST):
+        part = data[start : start + _LONGEST]
+        last = len(part) - 1
+        if last < 60:
+            parts.append(bytes([last << 2]))
+        else:
+            parts.append(bytes([61 << 2]) + last.to_bytes(2, "little"))
+        parts.append(part)
+    block = b"".join(parts)
+    return len(block).to_bytes(4, "big") + block
+
+
+def decompressed(data: bytes) -> bytes:
+    """The data of all blocks. Raises DataLossError if they are no such."""
+    found = bytearray()
+    at = 0
+    try:
+        while at < len(data):
+            size = int.from_bytes(data[at : at + 4], "big")
+            if at + 4 + size > len(data):
+                raise IndexError
+            found += _block(data[at + 4 : at + 4 + size])
+            at += 4 + size
+    except IndexError:
+        raise errors.DataLossError(
+            None, None, "the data are not compressed with SNAPPY, or are cut off"
+        ) from None
+    return bytes(found)
+
+
+def _block(block: bytes) -> bytearray:
+    size, at = _number(block)
+    made = bytearray()
+    while at < len(block):
+        tag = block[at]
+        at += 1
+        if tag & 3 == 0:
+            length = tag >> 2
+            if length >= 60:
+                wide = length - 59
+                length = int.from_bytes(block[at : at + wide], "little")
+                at += wide
+            made += block[at : at + length + 1]
+            at += length + 1
+            continue
+        if tag & 3 == 1:
+            length, back = (tag >> 2 & 7) + 4, tag >> 5 << 8 | block[at]
+            at += 1
+        else:
+            wide = 2 if tag & 3 == 2 else 4
+            length, back = (
+                (tag >> 2) + 1,
+                int.from_bytes(block[at : at + wide], "little"),
+            )
+            at += wide
+        _copy(made, back, length)
+    if len(made) != size:
+        raise IndexError
+    return made
+
+
+def _copy(made: bytearray, back: int, length: int) -> None:
+    """Repeats what stands `back` bytes before the end; it may overlap what it makes."""
+    if not 0 < back <= len(made):
+        raise IndexError
+    start = len(made) - back
+    pattern = bytes(made[start : start + length])
+    made += (pattern * (length // len(pattern) + 1))[:length]
+
+
+def _number(data: bytes) -> tuple[int, int]:
+    number = shift = at = 0
+    while True:
+        byte = data[at]
+        at += 1
+        number |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return number, at
+
+
+def _varint(number: int) -> bytes:
+    found = bytearray()
+    while number > 0x7F:
+        found.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*found, number])

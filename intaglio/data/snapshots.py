@@ -1,0 +1,237 @@
+"""Datasets in folders, in the form that `tf.data.Dataset.save` writes.
+
+    dataset_spec.pb                         the structure of the elements' types
+    snapshot.metadata                       the run that is complete, dtypes, number of elements
+    <run>/00000000.shard/00000000.snapshot  records, one TensorProto for each component
+
+The dtypes in the metadata are those of the components; a record's string tensor is the
+lengths as varints, then the texts.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import errors
+from intaglio.base.dtypes import DType, from_numpy, string
+from intaglio.data import record_files
+from intaglio.data.stage import Element
+from intaglio.graphdef import messages, structured, tensors
+from intaglio.graphdef.declarations import (
+    MalformedError,
+    declare,
+    message_class,
+    parsed,
+)
+from intaglio.graphdef.saved_messages import StructuredValue
+
+declare(
+    """
+message SnapshotMetadataRecord
+  graph_hash = 1 string
+  run_id = 2 string
+  creation_timestamp = 3 int64
+  version = 4 int64
+  dtype = 5 *DataType
+  num_elements = 6 int64
+  finalized = 1000 bool
+""",
+    "snapshots",
+)
+SnapshotMetadataRecord: Any = message_class("SnapshotMetadataRecord")
+
+METADATA = "snapshot.metadata"
+SPEC = "dataset_spec.pb"
+_VERSION = 2
+
+
+# -- records -----------------------------------------------------------------------------
+
+
+def record_of(array: Any) -> bytes:
+    """A component as bytes."""
+    array = np.asarray(array)
+    dtype = from_numpy(array.dtype)
+    proto = messages.TensorProto(
+        dtype=dtype.as_datatype_enum, tensor_shape=tensors.shape_proto(array.shape)
+    )
+    if dtype is string:
+        texts = array.ravel().tolist()
+        lengths = b"".join([_varint(len(t)) for t in texts])
+        proto.tensor_content = lengths + b"".join(texts)
+    else:
+        proto.tensor_content = np.ascontiguousarray(array).tobytes()
+    return proto.SerializeToString()
+
+
+def array_of(record: bytes) -> Any:
+    """The component that a record holds. Raises MalformedError if it holds none."""
+    proto = parsed(messages.TensorProto, record, "a snapshot's record")
+    if proto.dtype != string.as_datatype_enum:
+        array = tensors.array_of(proto)
+        return array if array.ndim else array[()]
+    dims = tensors.shape_of(proto.tensor_shape)
+    if dims is None or None in dims:
+        raise MalformedError("a snapshot's record has no shape")
+    count = math.prod([d or 0 for d in dims])
+    texts = np.empty(count, object)
+    texts[:] = _texts(proto.tensor_content, count)
+    return texts.reshape(dims)  # type: ignore[arg-type]
+
+
+def _varint(number: int) -> bytes:
+    found = bytearray()
+    while number > 0x7F:
+        found.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*found, number])
+
+
+def _texts(content: bytes, count: int) -> list[bytes]:
+    lengths: list[int] = []
+    at = 0
+    for _ in range(count):
+        length = shift = 0
+        while True:
+            if at >= len(content):
+                raise MalformedError("a snapshot's strings are cut off")
+            byte = content[at]
+            at += 1
+            length |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+        lengths.append(length)
+    if at + sum(lengths) != len(content):
+        raise MalformedError("a snapshot's strings have other lengths than they claim")
+    found: list[bytes] = []
+    for length in lengths:
+        found.append(content[at : at + length])
+        at += length
+    return found
+
+
+def elements_in(path: str, width: int, compression: str) -> Iterator[Element]:
+    """The elements in a file, `width` components each."""
+    with record_files.opened(path, compression) as file:
+        records = record_files.records(file)
+        while True:
+            parts = [array_of(r) for _, r in zip(range(width), records, strict=False)]
+            if not parts and width:
+                return
+            if len(parts) < width:
+                raise errors.DataLossError(None, None, f"{path} ends within an element")
+            yield tuple(parts)
+
+
+# -- folders -------------------------------------------------------------------------------
+
+
+class Run:
+    """Writes elements to shards below a folder; complete once `finish` was called."""
+
+    def __init__(
+        self,
+        folder: str,
+        types: Sequence[DType],
+        compression: str,
+        graph_hash: str = "",
+    ) -> None:
+        self._folder = folder
+        self._types = types
+        self._compression = compression
+        self._hash = graph_hash
+        self._name = str(secrets.randbits(64))
+        self._files: dict[int, Any] = {}
+        self._count = 0
+
+    def add(self, element: Element, shard: int = 0) -> None:
+        """Writes an element to a shard."""
+        file = self._files.get(shard)
+        if file is None:
+            place = os.path.join(self._folder, self._name, f"{shard:08d}.shard")
+            os.makedirs(place, exist_ok=True)
+            file = self._files[shard] = record_files.RecordWriter(
+                os.path.join(place, "00000000.snapshot"), self._compression
+            )
+        for component in element:
+            file.write(record_of(component))
+        self._count += 1
+
+    def finish(self, counted: bool = True) -> None:
+        """Closes the files, and says that the run is complete."""
+        self.close()
+        os.makedirs(self._folder, exist_ok=True)
+        record = SnapshotMetadataRecord(
+            graph_hash=self._hash,
+            run_id=self._name,
+            creation_timestamp=int(time.time() * 1e6),
+            version=_VERSION,
+            dtype=[t.as_datatype_enum for t in self._types],
+            num_elements=self._count if counted else 0,
+            finalized=True,
+        )
+        _put(os.path.join(self._folder, METADATA), record.SerializeToString())
+
+    def close(self) -> None:
+        """Closes the files."""
+        for file in self._files.values():
+            file.close()
+
+
+def _put(path: str, data: bytes) -> None:
+    """Writes a file that is seen only when it is complete."""
+    partial = f"{path}.{secrets.token_hex(4)}.partial"
+    with open(partial, "wb") as file:
+        file.write(data)
+    os.replace(partial, path)
+
+
+def write_spec(folder: str, element_spec: Any) -> None:
+    """Writes the structure of the elements' types."""
+    os.makedirs(folder, exist_ok=True)
+    proto = structured.encode(element_spec)
+    _put(os.path.join(folder, SPEC), proto.SerializeToString(deterministic=True))
+
+
+def read_spec(folder: str) -> Any:
+    """The structure of the elements' types. Raises NotFoundError if none was written."""
+    path = os.path.join(folder, SPEC)
+    if not os.path.exists(path):
+        raise errors.NotFoundError(
+            None, None, f"tf.data snapshot element_spec file not found: {path}."
+        )
+    with open(path, "rb") as file:
+        return structured.decode(parsed(StructuredValue, file.read(), path))
+
+
+def metadata(folder: str) -> Any:
+    """The metadata of the complete run in a folder, or None if there is none."""
+    path = os.path.join(folder, METADATA)
+    if not os.path.exists(path):
+        return None
+    with open(path, "rb") as file:
+        record = parsed(SnapshotMetadataRecord, file.read(), path)
+    return record if record.finalized else None
+
+
+def shards(folder: str, record: Any) -> list[list[str]]:
+    """The files of each shard of a run."""
+    place = os.path.join(folder, record.run_id)
+    if not os.path.isdir(place):
+        return []
+    return [
+        [
+            os.path.join(place, shard, name)
+            for name in sorted(os.listdir(os.path.join(place, shard)))
+        ]
+        for shard in sorted(os.listdir(place))
+        if shard.endswith(".shard")
+    ]
