@@ -7,6 +7,8 @@ and NumPy at the top. `make(peer, case)` gives a function to be timed, or None.
 from __future__ import annotations
 
 import importlib
+import itertools
+import linecache
 from collections.abc import Callable
 from typing import Any
 
@@ -34,6 +36,21 @@ CASES: dict[str, tuple[str, tuple[str, ...], float | None]] = {
         "`Dataset.range(20_000).map(lambda x: x * 2).batch(128)`",
         ("tensorflow",),
         1.0,
+    ),
+    "autograph_200": (
+        "conversion and trace of 200 lines with 30 control statements",
+        ("tensorflow",),
+        0.2,
+    ),
+    "while_1000": (
+        "a traced `while` of 1000 steps on a 5-vector",
+        ("tensorflow",),
+        1.5,
+    ),
+    "while_first": (
+        "the same with its trace: the first call",
+        ("tensorflow",),
+        0.5,
     ),
 }
 
@@ -120,6 +137,63 @@ def _dataset(tf: Any) -> Timed:
     return lambda: sum(1 for _ in batches)
 
 
+# Ten of these are 200 lines with 30 control statements.
+_PART = """
+    a{k} = x * {k}.5
+    b{k} = tf.abs(a{k}) + x
+    i{k} = 0
+    while i{k} < n:
+        a{k} = a{k} * {scale} + b{k}
+        b{k} = tf.sin(b{k})
+        i{k} = i{k} + 1
+    c{k} = tf.constant({scale})
+    for j{k} in tf.range(n):
+        d{k} = tf.cast(j{k}, tf.float32)
+        c{k} = c{k} + d{k}
+        if c{k} > 5.0:
+            c{k} = c{k} - d{k}
+            b{k} = b{k} + a{k}
+        else:
+            b{k} = tf.tanh(b{k})
+    e{k} = a{k} * c{k} - b{k}
+    total = total + tf.reduce_sum(e{k})
+    total = total * tf.reduce_max(b{k})"""
+
+
+def _autograph_200(tf: Any) -> Timed:
+    specs = tf.TensorSpec([5], tf.float32), tf.TensorSpec([], tf.int32)
+    number = itertools.count()
+
+    def convert() -> Any:
+        # A new function every time: nothing that was converted before is of use.
+        n = next(number)
+        name = f"<long function {n}>"
+        parts = [_PART.format(k=k, scale=1.0 / (n + 2)) for k in range(10)]
+        text = f"def long(x, n):\n    total = tf.constant(1.0){''.join(parts)}\n    return total\n"
+        linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+        names = {"tf": tf}
+        exec(compile(text, name, "exec"), names)
+        long: Any = names["long"]
+        return tf.function(long).get_concrete_function(*specs)
+
+    return convert
+
+
+def _while_1000(tf: Any, first: bool = False) -> Timed:
+    def decay(x: Any, n: Any) -> Any:
+        i = 0
+        while i < n:
+            x = x * 0.999 + 0.001
+            i += 1
+        return x
+
+    x, n = tf.ones([5]), tf.constant(1000)
+    if first:
+        return lambda: tf.function(decay)(x, n)
+    traced = tf.function(decay)
+    return lambda: traced(x, n)
+
+
 _TENSORFLOW: dict[str, Callable[[Any], Timed]] = {
     "eager_add": _eager_add,
     "trace_300": _trace_300,
@@ -128,6 +202,9 @@ _TENSORFLOW: dict[str, Callable[[Any], Timed]] = {
     "power_eager": lambda tf: _power(tf, traced=False),
     "gradient": _gradient,
     "dataset": _dataset,
+    "autograph_200": _autograph_200,
+    "while_1000": _while_1000,
+    "while_first": lambda tf: _while_1000(tf, first=True),
 }
 
 

@@ -6,6 +6,7 @@ import ast
 import copy
 import functools
 import threading
+import weakref
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
@@ -34,7 +35,11 @@ class Converted:
         self.code = code
 
 
-_cache: dict[tuple[CodeType, bool, bool], Converted] = {}
+# Goes with the user's code object. Those of two files are equal if their text is, so the
+# file is part of what they are known by.
+_cache: weakref.WeakKeyDictionary[CodeType, dict[Any, Converted]] = (
+    weakref.WeakKeyDictionary()
+)
 _lock = threading.Lock()
 _operators: list[Any] = []
 
@@ -83,14 +88,15 @@ def code_text(function: FunctionType, recursive: bool = True) -> str:
 def _converted(
     function: FunctionType, user_requested: bool, recursive: bool
 ) -> Converted:
-    key = (function.__code__, user_requested, recursive)
-    known = _cache.get(key)
+    code = function.__code__
+    key = (code.co_filename, user_requested, recursive)
+    known = _cache.get(code, {}).get(key)
     if known is None:
         made = _convert(function, user_requested, recursive)
         verbosity.report(1, lambda: f"Converted {function!r}")
         verbosity.report(3, lambda: ast.unparse(made.tree))
         with _lock:
-            known = _cache.setdefault(key, made)
+            known = _cache.setdefault(code, {}).setdefault(key, made)
     return known
 
 
