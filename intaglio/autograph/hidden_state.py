@@ -1,0 +1,447 @@
+"""State that a staged block writes where its own code does not show: by a fixpoint over traces.
+
+A block is traced with the state that its code names. If a watch finds that it also changed
+variables of closures, globals, attributes or items, or that a list has grown, the trace is
+given up, everything is put back, and the block traced again with these as state. Lists
+become `GrownList`s. What has no type that a graph could carry stays as Python left it.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.autograph.places import Seen, Watch, place_of, watching
+from intaglio.autograph.regions import MARK, Unreachable
+from intaglio.autograph.values import Undefined
+from intaglio.base import nest, shapes
+from intaglio.base.composite import CompositeTensor
+from intaglio.base.options import OPTIONS
+from intaglio.ir.graph import SymbolicTensor
+from intaglio.op import convert, door
+from intaglio.op.tensor import Tensor
+from intaglio.trace.grown_list import Form, GrownList
+
+State = tuple[Any, ...]
+Body = Callable[..., None]
+# Traces of one block at most: a block that finds new state in each is left as it is.
+ATTEMPTS = 8
+
+
+class Change:
+    """What a trace did to a place: what it held, and what it would hold."""
+
+    def __init__(self, seen: Seen, ends: Sequence[Any]) -> None:
+        self.seen = seen
+        self.ends = ends
+        self.form = _list_form(seen, *ends)
+
+    @property
+    def left(self) -> Any:
+        """What Python alone would leave there."""
+        return next((v for v in self.ends if v is not self.seen.value), None)
+
+
+class Hidden:
+    """One value that is state though no name says so: in one place, or a list in several."""
+
+    def __init__(self, changes: Sequence[Change]) -> None:
+        self.seen = [c.seen for c in changes]
+        self.name = self.seen[0].place.name
+        self.form = changes[0].form
+        self.left = changes[0].left
+        for change in changes:
+            _traces.leave(change.seen, change.left)
+
+    def begin(self) -> None:
+        """Before the block: a list becomes one that a graph can carry."""
+        if self.form is not None and type(self.get()) is list:
+            old = self.get()
+            self.put(GrownList.of(self.form, old))
+            # Whoever else has the list finds tensors of a graph that is done: use raises.
+            left = self.left
+            old[:] = left if isinstance(left, _Elements) else [*old, *left.flows]
+
+    def get(self) -> Any:
+        """The value."""
+        return self.seen[0].place.get()
+
+    def put(self, value: Any) -> None:
+        """Sets it everywhere."""
+        for seen in self.seen:
+            seen.place.put(value)
+
+
+class Found(Exception):
+    """A trace changed more than its block is known to change."""
+
+    def __init__(self, block: Block, chosen: Sequence[Hidden]) -> None:
+        super().__init__("found more state")
+        self.block = block
+        self.chosen = chosen
+
+
+class Block:
+    """One staged block: its own state, and what was found to be state as well."""
+
+    def __init__(
+        self,
+        get_state: Callable[[], State],
+        set_state: Callable[[State], None],
+        names: Sequence[str],
+        sources: Sequence[Any],
+    ) -> None:
+        self.sources = sources
+        self.get_state = get_state
+        self.set_state = set_state
+        self.own = {place_of(n, get_state) for n in names} if names else set[Any]()
+        self.own_names = names
+        self.hidden: list[Hidden] = []
+        self.promoted: list[Hidden] = []  # lists among the block's own names
+        self.forms: list[Form | None] = []
+        self.suspects: set[tuple[int, Any]] = set()
+        self.kept: list[Any] = []  # what suspects belong to, kept alive
+        self.attempts = 0
+
+    # -- state -------------------------------------------------------------------------
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What was found first, then the block's own names."""
+        return (*[h.name for h in self.hidden], *self.own_names)
+
+    def get(self) -> State:
+        """All state, in the order of `names`. A list in the place of one that grows is one."""
+        values = [*[h.get() for h in self.hidden], *self.get_state()]
+        for at, form in enumerate(self.forms[: len(values)]):
+            if form is not None and type(values[at]) is list:
+                values[at] = GrownList.of(form, values[at])
+        return tuple(values)
+
+    def put(self, state: State) -> None:
+        """Sets all state. Lists that grow are copied: a block changes its own."""
+        values = [v.copy() if type(v) is GrownList else v for v in state]
+        self.forms = [v.form if type(v) is GrownList else None for v in values]
+        for hidden, value in zip(self.hidden, values, strict=False):
+            hidden.put(value)
+        self.set_state(tuple(values[len(self.hidden) :]))
+
+    def take(self, chosen: Sequence[Hidden]) -> None:
+        """What was found is state from now on."""
+        for hidden in chosen:
+            named = any(s.place.ident in self.own for s in hidden.seen)
+            (self.promoted if named else self.hidden).append(hidden)
+        self.forms = []
+
+    # -- what a trace changed ------------------------------------------------------------
+
+    def is_known(self, seen: Seen) -> bool:
+        """True for places that are state already."""
+        ident = seen.place.ident
+        if ident in self.own:  # a list among them may have to become one that grows
+            return seen.elements is None or not (
+                seen.is_grown() or type(seen.place.get()) is GrownList
+            )
+        return any(ident == s.place.ident for h in self.hidden for s in h.seen)
+
+    def accept(self, watches: Sequence[Watch], found: Sequence[Change]) -> None:
+        """Takes what was found for state, puts everything back and raises Found.
+
+        Places that may be no older than the block must be found twice. Returns if there is
+        nothing to take.
+        """
+        self.attempts += 1
+        if not found or self.attempts >= ATTEMPTS or OPTIONS.strict_autograph:
+            return
+        groups: dict[int, list[Change]] = {}
+        for change in found:
+            seen = change.seen
+            shared = seen if seen.held is None else seen.value
+            groups.setdefault(id(shared), []).append(change)
+        chosen = [
+            Hidden(group)
+            for group in groups.values()
+            if any([self._is_older(c.seen) for c in group])
+        ]
+        idents = {c.seen.place.ident for c in found}
+        for watch in watches:
+            for ident, seen in watch.seen.items():
+                if ident in idents:
+                    seen.restore()
+        raise Found(self, chosen)
+
+    def _is_older(self, seen: Seen) -> bool:
+        ident = seen.place.ident
+        before = seen.value if seen.elements is None else seen.elements
+        if seen.certain or ident in self.suspects or _has_tensor(before):
+            return True
+        self.suspects.add(ident)
+        self.kept.append(seen)
+        return False
+
+
+def settle(
+    stage: Callable[[Block, Sequence[Body]], None],
+    bodies: Sequence[Body],
+    get_state: Callable[[], State],
+    set_state: Callable[[State], None],
+    names: Sequence[str],
+    sources: Sequence[Any] = (),
+) -> None:
+    """Stages a block, again and again until all that it changes is its state.
+
+    `stage(block, bodies)` traces the given bodies, each of them once and in order, with
+    the block's `get`, `put` and `names`; nothing may be left behind if a body raises.
+    `sources` are the functions of converted code that the bodies are made of.
+    """
+    block = Block(get_state, set_state, names, sources or bodies)
+    start = get_state()
+    watch = _branches if len(bodies) > 1 else _loop_body
+    while True:
+        for hidden in (*block.hidden, *block.promoted):
+            hidden.begin()
+        try:
+            stage(block, watch(block, bodies))
+            return
+        except Found as found:
+            if found.block is not block:
+                raise
+            set_state(start)
+            block.take(found.chosen)
+
+
+def _loop_body(block: Block, bodies: Sequence[Body]) -> list[Body]:
+    (body,) = bodies
+
+    def turn(*args: Any) -> None:
+        with watching(*block.sources) as watch:
+            body(*args)
+        changes = [
+            Change(watch.seen[ident], (watch.seen[ident].value, value))
+            for ident, value in _ends(block, watch).items()
+        ]
+        block.accept([watch], [c for c in changes if _may_be_state(c, in_loop=True)])
+
+    return [turn]
+
+
+def _branches(block: Block, bodies: Sequence[Body]) -> list[Body]:
+    """Both branches, begun from the same state. What is no state stays as Python left it."""
+    first, second = bodies
+    left: list[tuple[Watch, dict[Any, Any]]] = []
+
+    @functools.wraps(first)
+    def main() -> None:
+        with watching(*block.sources) as watch:
+            stop = _stopped(first)
+        after = _ends(block, watch)
+        left[:] = [(watch, after)]
+        for ident in after:
+            watch.seen[ident].restore()
+        if stop is not None:
+            raise stop
+
+    @functools.wraps(second)
+    def other() -> None:
+        watch, after = left[0]
+        with watching(*block.sources) as other_watch:
+            stop = _stopped(second)
+        other_after = _ends(block, other_watch)
+        both = {**other_watch.seen, **watch.seen}
+        changes = [
+            Change(
+                both[ident],
+                [e.get(ident, both[ident].value) for e in (after, other_after)],
+            )
+            for ident in {**after, **other_after}
+        ]
+        block.accept(
+            [other_watch, watch],
+            [c for c in changes if _may_be_state(c, in_loop=False)],
+        )
+        for ident, value in after.items():
+            if ident not in other_after:
+                _put_back(both[ident], value)
+        if stop is not None:
+            raise stop
+
+    return [main, other]
+
+
+def _stopped(branch: Body) -> BaseException | None:
+    """Runs a branch; what ends it early if the graph raises there, which is no error."""
+    try:
+        branch()
+    except Unreachable as e:
+        return e
+    except Exception as e:
+        if getattr(e, MARK, None) is None:
+            raise
+        return e
+    return None
+
+
+def _ends(block: Block, watch: Watch) -> dict[Any, Any]:
+    """What a trace changed and a graph can carry: the new values."""
+    return {
+        ident: _now(s)
+        for ident, s in watch.seen.items()
+        if s.is_changed()
+        and not block.is_known(s)
+        and not _is_built(s, watch)
+        and (_is_carried(_now(s)) or _list_form(s, _now(s)) is not None)
+    }
+
+
+def _is_built(seen: Seen, watch: Watch) -> bool:
+    """True for Python values of an object that is given its variables meanwhile."""
+    return id(seen.place.owner) in watch.builds and not _has_tensor(_now(seen))
+
+
+# -- values -------------------------------------------------------------------------------
+
+
+class _Elements(list[Any]):
+    """The elements that a list has grown to."""
+
+
+def _now(seen: Seen) -> Any:
+    value = seen.place.get()
+    if type(value) is GrownList:
+        return value.copy()
+    return _Elements(value) if value is seen.value and seen.is_grown() else value
+
+
+def _may_be_state(change: Change, in_loop: bool) -> bool:
+    """True if both values are of one type: before and after a turn, or after two branches."""
+    seen, (before, after) = change.seen, change.ends
+    if seen.elements is not None:
+        return change.form is not None
+    if type(before) is Undefined:
+        return in_loop and all(
+            isinstance(t, Tensor) and shapes.known(t.dims) for t in nest.flatten(after)
+        )
+    if any(v is seen.value and not _is_carried(v) for v in (before, after)):
+        return False
+    if not (_has_tensor(before) or _has_tensor(after)) and _is_equal(before, after):
+        return False
+    return _types(before) == _types(after)
+
+
+def _is_equal(before: Any, after: Any) -> bool:
+    one, other = nest.flatten(before), nest.flatten(after)
+    return len(one) == len(other) and all(
+        np.array_equal(a, b) for a, b in zip(one, other, strict=True)
+    )
+
+
+def _leaves(value: Any) -> list[Any]:
+    try:
+        return nest.flatten(value, expand_composites=True)
+    except (AttributeError, TypeError, ValueError):  # an array of eager tensors
+        return [value]
+
+
+def _is_carried(value: Any) -> bool:
+    """True for tensors of graphs that are open, numbers, and structures of these."""
+    leaves = _leaves(value)
+    return bool(leaves) and all(
+        _is_open(v)
+        if isinstance(v, Tensor)
+        else isinstance(v, (bool, int, float, complex, np.ndarray, np.generic))
+        for v in leaves
+    )
+
+
+def _is_open(tensor: Any) -> bool:
+    if not isinstance(tensor, SymbolicTensor):
+        return True
+    graph = tensor.graph
+    return any(getattr(lv, "graph", None) is graph for lv in door.stack().levels)
+
+
+def _has_tensor(value: Any) -> bool:
+    return any(isinstance(v, SymbolicTensor) for v in _leaves(value))
+
+
+def _types(value: Any) -> Any:
+    """Structure and dtypes; shapes are the business of branches and loops."""
+    leaves = [
+        v.dtype if isinstance(v, Tensor) else convert.to_tensor(v).dtype
+        for v in _leaves(value)
+    ]
+    outer = nest.map_structure(
+        lambda v: type(v).__name__ if isinstance(v, CompositeTensor) else "", value
+    )
+    return repr(outer), leaves
+
+
+def _list_form(seen: Seen, *values: Any) -> Form | None:
+    """The form of the elements of a list that grows; None if it cannot be carried.
+
+    Lists that outlive the trace and get nothing but Python values are somebody's log.
+    """
+    if seen.elements is None:
+        return None
+    elements = list(seen.elements)
+    for value in values:
+        if type(value) is GrownList:
+            return value.form
+        if isinstance(value, _Elements):
+            elements += value
+        elif value is not seen.value:
+            return None
+    if not elements or (seen.place.lasting and not _has_tensor(elements[-1])):
+        return None
+    try:
+        return Form.common(elements)
+    except (TypeError, ValueError):
+        return None
+
+
+# -- the whole trace ----------------------------------------------------------------------
+
+
+class _Traces(threading.local):
+    """What was Python's before it became state, for each trace that this thread is in."""
+
+    def __init__(self) -> None:
+        self.open: list[list[tuple[Seen, Any]]] = []
+
+    def leave(self, seen: Seen, value: Any) -> None:
+        """Notes what Python would have left in a place that outlives the trace."""
+        is_python = isinstance(value, _Elements) or not _has_tensor(value)
+        if self.open and seen.place.lasting and is_python:
+            self.open[-1].append((seen, value))
+
+
+_traces = _Traces()
+
+
+def traced(call: Callable[[], Any]) -> Any:
+    """What a traced call returns. Lists and numbers that became state are Python's again after it.
+
+    A list has the tensors of the graph then, as TensorFlow leaves them: their use says so.
+    """
+    left: list[tuple[Seen, Any]] = []
+    _traces.open.append(left)
+    try:
+        result = call()
+        return nest.map_structure(lambda v: v, result) if left else result
+    finally:
+        _traces.open.pop()
+        for seen, value in reversed(left):
+            if _has_tensor(seen.place.get()):
+                _put_back(seen, value)
+
+
+def _put_back(seen: Seen, value: Any) -> None:
+    if isinstance(value, _Elements):
+        seen.value[:] = value
+        seen.place.put(seen.value)
+    else:
+        seen.place.put(value)
