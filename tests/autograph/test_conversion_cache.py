@@ -77,7 +77,7 @@ def test_a_cell_that_is_run_again_is_converted_again() -> None:
 
 def test_a_conversion_goes_with_its_function() -> None:
     function = registered("<gone>", TEXT.replace("x * by", "x - by"), by=3)
-    tf.function(function)(tf.constant(5))
+    converted(function)
     (made,) = conversion._cache[function.__code__].values()
     made = weakref.ref(made)
     assert made() is not None
