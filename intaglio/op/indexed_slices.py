@@ -112,7 +112,13 @@ class IndexedSlices(CompositeTensor):
             raise ValueError(
                 f"Tensor conversion requested for IndexedSlices for argument `value` without dense_shape: {self!s}"
             )
-        rows = raw.StridedSlice(self._dense_shape, [0], [1], [1], shrink_axis_mask=1)
+        known = getattr(self._dense_shape, "_array", None)
+        if known is None:
+            rows = raw.StridedSlice(
+                self._dense_shape, [0], [1], [1], shrink_axis_mask=1
+            )
+        else:
+            rows = np.asarray(known[0])
         return raw.UnsortedSegmentSum(self._values, self._indices, rows, name=name)
 
 

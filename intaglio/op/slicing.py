@@ -111,13 +111,10 @@ def packed(spec: SliceSpec, base: str | None = None) -> list[Any]:
     parts = (spec.begin, spec.end, spec.strides)
     names = [f"{base}/stack{n}/" for n in ("", "_1", "_2")] if base else [None] * 3
     if spec.constant:
-        whole = np.array(parts)
-        fits = not whole.size or -(1 << 31) <= whole.min() <= whole.max() < 1 << 31
-        dtype = np.int32 if fits else np.int64
+        fits = all([-(1 << 31) <= v < 1 << 31 for part in parts for v in part])
+        whole = np.array(parts, np.int32 if fits else np.int64)
         constant = door.level().constant
-        return [
-            constant(np.array(p, dtype), n) for p, n in zip(parts, names, strict=True)
-        ]
+        return [constant(p, n) for p, n in zip(whole, names, strict=True)]
     tensors = [v for p in parts for v in p if isinstance(v, Tensor)]
     long = any(t.dtype is dtypes.int64 for t in tensors)
     dtype = (

@@ -205,11 +205,16 @@ def _static(axis: Any) -> int | None:
 
 def row_slices(values: Any, shape: Any, indices: Any) -> IndexedSlices:
     """The gradient of rows taken along dimension 0: sparse, as TensorFlow's is."""
-    shape = convert.to_tensor(shape)
-    rest = raw.StridedSlice(shape, [1], [0], [1], end_mask=1)
-    rows = raw.Reshape(values, raw.ConcatV2([np.array([-1], np.int32), rest], 0))
-    if indices.dims is None or len(indices.dims) != 1:
+    listed = indices.dims is not None and len(indices.dims) == 1
+    if not listed:
         indices = raw.Reshape(indices, [-1])
+    if isinstance(shape, np.ndarray):
+        if not listed:
+            values = raw.Reshape(values, np.array([-1, *shape[1:]], np.int32))
+        return IndexedSlices(values, indices, convert.to_tensor(shape))
+    rest = raw.StridedSlice(shape, [1], [0], [1], end_mask=1)
+    front = np.array([-1], shape.dtype.numpy)
+    rows = raw.Reshape(values, raw.ConcatV2([front, rest], 0))
     return IndexedSlices(rows, indices, shape)
 
 

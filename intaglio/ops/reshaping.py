@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -272,6 +273,11 @@ class ConjugateTranspose(Transpose):
         return raw.ConjugateTranspose(dy, raw.InvertPermutation(perm)), None
 
 
+# Results of more elements than this are views that repeat the input: no memory is filled.
+# NumPy takes longer to make such a view than to fill a small array.
+VIEWED = 1 << 12
+
+
 @op
 class BroadcastTo(Op):
     """Repeated along dimensions of size 1 and new ones in front, to `shape`."""
@@ -291,7 +297,11 @@ class BroadcastTo(Op):
     def kernel(self, input, shape):
         dims = shape.tolist()
         try:
-            return np.broadcast_to(input, dims)
+            if math.prod(dims) > VIEWED:
+                return np.broadcast_to(input, dims)
+            whole = np.empty(dims, input.dtype)
+            whole[...] = input
+            return whole
         except ValueError:
             raise invalid_argument(
                 f"Incompatible shapes: {brackets(input.shape)} vs. {brackets(dims)}"

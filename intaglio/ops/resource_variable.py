@@ -15,10 +15,9 @@ from intaglio.base.dtypes import resource as resource_dtype
 from intaglio.base.errors import OutOfRangeError, ShapeError, invalid_argument
 from intaglio.base.shapes import Dims, brackets
 from intaglio.op import convert, raw
-from intaglio.op.indexed_slices import IndexedSlices
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
-from intaglio.ops.gathering import check_indices, gather_gradient
+from intaglio.ops.gathering import check_indices, gather_gradient, row_slices
 from intaglio.ops.scattering import add_rows, scatter
 from intaglio.ops.slicing import MASKS, Masks, numpy_index, taken
 
@@ -296,18 +295,7 @@ class ResourceGather(Op):
             shape: Any = np.asarray(dims, indices.dtype.numpy)
         else:
             shape = raw.VariableShape(resource.tensor, out_type=indices.dtype)
-        tail = np.asarray(dims[1:], np.int32) if shapes.known(dims) else shape[1:]  # type: ignore[index]
-        if shapes.known(dims):
-            rows = raw.Reshape(doutput, np.r_[-1, tail].astype(np.int32))
-        else:
-            one = np.asarray([-1], indices.dtype.numpy)
-            rows = raw.Reshape(doutput, raw.ConcatV2([one, tail], 0))
-        return (
-            IndexedSlices(
-                rows, raw.Reshape(indices, np.asarray([-1], np.int32)), shape
-            ),
-            None,
-        )
+        return row_slices(doutput, shape, indices), None
 
     @staticmethod
     def _batched_gradient(

@@ -24,11 +24,19 @@ def add_rows(target: Any, places: Any, rows: Any) -> None:
         return
     order = np.argsort(places, kind="stable")
     sorted_places = places[order]
-    first = np.flatnonzero(np.r_[True, sorted_places[1:] != sorted_places[:-1]])
+    first = starts_of_runs(sorted_places)
     if len(first) == len(places):
         target[places] += rows
     else:
         target[sorted_places[first]] += np.add.reduceat(rows[order], first, axis=0)
+
+
+def starts_of_runs(ordered: Any) -> Any:
+    """Where each run of equal numbers begins in an array that is not empty."""
+    new = np.empty(ordered.size, bool)
+    new[0] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    return np.flatnonzero(new)
 
 
 def parts_differ(target: Dims, indices: Dims, updates: Dims) -> str | None:

@@ -16,6 +16,7 @@ from intaglio.op.spec import Spec, number
 from intaglio.ops.families import constant, spec_of
 from intaglio.ops.recurrence import doublings, ending, recurrence
 from intaglio.ops.reduction import ORDERED, highest, lowest
+from intaglio.ops.scattering import starts_of_runs
 
 
 def gathered(
@@ -34,7 +35,7 @@ def gathered(
     if flat.size and rows.size:
         order = np.argsort(flat, kind="stable")
         ordered = flat[order]
-        begins = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+        begins = starts_of_runs(ordered)
         parts = ufunc.reduceat(rows[order], begins, axis=0, dtype=values.dtype)
         result[ordered[begins]] = parts
     if empty is not start:

@@ -213,6 +213,9 @@ READERS: dict[type, Callable[[Any], EagerTensor | None]] = {}
 
 # Python integers in this range fit every integer type: no overflow, no wrong answer.
 TINY = range(128)
+# Python numbers smaller than this are finite in every floating-point type.
+SAFE = 6e4
+_NUMBERS = frozenset((int, float))
 
 
 def _fast_binary(op: Op, slow: Callable[[Any, Any], Any], reverse: bool) -> Any:
@@ -228,14 +231,22 @@ def _fast_binary(op: Op, slow: Callable[[Any, Any], Any], reverse: bool) -> Any:
     def operate(self: EagerTensor, other: Any) -> Any:
         if state.unusual:
             value = other
-            if type(value) is not EagerTensor and type(other) in readers:
+            if type(other) is float or type(other) is int:
+                dtype = self._array.dtype
+                if (dtype in floats and -SAFE < other < SAFE) or (
+                    dtype in integers and type(other) is int and other in TINY
+                ):
+                    # Where a graph is recorded, `quick` declines and the number goes on.
+                    value = from_array(np.array(other, dtype))
+            elif type(other) is not EagerTensor and type(other) in readers:
                 value = readers[type(other)](other)
             if type(value) is EagerTensor and not door.INSPECTORS:
                 pair = (value, self) if reverse else (self, value)
                 done = door.level().quick(op, pair)
                 if done is not None:
                     return done
-            return slow(self, value if value is not None else other)
+            plain = value is None or type(other) in _NUMBERS
+            return slow(self, other if plain else value)
         x = self._array
         dtype = x.dtype
         if type(other) is EagerTensor:
@@ -309,7 +320,9 @@ def _fast_getitem(slow: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
     def getitem(self: EagerTensor, spec: Any) -> Any:
         array = self._array
-        if state.unusual or type(array) is not stored or array.dtype == object:
+        if type(array) is not stored or array.dtype == object:
+            return slow(self, spec)
+        if state.unusual and not _unseen(self):
             return slow(self, spec)
         kind = type(spec)
         if kind is not int and not (
@@ -324,6 +337,16 @@ def _fast_getitem(slow: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         return tensor
 
     return getitem
+
+
+def _unseen(tensor: EagerTensor) -> bool:
+    """True if ops are carried out at once here, and nobody watches what the tensor becomes."""
+    here = door.level()
+    return (
+        here.eager
+        and not door.INSPECTORS
+        and not any([w.depends((tensor,)) for w in here.watchers])
+    )
 
 
 def install_fast_operators() -> None:
