@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
-from intaglio.autograph import calls, conversion, operators, source
+from intaglio.autograph import calls, conversion, operators, regions, source
 from intaglio.autograph.verbosity import set_verbosity
 from intaglio.base.errors import ConversionError
 
@@ -124,7 +124,7 @@ def for_tracing(function: Callable[..., Any], options: Any) -> Callable[..., Any
 
     @functools.wraps(function)
     def converted(*args: Any, **kwargs: Any) -> Any:
-        return calls.converted_call(function, args, kwargs)
+        return regions.to_the_end(lambda: calls.converted_call(function, args, kwargs))
 
     return converted
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from intaglio.autograph.values import Undefined, UndefinedReturnValue
-from intaglio.base import dtypes, nest
+from intaglio.autograph import regions
+from intaglio.autograph.joins import Branch, joined, packed, tensors_of
+from intaglio.autograph.names import is_flag
+from intaglio.autograph.values import Undefined
+from intaglio.base import dtypes
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.op import convert, door
 from intaglio.op.tensor import Tensor
@@ -64,91 +67,59 @@ def _staged(
     outputs: int,
 ) -> None:
     start = get_state()
-    seen: dict[str, list[Any]] = {}
+    test = convert.to_tensor(test)
 
-    def branch(run: Callable[[], None], label: str) -> Callable[[], list[Any]]:
-        def record() -> list[Any]:
-            set_state(start)
-            run()
-            end = list(get_state()[:outputs])
-            seen[label] = [
-                _checked(v, n, label) for v, n in zip(end, names, strict=False)
-            ]
-            if label == "else":
-                _agree(names, seen["main"], seen["else"])
-            return [t for v in seen[label] for t in _tensors(v)]
-
-        return record
+    def branch(label: str, part: str, run: Callable[[], None]) -> Branch:
+        made = Branch(label, run, control_flow.branch_graph("cond", part))
+        set_state(_informed(start, names, test, label == "main"))
+        with made.graph.as_default():
+            made.ends = regions.ends(run)
+            made.end = get_state()[:outputs]
+        return made
 
     try:
-        results = iter(
-            control_flow.cond(test, branch(body, "main"), branch(orelse, "else"))
-        )
+        main, other = branch("main", "true", body), branch("else", "false", orelse)
+        pairs = [
+            joined(name, before, main, other, x, y)
+            for name, before, x, y in zip(
+                names, start, main.end, other.end, strict=False
+            )
+        ]
     finally:
         set_state(start)
-    final = [_packed(value, results) for value in seen["main"]]
-    set_state((*final, *start[outputs:]))
+    ends = [[p[0] for p in pairs], [p[1] for p in pairs]]
+    results = iter(_recorded(test, (main, other), list(map(tensors_of, ends))))
+    if not (main.ends or other.ends):
+        raise regions.Unreachable
+    set_state((*[packed(value, results) for value in ends[0]], *start[outputs:]))
 
 
-def _checked(value: Any, name: str, label: str) -> Any:
-    """The value of a name at the end of a branch. Raises ValueError if there is none."""
-    if isinstance(value, UndefinedReturnValue):
-        raise ValueError(f"the {label} branch must also have a return statement.")
-    for leaf in nest.flatten(value):
-        if type(leaf) is Undefined:
-            raise ValueError(f"'{name}' must also be initialized in the {label} branch")
-        if leaf is None:
-            raise ValueError(f"'{name}' is None at the end of the {label} branch.")
-    return nest.map_structure(_as_tensor, value)
+def _informed(start: State, names: Sequence[str], test: Any, holds: bool) -> State:
+    """The state as a branch begins: what `if not flag` says of the flag is known in it."""
+    node = test.node if type(test) is SymbolicTensor else None
+    if node is None or node.op.name != "LogicalNot":
+        return start
+    graph = getattr(node.graph, "captured", {})
+
+    def tested(value: Any) -> bool:
+        inside = graph.get(id(value), (None, None))[1]
+        return value is node.inputs[0] or inside is node.inputs[0]
+
+    return tuple(
+        [
+            not holds if is_flag(n) and tested(v) else v
+            for n, v in zip(names, start, strict=True)
+        ]
+    )
 
 
-def _as_tensor(value: Any) -> Any:
-    """Numbers and arrays as tensors; other Python values stay what they are."""
-    if (
-        isinstance(value, (bool, int, float, complex, str, bytes))
-        or convert.dtype_of(value) is not None
-    ):
-        return convert.to_tensor(value)
-    return value
-
-
-def _tensors(value: Any) -> list[Any]:
-    return [
-        v for v in nest.flatten(value, expand_composites=True) if isinstance(v, Tensor)
-    ]
-
-
-def _packed(example: Any, results: Any) -> Any:
-    flat = [
-        next(results) if isinstance(v, Tensor) else v
-        for v in nest.flatten(example, expand_composites=True)
-    ]
-    return nest.pack_sequence_as(example, flat, expand_composites=True)
-
-
-def _agree(names: Sequence[str], main: list[Any], other: list[Any]) -> None:
-    for name, a, b in zip(names, main, other, strict=False):
-        try:
-            nest.assert_same_structure(a, b, expand_composites=True)
-        except (ValueError, TypeError) as e:
-            raise TypeError(
-                f"'{name}' must have the same nested structure in the main and else branches:\n\n{e}"
-            ) from None
-        leaves = zip(
-            nest.flatten(a, expand_composites=True),
-            nest.flatten(b, expand_composites=True),
-            strict=True,
-        )
-        for x, y in leaves:
-            if (
-                isinstance(x, Tensor)
-                and isinstance(y, Tensor)
-                and x.dtype is not y.dtype
-            ):
-                raise TypeError(
-                    f"'{name}' has dtype {x.dtype.name} in the main branch, "
-                    f"but dtype {y.dtype.name} in the else branch"
-                )
+def _recorded(test: Any, branches: Sequence[Branch], flat: list[list[Any]]) -> Any:
+    """The outputs of the If whose branches come to these tensors."""
+    for branch, tensors in zip(branches, flat, strict=True):
+        with branch.graph.as_default():
+            control_flow.set_outputs(branch.graph, tensors)
+        control_flow.hand_on_variables(branch.graph)
+    return control_flow.choose(test, [b.graph for b in branches], "cond")
 
 
 def staged_if_expression(
@@ -156,7 +127,7 @@ def staged_if_expression(
 ) -> Any:
     """A conditional expression, `and` or `or` on a symbolic test."""
     check_condition(test, f"`{text}` expression")
-    box: list[Any] = [None]
+    box: list[Any] = [Undefined(text)]
 
     def run(value: Callable[[], Any]) -> Callable[[], None]:
         def assign() -> None:

@@ -24,6 +24,8 @@ GENERATED = (
     "extra_test",
     "get_state",
     "set_state",
+    "raising",
+    "asserting",
 )
 
 

@@ -111,7 +111,9 @@ class Expressions(ast.NodeTransformer):
         )
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        if len(node.ops) == 1 or _binds(node):
+        if len(node.ops) == 1:
+            return self._none_test(node) or self.generic_visit(node)
+        if _binds(node):
             return self.generic_visit(node)
         terms = [self.visit(t) for t in (node.left, *node.comparators)]
         pairs: list[ast.expr] = [
@@ -119,6 +121,17 @@ class Expressions(ast.NodeTransformer):
             for a, op, b in zip(terms, node.ops, terms[1:], strict=False)
         ]
         return _folded("and_", pairs, node)
+
+    def _none_test(self, node: ast.Compare) -> ast.expr | None:
+        """`x is None` and `x is not None`: what the graph knows only when it runs, too."""
+        op, right = node.ops[0], node.comparators[0]
+        nothing = isinstance(right, ast.Constant) and right.value is None
+        if not (nothing and isinstance(node.left, ast.Name)):
+            return None
+        if not isinstance(op, (ast.Is, ast.IsNot)):
+            return None
+        test = ag("is_none", node.left, at=node)
+        return test if isinstance(op, ast.Is) else ag("not_", test, at=node)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         if any(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from intaglio.autograph.optional import RESULT, Maybe, require
 from intaglio.autograph.values import UndefinedReturnValue
 
 
@@ -52,8 +53,29 @@ class FunctionScope:
         return None
 
     def ret(self, value: Any, did_return: Any) -> Any:
-        """The function's result: None if it came to its end without a return."""
+        """The function's result: None if it came to its end without a return.
+
+        Raises ValueError if that depends on an `if` on a tensor. Where it depends on a loop,
+        the graph checks it when it runs.
+        """
+        if type(value) is Maybe:
+            return self._given(value, did_return)
         return None if isinstance(value, UndefinedReturnValue) else value
+
+    def _given(self, result: Maybe, did_return: Any) -> Any:
+        if did_return is True or result.value is None:
+            return result.value
+        if result.lacking is not None:
+            raise ValueError(
+                f"the {result.lacking} branch must also have a return statement."
+            )
+        require(
+            did_return,
+            f"loop must iterate at least once to initialize {RESULT}: `{self.function_name}` came to "
+            "its end without a return statement, which gives None in Python. Return something "
+            "after the loop.",
+        )
+        return result.value
 
 
 def autograph_artifact(function: Any) -> Any:

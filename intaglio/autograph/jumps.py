@@ -180,13 +180,17 @@ class Returns:
         self.flag = namer.new("do_return")
         self.value = namer.new("retval_")
         self.found = False
+        # Whether the flag tells something: it does not where all branches return.
+        self.tested = False
+        self.surely = False  # every way through the function ends in a return
 
     def function_body(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """The lowered body, without the initial assignments."""
         self.found = contains(statements, (ast.Return,), through_loops=True)
-        return (
-            self.block(_moved_into_branches(statements)) if self.found else statements
-        )
+        if not self.found:
+            return statements
+        self.surely = exits(statements)
+        return self.block(_moved_into_branches(statements))
 
     def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """The lowered block."""
@@ -202,14 +206,18 @@ class Returns:
                 inner[:] = self.block(inner)
             if isinstance(statement, _LOOPS) and _may_set(statement, self.flag):
                 add_test(statement, self.flag)
+                self.tested = True
             done.append(statement)
-        return guarded(done, self.flag)
+        safe = guarded(done, self.flag)
+        self.tested = self.tested or safe is not done
+        return safe
 
     def _set(self, node: ast.Return) -> list[ast.stmt]:
         text = f"try:\n {self.flag} = True\n {self.value} = None\nexcept:\n {self.flag} = False\n raise"
         made = statements_of(text, node)
         if node.value is not None:
             made[0].body[1].value = node.value  # type: ignore[attr-defined]
+        made[0].generated = True  # type: ignore[attr-defined]
         return made
 
 
@@ -239,3 +247,29 @@ def _returns(statements: Sequence[ast.stmt]) -> bool:
     if isinstance(last, ast.If):
         return _returns(last.body) and _returns(last.orelse)
     return isinstance(last, ast.Return)
+
+
+def exits(statements: Sequence[ast.stmt]) -> bool:
+    """True if no way through the user's block comes to its end: it returns, raises or goes on."""
+    return any(map(_exits, statements))
+
+
+def _exits(node: ast.stmt) -> bool:
+    if isinstance(node, (ast.Return, ast.Raise)):
+        return True
+    if isinstance(node, ast.If):
+        return exits(node.body) and exits(node.orelse)
+    if isinstance(node, ast.While):
+        endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+        return endless and not contains(node.body, (ast.Break,), through_loops=False)
+    if isinstance(node, ast.With):
+        return exits(node.body)
+    if isinstance(node, ast.Try):
+        normal = exits(node.body) or exits(node.orelse)
+        handled = all([exits(h.body) for h in node.handlers])
+        return exits(node.finalbody) or (normal and handled)
+    if isinstance(node, ast.Match):
+        last = node.cases[-1]
+        whole = isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None
+        return whole and last.guard is None and all([exits(c.body) for c in node.cases])
+    return False

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
+from intaglio.autograph import regions
 from intaglio.autograph.conditionals import State, check_condition, is_staged
-from intaglio.autograph.values import Undefined, UndefinedReturnValue
+from intaglio.autograph.loop_state import at_start_of_turn, completed, settled
+from intaglio.autograph.unrolling import Unrolled
 from intaglio.base import dtypes, nest, shapes
-from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import DType
 from intaglio.base.shapes import as_dims
 from intaglio.ir.graph import SymbolicTensor
@@ -24,10 +24,6 @@ from intaglio.trace.loops import Rows
 # Python loops that make this many ops are worth a word; so many turns are a mistake.
 LARGE_UNROLLED = 50_000
 LIMIT = 100_000_000
-RETURN_IN_LOOP = (
-    "a return statement cannot be placed inside this TensorFlow loop; this may happen if a "
-    "return statement depends on a static Python condition such as a hyperparameter"
-)
 
 
 def while_stmt(
@@ -40,7 +36,7 @@ def while_stmt(
 ) -> None:
     """A `while` statement: staged if its condition is symbolic the first time."""
     if door.level().eager:
-        _python_while(test, body)
+        _python_while(test, body, lambda: None)
         return
     start = get_state()
     with FuncGraph("while_test").as_default():
@@ -50,22 +46,29 @@ def while_stmt(
         check_condition(first, "while")
         _Loop(get_state, set_state, names, options).run(test, body)
     else:
-        _python_while(test, body)
+        _python_while(
+            test,
+            body,
+            lambda: _Loop(get_state, set_state, names, options).run(test, body),
+        )
 
 
-def _python_while(test: Callable[[], Any], body: Callable[[], None]) -> None:
+def _python_while(
+    test: Callable[[], Any], body: Callable[[], None], staged: Callable[[], None]
+) -> None:
+    """A `while` as Python runs it, up to where its condition depends on a tensor.
+
+    The turns before are recorded as they are; `staged()` records the loop that is left.
+    """
     graph = getattr(door.level(), "graph", None)
     ops = len(graph.nodes) if graph is not None else 0
     turns = 0
     while True:
         again = test()
         if is_staged(again):
-            raise NotImplementedError(
-                "The condition of while loop started as non-Tensor, then changed to Tensor. This may "
-                "happen either because variables changed type, or when a break or return statement "
-                "inside the loop depends on a Tensor condition. In both cases, changing to a TF loop "
-                "should remove the error."
-            )
+            check_condition(again, "while")
+            staged()
+            return
         if not again:
             return
         body()
@@ -106,7 +109,17 @@ def for_stmt(
         else:
             loop.over_tensor(convert.to_tensor(sequence), extra_test, body)
     else:
-        python_for(sequence, extra_test, body)
+        python_for(
+            sequence,
+            extra_test,
+            body,
+            lambda items: Unrolled(extra_test, body, get_state, set_state, names).run(
+                items,
+                lambda count, turn: _Loop(
+                    get_state, set_state, names, options
+                ).over_turns(count, extra_test, turn),
+            ),
+        )
 
 
 def for_each(
@@ -135,26 +148,29 @@ def for_each(
         return control_flow.cond(go_on, has_next, lambda: convert.to_tensor(False))
 
     loop = _Loop(get_state, set_state, names, options)
-    loop.relaxes = True
     loop.run(test, lambda: body(take()))
 
 
 def python_for(
-    sequence: Any, extra_test: Callable[[], Any] | None, body: Callable[[Any], None]
+    sequence: Any,
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], None],
+    staged: Callable[[Iterator[Any]], None] | None = None,
 ) -> None:
-    """A `for` statement as Python runs it; a staged break condition is an error."""
+    """A `for` statement as Python runs it, up to where a jump depends on a tensor.
+
+    `staged(items)` records the turns that are left.
+    """
     graph = getattr(door.level(), "graph", None)
     ops = len(graph.nodes) if graph is not None else 0
-    for turns, item in enumerate(sequence, 1):
+    items = iter(sequence)
+    for turns, item in enumerate(items, 1):
         if extra_test is not None:
             again = extra_test()
             if is_staged(again):
-                raise NotImplementedError(
-                    "break and return statements which depend on a TF condition are not supported in "
-                    "Python for loops. Did you intend to make it a TF loop?\nSee https://github.com/"
-                    "tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/"
-                    "limitations.md#consistency-of-control-flow-types for more info."
-                )
+                assert staged is not None  # there are no staged values in eager code
+                staged(itertools.chain([item], items))
+                return
             if not again:
                 return
         body(item)
@@ -180,9 +196,9 @@ class _Loop:
         self.names = names
         self.limit = options.get("maximum_iterations")
         self.invariants = options.get("shape_invariants") or []
-        # Whether shapes that one turn changes become less specific, and are no error.
-        self.relaxes = False
+        # Shapes that a turn makes less specific: found now, and all that were found.
         self.grown: list[Any] = []
+        self.widened: list[Any] = []
 
     def run(self, test: Callable[[], Any], body: Callable[[], None]) -> None:
         """Stages `while test(): body()`."""
@@ -191,7 +207,9 @@ class _Loop:
 
         def once(*values: Any) -> list[Any]:
             self._restore(start, values)
-            body()
+            self.set_state(at_start_of_turn(self.names, self.get_state()))
+            if not regions.ends(body):
+                return list(values)
             return self._after(start, self.get_state())
 
         def again(*values: Any) -> Any:
@@ -217,6 +235,7 @@ class _Loop:
                 )
             except _Wider:
                 grown, self.grown = self.grown, []
+                self.widened += [t for t, _ in grown]
                 kept = [
                     (t, dims)
                     for t, dims in self.invariants
@@ -239,6 +258,11 @@ class _Loop:
             return raw.SelectV2(raw.Greater(delta, zero), up, down)
 
         self._counted(start, delta, more, extra_test, body)
+
+    def over_turns(self, count: int, extra_test: Any, body: Any) -> None:
+        """Stages `count` turns; `body` gets their numbers."""
+        zero, limit, one = (convert.to_tensor(n, dtypes.int32) for n in (0, count, 1))
+        self._counted(zero, one, lambda i: raw.Less(i, limit), extra_test, body)
 
     def over_tensor(self, tensor: Any, extra_test: Any, body: Any) -> None:
         """Stages a loop over the first dimension. Raises ValueError for scalars."""
@@ -309,33 +333,13 @@ class _Loop:
 
     def _start(self, body: Callable[[], None]) -> list[Any]:
         """The state before the loop, with zeros for what the body is the first to set."""
-        before = self.get_state()
-        if any(_is_open(v) for v in before):
-            before = self._completed(before, body)
-        return [nest.map_structure(_as_loop_value, v) for v in before]
-
-    def _completed(self, before: State, body: Callable[[], None]) -> State:
-        """The state with a placeholder of the right type for each name without a value.
-
-        The body runs once, in a graph that is thrown away, to see what it sets them to.
-        """
-        returns = any(isinstance(v, UndefinedReturnValue) for v in before)
-        try:
-            with FuncGraph("loop_body").as_default():
-                body()
-                after = self.get_state()
-        except ValueError as e:
-            if returns and str(e).endswith("branch must also have a return statement."):
-                raise NotImplementedError(RETURN_IN_LOOP) from None
-            raise
-        finally:
-            self.set_state(before)
-        return tuple(
-            [
-                nest.map_structure(lambda t, n=n: _zero(t, n), a) if _is_open(b) else b
-                for b, a, n in zip(before, after, self.names, strict=True)
-            ]
+        state, fixed = completed(
+            self.get_state(), body, self.get_state, self.set_state, self.names
         )
+        return [
+            v if n in fixed else nest.map_structure(_as_loop_value, v)
+            for n, v in zip(self.names, state, strict=True)
+        ]
 
     def _flat(self, state: Sequence[Any]) -> list[Any]:
         return [
@@ -360,7 +364,7 @@ class _Loop:
         """The state after one turn as flat tensors. Raises where it changed its type."""
         flat: list[Any] = []
         for name, before, after in zip(self.names, start, end, strict=True):
-            after = nest.map_structure(lambda v, n=name: _closed(v, n), after)
+            after = settled(name, before, after)
             try:
                 nest.assert_same_structure(before, after, expand_composites=True)
             except (ValueError, TypeError) as e:
@@ -388,21 +392,15 @@ class _Loop:
                 f"'{name}' has dtype {before.dtype.name} before the loop, but dtype {kind} after one iteration"
             )
         declared = self._declared(before)
-        if self.relaxes:
-            dims = before.dims if declared is ... else declared
-            if not shapes.is_subshape(after.dims, dims):
-                self.grown.append((before, shapes.join(after.dims, dims)))
-        elif declared is not ...:
-            if not shapes.is_subshape(after.dims, declared):
-                raise ValueError(
-                    f"'{name}' has shape {shapes.text(after.dims)} after one iteration, which does not "
-                    f"conform with the shape invariant {shapes.text(declared)}."
-                )
-        elif not shapes.is_subshape(after.dims, before.dims):
+        dims = before.dims if declared is ... else declared
+        if shapes.is_subshape(after.dims, dims):
+            return after
+        if declared is not ... and not any(t is before for t in self.widened):
             raise ValueError(
-                f"'{name}' has shape {shapes.text(before.dims)} before the loop, but shape {shapes.text(after.dims)} "
-                "after one iteration. Use tf.autograph.experimental.set_loop_options to set shape invariants."
+                f"'{name}' has shape {shapes.text(after.dims)} after one iteration, which does not "
+                f"conform with the shape invariant {shapes.text(declared)}."
             )
+        self.grown.append((before, shapes.join(after.dims, dims)))
         return after
 
     def _declared(self, tensor: Any) -> Any:
@@ -426,51 +424,6 @@ class _Loop:
                 shapes.TensorShape(tensor.dims if declared is ... else declared)
             )
         return chosen
-
-
-def _is_open(value: Any) -> bool:
-    return any(
-        v is None or type(v) is Undefined or isinstance(v, UndefinedReturnValue)
-        for v in nest.flatten(value)
-    )
-
-
-def _closed(value: Any, name: str) -> Any:
-    if value is None:
-        raise ValueError(f"'{name}' is None at the end of the iteration.")
-    if type(value) is Undefined:
-        raise ValueError(f"'{name}' must be defined before the loop")
-    return value
-
-
-def _zero(value: Any, name: str) -> Any:
-    """A zero of the type that the body gives to a name."""
-    if isinstance(value, UndefinedReturnValue):
-        return value
-    if type(value) is Undefined or value is None:
-        kind = "is not allowed to be None" if value is None else "must be defined"
-        raise ValueError(f"'{name}' {kind} before the loop")
-    if isinstance(value, CompositeTensor) and not isinstance(value, Tensor):
-        return nest.map_structure(
-            lambda t: _zero(t, name), value, expand_composites=True
-        )
-    try:
-        tensor = convert.to_tensor(value)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"'{name}' must be defined before the loop\nNote: AutoGraph tried to define it "
-            "automatically, but ran into a TypeError: Found an unsupported type "
-            f"'{type(value).__name__}' while creating placeholder for {value}. Supported "
-            "types include Tensor, int, float, bool, list, tuple or dict."
-        ) from None
-    dims = tensor.dims
-    if tensor.dtype is dtypes.variant:  # looked at only once the body has set it
-        return raw.FakeParam(dtype=tensor.dtype, shape=dims)
-    if not shapes.known(dims):
-        raise ValueError(
-            f"'{name}' must be defined before the loop: its shape is not known"
-        )
-    return convert.to_tensor(np.zeros(dims, tensor.dtype.numpy), tensor.dtype)
 
 
 def _as_loop_value(value: Any, dtype: DType | None = None) -> Any:

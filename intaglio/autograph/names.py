@@ -52,6 +52,15 @@ def symbol(node: ast.expr) -> str | None:
     return None
 
 
+# What the names of the flags begin with that `break`, `continue` and `return` become.
+FLAGS = ("break_", "continue_", "do_return")
+
+
+def is_flag(name: str) -> bool:
+    """True for the flags of lowered jumps."""
+    return name.startswith(FLAGS)
+
+
 def is_composite(name: str) -> bool:
     """True for `a.b` and `a[0]`, False for plain names."""
     return "." in name or "[" in name

@@ -8,12 +8,20 @@ from intaglio.autograph.function_scope import (
     FunctionScope,
     autograph_artifact,
 )
+from intaglio.autograph.handlers import Handling
 from intaglio.autograph.logic import and_, if_exp, not_, or_
 from intaglio.autograph.loops import for_stmt, while_stmt
-from intaglio.autograph.values import Undefined, UndefinedReturnValue, ld, ldu
+from intaglio.autograph.raising import assert_stmt, raise_stmt
+from intaglio.autograph.values import (
+    Undefined,
+    UndefinedReturnValue,
+    is_none,
+    ld,
+    ldu,
+)
 
 __all__ = [
-    "STD", "ConversionOptions", "FunctionScope", "Undefined", "UndefinedReturnValue", "and_",
-    "autograph_artifact", "converted_call", "for_stmt", "if_exp", "if_stmt", "ld", "ldu", "not_",
-    "or_", "while_stmt",
+    "STD", "ConversionOptions", "FunctionScope", "Handling", "Undefined", "UndefinedReturnValue", "and_",
+    "assert_stmt",    "autograph_artifact", "converted_call", "for_stmt", "if_exp", "if_stmt", "is_none", "ld", "ldu", "not_",
+    "or_", "raise_stmt", "while_stmt",
 ]  # fmt: skip

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from intaglio.autograph.activity import Activity, Liveness, parameters
+from intaglio.autograph.exceptions import ExceptionStatements, watched
 from intaglio.autograph.expressions import Expressions, ag, loaded, located
 from intaglio.autograph.jumps import LoopJumps, Returns, statements_of
 from intaglio.autograph.names import Namer, is_composite, owner
@@ -60,12 +61,15 @@ class FunctionConverter:
         self.expressions = Expressions(
             self.scope, self.generated, positional[0].arg if positional else None
         )
+        self.exceptions = ExceptionStatements(self.namer, self.expressions)
         staged = self._block(body, known)
         if returns.found:
             first = (
                 f"{returns.flag} = False\n{returns.value} = ag__.UndefinedReturnValue()"
             )
-            last = f"return {self.scope}.ret({returns.value}, {returns.flag})"
+            sure = returns.surely and returns.tested
+            flag = True if sure else returns.flag
+            last = f"return {self.scope}.ret({returns.value}, {flag})"
             staged = [*statements_of(first, node), *staged, *_return(last, node)]
         header = f"with ag__.FunctionScope({node.name!r}, {self.scope!r}, {self.options}) as {self.scope}:\n pass"
         wrapper = statements_of(header, node)[0]
@@ -205,13 +209,22 @@ class FunctionConverter:
         return [node]
 
     def _Try(self, node: ast.Try, defined: set[str]) -> list[ast.stmt]:
+        generated = getattr(node, "generated", False)
         node.body = self._block(node.body, defined)
+        if node.handlers and not generated:
+            node.body = watched(node, self.expressions)
         for handler in node.handlers:
             inside = defined | ({handler.name} if handler.name else set())
             handler.body = self._block(handler.body, inside)
         node.orelse = self._block(node.orelse, defined)
         node.finalbody = self._block(node.finalbody, defined)
         return [node]
+
+    def _Raise(self, node: ast.Raise, defined: set[str]) -> list[ast.stmt]:
+        return self.exceptions.raised(node, defined)
+
+    def _Assert(self, node: ast.Assert, defined: set[str]) -> list[ast.stmt]:
+        return self.exceptions.asserted(node, defined)
 
     def _Match(self, node: ast.Match, defined: set[str]) -> list[ast.stmt]:
         node.subject = self.expressions.visit(node.subject)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from intaglio.autograph.optional import Maybe
+from intaglio.op import raw
+
 
 class Undefined:
     """Stands for a name that was not assigned: any use raises UnboundLocalError."""
@@ -37,10 +40,21 @@ class UndefinedReturnValue:
 
 
 def ld(value: Any) -> Any:
-    """A name's value. Raises UnboundLocalError if it has none."""
-    if type(value) is Undefined:
-        value.read()
+    """A name's value. Raises UnboundLocalError if it has none; a graph checks when it runs."""
+    kind = type(value)
+    if kind is Undefined or kind is Maybe:
+        return value.read()
     return value
+
+
+def is_none(value: Any) -> Any:
+    """`value is None`; of a Maybe, whether it is there when the graph runs."""
+    kind = type(value)
+    if kind is Maybe and value.present is not None:
+        return raw.LogicalNot(value.present)
+    if kind is Undefined:
+        value.read()
+    return value is None
 
 
 def ldu(load: Callable[[], Any], name: str) -> Any:

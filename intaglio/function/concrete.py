@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from intaglio.base import nest
 from intaglio.base.shapes import TensorShape
@@ -297,7 +297,7 @@ class ConcreteFunction(ConcreteFunctionKind):
         try:
             return door.carry_out(op, inputs, attrs, None)
         except Exception as e:
-            raise self.failure(e) from None
+            self.fail(e)
 
     def _run_now(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         run = self._run or self.prepare()
@@ -310,7 +310,7 @@ class ConcreteFunction(ConcreteFunctionKind):
         try:
             return [from_array(a) for a in run(*arrays, *self.capture_arrays)]
         except Exception as e:
-            raise self.failure(e) from None
+            self.fail(e)
 
     def prepare(self) -> Callable[..., tuple[Any, ...]]:
         """The graph as a Python function of arrays: arguments, then captures."""
@@ -343,6 +343,13 @@ class ConcreteFunction(ConcreteFunctionKind):
     def failure(self, error: Exception) -> Exception:
         """The error of a run, told with the node's name and the user's lines."""
         return graph_failure(error, self._name)
+
+    def fail(self, error: Exception) -> NoReturn:
+        """Raises the error of a run, told; a user's own as it is, with its cause."""
+        told = self.failure(error)
+        if told is error:
+            raise told
+        raise told from None
 
     @property
     def pack(self) -> Callable[[Sequence[Tensor]], Any]:

@@ -184,7 +184,7 @@ def _compiled(
 ) -> Entry:
     space = guards.space
     space["run"] = concrete.settle()
-    space["fail"] = concrete.failure
+    space["fail"] = concrete.fail
     arrays = list(guards.arrays)
     for array in concrete.capture_arrays:
         arrays.append(guards.name(array, "c"))
@@ -198,7 +198,7 @@ def _compiled(
         " try:",
         f"  r = run({', '.join(arrays)})",
         " except Exception as e:",
-        "  raise fail(e) from None",
+        "  fail(e)",
         *_result(concrete, space),
     ]
     code = compile("\n".join(lines), f"<intaglio entry {concrete.frozen.name}>", "exec")

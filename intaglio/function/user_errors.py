@@ -16,6 +16,7 @@ from intaglio.base import errors, origins
 from intaglio.base.errors import OpError
 from intaglio.base.options import OPTIONS
 from intaglio.ir.graph import Node
+from intaglio.op.op import RAISES
 from intaglio.runtime import interpreter
 
 # Recursion repeats the same frames; this many are shown at each end.
@@ -195,6 +196,8 @@ def graph_failure(error: Exception, name: str) -> Exception:
     node = interpreter.failing_node(error)
     if node is None:
         return error
+    if RAISES in node.attrs:  # the user's own
+        return _noted(error, node, name)
     told = _as_op_error(error, node)
     if told is None:
         return error
@@ -207,6 +210,14 @@ def graph_failure(error: Exception, name: str) -> Exception:
     )
     told._op = node
     return told
+
+
+def _noted(error: Exception, node: Node, name: str) -> Exception:
+    """A user's exception, with a note that says which graph raised it."""
+    note = f"Raised by node {node.traced_name} while the graph {name} ran."
+    if note not in getattr(error, "__notes__", ()) and hasattr(error, "add_note"):
+        error.add_note(note)
+    return without_our_frames(error)
 
 
 def _as_op_error(error: Exception, node: Node) -> OpError | None:

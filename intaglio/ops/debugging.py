@@ -26,11 +26,13 @@ class Assert(Op):
         if condition.rank:
             raise ShapeError(f"Shape must be rank 0 but is rank {condition.rank}")
 
-    def kernel(self, condition, data, summarize: int) -> None:
+    def kernel(self, condition, data, summarize: int, raises) -> None:
         holds = np.asarray(condition)
         if holds.ndim:
             raise invalid_argument(f"In[0] should be a scalar: {brackets(holds.shape)}")
         if not holds:
+            if raises is not None:
+                raise raises(data)
             texts = [summarized(array, summarize) for array in data]
             shown = b" ".join([b"[" + text + b"]" for text in texts])
             raise invalid_argument(

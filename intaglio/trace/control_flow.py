@@ -51,6 +51,11 @@ def cond(
         for fn, kind in ((true_fn, "true"), (false_fn, "false"))
     ]
     _check_alike(graphs, ("true_fn", "false_fn"), "cond")
+    return choose(pred, graphs, label)
+
+
+def choose(pred: Tensor, graphs: Sequence[FuncGraph], label: str) -> Any:
+    """Records an If on two branches whose outputs are alike; returns its outputs."""
     inputs = share_captures(graphs)
     frozen = [g.freeze_function() for g in graphs]
     op = raw.If if any(f.stateful for f in frozen) else raw.StatelessIf
@@ -92,14 +97,22 @@ def trace_branch(function: Callable[[], Any], name: str) -> FuncGraph:
     """The graph of a branch; its `structured_outputs` hold what the function returned."""
     graph = new_graph(name)
     with graph.as_default():
-        result = nest.map_structure(_as_output, function())
-        graph.structured_outputs = result
-        flat = nest.flatten(result, expand_composites=True)
-        graph.outputs = [
-            raw.Identity(_inside(v)) for v in flat if isinstance(v, Tensor)
-        ]
+        set_outputs(graph, function())
     hand_on_variables(graph)
     return graph
+
+
+def branch_graph(label: str, kind: str) -> FuncGraph:
+    """A graph for a branch that the caller records; `set_outputs` completes it."""
+    return new_graph(f"{label}_{kind}_{next(_numbers)}")
+
+
+def set_outputs(graph: FuncGraph, result: Any) -> None:
+    """Makes what a branch came to the outputs of its graph, which is being recorded."""
+    result = nest.map_structure(_as_output, result)
+    graph.structured_outputs = result
+    flat = nest.flatten(result, expand_composites=True)
+    graph.outputs = [raw.Identity(_inside(v)) for v in flat if isinstance(v, Tensor)]
 
 
 def new_graph(name: str) -> FuncGraph:

@@ -1,0 +1,121 @@
+"""What a name that has no value before a staged loop is in it, and after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from intaglio.autograph import regions
+from intaglio.autograph.names import is_composite, is_flag
+from intaglio.autograph.optional import RESULT, Maybe, known, placeholder
+from intaglio.autograph.values import Undefined, UndefinedReturnValue
+from intaglio.base import nest
+from intaglio.base.composite import CompositeTensor
+from intaglio.op import convert
+from intaglio.op.tensor import Tensor
+from intaglio.trace.graph import FuncGraph
+
+State = tuple[Any, ...]
+NEVER_RUN = "loop must iterate at least once to initialize {}"
+
+
+def is_open(value: Any) -> bool:
+    """True for what has no value that a loop variable could have."""
+    return any(
+        v is None or type(v) is Undefined or isinstance(v, UndefinedReturnValue)
+        for v in nest.flatten(value)
+    )
+
+
+def completed(
+    before: State,
+    body: Callable[[], None],
+    get_state: Callable[[], State],
+    set_state: Callable[[State], None],
+    names: Sequence[str],
+) -> tuple[State, set[str]]:
+    """The state with a placeholder of the right type for each name without a value.
+
+    The body runs once, in a graph that is thrown away, to see what it sets them to. Also
+    returns the flags that it leaves as they are: they stay Python's.
+    """
+    if not any(map(is_open, before)):
+        return before, set()
+    try:
+        with FuncGraph("loop_body").as_default():
+            ends = regions.ends(body)
+            after = get_state()
+    finally:
+        set_state(before)
+    known_names = list(zip(names, before, after, strict=True))
+    fixed = {n for n, b, a in known_names if is_flag(n) and type(b) is bool and a is b}
+    state = [_first(n, b, a, ends) if is_open(b) else b for n, b, a in known_names]
+    return tuple(state), fixed
+
+
+def _first(name: str, before: Any, after: Any, ends: bool) -> Any:
+    """What the name is before the first turn, given what a turn makes of it."""
+    if isinstance(before, UndefinedReturnValue):
+        if isinstance(after, UndefinedReturnValue):
+            return before
+        return Maybe(_zeros(RESULT, known(after)), None, NEVER_RUN.format(RESULT))
+    if not ends:
+        return before
+    whole = before is None or type(before) is Undefined
+    if not whole or is_composite(name):
+        return _zeros(name, known(after))
+    why = NEVER_RUN.format(name)
+    return Maybe(_zeros(name, known(after)), convert.to_tensor(False), why)
+
+
+def _zeros(name: str, value: Any) -> Any:
+    """Zeros of the types that the body gives to a name."""
+    return placeholder(nest.map_structure(lambda v: _tensor(name, v), value))
+
+
+def _tensor(name: str, leaf: Any) -> Any:
+    """Raises ValueError for what no loop variable can be."""
+    if name == RESULT and leaf is None:
+        return None
+    if type(leaf) is Undefined or leaf is None:
+        kind = "is not allowed to be None" if leaf is None else "must be defined"
+        raise ValueError(f"'{name}' {kind} before the loop")
+    if isinstance(leaf, CompositeTensor) and not isinstance(leaf, Tensor):
+        return leaf
+    try:
+        return convert.to_tensor(leaf)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"'{name}' must be defined before the loop\nNote: AutoGraph tried to define it "
+            "automatically, but ran into a TypeError: Found an unsupported type "
+            f"'{type(leaf).__name__}' while creating placeholder for {leaf}. Supported "
+            "types include Tensor, int, float, bool, list, tuple or dict."
+        ) from None
+
+
+def settled(name: str, before: Any, after: Any) -> Any:
+    """What the body made of a name, in the form that it had before the turn.
+
+    Raises ValueError where it has no value any more.
+    """
+    if type(before) is Maybe:
+        if type(after) is Maybe:
+            return after
+        bit = None if before.present is None else convert.to_tensor(after is not None)
+        gone = after is None and bit is not None
+        return Maybe(before.value if gone else after, bit, before.why)
+    leaves = nest.flatten(after)
+    if any(v is None for v in leaves) and not any(
+        v is None for v in nest.flatten(before)
+    ):
+        raise ValueError(f"'{name}' is None at the end of the iteration.")
+    if type(before) is not Undefined and any(type(v) is Undefined for v in leaves):
+        raise ValueError(f"'{name}' must be defined before the loop")
+    return after
+
+
+def at_start_of_turn(names: Sequence[str], state: Sequence[Any]) -> State:
+    """The state as a turn begins: no jump has been taken yet, or there would be no turn."""
+    return tuple(
+        [False if is_flag(n) else v for n, v in zip(names, state, strict=True)]
+    )

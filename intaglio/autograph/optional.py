@@ -1,0 +1,83 @@
+"""Values that only some ways through a graph give: a typed value and a bit that tells.
+
+A name that has no value, or is None, before a staged statement and is set by a part of it
+is a `Maybe` afterwards. Where there is no value its tensors hold zeros that nobody sees:
+reading the name checks the bit when the graph runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import dtypes, nest, shapes
+from intaglio.op import convert, raw
+from intaglio.op.tensor import Tensor
+from intaglio.trace import control_flow
+
+RESULT = "the function return value"
+
+
+class Maybe:
+    """A value with a bit, `present`; `why` is said if it is read without being there.
+
+    The value that a function returns needs no bit of its own, because the flag that it did
+    return is one. `lacking` is the branch without a `return`, for the error if that one
+    cannot be told from the other at the end of the function.
+    """
+
+    __slots__ = ("_checked", "lacking", "present", "value", "why")
+
+    def __init__(
+        self, value: Any, present: Any, why: str, lacking: str | None = None
+    ) -> None:
+        self.value = value
+        self.present = present
+        self.why = why
+        self.lacking = lacking
+        self._checked: set[int] = set()
+
+    def __tf_flatten__(self) -> tuple[Any, tuple[Any, ...]]:
+        bit = () if self.present is None else (self.present,)
+        return (self.why, self.lacking), (self.value, *bit)
+
+    @classmethod
+    def __tf_unflatten__(cls, metadata: Any, components: tuple[Any, ...]) -> Maybe:
+        value, *bit = components
+        return cls(value, bit[0] if bit else None, *metadata)
+
+    def read(self) -> Any:
+        """The value. The graph fails where it runs and there is none."""
+        graph = control_flow.recording()
+        if self.present is not None and id(graph) not in self._checked:
+            self._checked.add(id(graph))
+            require(self.present, self.why)
+        return self.value
+
+
+def require(present: Any, why: str) -> None:
+    """Records the check of a bit: InvalidArgumentError, `why`, where it is not set."""
+    raw.Assert(convert.to_tensor(present), [convert.to_tensor(why)])
+
+
+def known(value: Any) -> Any:
+    """What a Maybe would hold; any other value itself."""
+    return value.value if type(value) is Maybe else value
+
+
+def placeholder(value: Any) -> Any:
+    """A structure like the value's, with zeros of the same types in the place of tensors."""
+    return nest.map_structure(
+        lambda v: zero(v) if isinstance(v, Tensor) else v,
+        value,
+        expand_composites=True,
+    )
+
+
+def zero(tensor: Any) -> Tensor:
+    """A tensor of the same type that nobody will look at."""
+    dims, dtype = tensor.dims, tensor.dtype
+    if shapes.known(dims) and dtype.is_numpy_compatible and dtype is not dtypes.string:
+        return convert.to_tensor(np.zeros(dims, dtype.numpy), dtype)
+    return raw.FakeParam(dtype=dtype, shape=dims)

@@ -1,0 +1,81 @@
+"""Parts of staged code: which branch or loop body is being recorded, and whether it ends.
+
+A part that always raises has no end: nothing that follows in it is reached, and what it
+would have set is never seen. The exception that says so unwinds the user's code as it
+would unwind Python's, to the edge of the part.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from intaglio.trace import control_flow
+
+
+class Recorded(Protocol):
+    """What stands for an exception in a graph; carried by the exception as `MARK`."""
+
+    def record(self) -> None:
+        """Makes the graph raise it, in the place reached."""
+        ...
+
+
+MARK = "_raised_by_graph"
+
+
+class Region:
+    """A branch or loop body while it is recorded into `graph`."""
+
+    __slots__ = ("graph",)
+
+    def __init__(self, graph: Any) -> None:
+        self.graph = graph
+
+
+class Unreachable(BaseException):
+    """The graph has raised on every way to this place. Passes the user's handlers."""
+
+
+class _Regions(threading.local):
+    def __init__(self) -> None:
+        self.open: list[Region] = []
+
+
+_regions = _Regions()
+
+
+def current() -> Region | None:
+    """The region whose graph is the one being recorded, or None."""
+    if not _regions.open:
+        return None
+    region = _regions.open[-1]
+    return region if region.graph is control_flow.recording() else None
+
+
+def ends(body: Callable[[], Any]) -> bool:
+    """Runs a part of staged code in the graph being recorded; True if its end is reached."""
+    region = Region(control_flow.recording())
+    _regions.open.append(region)
+    try:
+        body()
+        return True
+    except Unreachable:
+        return False
+    except Exception as e:
+        recorded: Recorded | None = getattr(e, MARK, None)
+        if recorded is None:
+            raise
+        recorded.record()
+        return False
+    finally:
+        _regions.open.pop()
+
+
+def to_the_end(function: Callable[[], Any]) -> Any:
+    """What a traced function returns; None if the graph raises whatever happens."""
+    try:
+        return function()
+    except Unreachable:
+        return None
