@@ -20,6 +20,8 @@ class Code:
         self._count = 0
         self._block = "entry"
         self.declarations: set[str] = set()
+        # Functions of the same module that this one calls, by their names.
+        self.callees: dict[str, Code] = {}
 
     def let(self, text: str) -> str:
         """A new value: the result of an instruction."""
@@ -95,6 +97,8 @@ class Code:
 
 
 def module(functions: Sequence[Code]) -> str:
-    """A module of functions with what they declare."""
-    declared = sorted(set[str]().union(*[f.declarations for f in functions]))
-    return "\n".join([*declared, *[f.text() for f in functions], ATTRIBUTES, ""])
+    """A module of functions with what they call and declare."""
+    called = {name: c for f in functions for name, c in f.callees.items()}
+    whole = [*called.values(), *functions]
+    declared = sorted(set[str]().union(*[f.declarations for f in whole]))
+    return "\n".join([*declared, *[f.text() for f in whole], ATTRIBUTES, ""])

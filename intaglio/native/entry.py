@@ -18,14 +18,19 @@ from typing import Any
 import numpy as np
 
 from intaglio.native.code import Code
+from intaglio.native.pool import Pool
 
 # Offsets in PyObject, PyBytesObject and PyArrayObject.
 TYPE, BYTES, DATA, FLAGS = 8, 32, 16, 64
 # C_CONTIGUOUS | ALIGNED
 IN_ORDER = 0x0001 | 0x0100
 FASTCALL = 0x0080
-# Kernels with fewer elements than this are done before another thread could take the lock.
-RELEASE = 1 << 15
+# Kernels with fewer elements than this are done before another thread could help.
+LARGE = 1 << 15
+# Parts of the work for each thread: more than one, for threads may be kept from running.
+PARTS = 4
+# The parameters of a kernel: pointers to data, lengths of the loops, range of the outermost.
+KERNEL = ("ptr %ins", "ptr %outs", "ptr %dims", "i64 %from", "i64 %to")
 
 
 class _Definition(ctypes.Structure):
@@ -72,17 +77,11 @@ _new_function.restype = ctypes.py_object
 _new_function.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
 
 
-def _symbol(name: str) -> int:
-    found = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
-    assert found
-    return found
-
-
-def write(kernel: str, inputs: int, outputs: int, first_dim: int) -> Code:
+def write(kernel: str, inputs: int, outputs: int) -> Code:
     """Writes `kernel_entry`: arguments are the input arrays, then the output arrays.
 
-    Its `self` is a bytes object that holds the dims as int64. The kernel runs over all of
-    dim `first_dim`. Gives None, or NotImplemented if an argument is no array in order.
+    Its `self` is a bytes object that holds the dims as int64. The kernel runs over the whole
+    of the first. Gives None, or NotImplemented if an argument is no array in order.
     """
     code = Code(f"{kernel}_entry", ["ptr %self", "ptr %args", "i64 %count"], "ptr")
     ins = code.let(f"alloca ptr, i64 {max(inputs, 1)}")
@@ -101,7 +100,7 @@ def write(kernel: str, inputs: int, outputs: int, first_dim: int) -> Code:
         table, place = (ins, i) if i < inputs else (outs, i - inputs)
         code.do(f"store ptr {data}, ptr {code.at('ptr', table, str(place))}, align 8")
     dims = code.at("i8", "%self", str(BYTES))
-    count = code.load("i64", code.at("i64", dims, str(first_dim)), 8)
+    count = code.load("i64", dims, 8)
     code.do(
         f"call void @{kernel}(ptr {ins}, ptr {outs}, ptr {dims}, i64 0, i64 {count})"
     )
@@ -109,20 +108,64 @@ def write(kernel: str, inputs: int, outputs: int, first_dim: int) -> Code:
     return code
 
 
-def write_releasing(
-    kernel: str, inputs: int, outputs: int, first_dim: int
-) -> list[Code]:
-    """`write` for work that is long enough to let other threads run meanwhile."""
-    inner = Code(
-        f"{kernel}_released",
-        ["ptr %ins", "ptr %outs", "ptr %dims", "i64 %from", "i64 %to"],
+def write_shared(kernel: str, unit: int, threads: Pool | None) -> Code:
+    """Writes `kernel_shared`: the kernel without the interpreter's lock, on all threads.
+
+    Every thread takes parts of the outermost loop, whole multiples of `unit`.
+    """
+    code = Code(f"{kernel}_shared", KERNEL)
+    state = code.let(f"call ptr {_function('PyEval_SaveThread')}()")
+    if threads is None:
+        code.do(
+            f"call void @{kernel}(ptr %ins, ptr %outs, ptr %dims, i64 %from, i64 %to)"
+        )
+    else:
+        context = code.let("alloca [5 x i64]")
+        units = code.let(f"sdiv i64 {code.let(f'add i64 %to, {unit - 1}')}, {unit}")
+        most = str((threads.workers + 1) * PARTS)
+        few = code.let(f"icmp slt i64 {units}, {most}")
+        parts = code.let(f"select i1 {few}, i64 {units}, i64 {most}")
+        held = [("ptr", "%ins"), ("ptr", "%outs"), ("ptr", "%dims"), ("i64", "%to"), ("i64", parts)]  # fmt: skip
+        for i, (kind, value) in enumerate(held):
+            code.do(
+                f"store {kind} {value}, ptr {code.at('i64', context, str(i))}, align 8"
+            )
+        code.do(
+            f"call void inttoptr (i64 {threads.parallel_for} to ptr)(ptr inttoptr"
+            f" (i64 {threads.address} to ptr), ptr @{kernel}_part, ptr {context}, i64 {parts})"
+        )
+    code.do(f"call void {_function('PyEval_RestoreThread')}(ptr {state})")
+    code.do("ret void")
+    return code
+
+
+def write_part(kernel: str, unit: int) -> Code:
+    """Writes `kernel_part`, the task of a thread: one of the parts `write_shared` makes."""
+    code = Code(f"{kernel}_part", ["ptr %context", "i64 %part"])
+    ins, outs, dims = (
+        code.load("ptr", code.at("i64", "%context", str(i)), 8) for i in range(3)
     )
-    save, restore = _symbol("PyEval_SaveThread"), _symbol("PyEval_RestoreThread")
-    state = inner.let(f"call ptr inttoptr (i64 {save} to ptr)()")
-    inner.do(f"call void @{kernel}(ptr %ins, ptr %outs, ptr %dims, i64 %from, i64 %to)")
-    inner.do(f"call void inttoptr (i64 {restore} to ptr)(ptr {state})")
-    inner.do("ret void")
-    return [inner, write(f"{kernel}_released", inputs, outputs, first_dim)]
+    total, parts = (
+        code.load("i64", code.at("i64", "%context", str(i)), 8) for i in (3, 4)
+    )
+    units = code.let(f"sdiv i64 {code.let(f'add i64 {total}, {unit - 1}')}, {unit}")
+    bounds: list[str] = []
+    for part in ("%part", code.let("add i64 %part, 1")):
+        share = code.let(f"sdiv i64 {code.let(f'mul i64 {units}, {part}')}, {parts}")
+        bound = code.let(f"mul i64 {share}, {unit}")
+        beyond = code.let(f"icmp sgt i64 {bound}, {total}")
+        bounds.append(code.let(f"select i1 {beyond}, i64 {total}, i64 {bound}"))
+    code.do(
+        f"call void @{kernel}(ptr {ins}, ptr {outs}, ptr {dims}, i64 {bounds[0]}, i64 {bounds[1]})"
+    )
+    code.do("ret void")
+    return code
+
+
+def _function(name: str) -> str:
+    """A function of CPython's, as LLVM calls it."""
+    found = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
+    return f"inttoptr (i64 {found} to ptr)"
 
 
 def _otherwise(code: Code, holds: str, answer: Any) -> None:

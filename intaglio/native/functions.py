@@ -8,11 +8,12 @@ on these intervals they need one or two terms more than the best polynomials.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from intaglio.native.code import Code
 from intaglio.native.lanes import FLOAT, Builder, Kind, Lanes, Unsupported
 
 
@@ -184,25 +185,56 @@ def log1p(s: Builder, x: Lanes) -> Lanes:
 
 
 class Functions(Builder):
-    """The builder of `scalar` rules with the functions of this file."""
+    """The builder of `scalar` rules with the functions of this file.
+
+    Each function is written once in a module and called: what calls cost is nothing beside
+    the function, and a graph that takes many exponentials is compiled as fast as one.
+    """
 
     def exp(self, x: Lanes) -> Lanes:
-        return exp(self, _floating("exp", x))
+        return self._called(exp, x)
 
     def expm1(self, x: Lanes) -> Lanes:
-        return expm1(self, _floating("expm1", x))
+        return self._called(expm1, x)
 
     def tanh(self, x: Lanes) -> Lanes:
-        return tanh(self, _floating("tanh", x))
+        return self._called(tanh, x)
 
     def log(self, x: Lanes) -> Lanes:
-        return log(self, _floating("log", x))
+        return self._called(log, x)
 
     def log1p(self, x: Lanes) -> Lanes:
-        return log1p(self, _floating("log1p", x))
+        return self._called(log1p, x)
 
+    def _called(self, function: Callable[[Builder, Lanes], Lanes], x: Lanes) -> Lanes:
+        kind = x.kind
+        if kind.letter != "f":
+            raise Unsupported(f"{function.__name__} of {kind.llvm}")
+        vector, count = self.vector(kind), self.vectors
+        name = f"{function.__name__}_{kind.llvm}_{self.lanes}x{count}"
+        group = f"{{ {', '.join([vector] * count)} }}"
+        if name not in self.code.callees:
+            self.code.callees[name] = self._written(function, name, kind, group)
+        given = ", ".join([f"{vector} {n}" for n in x.names])
+        result = self.code.let(f"call fastcc {group} @{name}({given})")
+        names = [
+            self.code.let(f"extractvalue {group} {result}, {i}") for i in range(count)
+        ]
+        return Lanes(kind, tuple(names))
 
-def _floating(name: str, x: Lanes) -> Lanes:
-    if x.kind.letter != "f":
-        raise Unsupported(f"{name} of {x.kind.llvm}")
-    return x
+    def _written(
+        self,
+        function: Callable[[Builder, Lanes], Lanes],
+        name: str,
+        kind: Kind,
+        group: str,
+    ) -> Code:
+        vector = self.vector(kind)
+        names = [f"%x{i}" for i in range(self.vectors)]
+        code = Code(name, [f"{vector} {n}" for n in names], f"internal fastcc {group}")
+        s = Builder(code, self.lanes, self.vectors)
+        made = "poison"
+        for i, n in enumerate(function(s, Lanes(kind, tuple(names))).names):
+            made = code.let(f"insertvalue {group} {made}, {vector} {n}, {i}")
+        code.do(f"ret {group} {made}")
+        return code

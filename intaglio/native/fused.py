@@ -17,6 +17,7 @@ from intaglio.ir.graph import Graph
 from intaglio.native import entry, llvm
 from intaglio.native.code import module
 from intaglio.native.loops import LoopNest, Pattern
+from intaglio.native.pool import pool
 from intaglio.runtime import interpreter
 
 Kernel = Callable[..., Any]
@@ -51,27 +52,25 @@ class FusedKernel:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._results = [v.dtype.numpy for v in graph.outputs]
-        self._runs: dict[Any, Callable[[Sequence[Any]], list[Any]]] = {}
+        self._runs: dict[Any, Callable[..., list[Any]]] = {}
         self._kernels: dict[tuple[Pattern, bool], Any] = {}
         self._lock = threading.Lock()
 
-    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
+    def __call__(self, *arrays: Any) -> list[Any]:
         """The outputs for these inputs: arrays or NumPy scalars of the graph's dtypes."""
         key = tuple([a.shape for a in arrays])
         run = self._runs.get(key)
         if run is None:
             run = self._run_for(key)
-        return run(arrays)
+        return run(*arrays)
 
-    def _run_for(
-        self, shapes: tuple[tuple[int, ...], ...]
-    ) -> Callable[[Sequence[Any]], list[Any]]:
+    def _run_for(self, shapes: tuple[tuple[int, ...], ...]) -> Callable[..., list[Any]]:
         try:
             whole = np.broadcast_shapes(*shapes)
         except ValueError:  # the kernels of the ops say what does not fit
-            return lambda arrays: interpreter.run_graph(self._graph, arrays)
+            return lambda *arrays: interpreter.run_graph(self._graph, arrays)
         pattern, dims = arranged(shapes)
-        large = int(np.prod(dims)) >= entry.RELEASE
+        large = int(np.prod(dims)) >= entry.LARGE
         with self._lock:
             made = self._kernels.get((pattern, large))
             if made is None:
@@ -84,21 +83,23 @@ class FusedKernel:
         return run
 
     def _compiled(self, pattern: Pattern, large: bool) -> Any:
-        nest = LoopNest(self._graph, pattern, "kernel").write()
-        counts = len(self._graph.inputs), len(self._graph.outputs)
+        nest = LoopNest(self._graph, pattern, "kernel")
+        functions = [nest.write()]
         if not entry.AVAILABLE:
-            return llvm.Module(module([nest]))
+            return llvm.Module(module(functions))
+        name = "kernel"
         if large:
-            entries = entry.write_releasing("kernel", *counts, 0)
-        else:
-            entries = [entry.write("kernel", *counts, 0)]
-        made = llvm.Module(module([nest, *entries]))
-        name = "kernel_released_entry" if large else "kernel_entry"
-        return entry.Entry(made.address(name), made)
+            functions.append(entry.write_part(name, nest.unit))
+            functions.append(entry.write_shared(name, nest.unit, pool()))
+            name = "kernel_shared"
+        counts = len(self._graph.inputs), len(self._graph.outputs)
+        functions.append(entry.write(name, *counts))
+        made = llvm.Module(module(functions))
+        return entry.Entry(made.address(f"{name}_entry"), made)
 
     def _runner(
         self, made: Any, whole: tuple[int, ...], dims: tuple[int, ...]
-    ) -> Callable[[Sequence[Any]], list[Any]]:
+    ) -> Callable[..., list[Any]]:
         if isinstance(made, entry.Entry):
             return _by_entry(made, whole, dims, self._results)
         return _by_ctypes(made, whole, dims, self._results)
@@ -106,11 +107,11 @@ class FusedKernel:
 
 def _by_entry(
     made: entry.Entry, whole: tuple[int, ...], dims: tuple[int, ...], dtypes: list[Any]
-) -> Callable[[Sequence[Any]], list[Any]]:
+) -> Callable[..., list[Any]]:
     kernel = made.for_dims(dims)
     empty, in_order = np.empty, np.ascontiguousarray
 
-    def run(arrays: Sequence[Any]) -> list[Any]:
+    def run(*arrays: Any) -> list[Any]:
         outputs = [empty(whole, dtype) for dtype in dtypes]
         if kernel(*arrays, *outputs) is NotImplemented:
             kernel(*[in_order(a) for a in arrays], *outputs)
@@ -122,12 +123,12 @@ def _by_entry(
 
 def _by_ctypes(
     made: llvm.Module, whole: tuple[int, ...], dims: tuple[int, ...], dtypes: list[Any]
-) -> Callable[[Sequence[Any]], list[Any]]:
+) -> Callable[..., list[Any]]:
     pointer, number = ctypes.c_void_p, ctypes.c_int64
     kernel = made.function("kernel", pointer, pointer, pointer, number, number)
     lengths = (number * len(dims))(*dims)
 
-    def run(arrays: Sequence[Any]) -> list[Any]:
+    def run(*arrays: Any) -> list[Any]:
         outputs = [np.empty(whole, dtype) for dtype in dtypes]
         ordered = [np.ascontiguousarray(a) for a in arrays]
         ins = (pointer * len(ordered))(*[a.ctypes.data for a in ordered])

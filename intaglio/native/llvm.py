@@ -10,6 +10,7 @@ import llvmlite.binding as llvm
 
 llvm.initialize_native_target()
 llvm.initialize_native_asmprinter()
+llvm.initialize_native_asmparser()
 
 _TARGET = llvm.Target.from_default_triple()
 CPU: str = llvm.get_host_cpu_name()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from intaglio.ir.graph import Graph, Node
-from intaglio.native import llvm
+from intaglio.native import entry, llvm
 from intaglio.native.code import Code
 from intaglio.native.functions import Functions
 from intaglio.native.lanes import BOOL, Builder, Kind, Lanes, Unsupported, kind_of
@@ -63,13 +63,14 @@ class LoopNest:
     def __init__(self, graph: Graph, pattern: Pattern, name: str) -> None:
         self.graph = graph
         self.pattern = pattern
-        parameters = ["ptr %ins", "ptr %outs", "ptr %dims", "i64 %from", "i64 %to"]
-        self.code = Code(name, parameters)
+        self.code = Code(name, entry.KERNEL)
         self.kinds = [kind_of(v.dtype.numpy) for v in graph.inputs]
         self.results = [kind_of(v.dtype.numpy) for v in graph.outputs]
         widest = max([k.bytes for k in (*self.kinds, *self.results)])
         self.lanes = llvm.WIDTH // widest
         self.vectors = 4 if len(graph.nodes) > 2 else 2
+        # Ranges of the outermost loop are best multiples of this.
+        self.unit = self.lanes * self.vectors if pattern.rank == 1 else 1
 
     def write(self) -> Code:
         """The function."""

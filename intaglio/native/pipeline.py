@@ -1,32 +1,23 @@
-"""From an optimised graph to what runs: clusters are machine code, the rest is interpreted."""
+"""From an optimised graph to what runs: what there is code for is machine code, the rest NumPy."""
 
 from __future__ import annotations
 
-import functools
+from collections.abc import Callable
 from typing import Any
 
-from intaglio.ir.graph import Graph
+from intaglio.ir.graph import Graph, Node
 from intaglio.native.clusters import fuse
 from intaglio.native.fused import FusedKernel
-from intaglio.op.op import Op
 from intaglio.runtime import interpreter
 
 
-class _Kernels:
-    """The service `native`: the kernel of each fused node, compiled when the node first runs."""
-
-    def for_node(self, op: Op, attrs: dict[str, Any]) -> FusedKernel:
-        """The kernel of a node of a graph."""
-        return FusedKernel(attrs["body"])
-
-    def for_call(self, op: Op, types: dict[str, Any], attrs: dict[str, Any]) -> Any:
-        """What an eager call runs: the body as it is, for it runs but once."""
-        return functools.partial(interpreter.run_graph, attrs["body"])
-
-
-interpreter.SERVICES["native"] = _Kernels()
-
-
 def compiled(graph: Graph) -> interpreter.Compiled:
-    """The graph as a function of arrays, its elementwise parts in machine code."""
-    return interpreter.compiled(fuse(graph))
+    """The graph as a function of arrays."""
+    return interpreter.compiled_with(fuse(graph), kernel_of)
+
+
+def kernel_of(node: Node) -> Callable[..., Any] | None:
+    """The node's machine code, a function of its inputs' arrays; None if it has none."""
+    if node.op.name == "_FusedElementwise":
+        return FusedKernel(node.attrs["body"])
+    return None

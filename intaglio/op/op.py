@@ -18,8 +18,7 @@ from intaglio.op.spec import Spec
 #   resources                    the table of variables (intaglio.runtime.resources)
 #   stream                       the state of this random op (intaglio.runtime.random_state)
 #   raises                       what makes the error of this node, or None (RAISES)
-#   native(arrays) -> list       carries out the body of this fused node
-SERVICES = frozenset({"run", "wrap", "resources", "stream", "raises", "native"})
+SERVICES = frozenset({"run", "wrap", "resources", "stream", "raises"})
 # The attribute of a node that says what to raise, from its data, in the place of its op's own
 # error. It stays with this process: written to a file, the op is a plain one.
 RAISES = "_raises"

@@ -11,8 +11,7 @@ from intaglio.op.op import Op, op
 class _FusedElementwise(Op):
     """outputs = body(inputs), where `body` has elementwise ops only and its outputs one shape.
 
-    Compilers make it; the service `native` carries it out, by the interpreter if there is
-    no compiler.
+    Compilers make it and bring a kernel for each; this one interprets the body.
     """
 
     signature = "inputs: *Tin; body: func, Tout: list(type) -> outputs: *Tout"
@@ -21,5 +20,5 @@ class _FusedElementwise(Op):
     def infer(self, inputs, body: Any, Tout) -> Any:
         return [list(body.output_specs)]
 
-    def kernel(self, inputs, native):
-        return native(inputs)
+    def kernel(self, inputs, body, run):
+        return run(body, inputs)

@@ -7,7 +7,6 @@ value that only one elementwise kernel takes gives that kernel its memory for th
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -21,6 +20,9 @@ from intaglio.op.op import RAISES, Op
 # Services that kernels may ask for by parameter name (see intaglio.op.op.SERVICES).
 SERVICES: dict[str, Any] = {}
 Compiled = Callable[..., tuple[Any, ...]]
+# A node's kernel in the place of its op's: it takes the inputs' arrays one by one, and gives
+# one array, or several for a node of several outputs. None: the op's own kernel is called.
+Kernels = Callable[[Node], Callable[..., Any] | None]
 
 
 class PerNode(Protocol):
@@ -56,19 +58,6 @@ class _Raises:
 SERVICES["raises"] = _Raises()
 
 
-class _Bodies:
-    """Carries out fused nodes where there is no compiler: their bodies are interpreted."""
-
-    def for_node(self, op: Op, attrs: dict[str, Any]) -> Any:
-        return functools.partial(run_graph, attrs["body"])
-
-    def for_call(self, op: Op, types: dict[str, Any], attrs: dict[str, Any]) -> Any:
-        return self.for_node(op, attrs)
-
-
-SERVICES["native"] = _Bodies()
-
-
 def compiled(graph: Graph) -> Compiled:
     """The graph as a Python function of its input arrays, built once."""
     function = graph.compiled
@@ -94,6 +83,11 @@ def repeated(graph: Graph) -> Compiled:
             return compiled(graph)
         found = graph.settled = _settled[0](graph)
     return found
+
+
+def compiled_with(graph: Graph, kernels: Kernels) -> Compiled:
+    """The graph as a function that calls a compiler's kernels where it has any."""
+    return _Writer(graph, kernels=kernels).function()
 
 
 def compiled_anew(graph: Graph) -> Compiled:
@@ -165,8 +159,11 @@ def _is_fresh(node: Node) -> bool:
 class _Writer:
     """Writes the Python text of a graph."""
 
-    def __init__(self, graph: Graph, own_streams: bool = False) -> None:
+    def __init__(
+        self, graph: Graph, own_streams: bool = False, kernels: Kernels | None = None
+    ) -> None:
         self.graph = graph
+        self.kernels = kernels
         self.own_streams = own_streams
         self.space: dict[str, Any] = {"__name__": "intaglio.runtime.generated"}
         self.names: dict[int, str] = {}  # by id: tensors compare element by element
@@ -244,7 +241,9 @@ class _Writer:
             raise errors.UnimplementedError(
                 None, node, f"op {op.name} has no kernel and cannot be interpreted"
             )
-        fitted = op.fitted_kernel([v.spec for v in node.inputs], node.attrs)
+        fitted = self.kernels(node) if self.kernels else None
+        if fitted is None:
+            fitted = op.fitted_kernel([v.spec for v in node.inputs], node.attrs)
         self.space[f"k{index}"] = fitted or op.kernel_fn
         if fitted:
             arguments = ", ".join([self.names[id(v)] for v in node.inputs])

@@ -47,7 +47,7 @@ KERNEL = two()
 def test_broadcasting_is_numpys(shapes, seed):
     rng = np.random.default_rng(seed)
     x, y = (np.asarray(rng.normal(size=s), np.float32) for s in shapes)
-    product, above = KERNEL([x, y])
+    product, above = KERNEL(x, y)
     assert product.shape == np.broadcast_shapes(*shapes)
     np.testing.assert_array_equal(product, x * y - x)
     np.testing.assert_array_equal(above, x > y)
@@ -63,31 +63,31 @@ def test_neighbouring_dims_that_behave_alike_are_one_loop():
 def test_every_element_is_written(size):
     x = np.arange(size, dtype=np.float32)
     kernel = kernel_of(lambda x: x + x * x, tf.TensorSpec([None]))
-    result = kernel([x])[0]
+    result = kernel(x)[0]
     np.testing.assert_array_equal(result, x + x * x)
 
 
 def test_arrays_that_are_not_in_order_are_copied():
     x = np.arange(24, dtype=np.float32).reshape(4, 6)
     y = np.ones((6, 4), np.float32)
-    product, _ = KERNEL([x.T, y])
+    product, _ = KERNEL(x.T, y)
     np.testing.assert_array_equal(product, x.T * y - x.T)
-    product, _ = KERNEL([x[::2, ::-1], np.float32(2)])
+    product, _ = KERNEL(x[::2, ::-1], np.float32(2))
     np.testing.assert_array_equal(product, x[::2, ::-1])
 
 
 def test_shapes_that_do_not_fit_raise_the_ops_own_error():
     with pytest.raises((InvalidArgumentError, ValueError)):
-        KERNEL([np.ones(2, np.float32), np.ones(3, np.float32)])
+        KERNEL(np.ones(2, np.float32), np.ones(3, np.float32))
 
 
 def test_references_are_counted():
     x = np.ones(4, np.float32)
-    KERNEL([x, x])
+    KERNEL(x, x)
     gc.collect()
     before = sys.getrefcount(x), sys.getrefcount(None)
     for _ in range(1000):
-        KERNEL([x, x])
+        KERNEL(x, x)
     assert sys.getrefcount(x) == before[0]
     assert abs(sys.getrefcount(None) - before[1]) < 100
 
@@ -100,7 +100,7 @@ def test_threads_may_run_and_compile_at_once():
     def work(n):
         for rows in range(1, 40):
             part = x[: rows + n]
-            if not np.array_equal(kernel([part, part])[0], part * part - part):
+            if not np.array_equal(kernel(part, part)[0], part * part - part):
                 wrong.append(rows)
 
     threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
@@ -115,6 +115,6 @@ def test_without_entries_kernels_are_called_through_ctypes(monkeypatch):
     monkeypatch.setattr(entry, "AVAILABLE", False)
     kernel = two()
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
-    product, above = kernel([x, np.float32(2)])
+    product, above = kernel(x, np.float32(2))
     np.testing.assert_array_equal(product, x)
     assert above.dtype == bool

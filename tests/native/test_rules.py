@@ -50,7 +50,7 @@ def test_vector_code_gives_the_kernels_results(sample):
     if reason:
         pytest.skip(reason)
     wanted = calls.eager(sample)
-    got = FusedKernel(graph)(arrays)
+    got = FusedKernel(graph)(*arrays)
     for mine, theirs in zip(got, wanted, strict=True):
         if sample.op in APPROXIMATE:
             calls.assert_close(mine, theirs, sample)
