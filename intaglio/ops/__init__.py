@@ -154,5 +154,9 @@ raw.expect(
         "image_drawing": "DrawBoundingBoxes DrawBoundingBoxesV2",
         "image_suppression": "CombinedNonMaxSuppression NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps",
         "image_box_sampling": "SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 StatelessSampleDistortedBoundingBox",
+        "fourier": "FFT FFT2D FFT3D FFTND IFFT IFFT2D IFFT3D IFFTND IRFFT IRFFT2D IRFFT3D IRFFTND RFFT RFFT2D RFFT3D RFFTND",
+        "audio": "AudioSpectrogram DecodeWav EncodeWav Mfcc",
+        "ragged": "RaggedGather RaggedRange RaggedTensorToSparse RaggedTensorToTensor",
+        "ragged_filling": "RaggedFillEmptyRows RaggedFillEmptyRowsGrad",
     },
 )
