@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from intaglio import tf
+
+from .differences import check, gradient
 
 F = tf.float64
 X = np.random.RandomState(0).rand(4, 3)
@@ -105,43 +106,16 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
-def _differences(f: Callable[[Any], Any], x: np.ndarray, step: float) -> np.ndarray:
-    slopes = np.zeros_like(x)
-    for at in np.ndindex(x.shape):
-        moved = np.zeros_like(x)
-        moved[at] = step
-        above, below = f(tf.constant(x + moved)), f(tf.constant(x - moved))
-        slopes[at] = (float(above) - float(below)) / (2 * step)
-    return slopes
-
-
-def _gradient(f: Callable[[Any], Any], x: Any) -> Any:
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = f(x)
-    return tape.gradient(y, x)
-
-
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 @pytest.mark.parametrize("staged", [False, True], ids=["eager", "graph"])
 def test_gradients_are_differences(program: Any, staged: bool) -> None:
-    f = tf.function(program) if staged else program
-    x = tf.constant(X)
-    assert float(f(x)) == pytest.approx(float(program(x)))
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        first = _gradient(f, x)
-        square = tf.reduce_sum(first * first)
-    second = tape.gradient(square, x)
-    np.testing.assert_allclose(first, _differences(f, X, 1e-6), rtol=1e-5, atol=1e-7)
-    of_square = _differences(lambda v: tf.reduce_sum(_gradient(f, v) ** 2), X, 1e-5)
-    np.testing.assert_allclose(second, of_square, rtol=1e-4, atol=1e-6)
+    check(tf.function(program) if staged else program, program, X)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_gradients_inside_functions(program: Any) -> None:
-    inside = tf.function(lambda x: _gradient(program, x))
-    outside = _gradient(program, tf.constant(X))
+    inside = tf.function(lambda x: gradient(program, x))
+    outside = gradient(program, tf.constant(X))
     np.testing.assert_allclose(inside(tf.constant(X)), outside)
 
 
@@ -292,8 +266,8 @@ def test_loops_over_strings_and_integers() -> None:
 
 def test_the_gradient_of_rows_is_made_row_by_row() -> None:
     """No op of the backward loop touches the whole tensor in every turn."""
-    gradient = tf.function(lambda x: _gradient(over_rows, x))
-    graph = gradient.get_concrete_function(tf.TensorSpec([None, 3], F)).graph
+    backward = tf.function(lambda x: gradient(over_rows, x))
+    graph = backward.get_concrete_function(tf.TensorSpec([None, 3], F)).graph
     loops = [o for o in graph.get_operations() if o.type.endswith("While")]
     assert len(loops) == 2
     kinds = {n.op.name for loop in loops for n in loop.attrs["body"].nodes}
