@@ -144,7 +144,7 @@ class _WatchedCall:
         if all(type(t) is EagerTensor for t in inputs):
             run = interpreter.repeated(self.forward)
             try:
-                return [from_array(a) for a in run(*[t._array for t in inputs])]  # type: ignore[attr-defined]
+                return [from_array(a) for a in run(*[t._array for t in inputs])]
             except Exception as e:
                 raise explain(op, inputs, attrs, name, e) from None
         attrs = {**attrs, "f": self.forward, "Tout": self.types}

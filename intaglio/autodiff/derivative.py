@@ -384,7 +384,7 @@ class _BackwardRecorder(Recorder):
     def execute(
         self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
     ) -> Sequence[Tensor]:
-        if op.name in OF_SHAPES and inputs[0].graph is not self.graph:  # type: ignore[attr-defined]
+        if op.name in OF_SHAPES and inputs[0].graph is not self.graph:
             source = self.graph._source
             value = self.graph.forward_value(inputs[0])
             if value is not None:

@@ -259,10 +259,7 @@ def _recorded(function: Any, name: str, state: Sequence[Any]) -> Graph:
         return function(*given)
 
     graph, result = record(with_contents, name, specs)
-    graph.outputs = [
-        v if v.graph is graph else graph.capture(v)  # type: ignore[attr-defined]
-        for v in result
-    ]
+    graph.outputs = [v if v.graph is graph else graph.capture(v) for v in result]
     return graph.freeze_function()
 
 

@@ -136,7 +136,7 @@ class Tape:
         if type(first) is SymbolicTensor:
             entry.kept = first.node.name
         if op.has_graphs:
-            entry.kept = node = outputs[0].node  # type: ignore[attr-defined]
+            entry.kept = node = outputs[0].node
             self.calls[id(node)] = entry
         self.entries.append(entry)
 

@@ -50,7 +50,7 @@ class Handling:
         while pending:
             kind = pending.pop(0)
             if isinstance(kind, tuple):
-                pending = [*kind, *pending]  # type: ignore[misc]
+                pending = [*kind, *pending]
             elif isinstance(kind, type):
                 found.append(kind)
         return tuple(found)

@@ -289,7 +289,7 @@ class ReduceDataset(Op):
     stateful = True
     differentiable = False
 
-    def infer(self, output_types, output_shapes) -> Any:  # type: ignore[override]
+    def infer(self, output_types, output_shapes) -> Any:
         return [component_specs(output_types, output_shapes)]
 
     def kernel(self, input_dataset, initial_state, other_arguments, f, output_types):

@@ -97,7 +97,7 @@ def list_files(
     tensor = convert.to_tensor(pattern)
     names = raw.MatchingFiles(tensor)
     if isinstance(names, EagerTensor):
-        files.demand_matches(names._array, tensor._array)  # type: ignore[attr-defined]
+        files.demand_matches(names._array, tensor._array)
     dataset = from_tensor_slices(names, name)
     if shuffle is None or shuffle:
         count = raw.Maximum(raw.Size(names, out_type=int64), np.int64(1))
@@ -217,7 +217,7 @@ def _arrays(value: Any, spec: Any) -> list[Any]:
 def _component(value: Any, spec: TensorSpec) -> Any:
     """A yielded value as an array of the declared type. Raises TypeError if it is not."""
     if isinstance(value, Tensor):
-        array: Any = value._array  # type: ignore[attr-defined]
+        array: Any = value._array
         fits = value.dtype is spec.dtype
     else:
         try:

@@ -63,15 +63,15 @@ class _HandleSpec(TypeSpec):
     def from_tensors(self, tensors: Iterator[Any]) -> Any:
         return self._from_components(next(tensors))
 
-    def is_subtype_of(self, other: TraceType) -> bool:
+    def is_subtype_of(self, other: Any) -> bool:
         return (
             type(self) is type(other)
-            and _alike(self._element_spec, other._element_spec)  # type: ignore[attr-defined]
+            and _alike(self._element_spec, other._element_spec)
             and all(
                 a.is_subtype_of(b)
                 for a, b in zip(
                     nest.flatten(self._element_spec),
-                    nest.flatten(other._element_spec),  # type: ignore[attr-defined]
+                    nest.flatten(other._element_spec),
                     strict=True,
                 )
             )

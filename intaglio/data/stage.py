@@ -154,7 +154,7 @@ class DatasetOp(Op):
         kernel, names, name = self.kernel_fn, self.rules["kernel"].takes, self.name
 
         def remembered(*args: Any) -> Stage:
-            stage = kernel(*args)  # type: ignore[misc]
+            stage = kernel(*args)
             if stage.recipe is None:
                 stage.recipe = (name, dict(zip(names, args, strict=True)))
             return stage

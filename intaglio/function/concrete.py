@@ -302,7 +302,7 @@ class ConcreteFunction(ConcreteFunctionKind):
     def _run_now(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         run = self._run or self.prepare()
         try:
-            arrays = [t._array for t in tensors]  # type: ignore[attr-defined]
+            arrays = [t._array for t in tensors]
         except AttributeError:
             raise leaked(
                 next(t for t in tensors if not isinstance(t, EagerTensor))
@@ -337,7 +337,7 @@ class ConcreteFunction(ConcreteFunctionKind):
             symbolic = [t for t in captured if not isinstance(t, EagerTensor)]
             if symbolic:
                 raise leaked(symbolic[0])
-            arrays = self._arrays = tuple([t._array for t in captured])  # type: ignore[attr-defined]
+            arrays = self._arrays = tuple([t._array for t in captured])
         return arrays
 
     def failure(self, error: Exception) -> Exception:

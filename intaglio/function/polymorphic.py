@@ -442,7 +442,7 @@ def _method(function: Callable[..., Any], ref: Callable[[], Any]) -> Callable[..
 
     functools.update_wrapper(bound, function)
     del bound.__dict__["__wrapped__"]  # inspect would look through it
-    bound.__signature__ = Signature.of(function, bound=True).as_inspect()  # type: ignore[attr-defined]
+    bound.__signature__ = Signature.of(function, bound=True).as_inspect()
     bound.__wrapped_method__ = function  # type: ignore[attr-defined]
     bound.__weak_owner__ = ref  # type: ignore[attr-defined]
     return bound

@@ -124,9 +124,9 @@ class Container(TraceType):
         self.parts = tuple(parts)
         self._hash: int | None = None
 
-    def _alike(self, other: TraceType) -> bool:
+    def _alike(self, other: Any) -> bool:
         """True if the structures are the same, whatever the parts."""
-        return type(self) is type(other) and len(self.parts) == len(other.parts)  # type: ignore[attr-defined]
+        return type(self) is type(other) and len(self.parts) == len(other.parts)
 
     def _with(self, parts: Sequence[TraceType]) -> TraceType:
         return type(self)(parts)
@@ -143,21 +143,18 @@ class Container(TraceType):
         """The value with these parts."""
         raise NotImplementedError
 
-    def is_subtype_of(self, other: TraceType) -> bool:
+    def is_subtype_of(self, other: Any) -> bool:
         return self._alike(other) and all(
-            a.is_subtype_of(b)
-            for a, b in zip(self.parts, other.parts, strict=True)  # type: ignore[attr-defined]
+            a.is_subtype_of(b) for a, b in zip(self.parts, other.parts, strict=True)
         )
 
-    def most_specific_common_supertype(
-        self, others: Sequence[TraceType]
-    ) -> TraceType | None:
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> TraceType | None:
         if not all(self._alike(other) for other in others):
             return None
         found: list[TraceType] = []
         for index, part in enumerate(self.parts):
             joined = part.most_specific_common_supertype(
-                [o.parts[index] for o in others]  # type: ignore[attr-defined]
+                [o.parts[index] for o in others]
             )
             if joined is None:
                 return None
@@ -264,8 +261,8 @@ class Fields(Container):
     def _identity(self) -> Any:
         return (self.kind.__name__, self.names)
 
-    def _alike(self, other: TraceType) -> bool:
-        return type(self) is type(other) and self._identity() == other._identity()  # type: ignore[attr-defined]
+    def _alike(self, other: Any) -> bool:
+        return type(self) is type(other) and self._identity() == other._identity()
 
     def _with(self, parts: Sequence[TraceType]) -> TraceType:
         return type(self)(self.kind, self.names, parts)
@@ -307,8 +304,8 @@ class Dict(Container):
     def _identity(self) -> Any:
         return frozenset(self.keys)
 
-    def _alike(self, other: TraceType) -> bool:
-        return type(self) is type(other) and self.keys == other.keys  # type: ignore[attr-defined]
+    def _alike(self, other: Any) -> bool:
+        return type(self) is type(other) and self.keys == other.keys
 
     def _with(self, parts: Sequence[TraceType]) -> TraceType:
         return Dict(self.keys, parts, self.order, self.kind)

@@ -261,7 +261,7 @@ def carry_out(
     if here.watchers:
         if op.kernel_fn is not None:  # the outputs are new tensors
             for tensor in outputs:
-                tensor._key = fresh()  # type: ignore[attr-defined]
+                tensor._key = fresh()
         for watcher in here.watchers:
             watcher.record(op, attrs, inputs, outputs)
     if INSPECTORS:
@@ -557,4 +557,4 @@ def _not_in_list(op: Op, name: str | None, dtype: DType, allowed: Any) -> str:
 
 def as_arrays(tensors: Sequence[Tensor]) -> list[np.ndarray]:
     """The values of eager tensors."""
-    return [t._array for t in tensors]  # type: ignore[attr-defined]
+    return [t._array for t in tensors]

@@ -70,26 +70,26 @@ class IndexedSlices(CompositeTensor):
     @property
     def name(self) -> str:
         """The name of the rows' tensor."""
-        return self._values.name  # type: ignore[attr-defined]
+        return self._values.name
 
     @property
     def device(self) -> str:
         """The device of the rows."""
-        return self._values.device  # type: ignore[attr-defined]
+        return self._values.device
 
     @property
     def op(self) -> Any:
         """The operation that makes the rows."""
-        return self._values.op  # type: ignore[attr-defined]
+        return self._values.op
 
     @property
     def graph(self) -> Any:
         """The graph that the rows belong to."""
-        return self._values.graph  # type: ignore[attr-defined]
+        return self._values.graph
 
     def consumers(self) -> list[Any]:
         """The operations that take the rows."""
-        return self._values.consumers()  # type: ignore[attr-defined]
+        return self._values.consumers()
 
     def __neg__(self) -> IndexedSlices:
         return IndexedSlices(raw.Neg(self._values), self._indices, self._dense_shape)

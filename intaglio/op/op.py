@@ -95,10 +95,11 @@ class Op:
     name: str
     sig: Signature
     rules: dict[str, Rule]
-    kernel_fn: Callable[..., Any] | None
+    # Functions, or None where there is none: who calls them knows.
+    kernel_fn: Any
     kernel_order: tuple[tuple[str, Any], ...]
     quick: int
-    quick_fn: Callable[..., Any] | None
+    quick_fn: Any
     stored: frozenset[Any]
     written: Callable[..., Any] | None
     defaults: dict[str, Any]

@@ -6,7 +6,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/Tensor.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from intaglio.base import shapes
 from intaglio.base.dtypes import DType
@@ -44,6 +44,41 @@ class Tensor:
 
     __slots__ = ()
     __array_priority__: ClassVar[int] = 100
+
+    if TYPE_CHECKING:
+        # What type checkers cannot see: operators, which the layer that knows the conversion
+        # rules installs, and what only some tensors have, the value of those that have one
+        # and the node of those of a graph. Asking the others is an AttributeError.
+        _array: Any
+        _key: int
+        node: Any
+        spec: Any
+
+        @property
+        def name(self) -> str: ...
+        @property
+        def device(self) -> str: ...
+        @property
+        def op(self) -> Any: ...
+        @property
+        def graph(self) -> Any: ...
+        def consumers(self) -> list[Any]: ...
+        def set_shape(self, shape: Any) -> None: ...
+        def numpy(self) -> Any: ...
+        def __getitem__(self, spec: Any) -> Tensor: ...
+        def __int__(self) -> int: ...
+        def __float__(self) -> float: ...
+        def __complex__(self) -> complex: ...
+        def __index__(self) -> int: ...
+        def _of_one(self) -> Tensor: ...
+        def _of_two(self, other: Any) -> Tensor: ...
+
+        __neg__ = __abs__ = __invert__ = _of_one
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _of_two
+        __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = _of_two
+        __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _of_two
+        __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _of_two
+        __lt__ = __le__ = __gt__ = __ge__ = _of_two
 
     @property
     def dtype(self) -> DType:

@@ -141,7 +141,7 @@ def gather_gradient(
     if at == 0 and (not batch_dims or batch_dims == -(taken.rank or 0)):
         return row_slices(doutput, shape_of(params), indices)
     if at is not None and shapes.known(params.shape) and shapes.known(taken.shape):
-        sizes = _sizes(params.shape, taken.shape, at, batch_dims)  # type: ignore[arg-type]
+        sizes = _sizes(params.shape, taken.shape, at, batch_dims)
     else:
         sizes = _sizes_when_run(params, indices, axis, batch_dims)
     # params as [lead, outer, rows, inner]; rows of all leads are added up along one axis.

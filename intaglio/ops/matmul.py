@@ -49,7 +49,7 @@ def _rank_two(dims: Dims) -> tuple[int | None, int | None]:
         return (None, None)
     if len(dims) != 2:
         raise ShapeError(f"Shape must be rank 2 but is rank {len(dims)}")
-    return dims  # type: ignore[return-value]
+    return dims
 
 
 def _conj(x: Any) -> Any:

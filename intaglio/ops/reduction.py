@@ -101,7 +101,7 @@ class Reduction(Op):
             and value.size <= FOLD
             and input.dtype.is_integer
         ):
-            result = self.kernel_fn(value, axis.value, keep_dims)  # type: ignore[misc]
+            result = self.kernel_fn(value, axis.value, keep_dims)
             return Spec(input.dtype, dims, np.asarray(result))
         return Spec(input.dtype, dims)
 
@@ -110,7 +110,7 @@ def kept_shape(x: Spec, axis: Any) -> Any:
     """The shape of `x` with 1 for the axes that are reduced, as a vector."""
     known = numbers_in(axis)
     if shapes.known(x.shape) and known is not None:
-        dims = list(x.shape)  # type: ignore[arg-type]
+        dims = list(x.shape)
         for a in known:
             dims[a] = 1
         return np.asarray(dims, np.int32)

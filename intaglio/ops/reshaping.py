@@ -43,7 +43,7 @@ class Reshape(Op):
         dims = reshaped(tensor, shape)
         value = None
         if small(tensor) and shapes.known(dims):
-            value = np.reshape(tensor.value, dims)  # type: ignore[arg-type]
+            value = np.reshape(tensor.value, dims)
         elif dims == tensor.shape and vector_elements(tensor):
             return of_elements(tensor.dtype, tensor.partial or ())
         return Spec(tensor.dtype, dims, value)

@@ -280,7 +280,7 @@ class ResourceGather(Op):
         if batch_dims:
             gather = raw.GatherV2.kernel_fn
             axis = batch_dims + (indices.ndim if batch_dims < 0 else 0)
-            return gather(params, indices, np.asarray(axis), axis)  # type: ignore[misc]
+            return gather(params, indices, np.asarray(axis), axis)
         check_indices(indices, params.shape[0])
         result = params[indices]
         if not isinstance(result, np.ndarray) and isinstance(result, bytes):
@@ -333,7 +333,7 @@ class ResourceGatherNd(Op):
         return Spec(dtype, at[:-1] + dims[at[-1] :])
 
     def kernel(self, resource, indices):
-        return raw.GatherNd.kernel_fn(resource.read(), indices, "")  # type: ignore[misc]
+        return raw.GatherNd.kernel_fn(resource.read(), indices, "")
 
     def gradient(self, doutput, resource: Spec, indices) -> Any:
         dims = contents_of(resource).shape

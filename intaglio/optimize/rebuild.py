@@ -138,7 +138,7 @@ class Rebuild(Level):
     def execute(
         self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
     ) -> Sequence[Tensor]:
-        specs = op.output_specs([v.spec for v in inputs], attrs)  # type: ignore[attr-defined]
+        specs = op.output_specs([v.spec for v in inputs], attrs)
         return self._record(op, inputs, attrs, specs).outputs
 
     def _record(

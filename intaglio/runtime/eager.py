@@ -88,7 +88,7 @@ class EagerLevel(Level):
         self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
     ) -> Sequence[Tensor]:
         try:
-            arrays = [t._array for t in inputs]  # type: ignore[attr-defined]
+            arrays = [t._array for t in inputs]
         except AttributeError:
             raise _symbolic_outside(op, inputs) from None
         try:
@@ -113,12 +113,12 @@ class EagerLevel(Level):
         tensor = EagerTensor()
         try:
             if len(args) == 1:
-                tensor._array = op.quick_fn(x)  # type: ignore[misc]
+                tensor._array = op.quick_fn(x)
             else:
                 second = args[1]
                 if type(second) is not EagerTensor or second._array.dtype is not dtype:
                     return None
-                tensor._array = op.quick_fn(x, second._array)  # type: ignore[misc]
+                tensor._array = op.quick_fn(x, second._array)
         except Exception:  # the slow path says what is wrong
             return None
         if self.watchers:
@@ -268,7 +268,7 @@ def _fast_binary(op: Op, slow: Callable[[Any, Any], Any], reverse: bool) -> Any:
             return slow(self, other)
         tensor = EagerTensor()
         try:
-            tensor._array = compute(y, x) if reverse else compute(x, y)  # type: ignore[misc]
+            tensor._array = compute(y, x) if reverse else compute(x, y)
         except Exception:  # the slow path says what is wrong
             return slow(self, other)
         return tensor
@@ -356,7 +356,7 @@ def install_fast_operators() -> None:
         op = getattr(operators.raw, op_name)
         setattr(EagerTensor, special, _fast_binary(op, slow, reverse))
     EagerTensor.__getitem__ = _fast_getitem(slicing.getitem)  # type: ignore[attr-defined]
-    EagerTensor.__hash__ = Tensor.__hash__  # type: ignore[method-assign]
+    EagerTensor.__hash__ = Tensor.__hash__
 
 
 door.install_bottom(EagerLevel)

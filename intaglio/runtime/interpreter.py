@@ -114,7 +114,7 @@ def call_kernel(op: Op, arrays: Sequence[Any], attrs: dict[str, Any]) -> Any:
         else:
             types = types or op.types_of([_Typed(a) for a in arrays], attrs)
             args.append(types[key])
-    return op.kernel_fn(*args)  # type: ignore[misc]
+    return op.kernel_fn(*args)
 
 
 class _Typed:

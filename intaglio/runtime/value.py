@@ -237,7 +237,7 @@ def _rows(tensor: Valued, count: int) -> Iterator[Any]:
     kind = type(tensor)
     for i in range(count):
         if STATE.unusual:
-            yield tensor[i]  # type: ignore[index]
+            yield tensor[i]
         else:
             row = kind()
             row._array = tensor._array[i, ...]

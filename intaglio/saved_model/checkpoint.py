@@ -360,7 +360,7 @@ class CheckpointManager:
         counter = self._checkpoint.save_counter
         counter.assign_add(1)
         number = counter if checkpoint_number is None else checkpoint_number
-        number = int(convert.to_tensor(number)._array)  # type: ignore[attr-defined]
+        number = int(convert.to_tensor(number)._array)
         path = self._checkpoint.write(f"{self._prefix}-{number}", options)
         self._last_step = step
         self._times.pop(path, None)

@@ -52,7 +52,7 @@ class RestoredFunction(Function):
         def restored_function_body(*args: Any, **kwargs: Any) -> Any:
             return self._serve(signature, args, kwargs)
 
-        restored_function_body.__signature__ = signature.as_inspect()  # type: ignore[attr-defined]
+        restored_function_body.__signature__ = signature.as_inspect()
         restored_function_body.__name__ = name
         super().__init__(restored_function_body, name, options)
         self._detector = Detector()  # not the one of all functions with this body
@@ -165,7 +165,7 @@ def set_child(owner: Any, name: str, value: Any) -> None:
     """Makes `value` the attribute `name`; `__call__` makes the object callable."""
     setattr(owner, name, value)
     if name == "__call__":
-        type(owner).__call__ = _call  # type: ignore[method-assign]
+        type(owner).__call__ = _call
 
 
 def _call(instance: Any, *args: Any, **kwargs: Any) -> Any:

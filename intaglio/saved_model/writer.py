@@ -160,8 +160,8 @@ class _Model:
     def _bound_inputs(self, function: ConcreteFunction) -> list[int]:
         """The objects that a function captures, by number."""
         return [
-            self.resources[id(t._array)]  # type: ignore[attr-defined]
-            if isinstance(t._array, Resource)  # type: ignore[attr-defined]
+            self.resources[id(t._array)]
+            if isinstance(t._array, Resource)
             else self.graph.numbers[id(t)]
             for t in function.captured_inputs
         ]

@@ -20,7 +20,7 @@ class Operators:
         raise NotImplementedError
 
     def __iter__(self) -> Iterator[Tensor]:
-        return iter(self.read_value())  # type: ignore[call-overload]
+        return iter(self.read_value())
 
     def __bool__(self) -> bool:
         return bool(self.value())
@@ -28,13 +28,13 @@ class Operators:
     __nonzero__ = __bool__
 
     def __int__(self) -> int:
-        return int(self.value())  # type: ignore[call-overload]
+        return int(self.value())
 
     def __float__(self) -> float:
-        return float(self.value())  # type: ignore[arg-type]
+        return float(self.value())
 
     def __complex__(self) -> complex:
-        return complex(self.value())  # type: ignore[call-overload]
+        return complex(self.value())
 
     def __hash__(self) -> int:
         raise TypeError(

@@ -103,7 +103,7 @@ class PartialUpdates:
             raise NotImplementedError(
                 "batch_scatter_update needs indices of a known shape; use scatter_nd_update"
             )
-        grid = np.indices(dims, indices.dtype.numpy)[: rank - 1]  # type: ignore[arg-type]
+        grid = np.indices(dims, indices.dtype.numpy)[: rank - 1]
         where = raw.Pack([*grid, indices], axis=-1)
         return self._changed(
             raw.ResourceScatterNdUpdate(self.handle, where, updates, name=name)

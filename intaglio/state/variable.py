@@ -146,7 +146,7 @@ class Variable(Operators, PartialUpdates, metaclass=_Creating):
     @property
     def device(self) -> str:
         """The device that holds the variable."""
-        return DEVICE if self._resource is not None else self._handle.device  # type: ignore[attr-defined]
+        return DEVICE if self._resource is not None else self._handle.device
 
     @property
     def op(self) -> Any:
@@ -155,7 +155,7 @@ class Variable(Operators, PartialUpdates, metaclass=_Creating):
             raise AttributeError(
                 "Tensor.op is undefined when eager execution is enabled."
             )
-        return self._handle.op  # type: ignore[attr-defined]
+        return self._handle.op
 
     @property
     def graph(self) -> Any:
@@ -164,7 +164,7 @@ class Variable(Operators, PartialUpdates, metaclass=_Creating):
             raise AttributeError(
                 "Tensor.graph is undefined when eager execution is enabled."
             )
-        return self._handle.graph  # type: ignore[attr-defined]
+        return self._handle.graph
 
     @property
     def initial_value(self) -> Tensor:
@@ -272,7 +272,7 @@ class Variable(Operators, PartialUpdates, metaclass=_Creating):
         return from_array(self._resource.read()).numpy()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return self.value().__array__(dtype)  # type: ignore[attr-defined]
+        return self.value().__array__(dtype)
 
     def eval(self, session: Any = None) -> Any:
         """Raises RuntimeError eagerly; there are no sessions."""
@@ -314,7 +314,7 @@ class Variable(Operators, PartialUpdates, metaclass=_Creating):
                 f"{shapes.text(self._dims)}, and the assigned value shape {tensor.shape} are incompatible."
             )
         if not _STATE.unusual and self._resource is not None:
-            self._resource.assign(tensor._array)  # type: ignore[attr-defined]
+            self._resource.assign(tensor._array)
             return self._changed(None) if read_value else None
         validate = self._validate_shape and shapes.known(self._dims)
         done = raw.AssignVariableOp(

@@ -314,7 +314,7 @@ def range(
         isinstance(v, Tensor) for v in (first, end, step)
     ):
         try:
-            return from_array(raw.Range.kernel_fn(first, end, step))  # type: ignore[misc]
+            return from_array(raw.Range.kernel_fn(first, end, step))
         except InvalidArgumentError:
             pass  # the op says it with its name
     return raw.Range(first, end, step, name=name)

@@ -23,7 +23,7 @@ def known_value(tensor: Tensor) -> Any:
     """The tensor's value as an array, or None if only a run of the graph can tell."""
     array = getattr(tensor, "_array", None)
     if array is None:
-        array = tensor.spec.value  # type: ignore[attr-defined]
+        array = tensor.spec.value
     return None if array is None else np.asarray(array)
 
 
@@ -31,7 +31,7 @@ def label(name: str, tensor: Tensor) -> str:
     """How a message names an operand."""
     if door.level().eager:
         return f"{name} (shape={tensor.shape} dtype={tensor.dtype.name}) = "
-    return f"{name} ({tensor.name}) = "  # type: ignore[attr-defined]
+    return f"{name} ({tensor.name}) = "
 
 
 def fail(message: str) -> None:
@@ -226,7 +226,7 @@ def operators_of(symbol: str) -> Callable[[Any, Any], Any]:
 def _pretty(item: Any, summarize: int | None) -> str:
     if not isinstance(item, Tensor):
         return str(item)
-    array = np.asarray(item._array)  # type: ignore[attr-defined]
+    array = np.asarray(item._array)
     if not array.ndim:
         return str(array[()])
     count = SUMMARIZE if summarize is None else summarize

@@ -156,7 +156,7 @@ def switch_case(index: Any, branches: Any, default: Branch | None, name: str) ->
         raise TypeError(f"'branch_index' must be an integer Tensor, got {tensor.dtype}")
     with name_scope(name):
         if recording() is None:
-            chosen = int(tensor)  # type: ignore[call-overload]
+            chosen = int(tensor)
             if not 0 <= chosen < len(actions):
                 chosen = len(actions) - 1
             return actions[chosen]()

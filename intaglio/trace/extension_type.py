@@ -189,10 +189,10 @@ class ExtensionType(CompositeTensor, metaclass=ExtensionTypeMeta):
         fields = ", ".join([f"{k}={v!r}" for k, v in as_dict(self).items()])
         return f"{type(self).__name__}({fields})"
 
-    def __eq__(self, other: object) -> Any:
+    def __eq__(self, other: Any) -> Any:
         if type(self) is not type(other):
             return False
-        if self._type_spec != other._type_spec:  # type: ignore[attr-defined]
+        if self._type_spec != other._type_spec:
             return False
         mine = nest.flatten(self, expand_composites=True)
         yours = nest.flatten(other, expand_composites=True)

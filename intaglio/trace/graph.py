@@ -173,7 +173,7 @@ class Graph(GraphBuilder):
                 "A graph that is no function's has no inputs of its own: make the value inside the graph."
             )
         raise ValueError(
-            f"Tensor {tensor!r} must be from the same graph as {self!r}, not from {tensor.graph!r}."  # type: ignore[attr-defined]
+            f"Tensor {tensor!r} must be from the same graph as {self!r}, not from {tensor.graph!r}."
         )
 
     def note_effects(self, node: Node) -> None:
@@ -245,8 +245,8 @@ class FuncGraph(Graph):
         if symbolic:
             value.spec = tensor.spec
         else:
-            content = getattr(tensor._array, "spec", None)  # type: ignore[attr-defined]
-            if content is not None and not _is_array(tensor._array):  # type: ignore[attr-defined]
+            content = getattr(tensor._array, "spec", None)
+            if content is not None and not _is_array(tensor._array):
                 value.spec = Spec(tensor.dtype, tensor.dims, content)
         self.captured[id(tensor)] = (tensor, value)
         self.inputs.append(value)

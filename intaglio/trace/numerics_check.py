@@ -77,7 +77,7 @@ def _inspect(op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Any
             checked.append(tensor)
             continue
         text = (_eager_text if eager else _graph_text)(op, index, inputs, outputs)
-        name = None if eager else f"{tensor.op.name}/CheckNumericsV2/"  # type: ignore[attr-defined]
+        name = None if eager else f"{tensor.op.name}/CheckNumericsV2/"
         checked.append(raw.CheckNumericsV2(tensor, message=text, name=name))
     return checked
 

@@ -67,21 +67,19 @@ class TypeSpec(TraceType, metaclass=abc.ABCMeta):
             return False
         return _compatible(self._serialize(), spec_or_value._serialize())
 
-    def is_subtype_of(self, other: TraceType) -> bool:
+    def is_subtype_of(self, other: Any) -> bool:
         """True if every value of this type is one of `other`."""
         if type(self) is not type(other):
             return False
-        return _subtype(self._serialize(), other._serialize())  # type: ignore[attr-defined]
+        return _subtype(self._serialize(), other._serialize())
 
-    def most_specific_common_supertype(
-        self, others: Sequence[TraceType]
-    ) -> TypeSpec | None:
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> TypeSpec | None:
         """The most specific spec that this and the others are subtypes of, or None."""
         if any(type(self) is not type(other) for other in others):
             return None
         parts = self._serialize()
         for other in others:
-            joined = _join(parts, other._serialize())  # type: ignore[attr-defined]
+            joined = _join(parts, other._serialize())
             if joined is None:
                 return None
             parts = joined[0]
@@ -94,12 +92,12 @@ class TypeSpec(TraceType, metaclass=abc.ABCMeta):
             raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
         return result
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other: Any) -> bool:
         if self is other:
             return True
         return type(self) is type(other) and _same(
             self._serialize(),
-            other._serialize(),  # type: ignore[attr-defined]
+            other._serialize(),
         )
 
     def __hash__(self) -> int:
@@ -271,12 +269,12 @@ class TensorSpec(BatchableTypeSpec):
             name = name if other._name == name else None
         return TensorSpec(dims, self._dtype, name)
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other: Any) -> bool:
         return self is other or (
             type(self) is type(other)
-            and self._dtype is other._dtype  # type: ignore[attr-defined]
-            and self._dims == other._dims  # type: ignore[attr-defined]
-            and self._name == other._name  # type: ignore[attr-defined]
+            and self._dtype is other._dtype
+            and self._dims == other._dims
+            and self._name == other._name
         )
 
     def __hash__(self) -> int:
@@ -412,11 +410,11 @@ class BoundedTensorSpec(TensorSpec):
             f"minimum={self._minimum!r}, maximum={self._maximum!r})"
         )
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other: Any) -> bool:
         return (
             TensorSpec.__eq__(self, other)
-            and np.allclose(self._minimum, other._minimum)  # type: ignore[attr-defined]
-            and np.allclose(self._maximum, other._maximum)  # type: ignore[attr-defined]
+            and np.allclose(self._minimum, other._minimum)
+            and np.allclose(self._maximum, other._maximum)
         )
 
     def __hash__(self) -> int:

@@ -224,7 +224,7 @@ def assert_scalar(tensor: Any, message: Any = None, name: str | None = None) -> 
     value = convert.to_tensor(tensor)
     if value.dims != ():
         prefix = f"{message}.  " if message else ""
-        whose = "" if hasattr(value, "_array") else f" for {value.name}"  # type: ignore[attr-defined]
+        whose = "" if hasattr(value, "_array") else f" for {value.name}"
         raise ValueError(
             f"{prefix}Expected scalar shape{whose}, saw shape: {value.shape}."
         )

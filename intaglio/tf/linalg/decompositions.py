@@ -96,7 +96,7 @@ def lstsq(
         if dims is None or None in dims[-2:]:
             raise ValueError("lstsq needs the static number of rows and columns")
         rows, columns = dims[-2:]
-        over = rows >= columns  # type: ignore[operator]
+        over = rows >= columns
         gram = products.matmul(matrix, matrix, adjoint_a=over, adjoint_b=not over)
         small = np.eye(columns if over else rows, dtype=matrix.dtype.numpy)
         gram = raw.AddV2(gram, small * matrix.dtype.as_numpy_dtype(l2_regularizer))
@@ -201,7 +201,7 @@ def pinv(
             dims = a.dims
             if dims is None or None in dims[-2:]:
                 raise ValueError("pinv needs `rcond` for matrices of unknown size")
-            rcond = 10.0 * max(dims[-2:]) * float(np.finfo(a.dtype.numpy).eps)  # type: ignore[type-var]
+            rcond = 10.0 * max(dims[-2:]) * float(np.finfo(a.dtype.numpy).eps)
         rcond = convert.to_tensor(rcond, a.dtype)
         cut = raw.Mul(rcond, raw.Max(s, LAST))
         large = raw.Greater(s, raw.ExpandDims(cut, np.int32(-1)))
@@ -224,7 +224,7 @@ def matrix_rank(
             dims = a.dims
             if dims is None or None in dims[-2:]:
                 raise ValueError("matrix_rank needs `tol` for matrices of unknown size")
-            eps = float(np.finfo(s.dtype.numpy).eps) * max(dims[-2:])  # type: ignore[type-var]
+            eps = float(np.finfo(s.dtype.numpy).eps) * max(dims[-2:])
             largest = raw.Max(s, LAST, keep_dims=True)
             tol = raw.Mul(np.asarray(eps, s.dtype.numpy), largest)
         above = raw.Greater(s, tol)

@@ -213,7 +213,7 @@ def _axes(a: Tensor, axes: Any) -> tuple[list[int], list[int]]:
     if isinstance(axes, Tensor):
         value = getattr(axes, "_array", None)
         if value is None:
-            value = axes.spec.value  # type: ignore[attr-defined]
+            value = axes.spec.value
         if value is None:
             raise ValueError(
                 "`axes` of tensordot must have a value that is known when the graph is made: give a list"

@@ -27,7 +27,7 @@ def _reduce(
         return op(x, axis, keep_dims=bool(keepdims), name=name)
     result = op(x, all_axes(x), keep_dims=bool(keepdims), name=name)
     if result.dims is None and not keepdims:  # over all axes of any rank: a scalar
-        result.set_shape(())  # type: ignore[attr-defined]
+        result.set_shape(())
     return result
 
 

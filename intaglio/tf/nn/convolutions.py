@@ -301,7 +301,7 @@ def conv_transpose(
             dims = output_shape.dims
             if not shapes.known(dims):
                 raise ValueError("`output_shape` must have a known length")
-            n = dims[0] - 2  # type: ignore[index,operator]
+            n = dims[0] - 2
         elif hasattr(output_shape, "__len__"):
             n = len(output_shape) - 2
         else:

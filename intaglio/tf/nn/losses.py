@@ -136,7 +136,7 @@ def _lead(x: Tensor) -> Any:
     """The shape without its last dimension."""
     dims = x.dims
     if shapes.known(dims):
-        return np.asarray(dims[:-1], np.int32)  # type: ignore[index]
+        return np.asarray(dims[:-1], np.int32)
     return raw.StridedSlice(raw.Shape(x), [0], [-1], [1], begin_mask=1)
 
 

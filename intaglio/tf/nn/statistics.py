@@ -29,7 +29,7 @@ def _squeezed(x: Tensor, axes: Any) -> Tensor:
     if isinstance(axes, Tensor):
         value = getattr(axes, "_array", None)
         if value is None:
-            value = axes.spec.value  # type: ignore[attr-defined]
+            value = axes.spec.value
         axes = value
     return raw.Squeeze(x, axis=[int(i) for i in np.atleast_1d(axes)], name="Squeeze")
 
@@ -126,7 +126,7 @@ def sufficient_statistics(
         at = _axes(axes)
         dims = x.dims
         if shapes.known(dims) and not isinstance(at, Tensor):
-            size = math.prod([dims[int(i)] for i in at])  # type: ignore[index]
+            size = math.prod([dims[int(i)] for i in at])
             counts = convert.to_tensor(np.asarray(size, x.dtype.numpy))
         else:
             sizes = raw.GatherV2(raw.Shape(x), at, np.int32(0))
