@@ -146,6 +146,8 @@ class _WatchedCall:
             try:
                 return [from_array(a) for a in run(*[t._array for t in inputs])]
             except Exception as e:
+                if interpreter.is_users(e):
+                    raise
                 raise explain(op, inputs, attrs, name, e) from None
         attrs = {**attrs, "f": self.forward, "Tout": self.types}
         return level.execute(op, inputs, attrs, name)

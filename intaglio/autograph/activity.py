@@ -199,7 +199,8 @@ class Liveness:
         after = self.block(node.finalbody, live)
         handlers: Names = set()
         for handler in node.handlers:
-            handlers |= self._before([handler.type], self.block(handler.body, after))
+            inside = self.block(handler.body, after) - {handler.name or ""}
+            handlers |= self._before([handler.type], inside)
         outer, self.always = (
             self.always,
             self.always | handlers | (after if node.finalbody else set()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -49,7 +50,7 @@ class Branch:
         """Where the branch assigns a name, as far as its code tells."""
         lines = [
             i.positions.lineno
-            for i in dis.get_instructions(self.run)
+            for i in dis.get_instructions(inspect.unwrap(self.run))
             if i.opname.startswith("STORE") and i.argval == name and i.positions
         ]
         return f" at line {lines[-1]}" if lines else ""

@@ -53,6 +53,8 @@ def runner(
         try:
             return run(*element, *rest)
         except Exception as e:
+            if interpreter.is_users(e):
+                raise
             raise failure(e, name) from e
 
     return call

@@ -99,6 +99,8 @@ class EagerLevel(Level):
             else:
                 return _decomposed(op, inputs, attrs)
         except Exception as e:
+            if op.has_graphs and interpreter.is_users(e):
+                raise
             raise explain(op, inputs, attrs, name, e) from None
         return wrap_result(op, result)
 

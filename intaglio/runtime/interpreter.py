@@ -323,6 +323,12 @@ def failing_node(error: BaseException) -> Node | None:
     return found
 
 
+def is_users(error: BaseException) -> bool:
+    """True for an exception that a graph raised because the user's program says so."""
+    node = failing_node(error)
+    return node is not None and RAISES in node.attrs
+
+
 def as_array(value: Any) -> Any:
     """A kernel's scalar as an array; resources stay as they are."""
     return np.asarray(value) if isinstance(value, np.generic) else value
