@@ -111,6 +111,15 @@ class TensorArray(CompositeTensor):
         """None: arrays have no handle."""
         return None
 
+    @staticmethod
+    def __autograph_builtin__(
+        function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """`len(array)` in converted code is its size."""
+        if function is len:
+            return args[0].size()
+        return function(*args, **kwargs)
+
     @property
     def _infer_shape(self) -> bool:
         return self._array.facts.infer

@@ -334,3 +334,11 @@ def test_arrays_are_leaves_until_composites_are_opened() -> None:
         return packed.stack()
 
     assert f().numpy().tolist() == [1, 0, 0]
+
+
+def test_the_length_in_converted_code_is_the_size():
+    """TensorFlow was asked. It refuses where nothing is converted, and so do we."""
+    traced = tf.function(lambda n: len(tf.TensorArray(tf.float32, n)))
+    assert int(traced(tf.constant(3))) == 3
+    with pytest.raises(TypeError, match=r"has no len\(\)"):
+        len(tf.TensorArray(tf.float32, 3))
