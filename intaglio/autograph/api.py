@@ -12,7 +12,14 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
-from intaglio.autograph import calls, conversion, operators, regions, source
+from intaglio.autograph import (
+    calls,
+    conversion,
+    hidden_state,
+    operators,
+    regions,
+    source,
+)
 from intaglio.autograph.verbosity import set_verbosity
 from intaglio.base.errors import ConversionError
 
@@ -124,7 +131,11 @@ def for_tracing(function: Callable[..., Any], options: Any) -> Callable[..., Any
 
     @functools.wraps(function)
     def converted(*args: Any, **kwargs: Any) -> Any:
-        return regions.to_the_end(lambda: calls.converted_call(function, args, kwargs))
+        return hidden_state.traced(
+            lambda: regions.to_the_end(
+                lambda: calls.converted_call(function, args, kwargs)
+            )
+        )
 
     return converted
 

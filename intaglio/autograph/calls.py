@@ -11,10 +11,19 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
-from intaglio.autograph import builtin_functions, conversion, source, verbosity
+from intaglio.autograph import (
+    builtin_functions,
+    conversion,
+    diagnosis,
+    source,
+    verbosity,
+)
 from intaglio.autograph.function_scope import STD, FunctionScope
+from intaglio.autograph.list_calls import of_list
+from intaglio.autograph.places import note_call, note_made
 from intaglio.base.log import logger
 from intaglio.base.origins import PACKAGE
+from intaglio.trace.grown_list import GrownList
 
 # Libraries that never hold control flow on tensors of ours.
 LIBRARIES = frozenset(
@@ -32,6 +41,7 @@ LIBRARIES = frozenset(
 )
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _warned: set[Any] = set()
+OVERLOADS = {**builtin_functions.OVERLOADS, **diagnosis.OVERLOADS}
 
 
 def converted_call(
@@ -42,14 +52,15 @@ def converted_call(
 ) -> Any:
     """Calls `function`, converted if it is the user's Python code."""
     verbosity.report(2, lambda: f"Converted call: {function!r} {args} {kwargs}")
-    overload = (
-        builtin_functions.OVERLOADS.get(function) if _hashable(function) else None
-    )
+    overload = OVERLOADS.get(function) if _hashable(function) else None
     if overload is not None:
         return overload(*args, **kwargs or {})
     if type(function) in (type, ABCMeta):
         return _constructed(function, args, kwargs or {}, scope)
+    if args and type(args[0]) is GrownList:
+        function = of_list(function) or function
     target, args, kwargs = _unwrapped(function, args, kwargs or {})
+    note_call(target or getattr(function, "__func__", function))
     if target is None:
         return function(*args, **kwargs)
     recursive = scope is None or scope.options.recursive
@@ -72,6 +83,7 @@ def _constructed(
     ):
         return kind(*args, **kwargs)
     made = object.__new__(kind)
+    note_made(made)
     twin_of(start)(made, *args, **kwargs)
     return made
 

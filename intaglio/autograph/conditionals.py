@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.autograph import regions
+from intaglio.autograph.hidden_state import Block, settle
 from intaglio.autograph.joins import Branch, joined, packed, tensors_of
 from intaglio.autograph.names import is_flag
 from intaglio.autograph.values import Undefined
@@ -27,10 +28,12 @@ def is_staged(value: Any) -> bool:
 
 def check_condition(value: Any, what: str) -> None:
     """Raises ValueError unless a staged condition is a bool scalar."""
-    if value.dtype is not dtypes.bool_ or value.dims not in ((), None):
+    is_bool = value.dtype is dtypes.bool_
+    if not is_bool or value.dims not in ((), None):
+        cast = "" if is_bool else "to use as boolean Tensor, use `tf.cast`; "
         raise ValueError(
-            f"condition of {what} statement expected to be `tf.bool` scalar, got {value}; "
-            "to use as boolean Tensor, use `tf.cast`; to check for None, use `is not None`"
+            f"condition of {what} expected to be `tf.bool` scalar, got {value}; "
+            f"{cast}to check for None, use `is not None`"
         )
 
 
@@ -49,23 +52,23 @@ def if_stmt(
     do not agree on what they set.
     """
     if is_staged(test):
-        check_condition(test, "if")
-        _staged(test, body, orelse, get_state, set_state, names, outputs)
+        check_condition(test, "if statement")
+
+        def stage(block: Block, bodies: Sequence[Any]) -> None:
+            _staged(test, bodies, block, outputs)
+
+        settle(stage, (body, orelse), get_state, set_state, names)
     elif test:
         body()
     else:
         orelse()
 
 
-def _staged(
-    test: Any,
-    body: Any,
-    orelse: Any,
-    get_state: Any,
-    set_state: Any,
-    names: Any,
-    outputs: int,
-) -> None:
+def _staged(test: Any, bodies: Sequence[Any], block: Block, named: int) -> None:
+    """Records both branches; the first `named` of the block's own names are given back."""
+    outputs = len(block.hidden) + named
+    body, orelse = bodies
+    get_state, set_state, names = block.get, block.put, block.names
     start = get_state()
     test = convert.to_tensor(test)
 
@@ -135,13 +138,15 @@ def staged_if_expression(
 
         return assign
 
-    _staged(
-        test,
-        run(if_true),
-        run(if_false),
+    def stage(block: Block, bodies: Sequence[Any]) -> None:
+        _staged(test, bodies, block, 1)
+
+    settle(
+        stage,
+        (run(if_true), run(if_false)),
         lambda: (box[0],),
         lambda s: box.__setitem__(0, s[0]),
         (text,),
-        1,
+        (if_true, if_false),
     )
     return box[0]

@@ -14,6 +14,7 @@ from intaglio.autograph import source, verbosity
 from intaglio.autograph.expressions import located
 from intaglio.autograph.jumps import statements_of
 from intaglio.autograph.names import Namer, all_names
+from intaglio.autograph.places import note_given
 from intaglio.autograph.statements import OPTIONS, FunctionConverter, is_generator
 
 GENERATED = (
@@ -95,6 +96,7 @@ def _converted(
     known = _cache.get(code, {}).get(key)
     if known is None:
         made = _convert(function, user_requested, recursive)
+        note_given(made.code, frozenset(function.__code__.co_freevars))
         verbosity.report(1, lambda: f"Converted {function!r}")
         verbosity.report(3, lambda: ast.unparse(made.tree))
         with _lock:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+# Methods that change a list.
+MUTATORS = frozenset({"append", "extend", "insert", "pop", "clear"})
+# Methods that give a new value and leave the old one as it is, in graphs.
+ANEW = ("write", "unstack", "scatter", "split", "tensor_scatter")
 # Called as they are: what they do depends on the frame that calls them.
 UNCONVERTED = frozenset(
-    {"print", "breakpoint", "locals", "globals", "eval", "exec", "dir", "vars"}
+    {"breakpoint", "locals", "globals", "eval", "exec", "dir", "vars"}
 )
 
 
@@ -55,11 +59,20 @@ class Expressions(ast.NodeTransformer):
         self.scope = scope
         self.generated = generated
         self.first_parameter = first_parameter
+        self.printed = False  # inside the arguments of print
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if not isinstance(node.ctx, ast.Load) or node.id in self.generated:
             return node
         return ag("ld", node, at=node)
+
+    def visit_Attribute(self, node: ast.Attribute | ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        if not isinstance(node.ctx, ast.Load):
+            node.value = ag("written", node.value, at=node)
+        return node
+
+    visit_Subscript = visit_Attribute
 
     def generic_visit(self, node: Any) -> Any:
         """The node with its parts visited: what it is, its caller knows."""
@@ -75,9 +88,20 @@ class Expressions(ast.NodeTransformer):
                 ),
                 node,
             )
+        if _is_format(node.func):
+            node.args = [self._told(a) for a in node.args]
+        if _is_own(node.func):
+            node.args = [self.visit(a) for a in node.args]
+            return node
         if name in UNCONVERTED or _is_debugger(node.func):
             return self.generic_visit(node)
+        outer, self.printed = self.printed, self.printed or name == "print"
         node = self.generic_visit(node)
+        self.printed = outer
+        if isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS:
+            grown = node.func.value
+            if isinstance(grown, (ast.Attribute, ast.Subscript)):
+                grown.value = ag("written", grown.value, at=node)
         keywords = _keywords(node) if node.keywords else ast.Constant(None)
         return ag(
             "converted_call",
@@ -96,6 +120,24 @@ class Expressions(ast.NodeTransformer):
         return ag(
             "if_exp", node.test, thunk(node.body), thunk(node.orelse), text, at=node
         )
+
+    def _told(self, node: ast.expr) -> ast.expr:
+        """What becomes part of a string."""
+        if isinstance(node, (ast.Constant, ast.Starred)):
+            return node
+        made = ag("text_of", node, ast.Constant(ast.unparse(node)), at=node)
+        if self.printed:
+            made.args.append(located(ast.Constant(True), node))
+        return made
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
+        node.value = self._told(node.value)
+        return self.generic_visit(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        if isinstance(node.op, ast.Mod) and _is_text(node.left):
+            node.right = self._told(node.right)
+        return self.generic_visit(node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         if _binds(node):
@@ -149,6 +191,35 @@ class Expressions(ast.NodeTransformer):
         if isinstance(node, ast.Call):
             return self.generic_visit(node)
         return self.visit(node)
+
+
+def _is_own(function: ast.expr) -> bool:
+    """True for the functions of `ag__`, which are called as they are."""
+    return (
+        isinstance(function, ast.Attribute)
+        and isinstance(function.value, ast.Name)
+        and function.value.id == "ag__"
+    )
+
+
+def _is_format(function: ast.expr) -> bool:
+    return (
+        isinstance(function, ast.Attribute)
+        and function.attr == "format"
+        and _is_text(function.value)
+    )
+
+
+def gives_anew(node: ast.expr) -> bool:
+    """True for calls that may do nothing but give a result."""
+    name = getattr(node.func, "attr", "") if isinstance(node, ast.Call) else ""
+    return name in ANEW or name.startswith(ANEW[-1])
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
 
 
 def _folded(name: str, values: list[ast.expr], at: ast.AST) -> ast.expr:

@@ -17,10 +17,10 @@ import numpy as np
 
 from intaglio.autograph.places import Seen, Watch, place_of, watching
 from intaglio.autograph.regions import MARK, Unreachable
+from intaglio.autograph.strictness import is_strict
 from intaglio.autograph.values import Undefined
 from intaglio.base import nest, shapes
 from intaglio.base.composite import CompositeTensor
-from intaglio.base.options import OPTIONS
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.op import convert, door
 from intaglio.op.tensor import Tensor
@@ -155,7 +155,7 @@ class Block:
         nothing to take.
         """
         self.attempts += 1
-        if not found or self.attempts >= ATTEMPTS or OPTIONS.strict_autograph:
+        if not found or self.attempts >= ATTEMPTS or is_strict():
             return
         groups: dict[int, list[Change]] = {}
         for change in found:

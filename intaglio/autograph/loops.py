@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from intaglio.autograph import regions
+from intaglio.autograph.builtin_functions import len_, range_
 from intaglio.autograph.conditionals import State, check_condition, is_staged
+from intaglio.autograph.hidden_state import Block, settle
 from intaglio.autograph.loop_state import at_start_of_turn, completed, settled
 from intaglio.autograph.unrolling import Unrolled
 from intaglio.base import dtypes, nest, shapes
@@ -19,6 +21,7 @@ from intaglio.op import convert, door, raw
 from intaglio.op.tensor import Tensor
 from intaglio.trace import control_flow
 from intaglio.trace.graph import FuncGraph
+from intaglio.trace.grown_list import GrownList
 from intaglio.trace.loops import Rows
 
 # Python loops that make this many ops are worth a word; so many turns are a mistake.
@@ -42,15 +45,22 @@ def while_stmt(
     with FuncGraph("while_test").as_default():
         first = test()
     set_state(start)
-    if is_staged(first) or isinstance(first, Tensor):
-        check_condition(first, "while")
-        _Loop(get_state, set_state, names, options).run(test, body)
-    else:
-        _python_while(
-            test,
+
+    def staged() -> None:
+        _staged(
+            lambda loop, turn: loop.run(test, turn),
             body,
-            lambda: _Loop(get_state, set_state, names, options).run(test, body),
+            get_state,
+            set_state,
+            names,
+            options,
         )
+
+    if is_staged(first) or isinstance(first, Tensor):
+        check_condition(first, "while loop")
+        staged()
+    else:
+        _python_while(test, body, staged)
 
 
 def _python_while(
@@ -66,7 +76,7 @@ def _python_while(
     while True:
         again = test()
         if is_staged(again):
-            check_condition(again, "while")
+            check_condition(again, "while loop")
             staged()
             return
         if not again:
@@ -101,13 +111,28 @@ def for_stmt(
     if hook is not None:
         hook(sequence, extra_test, body, get_state, set_state, names, options)
     elif is_staged(sequence):
-        loop = _Loop(get_state, set_state, names, options)
         node = sequence.node if isinstance(sequence, SymbolicTensor) else None
-        if node is not None and node.op.name == "Range":
-            start, limit, delta = node.inputs
-            loop.over_range(start, limit, delta, extra_test, body)
-        else:
-            loop.over_tensor(convert.to_tensor(sequence), extra_test, body)
+
+        def stage(loop: _Loop, turn: Any) -> None:
+            if node is not None and node.op.name == "Range":
+                start, limit, delta = node.inputs
+                loop.over_range(start, limit, delta, extra_test, turn)
+            else:
+                loop.over_tensor(convert.to_tensor(sequence), extra_test, turn)
+
+        _staged(stage, body, get_state, set_state, names, options)
+    elif type(sequence) is GrownList:
+        items = sequence.copy()
+        numbers = range_(len_(items))
+        for_stmt(
+            numbers,
+            extra_test,
+            lambda i: body(items[i]),
+            get_state,
+            set_state,
+            names,
+            options,
+        )
     else:
         python_for(
             sequence,
@@ -115,9 +140,15 @@ def for_stmt(
             body,
             lambda items: Unrolled(extra_test, body, get_state, set_state, names).run(
                 items,
-                lambda count, turn: _Loop(
-                    get_state, set_state, names, options
-                ).over_turns(count, extra_test, turn),
+                lambda count, turn: _staged(
+                    lambda loop, once: loop.over_turns(count, extra_test, once),
+                    turn,
+                    get_state,
+                    set_state,
+                    names,
+                    options,
+                    body,
+                ),
             ),
         )
 
@@ -147,8 +178,27 @@ def for_each(
         go_on = convert.to_tensor(extra_test())
         return control_flow.cond(go_on, has_next, lambda: convert.to_tensor(False))
 
-    loop = _Loop(get_state, set_state, names, options)
-    loop.run(test, lambda: body(take()))
+    def stage(loop: _Loop, turn: Any) -> None:
+        loop.run(test, turn)
+
+    _staged(stage, lambda: body(take()), get_state, set_state, names, options, body)
+
+
+def _staged(
+    stage: Callable[[_Loop, Any], None],
+    body: Callable[..., None],
+    get_state: Callable[[], State],
+    set_state: Callable[[State], None],
+    names: Sequence[str],
+    options: dict[str, Any],
+    source: Any = None,
+) -> None:
+    """Stages a loop whose state is what the body changes, named or not."""
+
+    def attempt(block: Block, bodies: Sequence[Any]) -> None:
+        stage(_Loop(block.get, block.put, block.names, options), bodies[0])
+
+    settle(attempt, (body,), get_state, set_state, names, (source or body,))
 
 
 def python_for(
@@ -268,7 +318,7 @@ class _Loop:
         """Stages a loop over the first dimension. Raises ValueError for scalars."""
         if tensor.dims == ():
             raise ValueError(
-                "input must have rank of at least one, got a scalar tensor to iterate over"
+                "len requires a non-scalar tensor, got one of shape (): a scalar has no rows to iterate over"
             )
         rows = Rows(tensor)
         length = rows.length
@@ -379,6 +429,8 @@ class _Loop:
             for x, y in pairs:
                 if isinstance(x, Tensor):
                     flat.append(self._same(name, x, _as_loop_value(y, x.dtype)))
+                else:
+                    _check_constant(name, x, y)
         if self.grown:
             raise _Wider
         return flat
@@ -424,6 +476,16 @@ class _Loop:
                 shapes.TensorShape(tensor.dims if declared is ... else declared)
             )
         return chosen
+
+
+def _check_constant(name: str, before: Any, after: Any) -> None:
+    """Raises TypeError where a turn changes what is no tensor: a graph cannot hold it."""
+    if before is not after and (type(before) is not type(after) or before != after):
+        raise TypeError(
+            f"'{name}' is a Python object of type {type(before).__name__} that one iteration "
+            "changes: only tensors can change in a loop of the graph. Set it outside of "
+            "the loop, or make it a tensor."
+        )
 
 
 def _as_loop_value(value: Any, dtype: DType | None = None) -> Any:

@@ -229,6 +229,11 @@ def written(owner: Any) -> Any:
     return _Written(owner) if _watches.stack else owner
 
 
+def is_watched() -> bool:
+    """True while a staged block is traced."""
+    return bool(_watches.stack)
+
+
 def _note(place: Place) -> None:
     for watch in _watches.stack:
         watch.note(place)

@@ -54,7 +54,7 @@ def raise_stmt(statement: Statement, *values: Any) -> None:
 def assert_stmt(test: Any, statement: Statement, *values: Any) -> None:
     """An `assert` statement: `statement(*values)` raises the AssertionError."""
     if is_staged(test):
-        check_condition(test, "assert")
+        check_condition(test, "assert statement")
         error = RaisedByGraph(statement, _read(values), AssertionError())
         error.unless(test)
     elif not test:

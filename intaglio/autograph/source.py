@@ -29,7 +29,7 @@ class Found:
 _trees: dict[str, tuple[int, ast.Module]] = {}
 
 
-def _tree(filename: str) -> ast.Module:
+def parsed(filename: str) -> ast.Module:
     """The parsed file. Cells and the interactive prompt are files to linecache as well."""
     lines = linecache.getlines(filename)
     if not lines:
@@ -51,7 +51,7 @@ def _tree(filename: str) -> ast.Module:
 def find(function: FunctionType) -> Found:
     """The tree of a function. Raises NoSourceError if it cannot be found without doubt."""
     code = function.__code__
-    matches = list(_candidates(_tree(code.co_filename), code, None))
+    matches = list(_candidates(parsed(code.co_filename), code, None))
     if len(matches) > 1:
         matches = [m for m in matches if _covers(m[0], code)]
         matches = [m for m in matches if not _encloses_another(m[0], matches)]

@@ -6,9 +6,17 @@ import ast
 from collections.abc import Sequence
 
 from intaglio.autograph.activity import Activity, Liveness, parameters
+from intaglio.autograph.bindings import Bindings
 from intaglio.autograph.exceptions import ExceptionStatements, watched
-from intaglio.autograph.expressions import Expressions, ag, loaded, located
+from intaglio.autograph.expressions import (
+    Expressions,
+    ag,
+    gives_anew,
+    loaded,
+    located,
+)
 from intaglio.autograph.jumps import LoopJumps, Returns, statements_of
+from intaglio.autograph.matching import Matches
 from intaglio.autograph.names import Namer, is_composite, owner
 
 OPTIONS = (
@@ -83,11 +91,13 @@ class FunctionConverter:
 
     def _lowered(self, node: ast.FunctionDef, returns: Returns) -> list[ast.stmt]:
         before = set(self.namer.taken)
-        jumps = LoopJumps(self.namer)
-        body: list[ast.stmt] = []
-        for statement in node.body:
-            made = jumps.visit(statement)
-            body.extend(made if isinstance(made, list) else [made])
+        body = node.body
+        for rewrite in (
+            Matches(self.namer),
+            Bindings(self.namer, parameters(node.args)),
+            LoopJumps(self.namer),
+        ):
+            body = _rewritten(rewrite, body)
         body = returns.function_body(body)
         self.generated |= {
             n
@@ -251,6 +261,14 @@ class FunctionConverter:
         )
         return [located(assign, node)]
 
+    def _Expr(self, node: ast.Expr, defined: set[str]) -> list[ast.stmt]:
+        call = node.value
+        source = ast.unparse(call) if gives_anew(call) else None
+        made = self.expressions.visit(node)
+        if source is not None:
+            made.value = ag("unused", made.value, ast.Constant(source), at=node)
+        return [made]
+
     def _Delete(self, node: ast.Delete, defined: set[str]) -> list[ast.stmt]:
         done: list[ast.stmt] = []
         for target in node.targets:
@@ -367,6 +385,16 @@ class FunctionConverter:
                     [visit(k.value) for k in keywords],
                 )
         return ast.Dict([], [])
+
+
+def _rewritten(
+    rewrite: ast.NodeTransformer, body: Sequence[ast.stmt]
+) -> list[ast.stmt]:
+    done: list[ast.stmt] = []
+    for statement in body:
+        made = rewrite.visit(statement)
+        done.extend(made if isinstance(made, list) else [made])
+    return done
 
 
 def _declared(body: Sequence[ast.stmt], kinds: tuple[type[ast.stmt], ...]) -> set[str]:

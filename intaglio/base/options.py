@@ -14,7 +14,6 @@ class Options:
     `threads_intra`, `threads_inter`: threads in one op, ops at once; 0 leaves it open.
     `soft_placement`: an op asked for on a device that is not there runs on one that is.
     `log_placement`: devices of ops are printed.
-    `strict_autograph`: lists and hidden state in staged blocks are refused, as in TensorFlow.
     `filter_tracebacks`: tracebacks leave this package's own frames out.
     `optimizer`: the graph optimisations set by name.
     `device_policy`, `synchronous`, `tensor_float_32`: kept, and of no effect on the host.
@@ -29,7 +28,6 @@ class Options:
         "optimizer",
         "run_functions_eagerly",
         "soft_placement",
-        "strict_autograph",
         "synchronous",
         "tensor_float_32",
         "threads_inter",
@@ -44,7 +42,6 @@ class Options:
         self.threads_inter = 0
         self.soft_placement = True
         self.log_placement = False
-        self.strict_autograph = False
         self.filter_tracebacks = True
         self.optimizer: dict[str, Any] = {}
         self.device_policy = "silent"

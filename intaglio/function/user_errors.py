@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.autograph.causes import cause_of
 from intaglio.base import errors, origins
 from intaglio.base.errors import OpError
 from intaglio.base.options import OPTIONS
@@ -30,9 +31,13 @@ class UserCode:
     outer trace that the same error comes through has only those before to add.
     """
 
-    __slots__ = ("depth", "error", "frames", "note")
+    __slots__ = ("cause", "depth", "error", "frames", "note")
 
-    def __init__(self, error: Exception, frames: list[str]) -> None:
+    def __init__(
+        self, error: Exception, frames: list[str], cause: str | None = None
+    ) -> None:
+        # Why the code that raised it was not converted.
+        self.cause = cause
         self.error = error
         self.frames = frames
         self.note: str | None = None
@@ -53,7 +58,8 @@ class UserCode:
     def text(self) -> str:
         """The whole message."""
         message = "\n    ".join(str(self.error).split("\n"))
-        return f"{self.place()}\n\n    {type(self.error).__name__}: {message}\n"
+        cause = f"\n    {self.cause}\n" if self.cause else ""
+        return f"{self.place()}\n\n    {type(self.error).__name__}: {message}\n{cause}"
 
 
 def in_user_code(error: Exception, converted: bool = True) -> Exception:
@@ -73,7 +79,8 @@ def in_user_code(error: Exception, converted: bool = True) -> Exception:
         frames += inner.frames
     if not frames:
         return error
-    told = UserCode(original, frames)
+    cause = cause_of(error) if inner is None else inner.cause
+    told = UserCode(original, frames, cause)
     noted = inner.note is not None if inner else not _is_from_here(error)
     made = None if noted else remade(original, told.text())
     if made is None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
+from intaglio.autograph.strictness import strict
 from intaglio.base.errors import InaccessibleTensorError
 
 NOT_A_BOOL = "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed."
@@ -229,7 +230,7 @@ def test_tensors_out_of_their_graph() -> None:
         return hidden.value + 1
 
     for function in (in_a_branch, in_a_loop, by_a_method):
-        with pytest.raises(InaccessibleTensorError) as caught:
+        with strict(), pytest.raises(InaccessibleTensorError) as caught:
             tf.function(function)(tf.constant(2))
         message = str(caught.value)
         assert "is out of scope and cannot be used here. Use return values" in message

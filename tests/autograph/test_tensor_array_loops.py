@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
+from intaglio.autograph.strictness import strict
 
 from .differences import check, gradient
 
@@ -197,15 +198,19 @@ def test_what_changes_its_type_is_refused() -> None:
             tf.function(function)(tf.constant(2))
 
 
-def test_an_assignment_that_is_forgotten_writes_nothing() -> None:
-    @tf.function
+def test_an_assignment_that_is_forgotten_is_an_error() -> None:
     def f(n: Any) -> Any:
         ta = tf.TensorArray(F, 2, element_shape=[])
         for i in tf.range(n):
             ta.write(i, 1.0)
         return ta.stack()
 
-    assert f(tf.constant(2)).numpy().tolist() == [0, 0]
+    text = "the result of `ta.write(i, 1.0)` is not used"
+    with pytest.raises(ValueError, match=re.escape(text)) as caught:
+        tf.function(f)(tf.constant(2))
+    assert "Write `ta = ta.write(i, 1.0)`." in str(caught.value)
+    with strict():  # as TensorFlow answered when it was asked
+        assert tf.function(f)(tf.constant(2)).numpy().tolist() == [0, 0]
 
 
 @pytest.mark.parametrize(

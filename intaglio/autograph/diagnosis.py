@@ -1,0 +1,98 @@
+"""What is silently wrong in TensorFlow is said here: text made of symbolic tensors, results dropped.
+
+Each line of the user's is warned about once.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from intaglio.autograph.conditionals import is_staged
+from intaglio.autograph.places import is_watched
+from intaglio.autograph.strictness import is_strict
+from intaglio.base import nest, origins
+from intaglio.ir.graph import SymbolicTensor
+from intaglio.trace.grown_list import GrownList
+from intaglio.trace.tensor_array import TensorArray
+
+_told: set[tuple[str, int]] = set()
+
+
+def text_of(value: Any, source: str, printed: bool = False) -> Any:
+    """`value`, which becomes part of a string; warns if it is a tensor without a value yet.
+
+    What Python's `print` shows of the trace is nobody's mistake outside of staged blocks.
+    """
+    if _is_symbolic(value) and not (printed and not is_watched()):
+        _warn(
+            f"the text of `{source}` is made while the function is traced, when it is a symbolic "
+            f"tensor without a value: the string holds {str(value)!r}. Write "
+            f"tf.strings.format('{{}}', {source}) for a string tensor with the value, or "
+            f"tf.print({source}) to see it."
+        )
+    return value
+
+
+def print_(*values: Any, **options: Any) -> None:
+    """`print(...)`; warns in staged blocks, where it runs once while they are traced."""
+    if is_watched() and any(map(_is_symbolic, values)):
+        _warn(
+            "print runs once, while the staged loop or branch around it is traced, and shows a "
+            "symbolic tensor. Write tf.print to print its value each time."
+        )
+    print(*values, **options)
+
+
+def _text_by(function: Any) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if args:
+            text_of(args[0], "x")
+        return function(*args, **kwargs)
+
+    return call
+
+
+OVERLOADS: dict[Any, Callable[..., Any]] = {
+    print: print_,
+    **{f: _text_by(f) for f in (str, repr, format)},
+}
+
+
+def unused(result: Any, source: str) -> Any:
+    """The result of a call that nothing takes. Raises ValueError if the call did nothing else."""
+    method = source.partition("(")[0]
+    owner, _, name = method.rpartition(".")
+    if type(result) is TensorArray and is_staged(result.flow) and not is_strict():
+        raise ValueError(
+            f"the result of `{source}` is not used. In a graph a TensorArray does not change: "
+            f"{name} gives a new one. Write `{owner} = {source}`."
+        )
+    if type(result) is SymbolicTensor and result.node.op.name.startswith(
+        "TensorScatter"
+    ):
+        _warn(
+            f"the result of `{source}` is not used: {name} changes no tensor, it gives a new one. "
+            "Assign it to a name, or use a tf.Variable and its scatter methods."
+        )
+    return result
+
+
+def _is_symbolic(value: Any) -> bool:
+    return type(value) in (SymbolicTensor, GrownList) or (
+        isinstance(value, (tuple, list, dict))
+        and any(type(v) is SymbolicTensor for v in nest.flatten(value))
+    )
+
+
+def _warn(message: str) -> None:
+    """A warning at the user's line, once for the line."""
+    frame = sys._getframe(2)
+    while origins.is_ours(frame.f_code) and frame.f_back is not None:
+        frame = frame.f_back
+    place = (frame.f_code.co_filename, frame.f_lineno)
+    if place not in _told:
+        _told.add(place)
+        warnings.warn_explicit(f"line {place[1]}: {message}", UserWarning, *place)
