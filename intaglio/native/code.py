@@ -9,6 +9,15 @@ from contextlib import contextmanager
 ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" }'
 
 
+class Carried:
+    """A loop's index and the values that it hands on."""
+
+    def __init__(self, index: str, values: list[str]) -> None:
+        self.index = index
+        self.values = values
+        self.following: list[str] = []
+
+
 class Code:
     """One function. Values are written as LLVM writes them: `%v3`, `42`, `splat (float 1.0)`."""
 
@@ -29,6 +38,15 @@ class Code:
         name = f"%v{self._count}"
         self._lines.append(f"  {name} = {text}")
         return name
+
+    def integer(self, instruction: str, x: str | int, y: str | int) -> str:
+        """The result of an instruction on two i64: `integer("add", "%n", 1)`."""
+        return self.let(f"{instruction} i64 {x}, {y}")
+
+    def least(self, x: str | int, y: str | int) -> str:
+        """The smaller of two i64."""
+        below = self.integer("icmp slt", x, y)
+        return self.let(f"select i1 {below}, i64 {x}, i64 {y}")
 
     def do(self, text: str) -> None:
         """An instruction without result."""
@@ -56,24 +74,44 @@ class Code:
         return f"{what}{self._count}"
 
     @contextmanager
-    def loop(self, start: str, stop: str, step: int | str = 1) -> Generator[str]:
-        """`for i in range(start, stop, step)` of i64; gives `i`."""
+    def carrying(
+        self, start: str, stop: str, step: int | str, *carried: tuple[str, str]
+    ) -> Generator[Carried]:
+        """A loop that hands values from one turn to the next: pairs of type and first value.
+
+        The body sets `following`; after the loop `values` are those of the last turn.
+        """
         head, body, after = map(self.new_label, ("head", "body", "after"))
         before = self._block
         self.do(f"br label %{head}")
         self.label(head)
         place = len(self._lines)
         index = self.let("phi")
+        state = Carried(index, [self.let("phi") for _ in carried])
         more = self.let(f"icmp slt i64 {index}, {stop}")
         self.do(f"br i1 {more}, label %{body}, label %{after}")
         self.label(body)
-        yield index
+        yield state
         following = self.let(f"add nsw i64 {index}, {step}")
-        self._lines[place] = (
-            f"  {index} = phi i64 [ {start}, %{before} ], [ {following}, %{self._block} ]"
-        )
+        phis = [("i64", index, start, following)]
+        phis += [
+            (kind, name, first, later)
+            for (kind, first), name, later in zip(
+                carried, state.values, state.following, strict=True
+            )
+        ]
+        for offset, (kind, name, first, later) in enumerate(phis):
+            self._lines[place + offset] = (
+                f"  {name} = phi {kind} [ {first}, %{before} ], [ {later}, %{self._block} ]"
+            )
         self.do(f"br label %{head}")
         self.label(after)
+
+    @contextmanager
+    def loop(self, start: str, stop: str, step: int | str = 1) -> Generator[str]:
+        """`for i in range(start, stop, step)` of i64; gives `i`."""
+        with self.carrying(start, stop, step) as state:
+            yield state.index
 
     def load(self, kind: str, pointer: str, align: int) -> str:
         """What is stored at a pointer."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from intaglio.base.dtypes import float32
 from intaglio.ir.graph import Graph, Node
 from intaglio.native.clusters import fuse
 from intaglio.native.fused import FusedKernel
+from intaglio.native.matmul import MatMulKernel
 from intaglio.runtime import interpreter
 
 
@@ -18,6 +20,14 @@ def compiled(graph: Graph) -> interpreter.Compiled:
 
 def kernel_of(node: Node) -> Callable[..., Any] | None:
     """The node's machine code, a function of its inputs' arrays; None if it has none."""
-    if node.op.name == "_FusedElementwise":
-        return FusedKernel(node.attrs["body"])
+    op, attrs = node.op, node.attrs
+    if op.name == "_FusedElementwise":
+        return FusedKernel(attrs["body"])
+    # OpenBLAS is as good at what is read against its order.
+    if op.name == "MatMul" and node.inputs[0].dtype is float32:
+        if not attrs["transpose_b"]:
+            return MatMulKernel(
+                lambda a, b: interpreter.call_kernel(op, [a, b], attrs),
+                attrs["transpose_a"],
+            )
     return None

@@ -1,0 +1,99 @@
+"""Products of matrices against float64, for every remainder of a tile."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from intaglio import tf
+from intaglio.base.errors import InvalidArgumentError
+from intaglio.native import matmul
+from intaglio.native.matmul import BLOCK, PACKED_FROM, ROWS, MatMulKernel
+
+
+def refused(a, b):
+    raise AssertionError("this should have been native")
+
+
+def product(a, b, transposed=False):
+    return MatMulKernel(refused, transposed)(a, b)
+
+
+def check(rows, inner, columns, transposed=False):
+    rng = np.random.default_rng(rows * 1000 + columns)
+    left = (inner, rows) if transposed else (rows, inner)
+    a = rng.normal(size=left).astype("float32")
+    b = rng.normal(size=(inner, columns)).astype("float32")
+    got = product(a, b, transposed)
+    exact = np.asarray(a.T if transposed else a, np.float64) @ b
+    bound = np.abs(a.T if transposed else a) @ np.abs(b)
+    assert got.shape == exact.shape
+    # The classical bound of a sum of `inner` products.
+    assert np.all(
+        np.abs(got - exact) <= inner * np.finfo("float32").eps * bound + 1e-37
+    )
+
+
+@settings(deadline=None, max_examples=80)
+@given(st.integers(1, 70), st.integers(1, 50), st.integers(1, 150), st.booleans())
+def test_any_shape(rows, inner, columns, transposed):
+    check(rows, inner, columns, transposed)
+
+
+@pytest.mark.parametrize(
+    "rows", [ROWS, PACKED_FROM - 1, PACKED_FROM, PACKED_FROM + ROWS + 1]
+)
+@pytest.mark.parametrize("inner", [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 3])
+def test_blocks_and_packed_panels(rows, inner):
+    check(rows, inner, 70)
+
+
+def test_several_threads(monkeypatch):
+    monkeypatch.setattr(matmul, "SHARED_FROM", 1)
+    for rows in (1, 5, 6, 7, 100, 257):
+        check(rows, 40, 130)
+
+
+def test_products_of_small_integers_are_exact():
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-9, 9, s).astype("float32") for s in ((65, 300), (300, 33)))
+    np.testing.assert_array_equal(product(a, b), a @ b)
+
+
+def test_a_nan_stays_in_its_row_and_an_infinity_too():
+    a, b = np.ones((8, 8), np.float32), np.ones((8, 20), np.float32)
+    a[3, 2], a[5, 1] = np.nan, np.inf
+    got = product(a, b)
+    assert np.isnan(got[3]).all() and np.isinf(got[5]).all()
+    assert np.isfinite(np.delete(got, [3, 5], axis=0)).all()
+
+
+def test_what_it_does_not_do_is_done_by_numpy():
+    kernel = MatMulKernel(np.matmul, False)
+    a = np.ones((4, 6), np.float32)
+    np.testing.assert_array_equal(kernel(a[:, ::2], a[:3].copy()), np.full((4, 6), 3.0))
+    assert kernel(np.ones((0, 3), np.float32), np.ones((3, 2), np.float32)).shape == (
+        0,
+        2,
+    )
+    assert kernel(
+        np.ones((2, 3, 4), np.float32), np.ones((4, 2), np.float32)
+    ).shape == (2, 3, 2)
+
+
+def test_in_a_compiled_function():
+    @tf.function(jit_compile=True)
+    def f(x, w):
+        with tf.GradientTape() as tape:
+            tape.watch([x, w])
+            y = tf.reduce_sum(tf.tanh(tf.matmul(x, w)))
+        return tape.gradient(y, [x, w])
+
+    x = tf.random.stateless_normal([5, 7], [1, 2])
+    w = tf.random.stateless_normal([7, 3], [3, 4])
+    for got, wanted in zip(f(x, w), f.python_function(x, w), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-6)
+    with pytest.raises((InvalidArgumentError, ValueError)):
+        f(x, tf.ones([3, 3]))
