@@ -249,7 +249,7 @@ def _alone(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Graph:
         )
         for value, tensor in zip(graph.inputs, inputs, strict=True):
             if tensor.dtype is resource:
-                value.spec = spec_of(tensor)  # type: ignore[arg-type]
+                value.spec = spec_of(tensor)  # type: ignore[arg-type]  # a resource: an eager tensor or a node's value
         graph.outputs = list(result)
         made = first.derived["alone", op.name, shapes] = (
             attrs,

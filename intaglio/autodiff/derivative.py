@@ -341,8 +341,8 @@ class BackwardGraph(FuncGraph):
             made.spec = value.spec
             self.inputs.append(made)
             self._needs.append(value)
-        self.captured[id(value)] = self.captured[id(tensor)] = (tensor, made)  # type: ignore[assignment]
-        return made  # type: ignore[return-value]
+        self.captured[id(value)] = self.captured[id(tensor)] = (tensor, made)  # type: ignore[assignment]  # a value in the place of an outer tensor
+        return made  # type: ignore[return-value]  # recorded in this graph
 
     def give(self, gradient: Any, dense: bool) -> int:
         """Makes a gradient an output; returns how many outputs it takes."""

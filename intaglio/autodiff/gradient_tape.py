@@ -103,7 +103,7 @@ class GradientTape:
     def _pop_tape(self) -> None:
         if not self._recording:
             raise ValueError("Tape is not recording.")
-        door.unwatch(self._tape, self._level)  # type: ignore[arg-type]
+        door.unwatch(self._tape, self._level)  # type: ignore[arg-type]  # the tape is recording
         self._recording = False
 
     def __del__(self) -> None:
@@ -126,9 +126,9 @@ class GradientTape:
                     t.dtype,
                 )
             if hasattr(t, "handle"):
-                self._tape.watch_handle(t)  # type: ignore[union-attr]
+                self._tape.watch_handle(t)  # type: ignore[union-attr]  # the tape is recording
             else:
-                self._tape.watch(t)  # type: ignore[union-attr]
+                self._tape.watch(t)  # type: ignore[union-attr]  # the tape is recording
 
     @contextmanager
     def stop_recording(self) -> Generator[None]:

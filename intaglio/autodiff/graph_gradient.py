@@ -36,13 +36,13 @@ def graph_gradients(
     Raises RuntimeError outside a graph, TypeError for complex `ys` without `grad_ys`,
     ValueError if `grad_ys` does not fit, LookupError for an op without a gradient.
     """
-    level = door.level()
+    level: Any = door.level()
     if level.eager:
         raise RuntimeError(
             "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
         )
     wanted = unconnected(unconnected_gradients)
-    graph: Any = level.graph  # type: ignore[attr-defined]
+    graph: Any = level.graph
     with level.scoped(name or "gradients"):
         targets = [_inside(graph, y) for y in _listed(ys)]
         sources = [_inside(graph, x) for x in _listed(xs)]
@@ -66,12 +66,12 @@ def graph_hessians(ys: Any, xs: Any, name: str = "hessians") -> list[Any]:
 
     Raises RuntimeError outside a graph, TypeError if ys do not depend on an x.
     """
-    level = door.level()
+    level: Any = door.level()
     if level.eager:
         raise RuntimeError(
             "tf.hessians is not supported when eager execution is enabled. Use tf.GradientTape instead."
         )
-    graph: Any = level.graph  # type: ignore[attr-defined]
+    graph: Any = level.graph
     found: list[Any] = []
     with level.scoped(name or "hessians"):
         sources = [_inside(graph, x) for x in _listed(xs)]

@@ -85,7 +85,7 @@ def _sorted_needs(
         if place is not None and outs[place] is derivative.inputs[place]:
             fixed[id(need)] = node.inputs[place]
         elif derivative.owns(need):
-            stacked.append(need)  # type: ignore[arg-type]
+            stacked.append(need)  # type: ignore[arg-type]  # a value of the forward graph
         else:
             fixed[id(need)] = need
     return fixed, stacked

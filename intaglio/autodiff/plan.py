@@ -61,7 +61,7 @@ def filled(dtype: DType, shape: Dims, value: int) -> Tensor:
     """A tensor of this level with a known shape and one number everywhere."""
     here = door.level()
     if here.eager or (shapes.count(shape) or 0) <= SMALL:
-        return here.constant(np.full(shape, value, dtype.numpy))  # type: ignore[arg-type]
+        return here.constant(np.full(shape, value, dtype.numpy))  # type: ignore[arg-type]  # a known shape
     return raw.Fill(np.asarray(shape, np.int32), np.asarray(value, dtype.numpy))
 
 

@@ -7,6 +7,7 @@ for tracing. `TensorShape` is what users see.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeGuard
@@ -256,12 +257,7 @@ def known(dims: Dims) -> TypeGuard[tuple[int, ...]]:
 
 def count(dims: Dims) -> int | None:
     """The number of elements, or None if it is not known."""
-    if dims is None or None in dims:
-        return None
-    total = 1
-    for d in dims:
-        total *= d  # type: ignore[operator]
-    return total
+    return math.prod(dims) if known(dims) else None
 
 
 def compatible(a: Dims, b: Dims) -> bool:

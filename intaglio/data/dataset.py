@@ -86,7 +86,7 @@ class Dataset(CompositeTensor):
 
     def __iter__(self) -> Iterator:
         level = door.level()
-        if not level.eager and not getattr(level.graph, "building_function", False):  # type: ignore[attr-defined]
+        if not level.eager and not getattr(level.graph, "building_function", False):  # type: ignore[attr-defined]  # a recorder has a graph
             raise RuntimeError(
                 "`tf.data.Dataset` only supports Python-style iteration in eager mode or "
                 "within tf.function."

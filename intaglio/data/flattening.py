@@ -135,7 +135,7 @@ class _Cycle:
         for at in [(self._at + i) % count for i in range(count)]:
             inner = self._slots[at]
             if (inner is None and not self._ended) or (
-                inner is not None and inner.advance.ready()  # type: ignore[attr-defined]
+                inner is not None and inner.advance.ready()  # type: ignore[attr-defined]  # what was opened with lookahead has it
             ):
                 if at != self._at:
                     self._at, self._taken = at, 0

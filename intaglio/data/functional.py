@@ -78,7 +78,7 @@ def failure(error: Exception, name: str) -> Exception:
         f"\t [[{{{{node {node.traced_name}}}}}]]"
     )
     if kind is OpError:
-        return OpError(None, node, message, error.error_code)  # type: ignore[attr-defined]
+        return OpError(None, node, message, error.error_code)  # type: ignore[attr-defined]  # an OpError has a code
     return kind(None, node, message)
 
 

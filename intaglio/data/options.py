@@ -65,7 +65,7 @@ class _Group:
             getattr(self, n) == getattr(other, n) for n in self._kinds
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # as Python has it for what compares by value
 
     def merged(self, other: Any) -> Any:
         """These settings, and those that `other` has set in their place."""

@@ -83,7 +83,7 @@ def array_of(record: bytes) -> Any:
     count = math.prod([d or 0 for d in dims])
     texts = np.empty(count, object)
     texts[:] = _texts(proto.tensor_content, count)
-    return texts.reshape(dims)  # type: ignore[arg-type]
+    return texts.reshape(dims)  # type: ignore[arg-type]  # known dimensions
 
 
 def _varint(number: int) -> bytes:

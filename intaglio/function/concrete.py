@@ -427,6 +427,6 @@ def described(kind: TraceType, path: tuple[Any, ...]) -> Any:
     if parts is None:
         return kind
     labels = getattr(kind, "keys", getattr(kind, "names", range(len(parts))))
-    return kind._make(  # type: ignore[attr-defined]
+    return kind._make(  # type: ignore[attr-defined]  # a named tuple
         [described(p, (*path, n)) for p, n in zip(parts, labels, strict=True)]
     )

@@ -414,7 +414,7 @@ class Method(Function):
     def __init__(self, instance: Any, function: Function) -> None:
         self.__self__ = instance
         # One table of attributes for both.
-        self.__dict__ = function.__dict__  # pyright: ignore[reportGeneralTypeIssues]
+        self.__dict__ = function.__dict__  # pyright: ignore[reportGeneralTypeIssues]  # a method shares all that its function has
 
 
 def _has_self(function: Callable[..., Any], bound: bool) -> bool:
@@ -443,8 +443,8 @@ def _method(function: Callable[..., Any], ref: Callable[[], Any]) -> Callable[..
     functools.update_wrapper(bound, function)
     del bound.__dict__["__wrapped__"]  # inspect would look through it
     bound.__signature__ = Signature.of(function, bound=True).as_inspect()
-    bound.__wrapped_method__ = function  # type: ignore[attr-defined]
-    bound.__weak_owner__ = ref  # type: ignore[attr-defined]
+    bound.__wrapped_method__ = function  # type: ignore[attr-defined]  # functions may have attributes
+    bound.__weak_owner__ = ref  # type: ignore[attr-defined]  # functions may have attributes
     return bound
 
 
@@ -453,7 +453,7 @@ def _converted(function: Callable[..., Any], options: Any) -> Callable[..., Any]
     method = getattr(function, "__wrapped_method__", None)
     if method is None:
         return converted_for_graphs(function, options)
-    owner: Callable[[], Any] = function.__weak_owner__  # type: ignore[attr-defined]
+    owner: Callable[[], Any] = function.__weak_owner__  # type: ignore[attr-defined]  # functions may have attributes
     return _method(converted_for_graphs(method, options), owner)
 
 

@@ -258,7 +258,7 @@ class Signature:
                 values.append(p.default)
         names = list(self.names)
         for i, value in enumerate(extra):
-            names.append(f"{self.varargs.name}_{i}")  # type: ignore[union-attr]
+            names.append(f"{self.varargs.name}_{i}")  # type: ignore[union-attr]  # more arguments than names: there is *args
             values.append(value)
         by_keyword: dict[str, Any] = {}
         for p in self.keyword_only:

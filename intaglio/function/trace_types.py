@@ -444,7 +444,7 @@ def _mapping_maker(value: Mapping[Any, Any]) -> Callable[[dict[Any, Any]], Any]:
         return dict
     factory = getattr(value, "default_factory", None)
     if hasattr(value, "default_factory"):
-        return lambda items: kind(factory, items)  # type: ignore[call-arg]
+        return lambda items: kind(factory, items)  # type: ignore[call-arg]  # a defaultdict takes them
     return kind
 
 

@@ -91,7 +91,7 @@ def in_user_code(error: Exception, converted: bool = True) -> Exception:
     told.depth = len(_entries(made.__traceback__))
     # A class with slots and without a dict has no room for it.
     with contextlib.suppress(AttributeError):
-        made.ag_error_metadata = told  # type: ignore[attr-defined]
+        made.ag_error_metadata = told  # type: ignore[attr-defined]  # TensorFlow's own attribute
     return made
 
 
@@ -186,7 +186,7 @@ def without_our_frames(error: Exception) -> Exception:
         return error
     if _is_from_here(error):  # its traceback does not tell any more
         with contextlib.suppress(AttributeError):
-            error.raised_by_package = True  # type: ignore[attr-defined]
+            error.raised_by_package = True  # type: ignore[attr-defined]  # a mark for frames further out
     kept = [
         part
         for part in _entries(error.__traceback__)

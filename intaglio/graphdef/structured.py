@@ -93,7 +93,7 @@ def _fill_container(proto: Any, value: Any) -> None:
             _fill(proto.list_value.values.add(), item)
     elif isinstance(value, tuple) and hasattr(value, "_fields"):
         proto.named_tuple_value.name = type(value).__name__
-        for name, item in zip(value._fields, value, strict=True):  # type: ignore[attr-defined]
+        for name, item in zip(value._fields, value, strict=True):  # type: ignore[attr-defined]  # a named tuple
             pair = proto.named_tuple_value.values.add(key=name)
             _fill(pair.value, item)
     elif isinstance(value, tuple):
@@ -150,7 +150,7 @@ def _named_tuple(proto: Any) -> Any:
     if keyword.iskeyword(name):
         name = "NamedTuple"
     # The names are known only here.
-    kind = collections.namedtuple(name, names)  # pyright: ignore[reportUntypedNamedTuple]
+    kind = collections.namedtuple(name, names)  # pyright: ignore[reportUntypedNamedTuple]  # the fields are known only here
     return kind(*[decode(p.value) for p in proto.values])
 
 

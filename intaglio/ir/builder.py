@@ -146,7 +146,7 @@ class GraphBuilder:
             raise TypeError(
                 f"Operation names are strings (or similar), not {type(name).__name__}."
             )
-        return self.as_graph_element(name, allow_tensor=False)  # type: ignore[return-value]
+        return self.as_graph_element(name, allow_tensor=False)  # type: ignore[return-value]  # so it is a node
 
     def get_tensor_by_name(self, name: str) -> SymbolicTensor:
         """The tensor `"node:index"`.
@@ -157,7 +157,7 @@ class GraphBuilder:
             raise TypeError(
                 f"Tensor names are strings (or similar), not {type(name).__name__}."
             )
-        return self.as_graph_element(name, allow_operation=False)  # type: ignore[return-value]
+        return self.as_graph_element(name, allow_operation=False)  # type: ignore[return-value]  # so it is a value
 
     def as_graph_element(
         self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True

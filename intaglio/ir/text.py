@@ -260,7 +260,7 @@ class _Reader:
     ) -> tuple[list[SymbolicTensor], dict[str, Any]]:
         inputs, _, attrs = body.partition(";")
         call = ast.parse(f"f({attrs.strip()})", mode="eval").body
-        given = {k.arg: self._evaluate(k.value) for k in call.keywords}  # type: ignore[attr-defined]
+        given = {k.arg: self._evaluate(k.value) for k in call.keywords}  # type: ignore[attr-defined]  # a call, as parsed above
         return [self.values[n] for n in _split(inputs)], {**op.defaults, **given}
 
     def _evaluate(self, node: ast.expr) -> Any:

@@ -194,7 +194,7 @@ class Op:
     def _resolve_kernel(self) -> None:
         self.result = None
         if len(self.output_names) > 1:  # the names of its fields are known only here
-            kind = namedtuple(self.name, self.output_names)  # pyright: ignore[reportUntypedNamedTuple]
+            kind = namedtuple(self.name, self.output_names)  # pyright: ignore[reportUntypedNamedTuple]  # the fields are known only here
             self.result = kind
         if "kernel" in self.rules:
             self.kernel_fn = self.rules["kernel"].fn

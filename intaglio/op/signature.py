@@ -81,7 +81,7 @@ def _group(
             grouped.append(values[at])
             at += 1
             continue
-        n = attrs[arg.number] if arg.number else len(attrs[arg.types])  # type: ignore[index]
+        n = attrs[arg.number] if arg.number else len(attrs[arg.types])  # type: ignore[index]  # a list has a number or types
         grouped.append(list(values[at : at + n]))
         at += n
     return grouped

@@ -132,7 +132,7 @@ def _infer(x: Spec, scale: Spec, data_format: str, extra: int) -> Any:
     at = 1 if windows.channels_first(data_format) else -1
     channels = None if x.shape is None else x.shape[at]
     if scale.shape is not None:
-        (channels,) = shapes.merge((channels,), scale.shape)  # type: ignore[misc]
+        (channels,) = shapes.merge((channels,), scale.shape)  # type: ignore[misc]  # one dimension each
     vector = Spec(scale.dtype, (channels,))
     third = (Spec(scale.dtype, ()),) if extra else ()
     return (Spec(x.dtype, x.shape), *[vector] * 4, *third)

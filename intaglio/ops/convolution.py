@@ -109,7 +109,7 @@ class Plan:
         """The spatial sizes of the result, None for unknown ones."""
         pairs = [self.ends[2 * i : 2 * i + 2] or (0, 0) for i in range(len(sizes))]
         return [
-            windows.out_size(n, k, s, d, self.padding, p)  # type: ignore[arg-type]
+            windows.out_size(n, k, s, d, self.padding, p)  # type: ignore[arg-type]  # a pair of numbers
             for n, k, s, d, p in zip(
                 sizes, window, self.strides, self.dilations, pairs, strict=True
             )

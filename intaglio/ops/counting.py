@@ -76,7 +76,7 @@ class DenseBincount(Op):
         count = number(size)
         if rank is None:
             return Spec(weights.dtype, None)
-        rows = input.shape[:1] if rank == 2 else ()  # type: ignore[index]
+        rows = input.shape[:1] if rank == 2 else ()  # type: ignore[index]  # a known rank
         return Spec(weights.dtype, (*rows, count))
 
     def kernel(self, input, size, weights, binary_output):

@@ -202,7 +202,7 @@ def _stretched(x: Dims, other: Dims) -> list[int] | None:
 def _summed(gradient: Any, x: Spec, axes: list[int], other: Dims) -> Any:
     if not axes:
         return gradient
-    lead = max(len(other) - len(x.shape), 0)  # type: ignore[arg-type]
+    lead = max(len(other) - len(x.shape), 0)  # type: ignore[arg-type]  # its axes are known, so its rank is
     if axes[-1] < lead:
         return raw.Sum(gradient, np.asarray(axes, np.int32))
     if not lead:

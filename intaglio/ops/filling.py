@@ -81,7 +81,7 @@ class Fill(Op):
             and value.dtype.is_integer
             and (result.count or FOLD + 1) <= FOLD
         ):
-            result.value = np.full(sizes, value.value)  # type: ignore[arg-type]
+            result.value = np.full(sizes, value.value)  # type: ignore[arg-type]  # all known here
         return result
 
     def kernel(self, dims, value):

@@ -256,7 +256,7 @@ class GatherNd(Op):
             return Spec(params.dtype, None)
         if not i:
             raise ShapeError("Shape must be at least rank 1 but is rank 0")
-        if i[-1] > len(p):  # type: ignore[operator]
+        if i[-1] > len(p):  # type: ignore[operator]  # its depth was asked for above
             raise ShapeError(
                 f"indices.shape[-1] must be <= params.rank, but saw indices shape: {brackets(i)} and params shape: {brackets(p)}"
             )

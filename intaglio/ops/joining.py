@@ -60,7 +60,7 @@ class ConcatV2(Op):
 
 
 def _concatenated(values: list[Spec], at: int, dtype: Any, rank: int) -> Spec:
-    dims: Dims = (None,) * rank
+    dims: Any = (None,) * rank
     total: int | None = 0
     for v in values:
         if v.shape is None:
@@ -69,14 +69,14 @@ def _concatenated(values: list[Spec], at: int, dtype: Any, rank: int) -> Spec:
         if len(v.shape) == rank:
             mine = v.shape[at]
             total = None if mine is None or total is None else total + mine
-            rest: Dims = (*v.shape[:at], None, *v.shape[at + 1 :])
-            check_same(dims[:at], rest[:at])  # type: ignore[index]
-            check_same(dims[at + 1 :], rest[at + 1 :])  # type: ignore[index]
+            rest: Any = (*v.shape[:at], None, *v.shape[at + 1 :])
+            check_same(dims[:at], rest[:at])
+            check_same(dims[at + 1 :], rest[at + 1 :])
         else:
             rest = v.shape
             check_same(dims, rest)
         dims = shapes.merge(dims, rest)
-    result = list(dims)  # type: ignore[arg-type]
+    result = list(dims)
     result[at] = total
     if rank == 1 and dtype.is_integer and total is not None and total <= 64:
         return of_elements(dtype, [e for v in values for e in v.partial or ()])
@@ -151,10 +151,10 @@ class Concat(Op):
     T = ALL
 
     def infer(self, values: list[Spec], concat_dim: Spec) -> Spec:
-        return ConcatV2.infer(self, values, concat_dim)  # type: ignore[arg-type]
+        return ConcatV2.infer(self, values, concat_dim)  # type: ignore[arg-type]  # the other op's rule
 
     def kernel(self, values, concat_dim):
-        return ConcatV2.kernel(self, values, concat_dim)  # type: ignore[arg-type]
+        return ConcatV2.kernel(self, values, concat_dim)  # type: ignore[arg-type]  # the other op's rule
 
     def gradient(self, doutput, values: list[Spec], concat_dim) -> Any:
         return None, concat_gradient(doutput, values, concat_dim)

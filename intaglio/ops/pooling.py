@@ -45,7 +45,7 @@ def infer_pooled(
     sizes = x.shape or (None,) * rank
     pairs = [tuple(ends[2 * i : 2 * i + 2]) or (0, 0) for i in range(rank)]
     dims = [
-        windows.out_size(n, k, s, 1, padding, p)  # type: ignore[arg-type]
+        windows.out_size(n, k, s, 1, padding, p)  # type: ignore[arg-type]  # a pair of numbers
         for n, k, s, p in zip(sizes, ksize, strides, pairs, strict=True)
     ]
     return Spec(x.dtype, tuple(dims))

@@ -328,7 +328,7 @@ class ResourceGatherNd(Op):
             return Spec(dtype, None)
         if not at:
             raise ShapeError("Shape must be at least rank 1 but is rank 0")
-        if at[-1] > len(dims):  # type: ignore[operator]
+        if at[-1] > len(dims):  # type: ignore[operator]  # its depth was asked for above
             raise ShapeError("indices.shape[-1] must be <= params.rank")
         return Spec(dtype, at[:-1] + dims[at[-1] :])
 

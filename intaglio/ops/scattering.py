@@ -59,28 +59,28 @@ def parts_differ(target: Dims, indices: Dims, updates: Dims) -> str | None:
     return None
 
 
-def check_scatter(target: Dims, indices: Dims, updates: Dims) -> None:
-    """Raises ShapeError unless the shapes of a scatter's inputs fit together."""
+def check_scatter(target: Any, indices: Any, updates: Any) -> None:
+    """Raises ShapeError unless the shapes of a scatter's inputs, as far as known, fit together."""
     wrong = parts_differ(target, indices, updates)
     if wrong is None:
         return
-    n = len(indices) - 1  # type: ignore[arg-type]
-    depth = indices[-1]  # type: ignore[index]
+    n = len(indices) - 1
+    depth = indices[-1]
     if wrong == "depth":
         raise ShapeError(
-            f"Inner dimension of indices ({depth}) must be at most the rank of the output ({len(target)})"  # type: ignore[arg-type]
+            f"Inner dimension of indices ({depth}) must be at most the rank of the output ({len(target)})"
         )
     if wrong == "outer":
         raise ShapeError(
-            f"Dimensions [0,{n}) of indices[shape={brackets(indices)}] = {brackets(indices[:n])} "  # type: ignore[index]
-            f"must match dimensions [0,{n}) of updates[shape={brackets(updates)}] = {brackets(updates[:n])}: "  # type: ignore[index]
-            f"{shapes.mismatch(indices[:n], updates[:n])}"  # type: ignore[index]
+            f"Dimensions [0,{n}) of indices[shape={brackets(indices)}] = {brackets(indices[:n])} "
+            f"must match dimensions [0,{n}) of updates[shape={brackets(updates)}] = {brackets(updates[:n])}: "
+            f"{shapes.mismatch(indices[:n], updates[:n])}"
         )
-    rest = target[depth:]  # type: ignore[index]
+    rest = target[depth:]
     raise ShapeError(
-        f"Dimensions [{depth},{len(target)}) of input[shape={brackets(target)}] = {brackets(rest)} "  # type: ignore[arg-type]
-        f"must match dimensions [{n},{len(updates)}) of updates[shape={brackets(updates)}] = {brackets(updates[n:])}: "  # type: ignore[arg-type,index]
-        f"{shapes.mismatch(rest, updates[n:])}"  # type: ignore[index]
+        f"Dimensions [{depth},{len(target)}) of input[shape={brackets(target)}] = {brackets(rest)} "
+        f"must match dimensions [{n},{len(updates)}) of updates[shape={brackets(updates)}] = {brackets(updates[n:])}: "
+        f"{shapes.mismatch(rest, updates[n:])}"
     )
 
 

@@ -160,8 +160,8 @@ def _range_size(
         return None
     if size is None:
         # x[2:5] of an unknown size may be shorter; only empty ranges are certain.
-        if not any(whole) and (begin < 0) == (end < 0):  # type: ignore[operator]
-            span = (end - begin) if stride > 0 else (begin - end)  # type: ignore[operator]
+        if not any(whole) and (begin < 0) == (end < 0):  # type: ignore[operator]  # numbers, unless masked
+            span = (end - begin) if stride > 0 else (begin - end)  # type: ignore[operator]  # as above
             return 0 if span <= 0 else None
         return None
     return len(
@@ -365,11 +365,11 @@ class Slice(Op):
         if vector_elements(input) and begin.value is not None and dims[0] is not None:
             return of_elements(
                 input.dtype,
-                (input.partial or ())[starts[0] : starts[0] + dims[0]],  # type: ignore[operator,misc]
+                (input.partial or ())[starts[0] : starts[0] + dims[0]],  # type: ignore[operator,misc]  # begin is known
             )
         if small(input) and begin.value is not None and None not in dims:
             value = input.value[
-                tuple([slice(b, b + n) for b, n in zip(starts, dims, strict=True)])  # type: ignore[operator]
+                tuple([slice(b, b + n) for b, n in zip(starts, dims, strict=True)])  # type: ignore[operator]  # begin and the sizes are known
             ]
         return Spec(input.dtype, tuple(dims), value)
 

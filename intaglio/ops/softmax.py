@@ -197,7 +197,7 @@ class SparseSoftmaxCrossEntropyWithLogits(Op):
                 raise ShapeError(f"Shape must be rank {rank} but is rank {spec.rank}")
         dims = features.shape or (None, None)
         rows = shapes.merge(dims[:1], labels.shape)
-        return Spec(features.dtype, rows), Spec(features.dtype, (*rows, dims[1]))  # type: ignore[misc]
+        return Spec(features.dtype, rows), Spec(features.dtype, (*rows, dims[1]))  # type: ignore[misc]  # of rank 2 here
 
     def kernel(self, features, labels):
         _check_rows(features, labels)

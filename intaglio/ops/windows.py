@@ -80,7 +80,7 @@ def axes(
     pairs = [ends[2 * i : 2 * i + 2] if ends else (0, 0) for i in range(len(sizes))]
     return tuple(
         [
-            axis(*row[:4], padding, row[4])  # type: ignore[misc]
+            axis(*row[:4], padding, row[4])  # type: ignore[misc]  # five numbers
             for row in zip(sizes, windows, strides, dilations, pairs, strict=True)
         ]
     )

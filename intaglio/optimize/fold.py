@@ -32,7 +32,7 @@ def fold_constants(graph: Graph, fuel: Fuel | None = None) -> Graph:
         new.root = node
         with door.pushed(new):
             made = [door.level().constant(v) for v in values]
-        new.replace(node, made)  # type: ignore[arg-type]
+        new.replace(node, made)  # type: ignore[arg-type]  # constants of the new graph
     return new.done()
 
 

@@ -189,7 +189,7 @@ def explain(
     if isinstance(error, NotImplementedError):
         return error
     try:
-        op.output_specs([spec_of(t) for t in inputs], attrs)  # type: ignore[arg-type]
+        op.output_specs([spec_of(t) for t in inputs], attrs)  # type: ignore[arg-type]  # all of them are eager here
     except (ValueError, TypeError) as better:
         text = getattr(better, "eager", str(better))
         return errors.InvalidArgumentError(None, None, text + where)
@@ -357,7 +357,7 @@ def install_fast_operators() -> None:
         reverse = special.startswith("__r")
         op = getattr(operators.raw, op_name)
         setattr(EagerTensor, special, _fast_binary(op, slow, reverse))
-    EagerTensor.__getitem__ = _fast_getitem(slicing.getitem)  # type: ignore[attr-defined]
+    EagerTensor.__getitem__ = _fast_getitem(slicing.getitem)  # type: ignore[attr-defined]  # installed like the operators
     EagerTensor.__hash__ = Tensor.__hash__
 
 

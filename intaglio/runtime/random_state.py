@@ -132,7 +132,7 @@ def op_seeds(op_seed: int | None) -> tuple[int, int]:
         wide = DEFAULT_GRAPH_SEED
     elif op_seed is None:
         op_seed = SEEDS.next_op_seed() if graph is None else _count(graph)
-    seeds = int(wide) % MAX_SEED, int(op_seed) % MAX_SEED  # type: ignore[arg-type]
+    seeds = int(wide) % MAX_SEED, int(op_seed) % MAX_SEED  # type: ignore[arg-type]  # both are numbers here
     return (0, MAX_SEED) if seeds == (0, 0) else seeds
 
 

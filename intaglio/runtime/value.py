@@ -79,7 +79,7 @@ class Valued(Tensor):
         return view
 
     def __buffer__(self, flags: int) -> memoryview:
-        return memoryview(self.__array__())  # type: ignore[arg-type]
+        return memoryview(self.__array__())  # type: ignore[arg-type]  # an array has a buffer
 
     def __dlpack__(self, **options: Any) -> Any:
         """The value in a DLPack capsule; the memory is shared."""

@@ -235,7 +235,7 @@ def _dims(name: str, entry: Any) -> tuple[int, ...]:
     dims = tensors.shape_of(entry.shape)
     if dims is None or None in dims:
         raise MalformedError(f"its shape {dims} is not known")
-    return dims  # type: ignore[return-value]
+    return dims  # type: ignore[return-value]  # no dimension is None: it was asked above
 
 
 def _read_strings(data: bytes, count: int, stored: int) -> np.ndarray:

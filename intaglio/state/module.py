@@ -126,7 +126,7 @@ class Module(AutoTrackable, metaclass=_ScopeOfInit):
             with self.name_scope:
                 return method(self, *args, **kwargs)
 
-        return scoped  # type: ignore[return-value]
+        return scoped  # type: ignore[return-value]  # called like the method
 
 
 def _is_variable(value: Any) -> bool:

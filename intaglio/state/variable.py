@@ -86,7 +86,7 @@ class Variable(Operators, PartialUpdates, metaclass=_Creating):
     _dtype: DType
     _dims: Dims
     _handle: Tensor
-    _resource: Resource | None
+    _resource: Any  # a Resource; None for a variable of a graph
     _trainable: bool
     _validate_shape: bool
     _synchronization: VariableSynchronization
@@ -105,7 +105,7 @@ class Variable(Operators, PartialUpdates, metaclass=_Creating):
         return self._name
 
     @property
-    def dtype(self) -> DType:  # type: ignore[override]
+    def dtype(self) -> DType:  # type: ignore[override]  # an attribute where operators are written
         """The type of the elements."""
         return self._dtype
 
@@ -119,7 +119,7 @@ class Variable(Operators, PartialUpdates, metaclass=_Creating):
         return TensorShape(self._dims)
 
     @property
-    def handle(self) -> Tensor:  # type: ignore[override]
+    def handle(self) -> Tensor:  # type: ignore[override]  # an attribute where operators are written
         """The resource that ops use."""
         return self._handle
 
@@ -219,17 +219,17 @@ class Variable(Operators, PartialUpdates, metaclass=_Creating):
         """The present value."""
         if not _STATE.unusual:
             tensor = EagerTensor()
-            tensor._array = self._resource.read()  # type: ignore[union-attr]
+            tensor._array = self._resource.read()
             return tensor
         return self._read(None)
 
     def _read(self, name: str | None) -> Tensor:
         self.accessed()
-        here = door.level()
+        here: Any = door.level()
         if here.eager and self._resource is not None and not door.INSPECTORS:
             return self._read_now(here, self._resource)
         if self._node is not None and not here.eager:
-            with here.after([self._node]):  # type: ignore[attr-defined]
+            with here.after([self._node]):
                 return self._read_op(name)
         return self._read_op(name)
 
@@ -305,7 +305,7 @@ class Variable(Operators, PartialUpdates, metaclass=_Creating):
         Raises ValueError if the shape does not fit, or for a tensor of another dtype.
         """
         if type(value) is EagerTensor and not _STATE.unusual and self._fits(value):
-            self._resource.assign(value._array)  # type: ignore[union-attr]
+            self._resource.assign(value._array)
             return self._changed(None) if read_value else None
         tensor = convert.to_tensor(value, self._dtype)
         if not shapes.compatible(self._dims, tensor.dims):
@@ -331,7 +331,7 @@ class Variable(Operators, PartialUpdates, metaclass=_Creating):
     ) -> Any:
         """Adds `delta`, of the same shape; returns the variable as it is then."""
         if type(delta) is EagerTensor and not _STATE.unusual and self._fits(delta):
-            self._resource.accumulate(np.add, delta._array)  # type: ignore[union-attr]
+            self._resource.accumulate(np.add, delta._array)
             return self._changed(None) if read_value else None
         tensor = convert.to_tensor(delta, self._dtype)
         done = raw.AssignAddVariableOp(self._handle, tensor, name=name)
@@ -346,7 +346,7 @@ class Variable(Operators, PartialUpdates, metaclass=_Creating):
     ) -> Any:
         """Subtracts `delta`, of the same shape; returns the variable as it is then."""
         if type(delta) is EagerTensor and not _STATE.unusual and self._fits(delta):
-            self._resource.accumulate(np.subtract, delta._array)  # type: ignore[union-attr]
+            self._resource.accumulate(np.subtract, delta._array)
             return self._changed(None) if read_value else None
         tensor = convert.to_tensor(delta, self._dtype)
         done = raw.AssignSubVariableOp(self._handle, tensor, name=name)
@@ -577,7 +577,7 @@ def _eager_value(variable: Variable) -> EagerTensor | None:
     """The present value if ops run eagerly."""
     if _STATE.unusual and (not door.level().eager or door.INSPECTORS):
         return None
-    return None if variable._resource is None else variable.value()  # type: ignore[return-value]
+    return None if variable._resource is None else variable.value()  # type: ignore[return-value]  # eager here
 
 
 READERS.update(

@@ -6,9 +6,9 @@ What few programs use is imported when it is first asked for (`LATER`, at the en
 from typing import TYPE_CHECKING
 
 # Imported for what they add to the layers below: protocol buffers, the catalogue.
-import intaglio.data  # pyright: ignore[reportUnusedImport]
-import intaglio.graphdef  # pyright: ignore[reportUnusedImport]
-import intaglio.ops  # pyright: ignore[reportUnusedImport]
+import intaglio.data  # pyright: ignore[reportUnusedImport]  # as said above
+import intaglio.graphdef  # pyright: ignore[reportUnusedImport]  # as said above
+import intaglio.ops  # pyright: ignore[reportUnusedImport]  # as said above
 from intaglio.base import later
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.log import logger as get_logger

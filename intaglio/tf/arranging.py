@@ -354,7 +354,7 @@ def _length(x: Tensor) -> Any:
     if dims is not None and None not in dims:
         total = 1
         for d in dims:
-            total *= d  # type: ignore[operator]
+            total *= d  # type: ignore[operator]  # none is None here
         return total
     return raw.Size(x)
 

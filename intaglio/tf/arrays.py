@@ -51,7 +51,7 @@ def constant(
             return value
     elif convert.holds_tensors(value):
         tensor = convert.to_tensor(value, wanted, name)
-        return tensor if shape is None else raw.Reshape(tensor, list(as_dims(shape)))  # type: ignore[arg-type]
+        return tensor if shape is None else raw.Reshape(tensor, list(as_dims(shape)))  # type: ignore[arg-type]  # a full shape
     else:
         array = convert.to_array(value, wanted)
     if shape is not None:
@@ -66,7 +66,7 @@ def _shaped(array: Any, dims: Dims, value: Any) -> Any:
     if count is not None and array.size == count:
         return array.reshape(dims)
     if count is not None and array.size == 1:
-        result = np.empty(dims, array.dtype)  # type: ignore[arg-type]
+        result = np.empty(dims, array.dtype)  # type: ignore[arg-type]  # a known shape
         result[...] = array.reshape(())
         return result
     raise TypeError(
@@ -156,7 +156,7 @@ def static_dims(shape: Any) -> tuple[int, ...] | None:
             raise ValueError(
                 f"Cannot convert a partially known TensorShape {shape} to a Tensor."
             )
-        return tuple(shape.as_list())  # type: ignore[arg-type]
+        return tuple(shape.as_list())  # type: ignore[arg-type]  # a full shape
     if isinstance(shape, SymbolicTensor):
         value = shape.spec.value
         return None if value is None else tuple(np.atleast_1d(value).tolist())

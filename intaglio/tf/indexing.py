@@ -69,7 +69,7 @@ def strided_slice(
     if strides is None:
         first = convert.to_tensor(begin)
         strides = (
-            np.ones(first.dims, first.dtype.numpy)  # type: ignore[arg-type]
+            np.ones(first.dims, first.dtype.numpy)  # type: ignore[arg-type]  # no None among them
             if first.dims and None not in first.dims
             else raw.OnesLike(first)
         )

@@ -61,7 +61,7 @@ class ExtensionTypeMeta(type):
                 f"Cannot create an instance of {cls.__name__} because {cls.__name__} is "
                 "an abstract base class."
             )
-        made: Any = cls.__new__(cls)  # type: ignore[call-overload]
+        made: Any = cls.__new__(cls)  # type: ignore[call-overload]  # its metaclass makes values by `__init__` alone
         state: dict[str, Any] = made.__dict__
         state["_tf_extension_type_open"] = True
         if cls._own_init:
@@ -205,7 +205,7 @@ class ExtensionType(CompositeTensor, metaclass=ExtensionTypeMeta):
         same = self.__eq__(other)
         return raw.LogicalNot(same) if isinstance(same, Tensor) else not same
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # as Python has it for what compares by value
 
 
 def _all_equal(one: Any, two: Any) -> Tensor:

@@ -169,7 +169,7 @@ class HeldArray:
             )
         self.elements = rows
         self.cleared.clear()
-        self.facts.see(tensor.dims[1:])  # type: ignore[index]
+        self.facts.see(tensor.dims[1:])  # type: ignore[index]  # its rank is known here
         return self
 
     def _rows(self, tensor: Tensor) -> list[Any]:

@@ -87,4 +87,4 @@ def _spec_of(value: IndexedSlices) -> IndexedSlicesSpec:
 
 
 # The class stands in a lower layer, which knows nothing of type specs.
-IndexedSlices._type_spec = property(_spec_of)  # type: ignore[assignment,method-assign]
+IndexedSlices._type_spec = property(_spec_of)  # type: ignore[assignment,method-assign]  # the class knows no spec yet

@@ -235,7 +235,7 @@ class TensorSpec(BatchableTypeSpec):
     def value_type(self) -> Any:
         return Tensor
 
-    def is_compatible_with(  # pyright: ignore[reportIncompatibleMethodOverride]
+    def is_compatible_with(  # pyright: ignore[reportIncompatibleMethodOverride]  # TensorFlow's own name for its argument
         self, spec_or_tensor: Any
     ) -> bool:
         """True if dtypes agree and the shapes could."""

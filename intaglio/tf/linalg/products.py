@@ -155,7 +155,7 @@ def _next_pair(
     known = all(shapes.known(t.dims) for t in tensors)
     if not known:
         return 0, 1
-    fakes = [np.broadcast_to(np.float32(0), t.dims) for t in tensors]  # type: ignore[arg-type]
+    fakes = [np.broadcast_to(np.float32(0), t.dims) for t in tensors]  # type: ignore[arg-type]  # the caller has seen that all shapes are known
     equation = f"{','.join(terms)}->{output}"
     method = (
         "optimal" if optimize in ("optimal", "branch-2", "branch-all") else "greedy"
@@ -259,15 +259,15 @@ def _as_matrix(x: Tensor, axes: list[int], last: bool) -> tuple[Tensor, Any]:
     if order != list(range(rank)):
         x = raw.Transpose(x, np.asarray(order, np.int32))
     if rank == 2 and len(axes) == 1:
-        known = [x.dims[0 if last else 1]]  # type: ignore[index]
+        known = [x.dims[0 if last else 1]]  # type: ignore[index]  # its rank was asked for above
         if None not in known:
             return x, known
-    dims = x.dims
+    dims: Any = x.dims
     count = len(free) if last else len(axes)
-    first, second = dims[:count], dims[count:]  # type: ignore[index]
+    first, second = dims[:count], dims[count:]
     sizes = first if last else second
-    if None not in dims:  # type: ignore[operator]
-        matrix = [math.prod(first), math.prod(second)]  # type: ignore[arg-type]
+    if None not in dims:
+        matrix = [math.prod(first), math.prod(second)]
         return raw.Reshape(x, np.asarray(matrix, np.int32)), list(sizes)
     shape = raw.Shape(x)
     free_sizes = raw.StridedSlice(

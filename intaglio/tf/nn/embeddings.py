@@ -63,7 +63,7 @@ def _where(tables: list[Tensor], ids: Tensor) -> tuple[Any, Any]:
         raise ValueError(
             "embedding_lookup needs the static number of rows of each of several params"
         )
-    n, total = len(tables), sum(heights)  # type: ignore[arg-type]
+    n, total = len(tables), sum(heights)  # type: ignore[arg-type]  # heights are known here
     each, extra = np.asarray(total // n, kind), np.asarray(total % n, kind)
     more = np.asarray(total // n + 1, kind)
     after = raw.Sub(ids, extra)

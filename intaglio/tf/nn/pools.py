@@ -355,7 +355,7 @@ def _dilated(
             "pooling with 'SAME' padding is not implemented for `dilation_rate` > 1. "
             f"Received: padding={padding} and dilation_rate={dilations}"
         )
-    ends = [[0, -size % d] for size, d in zip(x.dims[1:-1], dilations, strict=True)]  # type: ignore[operator]
+    ends = [[0, -size % d] for size, d in zip(x.dims[1:-1], dilations, strict=True)]  # type: ignore[operator]  # sizes are known here
     spread = raw.SpaceToBatchND(x, dilations, ends)
     pooled = function(spread, window, 1, "VALID", layout)
     return raw.BatchToSpaceND(pooled, dilations, ends)
