@@ -158,5 +158,7 @@ raw.expect(
         "audio": "AudioSpectrogram DecodeWav EncodeWav Mfcc",
         "ragged": "RaggedGather RaggedRange RaggedTensorToSparse RaggedTensorToTensor",
         "ragged_filling": "RaggedFillEmptyRows RaggedFillEmptyRowsGrad",
+        "image_decoding": "DecodeAndCropJpeg DecodeBmp DecodeGif DecodeImage DecodeJpeg DecodePng DecodeWebP ExtractJpegShape",
+        "image_encoding": "EncodeJpeg EncodeJpegVariableQuality EncodePng",
     },
 )

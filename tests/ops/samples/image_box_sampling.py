@@ -28,20 +28,20 @@ for change, message in (
     (
         {"bounding_boxes": f32(2, 4)},
         "input boxes must be 3-dimensional [batch, num_boxes, coords]",
-    ),  # fmt: skip
+    ),
     (
         {"bounding_boxes": f32([[[0, 0, 2, 1]]])},
         "All bounding box coordinates must be in [0.0, 1.0]: 2",
-    ),  # fmt: skip
+    ),
     (
         {"min_object_covered": f32.of(-0.1)},
         "Min object covered must be non-negative: -0.1",
-    ),  # fmt: skip
+    ),
     ({"area_range": [0.5, 1.5]}, "Area range must be less then or equal to 1.0"),
     (
         {"aspect_ratio_range": [1.0]},
         "Aspect ratio range field must specify 2 dimensions",
-    ),  # fmt: skip
+    ),
     ({"max_attempts": 0}, "Max attempts must be non-negative: 0"),
 ):
     sample(BOTH[0], **{**GIVEN, **change}, seed=1, error=("InvalidArgumentError", message))  # fmt: skip

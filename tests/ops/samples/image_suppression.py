@@ -57,7 +57,7 @@ for change, message in (
     (
         {"boxes": f32(2, 12, 2, 4)},
         "third dimension of boxes must be either 1 or num classes",
-    ),  # fmt: skip
+    ),
     ({"iou_threshold": f32.of(2)}, "iou_threshold must be in [0, 1]"),
 ):
     sample("CombinedNonMaxSuppression", **{**ALL, **change}, error=("InvalidArgumentError", message))  # fmt: skip
