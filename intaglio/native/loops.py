@@ -47,6 +47,8 @@ def apply(s: Builder, node: Node, inputs: Sequence[Lanes]) -> Lanes:
     grouped = op.sig.group(list(inputs), node.attrs) if op.has_lists else inputs
     known: dict[str, Any] = dict(zip(op.input_names, grouped, strict=True))
     made: Lanes = rule(s=s, **known, **node.attrs)
+    if made is NotImplemented:
+        raise Unsupported(f"{op.name} with these attributes")
     wanted = kind_of(node.outputs[0].dtype.numpy)
     if made.kind != wanted:
         raise Unsupported(f"{op.name} with a result of {wanted.llvm}")

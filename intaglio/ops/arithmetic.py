@@ -423,6 +423,11 @@ class Sign(Unary):
         # The sign of zero is plain zero.
         return np.add(np.sign(x), x.dtype.type(0), dtype=x.dtype)
 
+    def scalar(self, s, x):
+        zero, one = s.const(0, like=x), s.const(1, like=x)
+        positive = s.select(s.gt(x, zero), one, s.add(x, zero))
+        return s.select(s.lt(x, zero), s.neg(one), positive)
+
     def gradient(self, dy) -> Any:
         return raw.ZerosLike(dy)
 
@@ -478,6 +483,10 @@ class InverseGradient(UnaryGradient):
     def kernel(self, y, dy):
         y = np.conjugate(y) if y.dtype.kind == "c" else y
         return np.multiply(np.negative(dy), np.multiply(y, y))
+
+    def scalar(self, s, y, dy):
+        y = s.conj(y)
+        return s.mul(s.neg(dy), s.mul(y, y))
 
     def gradient(self, dz, y, dy) -> Any:
         cy = conjugate(y)

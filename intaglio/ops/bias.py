@@ -73,6 +73,10 @@ class BiasAdd(Op):
     def kernel(self, value, bias, data_format):
         return _add(value, bias, data_format)
 
+    def scalar(self, s, value, bias, data_format):
+        # Only of the last dimension is it what broadcasting does.
+        return NotImplemented if data_format == "NCHW" else s.add(value, bias)
+
     def gradient(self, doutput, data_format) -> Any:
         return doutput, raw.BiasAddGrad(doutput, data_format=data_format)
 

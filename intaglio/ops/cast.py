@@ -69,6 +69,9 @@ class Cast(Op):
             return np.not_equal(x, x.dtype.type(0))
         return x.astype(wanted)
 
+    def scalar(self, s, x, DstT, Truncate):
+        return NotImplemented if Truncate else s.cast(x, DstT.numpy)
+
     def gradient(self, dy, x: Spec) -> Any:
         if x.dtype in DIFFERENTIABLE and dy.dtype in DIFFERENTIABLE:
             return raw.Cast(dy, DstT=x.dtype)

@@ -57,6 +57,9 @@ class SelectV2(Op):
                 f"condition {brackets(condition.shape)}, then {brackets(t.shape)}, and else {brackets(e.shape)} must be broadcastable"
             ) from None
 
+    def scalar(self, s, condition, t, e):
+        return s.select(condition, t, e)
+
     def gradient(self, doutput, condition, t: Spec, e: Spec, output: Spec) -> Any:
         zero = np.zeros((), t.dtype.numpy)
         return (

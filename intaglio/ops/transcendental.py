@@ -67,6 +67,10 @@ class SqrtGrad(AnalyticGradient):
         y = np.conjugate(y) if y.dtype.kind == "c" else y
         return np.true_divide(np.multiply(y.dtype.type(0.5), dy), y)
 
+    def scalar(self, s, y, dy):
+        y = s.conj(y)
+        return s.div(s.mul(s.const(0.5, like=y), dy), y)
+
     def gradient(self, dz, y, dy) -> Any:
         slope = raw.RealDiv(dz, y)
         by_y = raw.Neg(raw.Mul(conjugate(slope), raw.SqrtGrad(y, dy)))
@@ -92,6 +96,10 @@ class RsqrtGrad(AnalyticGradient):
         y = np.conjugate(y) if y.dtype.kind == "c" else y
         cube = np.multiply(np.multiply(y, y), y)
         return np.multiply(np.multiply(dy, y.dtype.type(-0.5)), cube)
+
+    def scalar(self, s, y, dy):
+        y = s.conj(y)
+        return s.mul(s.mul(dy, s.const(-0.5, like=y)), s.mul(s.mul(y, y), y))
 
     def gradient(self, dz, y, dy) -> Any:
         cy = conjugate(y)
@@ -164,6 +172,9 @@ class SigmoidGrad(AnalyticGradient):
 
     def kernel(self, y, dy):
         return np.multiply(np.multiply(dy, np.subtract(y.dtype.type(1), y)), y)
+
+    def scalar(self, s, y, dy):
+        return s.mul(s.mul(dy, s.sub(s.const(1, like=y), y)), y)
 
     def gradient(self, dz, y, dy) -> Any:
         cy, cdy = conjugate(y), conjugate(dy)
@@ -306,6 +317,9 @@ class TanhGrad(AnalyticGradient):
 
     def kernel(self, y, dy):
         return np.multiply(dy, np.subtract(y.dtype.type(1), np.multiply(y, y)))
+
+    def scalar(self, s, y, dy):
+        return s.mul(dy, s.sub(s.const(1, like=y), s.mul(y, y)))
 
     def gradient(self, dz, y, dy) -> Any:
         cy = conjugate(y)
