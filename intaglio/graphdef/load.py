@@ -198,8 +198,15 @@ class _Reader:
         _check_inputs(op, proto, inputs, attrs)
         recorder: Any = door.level()
         control = [self._control(i, proto.name) for i in proto.input if i[:1] == "^"]
-        with recorder.after(None), recorder.after(control):
-            outputs = door.carry_out(op, inputs, attrs, f"{self.prefix}{proto.name}/")
+        try:
+            with recorder.after(None), recorder.after(control):
+                label = f"{self.prefix}{proto.name}/"
+                outputs = door.carry_out(op, inputs, attrs, label)
+        except (ArithmeticError, AttributeError, LookupError, TypeError) as e:
+            # Attributes that no well-formed node has: inference did not reckon with them.
+            raise MalformedError(
+                f"node '{proto.name}' ({op.name}) contradicts itself: {type(e).__name__}: {e}"
+            ) from e
         self.nodes[proto.name] = recorder.graph.nodes[-1]
         self._name_outputs(op, proto.name, outputs, attrs)
 
@@ -275,7 +282,7 @@ def _check_inputs(
         )
     types: dict[str, Any] = {}
     at = 0
-    for arg in op.sig.inputs:
+    for arg, (_, _, allowed) in zip(op.sig.inputs, op.slots, strict=True):
         n = _width(arg, attrs)
         for i, value in enumerate(inputs[at : at + n]):
             want = attrs[arg.types][i] if arg.types else arg.dtype
@@ -285,6 +292,10 @@ def _check_inputs(
                 raise MalformedError(
                     f"node '{proto.name}' ({op.name}): input '{arg.name}' is {value.dtype.name}, "
                     f"not {want.name}"
+                )
+            if allowed is not None and value.dtype not in allowed:
+                raise MalformedError(
+                    f"node '{proto.name}' ({op.name}): input '{arg.name}' may not be {value.dtype.name}"
                 )
         at += n
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -175,6 +177,120 @@ def test_mutated_bytes_never_crash(changes: list[tuple[int, int]], end: int) -> 
         # Refused with words, or read: anything else fails the test.
         with tf.Graph().as_default(), contextlib.suppress(ValueError, TypeError):
             load.import_graph_def(candidate, name="")
+
+
+@tf.function
+def every_kind(x, n):
+    """A function whose graph has loops, branches, constants of several types and strings."""
+    i = tf.constant(0)
+    while i < n:
+        x = tf.nn.relu(tf.matmul(x, tf.constant([[1.0, 2.0], [3.0, 4.0]])))
+        i += 1
+    y = tf.cond(n > 3, lambda: tf.reduce_sum(x, 0), lambda: x[0])
+    return tf.strings.join([tf.as_string(y), "a"]), tf.cast(x, tf.float64)
+
+
+WHOLE = (
+    every_kind.get_concrete_function(
+        tf.TensorSpec([None, 2]), tf.TensorSpec([], tf.int32)
+    )
+    .graph.as_graph_def()
+    .SerializeToString()
+)
+TYPES = [1, 2, 3, 4, 6, 7, 8, 9, 10, 14, 18, 20, 21, 0, 999, -1]
+NUMBERS = [-1, 0, 5, 1 << 62, -(1 << 63)]
+
+
+def mutate(proto: Any, random: Random) -> None:
+    """Changes one thing in a GraphDef: an input, attribute, op, name, constant or result."""
+    nodes = [*proto.node, *(n for f in proto.library.function for n in f.node_def)]
+    node, other = random.choice(nodes), random.choice(nodes)
+    keys = sorted(node.attr)
+    attr = node.attr[random.choice(keys)] if keys else None
+    kind = random.randrange(8)
+    if kind == 0 and node.input:
+        names = [
+            other.name,
+            f"^{other.name}",
+            f"{other.name}:1",
+            f"{other.name}:z:0",
+            "",
+        ]
+        node.input[random.randrange(len(node.input))] = random.choice(
+            [*names, "x:" + "9" * 20]
+        )
+    elif kind == 1 and attr is not None:
+        attr.type = random.choice(TYPES)
+    elif kind == 2 and attr is not None and other.attr:
+        attr.CopyFrom(other.attr[random.choice(sorted(other.attr))])
+    elif kind == 3 and keys:
+        del node.attr[random.choice(keys)]
+    elif kind == 4:
+        node.op = other.op
+    elif kind == 5:
+        node.name = random.choice([other.name, "", "^x", "a:0", "x" * 1000, "_"])
+    elif kind == 6 and attr is not None:
+        distort(attr, random)
+    elif kind == 7 and proto.library.function:
+        function = random.choice(list(proto.library.function))
+        if function.ret:
+            key = random.choice(sorted(function.ret))
+            function.ret[key] = random.choice(["nope", "a:b:c:d", ":", "x:0"])
+
+
+def distort(attr: Any, random: Random) -> None:
+    """Gives an attribute a value that it should not have."""
+    if attr.HasField("tensor"):
+        tensor = attr.tensor
+        tensor.dtype = random.choice([tensor.dtype, *TYPES])
+        tensor.tensor_shape.dim.add(size=random.choice(NUMBERS))
+        tensor.tensor_content = bytes(random.randrange(20))
+    else:
+        random.choice([
+            lambda: setattr(attr, "i", random.choice(NUMBERS)),
+            lambda: setattr(attr, "f", float("nan")),
+            lambda: setattr(attr, "b", True),
+            lambda: setattr(attr, "s", b"\xff\xfe"),
+            lambda: attr.list.i.append(-7),
+            attr.list.SetInParent,
+            lambda: attr.shape.dim.add(size=-3),
+            lambda: setattr(attr.func, "name", "nowhere"),
+        ])()  # fmt: skip
+
+
+@given(st.randoms(use_true_random=False), st.integers(1, 4))
+@settings(max_examples=300, deadline=2000)
+def test_mutated_messages_are_read_or_refused_with_words(
+    random: Random, n: int
+) -> None:
+    proto = messages.GraphDef.FromString(WHOLE)
+    for _ in range(n):
+        mutate(proto, random)
+    with tf.Graph().as_default():
+        try:
+            load.import_graph_def(proto, name="")
+        except (ValueError, tf.errors.OpError) as e:
+            assert str(e)
+
+
+@pytest.mark.parametrize(
+    ("op", "key", "value", "message"),
+    [
+        ("Sum", "Tidx", 8, "input 'axis' is int32, not complex64"),
+        ("Sum", "keep_dims", None, "keep_dims"),
+        ("MatMul", "T", 7, "float32, not string"),
+    ],
+)
+def test_what_contradicts_is_named(op: str, key: str, value: Any, message: str) -> None:
+    proto = messages.GraphDef.FromString(WHOLE)
+    nodes = [*proto.node, *(n for f in proto.library.function for n in f.node_def)]
+    attr = next(n for n in nodes if n.op == op).attr[key]
+    if value is None:
+        attr.s = b"yes"
+    else:
+        attr.type = value
+    with tf.Graph().as_default(), pytest.raises(MalformedError, match=message):
+        load.import_graph_def(proto, name="")
 
 
 def test_control_inputs_are_kept_whatever_the_inputs_wait_for() -> None:
