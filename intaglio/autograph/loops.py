@@ -201,6 +201,22 @@ def _staged(
     settle(attempt, (body,), get_state, set_state, names, (source or body,))
 
 
+def for_rows(
+    count: Any,
+    row: Callable[[Any], Any],
+    extra_test: Callable[[], Any] | None,
+    body: Callable[[Any], None],
+    get_state: Callable[[], State],
+    set_state: Callable[[State], None],
+    names: Sequence[str],
+    options: dict[str, Any],
+) -> None:
+    """A staged `for` over `row(0)`, `row(1)`, ..., as many as the scalar `count` says."""
+    loop = _Loop(get_state, set_state, names, options)
+    zero, one = convert.to_tensor(0, count.dtype), convert.to_tensor(1, count.dtype)
+    loop.over_range(zero, count, one, extra_test, lambda i: body(row(i)))
+
+
 def python_for(
     sequence: Any,
     extra_test: Callable[[], Any] | None,

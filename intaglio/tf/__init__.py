@@ -3,6 +3,7 @@
 What few programs use is imported when it is first asked for (`LATER`, at the end).
 """
 
+import sys
 from typing import TYPE_CHECKING
 
 # Imported for what they add to the layers below: protocol buffers, the catalogue.
@@ -14,6 +15,7 @@ from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.log import logger as get_logger
 from intaglio.base.shapes import TensorShape
 from intaglio.ir.graph import Node as Operation
+from intaglio.op import dispatch
 from intaglio.op import raw as raw_ops
 from intaglio.op.convert import register as register_tensor_conversion_function
 from intaglio.op.tensor import Tensor
@@ -161,6 +163,15 @@ from intaglio.trace.graph import Graph
 from intaglio.trace.type_spec import type_spec_of as type_spec_from_value
 
 if TYPE_CHECKING:
+    from intaglio.ragged.api import RaggedTensor as RaggedTensor
+    from intaglio.ragged.api import RaggedTensorSpec as RaggedTensorSpec
+    from intaglio.tf import ragged as ragged
+    from intaglio.tf.ragged.filling import (
+        ragged_fill_empty_rows as ragged_fill_empty_rows,
+    )
+    from intaglio.tf.ragged.filling import (
+        ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,
+    )
     from intaglio.data.specs import OptionalSpec as OptionalSpec
     from intaglio.tf import data as data
     from intaglio.tf import graph_util as graph_util
@@ -321,6 +332,11 @@ __all__ += variables.__all__
 # Names that are imported when they are first asked for, and where they are: a module of
 # `intaglio.tf`, or a name in one. Each stands under TYPE_CHECKING as well.
 LATER: dict[str, str] = {
+    "RaggedTensor": "intaglio.ragged.api:RaggedTensor",
+    "RaggedTensorSpec": "intaglio.ragged.api:RaggedTensorSpec",
+    "ragged": "intaglio.tf.ragged",
+    "ragged_fill_empty_rows": "intaglio.tf.ragged.filling:ragged_fill_empty_rows",
+    "ragged_fill_empty_rows_grad": "intaglio.tf.ragged.filling:ragged_fill_empty_rows_grad",
     "OptionalSpec": "intaglio.data.specs:OptionalSpec",
     "data": "intaglio.tf.data",
     "graph_util": "intaglio.tf.graph_util",
@@ -334,3 +350,5 @@ __all__ += [*LATER]
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(__name__, LATER)
+
+dispatch.install_face(sys.modules[__name__])

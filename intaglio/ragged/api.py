@@ -1,0 +1,23 @@
+"""What other packages use of ragged tensors, with all public functions ready for them.
+
+Importing this module registers the functions that stand in for public ones (`handlers`).
+"""
+
+from __future__ import annotations
+
+from intaglio.op import dispatch
+from intaglio.ragged import handlers
+from intaglio.ragged.partition import RowPartition, RowPartitionSpec
+from intaglio.ragged.shape import DynamicRaggedShape
+from intaglio.ragged.spec import RaggedTensorSpec
+from intaglio.ragged.tensor import RaggedTensor
+
+dispatch.when_public(handlers.register)
+
+__all__ = [
+    "DynamicRaggedShape",
+    "RaggedTensor",
+    "RaggedTensorSpec",
+    "RowPartition",
+    "RowPartitionSpec",
+]

@@ -1,0 +1,61 @@
+"""How often integers occur in the rows of ragged tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import dtypes
+from intaglio.base.dtypes import as_dtype
+from intaglio.op import convert, raw
+from intaglio.ragged import checks, core
+from intaglio.ragged.core import Ragged
+from intaglio.trace.scopes import name_scope
+
+
+def bincount(
+    function: Any,
+    arr: Any,
+    weights: Any = None,
+    minlength: Any = None,
+    maxlength: Any = None,
+    dtype: Any = dtypes.int32,
+    name: str | None = None,
+    axis: Any = None,
+    binary_output: bool = False,
+) -> Any:
+    """How often each integer occurs, in all rows together or (`axis=-1`) in each."""
+    if isinstance(weights, Ragged):
+        checks.same_splits(arr.row_splits, weights.row_splits)
+        weights = weights.flat_values
+    if axis in (None, 0):
+        return function(
+            arr.flat_values, weights, minlength, maxlength, dtype, name, None, binary_output
+        )
+    if axis != -1:
+        raise ValueError(
+            f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported."
+        )
+    with name_scope(name or "bincount"):
+        values = arr.flat_values
+        if values.dtype not in dtypes.INDEX:
+            values = raw.Cast(values, DstT=dtypes.int32)
+        given = np.zeros(0, as_dtype(dtype).numpy) if weights is None else weights
+        size = _length(values, minlength, maxlength)
+        splits = core.as_index(arr.row_splits, dtypes.int64)
+        return raw.RaggedBincount(
+            splits, values, size, convert.to_tensor(given), binary_output=binary_output
+        )
+
+
+def _length(values: Any, minlength: Any, maxlength: Any) -> Any:
+    """One more than the largest integer, within the limits."""
+    low = convert.to_tensor([-1], values.dtype)
+    largest = raw.Max(raw.ConcatV2([values, low], 0), np.asarray([0], np.int32))
+    size = raw.AddV2(largest, convert.to_tensor(1, values.dtype))
+    if minlength is not None:
+        size = raw.Maximum(core.as_index(minlength, values.dtype), size)
+    if maxlength is not None:
+        size = raw.Minimum(core.as_index(maxlength, values.dtype), size)
+    return size

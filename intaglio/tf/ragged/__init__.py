@@ -1,0 +1,30 @@
+"""`tf.ragged`: ragged tensors made, masked, stacked and crossed.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/ragged. Most functions of `tf` take
+ragged tensors; what is here is for them alone.
+"""
+
+from intaglio.tf.ragged.crossing import cross, cross_hashed
+from intaglio.tf.ragged.making import (
+    boolean_mask,
+    constant,
+    map_flat_values,
+    range,
+    row_splits_to_segment_ids,
+    segment_ids_to_row_splits,
+    stack,
+    stack_dynamic_partitions,
+)
+
+__all__ = [
+    "boolean_mask",
+    "constant",
+    "cross",
+    "cross_hashed",
+    "map_flat_values",
+    "range",
+    "row_splits_to_segment_ids",
+    "segment_ids_to_row_splits",
+    "stack",
+    "stack_dynamic_partitions",
+]
