@@ -70,6 +70,11 @@ class ConcreteFunction(ConcreteFunctionKind):
         self._dtypes = tuple([v.dtype for v in graph.inputs])
         self._arguments = len(graph.inputs) - len(graph.captures)
         self._pack = _packer(self._type.output)
+        # What took the place of the captures and variables of the trace, if anything did.
+        self._replaced: list[Tensor] | None = None
+        self._variables: tuple[Any, ...] | None = None
+        # Functions that hold the arrays of captures: they are told of others.
+        self.taking_captures: list[Callable[[tuple[Any, ...]], None]] = []
         self.general_calls = 0  # calls by the general way, for `Function`
         self.jit_compile = False
 
@@ -142,17 +147,42 @@ class ConcreteFunction(ConcreteFunctionKind):
     @property
     def captured_inputs(self) -> list[Tensor]:
         """The outer tensors that every call passes along."""
-        return self._graph.external_captures
+        return list(self._captured)
+
+    def set_external_captures(self, captures: Any) -> None:
+        """Calls pass these tensors from now on, in the place of `captured_inputs`, in order.
+
+        Raises ValueError for another number of them.
+        """
+        given = list(captures)
+        if len(given) != len(self._captured):
+            raise ValueError(
+                f"{self._python_name} captures {len(self._captured)} tensors, got {len(given)}."
+            )
+        self._replaced = given
+        self._arrays = None
+        for take in self.taking_captures:
+            take(self.capture_arrays)
+
+    def set_variables(self, variables: Any) -> None:
+        """Names the variables that the function uses: tapes watch these when it is called."""
+        self._variables = tuple(variables)
+
+    @property
+    def _captured(self) -> list[Tensor]:
+        replaced = self._replaced
+        return self._graph.external_captures if replaced is None else replaced
 
     @property
     def variables(self) -> tuple[Any, ...]:
         """The variables that the function uses."""
-        return self._graph.variables
+        own = self._variables
+        return self._graph.variables if own is None else own
 
     @property
     def trainable_variables(self) -> tuple[Any, ...]:
         """The trainable among `variables`."""
-        return self._graph.trainable_variables
+        return tuple([v for v in self.variables if v.trainable])
 
     @property
     def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -278,9 +308,9 @@ class ConcreteFunction(ConcreteFunctionKind):
         level = door.level()
         if level.eager and not level.watchers:
             return self._run_now(tensors)
-        for variable in self._graph.variables:
+        for variable in self.variables:
             _accessed(level, variable)
-        inputs = [*tensors, *self._graph.external_captures]
+        inputs = [*tensors, *self._captured]
         return self.carry_out(inputs)
 
     def carry_out(self, inputs: list[Tensor]) -> Sequence[Tensor]:
@@ -333,7 +363,7 @@ class ConcreteFunction(ConcreteFunctionKind):
         """The values of what is captured. Raises TypeError for tensors of a finished graph."""
         arrays = self._arrays
         if arrays is None:
-            captured = self._graph.external_captures
+            captured = self._captured
             symbolic = [t for t in captured if not isinstance(t, EagerTensor)]
             if symbolic:
                 raise leaked(symbolic[0])

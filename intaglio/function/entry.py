@@ -186,8 +186,11 @@ def _compiled(
     space["run"] = concrete.settle()
     space["fail"] = concrete.fail
     arrays = list(guards.arrays)
-    for array in concrete.capture_arrays:
-        arrays.append(guards.name(array, "c"))
+    captures = [guards.name(array, "c") for array in concrete.capture_arrays]
+    arrays += captures
+    concrete.taking_captures.append(
+        lambda others: space.update(zip(captures, others, strict=True))
+    )
     form = f" if len(args) != {positional} or " + (
         f"len(kwargs) != {len(keywords)}" if keywords else "kwargs"
     )

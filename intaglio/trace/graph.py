@@ -19,7 +19,7 @@ from intaglio.base.shapes import Dims
 from intaglio.ir import walk
 from intaglio.ir.builder import GraphBuilder
 from intaglio.ir.graph import Graph as FrozenGraph
-from intaglio.ir.graph import Node, SymbolicTensor
+from intaglio.ir.graph import Node, SymbolicTensor, exporter
 from intaglio.ir.leaks import leaked
 from intaglio.op import door, raw
 from intaglio.op.spec import Spec
@@ -134,6 +134,21 @@ class Graph(GraphBuilder):
     def name_scope(self, name: str | None) -> Any:
         """Names of the block's operations begin with `name/`."""
         return self._recorder.scoped(name)
+
+    @contextmanager
+    def container(self, container_name: str) -> Generator[str]:
+        """Resources of the block belong to a container. There is one process and no container."""
+        yield container_name
+
+    def switch_to_thread_local(self) -> None:
+        """Gives every thread scopes of its own from now on. They are so from the beginning."""
+
+    def op_def_for_type(self, type: str) -> Any:
+        """The declaration of an op type as an OpDef message. Raises KeyError if there is none."""
+        op = raw.find(type)
+        if op is None:
+            raise KeyError(f"Op type not registered '{type}'")
+        return exporter().op_def(op)
 
     def control_dependencies(self, control_inputs: Any) -> Any:
         """Operations of the block run after `control_inputs`."""

@@ -179,3 +179,30 @@ def test_arguments_are_not_kept_alive():
     del t
     gc.collect()
     assert ref() is None
+
+
+def test_other_tensors_can_take_the_place_of_captures():
+    """As TensorFlow 2.21 does; a wrong number it refuses at the next call."""
+    v, w = tf.Variable(3.0), tf.Variable(5.0)
+    multiply = tf.function(lambda x: x * v)
+    two = tf.constant(2.0)
+    concrete = multiply.get_concrete_function(two)
+    assert [float(multiply(two)) for _ in range(4)] == [6.0] * 4
+    concrete.set_external_captures([w.handle])
+    assert concrete.captured_inputs[0] is w.handle
+    assert float(concrete(two)) == 10.0
+    assert [float(multiply(two)) for _ in range(3)] == [10.0] * 3
+    assert concrete.variables[0] is v
+    concrete.set_variables([w])
+    assert concrete.variables[0] is w
+    with tf.GradientTape() as tape:
+        y = concrete(two)
+    assert float(tape.gradient(y, w)) == 2.0
+
+    @tf.function
+    def outer(x):
+        return concrete(x)
+
+    assert [float(outer(two)) for _ in range(3)] == [10.0] * 3
+    with pytest.raises(ValueError, match="captures 1 tensors, got 0"):
+        concrete.set_external_captures([])

@@ -192,3 +192,14 @@ def test_functions_as_messages():
         "identity": "Identity:output:0",
         "identity_1": "Identity_1:output:0",
     }
+
+
+def test_what_is_there_for_one_process_and_thread() -> None:
+    graph = tf.Graph()
+    with graph.as_default(), graph.container("box") as name:
+        a = tf.constant(1.0)
+    assert name == "box" and a.graph is graph
+    assert graph.switch_to_thread_local() is None
+    assert graph.op_def_for_type("AddV2").name == "AddV2"
+    with pytest.raises(KeyError, match="not registered 'Nope'"):
+        graph.op_def_for_type("Nope")
