@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import functools
+import inspect
 import threading
 import weakref
 from types import CellType, CodeType, FunctionType
@@ -17,14 +18,14 @@ from intaglio.autograph.names import Namer, all_names
 from intaglio.autograph.places import note_given
 from intaglio.autograph.statements import OPTIONS, FunctionConverter, is_generator
 
+ACCESSORS = ("get_state", "set_state")
 GENERATED = (
+    *ACCESSORS,
     "if_body",
     "else_body",
     "loop_body",
     "loop_test",
     "extra_test",
-    "get_state",
-    "set_state",
     "raising",
     "asserting",
 )
@@ -164,16 +165,28 @@ def _find_code(code: CodeType, name: str) -> CodeType:
 
 
 def _renamed(code: CodeType, name: str, qualified: str) -> CodeType:
-    """The code under the user's names, so that tracebacks read as the user wrote it."""
-    constants = tuple(
-        [
-            _renamed(c, name, qualified)
-            if isinstance(c, CodeType) and c.co_name.rstrip("_0123456789") in GENERATED
-            else c
-            for c in code.co_consts
-        ]
-    )
-    return code.replace(co_name=name, co_qualname=qualified, co_consts=constants)
+    """The code under the user's names, so that tracebacks read as the user wrote it.
+
+    What reads and writes the state is said to be of this package: debuggers do not stop
+    there, and tracebacks do not show it.
+    """
+    is_class = not inspect.CO_OPTIMIZED & code.co_flags
+    inside = f"{qualified}." if is_class else f"{qualified}.<locals>."
+    constants: list[Any] = []
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            kind = constant.co_name.rstrip("_0123456789")
+            if kind in GENERATED:
+                constant = _renamed(constant, name, qualified)
+            else:
+                own = constant.co_name
+                constant = _renamed(constant, own, f"{inside}{own}")
+            if kind in ACCESSORS:
+                constant = constant.replace(co_filename="<intaglio state>")
+        elif is_class and constant == code.co_qualname:
+            constant = qualified  # the class takes its name from here
+        constants.append(constant)
+    return code.replace(co_name=name, co_qualname=qualified, co_consts=tuple(constants))
 
 
 class _Mangler(ast.NodeTransformer):

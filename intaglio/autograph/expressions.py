@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from intaglio.autograph.names import begin_at
+
 # Methods that change a list.
 MUTATORS = frozenset({"append", "extend", "insert", "pop", "clear"})
 # Methods that give a new value and leave the old one as it is, in graphs.
@@ -33,7 +35,7 @@ def located(node: Any, at: ast.AST) -> Any:
             and hasattr(part, "_attributes")
             and part._attributes
         ):
-            ast.copy_location(part, at)
+            begin_at(part, at)
     return node
 
 

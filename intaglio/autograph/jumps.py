@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from intaglio.autograph.names import Namer
+from intaglio.autograph.names import Namer, begin_at
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _LOOPS = (ast.While, ast.For)
@@ -16,7 +16,7 @@ def statements_of(text: str, at: ast.AST) -> list[ast.stmt]:
     body = ast.parse(text).body
     for statement in body:
         for node in ast.walk(statement):
-            ast.copy_location(node, at)
+            begin_at(node, at)
     return body
 
 
@@ -57,9 +57,11 @@ def guarded(statements: list[ast.stmt], flag: str) -> list[ast.stmt]:
     for i, statement in enumerate(statements[:-1]):
         if _may_set(statement, flag):
             rest = guarded(statements[i + 1 :], flag)
-            test = statements_of(f"not {flag}", rest[0])[0].value  # type: ignore[attr-defined]
+            # On the line that has just run: a debugger does not stop for it.
+            test = statements_of(f"not {flag}", statement)[0].value  # type: ignore[attr-defined]
             guard = ast.If(test, rest, [])
-            return [*statements[: i + 1], ast.copy_location(guard, rest[0])]
+            begin_at(guard, statement)
+            return [*statements[: i + 1], guard]
     return statements
 
 

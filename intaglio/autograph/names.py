@@ -72,3 +72,15 @@ def owner(name: str) -> str:
         if ch in ".[":
             return name[:i]
     return name
+
+
+def begin_at(new: ast.AST, old: ast.AST) -> None:
+    """Puts a node on the line where another begins.
+
+    Not over all of its lines: Python takes a method call to be on the last line of its
+    attribute, and a debugger would stop there.
+    """
+    ast.copy_location(new, old)
+    end = getattr(old, "end_lineno", None)
+    if end is not None and end != old.lineno:  # type: ignore[attr-defined]
+        new.end_lineno, new.end_col_offset = old.lineno, old.col_offset  # type: ignore[attr-defined]

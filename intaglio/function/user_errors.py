@@ -143,26 +143,31 @@ def user_frames(entries: list[TracebackType], converted: bool) -> list[str]:
     """The user's frames among the entries of a traceback, outermost first, as text.
 
     Converted functions are marked `*`, and Python functions that converted ones called
-    `**`. The functions that conversion makes of branches and loop bodies are not shown.
+    `**`. The functions that conversion makes of branches and loop bodies are not shown:
+    their line is the line of the function they are part of.
     """
     found: list[str] = []
     root: CodeType | None = None  # the converted function that the frames are in
-    called = converted
+    called, caller = converted, ""
     for trace in entries:
         code = trace.tb_frame.f_code
         if origins.is_ours(code):
-            if code.co_filename == _POLYMORPHIC:
+            caller = code.co_filename
+            if caller == _POLYMORPHIC:
                 root, called = None, False
-        elif not (_is_converted(code) and _is_part_of(code, root)):
-            root = code if _is_converted(code) else None
-            mark = "  *" if root else "  **" if called and converted else ""
-            called = root is not None
-            frame = origins.Frame(code.co_filename, trace.tb_lineno, code.co_name)
-            found.append(f"    {frame}{mark}\n        {frame.source}")
+            continue
+        part = caller not in ("", _CALLS) and _is_part_of(code, root)
+        root = root if part else code if _is_converted(code) else None
+        mark = "  *" if root else "  **" if called and converted else ""
+        called, caller = root is not None, ""
+        name = root.co_name if root else code.co_name
+        frame = origins.Frame(code.co_filename, trace.tb_lineno, name)
+        found[len(found) - part :] = [f"    {frame}{mark}\n        {frame.source}"]
     return found
 
 
 _POLYMORPHIC = origins.PACKAGE + os.path.join("function", "polymorphic.py")
+_CALLS = origins.PACKAGE + os.path.join("autograph", "calls.py")
 
 
 def _is_converted(code: CodeType) -> bool:
@@ -171,13 +176,11 @@ def _is_converted(code: CodeType) -> bool:
 
 
 def _is_part_of(code: CodeType, root: CodeType | None) -> bool:
-    """True for a branch or loop body of the converted function, False for a call of it."""
-    return (
-        root is not None
-        and code is not root
-        and code.co_filename == root.co_filename
-        and code.co_qualname.startswith(root.co_qualname)
-    )
+    """True for a branch, body or operand that conversion made a function of."""
+    if root is None or code is root or code.co_filename != root.co_filename:
+        return False
+    operand = f"{root.co_qualname}.<locals>.<lambda>"
+    return _is_converted(code) and code.co_qualname in (root.co_qualname, operand)
 
 
 def without_our_frames(error: Exception) -> Exception:
