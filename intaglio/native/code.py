@@ -113,6 +113,16 @@ class Code:
         with self.carrying(start, stop, step) as state:
             yield state.index
 
+    @contextmanager
+    def when(self, condition: str) -> Generator[None]:
+        """What is done only if a condition holds."""
+        yes, after = self.new_label("when"), self.new_label("after")
+        self.do(f"br i1 {condition}, label %{yes}, label %{after}")
+        self.label(yes)
+        yield
+        self.do(f"br label %{after}")
+        self.label(after)
+
     def load(self, kind: str, pointer: str, align: int) -> str:
         """What is stored at a pointer."""
         return self.let(f"load {kind}, ptr {pointer}, align {align}")

@@ -77,6 +77,14 @@ _new_function.restype = ctypes.py_object
 _new_function.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
 
 
+def numbers(code: Code, names: Sequence[str]) -> dict[str, str]:
+    """Reads in a kernel the numbers that it is told, by their names."""
+    return {
+        name: code.load("i64", code.at("i64", "%dims", str(i)), 8)
+        for i, name in enumerate(names)
+    }
+
+
 def write(kernel: str, inputs: int, outputs: int) -> Code:
     """Writes `kernel_entry`: arguments are the input arrays, then the output arrays.
 
@@ -99,10 +107,10 @@ def write(kernel: str, inputs: int, outputs: int) -> Code:
         data = code.load("ptr", code.at("i8", given, str(DATA)), 8)
         table, place = (ins, i) if i < inputs else (outs, i - inputs)
         code.do(f"store ptr {data}, ptr {code.at('ptr', table, str(place))}, align 8")
-    dims = code.at("i8", "%self", str(BYTES))
-    count = code.load("i64", dims, 8)
+    held = code.at("i8", "%self", str(BYTES))
+    count = code.load("i64", held, 8)
     code.do(
-        f"call void @{kernel}(ptr {ins}, ptr {outs}, ptr {dims}, i64 0, i64 {count})"
+        f"call void @{kernel}(ptr {ins}, ptr {outs}, ptr {held}, i64 0, i64 {count})"
     )
     _return(code, None)
     return code
@@ -203,3 +211,18 @@ class Entry:
             ctypes.addressof(self._definition), held, None
         )
         return made
+
+
+def filling(
+    kernel: Callable[..., Any], shape: tuple[int, ...]
+) -> Callable[[Any, Any], Any]:
+    """A function of two arrays that makes a float32 array of this shape and lets a kernel fill it."""
+    empty, in_order = np.empty, np.ascontiguousarray
+
+    def run(x: Any, y: Any) -> Any:
+        result = empty(shape, np.float32)
+        if kernel(x, y, result) is NotImplemented:
+            kernel(in_order(x), in_order(y), result)
+        return result
+
+    return run

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 from intaglio import tf
-from intaglio.native import pipeline
+from intaglio.native import kernels
 
 
 def test_a_compiled_function_gives_what_the_eager_one_gives():
@@ -25,8 +25,8 @@ def test_a_compiled_function_gives_what_the_eager_one_gives():
 
 def test_the_first_call_is_compiled_already(monkeypatch):
     made = []
-    whole = pipeline.FusedKernel
-    monkeypatch.setattr(pipeline, "FusedKernel", lambda g: made.append(g) or whole(g))
+    whole = kernels.FusedKernel
+    monkeypatch.setattr(kernels, "FusedKernel", lambda g: made.append(g) or whole(g))
     tf.function(lambda x: tf.exp(x) * 2.0, jit_compile=True)(tf.ones([3]))
     assert len(made) == 1
 

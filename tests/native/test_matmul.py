@@ -10,15 +10,14 @@ from hypothesis import strategies as st
 from intaglio import tf
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.native import matmul
-from intaglio.native.matmul import BLOCK, PACKED_FROM, ROWS, MatMulKernel
-
-
-def refused(a, b):
-    raise AssertionError("this should have been native")
+from intaglio.native.matmul import BLOCK, PACKED_FROM
+from intaglio.native.tiles import ROWS
 
 
 def product(a, b, transposed=False):
-    return MatMulKernel(refused, transposed)(a, b)
+    run = matmul.product(a.shape, b.shape, transposed)
+    assert run is not None
+    return run(a, b)
 
 
 def check(rows, inner, columns, transposed=False):
@@ -70,17 +69,16 @@ def test_a_nan_stays_in_its_row_and_an_infinity_too():
     assert np.isfinite(np.delete(got, [3, 5], axis=0)).all()
 
 
-def test_what_it_does_not_do_is_done_by_numpy():
-    kernel = MatMulKernel(np.matmul, False)
-    a = np.ones((4, 6), np.float32)
-    np.testing.assert_array_equal(kernel(a[:, ::2], a[:3].copy()), np.full((4, 6), 3.0))
-    assert kernel(np.ones((0, 3), np.float32), np.ones((3, 2), np.float32)).shape == (
-        0,
-        2,
-    )
-    assert kernel(
-        np.ones((2, 3, 4), np.float32), np.ones((4, 2), np.float32)
-    ).shape == (2, 3, 2)
+def test_matrices_that_are_not_in_order_are_copied():
+    a = np.arange(24, dtype=np.float32).reshape(4, 6)
+    b = np.ones((3, 6), np.float32)
+    np.testing.assert_array_equal(product(a[:, ::2], b), a[:, ::2] @ b)
+
+
+def test_what_is_left_to_numpy():
+    assert matmul.product((0, 3), (3, 2)) is None
+    assert matmul.product((2, 3), (4, 2)) is None
+    assert matmul.product((2000, 2000), (2000, 2000)) is None
 
 
 def test_in_a_compiled_function():

@@ -1,0 +1,302 @@
+"""Convolutions of images in machine code, without a copy of the windows.
+
+With channels last, the pixels under a row of a filter follow each other in memory: a row of
+the result is a product of matrices whose left one begins anew at each pixel and takes a
+segment from each row of the image. Padded rows are made in cache, some at a time.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from intaglio.native import entry, llvm
+from intaglio.native.code import Code, module
+from intaglio.native.lanes import FLOAT
+from intaglio.native.pool import pool
+from intaglio.native.tiles import Left, Right, Tiles
+
+# Bytes of the padded rows that a thread makes at a time.
+STRIPE = 1 << 18
+# What the kernels are told. `parts` is the range that threads share: bands of rows of the
+# result, or rows of a filter's gradient.
+DIMS = (
+    "parts", "images", "height", "width", "channels", "out_height", "out_width", "filters",
+    "window_height", "window_width", "stride_y", "stride_x", "top", "left", "padded_width",
+    "band", "bands",
+)  # fmt: skip
+
+
+class Geometry(NamedTuple):
+    """A convolution of channels-last images: shapes, strides and what is padded before."""
+
+    images: int
+    height: int
+    width: int
+    channels: int
+    out_height: int
+    out_width: int
+    filters: int
+    window_height: int
+    window_width: int
+    stride_y: int
+    stride_x: int
+    top: int
+    left: int
+
+    @property
+    def padded_width(self) -> int:
+        """The columns of a padded row that the result needs."""
+        return (self.out_width - 1) * self.stride_x + self.window_width
+
+    @property
+    def band(self) -> int:
+        """The rows of the result for which padded rows are made at a time; 0: none fit."""
+        row = self.padded_width * self.channels * 4
+        rows = STRIPE // max(row, 1) - self.window_height
+        return max(0, min(rows // self.stride_y + 1, 16, self.out_height))
+
+
+class _Writer:
+    """Writes the kernels of convolutions and of their gradients by the filters."""
+
+    def __init__(self) -> None:
+        self.tiles = Tiles(FLOAT)
+        self.kind = self.tiles.kind.llvm
+
+    def stripe(self) -> Code:
+        """Makes `count` padded rows of an image, from row `first` on, which may be outside."""
+        code = Code(
+            "stripe",
+            ["ptr %image", "ptr %to", "i64 %first", "i64 %count", "ptr %dims"],
+            "internal fastcc void",
+        )
+        given = entry.numbers(code, DIMS)
+        channels = given["channels"]
+        pitch = code.integer("mul", given["padded_width"], channels)
+        before = code.integer("mul", given["left"], channels)
+        room = code.integer("sub", given["padded_width"], given["left"])
+        copied = code.integer("mul", code.least(given["width"], room), channels)
+        end = code.integer("add", before, copied)
+        after = code.integer("sub", pitch, end)
+        with code.loop("0", "%count") as index:
+            row = code.integer("add", "%first", index)
+            target = self.tiles.step(code, "%to", index, pitch)
+            # Compared as unsigned numbers, rows above the image are too large.
+            inside = code.integer("icmp ult", row, given["height"])
+            outside = code.let(f"xor i1 {inside}, true")
+            with code.when(outside):
+                self._clear(code, target, pitch)
+            with code.when(inside):
+                self._clear(code, target, before)
+                line = code.integer("mul", given["width"], channels)
+                source = self.tiles.step(code, "%image", row, line)
+                self._copy(code, code.at(self.kind, target, before), source, copied)
+                self._clear(code, code.at(self.kind, target, end), after)
+        code.do("ret void")
+        return code
+
+    def _clear(self, code: Code, place: str, count: str) -> None:
+        size = code.integer("mul", count, 4)
+        code.call("void", "llvm.memset.p0.i64", ("ptr", place), ("i8", "0"), ("i64", size), ("i1", "false"))  # fmt: skip
+
+    def _copy(self, code: Code, place: str, source: str, count: str) -> None:
+        size = code.integer("mul", count, 4)
+        code.call("void", "llvm.memcpy.p0.p0.i64", ("ptr", place), ("ptr", source), ("i64", size), ("i1", "false"))  # fmt: skip
+
+    def forward(self, name: str) -> Code:
+        """Bands of rows of the result, counted through all images."""
+        code = Code(name, entry.KERNEL)
+        given = entry.numbers(code, DIMS)
+        held = code.let(f"alloca [{STRIPE // 4} x {self.kind}], align 64")
+        images, filters = (
+            code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
+        )
+        out = code.load("ptr", "%outs", 8)
+        image_size = self._size(code, given, "height", "width", "channels")
+        out_size = self._size(code, given, "out_height", "out_width", "filters")
+        with code.loop("%from", "%to") as part:
+            number = code.integer("sdiv", part, given["bands"])
+            band = code.integer("srem", part, given["bands"])
+            image = self.tiles.step(code, images, number, image_size)
+            result = self.tiles.step(code, out, number, out_size)
+            y = code.integer("mul", band, given["band"])
+            rows = code.least(
+                given["band"], code.integer("sub", given["out_height"], y)
+            )
+            first = code.integer(
+                "sub", code.integer("mul", y, given["stride_y"]), given["top"]
+            )
+            last = code.integer("mul", code.integer("sub", rows, 1), given["stride_y"])
+            count = code.integer("add", last, given["window_height"])
+            code.do(
+                f"call fastcc void @stripe(ptr {image}, ptr {held}, i64 {first}, i64 {count}, ptr %dims)"
+            )
+            with code.loop("0", rows) as row:
+                at = code.integer("add", y, row)
+                line = self._size(code, given, "out_width", "filters")
+                target = self.tiles.step(code, result, at, line)
+                self._row(code, given, held, row, filters, target)
+        code.do("ret void")
+        return code
+
+    def _size(self, code: Code, given: dict[str, str], *names: str) -> str:
+        size = "1"
+        for name in names:
+            size = code.integer("mul", size, given[name])
+        return size
+
+    def _row(
+        self, code: Code, given: dict[str, str], held: str, row: str, filters: str, out: str
+    ) -> None:  # fmt: skip
+        """One row of the result from the padded rows."""
+        pitch = self._size(code, given, "padded_width", "channels")
+        top = self.tiles.step(code, held, code.integer("mul", row, given["stride_y"]), pitch)  # fmt: skip
+        pixel = self._size(code, given, "stride_x", "channels")
+        depth = self._size(code, given, "window_width", "channels")
+        left = Left(top, pixel, "1", pitch)
+        columns = given["filters"]
+        with code.loop("0", columns, self.tiles.width) as j:
+            width = code.least(self.tiles.width, code.integer("sub", columns, j))
+            right = Right(code.at(self.kind, filters, j), columns)
+            target = Right(code.at(self.kind, out, j), columns)
+            sizes = (width, depth, given["window_height"])
+            across = ("0", given["out_width"])
+            self.tiles.product(code, across, left, right, target, sizes, "true")
+
+    def by_filters(self, name: str) -> Code:
+        """Rows of the gradient by the filters: sums over all images, in their order.
+
+        A row is a pixel and channel of the window. The padded image is the left matrix,
+        transposed; its segments are the rows of the result's gradient.
+        """
+        code = Code(name, entry.KERNEL)
+        given = entry.numbers(code, DIMS)
+        held = code.let(f"alloca [{STRIPE // 4} x {self.kind}], align 64")
+        images, gradients = (
+            code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
+        )
+        out = code.load("ptr", "%outs", 8)
+        image_size = self._size(code, given, "height", "width", "channels")
+        size = self._size(code, given, "out_height", "out_width", "filters")
+        above = code.integer("sub", 0, given["top"])
+        last = code.integer("mul", code.integer("sub", given["out_height"], 1), given["stride_y"])  # fmt: skip
+        count = code.integer("add", last, given["window_height"])
+        with code.loop("0", given["images"]) as number:
+            first = code.integer("icmp eq", number, 0)
+            image = self.tiles.step(code, images, number, image_size)
+            gradient = self.tiles.step(code, gradients, number, size)
+            code.do(
+                f"call fastcc void @stripe(ptr {image}, ptr {held}, i64 {above}, i64 {count}, ptr %dims)"
+            )
+            self._window_rows(code, given, held, gradient, out, first)
+        code.do("ret void")
+        return code
+
+    def _window_rows(
+        self, code: Code, given: dict[str, str], held: str, gradient: str, out: str, first: str
+    ) -> None:  # fmt: skip
+        """What one image adds to the rows from `from` to `to` of the filters' gradient."""
+        pitch = self._size(code, given, "padded_width", "channels")
+        depth = self._size(code, given, "window_width", "channels")
+        down = code.integer("mul", given["stride_y"], pitch)
+        across = self._size(code, given, "stride_x", "channels")
+        columns = given["filters"]
+        with code.loop("0", given["window_height"]) as y:
+            before = code.integer("mul", y, depth)
+            # The part of this thread's range that lies in this row of the window.
+            start = code.integer("sub", "%from", before)
+            low = code.integer("icmp slt", start, 0)
+            start = code.let(f"select i1 {low}, i64 0, i64 {start}")
+            stop = code.least(depth, code.integer("sub", "%to", before))
+            left = Left(self.tiles.step(code, held, y, pitch), "1", across, down)
+            target = self.tiles.step(code, out, before, columns)
+            with code.loop("0", columns, self.tiles.width) as j:
+                width = code.least(self.tiles.width, code.integer("sub", columns, j))
+                right = Right(code.at(self.kind, gradient, j), columns)
+                place = Right(code.at(self.kind, target, j), columns)
+                sizes = (width, given["out_width"], given["out_height"])
+                self.tiles.product(
+                    code, (start, stop), left, right, place, sizes, first
+                )
+
+
+_lock = threading.Lock()
+_entries: dict[str, entry.Entry] = {}
+
+
+def _entry(name: str) -> entry.Entry:
+    """The compiled kernels, `forward` or `by_filters`, on all threads."""
+    with _lock:
+        if not _entries:
+            writer = _Writer()
+            functions = [*writer.tiles.functions(), writer.stripe()]
+            for kernel, write in (("forward", writer.forward), ("by_filters", writer.by_filters)):  # fmt: skip
+                unit = 1 if kernel == "forward" else 6
+                functions += [
+                    write(kernel),
+                    entry.write_part(kernel, unit),
+                    entry.write_shared(kernel, unit, pool()),
+                    entry.write(f"{kernel}_shared", 2, 1),
+                ]
+            made = llvm.Module(writer.tiles.table() + module(functions))
+            for kernel in ("forward", "by_filters"):
+                address = made.address(f"{kernel}_shared_entry")
+                _entries[kernel] = entry.Entry(address, made)
+    return _entries[name]
+
+
+def _numbers(parts: int, g: Geometry, band: int) -> list[int]:
+    bands = -(-g.out_height // max(band, 1))
+    return [parts, *g, g.padded_width, band, bands]
+
+
+def forward(g: Geometry) -> Callable[[Any, Any], Any] | None:
+    """The convolution: (images, filters) to the result. None where the images are too wide."""
+    if not entry.AVAILABLE or not g.band or min(g[:9]) < 1:
+        return None
+    bands = g.images * -(-g.out_height // g.band)
+    kernel = _entry("forward").for_dims(_numbers(bands, g, g.band))
+    shape = (g.images, g.out_height, g.out_width, g.filters)
+    return entry.filling(kernel, shape)
+
+
+def by_filters(g: Geometry) -> Callable[[Any, Any], Any] | None:
+    """The gradient by the filters: (images, gradients) to it. None where images are too large."""
+    rows = (g.out_height - 1) * g.stride_y + g.window_height
+    if rows * g.padded_width * g.channels * 4 > STRIPE or min(g[:9]) < 1:
+        return None
+    if not entry.AVAILABLE:
+        return None
+    parts = g.window_height * g.window_width * g.channels
+    kernel = _entry("by_filters").for_dims(_numbers(parts, g, g.out_height))
+    shape = (g.window_height, g.window_width, g.channels, g.filters)
+    return entry.filling(kernel, shape)
+
+
+def by_images(g: Geometry) -> Callable[[Any, Any], Any] | None:
+    """The gradient by the images: (filters, gradients) to it; None for strides.
+
+    It is the convolution of the gradients with the filters turned around.
+    """
+    if g.stride_y != 1 or g.stride_x != 1:
+        return None
+    turned = Geometry(
+        g.images, g.out_height, g.out_width, g.filters, g.height, g.width, g.channels,
+        g.window_height, g.window_width, 1, 1,
+        g.window_height - 1 - g.top, g.window_width - 1 - g.left,
+    )  # fmt: skip
+    if turned.top < 0 or turned.left < 0:
+        return None
+    run = forward(turned)
+    if run is None:
+        return None
+
+    def by_turned_filters(filters: Any, gradients: Any) -> Any:
+        around = filters[::-1, ::-1].transpose(0, 1, 3, 2)
+        return run(gradients, np.ascontiguousarray(around))
+
+    return by_turned_filters

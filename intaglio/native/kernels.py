@@ -1,0 +1,125 @@
+"""Which nodes have machine code of their own, and when a call uses it.
+
+A kernel is chosen for the shapes of a call, and remembered for them. What the machine code
+does not do, or an input that is wrong, is left to the op's NumPy kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from intaglio.base.dtypes import float32
+from intaglio.ir.graph import Node
+from intaglio.native import convolution, matmul
+from intaglio.native.convolution import Geometry
+from intaglio.native.fused import REMEMBERED, FusedKernel
+from intaglio.ops.convolution import Plan, plan_of
+from intaglio.runtime import interpreter
+
+Run = Callable[..., Any]
+
+
+def kernel_of(node: Node) -> Run | None:
+    """The node's machine code, a function of its inputs' arrays; None if it has none."""
+    name = node.op.name
+    if name == "_FusedElementwise":
+        return FusedKernel(node.attrs["body"])
+    choose = CHOICES.get(name)
+    if choose is None or node.inputs[-1].dtype is not float32:
+        return None
+    return Chosen(node, choose)
+
+
+class Chosen:
+    """A node's kernel: for each tuple of shapes what `choose` finds, or the op's own."""
+
+    def __init__(self, node: Node, choose: Callable[..., Run | None]) -> None:
+        self._op, self._attrs = node.op, node.attrs
+        self._choose = choose
+        # Small integers are sizes, of which the choice depends as it does of shapes.
+        self._numbers = [i for i, v in enumerate(node.inputs) if v.dtype.is_integer]
+        self._runs: dict[Any, Run] = {}
+
+    def __call__(self, *arrays: Any) -> Any:
+        key: tuple[Any, ...] = tuple([a.shape for a in arrays])
+        for i in self._numbers:
+            key += (arrays[i].tobytes(),)
+        run = self._runs.get(key)
+        if run is None:
+            if len(self._runs) >= REMEMBERED:
+                self._runs.clear()
+            run = self._choose(self._attrs, *arrays) or self._by_numpy
+            self._runs[key] = run
+        return run(*arrays)
+
+    def _by_numpy(self, *arrays: Any) -> Any:
+        return interpreter.call_kernel(self._op, arrays, self._attrs)
+
+
+def _matmul(attrs: dict[str, Any], a: Any, b: Any) -> Run | None:
+    if attrs["transpose_b"] or a.ndim != 2 or b.ndim != 2:
+        return None  # OpenBLAS is as good at what is read against its order
+    return matmul.product(a.shape, b.shape, attrs["transpose_a"])
+
+
+def _plan(attrs: dict[str, Any]) -> Plan | None:
+    """The plan of a convolution that lies in memory as the kernels expect it."""
+    if attrs["data_format"] != "NHWC" or any(d != 1 for d in attrs["dilations"]):
+        return None
+    return plan_of(
+        4, attrs["strides"], attrs["padding"], attrs["explicit_paddings"],
+        attrs["data_format"], attrs["dilations"],
+    )  # fmt: skip
+
+
+def _geometry(attrs: dict[str, Any], x: Any, filters: Any) -> Geometry | None:
+    """The geometry of a convolution by the shapes; None if it is none of ours, or wrong."""
+    plan = _plan(attrs)
+    if plan is None or len(x) != 4 or len(filters) != 4 or x[3] != filters[2]:
+        return None
+    down, across = plan.axes(x[1:3], filters[:2])
+    return Geometry(
+        x[0], x[1], x[2], x[3], down.out, across.out, filters[3], filters[0], filters[1],
+        down.stride, across.stride, down.before, across.before,
+    )  # fmt: skip
+
+
+def _fits(g: Geometry | None, gradients: Any) -> bool:
+    """True if gradients have the shape of the result."""
+    if g is None:
+        return False
+    return gradients.shape == (g.images, g.out_height, g.out_width, g.filters)
+
+
+def _conv2d(attrs: dict[str, Any], x: Any, filters: Any) -> Run | None:
+    g = _geometry(attrs, x.shape, filters.shape)
+    return None if g is None else convolution.forward(g)
+
+
+def _conv2d_by_images(
+    attrs: dict[str, Any], sizes: Any, filters: Any, gradients: Any
+) -> Run | None:
+    g = _geometry(attrs, tuple(sizes.tolist()), filters.shape)
+    if g is None or not _fits(g, gradients):
+        return None
+    run = convolution.by_images(g)
+    return None if run is None else lambda sizes, f, d: run(f, d)
+
+
+def _conv2d_by_filters(
+    attrs: dict[str, Any], x: Any, sizes: Any, gradients: Any
+) -> Run | None:
+    g = _geometry(attrs, x.shape, tuple(sizes.tolist()))
+    if g is None or not _fits(g, gradients):
+        return None
+    run = convolution.by_filters(g)
+    return None if run is None else lambda x, sizes, d: run(x, d)
+
+
+CHOICES: dict[str, Callable[..., Run | None]] = {
+    "MatMul": _matmul,
+    "Conv2D": _conv2d,
+    "Conv2DBackpropInput": _conv2d_by_images,
+    "Conv2DBackpropFilter": _conv2d_by_filters,
+}

@@ -1,0 +1,198 @@
+"""Tiles: small products of matrices whose sums stay in registers. All large sums are made of them.
+
+The kernel is that of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication"
+(ACM TOMS 34(3), 2008): a few rows of the result, a few vectors wide, are summed over the
+inner dimension, one column of the left and one row of the right matrix at a time.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from intaglio.native import llvm
+from intaglio.native.code import Code
+from intaglio.native.lanes import Kind
+
+# Rows and vectors of a tile: with one vector for the left and the vectors of the right
+# matrix they fill the registers, of which there are 32 of 64 bytes or 16 of 32.
+ROWS = 6
+VECTORS = 4 if llvm.WIDTH == 64 else 2
+
+
+class Left(NamedTuple):
+    """The left matrix of a sum: where it begins, and the steps from row to row and from
+    column to column. The columns come in segments, `segment` elements apart."""
+
+    start: str
+    row: str
+    column: str
+    segment: str = "0"
+
+
+class Right(NamedTuple):
+    """The right matrix: where it begins and the step from row to row."""
+
+    start: str
+    row: str
+
+
+class Tiles:
+    """Writes the tiles of one element type, and the calls of them."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+        self.lanes = llvm.WIDTH // kind.bytes
+        self.vector = f"<{self.lanes} x {kind.llvm}>"
+        self.test = f"<{self.lanes} x i1>"
+        self.suffix = f"v{self.lanes}f{kind.bits}"
+        # The columns of a whole tile.
+        self.width = self.lanes * VECTORS
+
+    def functions(self) -> list[Code]:
+        """Every tile up to the largest."""
+        return [
+            self.tile(rows, vectors)
+            for vectors in range(1, VECTORS + 1)
+            for rows in range(1, ROWS + 1)
+        ]
+
+    def table(self) -> str:
+        """The tiles by vectors and rows; the first place is empty, for rows count from one."""
+        names = [f"ptr @tile_{r}x{v}" for v in range(1, VECTORS + 1) for r in range(1, ROWS + 1)]  # fmt: skip
+        size = len(names) + 1
+        return f"@tiles = internal constant [{size} x ptr] [ptr null, {', '.join(names)}]\n"
+
+    # -- reading and writing ----------------------------------------------------------
+
+    def mask(self, code: Code, first: str, count: str) -> str:
+        """The lanes below `count` of a vector that begins at `first`."""
+        name = f"llvm.get.active.lane.mask.v{self.lanes}i1.i64"
+        return code.call(self.test, name, ("i64", first), ("i64", count))
+
+    def read(self, code: Code, place: str, mask: str) -> str:
+        """A vector at a place; with a mask only the lanes it allows, zeros else."""
+        if not mask:
+            return code.load(self.vector, place, self.kind.bytes)
+        return code.call(
+            self.vector, f"llvm.masked.load.{self.suffix}.p0",
+            (f"ptr align {self.kind.bytes}", place), (self.test, mask),
+            (self.vector, "zeroinitializer"),
+        )  # fmt: skip
+
+    def write(self, code: Code, value: str, place: str, mask: str = "") -> None:
+        """Stores a vector, or the lanes that a mask allows."""
+        align = self.kind.bytes
+        if not mask:
+            code.do(f"store {self.vector} {value}, ptr {place}, align {align}")
+            return
+        code.call(
+            "void", f"llvm.masked.store.{self.suffix}.p0", (self.vector, value),
+            (f"ptr align {align}", place), (self.test, mask),
+        )  # fmt: skip
+
+    def places(self, code: Code, pointer: str, count: int) -> list[str]:
+        """Pointers to the vectors that follow each other from a pointer on."""
+        return [code.at(self.kind.llvm, pointer, str(v * self.lanes)) for v in range(count)]  # fmt: skip
+
+    def step(
+        self, code: Code, pointer: str, count: str | int, stride: str | int
+    ) -> str:
+        """The pointer `count` rows further, each of `stride` elements."""
+        return code.at(self.kind.llvm, pointer, code.integer("mul", count, stride))
+
+    # -- the tile -----------------------------------------------------------------------
+
+    def tile(self, rows: int, vectors: int) -> Code:
+        """c (rows x vectors) = or += a b, over `segments` of `depth` columns of a.
+
+        The last vector has only `left` lanes. `first` says that c holds nothing yet.
+        """
+        code = Code(
+            f"tile_{rows}x{vectors}",
+            ["ptr %a", "i64 %row", "i64 %column", "i64 %segment", "ptr %b", "i64 %b_row",
+             "ptr %c", "i64 %c_row", "i64 %depth", "i64 %segments", "i64 %left", "i1 %first"],
+            "internal fastcc void",
+        )  # fmt: skip
+        masks = [*[""] * (vectors - 1), self.mask(code, "0", "%left")]
+        tops = [self.step(code, "%a", r, "%row") for r in range(rows)]
+        kind, zero = self.vector, "zeroinitializer"
+        sums = [(kind, zero)] * (rows * vectors)
+        offsets = [("i64", "0"), ("i64", "0")]
+        with code.carrying("0", "%segments", 1, *offsets, *sums) as outer:
+            top, right, *before = outer.values
+            carried = [("i64", top), ("i64", right), *[(kind, b) for b in before]]
+            with code.carrying("0", "%depth", 1, *carried) as turn:
+                turn.following = self._turn(code, turn.values, tops, masks)
+            following = code.integer("add", top, "%segment")
+            outer.following = [following, *turn.values[1:]]
+        self._store(code, outer.values[2:], rows, masks)
+        code.do("ret void")
+        return code
+
+    def _turn(
+        self, code: Code, state: list[str], tops: list[str], masks: list[str]
+    ) -> list[str]:
+        """One column of a times one row of b, added to the sums."""
+        left, right, *sums = state
+        places = self.places(code, code.at(self.kind.llvm, "%b", right), len(masks))
+        panel = [self.read(code, p, m) for p, m in zip(places, masks, strict=True)]
+        made = [
+            code.integer("add", left, "%column"),
+            code.integer("add", right, "%b_row"),
+        ]
+        for r, top in enumerate(tops):
+            place = code.at(self.kind.llvm, top, left)
+            value = code.load(self.kind.llvm, place, self.kind.bytes)
+            factor = code.splat(self.lanes, self.kind.llvm, value)
+            for v, vector in enumerate(panel):
+                factors = [(self.vector, factor), (self.vector, vector)]
+                total = (self.vector, sums[r * len(panel) + v])
+                made.append(
+                    code.call(self.vector, f"llvm.fma.{self.suffix}", *factors, total)
+                )
+        return made
+
+    def _store(self, code: Code, sums: list[str], rows: int, masks: list[str]) -> None:
+        """Writes the sums, added to what is there already unless they are the first."""
+        fresh = code.splat(self.lanes, "i1", "%first")
+        every = code.let(f"xor {self.test} {fresh}, splat (i1 true)")
+        left = iter(sums)
+        for r in range(rows):
+            places = self.places(code, self.step(code, "%c", r, "%c_row"), len(masks))
+            for place, mask in zip(places, masks, strict=True):
+                there = code.let(f"and {self.test} {every}, {mask}") if mask else every
+                before = self.read(code, place, there)
+                total = code.let(f"fadd {self.vector} {next(left)}, {before}")
+                self.write(code, total, place, mask)
+
+    # -- calling ------------------------------------------------------------------------
+
+    def product(
+        self,
+        code: Code,
+        rows: tuple[str, str],
+        a: Left,
+        b: Right,
+        c: Right,
+        sizes: tuple[str, str, str],
+        first: str,
+    ) -> None:
+        """Writes c = or += a b for rows of a range, and at most `width` columns.
+
+        `sizes` are the columns of c, the depth of a segment and the number of segments.
+        """
+        columns, depth, segments = sizes
+        rounded = code.integer("add", columns, self.lanes - 1)
+        before = code.integer("sub", code.integer("sdiv", rounded, self.lanes), 1)
+        lanes = code.integer("sub", columns, code.integer("mul", before, self.lanes))
+        with code.loop(*rows, ROWS) as i:
+            count = code.least(ROWS, code.integer("sub", rows[1], i))
+            which = code.integer("add", code.integer("mul", before, ROWS), count)
+            tile = code.load("ptr", code.at("ptr", "@tiles", which), 8)
+            top = self.step(code, a.start, i, a.row)
+            target = self.step(code, c.start, i, c.row)
+            code.do(
+                f"call fastcc void {tile}(ptr {top}, i64 {a.row}, i64 {a.column}, "
+                f"i64 {a.segment}, ptr {b.start}, i64 {b.row}, ptr {target}, i64 {c.row}, "
+                f"i64 {depth}, i64 {segments}, i64 {lanes}, i1 {first})"
+            )
