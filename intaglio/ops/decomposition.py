@@ -24,7 +24,7 @@ def _wide(x: Any) -> Any:
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
-def _matrices(x: Any, square: bool = True) -> Any:
+def matrices(x: Any, square: bool = True) -> Any:
     """The matrices, wide enough for LAPACK. Raises InvalidArgumentError for another shape."""
     if x.ndim < 2:
         raise invalid_argument(f"Input tensor must have rank >= 2, got {brackets(x.shape)}")  # fmt: skip
@@ -35,14 +35,14 @@ def _matrices(x: Any, square: bool = True) -> Any:
     return _wide(x)
 
 
-def _carried_out(function: Callable[..., Any], text: str, *arrays: Any) -> Any:
+def carried_out(function: Callable[..., Any], text: str, *arrays: Any) -> Any:
     try:
         return function(*arrays)
     except np.linalg.LinAlgError:
         raise invalid_argument(text) from None
 
 
-def _dims(x: Spec, square: bool = True) -> tuple[Dims, Any, Any]:
+def matrix_dims(x: Spec, square: bool = True) -> tuple[Dims, Any, Any]:
     """(batch, rows, columns). Raises ShapeError."""
     if x.shape is None:
         return None, None, None
@@ -56,7 +56,7 @@ def _dims(x: Spec, square: bool = True) -> tuple[Dims, Any, Any]:
     return x.shape[:-2], rows, columns
 
 
-def _shaped(batch: Dims, *sizes: Any) -> Dims:
+def shaped(batch: Dims, *sizes: Any) -> Dims:
     return None if batch is None else (*batch, *sizes)
 
 
@@ -103,13 +103,13 @@ class Cholesky(Op):
     T = TYPES
 
     def infer(self, input: Spec) -> Spec:
-        return Spec(input.dtype, _shaped(*_dims(input)))
+        return Spec(input.dtype, shaped(*matrix_dims(input)))
 
     def kernel(self, input):
         text = (
             "Cholesky decomposition was not successful. The input might not be valid."
         )
-        found = _carried_out(np.linalg.cholesky, text, _matrices(input))
+        found = carried_out(np.linalg.cholesky, text, matrices(input))
         return found.astype(input.dtype, copy=False)
 
     def gradient(self, output, doutput) -> Any:
@@ -127,12 +127,10 @@ class MatrixInverse(Op):
     T = TYPES
 
     def infer(self, input: Spec) -> Spec:
-        return Spec(input.dtype, _shaped(*_dims(input)))
+        return Spec(input.dtype, shaped(*matrix_dims(input)))
 
     def kernel(self, input, adjoint):
-        found = _carried_out(
-            np.linalg.inv, "Input is not invertible.", _matrices(input)
-        )
+        found = carried_out(np.linalg.inv, "Input is not invertible.", matrices(input))
         if adjoint:
             found = np.ascontiguousarray(found.swapaxes(-1, -2).conj())
         return found.astype(input.dtype, copy=False)
@@ -143,24 +141,24 @@ class MatrixInverse(Op):
 
 
 def _solution(matrix: Spec, rhs: Spec, broadcast: bool) -> Spec:
-    batch, rows, _ = _dims(matrix)
-    others, height, width = _dims(rhs, square=False)
+    batch, rows, _ = matrix_dims(matrix)
+    others, height, width = matrix_dims(rhs, square=False)
     if rows is not None and height is not None and rows != height:
         raise ShapeError(f"Dimensions must be equal, but are {rows} and {height}")
     join = shapes.broadcast if broadcast else shapes.merge
     rows = height if rows is None else rows
-    return Spec(rhs.dtype, _shaped(join(batch, others), rows, width))
+    return Spec(rhs.dtype, shaped(join(batch, others), rows, width))
 
 
 def _solve(matrix: Any, rhs: Any, adjoint: bool, text: str) -> Any:
-    a, b = _matrices(matrix), _matrices(rhs, square=False)
+    a, b = matrices(matrix), matrices(rhs, square=False)
     if a.shape[-1] != b.shape[-2]:
         raise invalid_argument(
             f"Input matrix and rhs are incompatible: {brackets(a.shape)} vs. {brackets(b.shape)}"
         )
     if adjoint:
         a = a.swapaxes(-1, -2).conj()
-    return _carried_out(np.linalg.solve, text, a, b).astype(rhs.dtype, copy=False)
+    return carried_out(np.linalg.solve, text, a, b).astype(rhs.dtype, copy=False)
 
 
 @op
@@ -224,10 +222,10 @@ class MatrixDeterminant(Op):
     T = TYPES
 
     def infer(self, input: Spec) -> Spec:
-        return Spec(input.dtype, _dims(input)[0])
+        return Spec(input.dtype, matrix_dims(input)[0])
 
     def kernel(self, input):
-        return np.asarray(np.linalg.det(_matrices(input))).astype(input.dtype)
+        return np.asarray(np.linalg.det(matrices(input))).astype(input.dtype)
 
     def gradient(self, input, output, doutput) -> Any:
         own = raw.Conj(output) if output.dtype.is_complex else output
@@ -243,11 +241,11 @@ class LogMatrixDeterminant(Op):
     T = TYPES
 
     def infer(self, input: Spec) -> Any:
-        spec = Spec(input.dtype, _dims(input)[0])
+        spec = Spec(input.dtype, matrix_dims(input)[0])
         return spec, spec
 
     def kernel(self, input):
-        sign, size = np.linalg.slogdet(_matrices(input))
+        sign, size = np.linalg.slogdet(matrices(input))
         return np.asarray(sign).astype(input.dtype), np.asarray(size).astype(
             input.dtype
         )
@@ -267,17 +265,17 @@ class Qr(Op):
     T = TYPES
 
     def infer(self, input: Spec, full_matrices) -> Any:
-        batch, m, n = _dims(input, square=False)
+        batch, m, n = matrix_dims(input, square=False)
         least = None if m is None or n is None else min(m, n)
         inner = m if full_matrices else least
         return (
-            Spec(input.dtype, _shaped(batch, m, inner)),
-            Spec(input.dtype, _shaped(batch, inner, n)),
+            Spec(input.dtype, shaped(batch, m, inner)),
+            Spec(input.dtype, shaped(batch, inner, n)),
         )
 
     def kernel(self, input, full_matrices):
         mode = "complete" if full_matrices else "reduced"
-        q, r = np.linalg.qr(_matrices(input, square=False), mode)
+        q, r = np.linalg.qr(matrices(input, square=False), mode)
         return q.astype(input.dtype, copy=False), r.astype(input.dtype, copy=False)
 
     def gradient(self, q, r, dq, dr, full_matrices) -> Any:
@@ -315,17 +313,17 @@ class SelfAdjointEigV2(Op):
     T = TYPES
 
     def infer(self, input: Spec, compute_v) -> Any:
-        batch, n, _ = _dims(input)
-        vectors = _shaped(batch, n, n) if compute_v else (0,)
-        return Spec(input.dtype, _shaped(batch, n)), Spec(input.dtype, vectors)
+        batch, n, _ = matrix_dims(input)
+        vectors = shaped(batch, n, n) if compute_v else (0,)
+        return Spec(input.dtype, shaped(batch, n)), Spec(input.dtype, vectors)
 
     def kernel(self, input, compute_v):
         text = "Self-adjoint eigen decomposition was not successful. The input might not be valid."
-        x, dtype = _matrices(input), input.dtype
+        x, dtype = matrices(input), input.dtype
         if not compute_v:
-            values = _carried_out(np.linalg.eigvalsh, text, x)
+            values = carried_out(np.linalg.eigvalsh, text, x)
             return values.astype(dtype), np.zeros(0, dtype)
-        values, vectors = _carried_out(np.linalg.eigh, text, x)
+        values, vectors = carried_out(np.linalg.eigh, text, x)
         return values.astype(dtype), vectors.astype(dtype, copy=False)
 
     def gradient(self, input, e, v, de, dv, compute_v) -> Any:
@@ -358,24 +356,24 @@ class Svd(Op):
     T = TYPES
 
     def infer(self, input: Spec, compute_uv, full_matrices) -> Any:
-        batch, m, n = _dims(input, square=False)
+        batch, m, n = matrix_dims(input, square=False)
         least = None if m is None or n is None else min(m, n)
-        values = Spec(input.dtype, _shaped(batch, least))
+        values = Spec(input.dtype, shaped(batch, least))
         if not compute_uv:
             return values, Spec(input.dtype, (0,)), Spec(input.dtype, (0,))
         return (
             values,
-            Spec(input.dtype, _shaped(batch, m, m if full_matrices else least)),
-            Spec(input.dtype, _shaped(batch, n, n if full_matrices else least)),
+            Spec(input.dtype, shaped(batch, m, m if full_matrices else least)),
+            Spec(input.dtype, shaped(batch, n, n if full_matrices else least)),
         )
 
     def kernel(self, input, compute_uv, full_matrices):
-        x, dtype = _matrices(input, square=False), input.dtype
+        x, dtype = matrices(input, square=False), input.dtype
         text = "Singular value decomposition did not converge."
         if not compute_uv:
-            values = _carried_out(np.linalg.svd, text, x, False, False)
+            values = carried_out(np.linalg.svd, text, x, False, False)
             return values.astype(dtype), np.zeros(0, dtype), np.zeros(0, dtype)
-        u, s, vh = _carried_out(np.linalg.svd, text, x, full_matrices)
+        u, s, vh = carried_out(np.linalg.svd, text, x, full_matrices)
         v = np.ascontiguousarray(vh.swapaxes(-1, -2).conj())
         return s.astype(dtype), u.astype(dtype, copy=False), v.astype(dtype, copy=False)
 

@@ -1,0 +1,368 @@
+"""The incomplete gamma and beta functions.
+
+Computed in double precision: power series where they converge fast, continued fractions
+elsewhere, all elements together until the last has converged.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import DType, bfloat16, float16, float32, float64
+from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.op import raw
+from intaglio.op.op import Op, op
+from intaglio.op.spec import Spec
+from intaglio.ops.families import constant, spec_of, unbroadcast_both
+from intaglio.ops.gamma_functions import digamma, lgamma
+
+FLOATS = (bfloat16, float16, float32, float64)
+EPS = float(np.finfo(np.float64).eps)
+TINY = 1e-300
+LONGEST = 100_000
+# Fractions are scaled down when their parts grow beyond this.
+HUGE = 2.0**900
+# Coefficients of Stirling's series for log(gamma).
+_STIRLING = (
+    1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156,
+)  # fmt: skip
+
+
+def _stirling_rest(a: Any) -> Any:
+    """lgamma(a) - ((a - 1/2) log(a) - a + log(2 pi) / 2) for a >= 10."""
+    total, inverse = np.zeros_like(a), 1 / (a * a)
+    for c in reversed(_STIRLING):
+        total = total * inverse + c
+    return total / a
+
+
+def _off_log(u: Any) -> Any:
+    """u - log(1 + u), exact for small u."""
+    small = np.abs(u) < 0.1
+    h = np.where(small, u, 0.0)
+    total = np.zeros_like(h)
+    for k in range(18, 1, -1):
+        total = (total + (1 / k if k % 2 == 0 else -1 / k)) * h
+    with np.errstate(all="ignore"):
+        return np.where(small, total * h, u - np.log1p(u))
+
+
+def _density(a: Any, x: Any) -> Any:
+    """x^a exp(-x) / gamma(a), without cancellation for large a."""
+    large = a >= 10
+    held = np.where(large, a, 10.0)
+    power = held * _off_log((x - held) / held) + _stirling_rest(held)
+    far = np.exp(-power) * np.sqrt(held / (2 * math.pi))
+    small = np.where(large, 1.0, a)
+    near = np.exp(small * np.log(x) - x - lgamma(small))
+    return np.where(large, far, near)
+
+
+def _lower_series(a: Any, x: Any) -> tuple[Any, Any]:
+    """(sum, its derivative by a) of x^n / (a (a + 1) ... (a + n)) over n."""
+    term, slope = 1 / a, -1 / (a * a)
+    total, by_a = term.copy(), slope.copy()
+    n = a.copy()
+    for _ in range(LONGEST):
+        n = n + 1
+        slope = (slope * x - term * x / n) / n
+        term = term * x / n
+        total += term
+        by_a += slope
+        if not np.any(
+            (term > EPS / 4 * total) | (np.abs(slope) > EPS / 4 * np.abs(by_a))
+        ):
+            break
+    return total, by_a
+
+
+def _upper_fraction(a: Any, x: Any) -> tuple[Any, Any]:
+    """(value, its derivative by a) of the fraction 1 / (x + 1 - a - (1 - a) / (x + 3 - a - ...)).
+
+    Numerators and denominators go forward with their derivatives by a.
+    """
+    zero, one = np.zeros_like(x), np.ones_like(x)
+    b = x + 1 - a
+    p, q, p_old, q_old = one.copy(), b.copy(), zero.copy(), one.copy()
+    dp, dq, dp_old, dq_old = zero.copy(), -one, zero.copy(), zero.copy()
+    value, by_a = p / q, -dq / (q * q)
+    for n in range(1, LONGEST):
+        factor, step = -n * (n - a), b + 2 * n
+        p, p_old, dp, dp_old = (
+            step * p + factor * p_old, p,
+            step * dp - p + factor * dp_old + n * p_old, dp,
+        )  # fmt: skip
+        q, q_old, dq, dq_old = (
+            step * q + factor * q_old, q,
+            step * dq - q + factor * dq_old + n * q_old, dq,
+        )  # fmt: skip
+        held = np.where(q == 0, 1.0, q)
+        before, before_a = value, by_a
+        value = p / held
+        by_a = (dp - value * dq) / held
+        moved = (np.abs(value - before) > EPS / 2 * np.abs(value)) | (
+            np.abs(by_a - before_a) > 8 * EPS * np.abs(by_a)
+        )
+        if not np.any(moved & (q != 0)):
+            break
+        scale = np.where(np.abs(q) > HUGE, 1 / HUGE, 1.0)
+        p, p_old, q, q_old = p * scale, p_old * scale, q * scale, q_old * scale
+        dp, dp_old, dq, dq_old = dp * scale, dp_old * scale, dq * scale, dq_old * scale
+    return value, by_a
+
+
+def _regular(a: Any, x: Any) -> tuple[Any, Any, Any]:
+    regular = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
+    return np.where(regular, a, 1.0), np.where(regular, x, 1.0), regular
+
+
+def incomplete_gammas(a: Any, x: Any) -> tuple[Any, Any]:
+    """(P, Q), the lower and upper regularised incomplete gamma functions."""
+    a, x = np.broadcast_arrays(a, x)
+    good_a, good_x, regular = _regular(a, x)
+    low = (good_x <= 1) | (good_x <= good_a)
+    p = np.zeros(a.shape)
+    q = np.zeros(a.shape)
+    with np.errstate(all="ignore"):
+        density = _density(good_a, good_x)
+        if low.any():
+            total = _lower_series(good_a[low], good_x[low])[0]
+            p[low] = density[low] * total
+            q[low] = 1 - p[low]
+        if not low.all():
+            value = _upper_fraction(good_a[~low], good_x[~low])[0]
+            q[~low] = np.where(density[~low] == 0, 0.0, density[~low] * value)
+            p[~low] = 1 - q[~low]
+    return _edges(a, x, regular, p, 0.0, 1.0), _edges(a, x, regular, q, 1.0, 0.0)
+
+
+def _edges(a: Any, x: Any, regular: Any, value: Any, at_zero: float, far: float) -> Any:
+    """The values where an argument is 0, infinite or out of the domain."""
+    edge = np.full(a.shape, np.nan)
+    edge = np.where((a > 0) & (x == 0), at_zero, edge)
+    edge = np.where((a > 0) & np.isposinf(x), far, edge)
+    edge = np.where(np.isposinf(a) & (x > 0) & np.isfinite(x), at_zero, edge)
+    edge = np.where((a == 0) & (x == 0) & (at_zero == 0), 0.0, edge)
+    return np.where(regular, value, edge)
+
+
+def gamma_slopes(a: Any, x: Any) -> tuple[Any, Any]:
+    """(dP/da, -dP/da / (dP/dx)): by the shape, and of a sample by the shape."""
+    a, x = np.broadcast_arrays(a, x)
+    good_a, good_x, regular = _regular(a, x)
+    low = (good_x <= 1) | (good_x <= good_a)
+    slope, ratio = np.zeros(a.shape), np.zeros(a.shape)
+    with np.errstate(all="ignore"):
+        density = _density(good_a, good_x)
+        growth = np.log(good_x) - digamma(good_a)
+        for part, rule, sign in (
+            (low, _lower_series, 1.0),
+            (~low, _upper_fraction, -1.0),
+        ):
+            if part.any():
+                value, by_a = rule(good_a[part], good_x[part])
+                inner = sign * (growth[part] * value + by_a)
+                slope[part] = density[part] * inner
+                ratio[part] = -inner * good_x[part]
+    edge = np.where((a > 0) & ((x == 0) | np.isposinf(x)), 0.0, np.nan)
+    edge = np.where((a == 0) & (x == 0), 0.0, edge)
+    edge = np.where(np.isposinf(a) & (x > 0) & np.isfinite(x), 0.0, edge)
+    return np.where(regular, slope, edge), np.where(regular, ratio, edge)
+
+
+def log_beta(a: Any, b: Any) -> Any:
+    """log of the beta function, without cancellation for large arguments."""
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    large = high >= 10
+    held = np.where(large, high, 10.0)
+    total = held + np.where(large, low, 1.0)
+    lean = np.where(large, low, 1.0)
+    big = lean >= 10
+    inner = np.where(big, lean, 10.0)
+    both = (
+        -0.5 * np.log(held) + 0.5 * math.log(2 * math.pi)
+        + _stirling_rest(held) + _stirling_rest(inner) - _stirling_rest(held + inner)
+        + (inner - 0.5) * np.log(inner / (held + inner))
+        - held * np.log1p(inner / held)
+    )  # fmt: skip
+    # log(gamma(high) / gamma(total)) by Stirling's series.
+    gap = (
+        (held - 0.5) * -np.log1p(lean / held) - lean * np.log(total) + lean
+        + _stirling_rest(held) - _stirling_rest(total)
+    )  # fmt: skip
+    one = lgamma(lean) + gap
+    small = lgamma(low) + lgamma(high) - lgamma(low + high)
+    return np.where(large, np.where(big, both, one), small)
+
+
+def incomplete_beta(a: Any, b: Any, x: Any) -> Any:
+    """The regularised incomplete beta function."""
+    a, b, x = np.broadcast_arrays(a, b, x)
+    regular = (a > 0) & (b > 0) & (x > 0) & (x < 1) & np.isfinite(a) & np.isfinite(b)
+    p, q = np.where(regular, a, 1.0), np.where(regular, b, 1.0)
+    y = np.where(regular, x, 0.5)
+    turned = y > p / (p + q)
+    first, second = np.where(turned, q, p), np.where(turned, p, q)
+    left, right = np.where(turned, 1 - y, y), np.where(turned, y, 1 - y)
+    with np.errstate(all="ignore"):
+        scale = np.exp(
+            first * np.log(left) + second * np.log(right) - log_beta(first, second)
+        )
+        value = scale * _beta_fraction(first, second, left) / first
+    value = np.where(turned, 1 - value, value)
+    good = (a > 0) & (b > 0) & np.isfinite(a) & np.isfinite(b)
+    edge = np.where(good & (x == 0), 0.0, np.where(good & (x == 1), 1.0, np.nan))
+    return np.where(regular, value, edge)
+
+
+def _beta_fraction(a: Any, b: Any, x: Any) -> Any:
+    """The continued fraction of the incomplete beta function, by Lentz' method."""
+    c = np.ones_like(x)
+    d = 1 - (a + b) * x / (a + 1)
+    d = 1 / np.where(np.abs(d) < TINY, TINY, d)
+    value = d
+    for m in range(1, LONGEST):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        for factor in (even, odd):
+            d = 1 + factor * d
+            d = 1 / np.where(np.abs(d) < TINY, TINY, d)
+            c = 1 + factor / c
+            c = np.where(np.abs(c) < TINY, TINY, c)
+            step = c * d
+            value = value * step
+        if not np.any(np.abs(step - 1) > 2 * EPS):
+            break
+    return value
+
+
+def _slope_by_x(a: Any, x: Any) -> Any:
+    """exp(-x) x^(a - 1) / gamma(a)."""
+    one = constant(1, a)
+    power = raw.Sub(raw.Xlogy(raw.Sub(a, one), x), raw.AddV2(x, raw.Lgamma(a)))
+    return raw.Exp(power)
+
+
+class IncompleteGamma(Op):
+    """A function of a shape and a place, computed in double precision."""
+
+    signature = "a: T, x: T -> z: T"
+    T: tuple[DType, ...] = FLOATS
+
+    def infer(self, a: Spec, x: Spec) -> Spec:
+        return Spec(a.dtype, shapes.broadcast(a.shape, x.shape))
+
+    def gradients(self, dz: Any, a: Any, x: Any, negative: bool) -> Any:
+        """The gradients of P, or of Q = 1 - P, by shape and place."""
+        dz = raw.Neg(dz) if negative else dz
+        by_a = lambda: raw.Mul(dz, raw.IgammaGradA(a, x))  # noqa: E731
+        by_x = lambda: raw.Mul(dz, _slope_by_x(a, x))  # noqa: E731
+        return unbroadcast_both(by_a, by_x, spec_of(a), spec_of(x))
+
+
+@op
+class Igamma(IncompleteGamma):
+    """The lower regularised incomplete gamma function P(a, x)."""
+
+    def kernel(self, a, x):
+        return _computed(lambda p, q: incomplete_gammas(p, q)[0], a, x)
+
+    def gradient(self, dz, a, x) -> Any:
+        return self.gradients(dz, a, x, False)
+
+
+@op
+class Igammac(IncompleteGamma):
+    """The upper regularised incomplete gamma function Q(a, x)."""
+
+    def kernel(self, a, x):
+        return _computed(lambda p, q: incomplete_gammas(p, q)[1], a, x)
+
+    def gradient(self, dz, a, x) -> Any:
+        return self.gradients(dz, a, x, True)
+
+
+@op
+class IgammaGradA(IncompleteGamma):
+    """The derivative of P(a, x) by a; it has no gradient itself, as in TensorFlow."""
+
+    T = (float32, float64)
+
+    def kernel(self, a, x):
+        return _computed(lambda p, q: gamma_slopes(p, q)[0], a, x)
+
+
+@op
+class RandomGammaGrad(Op):
+    """The derivative of a sample of a gamma distribution by its shape."""
+
+    signature = "alpha: T, sample: T -> output: T"
+    T = (float32, float64)
+
+    def infer(self, alpha: Spec, sample: Spec) -> Spec:
+        return Spec(alpha.dtype, shapes.broadcast(alpha.shape, sample.shape))
+
+    def kernel(self, alpha, sample):
+        return _computed(lambda p, q: gamma_slopes(p, q)[1], alpha, sample)
+
+
+def _computed(function: Any, *arrays: Any) -> Any:
+    made = function(*(np.asarray(a, np.float64) for a in arrays))
+    with np.errstate(over="ignore"):
+        return np.asarray(made).astype(arrays[0].dtype)
+
+
+@op
+class Betainc(Op):
+    """The regularised incomplete beta function; scalars broadcast, nothing else does."""
+
+    signature = "a: T, b: T, x: T -> z: T"
+    T = (float32, float64)
+
+    def infer(self, a: Spec, b: Spec, x: Spec) -> Spec:
+        known: Any = ()
+        open_rank = False
+        for name, spec in (("a", a), ("b", b), ("x", x)):
+            if spec.shape is None:
+                open_rank = True
+            elif spec.shape != ():
+                if known != () and not shapes.compatible(known, spec.shape):
+                    raise ShapeError(
+                        f"Shapes must be equal, but are {shapes.text(known)} and "
+                        f"{shapes.text(spec.shape)} ({name})"
+                    )
+                known = spec.shape if known == () else shapes.merge(known, spec.shape)
+        return Spec(a.dtype, None if open_rank and known == () else known)
+
+    def kernel(self, a, b, x):
+        names = {"a": np.shape(a), "b": np.shape(b), "x": np.shape(x)}
+        large = [(n, s) for n, s in names.items() if s != ()]
+        for name, shape in large[1:]:
+            if shape != large[0][1]:
+                raise invalid_argument(
+                    f"Shapes of {large[0][0]} and {name} are inconsistent: "
+                    f"{list(large[0][1])} vs. {list(shape)}"
+                )
+        return _computed(incomplete_beta, a, b, x)
+
+    def gradient(self, dz, a, b, x) -> Any:
+        def by_x() -> Any:
+            one = constant(1, x)
+            power = raw.AddV2(
+                raw.Xlog1py(raw.Sub(b, one), raw.Neg(x)), raw.Xlogy(raw.Sub(a, one), x)
+            )
+            logs = raw.Sub(
+                raw.AddV2(raw.Lgamma(a), raw.Lgamma(b)), raw.Lgamma(raw.AddV2(a, b))
+            )
+            whole = raw.Mul(dz, raw.Exp(raw.Sub(power, logs)))
+            return unbroadcast_both(whole, None, spec_of(x), spec_of(whole))[0]
+
+        def summed() -> Any:
+            found = by_x()
+            return found() if callable(found) else found
+
+        return None, None, summed
