@@ -163,6 +163,8 @@ from intaglio.trace.graph import Graph
 from intaglio.trace.type_spec import type_spec_of as type_spec_from_value
 
 if TYPE_CHECKING:
+    from intaglio.tf import audio as audio
+    from intaglio.tf import signal as signal
     from intaglio.ragged.api import RaggedTensor as RaggedTensor
     from intaglio.ragged.api import RaggedTensorSpec as RaggedTensorSpec
     from intaglio.tf import ragged as ragged
@@ -332,6 +334,8 @@ __all__ += variables.__all__
 # Names that are imported when they are first asked for, and where they are: a module of
 # `intaglio.tf`, or a name in one. Each stands under TYPE_CHECKING as well.
 LATER: dict[str, str] = {
+    "audio": "intaglio.tf.audio",
+    "signal": "intaglio.tf.signal",
     "RaggedTensor": "intaglio.ragged.api:RaggedTensor",
     "RaggedTensorSpec": "intaglio.ragged.api:RaggedTensorSpec",
     "ragged": "intaglio.tf.ragged",
