@@ -230,16 +230,21 @@ def python_for(
     graph = getattr(door.level(), "graph", None)
     ops = len(graph.nodes) if graph is not None else 0
     items = iter(sequence)
-    for turns, item in enumerate(items, 1):
-        if extra_test is not None:
-            again = extra_test()
-            if is_staged(again):
-                assert staged is not None  # there are no staged values in eager code
-                staged(itertools.chain([item], items))
-                return
-            if not again:
-                return
+    turns = 0
+    while True:
+        again = True if extra_test is None else extra_test()
+        if not is_staged(again) and not again:
+            return  # before another item is taken, as `break` does
+        try:
+            item = next(items)
+        except StopIteration:
+            return
+        if is_staged(again):
+            assert staged is not None  # there are no staged values in eager code
+            staged(itertools.chain([item], items))
+            return
         body(item)
+        turns += 1
         _watch_turns(turns, graph, ops)
 
 

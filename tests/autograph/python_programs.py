@@ -45,6 +45,32 @@ def loop_with_everything(n: int) -> Any:
     return total
 
 
+def what_is_left(n: int) -> Any:
+    items = iter(range(8))
+    for i in items:
+        if i == n:
+            break
+    for j in items:
+        if j > 2 * n:
+            return list(items)
+        if j == 5:
+            continue
+    return next(items, "nothing"), list(items)
+
+
+def stops_within(n: int) -> Any:
+    def broken() -> Any:
+        for i in range(3):
+            if i == n:
+                next(iter([]))
+        return "to the end"
+
+    try:
+        return broken()
+    except StopIteration:
+        return "stopped"
+
+
 def while_else(n: int) -> Any:
     seen = []
     while n > 0:
@@ -238,6 +264,6 @@ def decorated(x: int) -> Any:
 
 
 PROGRAMS: list[Callable[..., Any]] = [
-    early_return, no_return, loop_with_everything, while_else, logic, closures, structures, handlers,
+    early_return, no_return, loop_with_everything, what_is_left, stops_within, while_else, logic, closures, structures, handlers,
     walrus, generators, deletion, objects, decorated, global_state,
 ]  # fmt: skip
