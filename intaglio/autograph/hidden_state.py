@@ -98,8 +98,11 @@ class Block:
         self.sources = sources
         self.get_state = get_state
         self.set_state = set_state
-        self.own = {place_of(n, get_state) for n in names} if names else set[Any]()
+        self.own = {_ident(n, get_state) for n in names}
         self.own_names = names
+        # For each own name the list that grows it is an element of, if it is: the list is
+        # the state then.
+        self.inside: list[GrownList | None] = [None] * len(names)
         self.hidden: list[Hidden] = []
         self.promoted: list[Hidden] = []  # lists among the block's own names
         self.forms: list[Form | None] = []
@@ -112,11 +115,25 @@ class Block:
     @property
     def names(self) -> tuple[str, ...]:
         """What was found first, then the block's own names."""
-        return (*[h.name for h in self.hidden], *self.own_names)
+        return (*[h.name for h in self.hidden], *self._outside(self.own_names))
+
+    def count(self, outputs: int) -> int:
+        """How many names are given back, if these many of the block's own are."""
+        return len(self.hidden) + len(self._outside(self.own_names[:outputs]))
+
+    def begin(self) -> None:
+        """Before a trace: lists that grow become what a graph can carry."""
+        for hidden in (*self.hidden, *self.promoted):
+            hidden.begin()
+        self.inside = [_owner(n, self.get_state) for n in self.own_names]
+
+    def _outside(self, values: Sequence[Any]) -> list[Any]:
+        return [v for v, i in zip(values, self.inside, strict=False) if i is None]
 
     def get(self) -> State:
         """All state, in the order of `names`. A list in the place of one that grows is one."""
-        values = [*[h.get() for h in self.hidden], *self.get_state()]
+        values = [h.get() for h in self.hidden] + self._outside(self.get_state())
+        values = [v.copy() if type(v) is GrownList else v for v in values]
         for at, form in enumerate(self.forms[: len(values)]):
             if form is not None and type(values[at]) is list:
                 values[at] = GrownList.of(form, values[at])
@@ -126,9 +143,20 @@ class Block:
         """Sets all state. Lists that grow are copied: a block changes its own."""
         values = [v.copy() if type(v) is GrownList else v for v in state]
         self.forms = [v.form if type(v) is GrownList else None for v in values]
+        count = len(self.hidden)
         for hidden, value in zip(self.hidden, values, strict=False):
             hidden.put(value)
-        self.set_state(tuple(values[len(self.hidden) :]))
+        own = iter(values[count:])
+        owners = [
+            _owner(n, self.get_state) if i is not None else None
+            for n, i in zip(self.own_names, self.inside, strict=True)
+        ]
+        around = [o for o in owners if o is not None]
+        for grown in around:
+            grown.frozen = True
+        self.set_state(tuple([next(own) if i is None else None for i in self.inside]))
+        for grown in around:
+            grown.frozen = False
 
     def take(self, chosen: Sequence[Hidden]) -> None:
         """What was found is state from now on."""
@@ -157,8 +185,11 @@ class Block:
         self.attempts += 1
         if not found or self.attempts >= ATTEMPTS or is_strict():
             return
+        lists = {id(c.seen.value) for c in found if c.seen.elements is not None}
         groups: dict[int, list[Change]] = {}
         for change in found:
+            if id(change.seen.place.owner) in lists:
+                continue  # an element of a list that grows
             seen = change.seen
             shared = seen if seen.held is None else seen.value
             groups.setdefault(id(shared), []).append(change)
@@ -184,6 +215,16 @@ class Block:
         return False
 
 
+def _ident(name: str, accessor: Any) -> tuple[int, Any] | None:
+    place = place_of(name, accessor)
+    return None if place is None else (id(place[0]), place[1])
+
+
+def _owner(name: str, accessor: Any) -> GrownList | None:
+    place = None if name.isidentifier() else place_of(name, accessor)
+    return place[0] if place and type(place[0]) is GrownList else None
+
+
 def settle(
     stage: Callable[[Block, Sequence[Body]], None],
     bodies: Sequence[Body],
@@ -199,18 +240,17 @@ def settle(
     `sources` are the functions of converted code that the bodies are made of.
     """
     block = Block(get_state, set_state, names, sources or bodies)
-    start = get_state()
     watch = _branches if len(bodies) > 1 else _loop_body
     while True:
-        for hidden in (*block.hidden, *block.promoted):
-            hidden.begin()
+        block.begin()
+        start = block.get()
         try:
             stage(block, watch(block, bodies))
             return
         except Found as found:
             if found.block is not block:
                 raise
-            set_state(start)
+            block.put(start)
             block.take(found.chosen)
 
 

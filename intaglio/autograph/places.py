@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import dis
+import functools
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -109,7 +110,7 @@ class Item(Place):
 class Seen:
     """What a place held before the block; of a list also its elements."""
 
-    __slots__ = ("certain", "held", "place", "value")
+    __slots__ = ("certain", "has_items", "held", "place", "value")
 
     def __init__(self, place: Place, certain: bool) -> None:
         self.place = place
@@ -117,6 +118,7 @@ class Seen:
         # True if the place is known to be older than the block.
         self.certain = certain
         self.held = _held(self.value)
+        self.has_items = False
 
     @property
     def elements(self) -> list[Any] | None:
@@ -124,11 +126,16 @@ class Seen:
         return self.held if type(self.value) is list else None
 
     def is_grown(self) -> bool:
-        """True if the list that was there has other elements now."""
+        """True if the list that was there is longer or shorter, or has other elements.
+
+        Elements that are written one by one are places of their own.
+        """
         if self.held is None:
             return False
         now = _held(self.value) or []
-        return len(now) != len(self.held) or any(
+        if len(now) != len(self.held):
+            return True
+        return not self.has_items and any(
             a is not b for a, b in zip(now, self.held, strict=True)
         )
 
@@ -158,13 +165,17 @@ class Watch:
     def __init__(self) -> None:
         self.seen: dict[tuple[int, Any], Seen] = {}
         self.made: dict[int, Any] = {}  # objects made in the block, kept alive
+        self.items: set[int] = set()  # lists of which single elements were written
         self.builds: set[int] = set()  # objects that got a variable in the block
 
     def note(self, place: Place, certain: bool = False) -> None:
         """Remembers what a place holds, the first time."""
         ident = place.ident
-        if ident not in self.seen and ident[0] not in self.made:
-            self.seen[ident] = Seen(place, certain)
+        if ident in self.seen or ident[0] in self.made:
+            return
+        self.seen[ident] = Seen(place, certain)
+        if isinstance(place, Item) and type(place.owner) is list:
+            self.items.add(ident[0])
 
 
 class _Watches(threading.local):
@@ -187,6 +198,8 @@ def watching(*blocks: Callable[..., Any]) -> Generator[Watch]:
         yield watch
     finally:
         _watches.stack.remove(watch)
+        for seen in watch.seen.values():
+            seen.has_items = id(seen.value) in watch.items
 
 
 # The names that converted code, by its code object, has from functions that were not traced.
@@ -334,29 +347,32 @@ def _global_names(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
 # -- symbols ------------------------------------------------------------------------------
 
 
-def place_of(symbol: str, accessor: Any) -> tuple[int, Any] | None:
-    """The identity of the place that a symbol of generated code means, None if unknown.
+def place_of(symbol: str, accessor: Any) -> tuple[Any, Any] | None:
+    """Owner and key of the place that a symbol of generated code means, None if unknown.
 
     `accessor` is a function that sees the same names.
     """
-    try:
-        node = ast.parse(symbol, mode="eval").body
-    except SyntaxError:
-        return None
     cells = dict(cells_of(accessor))
     space = accessor.__globals__
-    if isinstance(node, ast.Name):
-        if node.id in cells:
-            return id(cells[node.id]), ""
-        return id(space), node.id
+    if symbol.isidentifier():
+        return (cells[symbol], "") if symbol in cells else (space, symbol)
+    node = _parsed(symbol)
     try:
         if isinstance(node, ast.Attribute):
-            return id(_value(node.value, cells, space)), node.attr
+            return _value(node.value, cells, space), node.attr
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            return id(_value(node.value, cells, space)), node.slice.value
+            return _value(node.value, cells, space), node.slice.value
     except (AttributeError, LookupError, TypeError, ValueError):
         pass
     return None
+
+
+@functools.lru_cache(maxsize=1000)
+def _parsed(symbol: str) -> ast.expr | None:
+    try:
+        return ast.parse(symbol, mode="eval").body
+    except SyntaxError:
+        return None
 
 
 def _value(node: Any, cells: dict[str, CellType], space: dict[str, Any]) -> Any:

@@ -84,11 +84,12 @@ class GrownList(CompositeTensor):
     a list. Elements have one structure and one dtype for each of its tensors.
     """
 
-    __slots__ = ("flows", "form")
+    __slots__ = ("flows", "form", "frozen")
 
     def __init__(self, form: Form, flows: Sequence[Tensor]) -> None:
         self.form = form
         self.flows = list(flows)
+        self.frozen = False  # True while assignments of elements are to do nothing
 
     @classmethod
     def of(cls, form: Form, elements: Iterable[Any] = ()) -> GrownList:
@@ -203,6 +204,8 @@ class GrownList(CompositeTensor):
         )
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        if self.frozen:
+            return
         at = self._position(index)
         self.flows = [
             raw.TensorListSetItem(flow, at, t)
