@@ -59,7 +59,7 @@ class DType:
         """The NumPy scalar type: `numpy.float32`; `object` for strings."""
         if isinstance(self._numpy, _Marker):
             return object
-        return np.object_ if self._numpy.hasobject else self._numpy.type
+        return object if self._numpy.hasobject else self._numpy.type
 
     @property
     def as_datatype_enum(self) -> int:
@@ -149,10 +149,17 @@ class DType:
 
     @property
     def limits(self) -> tuple[Any, Any]:
-        """(lowest, highest) in TensorFlow's intensity scale: (0, 1) for floats."""
-        if self.is_floating:
+        """(0, the highest intensity): 1 for floats, the largest of integers.
+
+        Raises ValueError for other types.
+        """
+        if self.name in ("float16", "float32", "float64"):
             return (0, 1)
-        return (self.min, self.max)
+        if self.name == "bool":
+            return (0, True)
+        if not (self.is_integer and self.is_numpy_compatible) or self.is_quantized:
+            raise ValueError(f"{self} does not have defined limits.")
+        return (0, self.max)
 
     def is_compatible_with(self, other: Any) -> bool:
         """True if `other` names the same type."""
@@ -286,7 +293,8 @@ def as_dtype(type_value: Any) -> DType:
         found = None
     if found is not None:
         return found
-    numpy: Any = getattr(value, "dtype", value)
+    # A NumPy type is a class, which knows `dtype` as something of its instances only.
+    numpy: Any = value if isinstance(value, type) else getattr(value, "dtype", value)
     if numpy is None:  # NumPy reads it as float64
         raise TypeError(
             "Cannot convert the argument `type_value`: None to a TensorFlow DType."

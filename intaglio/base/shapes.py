@@ -215,7 +215,10 @@ def as_dims(value: Any) -> Dims:
     if type(value) is tuple or type(value) is list:
         return tuple([_dim(d) for d in value])
     if isinstance(value, str):
-        raise TypeError(f"A shape is a sequence of integers, not the string {value!r}.")
+        raise TypeError(
+            f"Failed to convert '{value!r}' to a shape: '{value!r}'could not be converted to a dimension. "
+            "A shape is one dimension (10) or a sequence of dimensions ([1, 10, None])."
+        )
     if hasattr(value, "dim") and hasattr(value, "unknown_rank"):  # TensorShapeProto
         return (
             None

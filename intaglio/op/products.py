@@ -82,7 +82,7 @@ def _forward(self: Any, other: Any) -> Any:
 
 
 def _backward(self: Any, other: Any) -> Any:
-    return matmul(other, self, name="matmul")
+    return matmul(convert.to_tensor(other, self.dtype), self, name="matmul")
 
 
 install_operator("__matmul__", _forward)

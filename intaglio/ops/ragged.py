@@ -68,7 +68,9 @@ class RaggedRange(Op):
             if np.ndim(x) > 1:
                 raise invalid_argument(f"{name} must be a scalar or vector")
         if len({np.shape(x) for x in parts.values() if np.ndim(x)}) > 1:
-            raise invalid_argument("starts, limits, and deltas must have the same shape")
+            raise invalid_argument(
+                "starts, limits, and deltas must have the same shape"
+            )
         if np.any(deltas == 0):
             raise invalid_argument("Requires delta != 0")
         dtype = np.result_type(starts)
@@ -136,7 +138,11 @@ class RaggedGather(Op):
         return kept, np.take(params_dense_values, taken, axis=0)
 
     def gradient(
-        self, doutput_dense_values, params_nested_splits, params_dense_values: Spec, indices
+        self,
+        doutput_dense_values,
+        params_nested_splits,
+        params_dense_values: Spec,
+        indices,
     ) -> Any:
         # The values' places are gathered as the values are.
         def by_values() -> Any:
@@ -266,7 +272,9 @@ class RaggedTensorToTensor(Op):
         def by_default() -> Any:
             empty = raw.Less(flat, zero)
             chosen = raw.GatherV2(rows, raw.Squeeze(raw.Where(empty), axis=[1]), 0)
-            rank = raw.Sub(raw.Rank(chosen), np.asarray(default_value.rank or 0, np.int32))
+            rank = raw.Sub(
+                raw.Rank(chosen), np.asarray(default_value.rank or 0, np.int32)
+            )
             axes = raw.Range(np.asarray(0, np.int32), rank, np.asarray(1, np.int32))
             return raw.Sum(chosen, axes)
 

@@ -92,7 +92,9 @@ class RaggedFillEmptyRowsGrad(Op):
         for x in (reverse_index_map, grad_values):
             if x.rank not in (None, 1):
                 raise ShapeError(f"Shape must be rank 1 but is rank {x.rank}")
-        return Spec(grad_values.dtype, reverse_index_map.shape), Spec(grad_values.dtype, ())
+        return Spec(grad_values.dtype, reverse_index_map.shape), Spec(
+            grad_values.dtype, ()
+        )
 
     def kernel(self, reverse_index_map, grad_values):
         size = grad_values.shape[0]

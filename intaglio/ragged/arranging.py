@@ -82,7 +82,9 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
         if isinstance(axis, Tensor):
             axis = checks.known(axis)
             if axis is None:
-                raise ValueError("tf.reverse of a RaggedTensor needs axes that are known")
+                raise ValueError(
+                    "tf.reverse of a RaggedTensor needs axes that are known"
+                )
         axes = axis if isinstance(axis, (list, tuple, np.ndarray)) else [axis]
         found = {checks.axis_of(a, rank, f"axis[{i}]") for i, a in enumerate(axes)}
         if not found:
@@ -128,9 +130,7 @@ def one_hot(
     )
 
 
-def over_values(
-    function: Callable[..., Any], x: Any, *rest: Any, **named: Any
-) -> Any:
+def over_values(function: Callable[..., Any], x: Any, *rest: Any, **named: Any) -> Any:
     """`function` of the flat values."""
     return x.with_flat_values(function(x.flat_values, *rest, **named))
 
@@ -165,7 +165,9 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
     Raises ValueError for a scalar mask.
     """
     with name_scope(name or "RaggedMask"):
-        mask = mask if isinstance(mask, Ragged) else convert.to_tensor(mask, dtypes.bool_)
+        mask = (
+            mask if isinstance(mask, Ragged) else convert.to_tensor(mask, dtypes.bool_)
+        )
         if mask.dims == ():
             raise ValueError("mask cannot be scalar.")
         data = core.as_operand(data)
@@ -333,7 +335,9 @@ def _split(x: Any, pieces: Any, axis: int, num: Any) -> list[Any]:
 # -- the values as they are ------------------------------------------------------------
 
 
-def bitcast(function: Callable[..., Any], input: Any, type: Any, name: str | None = None) -> Any:
+def bitcast(
+    function: Callable[..., Any], input: Any, type: Any, name: str | None = None
+) -> Any:
     """The bits of the elements as elements of a type of the same size."""
     wanted = as_dtype(type)
     if wanted.size != input.dtype.size:

@@ -47,9 +47,7 @@ def _bounding(x: Any, dtype: Any) -> Any:
     outer = raw.Pack(sizes, axis=0)
     if core.rank_of(flat) == 1:
         return outer
-    inner = raw.StridedSlice(
-        raw.Shape(flat, out_type=dtype), [1], [0], [1], end_mask=1
-    )
+    inner = raw.StridedSlice(raw.Shape(flat, out_type=dtype), [1], [0], [1], end_mask=1)
     return raw.ConcatV2([outer, inner], 0)
 
 
@@ -108,4 +106,6 @@ def _merged_dense(x: Any, outer: int, inner: int) -> Any:
 def _merged_shape(x: Any, outer: int, inner: int) -> Any:
     shape: Any = raw.Shape(x)
     middle = raw.Prod(shape[outer : inner + 1], 0, keep_dims=False)
-    return raw.ConcatV2([shape[:outer], raw.ExpandDims(middle, 0), shape[inner + 1 :]], 0)
+    return raw.ConcatV2(
+        [shape[:outer], raw.ExpandDims(middle, 0), shape[inner + 1 :]], 0
+    )

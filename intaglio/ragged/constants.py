@@ -20,7 +20,9 @@ _UNEVEN = "all scalar values must have the same nesting depth"
 
 
 def _is_nested(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    return isinstance(value, (list, tuple)) or (
+        isinstance(value, np.ndarray) and value.ndim > 0
+    )
 
 
 def constant(

@@ -103,9 +103,7 @@ class Ragged(CompositeTensor):
     def with_flat_values(self, new_values: Any) -> Any:
         """The same partitions of other innermost values, as many as there are now."""
         if isinstance(self._values, Ragged):
-            return ragged(
-                self._values.with_flat_values(new_values), self._partition
-            )
+            return ragged(self._values.with_flat_values(new_values), self._partition)
         return self.with_values(new_values)
 
 
@@ -175,7 +173,9 @@ def as_values(value: Any, dtype: DType | None = None) -> Any:
     made = value if isinstance(value, Ragged) else convert.to_tensor(value)
     if isinstance(made, Ragged):
         if dtype is not None and made.partition.dtype is not dtype:
-            names = f"<dtype: '{dtype.name}'> vs. <dtype: '{made.partition.dtype.name}'>"
+            names = (
+                f"<dtype: '{dtype.name}'> vs. <dtype: '{made.partition.dtype.name}'>"
+            )
             raise ValueError(
                 "Argument `row_partition` of RaggedTensor with name: partition must "
                 f"have same dtype as Argument `values`. ({names})."
@@ -198,9 +198,7 @@ def matched(operands: Any) -> list[Any]:
     Raises ValueError if ragged ones have different dtypes of row splits.
     """
     given = list(operands)
-    dtype = next(
-        (x.dtype for x in given if isinstance(x, (Ragged, Tensor))), None
-    )
+    dtype = next((x.dtype for x in given if isinstance(x, (Ragged, Tensor))), None)
     made = [as_operand(x, dtype) for x in given]
     kinds = {x.row_splits.dtype for x in made if isinstance(x, Ragged)}
     if len(kinds) > 1:

@@ -32,7 +32,9 @@ def from_tensor(
     if lengths is not None and padding is not None:
         raise ValueError("Specify argument `lengths` or `padding`, but not both.")
     if not isinstance(ragged_rank, int):
-        raise TypeError(f"Argument `ragged_rank` must be an int. Received {ragged_rank}.")
+        raise TypeError(
+            f"Argument `ragged_rank` must be an int. Received {ragged_rank}."
+        )
     if ragged_rank <= 0:
         raise ValueError(
             f"Argument `ragged_rank` must be greater than 0. Received {ragged_rank}."
@@ -92,12 +94,15 @@ def _unpadded(x: Any, padding: Any, ragged_rank: int, dtype: Any) -> Any:
     shape: Any = raw.Shape(real, out_type=dtype)
     one = convert.to_tensor(1, dtype)
     places = raw.Range(one, shape[ragged_rank] + one, one)
-    return raw.Reshape(raw.Max(real * places, [ragged_rank]), np.asarray([-1], np.int32))
+    return raw.Reshape(
+        raw.Max(real * places, [ragged_rank]), np.asarray([-1], np.int32)
+    )
 
 
 def _by_lengths(x: Any, lengths: Any, dtype: Any) -> Any:
     lengths = core.as_index(
-        lengths if isinstance(lengths, Tensor) else convert.to_tensor(lengths, dtype), dtype
+        lengths if isinstance(lengths, Tensor) else convert.to_tensor(lengths, dtype),
+        dtype,
     )
     TensorShape(lengths.dims).assert_has_rank(1)
     shape: Any = raw.Shape(x, out_type=dtype)

@@ -63,7 +63,9 @@ def _flat(params: Any, indices: Any, axis: int) -> Any:
         return params.with_values(_flat(params.values, indices, axis - 1))
     if axis == 1:
         if isinstance(indices, Ragged):
-            raise NotImplementedError("tf.gather with ragged indices needs axis=batch_dims")
+            raise NotImplementedError(
+                "tf.gather with ragged indices needs axis=batch_dims"
+            )
         count = core.as_index(params.partition.nrows(), dtypes.int32)
         own = np.ones(core.rank_of(indices) or 0, np.int32)
         times = raw.ConcatV2([raw.ExpandDims(count, 0), own], 0)

@@ -27,7 +27,6 @@ from intaglio.ragged.core import Ragged
 from intaglio.ragged.shape import DynamicRaggedShape
 
 
-
 class _Operand(abc.ABCMeta):
     """Classes of what may stand beside a ragged tensor in a list: all but other composites."""
 

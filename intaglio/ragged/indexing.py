@@ -184,7 +184,9 @@ def _sliced_columns(x: Any, key: slice) -> Any:
     size = rows.static_uniform_row_length
     if size is None or forward is None or not _all_static(key):
         return sliced
-    plain = slice(*[None if v is None else int(v) for v in (key.start, key.stop, key.step)])
+    plain = slice(
+        *[None if v is None else int(v) for v in (key.start, key.stop, key.step)]
+    )
     return core.from_splits(
         sliced.values, sliced.row_splits, len(range(*plain.indices(size)))
     )

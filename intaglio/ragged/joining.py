@@ -254,8 +254,9 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
     first = next(x for x in operands if isinstance(x, Ragged))
     for other in operands:
         if isinstance(other, Ragged):
-            for a, b in zip(first.nested_row_splits, other.nested_row_splits, strict=True):
+            for a, b in zip(
+                first.nested_row_splits, other.nested_row_splits, strict=True
+            ):
                 checks.same_splits(a, b)
     flats = [x.flat_values if isinstance(x, Ragged) else x for x in operands]
     return first.with_flat_values(raw.AddN(flats, name=name))
-

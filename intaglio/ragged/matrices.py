@@ -30,7 +30,9 @@ def matmul(
 ) -> Any:
     """a @ b for each pair of matrices. Rows of matrices that are no matrix are an error."""
     if a_is_sparse or b_is_sparse or adjoint_a or adjoint_b:
-        raise ValueError("sparse and adjoint matrices are not supported for RaggedTensors")
+        raise ValueError(
+            "sparse and adjoint matrices are not supported for RaggedTensors"
+        )
     with name_scope(name or "RaggedMatMul"):
         a, b = core.matched([a, b])
         if core.rank_of(a) != core.rank_of(b):

@@ -50,7 +50,9 @@ def embedding_lookup_sparse(
     """
     combiner = "mean" if combiner is None else combiner
     if combiner not in ("mean", "sqrtn", "sum"):
-        raise ValueError(f"combiner must be one of 'mean', 'sqrtn' or 'sum', got {combiner}")
+        raise ValueError(
+            f"combiner must be one of 'mean', 'sqrtn' or 'sum', got {combiner}"
+        )
     if max_norm is not None:
         raise NotImplementedError("max_norm of ragged embedding_lookup_sparse")
     if isinstance(sp_weights, Ragged):
@@ -75,5 +77,3 @@ def embedding_lookup_sparse(
     if combiner == "sqrtn":
         scale = raw.Sqrt(scale)
     return raw.DivNoNan(total, raw.Reshape(scale, shape))
-
-

@@ -263,7 +263,10 @@ class RowPartition(CompositeTensor):
             if nrows is None:
                 one = _like(1, length)
                 rows: Any = raw.Select(length > 0, count // raw.Maximum(length, one), one * 0)  # fmt: skip
-                if checks.static(length) is not None and checks.static(count) is not None:
+                if (
+                    checks.static(length) is not None
+                    and checks.static(count) is not None
+                ):
                     known = checks.static(length) or 0
                     total = checks.static(count) or 0
                     rows = _like(total // known if known else 0, length)

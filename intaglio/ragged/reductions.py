@@ -30,7 +30,9 @@ def segments(op: Segments, data: Any, ids: Any, count: Any) -> Any:
     # A segment without slices has no places.
     lengths = raw.Maximum(lengths, convert.to_tensor(0, dtype))
     splits: Any = splits_of(lengths)
-    starts: Any = raw.GatherV2(raw.GatherV2(splits, ids, 0), data.partition.value_rowids(), 0)
+    starts: Any = raw.GatherV2(
+        raw.GatherV2(splits, ids, 0), data.partition.value_rowids(), 0
+    )
     places = starts + data.partition.offsets_in_rows()
     values = segments(op, data.values, places, splits[-1])
     return core.from_splits(values, splits)
@@ -44,7 +46,9 @@ def unsorted(op: Segments) -> Callable[..., Any]:
         with name_scope(name or "RaggedSegment"):
             if isinstance(ids, Ragged):
                 if not isinstance(data, Ragged):
-                    raise ValueError("If segment_ids is ragged, then data must be ragged.")
+                    raise ValueError(
+                        "If segment_ids is ragged, then data must be ragged."
+                    )
                 for a, b in zip(ids.nested_row_splits, data.nested_row_splits, strict=False):  # fmt: skip
                     checks.same_splits(a, b)
                 values = data
@@ -131,7 +135,10 @@ def _reduction(op: Any, segment_op: Segments) -> Callable[..., Any]:
     dense = _dense(op)
 
     def reduce(
-        input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None
+        input_tensor: Any,
+        axis: Any = None,
+        keepdims: Any = None,
+        name: str | None = None,
     ) -> Any:
         with name_scope(name or "RaggedReduce"):
             return _reduced(dense, segment_op, input_tensor, axis, bool(keepdims))
@@ -231,10 +238,10 @@ def reduce_join(
         return raw.UnsortedSegmentJoin(data, ids, count, separator=separator)
 
     def dense(x: Any, axes: Any) -> Any:
-        places = np.asarray([0], np.int32) if axes is None else np.asarray(axes, np.int32)
+        places = (
+            np.asarray([0], np.int32) if axes is None else np.asarray(axes, np.int32)
+        )
         return raw.ReduceJoin(x, places, separator=separator)
 
     with name_scope(name or "RaggedReduceJoin"):
         return _reduced(dense, join, inputs, axis, bool(keepdims))
-
-

@@ -43,13 +43,17 @@ class RaggedTensorSpec(BatchableTypeSpec):
             elif as_dtype(dtype) is not flat_values_spec.dtype:
                 raise ValueError("dtype must be the same as flat_values_spec.dtype")
         elif dtype is None:
-            raise ValueError("At least one of dtype or flat_values_spec must be provided")
+            raise ValueError(
+                "At least one of dtype or flat_values_spec must be provided"
+            )
         self._dtype = as_dtype(dtype)
         self._flat_values_spec = flat_values_spec
         rank = self._shape.rank
         if ragged_rank is None:
             if rank is None:
-                raise ValueError("Must specify ragged_rank or a shape with a known rank.")
+                raise ValueError(
+                    "Must specify ragged_rank or a shape with a known rank."
+                )
             ragged_rank = rank - 1
         if not isinstance(ragged_rank, int):
             raise TypeError(f"Argument `ragged_rank` must be an int. Received {ragged_rank}.")  # fmt: skip

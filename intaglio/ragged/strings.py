@@ -19,4 +19,6 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
         x if isinstance(x, (Ragged, Tensor)) else convert.to_tensor(x) for x in inputs
     ]
     flats, partitions = broadcasting.together(operands)
-    return core.nested(raw.StringJoin(flats, separator=separator, name=name), partitions)
+    return core.nested(
+        raw.StringJoin(flats, separator=separator, name=name), partitions
+    )

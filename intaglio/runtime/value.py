@@ -81,6 +81,10 @@ class Valued(Tensor):
     def __buffer__(self, flags: int) -> memoryview:
         return memoryview(self.__array__())  # type: ignore[arg-type]  # an array has a buffer
 
+    def __bytes__(self) -> bytes:
+        array = np.asarray(self._numpy())
+        return array.tobytes() if array.ndim else bytes(self.__index__())
+
     def __dlpack__(self, **options: Any) -> Any:
         """The value in a DLPack capsule; the memory is shared."""
         return _export[0](self, **options)
@@ -125,6 +129,8 @@ class Valued(Tensor):
         return _rows(self, dims[0])
 
     def __contains__(self, item: Any) -> bool:
+        if not self._array.shape:
+            raise TypeError(f"argument of type '{type(self).__name__}' is not iterable")
         return any(row is item or bool(row == item) for row in self)
 
     def __repr__(self) -> str:

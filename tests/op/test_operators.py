@@ -103,3 +103,19 @@ def test_what_needs_a_value_is_refused_in_graphs():
         return d
 
     record(body, "f", [(dtypes.int32, (3,), "d")])
+
+
+def test_membership_and_bytes_are_those_of_the_elements():
+    """Asked of TensorFlow 2.21; a scalar integer is a number of zeros, as for Python's own."""
+    assert 2 in tf.constant([1, 2]) and 3 not in tf.constant([1, 2])
+    with pytest.raises(TypeError, match="is not iterable"):
+        _ = 1 in tf.constant(1)
+    assert bytes(tf.constant([1, 2])) == b"\1\0\0\0\2\0\0\0"
+    assert bytes(tf.constant(3)) == bytes(3)
+
+
+def test_the_left_operand_of_a_product_takes_the_tensors_type():
+    a = tf.constant([[1, 2], [3, 4]])
+    assert ([[1, 1]] @ a).numpy().tolist() == [[4, 6]]
+    with pytest.raises(TypeError, match=r"Cannot convert 2.5 to EagerTensor of dtype int32"):
+        _ = 2.5 @ a
