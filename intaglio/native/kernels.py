@@ -58,9 +58,10 @@ class Chosen:
 
 
 def _matmul(attrs: dict[str, Any], a: Any, b: Any) -> Run | None:
-    if attrs["transpose_b"] or a.ndim != 2 or b.ndim != 2:
-        return None  # OpenBLAS is as good at what is read against its order
-    return matmul.product(a.shape, b.shape, attrs["transpose_a"])
+    if a.ndim != 2 or b.ndim != 2:
+        return None
+    turned = attrs["transpose_a"], attrs["transpose_b"]
+    return matmul.product(a.shape, b.shape, *turned)
 
 
 def _plan(attrs: dict[str, Any]) -> Plan | None:

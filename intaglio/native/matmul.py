@@ -45,16 +45,65 @@ def _pack(tiles: Tiles) -> Code:
     return code
 
 
-def _product(tiles: Tiles, name: str) -> Code:
-    """The kernel: the rows from `from` to `to` of a product."""
+def _pack_turned(tiles: Tiles) -> Code:
+    """Copies a panel out of a transposed matrix, whose `columns` lie in rows of `depth` elements.
+
+    Square blocks of vectors are turned in registers: in each of log2(lanes) steps every
+    vector is interleaved with the one half the block away.
+    """
+    code, lanes = Code(
+        "pack_turned",
+        ["ptr %from", "i64 %row", "ptr %to", "i64 %depth", "i64 %columns"],
+        "internal fastcc void",
+    ), tiles.lanes  # fmt: skip
+    with code.loop("0", "%columns", lanes) as j, code.loop("0", "%depth", lanes) as k:
+        along = tiles.mask(code, k, "%depth")
+        block: list[str] = []
+        for r in range(lanes):
+            line = code.integer("add", j, r)
+            there = code.splat(lanes, "i1", code.integer("icmp slt", line, "%columns"))
+            mask = code.let(f"and {tiles.test} {there}, {along}")
+            place = code.at(tiles.kind.llvm, tiles.step(code, "%from", line, "%row"), k)
+            block.append(tiles.read(code, place, mask))
+        for c, vector in enumerate(_turned(code, tiles, block)):
+            target = tiles.step(code, "%to", code.integer("add", k, c), tiles.width)
+            tiles.write(code, vector, code.at(tiles.kind.llvm, target, j))
+    code.do("ret void")
+    return code
+
+
+def _turned(code: Code, tiles: Tiles, block: list[str]) -> list[str]:
+    """A square block of vectors, transposed."""
+    lanes, half = tiles.lanes, tiles.lanes // 2
+    indices = f"<{lanes} x i32> <{{}}>"
+    low, high = (
+        indices.format(", ".join([f"i32 {first + i // 2 + (i % 2) * lanes}" for i in range(lanes)]))
+        for first in (0, half)
+    )  # fmt: skip
+    for _ in range(lanes.bit_length() - 1):
+        block = [
+            code.let(
+                f"shufflevector {tiles.vector} {block[i]}, {tiles.vector} {block[i + half]}, {order}"
+            )
+            for i in range(half)
+            for order in (low, high)
+        ]
+    return block
+
+
+def _product(tiles: Tiles, name: str, turned: bool) -> Code:
+    """The kernel: the rows from `from` to `to` of a product; the right matrix may be transposed."""
     code, kind = Code(name, entry.KERNEL), tiles.kind.llvm
-    panel = code.let(f"alloca [{BLOCK * tiles.width} x {kind}], align 64")
+    # Turned blocks may reach beyond the last row.
+    size = (BLOCK + tiles.lanes) * tiles.width
+    panel = code.let(f"alloca [{size} x {kind}], align 64")
     a, b = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     c = code.load("ptr", "%outs", 8)
     given = entry.numbers(code, DIMS)
     columns, inner = given["columns"], given["inner"]
     count = code.integer("sub", "%to", "%from")
-    packed = code.integer("icmp sge", count, PACKED_FROM)
+    packed = "true" if turned else code.integer("icmp sge", count, PACKED_FROM)
+    pack, row = ("pack_turned", inner) if turned else ("pack", columns)
     with code.loop("0", inner, BLOCK) as k:
         depth = code.least(BLOCK, code.integer("sub", inner, k))
         first = code.integer("icmp eq", k, 0)
@@ -62,10 +111,11 @@ def _product(tiles: Tiles, name: str) -> Code:
         left = Left(start, given["row_step"], given["column_step"])
         with code.loop("0", columns, tiles.width) as j:
             width = code.least(tiles.width, code.integer("sub", columns, j))
-            source = code.at(kind, tiles.step(code, b, k, columns), j)
+            across, down = (j, k) if turned else (k, j)
+            source = code.at(kind, tiles.step(code, b, across, row), down)
             with code.when(packed):
                 code.do(
-                    f"call fastcc void @pack(ptr {source}, i64 {columns}, ptr {panel}, "
+                    f"call fastcc void @{pack}(ptr {source}, i64 {row}, ptr {panel}, "
                     f"i64 {depth}, i64 {width})"
                 )
             right = Right(
@@ -80,38 +130,45 @@ def _product(tiles: Tiles, name: str) -> Code:
 
 
 _lock = threading.Lock()
-_entries: dict[bool, entry.Entry] = {}
+_entries: dict[tuple[bool, bool], entry.Entry] = {}
 
 
-def _entry(shared: bool) -> entry.Entry:
+def _entry(turned: bool, shared: bool) -> entry.Entry:
     """The compiled product, for one thread or for all."""
     with _lock:
         if not _entries:
             tiles = Tiles(FLOAT)
-            functions = [
-                *tiles.functions(),
-                _pack(tiles),
-                _product(tiles, "matmul"),
-                entry.write("matmul", 2, 1),
-                entry.write_part("matmul", ROWS),
-                entry.write_shared("matmul", ROWS, pool()),
-                entry.write("matmul_shared", 2, 1),
-            ]
+            functions = [*tiles.functions(), _pack(tiles), _pack_turned(tiles)]
+            names = {"matmul": False, "matmul_turned": True}
+            for name, kind in names.items():
+                functions += [
+                    _product(tiles, name, kind),
+                    entry.write(name, 2, 1),
+                    entry.write_part(name, ROWS),
+                    entry.write_shared(name, ROWS, pool()),
+                    entry.write(f"{name}_shared", 2, 1),
+                ]
             made = llvm.Module(tiles.table() + module(functions))
-            _entries[False] = entry.Entry(made.address("matmul_entry"), made)
-            _entries[True] = entry.Entry(made.address("matmul_shared_entry"), made)
-    return _entries[shared]
+            for name, kind in names.items():
+                for on_all, suffix in ((False, ""), (True, "_shared")):
+                    address = made.address(f"{name}{suffix}_entry")
+                    _entries[kind, on_all] = entry.Entry(address, made)
+    return _entries[turned, shared]
 
 
 def product(
-    a: tuple[int, ...], b: tuple[int, ...], transpose_a: bool = False
+    a: tuple[int, ...],
+    b: tuple[int, ...],
+    transpose_a: bool = False,
+    transpose_b: bool = False,
 ) -> Callable[[Any, Any], Any] | None:
     """The product of float32 matrices of these shapes; None where OpenBLAS is to do it."""
     rows, inner = a[::-1] if transpose_a else a
-    columns = b[1]
+    depth, columns = b[::-1] if transpose_b else b
     work = rows * inner * columns
-    if not entry.AVAILABLE or inner != b[0] or not 0 < work <= MOST:
+    if not entry.AVAILABLE or inner != depth or not 0 < work <= MOST:
         return None
     steps = (1, rows) if transpose_a else (inner, 1)
-    kernel = _entry(work >= SHARED_FROM).for_dims((rows, columns, inner, *steps))
+    made = _entry(transpose_b, work >= SHARED_FROM)
+    kernel = made.for_dims((rows, columns, inner, *steps))
     return entry.filling(kernel, (rows, columns))

@@ -14,20 +14,21 @@ from intaglio.native.matmul import BLOCK, PACKED_FROM
 from intaglio.native.tiles import ROWS
 
 
-def product(a, b, transposed=False):
-    run = matmul.product(a.shape, b.shape, transposed)
+def product(a, b, *transposed):
+    run = matmul.product(a.shape, b.shape, *transposed)
     assert run is not None
     return run(a, b)
 
 
-def check(rows, inner, columns, transposed=False):
+def check(rows, inner, columns, transpose_a=False, transpose_b=False):
     rng = np.random.default_rng(rows * 1000 + columns)
-    left = (inner, rows) if transposed else (rows, inner)
-    a = rng.normal(size=left).astype("float32")
+    a = rng.normal(size=(rows, inner)).astype("float32")
     b = rng.normal(size=(inner, columns)).astype("float32")
-    got = product(a, b, transposed)
-    exact = np.asarray(a.T if transposed else a, np.float64) @ b
-    bound = np.abs(a.T if transposed else a) @ np.abs(b)
+    left = np.ascontiguousarray(a.T) if transpose_a else a
+    right = np.ascontiguousarray(b.T) if transpose_b else b
+    got = product(left, right, transpose_a, transpose_b)
+    exact = a.astype(np.float64) @ b
+    bound = np.abs(a) @ np.abs(b)
     assert got.shape == exact.shape
     # The classical bound of a sum of `inner` products.
     assert np.all(
@@ -36,9 +37,15 @@ def check(rows, inner, columns, transposed=False):
 
 
 @settings(deadline=None, max_examples=80)
-@given(st.integers(1, 70), st.integers(1, 50), st.integers(1, 150), st.booleans())
-def test_any_shape(rows, inner, columns, transposed):
-    check(rows, inner, columns, transposed)
+@given(
+    st.integers(1, 70),
+    st.integers(1, 50),
+    st.integers(1, 150),
+    st.booleans(),
+    st.booleans(),
+)
+def test_any_shape(rows, inner, columns, transpose_a, transpose_b):
+    check(rows, inner, columns, transpose_a, transpose_b)
 
 
 @pytest.mark.parametrize(
@@ -47,6 +54,7 @@ def test_any_shape(rows, inner, columns, transposed):
 @pytest.mark.parametrize("inner", [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 3])
 def test_blocks_and_packed_panels(rows, inner):
     check(rows, inner, 70)
+    check(rows, inner, 70, transpose_b=True)
 
 
 def test_several_threads(monkeypatch):
