@@ -1,8 +1,10 @@
 """Intaglio: `tf.function` without TensorFlow."""
 
 import warnings
+from typing import TYPE_CHECKING
 
 from intaglio import ops
+from intaglio.base import later
 from intaglio.runtime import direct_calls, eager, random_state
 
 __version__ = "0.1.0"
@@ -12,4 +14,11 @@ eager.install_fast_operators()
 # log(-1) is NaN and 1e30 in float16 is infinity, without a word, as in TensorFlow.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"intaglio\.")
 
-__all__ = ["__version__", "direct_calls", "ops", "random_state"]
+# What goes beyond TensorFlow, imported when it is first asked for.
+__getattr__, __dir__ = later.attributes(
+    __name__, {"recursion": "intaglio.function.recursion:recursion"}
+)
+if TYPE_CHECKING:
+    from intaglio.function.recursion import recursion
+
+__all__ = ["__version__", "direct_calls", "ops", "random_state", "recursion"]

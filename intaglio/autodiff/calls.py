@@ -9,6 +9,7 @@ from typing import Any
 from intaglio.autodiff.backward import OF_GRAPHS
 from intaglio.autodiff.derivative import Derivative, derivative_of
 from intaglio.autodiff.plan import trainable
+from intaglio.autodiff.recursion import gradient_of_recursion
 from intaglio.autodiff.surgery import extend
 from intaglio.base.dtypes import resource
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
@@ -42,6 +43,8 @@ def call_gradient(
 ) -> list[Any]:
     """The gradients of a recorded call's inputs `wanted`; the call gets more outputs."""
     graph: Graph = node.attrs["f"]
+    if graph.opaque:
+        return gradient_of_recursion(node, wanted, grads, call_graph, call_gradient)
     derivative = derivative_of(graph, wanted)
     values = [derivative.value(v) for v in graph.outputs]
     active = [i for i, g in enumerate(grads) if g is not None]

@@ -15,6 +15,7 @@ from intaglio.autograph import (
     builtin_functions,
     conversion,
     diagnosis,
+    recursive_calls,
     source,
     verbosity,
 )
@@ -62,11 +63,22 @@ def converted_call(
     target, args, kwargs = _unwrapped(function, args, kwargs or {})
     note_call(target or getattr(function, "__func__", function))
     if target is None:
-        return function(*args, **kwargs)
+        return _as_it_is(function, args, kwargs, scope)
     recursive = scope is None or scope.options.recursive
-    return (twin_of(target, STD.user_requested) if recursive else target)(
-        *args, **kwargs
-    )
+    twin = twin_of(target, STD.user_requested) if recursive else target
+    if recursive_calls.enabled():
+        return recursive_calls.call(target, twin, args, kwargs, scope is not None)
+    return twin(*args, **kwargs)
+
+
+def _as_it_is(
+    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], scope: Any
+) -> Any:
+    if recursive_calls.enabled() and hasattr(function, "autograph_artifact__"):
+        if type(function) is FunctionType:  # converted with the function around it
+            inside = scope is not None
+            return recursive_calls.call(function, function, args, kwargs, inside)
+    return function(*args, **kwargs)
 
 
 def _constructed(

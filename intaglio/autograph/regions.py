@@ -77,5 +77,7 @@ def to_the_end(function: Callable[[], Any]) -> Any:
     """What a traced function returns; None if the graph raises whatever happens."""
     try:
         return function()
-    except Unreachable:
+    except Unreachable as e:
+        if type(e) is not Unreachable:
+            raise
         return None

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base.options import OPTIONS
-from intaglio.function import retracing
+from intaglio.function import recursion, retracing
 from intaglio.function.cache import Key, TraceCache
 from intaglio.function.concrete import ConcreteFunction
 from intaglio.function.conversion import converted_for_graphs
@@ -220,19 +220,16 @@ class Function(PolymorphicFunction):
         if OPTIONS.run_functions_eagerly:
             return self._python_function(*args, **kwargs)
         bound, types, key = self._typed(args, kwargs)
+        if recursion.allowed():
+            unfinished = recursion.under_way(self._cache, key)
+            if unfinished is not None:
+                return unfinished.call(_tensors(types, bound.values))
         concrete, made = self._concrete(key, bound, types, has_values=True)
         if made:
             self._detector.traced(self._shown())
         else:
             self._detector.calls += 1
-        tensors: list[Any] = []
-        for kind, value in zip(concrete.types, bound.values, strict=True):
-            if type(kind) is not TensorSpec:
-                tensors += kind.to_tensors(value)
-            elif isinstance(value, Tensor):
-                tensors.append(value)
-            else:
-                tensors.append(kind.cast(value))
+        tensors = _tensors(concrete.types, bound.values)
         result = concrete.pack(concrete.call_flat(tensors))
         concrete.general_calls += 1
         if not STATE.unusual and concrete.general_calls in BUILD_AT:
@@ -348,7 +345,7 @@ class Function(PolymorphicFunction):
         def admit(variable: Any) -> None:
             created.append(weakref.ref(variable))
 
-        concrete = self._record(bound, types, has_values, admit)
+        concrete = self._recorded(key, bound, types, has_values, admit)
         self._created = created
         self._initialized = True
         if created:
@@ -366,13 +363,35 @@ class Function(PolymorphicFunction):
         def refuse(variable: Any) -> None:
             raise ValueError(SINGLETON if self._created else LATER)
 
-        concrete = self._record(bound, types, has_values, refuse)
+        concrete = self._recorded(key, bound, types, has_values, refuse)
         self._keep(key, concrete)
         return concrete
 
     def _keep(self, key: Key, concrete: ConcreteFunction) -> None:
+        if recursion.provisional():
+            return
         self._cache.add(key, concrete)
         self._entries = ()  # another trace may now be the most specific one
+
+    def _recorded(
+        self,
+        key: Key,
+        bound: Bound,
+        types: Sequence[TraceType],
+        has_values: bool,
+        admit: Callable[[Any], None],
+    ) -> ConcreteFunction:
+        """A trace; of a function that may call itself, the one that is what it assumed."""
+        before = self._traced
+        try:
+            return recursion.settled(
+                self._cache,
+                key,
+                self._name,
+                lambda: self._record(bound, types, has_values, admit),
+            )
+        finally:
+            self._traced = before + 1
 
     def _record(
         self,
@@ -400,6 +419,19 @@ class Function(PolymorphicFunction):
         concrete = ConcreteFunction(graph, whole, bound, self._name)
         concrete.jit_compile = bool(self._options.jit_compile)
         return concrete
+
+
+def _tensors(types: Sequence[TraceType], values: Sequence[Any]) -> list[Any]:
+    """The tensors that a call with these values passes to a graph."""
+    tensors: list[Any] = []
+    for kind, value in zip(types, values, strict=True):
+        if type(kind) is not TensorSpec:
+            tensors += kind.to_tensors(value)
+        elif isinstance(value, Tensor):
+            tensors.append(value)
+        else:
+            tensors.append(kind.cast(value))
+    return tensors
 
 
 class Method(Function):
@@ -459,3 +491,6 @@ def _converted(function: Callable[..., Any], options: Any) -> Callable[..., Any]
 
 def _unpickled(function: Callable[..., Any], name: str, options: Options) -> Function:
     return Function(function, name, options)
+
+
+recursion.install_maker(lambda f: Function(f, f.__name__, Options()))

@@ -305,6 +305,9 @@ class Graph:
         "settled",
     )
 
+    # Whether passes leave it alone where it is called: its nodes are not what it does.
+    opaque = False
+
     def __init__(
         self,
         name: str,

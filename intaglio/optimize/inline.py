@@ -26,7 +26,7 @@ def inline_calls(graph: Graph, fuel: Fuel | None = None) -> Graph:
     new = Rebuild(graph)
     for node in graph.nodes:
         current = new.copy(node)
-        if node.op.name not in CALLS:
+        if node.op.name not in CALLS or node.attrs["f"].opaque:
             new.keep(node, current)
             continue
         callee = _flat(node.attrs["f"])

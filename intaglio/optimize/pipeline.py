@@ -39,7 +39,7 @@ def _optimized(value: Any, fuel: Fuel) -> Any:
     if isinstance(value, tuple) and any(isinstance(item, Graph) for item in value):
         changed = tuple([_optimized(item, fuel) for item in value])
         return value if all(map(operator.is_, changed, value)) else changed
-    if not isinstance(value, Graph):
+    if not isinstance(value, Graph) or value.opaque:
         return value
     # Two nodes that share a graph still do afterwards. Another amount of fuel is another result.
     key = (optimize, fuel.amount)

@@ -23,12 +23,21 @@ def examples(share: float = 1.0) -> Callable[[Any], Any]:
     return settings(profile, max_examples=max(1, int(profile.max_examples * share)))
 
 
+class Rejected(Exception):
+    """An exception of the generated programs, whose arguments are not just a message."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(7, text)
+
+
 def load(source: str, **space: Any) -> Any:
     """The function `f` that the source defines."""
     filename = f"<generated program {next(_numbers)}>"
     lines = source.splitlines(keepends=True)
     linecache.cache[filename] = (len(source), None, lines, filename)
-    names: dict[str, Any] = {"tf": tf, "np": np, "__name__": "generated", **space}
+    names: dict[str, Any] = {
+        "tf": tf, "np": np, "Rejected": Rejected, "__name__": "generated", **space,
+    }  # fmt: skip
     exec(compile(source, filename, "exec"), names)
     return names["f"]
 
@@ -61,8 +70,13 @@ def _plain(value: Any) -> Any:
 def same(a: Outcome, b: Outcome) -> bool:
     """True for equal bits (any NaN equals any other), or the same class of error."""
     if a.error is not None or b.error is not None:
-        return type(a.error) is type(b.error)
+        return _class(a.error) is _class(b.error)
     return len(a.values) == len(b.values) and all(map(_same_array, a.values, b.values))
+
+
+def _class(error: BaseException | None) -> type[BaseException]:
+    """The class of an error; a graph's failed assertion is an InvalidArgumentError besides."""
+    return AssertionError if isinstance(error, AssertionError) else type(error)  # type: ignore[return-value]
 
 
 def _same_array(a: Any, b: Any) -> bool:

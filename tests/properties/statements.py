@@ -51,10 +51,12 @@ class Writer:
         kinds = ["assign"] * 6
         if depth:
             kinds += ["if", "if", "while", "for", "for"]
-        if loop and loop != "no jumps":
+        if loop:
             kinds += ["jump"]
-        if self.features.get("returns", True) and loop is None and indent > 1:
+        if self.features.get("returns", True) and indent > 1:
             kinds += ["return"]
+        if self.features.get("raises", False):
+            kinds += ["check", "raise"] if indent > 1 else ["check"]
         kind = self.pick(*kinds)
         return bool(getattr(self, f"_{kind}")(indent, depth, loop))
 
@@ -67,14 +69,26 @@ class Writer:
         self.put(indent, f"return {RESULT}")
         return True
 
+    def _raise(self, indent: int, depth: int, loop: str | None) -> bool:
+        kind = self.pick("ValueError", "KeyError", "Rejected")
+        if self.pick(True, True, False):
+            self.put(indent, "if <c>:")
+            self.put(indent + 1, f"raise {kind}(f'{{a}} {{i}} {{s.x}}')")
+            return False
+        self.put(indent, f"raise {kind}(f'{{b}}')")
+        return True
+
+    def _check(self, indent: int, depth: int, loop: str | None) -> None:
+        self.put(indent, "assert <c> or <c>, f'{a} {v}'", "assert a < <f> + 5.0")
+
     def _jump(self, indent: int, depth: int, loop: str | None) -> None:
-        self.put(indent, "if <c>:" if loop == "tensor" else f"if {loop} == 1:")
+        tests = ["if <c>:"] if loop == "tensor" else ["if <c>:", f"if {loop} == 1:"]
+        self.put(indent, *tests)
         if self.pick(False, True):
             self.put(indent + 1, "a = <f>", "i = <i>")
         self.put(indent + 1, "break", "continue")
 
     def _if(self, indent: int, depth: int, loop: str | None) -> None:
-        loop = loop if loop in (None, "tensor") else "no jumps"
         self.put(indent, "if <c>:")
         self.block(indent + 1, depth - 1, loop)
         if self.pick(False, False, True):
@@ -89,9 +103,15 @@ class Writer:
         k = f"k{self.counter}"
         tensor = self.pick(True, True, False)
         self.put(indent, f"{k} = tf.constant(0)" if tensor else f"{k} = 0")
-        tests = ["2", "3", "i % 4", "2 and <c>", "4 and <c>"] if tensor else ["2"]
-        self.put(indent, *[f"while {k} < {t}:" for t in tests], depth=0)
-        self.put(indent + 1, f"{k} += 1")
+        if self.pick(False, False, False, True):
+            self.put(indent, "while True:")
+            self.put(indent + 1, f"{k} += 1")
+            self.put(indent + 1, f"if {k} > 3:", f"if {k} > 2 or <c>:")
+            self.put(indent + 2, "break")
+        else:
+            tests = ["2", "3", "i % 4", "2 and <c>", "4 and <c>"] if tensor else ["2"]
+            self.put(indent, *[f"while {k} < {t}:" for t in tests], depth=0)
+            self.put(indent + 1, f"{k} += 1")
         self.block(indent + 1, depth - 1, "tensor" if tensor else k)
 
     def _for(self, indent: int, depth: int, loop: str | None) -> None:

@@ -1,0 +1,70 @@
+"""Calls of Python functions that are being called already, where recursion becomes a graph's.
+
+The first such call with a tensor makes a traced function of the Python function; what calls
+itself in there is a call of its graph.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from intaglio.base import nest
+from intaglio.ir.graph import SymbolicTensor
+
+Maker = Callable[[FunctionType], Callable[..., Any]]
+
+
+class _Calls(threading.local):
+    def __init__(self) -> None:
+        self.maker: Maker | None = None
+        self.active: list[Any] = []
+        # With the Python functions, whose cells' ids are the keys.
+        self.made: dict[Any, tuple[FunctionType, Callable[..., Any]]] = {}
+
+
+_calls = _Calls()
+
+
+def set_maker(maker: Maker | None) -> Maker | None:
+    """Says what makes traced functions of Python ones; None leaves recursion to Python.
+
+    Returns what was said before.
+    """
+    before, _calls.maker = _calls.maker, maker
+    if maker is None:
+        _calls.made.clear()
+    return before
+
+
+def enabled() -> bool:
+    """True where `call` is to be asked."""
+    return _calls.maker is not None
+
+
+def call(
+    function: FunctionType,
+    twin: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    inside: bool,
+) -> Any:
+    """A call of a user's function, `twin` once converted; `inside` another, not to trace it."""
+    key = (function.__code__, tuple(map(id, function.__closure__ or ())))
+    if inside and key in _calls.active and _has_tensors((args, kwargs)):
+        found = _calls.made.get(key)
+        if found is None:
+            assert _calls.maker is not None
+            found = _calls.made[key] = (function, _calls.maker(function))
+        return found[1](*args, **kwargs)
+    _calls.active.append(key)
+    try:
+        return twin(*args, **kwargs)
+    finally:
+        _calls.active.pop()
+
+
+def _has_tensors(arguments: Any) -> bool:
+    return any(isinstance(v, SymbolicTensor) for v in nest.flatten(arguments))

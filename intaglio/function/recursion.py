@@ -1,0 +1,199 @@
+"""Recursion on tensors: a call of the trace being made becomes a call of its graph.
+
+TensorFlow documents that recursion on tensors does not end, and so it is by default. Under
+`recursion()` a function that is traced may call itself with arguments of the same types. At
+first nothing is known of what such a call returns, and the way that leads to it counts as
+one without an end; the other ways tell what the function returns. It is then traced again
+with that, until what it returns is what was assumed.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from intaglio.autograph import recursive_calls
+from intaglio.autograph.regions import Unreachable
+from intaglio.base import shapes
+from intaglio.ir.recursive_graph import RecursiveGraph
+from intaglio.op import door, raw
+from intaglio.op.tensor import Tensor
+from intaglio.runtime import interpreter
+from intaglio.trace.graph import record
+
+# Traces after which shapes that go on changing are left open, and after which it is given up.
+OPEN_AFTER = 3
+ROUNDS = 6
+
+
+class _State(threading.local):
+    def __init__(self) -> None:
+        self.limit: int | None = None
+        self.traces: list[Unfinished] = []
+
+
+_state = _State()
+_maker: list[recursive_calls.Maker] = []
+
+
+def install_maker(maker: recursive_calls.Maker) -> None:
+    """Names what makes a traced function of a Python function that calls itself."""
+    _maker[:] = [maker]
+
+
+@contextmanager
+def recursion(limit: int = 1000) -> Generator[None]:
+    """Functions traced in the block may call themselves with tensors, up to `limit` deep.
+
+    Gradients go through such calls, of any order. Each level of the gradient computes the
+    function's value anew, so that a chain of calls costs its length squared.
+
+        with intaglio.recursion():
+            factorial(tf.constant(5))
+    """
+    outer, _state.limit = _state.limit, limit
+    maker = recursive_calls.set_maker(_maker[0])
+    try:
+        yield
+    finally:
+        _state.limit = outer
+        recursive_calls.set_maker(maker)
+
+
+def allowed() -> bool:
+    """True where a function may call itself."""
+    return _state.limit is not None
+
+
+class Unknown(Unreachable):
+    """A recursive call whose result is not known yet: the way to it has no end so far."""
+
+
+class Unfinished:
+    """A trace under way, and what is assumed of it."""
+
+    def __init__(self, owner: Any, key: Any, name: str, limit: int) -> None:
+        self.owner = owner
+        self.key = key
+        self.name = name
+        self.limit = limit
+        self.used = False
+        self.assumed: Any = None
+        self.dims: list[Any] = []
+        self.captures: list[Tensor] = []
+        self.reference: RecursiveGraph | None = None
+        self.rounds = 0
+
+    def call(self, tensors: Sequence[Tensor]) -> Any:
+        """The result of a recursive call."""
+        self.used = True
+        if self.reference is None:
+            raise Unknown
+        inputs = [*tensors, *self.captures]
+        attrs = {
+            "Tin": tuple([t.dtype for t in inputs]), "f": self.reference,
+            "Tout": tuple([t.dtype for t in self.reference.outputs]),
+            "config": "", "config_proto": "", "executor_type": "",
+        }  # fmt: skip
+        op = raw.StatefulPartitionedCall
+        return self.assumed.pack(door.carry_out(op, inputs, attrs, None))
+
+    def holds(self, concrete: Any) -> bool:
+        """True if the trace is what was assumed of it; its calls of itself then lead to it."""
+        outputs = concrete.frozen.outputs
+        captures = concrete.captured_inputs
+        if self.reference is None or len(outputs) != len(self.dims):
+            return False
+        known = {id(t): i for i, t in enumerate(self.captures)}
+        if {id(t) for t in captures} != known.keys():
+            return False
+        alike = zip(outputs, self.reference.outputs, self.dims, strict=True)
+        if not all(
+            [a.dtype is b.dtype and shapes.is_subshape(a.dims, d) for a, b, d in alike]
+        ):
+            return False
+        first = len(concrete.frozen.inputs) - len(captures)
+        order = [*range(first), *(first + known[id(t)] for t in captures)]
+        graph = concrete.frozen
+        self.reference.resolve(lambda: graph, interpreter.repeated, order)
+        return True
+
+    def assume(self, concrete: Any) -> None:
+        """Takes what a trace returned, and captured, for what the next will."""
+        self.rounds += 1
+        outputs = concrete.frozen.outputs
+        dims = [v.dims for v in outputs]
+        if len(dims) == len(self.dims):
+            dims = [shapes.join(a, b) for a, b in zip(dims, self.dims, strict=True)]
+        if self.rounds >= OPEN_AFTER:
+            dims = [d and (None,) * len(d) for d in dims]
+        self.assumed, self.dims = concrete, dims
+        self.captures = list(concrete.captured_inputs)
+        self.reference = stand_in(
+            concrete.frozen.name,
+            [(v.dtype, v.dims, v.spec.value) for v in concrete.frozen.inputs],
+            [(v.dtype, d) for v, d in zip(outputs, dims, strict=True)],
+            self.limit,
+        )
+
+
+def stand_in(
+    name: str, inputs: Sequence[Any], outputs: Sequence[Any], limit: int
+) -> RecursiveGraph:
+    """A graph of that name, known by its inputs (dtype, shape, contents) and outputs only."""
+
+    def body(*values: Any) -> list[Any]:
+        for value, (dtype, dims, content) in zip(values, inputs, strict=True):
+            value.spec = type(value.spec)(dtype, dims, content)
+        return [raw.FakeParam(dtype=dtype, shape=dims) for dtype, dims in outputs]
+
+    specs = [(dtype, dims, f"x_{i}") for i, (dtype, dims, _) in enumerate(inputs)]
+    graph, graph.outputs = record(body, name, specs)
+    return RecursiveGraph(graph.freeze_function(), limit)
+
+
+def under_way(owner: Any, key: Any) -> Unfinished | None:
+    """The unfinished trace that a call with this key is a call of, if there is one."""
+    for trace in reversed(_state.traces):
+        if trace.owner is owner and trace.key == key:
+            return trace
+    return None
+
+
+def provisional() -> bool:
+    """True while a trace is made on assumptions about one outside of it."""
+    return any(trace.used for trace in _state.traces)
+
+
+def settled(owner: Any, key: Any, name: str, trace: Callable[[], Any]) -> Any:
+    """The trace of a function that may call itself; traced again until assumptions hold.
+
+    Raises RecursionError if every way through the function leads to a call of itself, or if
+    what it returns goes on changing.
+    """
+    if _state.limit is None:
+        return trace()
+    unfinished = Unfinished(owner, key, name, _state.limit)
+    _state.traces.append(unfinished)
+    try:
+        for _ in range(ROUNDS):
+            unfinished.used = False
+            concrete = trace()
+            if not unfinished.used or unfinished.holds(concrete):
+                return concrete
+            unfinished.assume(concrete)
+    except Unknown:
+        if any(outer.used for outer in _state.traces[:-1]):
+            raise
+        raise RecursionError(
+            f"every way through `{name}` leads to a call of itself: it needs an `if` on a tensor with a "
+            "branch that returns without one."
+        ) from None
+    finally:
+        _state.traces.remove(unfinished)
+    raise RecursionError(
+        f"what `{name}` returns goes on changing as it calls itself: the branches that call it and "
+        "those that do not must return the same structure and dtypes."
+    )

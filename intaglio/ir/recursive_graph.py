@@ -1,0 +1,97 @@
+"""A graph that calls itself: the nodes inside it cannot refer to what is not finished yet."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from intaglio.ir.graph import Graph
+
+# Python frames that one call of a graph from a graph takes, through branches and loops.
+FRAMES = 24
+
+
+class _Depth(threading.local):
+    def __init__(self) -> None:
+        self.calls: dict[int, int] = {}
+
+
+_depth = _Depth()
+
+
+class RecursiveGraph(Graph):
+    """Stands for a graph within its own body: what goes in and comes out, and a name.
+
+    Its nodes are the Placeholders of its inputs and stand-ins for its outputs. A run goes on
+    in `target`, once `resolve` has named it; passes leave it alone.
+    """
+
+    __slots__ = ("_order", "_run", "_target", "limit")
+
+    opaque = True
+
+    def __init__(self, graph: Graph, limit: int) -> None:
+        super().__init__(graph.name, graph.inputs, graph.nodes, graph.outputs)
+        self.limit = limit
+        self.compiled = self.settled = self._call
+        self._target: Callable[[], Graph] | None = None
+        self._order: Sequence[int] | None = None
+        self._run: Callable[[Graph], Callable[..., Any]] | None = None
+
+    @property
+    def stateful(self) -> bool:
+        """True: nobody may run it early, twice or not at all."""
+        return True
+
+    @property
+    def target(self) -> Graph:
+        """The graph that this one stands for. Raises ValueError while it is not finished."""
+        if self._target is None:
+            raise ValueError(f"the graph {self.name} calls itself and is not finished")
+        return self._target()
+
+    def resolve(
+        self,
+        target: Callable[[], Graph],
+        run: Callable[[Graph], Callable[..., Any]],
+        order: Sequence[int] | None = None,
+    ) -> None:
+        """Names the graph, how it becomes a function, and the places of its inputs in a call."""
+        self._target, self._run, self._order = target, run, order
+
+    def _call(self, *arrays: Any) -> tuple[Any, ...]:
+        run = self._run
+        if run is None:
+            raise ValueError(f"the graph {self.name} calls itself and is not finished")
+        with self._deeper():
+            return run(self.target)(*self.in_order(arrays))
+
+    def in_order(self, values: Sequence[Any]) -> list[Any]:
+        """What goes into a call of this graph, in the order of the target's inputs."""
+        order = range(len(values)) if self._order is None else self._order
+        return [values[i] for i in order]
+
+    @contextmanager
+    def _deeper(self) -> Iterator[None]:
+        """Counts the calls under way. Raises RecursionError beyond the limit."""
+        calls = _depth.calls
+        depth = calls.get(id(self), 0) + 1
+        if depth > self.limit:
+            raise RecursionError(
+                f"{self.name} has called itself {self.limit} times without coming to an end. If it is "
+                "meant to go deeper, trace it under `intaglio.recursion(limit=...)`."
+            )
+        room = sys.getrecursionlimit()
+        if depth == 1:
+            sys.setrecursionlimit(max(room, FRAMES * self.limit))
+        calls[id(self)] = depth
+        try:
+            yield
+        finally:
+            calls[id(self)] = depth - 1
+            if depth == 1:
+                del calls[id(self)]
+                sys.setrecursionlimit(room)

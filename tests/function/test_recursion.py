@@ -1,0 +1,204 @@
+"""Recursion on tensors: an error by default, a call of the graph itself under `recursion()`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import intaglio
+from intaglio import tf
+
+
+@tf.function
+def factorial(n: Any) -> Any:
+    if n <= 1:
+        return tf.constant(1)
+    return n * factorial(n - 1)
+
+
+def test_it_is_an_error_by_default() -> None:
+    @tf.function
+    def f(n: Any) -> Any:
+        if n <= 1:
+            return n
+        return f(n - 1)
+
+    with pytest.raises(RecursionError):
+        f(tf.constant(3))
+
+
+def test_a_function_calls_itself() -> None:
+    with intaglio.recursion():
+        assert factorial(tf.constant(5)).numpy() == 120
+    # The trace stays when the context is left, and when it has been optimised.
+    assert [factorial(tf.constant(n)).numpy() for n in (1, 3, 6, 7)] == [1, 6, 720, 5040]  # fmt: skip
+    assert factorial.experimental_get_tracing_count() == 1
+
+
+def test_two_calls_of_itself() -> None:
+    @tf.function
+    def fibonacci(n: Any) -> Any:
+        if n < 2:
+            return n
+        return fibonacci(n - 1) + fibonacci(n - 2)
+
+    with intaglio.recursion():
+        assert fibonacci(tf.constant(12)).numpy() == 144
+
+
+def test_functions_that_call_each_other() -> None:
+    @tf.function
+    def even(n: Any) -> Any:
+        if n == 0:
+            return tf.constant(True)
+        return odd(n - 1)
+
+    @tf.function
+    def odd(n: Any) -> Any:
+        if n == 0:
+            return tf.constant(False)
+        return even(n - 1)
+
+    with intaglio.recursion():
+        assert [bool(even(tf.constant(n))) for n in range(4)] == [True, False] * 2
+        assert [bool(odd(tf.constant(n))) for n in range(4)] == [False, True] * 2
+
+
+def test_shapes_are_found_by_tracing_again() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int32)])
+    def reverse(x: Any) -> Any:
+        if tf.size(x) == 0:
+            return tf.constant(0), tf.zeros([0], tf.int32)
+        total, rest = reverse(x[1:])
+        return total + x[0], tf.concat([rest, x[:1]], 0)
+
+    with intaglio.recursion():
+        total, turned = reverse(tf.constant([1, 2, 3]))
+    assert total.numpy() == 6 and turned.numpy().tolist() == [3, 2, 1]
+
+
+def plain(n: Any) -> Any:
+    if n < 2:
+        return n
+    return plain(n - 1) + plain(n - 2)
+
+
+def test_python_functions_that_call_themselves() -> None:
+    @tf.function
+    def f(n: Any) -> Any:
+        def inner(k: Any) -> Any:
+            if k <= 0:
+                return n
+            return inner(k - 1) + 1
+
+        return plain(n) * 2, inner(n)
+
+    with intaglio.recursion():
+        a, b = f(tf.constant(10))
+    assert (a.numpy(), b.numpy()) == (110, 20)
+
+
+def test_the_depth_has_a_limit() -> None:
+    @tf.function
+    def down(n: Any) -> Any:
+        if n <= 0:
+            return n
+        return down(n - 1)
+
+    with intaglio.recursion(limit=50):
+        assert down(tf.constant(45)).numpy() == 0
+    with pytest.raises(RecursionError, match="has called itself 50 times"):
+        down(tf.constant(100))
+    assert down(tf.constant(3)).numpy() == 0
+    with intaglio.recursion(limit=3000):
+        deep = tf.function(lambda n: n if n <= 0 else deep(n - 1))
+        assert deep(tf.constant(2900)).numpy() == 0
+
+
+def test_recursion_without_end() -> None:
+    @tf.function
+    def forever(n: Any) -> Any:
+        return forever(n - 1)
+
+    with (
+        intaglio.recursion(),
+        pytest.raises(RecursionError, match="every way through"),
+    ):
+        forever(tf.constant(1))
+
+
+def test_results_must_agree() -> None:
+    @tf.function
+    def f(n: Any) -> Any:
+        if n <= 0:
+            return tf.constant(1.0)
+        return f(n - 1), n
+
+    with intaglio.recursion(), pytest.raises(TypeError, match="same nested structure"):
+        f(tf.constant(1))
+
+
+def test_effects_in_a_recursion() -> None:
+    seen = tf.Variable(0)
+
+    @tf.function
+    def f(n: Any) -> Any:
+        seen.assign_add(n)
+        if n > 0:
+            n = f(n - 1)
+        if n < -5:
+            raise ValueError(f"too low: {n}")
+        return n
+
+    with intaglio.recursion():
+        assert f(tf.constant(4)).numpy() == 0
+        assert seen.numpy() == 10
+        with pytest.raises(ValueError, match="too low: -7"):
+            f(tf.constant(-7))
+
+
+@tf.function
+def power(x: Any, n: Any) -> Any:
+    if n == 0:
+        return tf.ones_like(x)
+    return x * power(x, n - 1)
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_gradients(inside: bool) -> None:
+    x, n = tf.constant(1.5, tf.float64), tf.constant(5)
+
+    def slopes(x: Any, n: Any) -> Any:
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = power(x, n)
+            first = inner.gradient(y, x)
+        return y, first, outer.gradient(first, x)
+
+    with intaglio.recursion():
+        run = tf.function(slopes) if inside else slopes
+        for _ in range(3):
+            got = [v.numpy() for v in run(x, n)]
+            np.testing.assert_allclose(got, [1.5**5, 5 * 1.5**4, 20 * 1.5**3])
+
+
+def test_gradients_of_variables() -> None:
+    w = tf.Variable(2.0)
+
+    @tf.function
+    def chain(x: Any, n: Any) -> Any:
+        if n <= 0:
+            return x
+        return w * chain(x, n - 1) + 1.0
+
+    x = tf.constant(1.5)
+    with intaglio.recursion(), tf.GradientTape() as tape:
+        tape.watch(x)
+        y = chain(x, tf.constant(3))
+    slopes = tape.gradient(y, [x, w])
+    assert y.numpy() == 8 * 1.5 + 7
+    assert [s.numpy() for s in slopes] == [8.0, 3 * 4 * 1.5 + 2 * 2 + 1]
