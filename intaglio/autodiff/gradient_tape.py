@@ -182,19 +182,21 @@ class GradientTape:
         wanted = unconnected(unconnected_gradients)
         targets = [
             t
-            for t in map(_supported, nest.flatten(target))
+            for t in map(_supported, nest.flatten(_opened(nest.flatten(target))))
             if as_dtype(t.dtype) in TRAINABLE
         ]
-        flat = [self._source(s) for s in nest.flatten(sources)]
+        given = nest.flatten(sources)
+        opened = _opened(given)
+        flat = [self._source(s) for s in nest.flatten(opened)]
         weights: list[Any] | None = None
         if output_gradients is not None:
             weights = [
                 None if g is None else _as_gradient(g)
-                for g in nest.flatten(output_gradients)
+                for g in nest.flatten(_opened(nest.flatten(output_gradients)))
             ]
         found = self._differentiate(tape, targets, flat, weights, wanted)
         self._spent()
-        return nest.pack_sequence_as(sources, found)
+        return nest.pack_sequence_as(sources, _closed(given, opened, found))
 
     def jacobian(
         self,
@@ -345,6 +347,31 @@ def _supported(value: Any) -> Any:
             f"Type {type(value).__name__} is not supported as a gradient source or gradient target."
         )
     return value
+
+
+def _opened(values: Sequence[Any]) -> list[Any]:
+    """With the tensors that have gradients in the place of composite values that say so.
+
+    Their class has `__composite_gradient__`, with `get_gradient_components(value)` and
+    `replace_gradient_components(value, gradients)`, as in TensorFlow.
+    """
+    return [
+        v if rule is None else rule.get_gradient_components(v)
+        for v in values
+        for rule in [getattr(type(v), "__composite_gradient__", None)]
+    ]
+
+
+def _closed(values: Sequence[Any], opened: list[Any], found: list[Any]) -> list[Any]:
+    """The gradients by each value: of a composite one, one like it."""
+    gradients = nest.pack_sequence_as(opened, found)
+    results: list[Any] = []
+    for value, gradient in zip(values, gradients, strict=True):
+        rule = getattr(type(value), "__composite_gradient__", None)
+        if rule is not None and gradient is not None:
+            gradient = rule.replace_gradient_components(value, gradient)
+        results.append(gradient)
+    return results
 
 
 def _as_gradient(value: Any) -> Any:

@@ -31,8 +31,15 @@ Annotation = tuple[bool, tuple[Any, ...]]
 # Parameters (by position) and what each must be.
 Signature = tuple[tuple[int, Annotation], ...]
 
+
+class _Types(set[type]):
+    """A set that may be a constant of a function's code, which has to be hashable."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+
 # Types seen as arguments that are no composite values and hold none.
-PLAIN: set[type] = set()
+PLAIN = _Types()
 
 
 class Target:

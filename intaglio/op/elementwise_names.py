@@ -21,7 +21,7 @@ _STRINGS = (
     " to_hash_bucket_fast to_hash_bucket_strong to_number unicode_script"
     " unicode_transcode upper"
 )
-_NN = "elu gelu leaky_relu log_softmax relu relu6 selu silu softsign"
+_NN = "elu gelu leaky_relu relu relu6 selu silu softsign"
 _IMAGE = (
     "adjust_brightness adjust_gamma convert_image_dtype random_brightness"
     " stateless_random_brightness"

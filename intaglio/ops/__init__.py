@@ -133,32 +133,56 @@ __all__ = [
 raw.expect(
     __name__,
     {
+        "approximate_top_k": "ApproxTopK",
+        "audio": "AudioSpectrogram DecodeWav EncodeWav Mfcc",
         "banded": "BandedTriangularSolve TridiagonalMatMul TridiagonalSolve",
         "bessel_functions": (
             "BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 "
             "BesselK0e BesselK1 BesselK1e BesselY0 BesselY1"
         ),
         "eigenvalues": "Eig Lu",
+        "fourier": (
+            "FFT FFT2D FFT3D FFTND IFFT IFFT2D IFFT3D IFFTND IRFFT IRFFT2D "
+            "IRFFT3D IRFFTND RFFT RFFT2D RFFT3D RFFTND"
+        ),
         "fused": "_FusedElementwise",
+        "image_box_sampling": (
+            "SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 "
+            "StatelessSampleDistortedBoundingBox"
+        ),
+        "image_color": "AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV",
+        "image_crop": (
+            "CropAndResize CropAndResizeGradBoxes CropAndResizeGradImage "
+            "ExtractGlimpse ExtractGlimpseV2"
+        ),
+        "image_decoding": (
+            "DecodeAndCropJpeg DecodeBmp DecodeGif DecodeImage DecodeJpeg "
+            "DecodePng DecodeWebP ExtractJpegShape"
+        ),
+        "image_drawing": "DrawBoundingBoxes DrawBoundingBoxesV2",
+        "image_encoding": "EncodeJpeg EncodeJpegVariableQuality EncodePng",
+        "image_patches": "ExtractImagePatches ExtractVolumePatches",
         "image_resize": (
             "ResizeArea ResizeBicubic ResizeBicubicGrad ResizeBilinear "
             "ResizeBilinearGrad ResizeNearestNeighbor ResizeNearestNeighborGrad "
             "ScaleAndTranslate ScaleAndTranslateGrad"
         ),
+        "image_suppression": (
+            "CombinedNonMaxSuppression NonMaxSuppression NonMaxSuppressionV2 "
+            "NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 "
+            "NonMaxSuppressionWithOverlaps"
+        ),
         "incomplete_gamma": "Betainc Igamma IgammaGradA Igammac RandomGammaGrad",
         "matrix_functions": "MatrixExponential MatrixLogarithm MatrixSolveLs MatrixSquareRoot",
-        "special_integrals": "Dawsn Expint FresnelCos FresnelSin Spence",
-        "image_crop": "CropAndResize CropAndResizeGradBoxes CropAndResizeGradImage ExtractGlimpse ExtractGlimpseV2",
-        "image_color": "AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV",
-        "image_patches": "ExtractImagePatches ExtractVolumePatches",
-        "image_drawing": "DrawBoundingBoxes DrawBoundingBoxesV2",
-        "image_suppression": "CombinedNonMaxSuppression NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps",
-        "image_box_sampling": "SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 StatelessSampleDistortedBoundingBox",
-        "fourier": "FFT FFT2D FFT3D FFTND IFFT IFFT2D IFFT3D IFFTND IRFFT IRFFT2D IRFFT3D IRFFTND RFFT RFFT2D RFFT3D RFFTND",
-        "audio": "AudioSpectrogram DecodeWav EncodeWav Mfcc",
+        "ragged_counting": (
+            "DenseCountSparseOutput RaggedBincount RaggedCountSparseOutput "
+            "SparseCountSparseOutput"
+        ),
+        "ragged_cross": "RaggedCross",
+        "string_ngrams": "StringNGrams StringSplit",
+        "unicode": "UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeScript",
         "ragged": "RaggedGather RaggedRange RaggedTensorToSparse RaggedTensorToTensor",
         "ragged_filling": "RaggedFillEmptyRows RaggedFillEmptyRowsGrad",
-        "image_decoding": "DecodeAndCropJpeg DecodeBmp DecodeGif DecodeImage DecodeJpeg DecodePng DecodeWebP ExtractJpegShape",
-        "image_encoding": "EncodeJpeg EncodeJpegVariableQuality EncodePng",
+        "special_integrals": "Dawsn Expint FresnelCos FresnelSin Spence",
     },
 )

@@ -186,8 +186,8 @@ def _level(operands: Sequence[_Operand], level: int, outer: Any) -> RowPartition
             own = x.partitions[level].row_splits()
             if x.map is not None:
                 own = partition.splits_of(x.lengths(level))
-            first, second = (own, splits) if _before(x, chosen, operands) else (splits, own)
-            checks.same_splits(first, second)
+            uniform = x.partitions[level].is_uniform()
+            checks.same_splits(*((own, splits) if uniform else (splits, own)))
     if all(x.map is None and x in wide for x in operands):
         return rows
     rowids: Any = rows.value_rowids()
@@ -198,7 +198,3 @@ def _level(operands: Sequence[_Operand], level: int, outer: Any) -> RowPartition
         starts: Any = raw.GatherV2(x.starts(level), rowids, 0)
         x.map = starts if x.is_single(level) and x not in wide else starts + offsets
     return rows
-
-
-def _before(x: Any, y: Any, operands: Sequence[Any]) -> bool:
-    return operands.index(x) < operands.index(y)

@@ -19,8 +19,10 @@ from intaglio.ragged import (
     core,
     densities,
     elementwise,
+    gradients,
     indexing,
     operators,
+    printing,
     text,
 )
 from intaglio.ragged.core import Ragged
@@ -38,7 +40,7 @@ class RaggedTensor(Ragged):
 
     __slots__ = ()
     __array_priority__ = 101
-    # `a in x`, and `x == y` element by element.
+    __composite_gradient__ = gradients.ByFlatValues()
     __hash__: Any
 
     def __init__(self, values: Any, row_partition: Any, internal: bool = False) -> None:
@@ -390,6 +392,10 @@ class RaggedTensor(Ragged):
     def __reduce__(self) -> Any:
         return core.nested, (self.flat_values, self.nested_partitions)
 
+    def __tf_text__(self, summarize: int) -> Tensor:
+        """The rows as `tf.print` shows them."""
+        return printing.text(self, summarize)
+
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Tensor:
         raise ValueError("TypeError: object of type 'RaggedTensor' has no len()\n")
 
@@ -418,7 +424,9 @@ operators.install(RaggedTensor, elementwise.binary, elementwise.unary)
 def _check_list(value: Any, name: str) -> None:
     if not isinstance(value, (list, tuple)):
         shown = text.plain(value)
-        raise TypeError(f"Argument `{name}` must be a list of Tensors. Received {shown}.")
+        raise TypeError(
+            f"Argument `{name}` must be a list of Tensors. Received {shown}."
+        )
 
 
 __all__ = ["RaggedTensor", "raw"]

@@ -11,6 +11,7 @@ import sys
 from typing import Any
 
 from intaglio.base import nest
+from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import string
 from intaglio.op import convert, raw
 from intaglio.op.tensor import Tensor
@@ -43,13 +44,20 @@ def print(
         raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
     stream = _stream(output_stream)
     only: Any = inputs[0] if len(inputs) == 1 else None
-    if _is_tensor(only) and only.dtype is string and not only.shape.rank:
+    if _is_text(only):
         text = convert.to_tensor(only)
         if text.dims is None:
             text = _formatted(inputs, sep, summarize, name)
     else:
         text = _formatted(inputs, sep, summarize, name)
     return raw.PrintV2(text, output_stream=stream, end=end, name=name)
+
+
+def _is_text(value: Any) -> bool:
+    """True for a string scalar, or a string tensor that may be one."""
+    if isinstance(value, CompositeTensor) or not _is_tensor(value):
+        return False
+    return value.dtype is string and not value.shape.rank
 
 
 def _stream(asked: Any) -> str:
@@ -72,12 +80,23 @@ def _stream(asked: Any) -> str:
 
 
 def _is_tensor(value: Any) -> bool:
-    """True for tensors and what stands for one tensor: variables."""
-    return isinstance(value, Tensor) or hasattr(type(value), "__tf_tensor__")
+    """True for tensors, what stands for one tensor (variables), and what has a text."""
+    kind = type(value)
+    return (
+        isinstance(value, Tensor)
+        or hasattr(kind, "__tf_tensor__")
+        or hasattr(kind, "__tf_text__")
+    )
+
+
+def shown(value: Any, summarize: int) -> Any:
+    """A tensor as it is; the text of a composite value, whose class has `__tf_text__`."""
+    text = getattr(type(value), "__tf_text__", None)
+    return value if text is None else text(value, summarize)
 
 
 def _formatted(inputs: Any, sep: str, summarize: int, name: str | None) -> Tensor:
-    tensors = [leaf for leaf in nest.flatten(inputs) if _is_tensor(leaf)]
+    tensors = [shown(t, summarize) for t in nest.flatten(inputs) if _is_tensor(t)]
     blank = nest.map_structure(lambda leaf: "" if _is_tensor(leaf) else leaf, inputs)
     placeholder = _absent_from(" ".join([pprint.pformat(item) for item in blank]))
     template = sep.join([_template(item, placeholder) for item in inputs])

@@ -6,12 +6,29 @@ with a `unit` or an `encoding` look at UTF-8 characters.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from intaglio.base import later
 from intaglio.base.dtypes import as_dtype, float32
 from intaglio.op import door, raw
 from intaglio.op.convert import to_tensor
 from intaglio.op.tensor import Tensor
+from intaglio.tf.printing import shown
+
+if TYPE_CHECKING:
+    from intaglio.tf.ragged.splitting import bytes_split as bytes_split
+    from intaglio.tf.ragged.splitting import ngrams as ngrams
+    from intaglio.tf.ragged.splitting import split as split
+    from intaglio.tf.ragged.unicode import unicode_decode as unicode_decode
+    from intaglio.tf.ragged.unicode import (
+        unicode_decode_with_offsets as unicode_decode_with_offsets,
+    )
+    from intaglio.tf.ragged.unicode import unicode_encode as unicode_encode
+    from intaglio.tf.ragged.unicode import unicode_script as unicode_script
+    from intaglio.tf.ragged.unicode import unicode_split as unicode_split
+    from intaglio.tf.ragged.unicode import (
+        unicode_split_with_offsets as unicode_split_with_offsets,
+    )
 
 
 def as_string(
@@ -60,7 +77,7 @@ def format(
             "Please ensure the number of placeholders in template matches inputs length."
         )
     return raw.StringFormat(
-        list(inputs),
+        [shown(item, summarize) for item in inputs],
         template=template,
         placeholder=placeholder,
         summarize=summarize,
@@ -227,3 +244,19 @@ __all__ = [
     "to_hash_bucket_strong", "to_number",
     "unicode_transcode", "unsorted_segment_join", "upper",
 ]  # fmt: skip
+# Functions that give ragged tensors.
+_CUT, _UNICODE = "intaglio.tf.ragged.splitting", "intaglio.tf.ragged.unicode"
+LATER = {
+    **{name: f"{_CUT}:{name}" for name in ("bytes_split", "ngrams", "split")},
+    **{
+        name: f"{_UNICODE}:{name}"
+        for name in (
+            "unicode_decode", "unicode_decode_with_offsets", "unicode_encode",
+            "unicode_script", "unicode_split", "unicode_split_with_offsets",
+        )
+    },
+}  # fmt: skip
+__all__ += [*LATER]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = later.attributes(__name__, LATER)

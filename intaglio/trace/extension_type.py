@@ -227,7 +227,8 @@ def _make_spec(cls: Any, space: dict[str, Any]) -> None:
     custom = space.get("Spec")
     if custom is not None and not isinstance(custom, type):
         raise ValueError(f"{cls.__name__}.Spec must be a nested class; got {custom!r}.")
-    bases = (ExtensionTypeSpec,) if custom is None else (custom, ExtensionTypeSpec)
+    base: type = getattr(cls, "_spec_base", ExtensionTypeSpec)
+    bases = (base,) if custom is None or custom is base else (custom, base)
     cls.Spec = type(
         f"{cls.__name__}.Spec",
         bases,

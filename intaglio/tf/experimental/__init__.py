@@ -12,6 +12,29 @@ from intaglio.trace.extension_type import ExtensionType, ExtensionTypeSpec
 
 if TYPE_CHECKING:
     from intaglio.data.iterating import Optional as Optional
+    from intaglio.ragged.api import DynamicRaggedShape as DynamicRaggedShape
+    from intaglio.ragged.api import RowPartition as RowPartition
+    from intaglio.tf.experimental.dispatching import (
+        dispatch_for_api as dispatch_for_api,
+    )
+    from intaglio.tf.experimental.dispatching import (
+        dispatch_for_binary_elementwise_apis as dispatch_for_binary_elementwise_apis,
+    )
+    from intaglio.tf.experimental.dispatching import (
+        dispatch_for_binary_elementwise_assert_apis as dispatch_for_binary_elementwise_assert_apis,
+    )
+    from intaglio.tf.experimental.dispatching import (
+        dispatch_for_unary_elementwise_apis as dispatch_for_unary_elementwise_apis,
+    )
+    from intaglio.tf.experimental.dispatching import (
+        unregister_dispatch_for as unregister_dispatch_for,
+    )
+    from intaglio.trace.batchable_extension_type import (
+        BatchableExtensionType as BatchableExtensionType,
+    )
+    from intaglio.trace.batchable_extension_type import (
+        ExtensionTypeBatchEncoder as ExtensionTypeBatchEncoder,
+    )
 
 __all__ = [
     "ExtensionType",
@@ -25,7 +48,21 @@ __all__ = [
     "uint4",
 ]
 
+_DISPATCH = "intaglio.tf.experimental.dispatching"
+_BATCHABLE = "intaglio.trace.batchable_extension_type"
+LATER: dict[str, str] = {
+    "BatchableExtensionType": f"{_BATCHABLE}:BatchableExtensionType",
+    "DynamicRaggedShape": "intaglio.ragged.api:DynamicRaggedShape",
+    "ExtensionTypeBatchEncoder": f"{_BATCHABLE}:ExtensionTypeBatchEncoder",
+    "Optional": "intaglio.data.iterating:Optional",
+    "RowPartition": "intaglio.ragged.api:RowPartition",
+    "dispatch_for_api": f"{_DISPATCH}:dispatch_for_api",
+    "dispatch_for_binary_elementwise_apis": f"{_DISPATCH}:dispatch_for_binary_elementwise_apis",
+    "dispatch_for_binary_elementwise_assert_apis": f"{_DISPATCH}:dispatch_for_binary_elementwise_assert_apis",
+    "dispatch_for_unary_elementwise_apis": f"{_DISPATCH}:dispatch_for_unary_elementwise_apis",
+    "unregister_dispatch_for": f"{_DISPATCH}:unregister_dispatch_for",
+}
+__all__ += [n for n in LATER if n not in __all__]
+
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = later.attributes(
-        __name__, {"Optional": "intaglio.data.iterating:Optional"}
-    )
+    __getattr__, __dir__ = later.attributes(__name__, LATER)
