@@ -213,16 +213,14 @@ class Entry:
         return made
 
 
-def filling(
-    kernel: Callable[..., Any], shape: tuple[int, ...]
-) -> Callable[[Any, Any], Any]:
-    """A function of two arrays that makes a float32 array of this shape and lets a kernel fill it."""
+def filling(kernel: Callable[..., Any], shape: tuple[int, ...]) -> Callable[..., Any]:
+    """A function of arrays that makes a float32 array of this shape and lets a kernel fill it."""
     empty, in_order = np.empty, np.ascontiguousarray
 
-    def run(x: Any, y: Any) -> Any:
+    def run(*arrays: Any) -> Any:
         result = empty(shape, np.float32)
-        if kernel(x, y, result) is NotImplemented:
-            kernel(in_order(x), in_order(y), result)
+        if kernel(*arrays, result) is NotImplemented:
+            kernel(*[in_order(a) for a in arrays], result)
         return result
 
     return run

@@ -11,10 +11,12 @@ from typing import Any
 
 from intaglio.base.dtypes import float32
 from intaglio.ir.graph import Node
-from intaglio.native import convolution, matmul
+from intaglio.native import convolution, matmul, pooling
 from intaglio.native.convolution import Geometry
 from intaglio.native.fused import REMEMBERED, FusedKernel
+from intaglio.native.pooling import Windows
 from intaglio.ops.convolution import Plan, plan_of
+from intaglio.ops.pooling_kernels import plan
 from intaglio.runtime import interpreter
 
 Run = Callable[..., Any]
@@ -76,10 +78,10 @@ def _plan(attrs: dict[str, Any]) -> Plan | None:
 
 def _geometry(attrs: dict[str, Any], x: Any, filters: Any) -> Geometry | None:
     """The geometry of a convolution by the shapes; None if it is none of ours, or wrong."""
-    plan = _plan(attrs)
-    if plan is None or len(x) != 4 or len(filters) != 4 or x[3] != filters[2]:
+    sliding = _plan(attrs)
+    if sliding is None or len(x) != 4 or len(filters) != 4 or x[3] != filters[2]:
         return None
-    down, across = plan.axes(x[1:3], filters[:2])
+    down, across = sliding.axes(x[1:3], filters[:2])
     return Geometry(
         x[0], x[1], x[2], x[3], down.out, across.out, filters[3], filters[0], filters[1],
         down.stride, across.stride, down.before, across.before,
@@ -118,8 +120,40 @@ def _conv2d_by_filters(
     return None if run is None else lambda x, sizes, d: run(x, d)
 
 
+def _windows(attrs: dict[str, Any], x: Any) -> Windows | None:
+    """The windows of a pooling op that lie as the kernels expect them."""
+    if attrs["data_format"] != "NHWC" or x.ndim != 4:
+        return None
+    along = plan(
+        x.shape, attrs["ksize"], attrs["strides"], attrs["padding"],
+        attrs["explicit_paddings"], attrs["data_format"],
+    )  # fmt: skip
+    batch, down, across, channels = along
+    if batch.moves or channels.moves:
+        return None
+    return Windows(
+        batch.size, down.size, across.size, channels.size, down.out, across.out,
+        down.window, across.window, down.stride, across.stride, down.before, across.before,
+    )  # fmt: skip
+
+
+def _max_pool(attrs: dict[str, Any], x: Any) -> Run | None:
+    w = _windows(attrs, x)
+    return None if w is None else pooling.maximum(w)
+
+
+def _max_pool_gradient(attrs: dict[str, Any], x: Any, y: Any, d: Any) -> Run | None:
+    w = _windows(attrs, x)
+    if w is None:
+        return None
+    shape = (w.images, w.out_height, w.out_width, w.channels)
+    return pooling.maximum_gradient(w) if y.shape == d.shape == shape else None
+
+
 CHOICES: dict[str, Callable[..., Run | None]] = {
     "MatMul": _matmul,
+    "MaxPool": _max_pool,
+    "MaxPoolGrad": _max_pool_gradient,
     "Conv2D": _conv2d,
     "Conv2DBackpropInput": _conv2d_by_images,
     "Conv2DBackpropFilter": _conv2d_by_filters,
