@@ -20,6 +20,7 @@ from intaglio.autograph import (
     regions,
     source,
 )
+from intaglio.autograph.loop_options import set_loop_options
 from intaglio.autograph.verbosity import set_verbosity
 from intaglio.base.errors import ConversionError
 
@@ -115,15 +116,6 @@ def do_not_convert(func: Any = None) -> Any:
 def trace(*args: Any) -> None:
     """Prints the arguments while the function is traced."""
     print(*args)
-
-
-def set_loop_options(
-    parallel_iterations: Any = None,
-    swap_memory: Any = None,
-    maximum_iterations: Any = None,
-    shape_invariants: Any = None,
-) -> None:
-    """Options of the loop whose first statement this is; read by the conversion, does nothing by itself."""
 
 
 def for_tracing(function: Callable[..., Any], options: Any) -> Callable[..., Any]:

@@ -45,6 +45,12 @@ def completed(
         with FuncGraph("loop_body").as_default():
             ends = regions.ends(body)
             after = get_state()
+    except UnboundLocalError as e:
+        name = next(n for n, v in zip(names, before, strict=True) if is_open(v))
+        raise ValueError(
+            f"'{name}' must be defined before the loop\nNote: AutoGraph tried to define it "
+            f"automatically, but ran into a UnboundLocalError: {e}"
+        ) from None
     finally:
         set_state(before)
     known_names = list(zip(names, before, after, strict=True))

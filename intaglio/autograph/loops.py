@@ -11,6 +11,7 @@ from intaglio.autograph import regions
 from intaglio.autograph.builtin_functions import len_, range_
 from intaglio.autograph.conditionals import State, check_condition, is_staged
 from intaglio.autograph.hidden_state import Block, settle
+from intaglio.autograph.loop_options import declared_shapes
 from intaglio.autograph.loop_state import at_start_of_turn, completed, settled
 from intaglio.autograph.unrolling import Unrolled
 from intaglio.base import dtypes, nest, shapes
@@ -266,7 +267,7 @@ class _Loop:
         self.set_state = set_state
         self.names = names
         self.limit = options.get("maximum_iterations")
-        self.invariants = options.get("shape_invariants") or []
+        self.invariants: list[Any] = declared_shapes(options)
         # Shapes that a turn makes less specific: found now, and all that were found.
         self.grown: list[Any] = []
         self.widened: list[Any] = []
@@ -486,7 +487,10 @@ class _Loop:
         if not self.invariants:
             return None
         chosen: list[Any] = []
-        for name, tensor in zip(self.names, flat, strict=False):
+        owners = [
+            n for n, v in zip(self.names, start, strict=True) for _ in self._flat([v])
+        ]
+        for name, tensor in zip(owners, flat, strict=True):
             declared = self._declared(tensor)
             if declared is not ... and not shapes.is_subshape(tensor.dims, declared):
                 raise ValueError(

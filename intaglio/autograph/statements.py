@@ -16,6 +16,7 @@ from intaglio.autograph.expressions import (
     located,
 )
 from intaglio.autograph.jumps import LoopJumps, Returns, statements_of
+from intaglio.autograph.loop_options import is_flag_off, is_options, named
 from intaglio.autograph.matching import Matches
 from intaglio.autograph.names import Namer, is_composite, owner
 
@@ -368,23 +369,15 @@ class FunctionConverter:
 
     def _options(self, node: ast.While | ast.For) -> ast.Dict:
         """The loop's options; a leading call of set_loop_options is taken out of the body."""
-        first = node.body[0]
-        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Call):
-            function = first.value.func
-            name = (
-                function.attr
-                if isinstance(function, ast.Attribute)
-                else getattr(function, "id", "")
-            )
-            if name == "set_loop_options":
-                node.body = node.body[1:] or [located(ast.Pass(), first)]
-                visit = self.expressions.visit
-                keywords = [k for k in first.value.keywords if k.arg]
-                return ast.Dict(
-                    [ast.Constant(k.arg) for k in keywords],
-                    [visit(k.value) for k in keywords],
-                )
-        return ast.Dict([], [])
+        flags = 0  # that jumps are lowered to stand before it
+        while is_flag_off(node.body[flags], self.generated):
+            flags += 1
+        first = node.body[flags]
+        if not is_options(first):
+            return ast.Dict([], [])
+        node.body[flags : flags + 1] = [located(ast.Pass(), first)]
+        keys, values = named(first.value)  # type: ignore[attr-defined]
+        return ast.Dict(keys, [self.expressions.visit(v) for v in values])
 
 
 def _rewritten(

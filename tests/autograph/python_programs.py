@@ -45,6 +45,19 @@ def loop_with_everything(n: int) -> Any:
     return total
 
 
+def only_jumps(n: int) -> Any:
+    for i in range(n):  # noqa: B007
+        continue
+    while n > 0:
+        n -= 1
+        continue
+    for j in range(3):  # noqa: B007
+        break
+    while True:
+        break
+    return n, j
+
+
 def what_is_left(n: int) -> Any:
     items = iter(range(8))
     for i in items:
@@ -264,6 +277,6 @@ def decorated(x: int) -> Any:
 
 
 PROGRAMS: list[Callable[..., Any]] = [
-    early_return, no_return, loop_with_everything, what_is_left, stops_within, while_else, logic, closures, structures, handlers,
+    early_return, no_return, loop_with_everything, only_jumps, what_is_left, stops_within, while_else, logic, closures, structures, handlers,
     walrus, generators, deletion, objects, decorated, global_state,
 ]  # fmt: skip
