@@ -151,7 +151,7 @@ class Liveness:
         """The names live before one statement."""
         if isinstance(node, ast.If):
             inside = self.block(node.body, live) | self.block(node.orelse, live)
-            return self._marked(node, inside | Activity.of(node.test).reads, live)
+            return self._marked(node, self._before([node.test], inside), live)
         if isinstance(node, (ast.While, ast.For)):
             return self._loop(node, live)
         if isinstance(node, (ast.With, ast.AsyncWith)):

@@ -43,7 +43,7 @@ class Change:
     @property
     def left(self) -> Any:
         """What Python alone would leave there."""
-        return next((v for v in self.ends if v is not self.seen.value), None)
+        return next((v for v in self.ends if v is not self.seen.before), None)
 
 
 class Hidden:
@@ -244,6 +244,7 @@ def settle(
     while True:
         block.begin()
         start = block.get()
+        block.put(start)
         try:
             stage(block, watch(block, bodies))
             return
@@ -261,7 +262,7 @@ def _loop_body(block: Block, bodies: Sequence[Body]) -> list[Body]:
         with watching(*block.sources) as watch:
             body(*args)
         changes = [
-            Change(watch.seen[ident], (watch.seen[ident].value, value))
+            Change(watch.seen[ident], (watch.seen[ident].before, value))
             for ident, value in _ends(block, watch).items()
         ]
         block.accept([watch], [c for c in changes if _may_be_state(c, in_loop=True)])
@@ -295,7 +296,7 @@ def _branches(block: Block, bodies: Sequence[Body]) -> list[Body]:
         changes = [
             Change(
                 both[ident],
-                [e.get(ident, both[ident].value) for e in (after, other_after)],
+                [e.get(ident, both[ident].before) for e in (after, other_after)],
             )
             for ident in {**after, **other_after}
         ]
@@ -365,7 +366,7 @@ def _may_be_state(change: Change, in_loop: bool) -> bool:
         return in_loop and all(
             isinstance(t, Tensor) and shapes.known(t.dims) for t in nest.flatten(after)
         )
-    if any(v is seen.value and not _is_carried(v) for v in (before, after)):
+    if any(v is seen.before and not _is_carried(v) for v in (before, after)):
         return False
     if not (_has_tensor(before) or _has_tensor(after)) and _is_equal(before, after):
         return False

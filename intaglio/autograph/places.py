@@ -110,7 +110,7 @@ class Item(Place):
 class Seen:
     """What a place held before the block; of a list also its elements."""
 
-    __slots__ = ("certain", "has_items", "held", "place", "value")
+    __slots__ = ("before", "certain", "has_items", "held", "place", "value")
 
     def __init__(self, place: Place, certain: bool) -> None:
         self.place = place
@@ -119,6 +119,8 @@ class Seen:
         self.certain = certain
         self.held = _held(self.value)
         self.has_items = False
+        # The value as it was, though the block may change the list itself.
+        self.before = self.value.copy() if type(self.value) is GrownList else self.value
 
     @property
     def elements(self) -> list[Any] | None:
