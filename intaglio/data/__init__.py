@@ -8,9 +8,10 @@ from intaglio.op import raw
 raw.expect(
     __name__,
     {
-        "batching": "BatchDatasetV2 ParallelBatchDataset PaddedBatchDatasetV2 UnbatchDataset WindowDataset",
+        "batching": "BatchDatasetV2 ParallelBatchDataset PaddedBatchDatasetV2 RebatchDatasetV2 UnbatchDataset WindowDataset",
         "caching": "CacheDataset",
         "checking": "UniqueDataset IgnoreErrorsDataset AssertCardinalityDataset OptionsDataset",
+        "csv_files": "CSVDatasetV2",
         "files": "TextLineDataset TFRecordDataset FixedLengthRecordDatasetV2 MatchingFiles",
         "flattening": "FlatMapDataset InterleaveDataset ParallelInterleaveDatasetV4",
         "functional": """
@@ -21,13 +22,15 @@ raw.expect(
         "iterators": """
             AnonymousIteratorV3 MakeIterator IteratorGetNext IteratorHasNext IteratorGetNextAsOptional
             OptionalFromValue OptionalNone OptionalHasValue OptionalGetValue DatasetToSingleElement
-            DatasetCardinality
+            DatasetCardinality GetElementAtIndex DatasetFingerprint
         """,
         "rearranging": """
             RepeatDataset TakeDataset SkipDataset ShardDataset ShuffleDatasetV3 ConcatenateDataset
             ZipDataset DirectedInterleaveDataset
         """,
+        "saving": "SaveDataset LoadDataset SnapshotDatasetV2 DatasetToTFRecord",
         "seeds": "AnonymousSeedGenerator",
-        "sources": "TensorDataset TensorSliceDataset RangeDataset RandomDatasetV2 PythonGeneratorDataset",
+        "sources": "ListDataset TensorDataset TensorSliceDataset RangeDataset RandomDatasetV2 PythonGeneratorDataset",
+        "sql": "SqlDataset",
     },
 )

@@ -11,6 +11,8 @@ from intaglio.base import errors
 from intaglio.data.positions import elements_of, held, of_elements
 from intaglio.data.sources import Rows
 from intaglio.data.stage import (
+    AUTOTUNE,
+    ELEMENTS,
     OUTPUTS,
     UNKNOWN,
     Advance,
@@ -47,23 +49,37 @@ def stacked(elements: Sequence[Element]) -> Element:
     return tuple([_stack(column) for column in zip(*elements, strict=True)])
 
 
-def _stack(parts: tuple[Any, ...]) -> Any:
+def _stack(parts: tuple[Any, ...], told: Callable[..., str] | None = None) -> Any:
     first = parts[0]
     if not first.ndim and first.dtype != object:
         return np.array(parts, first.dtype)
     shape = first.shape
-    for part in parts:
+    for number, part in enumerate(parts):
         if part.shape != shape:
-            raise errors.invalid_argument(
-                "Cannot add tensor to the batch: number of elements does not match. "
-                f"Shapes are: [tensor]: {_dims(part.shape)}, [batch]: {_dims(shape)}"
-            )
+            raise errors.invalid_argument((told or _does_not_fit)(number, part, first))
     if first.dtype != object:
         return np.stack(parts)
     whole = np.empty((len(parts), *shape), object)
     for index, part in enumerate(parts):
         whole[index, ...] = part
     return whole
+
+
+def _does_not_fit(number: int, part: Any, first: Any) -> str:
+    return (
+        "Cannot add tensor to the batch: number of elements does not match. Shapes are: "
+        f"[tensor]: {_dims(part.shape)}, [batch]: {_dims(first.shape)}"
+    )
+
+
+def _different(component: int) -> Callable[..., str]:
+    def told(number: int, part: Any, first: Any) -> str:
+        return (
+            f"Cannot batch tensors with different shapes in component {component}. First "
+            f"element had shape {_dims(first.shape)} and element {number} had shape {_dims(part.shape)}."
+        )
+
+    return told
 
 
 def _dims(shape: tuple[int, ...]) -> str:
@@ -123,8 +139,18 @@ class ParallelBatchDataset(DatasetOp):
         " deterministic: str = 'default', metadata: str = '' -> handle: variant"
     )
 
-    def kernel(self, input_dataset, batch_size, drop_remainder):
-        return _batches("Batch", input_dataset, batch_size, drop_remainder, stacked)
+    def kernel(self, input_dataset, batch_size, num_parallel_calls, drop_remainder):
+        calls = int(num_parallel_calls)
+        demand(
+            calls > 0 or calls == AUTOTUNE,
+            "num_parallel_calls must be greater than zero.",
+        )
+
+        def together(elements: Sequence[Element]) -> Element:
+            columns = enumerate(zip(*elements, strict=True))
+            return tuple([_stack(parts, _different(i)) for i, parts in columns])
+
+        return _batches("Batch", input_dataset, batch_size, drop_remainder, together)
 
 
 @op
@@ -184,6 +210,97 @@ def _padded(parts: Sequence[Any], wanted: list[int], value: Any) -> Any:
 
 
 @op
+class RebatchDatasetV2(DatasetOp):
+    """Batches of other sizes: those of `batch_sizes` in turn."""
+
+    signature = (
+        "input_dataset: variant, batch_sizes: int64, drop_remainder: bool;"
+        f" {ELEMENTS} -> handle: variant"
+    )
+
+    def kernel(self, input_dataset, batch_sizes, drop_remainder):
+        sizes = batch_sizes.reshape(-1).tolist()
+        demand(
+            bool(sizes) and all(s >= 0 for s in sizes) and any(sizes),
+            f"Each of the batch sizes must be at least zero, and one greater, but they are {sizes}.",
+        )
+        drop = bool(drop_remainder)
+
+        def open(root: Root) -> Advance:
+            rebatched = _Rebatched(input_dataset.open(root), sizes, drop)
+            root.keep(rebatched.save, rebatched.restore)
+            return rebatched.advance
+
+        return Stage("Rebatch", UNKNOWN, open)
+
+
+class _Rebatched:
+    """Slices of batches put together to batches of other sizes."""
+
+    __slots__ = ("_drop", "_parts", "_sizes", "_source", "_turn")
+
+    def __init__(self, source: Advance, sizes: list[int], drop: bool) -> None:
+        self._source = source
+        self._sizes = sizes
+        self._drop = drop
+        self._turn = 0
+        self._parts: list[Element] = []  # batches of the input that are left
+
+    def advance(self) -> Element:
+        """The next batch."""
+        wanted = self._sizes[self._turn]
+        have = sum([len(p[0]) for p in self._parts])
+        while have < wanted or not self._parts:
+            try:
+                part = self._source()
+            except StopIteration:
+                if not have or (have < wanted and self._drop):
+                    self._parts = []
+                    raise
+                break
+            _count(part)
+            self._parts.append(part)
+            have += len(part[0])
+        self._turn = (self._turn + 1) % len(self._sizes)
+        return self._take(wanted)
+
+    def _take(self, wanted: int) -> Element:
+        taken: list[Element] = []
+        left = wanted
+        while self._parts and (left or not taken):
+            part = self._parts.pop(0)
+            size = len(part[0])
+            if size > left:
+                self._parts.insert(0, tuple([c[left:] for c in part]))
+                part = tuple([c[:left] for c in part])
+            taken.append(part)
+            left -= min(size, left)
+        if len(taken) == 1:
+            return taken[0]
+        return tuple([_joined(column) for column in zip(*taken, strict=True)])
+
+    def save(self) -> Any:
+        """The batches that are left, and which size is next."""
+        return [of_elements(self._parts), self._turn]
+
+    def restore(self, position: Any) -> None:
+        """Has these batches."""
+        parts, self._turn = position
+        self._parts = elements_of(parts)
+
+
+def _joined(parts: tuple[Any, ...]) -> Any:
+    shape = parts[0].shape[1:]
+    for part in parts:
+        if part.shape[1:] != shape:
+            raise errors.invalid_argument(
+                "Cannot put batches of different element shapes together: "
+                f"{_dims(shape)} and {_dims(part.shape[1:])}"
+            )
+    return np.concatenate(parts)
+
+
+@op
 class UnbatchDataset(DatasetOp):
     """The slices of each element along the first dimension."""
 
@@ -223,12 +340,7 @@ def _slices(stage: Stage, root: Root) -> Advance:
 
 
 def _rows_of(element: Element, root: Root) -> Advance:
-    counts = {len(c) for c in element}
-    if len(counts) != 1:
-        raise errors.invalid_argument(
-            "Input element must have the same batch size in each component. "
-            f"Sizes are {sorted(counts)}"
-        )
+    _count(element)
     return in_sequence(root, [c if c.dtype != object else Rows(c) for c in element])
 
 
@@ -293,3 +405,13 @@ def _windows(
 
     root.keep(lambda: [of_elements(waiting), skip, ended], restore)
     return advance
+
+
+def _count(element: Element) -> None:
+    """Raises InvalidArgumentError unless all components have as many rows."""
+    counts = {len(c) for c in element}
+    if len(counts) != 1:
+        raise errors.invalid_argument(
+            "Input element must have the same batch size in each component. "
+            f"Sizes are {sorted(counts)}"
+        )

@@ -30,9 +30,12 @@ def kind(name: str) -> Any:
     return type(name, (_dataset[0],), {"__module__": _dataset[0].__module__})
 
 
-def made(name: str, handle: Tensor, structure: Any) -> Any:
-    """A dataset that prints as `name`."""
-    return kind(name)(handle, structure)
+def made(name: str, handle: Tensor, structure: Any, inputs: Sequence[Any] = ()) -> Any:
+    """A dataset that prints as `name`, with the options of the datasets it is made of."""
+    dataset = kind(name)(handle, structure)
+    for other in inputs:
+        dataset._options = dataset._options.merge(other._options)
+    return dataset
 
 
 def scalar(value: Any, name: str) -> Tensor:
@@ -67,7 +70,7 @@ def transformed(
         **element.output_attrs(structure),
         **attrs,
     )
-    return made(label, handle, structure)
+    return made(label, handle, structure, [dataset])
 
 
 def traced(function: Any, dataset: Any, transformation: str) -> Traced:
@@ -124,11 +127,21 @@ def padded_specs(
     vectors: list[Any] = []
     batched_specs: list[Any] = []
     for spec, shape in zip(specs, given, strict=True):
+        if isinstance(shape, Tensor) and not isinstance(shape, EagerTensor):
+            # Computed by the graph: how long each side is shows when it runs.
+            rank = None if shape.dims is None else shape.dims[0]
+            vectors.append(raw.Cast(shape, DstT=int64))
+            dims = None if rank is None else (None,) * rank
+            batched_specs.append(type(spec)(dims, spec.dtype)._batch(size))
+            continue
         if isinstance(shape, Tensor):
             values = constant_vector(shape)
         else:
             dims = shape.as_list() if hasattr(shape, "as_list") else list(shape)
             values = [-1 if d is None else int(d) for d in dims]
+            for v in values:
+                if v < -1:
+                    raise ValueError(f"Dimension {v} must be >= 0")
         if spec.dims is not None and len(spec.dims) != len(values):
             raise ValueError(
                 f"The padded shape {tuple(values)} is not compatible with the shape "
@@ -154,14 +167,27 @@ def padding(structure: Any, padding_values: Any) -> list[Tensor]:
         values = nest.flatten_up_to(structure, padding_values)
     else:
         values = [padding_values] * len(specs)
-    return [
-        convert.to_tensor(
-            element.zeros(spec.dtype, spec.dims) if value is None else value, spec.dtype
-        )
-        for spec, value in zip(specs, values, strict=True)
-    ]
+    return [_padding_of(s, v) for s, v in zip(specs, values, strict=True)]
+
+
+def _padding_of(spec: Any, value: Any) -> Tensor:
+    if value is None:
+        return convert.to_tensor(element.zeros(spec.dtype, spec.dims), spec.dtype)
+    try:
+        return convert.to_tensor(value, spec.dtype)
+    except (TypeError, ValueError):
+        found = convert.to_tensor(value).dtype
+        raise TypeError(
+            f"Invalid `padding_values`. `padding_values` values type {found} does not match "
+            f"type {spec.dtype} of the corresponding input component."
+        ) from None
 
 
 def is_dataset(value: Any) -> bool:
     """True for datasets."""
     return isinstance(value, _dataset[0])
+
+
+def determinism(deterministic: bool | None) -> str:
+    """The attribute by which ops are told to keep the order."""
+    return {None: "default", True: "true", False: "false"}[deterministic]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.autograph import loops
-from intaglio.base import nest
+from intaglio.base import errors, nest
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import as_dtype, int64
 from intaglio.data import (
@@ -19,18 +19,23 @@ from intaglio.data import (
     folding,
     iterating,
     making,
+    resampling,
     selecting,
+    serializing,
+    storing,
 )
+from intaglio.data.batches import Batches
 from intaglio.data.iterating import Iterator, NumpyIterator
 from intaglio.data.options import Options
 from intaglio.data.specs import DatasetSpec
 from intaglio.data.stage import INFINITE, UNKNOWN
 from intaglio.op import convert, door, raw
+from intaglio.runtime.eager import EagerTensor, from_array
 
 Function = Callable[..., Any]
 
 
-class Dataset(CompositeTensor):
+class Dataset(Batches, CompositeTensor):
     """Elements of one type, computed when they are asked for.
 
     `element_spec` is the structure of the elements' types. Every transformation makes a new
@@ -78,9 +83,20 @@ class Dataset(CompositeTensor):
             raise TypeError("The dataset length is unknown.")
         return length
 
-    def cardinality(self, name: str | None = None) -> Any:
+    def cardinality(self) -> Any:
         """The number of elements as an int64 tensor: -1 infinite, -2 unknown."""
-        return raw.DatasetCardinality(self.handle_tensor, name=name)
+        return raw.DatasetCardinality(self.handle_tensor)
+
+    def fingerprint(self) -> Any:
+        """A uint64 tensor, equal for pipelines of the same ops, data and functions."""
+        return raw.DatasetFingerprint(self.handle_tensor)
+
+    def __reduce__(self) -> Any:
+        if not isinstance(self.handle_tensor, EagerTensor):
+            raise TypeError("A dataset of a graph cannot be pickled.")
+        data = serializing.to_bytes(self.handle_tensor._array)
+        options = self._options.to_text()
+        return _unpickled, (type(self).__name__, data, self._element_spec, options)
 
     # -- iterating -----------------------------------------------------------------------
 
@@ -246,7 +262,7 @@ class Dataset(CompositeTensor):
         num_parallel_calls: Any = None,
         deterministic: bool | None = None,
         synchronous: bool | None = None,
-        use_unbounded_threadpool: bool | None = None,
+        use_unbounded_threadpool: bool = False,
         name: str | None = None,
     ) -> Dataset:
         """`map_func` of every element, traced once.
@@ -265,7 +281,7 @@ class Dataset(CompositeTensor):
             raw.ParallelMapDatasetV2, "_ParallelMapDataset", self, found.captures,
             building.scalar(num_parallel_calls, "num_parallel_calls"),
             structure=found.structure, f=found.graph, preserve_cardinality=True,
-            deterministic=_determinism(deterministic), name=name,
+            deterministic=building.determinism(deterministic), name=name,
         )  # fmt: skip
 
     def filter(self, predicate: Function, name: str | None = None) -> Dataset:
@@ -310,39 +326,7 @@ class Dataset(CompositeTensor):
         """The elements of `cycle_length` datasets that `map_func` makes, in turn."""
         return selecting.interleaved(
             self, map_func, cycle_length, block_length, num_parallel_calls,
-            _determinism(deterministic), name,
-        )  # fmt: skip
-
-    def group_by_window(
-        self,
-        key_func: Function,
-        reduce_func: Function,
-        window_size: Any = None,
-        window_size_func: Function | None = None,
-        name: str | None = None,
-    ) -> Dataset:
-        """Elements of one key in windows, and of each the dataset that `reduce_func` makes."""
-        return folding.grouped(
-            self, key_func, reduce_func, window_size, window_size_func, name
-        )
-
-    def bucket_by_sequence_length(
-        self,
-        element_length_func: Function,
-        bucket_boundaries: Sequence[int],
-        bucket_batch_sizes: Sequence[int],
-        padded_shapes: Any = None,
-        padding_values: Any = None,
-        pad_to_bucket_boundary: bool = False,
-        no_padding: bool = False,
-        drop_remainder: bool = False,
-        name: str | None = None,
-    ) -> Dataset:
-        """Batches of elements of like lengths."""
-        return folding.bucketed(
-            self, element_length_func, bucket_boundaries, bucket_batch_sizes,
-            padded_shapes, padding_values, pad_to_bucket_boundary, no_padding,
-            drop_remainder,
+            building.determinism(deterministic), name,
         )  # fmt: skip
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
@@ -391,7 +375,7 @@ class Dataset(CompositeTensor):
         self,
         buffer_size: Any,
         seed: int | None = None,
-        reshuffle_each_iteration: bool | None = None,
+        reshuffle_each_iteration: bool | None = True,
         name: str | None = None,
     ) -> Dataset:
         """The elements in random order, drawn from a buffer of `buffer_size`.
@@ -434,8 +418,8 @@ class Dataset(CompositeTensor):
     def unique(self, name: str | None = None) -> Dataset:
         """The elements, without those that came before. Of one component only."""
         if len(nest.flatten(self._element_spec)) != 1:
-            raise TypeError(
-                "`tf.data.Dataset.unique` requires the elements of the dataset to be made of one component."
+            raise errors.invalid_argument(
+                "UniqueDataset only supports inputs with a single component."
             )
         return building.transformed(
             raw.UniqueDataset, "_UniqueDataset", self, name=name
@@ -450,65 +434,55 @@ class Dataset(CompositeTensor):
             log_warning=log_warning, name=name,
         )  # fmt: skip
 
-    # -- together and apart ----------------------------------------------------------------
+    # -- drawn again, and kept ---------------------------------------------------------------
 
-    def batch(
+    def rejection_resample(
         self,
-        batch_size: Any,
-        drop_remainder: Any = False,
-        num_parallel_calls: Any = None,
-        deterministic: bool | None = None,
+        class_func: Function,
+        target_dist: Any,
+        initial_dist: Any = None,
+        seed: int | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """`batch_size` elements stacked into one; the last may have fewer.
+        """(class, element) pairs, some left out, so that classes come as `target_dist` says.
 
-        Raises InvalidArgumentError at elements of different shapes.
+        Without `initial_dist` the classes' shares are estimated from the elements seen.
         """
-        return selecting.batched(
-            self, batch_size, drop_remainder, num_parallel_calls,
-            _determinism(deterministic), name,
-        )  # fmt: skip
+        return resampling.resampled(self, class_func, target_dist, initial_dist, seed)
 
-    def padded_batch(
+    def save(
         self,
-        batch_size: Any,
-        padded_shapes: Any = None,
-        padding_values: Any = None,
-        drop_remainder: Any = False,
+        path: Any,
+        compression: str | None = None,
+        shard_func: Function | None = None,
+        checkpoint_args: Any = None,
+    ) -> None:
+        """Writes the elements to a folder, in TensorFlow's own form."""
+        storing.saved(self, path, compression, shard_func, checkpoint_args)
+
+    @staticmethod
+    def load(
+        path: Any,
+        element_spec: Any = None,
+        compression: str | None = None,
+        reader_func: Function | None = None,
+        wait: bool = False,
+    ) -> Dataset:
+        """The elements that `save` wrote. Raises NotFoundError if nothing is there."""
+        return storing.loaded(path, element_spec, compression, reader_func, wait)
+
+    def snapshot(
+        self,
+        path: Any,
+        compression: str | None = "AUTO",
+        reader_func: Function | None = None,
+        shard_func: Function | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """`batch_size` elements padded to one shape and stacked."""
-        return selecting.padded(
-            self, batch_size, padded_shapes, padding_values, drop_remainder, name
+        """The elements, written to a folder once and read from there afterwards."""
+        return storing.snapshotted(
+            self, path, compression, reader_func, shard_func, name
         )
-
-    def unbatch(self, name: str | None = None) -> Dataset:
-        """The slices of each element along the first dimension."""
-        specs = nest.flatten(self._element_spec)
-        if any(s.dims == () for s in specs if hasattr(s, "dims")):
-            raise ValueError("Cannot unbatch an input with scalar components.")
-        structure = nest.map_structure(lambda s: s._unbatch(), self._element_spec)
-        return building.transformed(
-            raw.UnbatchDataset, "_UnbatchDataset", self, structure=structure, name=name
-        )
-
-    def window(
-        self,
-        size: Any,
-        shift: Any = None,
-        stride: Any = 1,
-        drop_remainder: bool = False,
-        name: str | None = None,
-    ) -> Dataset:
-        """Datasets of `size` elements each, that begin `shift` elements apart."""
-        structure = nest.map_structure(DatasetSpec, self._element_spec)
-        return building.transformed(
-            raw.WindowDataset, "_WindowDataset", self,
-            building.scalar(size, "size"),
-            building.scalar(size if shift is None else shift, "shift"),
-            building.scalar(stride, "stride"), convert.to_tensor(drop_remainder),
-            structure=structure, name=name,
-        )  # fmt: skip
 
     # -- options ---------------------------------------------------------------------------
 
@@ -522,20 +496,24 @@ class Dataset(CompositeTensor):
             raw.OptionsDataset,
             "_OptionsDataset",
             self,
-            serialized_options="",
+            serialized_options=options.to_text(),
             name=name,
         )
         made._options = self._options.merge(options)
         return made
 
 
-def _determinism(deterministic: bool | None) -> str:
-    return {None: "default", True: "true", False: "false"}[deterministic]
-
-
 def _bind(handle: Any, element_spec: Any) -> Dataset:
     """The data set behind a handle that came out of a graph."""
     return building.made("_VariantDataset", handle, element_spec)
+
+
+def _unpickled(name: str, data: bytes, element_spec: Any, options: str) -> Dataset:
+    """The dataset that was pickled."""
+    stage = serializing.from_bytes(data)
+    made = building.made(name, from_array(stage), element_spec)
+    made._options = Options.from_text(options)
+    return made
 
 
 building.install(Dataset)

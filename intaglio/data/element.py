@@ -123,7 +123,12 @@ def compatible(one: Any, other: Any) -> Any:
 
     Raises TypeError if they are nested in different ways or no types are above both.
     """
-    nest.assert_same_structure(one, other)
+    try:
+        nest.assert_same_structure(one, other)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"Incompatible dataset elements:\n  {one} vs.   {other}"
+        ) from None
     joined = [
         a.most_specific_common_supertype([b])
         for a, b in zip(nest.flatten(one), nest.flatten(other), strict=True)

@@ -29,7 +29,7 @@ def text_array(value: bytes) -> Any:
     return array
 
 
-def _over(
+def over_files(
     filenames: Any, read: Callable[[bytes], Iterator[Element]]
 ) -> Callable[[Root], Advance]:
     """Opens an iteration over the files, one after the other."""
@@ -88,7 +88,7 @@ class TextLineDataset(Source):
                 for line in f:
                     yield (text_array(line.removesuffix(b"\n").removesuffix(b"\r")),)
 
-        return Stage("TextLine", UNKNOWN, _over(filenames, read))
+        return Stage("TextLine", UNKNOWN, over_files(filenames, read))
 
 
 @op
@@ -105,7 +105,7 @@ class TFRecordDataset(Source):
                 for record in records(f):
                     yield (text_array(record),)
 
-        return Stage("TFRecord", UNKNOWN, _over(filenames, read))
+        return Stage("TFRecord", UNKNOWN, over_files(filenames, read))
 
 
 @op
@@ -136,7 +136,7 @@ class FixedLengthRecordDatasetV2(Source):
             for at in range(0, len(body), size):
                 yield (text_array(body[at : at + size]),)
 
-        return Stage("FixedLengthRecord", UNKNOWN, _over(filenames, read))
+        return Stage("FixedLengthRecord", UNKNOWN, over_files(filenames, read))
 
 
 @op

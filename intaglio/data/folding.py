@@ -5,6 +5,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/data/Dataset.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,10 +13,12 @@ import numpy as np
 
 from intaglio.base import nest
 from intaglio.base.dtypes import int32, int64
+from intaglio.base.shapes import TensorShape
 from intaglio.data import building, element
 from intaglio.data.specs import DatasetSpec
-from intaglio.data.tracing import Traced
+from intaglio.data.tracing import Traced, arguments_of
 from intaglio.op import convert, raw
+from intaglio.trace.scopes import control_dependencies
 from intaglio.trace.type_spec import TensorSpec
 
 
@@ -93,7 +96,7 @@ def scanned(dataset: Any, initial_state: Any, function: Any, name: str | None) -
         f=found.graph, **element.output_attrs(structure), preserve_cardinality=True,
         name=name,
     )  # fmt: skip
-    return building.made("_ScanDataset", handle, structure)
+    return building.made("_ScanDataset", handle, structure, [dataset])
 
 
 def grouped(
@@ -132,7 +135,33 @@ def grouped(
         key_func=keys.graph, reduce_func=results.graph, window_size_func=sizes.graph,
         **element.output_attrs(structure), name=name,
     )  # fmt: skip
-    return building.made("_GroupByWindowDataset", handle, structure)
+    return building.made("_GroupByWindowDataset", handle, structure, [dataset])
+
+
+def reduced_by_key(
+    dataset: Any, key_func: Any, init_func: Any, reduce_func: Any, finalize_func: Any
+) -> Any:
+    """For each key one element."""
+    transformation = "tf.data.experimental.group_by_reducer()"
+    keys = building.traced(key_func, dataset, transformation)
+    spec = keys.structure
+    if getattr(spec, "dims", None) != () or spec.dtype is not int64:
+        raise ValueError(
+            "Invalid `key_func`. Expected `key_func` to return a scalar tf.int64 tensor, but "
+            f"`key_func` returns {spec}."
+        )
+    first = Traced(init_func, (TensorSpec((), int64),), transformation)
+    found, state = _stepped(
+        reduce_func, first.structure, dataset, transformation, "reducer.reduce_func"
+    )
+    last = Traced(finalize_func, arguments_of(state), transformation)
+    handle = raw.GroupByReducerDataset(
+        dataset.handle_tensor, keys.captures, first.captures, found.captures,
+        last.captures, key_func=keys.graph, init_func=first.graph,
+        reduce_func=found.graph, finalize_func=last.graph,
+        **element.output_attrs(last.structure),
+    )  # fmt: skip
+    return building.made("_GroupByReducerDataset", handle, last.structure, [dataset])
 
 
 def bucketed(
@@ -153,8 +182,10 @@ def bucketed(
             f"`len(bucket_batch_sizes)={len(batch_sizes)}` and "
             f"`len(bucket_boundaries)={len(boundaries)}`."
         )
-    if pad_to_boundary:
-        raise NotImplementedError("bucket_by_sequence_length: pad_to_bucket_boundary")
+    if any(a >= b for a, b in itertools.pairwise(boundaries)):
+        raise ValueError(
+            f"`bucket_boundaries` must be strictly increasing, but are {list(boundaries)}."
+        )
     least = np.array([np.iinfo(np.int32).min, *boundaries], np.int32)
     most = np.array([*boundaries, np.iinfo(np.int32).max], np.int32)
     sizes = np.array(batch_sizes, np.int64)
@@ -171,8 +202,44 @@ def bucketed(
         size = size_of(number)
         if no_padding:
             return windows.batch(size, drop_remainder=drop_remainder)
+        shapes = padded_shapes
+        if pad_to_boundary:
+            shapes = _up_to(boundaries, number, windows.element_spec, padded_shapes)
         return windows.padded_batch(
-            size, padded_shapes, padding_values, drop_remainder=drop_remainder
+            size, shapes, padding_values, drop_remainder=drop_remainder
         )
 
     return grouped(dataset, bucket, together, None, size_of, None)
+
+
+def _up_to(
+    boundaries: Sequence[int], number: Any, structure: Any, padded_shapes: Any
+) -> Any:
+    """Padded shapes in which what the elements leave open is the bucket's boundary less one.
+
+    Raises InvalidArgumentError at elements as long as the last boundary.
+    """
+    last = np.int64(len(boundaries))
+    message = "When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries)."
+    check = raw.Assert(raw.Less(number, last), [message], summarize=3)
+    limits = np.array([*boundaries, 0], np.int64) - 1
+    with control_dependencies([check]):
+        limit = raw.GatherV2(limits, number, np.int32(0))
+    specs = nest.flatten(structure)
+    given = (
+        [spec.shape for spec in specs]
+        if padded_shapes is None
+        else nest.flatten_up_to(structure, padded_shapes)
+    )
+    shapes = [
+        raw.Pack(
+            [
+                limit if d is None or d == -1 else np.int64(d)
+                for d in TensorShape(g).as_list()
+            ]
+        )
+        if len(TensorShape(g))
+        else np.zeros(0, np.int64)
+        for g in given
+    ]
+    return nest.pack_sequence_as(structure, shapes)

@@ -112,7 +112,10 @@ class PrefetchDataset(DatasetOp):
 
     def kernel(self, input_dataset, buffer_size):
         size = int(buffer_size)
-        demand(size >= AUTOTUNE, "buffer_size must be >= 0 or set to be autotuned")
+        demand(
+            size >= AUTOTUNE,
+            "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning",
+        )
         if not size:
             return input_dataset
         buffered = AHEAD if size == AUTOTUNE else size

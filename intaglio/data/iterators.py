@@ -14,9 +14,11 @@ from intaglio.base.dtypes import (
     VARIANT_MARKER,
     int64,
     resource,
+    uint64,
     variant,
 )
 from intaglio.base.dtypes import bool_ as boolean
+from intaglio.data import serializing
 from intaglio.data.stage import ELEMENTS, OUTPUTS, Advance, Element, Root, Stage
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
@@ -325,3 +327,42 @@ class DatasetCardinality(OptionalOp):
 
     def kernel(self, input_dataset):
         return np.int64(input_dataset.cardinality)
+
+
+@op
+class GetElementAtIndex(Op):
+    """One element by its number, where the dataset can tell."""
+
+    signature = (
+        f"dataset: variant, index: int64; {ELEMENTS} -> components: *output_types"
+    )
+    differentiable = False
+
+    def infer(self, output_types, output_shapes) -> Any:
+        return [component_specs(output_types, output_shapes)]
+
+    def kernel(self, dataset, index, output_types):
+        number, size = int(index), dataset.cardinality
+        if dataset.at is None:
+            raise errors.UnimplementedError(
+                None, None, f"Random access is not implemented for dataset {dataset!r}"
+            )
+        if number < 0 or 0 <= size <= number:
+            raise errors.OutOfRangeError(
+                None, None, f"Index out of range [0, {size}):{number}"
+            )
+        return checked(dataset.at(number), output_types)
+
+
+@op
+class DatasetFingerprint(Op):
+    """A number that pipelines of the same ops, data and functions have in common."""
+
+    signature = "input_dataset: variant; -> fingerprint: uint64"
+    differentiable = False
+
+    def infer(self) -> Spec:
+        return Spec(uint64, ())
+
+    def kernel(self, input_dataset):
+        return np.uint64(serializing.fingerprint(input_dataset))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import nest, shapes
-from intaglio.base.dtypes import as_dtype, from_numpy, int64
+from intaglio.base.dtypes import as_dtype, from_numpy, int64, string
 from intaglio.base.shapes import compatible
 from intaglio.data import building, element, files
 from intaglio.data.seeds import dataset_seeds
@@ -38,6 +38,8 @@ def from_tensor_slices(tensors: Any, name: str | None) -> Any:
     """The slices along the first dimension."""
     value = element.normalized(tensors)
     whole = element.spec_of(value)
+    if not element.flat_specs(whole):
+        raise ValueError("Invalid `element`. `element` should not be empty.")
     structure = nest.map_structure(lambda spec: spec._unbatch(), whole)
     lengths = [
         s.dims[0] for s in element.flat_specs(whole) if s.dims and s.dims[0] is not None
@@ -51,6 +53,29 @@ def from_tensor_slices(tensors: Any, name: str | None) -> Any:
         name=name,
     )
     return building.made("_TensorSliceDataset", handle, structure)
+
+
+def from_list(elements: Any, name: str | None) -> Any:
+    """The elements of a list."""
+    if not isinstance(elements, list):
+        raise ValueError("Invalid `elements`. `elements` must be a list.")
+    if not elements:
+        raise ValueError(
+            "Invalid `elements`. `elements` should not be empty. If you want an empty dataset, "
+            "use `tf.data.Dataset.range(0)`."
+        )
+    values = [element.normalized(e) for e in elements]
+    structure = element.spec_of(values[0])
+    for value in values[1:]:
+        nest.assert_same_structure(structure, element.spec_of(value))
+        structure = element.compatible(structure, element.spec_of(value))
+    flat = [element.flat_tensors(structure, v) for v in values]
+    handle = raw.ListDataset(
+        [t for tensors in flat for t in tensors],
+        **element.output_attrs(structure),
+        name=name,
+    )
+    return building.made("_ListDataset", handle, structure)
 
 
 def range_of(
@@ -94,7 +119,7 @@ def list_files(
     pattern: Any, shuffle: bool | None, seed: int | None, name: str | None
 ) -> Any:
     """The names of the files that match the patterns."""
-    tensor = convert.to_tensor(pattern)
+    tensor = convert.to_tensor(pattern, string)
     names = raw.MatchingFiles(tensor)
     if isinstance(names, EagerTensor):
         files.demand_matches(names._array, tensor._array)

@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import ast
 import enum
+import threading
 from typing import Any
+
+# Set once functions given to datasets run as Python, and one after the other.
+DEBUGGED = threading.Event()
 
 
 class AutotuneAlgorithm(enum.Enum):

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import string
-from intaglio.data import building
+from intaglio.base import nest
+from intaglio.base.dtypes import as_dtype, string
+from intaglio.data import building, element
 from intaglio.data.dataset import Dataset
 from intaglio.op import convert, raw
 from intaglio.trace.type_spec import TensorSpec
@@ -34,8 +35,8 @@ class _FileDataset(Dataset):
         )
         if getattr(names.element_spec, "dtype", None) is not string:
             raise TypeError(
-                "The `filenames` argument must contain `tf.string` elements. Got "
-                f"{getattr(names.element_spec, 'dtype', names.element_spec)!r} elements."
+                "The `filenames` argument must contain `tf.string` elements. Got a dataset of "
+                f"`{getattr(names.element_spec, 'dtype', names.element_spec)!r}` elements."
             )
 
         def of_file(name: Any) -> Any:
@@ -53,7 +54,16 @@ class _FileDataset(Dataset):
 
 
 def _flat(filenames: Any) -> Any:
-    tensor = convert.to_tensor(filenames, string)
+    tensor = (
+        convert.to_tensor(filenames, string)
+        if isinstance(filenames, (str, bytes, list, tuple)) and not len(filenames)
+        else convert.to_tensor(filenames)
+    )
+    if tensor.dtype is not string:
+        raise TypeError(
+            "The `filenames` argument must contain `tf.string` elements. Got "
+            f"`{tensor.dtype!r}` elements."
+        )
     return raw.Reshape(tensor, np.array([-1], np.int32))
 
 
@@ -132,6 +142,27 @@ class FixedLengthRecordDatasetV2(_FileDataset):
         )  # fmt: skip
 
 
+class SqlDatasetV2(Dataset):
+    """The rows of a query to a database; `driver_name` is "sqlite".
+
+    Raises InvalidArgumentError for another driver, for types that no column has, and at the
+    first row if there are not as many columns; UnknownError for a bad query.
+    """
+
+    def __init__(
+        self, driver_name: Any, data_source_name: Any, query: Any, output_types: Any
+    ) -> None:
+        structure = nest.map_structure(
+            lambda t: TensorSpec((), as_dtype(t)), output_types
+        )
+        handle = raw.SqlDataset(
+            _text(driver_name), _text(data_source_name), _text(query),
+            **element.output_attrs(structure),
+        )  # fmt: skip
+        super().__init__(handle, structure)
+
+
 TextLineDataset = TextLineDatasetV2
+SqlDataset = SqlDatasetV2
 TFRecordDataset = TFRecordDatasetV2
 FixedLengthRecordDataset = FixedLengthRecordDatasetV2

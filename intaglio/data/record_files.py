@@ -147,9 +147,8 @@ class RecordWriter:
         demand_compression(compression)
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         self._compression = compression
-        self._file: Any = (
-            gzip.open(path, "wb") if compression == "GZIP" else open(path, "wb")
-        )
+        create: Any = gzip.open if compression == "GZIP" else open
+        self._file = create(path, "wb")
         self._zlib = zlib.compressobj() if compression == "ZLIB" else None
 
     def write(self, record: bytes) -> None:

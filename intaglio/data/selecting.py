@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import nest
-from intaglio.base.dtypes import int64
+from intaglio.base.dtypes import float32, float64, int64
 from intaglio.data import building, element
 from intaglio.data.seeds import dataset_seeds
 from intaglio.data.stage import AUTOTUNE
 from intaglio.op import convert, raw
+from intaglio.runtime.eager import EagerTensor
 
 
 def shuffled(
@@ -71,7 +72,55 @@ def padded(
         dataset.handle_tensor, size, vectors, padding, drops,
         output_shapes=element.output_attrs(structure)["output_shapes"], name=name,
     )  # fmt: skip
-    return building.made("_PaddedBatchDataset", handle, structure)
+    return building.made("_PaddedBatchDataset", handle, structure, [dataset])
+
+
+def rebatched(dataset: Any, batch_size: Any, drop: Any, name: str | None) -> Any:
+    """The rows of batches in batches of other sizes."""
+    sizes = building.scalar(batch_size, "batch_sizes")
+    if sizes.dims is not None and len(sizes.dims) > 1:
+        raise ValueError(
+            "Invalid `batch_sizes`. Expected `batch_sizes` to be a scalar or a vector. "
+            f"Received `batch_sizes` of rank {len(sizes.dims)}."
+        )
+    if any(s.dims == () for s in element.flat_specs(dataset.element_spec)):
+        raise ValueError(
+            "Invalid `batch_sizes`. Expected dataset with rank of >= 1 but found a dataset "
+            "with scalar elements. Fix the issue by adding the `batch` transformation to the "
+            "dataset."
+        )
+    drops = convert.to_tensor(drop, name="drop_remainder")
+    known = None
+    if sizes.dims in ((), (1,)) and building.constant(drops):
+        known = (
+            int(np.asarray(sizes).reshape(-1)[0])
+            if isinstance(sizes, EagerTensor)
+            else None
+        )
+    structure = nest.map_structure(
+        lambda spec: spec._unbatch()._batch(known), dataset.element_spec
+    )
+    return building.transformed(
+        raw.RebatchDatasetV2, "_RebatchDataset", dataset, sizes, drops,
+        structure=structure, name=name,
+    )  # fmt: skip
+
+
+def ragged(dataset: Any, batch_size: Any, drop: Any, row_splits_dtype: Any) -> Any:
+    """Batches of elements that may differ in shape."""
+    if all(
+        s.dims is not None and None not in s.dims
+        for s in element.flat_specs(dataset.element_spec)
+    ):
+        return dataset.batch(batch_size, drop)
+    raise NotImplementedError(
+        "Dataset.ragged_batch of elements of unknown shapes: use padded_batch"
+    )
+
+
+def sparse(dataset: Any, batch_size: Any, row_shape: Any) -> Any:
+    """Sparse batches of elements that may differ in shape."""
+    raise NotImplementedError("Dataset.sparse_batch: use padded_batch")
 
 
 def zipped(args: tuple[Any, ...], datasets: Any, name: str | None) -> Any:
@@ -81,7 +130,7 @@ def zipped(args: tuple[Any, ...], datasets: Any, name: str | None) -> Any:
     if args and datasets is not None:
         raise TypeError("Both `*args` and `datasets` cannot be set.")
     whole = datasets if datasets is not None else args[0] if len(args) == 1 else args
-    flat = nest.flatten(whole)
+    flat: list[Any] = [whole] if isinstance(whole, list) else nest.flatten(whole)
     for dataset in flat:
         if not building.is_dataset(dataset):
             listed = isinstance(whole, list)
@@ -95,7 +144,7 @@ def zipped(args: tuple[Any, ...], datasets: Any, name: str | None) -> Any:
     handle = raw.ZipDataset(
         [d.handle_tensor for d in flat], **element.output_attrs(structure), name=name
     )
-    return building.made("_ZipDataset", handle, structure)
+    return building.made("_ZipDataset", handle, structure, flat)
 
 
 def interleaved(
@@ -157,7 +206,9 @@ def _directed(selector: Any, datasets: Sequence[Any], stop: bool) -> Any:
         **element.output_attrs(structure),
         stop_on_empty_dataset=stop,
     )
-    return building.made("_DirectedInterleaveDataset", handle, structure)
+    return building.made(
+        "_DirectedInterleaveDataset", handle, structure, [selector, *datasets]
+    )
 
 
 def sampled(
@@ -173,11 +224,13 @@ def sampled(
     """
     if not datasets:
         raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
+    if not building.is_dataset(weights) and weights is not None:
+        datasets, weights = _weighted(datasets, weights)
     if len(datasets) == 1:
         return datasets[0]
     dataset_class = type(datasets[0])
     if building.is_dataset(weights):
-        selector = weights.map(lambda p: raw.Log(p))
+        selector: Any = weights.map(lambda p: raw.Log(p))
         logits: Any = None
     else:
         selector, logits = None, _logits(weights, len(datasets))
@@ -194,13 +247,36 @@ def sampled(
     return _directed(numbers.map(draw), datasets, stop)
 
 
+def _weighted(datasets: Sequence[Any], weights: Any) -> tuple[list[Any], Any]:
+    """The datasets with their weights, without those that are never drawn.
+
+    Raises ValueError for another number of weights, TypeError for other than floats.
+    """
+    tensor = convert.to_tensor(weights)
+    if tensor.dtype not in (float32, float64):
+        raise TypeError(
+            "Invalid `weights`. `weights` type must be either `tf.float32` or `tf.float64` but "
+            f"is {tensor.dtype}."
+        )
+    if tensor.dims is not None and tensor.dims != (len(datasets),):
+        if len(tensor.dims) != 1:
+            raise ValueError(
+                "Invalid `weights`. The shape of `weights` should be compatible with "
+                f"`[len(datasets)]` but is {tensor.shape}."
+            )
+        raise ValueError(
+            "Invalid `weights`. `weights` should have the same length as `datasets` but got "
+            f"`len(weights)={tensor.dims[0]}` vs. `len(datasets)={len(datasets)}`."
+        )
+    if not isinstance(tensor, EagerTensor):
+        return list(datasets), tensor
+    drawn = np.flatnonzero(np.asarray(tensor) > 0).tolist()
+    if not drawn:
+        return list(datasets), tensor
+    return [datasets[i] for i in drawn], convert.to_tensor(np.asarray(tensor)[drawn])
+
+
 def _logits(weights: Any, count: int) -> Any:
     if weights is None:
         return np.ones((1, count), np.float32)
-    tensor = convert.to_tensor(weights)
-    if tensor.dims is not None and tensor.dims != (count,):
-        raise ValueError(
-            "Invalid `weights`. The shape of `weights` should be compatible with "
-            f"`[len(datasets)]` but is {tensor.shape}."
-        )
-    return raw.ExpandDims(raw.Log(tensor), 0)
+    return raw.ExpandDims(raw.Log(weights), 0)

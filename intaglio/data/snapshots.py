@@ -21,7 +21,7 @@ import numpy as np
 
 from intaglio.base import errors
 from intaglio.base.dtypes import DType, from_numpy, string
-from intaglio.data import record_files
+from intaglio.data import element, record_files
 from intaglio.data.stage import Element
 from intaglio.graphdef import messages, structured, tensors
 from intaglio.graphdef.declarations import (
@@ -152,7 +152,7 @@ class Run:
         self._files: dict[int, Any] = {}
         self._count = 0
 
-    def add(self, element: Element, shard: int = 0) -> None:
+    def add(self, parts: Element, shard: int = 0) -> None:
         """Writes an element to a shard."""
         file = self._files.get(shard)
         if file is None:
@@ -161,7 +161,7 @@ class Run:
             file = self._files[shard] = record_files.RecordWriter(
                 os.path.join(place, "00000000.snapshot"), self._compression
             )
-        for component in element:
+        for component in parts:
             file.write(record_of(component))
         self._count += 1
 
@@ -210,6 +210,11 @@ def read_spec(folder: str) -> Any:
         )
     with open(path, "rb") as file:
         return structured.decode(parsed(StructuredValue, file.read(), path))
+
+
+def component_types(folder: str) -> list[DType]:
+    """The dtypes of the components, by the types written."""
+    return [spec.dtype for spec in element.flat_specs(read_spec(folder))]
 
 
 def metadata(folder: str) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import errors
+from intaglio.data.positions import held
 from intaglio.data.seeds import Samples
 from intaglio.data.stage import (
     INFINITE,
@@ -77,6 +78,25 @@ class TensorSliceDataset(Source):
             counts.pop(),
             lambda root: in_sequence(root, rows),
             at=lambda index: tuple([r[index] for r in rows]),
+        )
+
+
+@op
+class ListDataset(Source):
+    """Elements given one after the other, each with all its components."""
+
+    signature = f"tensors: *Tinput_types; {OUTPUTS} -> handle: variant"
+
+    def kernel(self, tensors, output_types):
+        width = len(output_types)
+        elements = [
+            tuple(tensors[i : i + width]) for i in range(0, len(tensors), width)
+        ]
+        return Stage(
+            "List",
+            len(elements),
+            held(elements).open,
+            at=elements.__getitem__,
         )
 
 

@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from intaglio.data.options import Options
+from intaglio.data.options import DEBUGGED, Options
 from intaglio.data.positions import elements_of, error_of, of_elements, of_error
 from intaglio.data.stage import Advance, Element, Root, Stage
 
@@ -143,6 +143,8 @@ def _fill(
 
 def pool_size(asked: int, options: Options) -> int:
     """How many threads work where `asked` are wanted: a private pool may be smaller."""
+    if DEBUGGED.is_set():
+        return 1
     private = options.threading.private_threadpool_size
     if private is None or private < 0:
         return asked

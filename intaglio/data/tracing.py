@@ -8,16 +8,25 @@ from typing import Any
 
 from intaglio.base import nest
 from intaglio.data import element
+from intaglio.data.options import DEBUGGED
 from intaglio.function.conversion import converted_for_graphs
 from intaglio.function.user_errors import in_user_code
 from intaglio.ir.graph import Graph as FrozenGraph
-from intaglio.op import raw
+from intaglio.op import door, raw
 from intaglio.op.tensor import Tensor
+from intaglio.ops.python_call import Token
 from intaglio.runtime.random_state import global_seed
 from intaglio.trace.graph import FuncGraph
 from intaglio.trace.trace_type import PlaceholderContext
 
 _numbers = itertools.count()
+
+
+def enable_debug_mode() -> None:
+    """From now on functions run as Python. Raises ValueError inside traced functions."""
+    if not door.level().eager:
+        raise ValueError("Debug mode is only supported in eager mode.")
+    DEBUGGED.set()
 
 
 class Traced:
@@ -39,6 +48,11 @@ class Traced:
 
         With `expected`, the result's tensors are converted to these specs' dtypes.
         """
+        if not callable(function):
+            raise ValueError(
+                f"Argument `func` must be a callable. Received func={function} (of type "
+                f"{type(function)})"
+            )
         name = transformation.replace(".", "_").removesuffix("()")
         label = getattr(function, "__name__", "function").replace("<lambda>", "lambda")
         graph = FuncGraph(f"__inference_{name}_{label}_{next(_numbers)}")
@@ -52,6 +66,34 @@ class Traced:
                 raw.Identity(t, name="Identity")
                 for t in element.flat_tensors(self.structure, self.value)
             ]
+        self.recorded = graph
+        if DEBUGGED.is_set() and not hasattr(self.structure, "element_spec"):
+            self._run_as_python(function, arguments, transformation)
+
+    def _run_as_python(
+        self,
+        function: Callable[..., Any],
+        arguments: Sequence[Any],
+        transformation: str,
+    ) -> None:
+        """Replaces the graph by one that calls the function on eager tensors."""
+
+        def call(*tensors: Any) -> Any:
+            remaining = iter(tensors)
+            values = [
+                nest.map_structure(lambda spec: spec.from_tensors(remaining), structure)
+                for structure in arguments
+            ]
+            result = _as_output(function(*values), transformation)
+            return element.flat_tensors(self.structure, result)
+
+        graph = FuncGraph(f"{self.recorded.name}_debugged")
+        with graph.as_default():
+            _placeholders(graph, arguments)
+            types = element.output_attrs(self.structure)["output_types"]
+            graph.outputs = list(
+                raw.EagerPyFunc(list(graph.inputs), token=Token.of(call), Tout=types)
+            )
         self.recorded = graph
 
     @property
@@ -95,6 +137,9 @@ def _called(function: Callable[..., Any], values: Sequence[Any]) -> Any:
 
 
 def _as_output(result: Any, transformation: str) -> Any:
+    if isinstance(result, list):
+        # More often what an op returned than what should be stacked, as in TensorFlow.
+        result = tuple(result)
     try:
         return element.normalized(result)
     except (TypeError, ValueError) as e:

@@ -1,0 +1,127 @@
+"""Saving, loading and keeping datasets in folders, as the user asks for it.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/data/Dataset#save.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import string
+from intaglio.data import building, element, snapshots
+from intaglio.data.specs import DatasetSpec
+from intaglio.data.tracing import Traced, arguments_of
+from intaglio.op import convert, raw
+
+
+def _sharding(shard_func: Callable[..., Any] | None, dataset: Any) -> Traced:
+    def first(*element: Any) -> Any:
+        return np.int64(0)
+
+    return Traced(
+        shard_func or first, arguments_of(dataset.element_spec), "Dataset.save()"
+    )
+
+
+def _reading(reader_func: Callable[..., Any] | None, structure: Any) -> Traced:
+    """The reader function, of a dataset of the shards' datasets."""
+
+    def in_turn(shards: Any) -> Any:
+        return shards.interleave(
+            lambda shard: shard, cycle_length=os.cpu_count() or 1, block_length=1
+        )
+
+    shards = DatasetSpec(DatasetSpec(structure))
+    found = Traced(reader_func or in_turn, (shards,), "Dataset.load()")
+    building.inner_dataset(found, "reader_func")
+    return found
+
+
+def saved(
+    dataset: Any, path: Any, compression: str | None, shard_func: Any, checkpoint: Any
+) -> None:
+    """Writes the elements to a folder."""
+    if checkpoint is not None:
+        raise NotImplementedError(
+            "Dataset.save: checkpoint_args; save a tf.train.Checkpoint of the iterator, and "
+            "write the elements in parts"
+        )
+    folder = os.fsdecode(path)
+    snapshots.write_spec(folder, dataset.element_spec)
+    found = _sharding(shard_func, dataset)
+    raw.SaveDataset(
+        dataset.handle_tensor, convert.to_tensor(folder, string), found.captures,
+        compression=compression or "", shard_func=found.graph,
+        use_shard_func=shard_func is not None,
+    )  # fmt: skip
+
+
+def loaded(
+    path: Any, structure: Any, compression: str | None, reader_func: Any, wait: bool
+) -> Any:
+    """The elements in a folder."""
+    if wait:
+        raise NotImplementedError(
+            "Dataset.load: wait=True, for a folder that another process is writing"
+        )
+    folder = os.fsdecode(path)
+    if structure is None:
+        structure = snapshots.read_spec(folder)
+    found = _reading(reader_func, structure)
+    handle = raw.LoadDataset(
+        convert.to_tensor(folder, string), found.captures,
+        **element.output_attrs(structure), compression=compression or "",
+        reader_func=found.graph,
+    )  # fmt: skip
+    return building.made("_LoadDataset", handle, structure)
+
+
+def snapshotted(
+    dataset: Any,
+    path: Any,
+    compression: str | None,
+    reader_func: Any,
+    shard_func: Any,
+    name: str | None,
+) -> Any:
+    """The elements, kept in a folder."""
+    reading = _reading(reader_func, dataset.element_spec)
+    sharding = _sharding(shard_func, dataset)
+    return building.transformed(
+        raw.SnapshotDatasetV2, "_SnapshotDataset", dataset,
+        convert.to_tensor(os.fsdecode(path), string), reading.captures,
+        sharding.captures, compression=compression or "", reader_func=reading.graph,
+        shard_func=sharding.graph, name=name,
+    )  # fmt: skip
+
+
+def written_records(dataset: Any, filename: Any, compression: str | None) -> None:
+    """Writes a dataset of strings to a TFRecord file.
+
+    Raises TypeError for other elements.
+    """
+    if not building.is_dataset(dataset):
+        raise TypeError(
+            f"Invalid `dataset.` Expected a `tf.data.Dataset` object but got {type(dataset)}."
+        )
+    spec = dataset.element_spec
+    if getattr(spec, "dtype", None) is not string or spec.dims != ():
+        raise TypeError(
+            "Invalid `dataset`. Expected a`dataset` that produces scalar `tf.string` elements, "
+            f"but got a dataset which produces elements with {_described(spec)}."
+        )
+    raw.DatasetToTFRecord(
+        dataset.handle_tensor,
+        convert.to_tensor(filename, string),
+        convert.to_tensor(compression or "", string),
+    )
+
+
+def _described(structure: Any) -> str:
+    if not hasattr(structure, "shape"):
+        return f"structure {structure}"
+    return f"shapes {structure.shape} and types {structure.dtype}"
