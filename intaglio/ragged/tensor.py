@@ -417,6 +417,15 @@ class RaggedTensor(Ragged):
             get_state, set_state, names, options,
         )  # fmt: skip
 
+    @staticmethod
+    def __autograph_builtin__(
+        function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """`len(ragged)` in converted code is the number of rows."""
+        if function is len and not door.level().eager:
+            return raw.Cast(args[0].nrows(), DstT=dtypes.int32)
+        return function(*args, **kwargs)
+
 
 operators.install(RaggedTensor, elementwise.binary, elementwise.unary)
 
