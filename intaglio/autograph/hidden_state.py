@@ -260,12 +260,11 @@ def _loop_body(block: Block, bodies: Sequence[Body]) -> list[Body]:
 
     def turn(*args: Any) -> None:
         with watching(*block.sources) as watch:
-            body(*args)
-        changes = [
-            Change(watch.seen[ident], (watch.seen[ident].before, value))
-            for ident, value in _ends(block, watch).items()
-        ]
+            stop = _stopped(body, *args)
+        changes = _changes((watch, {}), (watch, _ends(block, watch)))
         block.accept([watch], [c for c in changes if _may_be_state(c, in_loop=True)])
+        if stop is not None:
+            raise stop
 
     return [turn]
 
@@ -273,7 +272,7 @@ def _loop_body(block: Block, bodies: Sequence[Body]) -> list[Body]:
 def _branches(block: Block, bodies: Sequence[Body]) -> list[Body]:
     """Both branches, begun from the same state. What is no state stays as Python left it."""
     first, second = bodies
-    left: list[tuple[Watch, dict[Any, Any]]] = []
+    left: list[Traced] = []
 
     @functools.wraps(first)
     def main() -> None:
@@ -283,47 +282,59 @@ def _branches(block: Block, bodies: Sequence[Body]) -> list[Body]:
         left[:] = [(watch, after)]
         for ident in after:
             watch.seen[ident].restore()
+        if _is_error(stop):
+            accept((watch, {}))
         if stop is not None:
             raise stop
 
     @functools.wraps(second)
     def other() -> None:
-        watch, after = left[0]
-        with watching(*block.sources) as other_watch:
+        with watching(*block.sources) as watch:
             stop = _stopped(second)
-        other_after = _ends(block, other_watch)
-        both = {**other_watch.seen, **watch.seen}
-        changes = [
-            Change(
-                both[ident],
-                [e.get(ident, both[ident].before) for e in (after, other_after)],
-            )
-            for ident in {**after, **other_after}
-        ]
-        block.accept(
-            [other_watch, watch],
-            [c for c in changes if _may_be_state(c, in_loop=False)],
-        )
+        other_after = _ends(block, watch)
+        accept((watch, other_after))
+        (main_watch, after) = left[0]
         for ident, value in after.items():
             if ident not in other_after:
-                _put_back(both[ident], value)
+                _put_back(main_watch.seen[ident], value)
         if stop is not None:
             raise stop
+
+    def accept(end: Traced) -> None:
+        changes = _changes(left[0], end)
+        found = [c for c in changes if _may_be_state(c, in_loop=False)]
+        block.accept([end[0], left[0][0]], found)
 
     return [main, other]
 
 
-def _stopped(branch: Body) -> BaseException | None:
-    """Runs a branch; what ends it early if the graph raises there, which is no error."""
+# A trace: who watched it, and what it left in the places that it changed.
+Traced = tuple[Watch, dict[Any, Any]]
+
+
+def _changes(one: Traced, other: Traced) -> list[Change]:
+    """What differs at the ends of two traces; what one left as it was is as before."""
+    seen = {**other[0].seen, **one[0].seen}
+    return [
+        Change(seen[i], [ends.get(i, seen[i].before) for ends in (one[1], other[1])])
+        for i in {**one[1], **other[1]}
+    ]
+
+
+def _stopped(body: Body, *args: Any) -> BaseException | None:
+    """Runs a body; what it raises. An error may come of state that is not known yet."""
     try:
-        branch()
-    except Unreachable as e:
-        return e
-    except Exception as e:
-        if getattr(e, MARK, None) is None:
-            raise
+        body(*args)
+    except Found:
+        raise
+    except (Exception, Unreachable) as e:
         return e
     return None
+
+
+def _is_error(stop: BaseException | None) -> bool:
+    """False for what ends a branch because the graph raises there."""
+    return isinstance(stop, Exception) and getattr(stop, MARK, None) is None
 
 
 def _ends(block: Block, watch: Watch) -> dict[Any, Any]:
