@@ -176,8 +176,13 @@ class Block:
             )
         return any(ident == s.place.ident for h in self.hidden for s in h.seen)
 
-    def accept(self, watches: Sequence[Watch], found: Sequence[Change]) -> None:
-        """Takes what was found for state, puts everything back and raises Found.
+    def accept(
+        self,
+        watches: Sequence[Watch],
+        changes: Sequence[Change],
+        found: Sequence[Change],
+    ) -> None:
+        """Takes what was found for state, puts all changes back and raises Found.
 
         Places that may be no older than the block must be found twice. Returns if there is
         nothing to take.
@@ -198,7 +203,7 @@ class Block:
             for group in groups.values()
             if any([self._is_older(c.seen) for c in group])
         ]
-        idents = {c.seen.place.ident for c in found}
+        idents = {c.seen.place.ident for c in changes}
         for watch in watches:
             for ident, seen in watch.seen.items():
                 if ident in idents:
@@ -262,7 +267,8 @@ def _loop_body(block: Block, bodies: Sequence[Body]) -> list[Body]:
         with watching(*block.sources) as watch:
             stop = _stopped(body, *args)
         changes = _changes((watch, {}), (watch, _ends(block, watch)))
-        block.accept([watch], [c for c in changes if _may_be_state(c, in_loop=True)])
+        found = [c for c in changes if _may_be_state(c, in_loop=True)]
+        block.accept([watch], changes, found)
         if stop is not None:
             raise stop
 
@@ -303,7 +309,7 @@ def _branches(block: Block, bodies: Sequence[Body]) -> list[Body]:
     def accept(end: Traced) -> None:
         changes = _changes(left[0], end)
         found = [c for c in changes if _may_be_state(c, in_loop=False)]
-        block.accept([end[0], left[0][0]], found)
+        block.accept([end[0], left[0][0]], changes, found)
 
     return [main, other]
 
