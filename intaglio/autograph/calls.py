@@ -74,10 +74,14 @@ def converted_call(
 def _as_it_is(
     function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], scope: Any
 ) -> Any:
-    if recursive_calls.enabled() and hasattr(function, "autograph_artifact__"):
-        if type(function) is FunctionType:  # converted with the function around it
-            inside = scope is not None
-            return recursive_calls.call(function, function, args, kwargs, inside)
+    # One that was converted with the function around it may call itself as well.
+    if (
+        recursive_calls.enabled()
+        and type(function) is FunctionType
+        and hasattr(function, "autograph_artifact__")
+    ):
+        inside = scope is not None
+        return recursive_calls.call(function, function, args, kwargs, inside)
     return function(*args, **kwargs)
 
 

@@ -55,7 +55,9 @@ class ExceptionStatements:
         name = self.namer.new(label)
         self.expressions.generated.add(name)
         made = statements_of(f"def {name}({', '.join(names)}):\n pass", node)[0]
+        self.expressions.raised = True
         visited = [None if p is None else self.expressions.visit(p) for p in parts]
+        self.expressions.raised = False
         made.body = [located(ast.Raise(*visited), node)]  # type: ignore[attr-defined]
         values = [
             v if isinstance(v, ast.Name) else self.expressions.visit(v)

@@ -62,6 +62,8 @@ class Expressions(ast.NodeTransformer):
         self.generated = generated
         self.first_parameter = first_parameter
         self.printed = False  # inside the arguments of print
+        # Inside a `raise` statement, whose text is made when it raises.
+        self.raised = False
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if not isinstance(node.ctx, ast.Load) or node.id in self.generated:
@@ -125,7 +127,7 @@ class Expressions(ast.NodeTransformer):
 
     def _told(self, node: ast.expr) -> ast.expr:
         """What becomes part of a string."""
-        if isinstance(node, (ast.Constant, ast.Starred)):
+        if isinstance(node, (ast.Constant, ast.Starred)) or self.raised:
             return node
         made = ag("text_of", node, ast.Constant(ast.unparse(node)), at=node)
         if self.printed:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.autograph import regions
+from intaglio.autograph.joins import is_data
 from intaglio.autograph.names import is_composite, is_flag
 from intaglio.autograph.optional import RESULT, Maybe, known, placeholder
 from intaglio.autograph.values import Undefined, UndefinedReturnValue
@@ -36,13 +37,31 @@ def completed(
 ) -> tuple[State, set[str]]:
     """The state with a placeholder of the right type for each name without a value.
 
-    The body runs once, in a graph that is thrown away, to see what it sets them to. Also
-    returns the flags that it leaves as they are: they stay Python's.
+    The body runs in a graph that is thrown away, to see what it sets them to. Also returns
+    the flags that it leaves as they are: they stay Python's.
     """
-    if not any(map(is_open, before)):
-        return before, set()
+    state, fixed = before, set[str]()
+    again = any(map(is_open, before))
+    while again:
+        given = state
+        state, fixed = _tried(given, body, get_state, set_state, names)
+        # Where the body asks whether a name is None, a turn with a value goes other ways.
+        pairs = zip(given, state, strict=True)
+        found = any([b is None and type(s) is Maybe for b, s in pairs])
+        again = found and (bool(fixed) or any(map(is_open, state)))
+    return state, fixed
+
+
+def _tried(
+    before: State,
+    body: Callable[[], None],
+    get_state: Callable[[], State],
+    set_state: Callable[[State], None],
+    names: Sequence[str],
+) -> tuple[State, set[str]]:
     try:
         with FuncGraph("loop_body").as_default():
+            set_state(at_start_of_turn(names, [_as_variable(v) for v in before]))
             ends = regions.ends(body)
             after = get_state()
     except UnboundLocalError as e:
@@ -57,6 +76,15 @@ def completed(
     fixed = {n for n, b, a in known_names if is_flag(n) and type(b) is bool and a is b}
     state = [_first(n, b, a, ends) if is_open(b) else b for n, b, a in known_names]
     return tuple(state), fixed
+
+
+def _as_variable(value: Any) -> Any:
+    """A value as it is in the loop, where numbers have become tensors."""
+    if is_open(value):
+        return value
+    return nest.map_structure(
+        lambda v: convert.to_tensor(v) if is_data(v) else v, value
+    )
 
 
 def _first(name: str, before: Any, after: Any, ends: bool) -> Any:

@@ -382,16 +382,19 @@ class Function(PolymorphicFunction):
         admit: Callable[[Any], None],
     ) -> ConcreteFunction:
         """A trace; of a function that may call itself, the one that is what it assumed."""
-        before = self._traced
+        if not recursion.allowed():
+            return self._record(bound, types, has_values, admit)
+        rounds = 0
+
+        def trace() -> ConcreteFunction:
+            nonlocal rounds
+            rounds += 1
+            return self._record(bound, types, has_values, admit)
+
         try:
-            return recursion.settled(
-                self._cache,
-                key,
-                self._name,
-                lambda: self._record(bound, types, has_values, admit),
-            )
+            return recursion.settled(self._cache, key, self._name, trace)
         finally:
-            self._traced = before + 1
+            self._traced -= rounds - 1  # they count as one
 
     def _record(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -75,7 +75,7 @@ class RecursiveGraph(Graph):
         return [values[i] for i in order]
 
     @contextmanager
-    def _deeper(self) -> Iterator[None]:
+    def _deeper(self) -> Generator[None]:
         """Counts the calls under way. Raises RecursionError beyond the limit."""
         calls = _depth.calls
         depth = calls.get(id(self), 0) + 1

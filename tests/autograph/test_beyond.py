@@ -230,6 +230,30 @@ def best_of(x: Any) -> Any:
     return best
 
 
+def first_then_return(x: Any) -> Any:
+    seen = None
+    for v in x:
+        if seen is None:
+            seen = v
+        elif v > seen:
+            return v * 10
+        else:
+            if v < -5:
+                break
+            seen = seen + v
+    return tf.constant(-1)
+
+
+def returns_by_a_number(n: Any) -> Any:
+    k = 0
+    while n > 0:
+        n -= 1
+        k += 1
+        if k > 3:
+            return n + 100
+    return n
+
+
 def none_before_an_if(x: Any) -> Any:
     y = None
     if x > 0:
@@ -243,6 +267,8 @@ def test_names_that_are_none_at_first() -> None:
     # TensorFlow 2.21 gives 0 for the first: the zero that it puts in the place of None; asked.
     agree(best_of, ([-3, -1, -2],))
     agree(none_before_an_if, 2, -2)
+    agree(first_then_return, ([1, 5, 2],), ([1, -9, 2],), ([1, 0, 0],))
+    agree(returns_by_a_number, 2, 9)
     # Where there is no value TensorFlow says the same; asked.
     with pytest.raises(
         tf.errors.InvalidArgumentError,
