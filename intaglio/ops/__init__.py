@@ -140,6 +140,7 @@ raw.expect(
             "BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 "
             "BesselK0e BesselK1 BesselK1e BesselY0 BesselY1"
         ),
+        "ctc": "CTCGreedyDecoder CTCLoss CTCLossV2",
         "eigenvalues": "Eig Lu",
         "fourier": (
             "FFT FFT2D FFT3D FFTND IFFT IFFT2D IFFT3D IFFTND IRFFT IRFFT2D "
@@ -174,15 +175,20 @@ raw.expect(
         ),
         "incomplete_gamma": "Betainc Igamma IgammaGradA Igammac RandomGammaGrad",
         "matrix_functions": "MatrixExponential MatrixLogarithm MatrixSolveLs MatrixSquareRoot",
+        "ragged": "RaggedGather RaggedRange RaggedTensorToSparse RaggedTensorToTensor",
         "ragged_counting": (
             "DenseCountSparseOutput RaggedBincount RaggedCountSparseOutput "
             "SparseCountSparseOutput"
         ),
         "ragged_cross": "RaggedCross",
+        "ragged_filling": "RaggedFillEmptyRows RaggedFillEmptyRowsGrad",
+        "random_distributions": (
+            "ParameterizedTruncatedNormal RandomGamma RandomPoissonV2 "
+            "StatelessParameterizedTruncatedNormal StatelessRandomBinomial "
+            "StatelessRandomGammaV2 StatelessRandomGammaV3 StatelessRandomPoisson"
+        ),
+        "special_integrals": "Dawsn Expint FresnelCos FresnelSin Spence",
         "string_ngrams": "StringNGrams StringSplit",
         "unicode": "UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeScript",
-        "ragged": "RaggedGather RaggedRange RaggedTensorToSparse RaggedTensorToTensor",
-        "ragged_filling": "RaggedFillEmptyRows RaggedFillEmptyRowsGrad",
-        "special_integrals": "Dawsn Expint FresnelCos FresnelSin Spence",
     },
 )

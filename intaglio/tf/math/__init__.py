@@ -1,5 +1,8 @@
 """`tf.math`: arithmetic, functions, comparisons, reductions, segments."""
 
+from typing import TYPE_CHECKING
+
+from intaglio.base import later
 from intaglio.tf.linalg.norms import l2_normalize
 from intaglio.tf.math.arithmetic import (
     abs,
@@ -249,3 +252,36 @@ __all__ = [
     "polygamma",
     "zeta",
 ]
+
+# Names that are imported when they are first asked for: see `intaglio.base.later`.
+LATER: dict[str, str] = {
+    "approx_max_k": "intaglio.tf.math.incomplete:approx_max_k",
+    "approx_min_k": "intaglio.tf.math.incomplete:approx_min_k",
+    "betainc": "intaglio.tf.math.incomplete:betainc",
+    "igamma": "intaglio.tf.math.incomplete:igamma",
+    "igammac": "intaglio.tf.math.incomplete:igammac",
+    "bessel_i0": "intaglio.tf.math.special:bessel_i0",
+    "bessel_i0e": "intaglio.tf.math.special:bessel_i0e",
+    "bessel_i1": "intaglio.tf.math.special:bessel_i1",
+    "bessel_i1e": "intaglio.tf.math.special:bessel_i1e",
+    "special": "intaglio.tf.math.special",
+}
+__all__ += [*LATER]
+
+if TYPE_CHECKING:
+    from intaglio.tf.math import special
+    from intaglio.tf.math.incomplete import (
+        approx_max_k,
+        approx_min_k,
+        betainc,
+        igamma,
+        igammac,
+    )
+    from intaglio.tf.math.special import (
+        bessel_i0,
+        bessel_i0e,
+        bessel_i1,
+        bessel_i1e,
+    )
+else:
+    __getattr__, __dir__ = later.attributes(__name__, LATER)

@@ -4,6 +4,9 @@ Follows https://www.tensorflow.org/api_docs/python/tf/random and
 https://www.tensorflow.org/guide/random_numbers.
 """
 
+from typing import TYPE_CHECKING
+
+from intaglio.base import later
 from intaglio.ops.random_algorithm import Algorithm
 from intaglio.tf.random import experimental
 from intaglio.tf.random.generator import (
@@ -49,3 +52,26 @@ __all__ = [
     "truncated_normal",
     "uniform",
 ]
+
+# Names that are imported when they are first asked for: see `intaglio.base.later`.
+LATER: dict[str, str] = {
+    "gamma": "intaglio.tf.random.distributions:gamma",
+    "poisson": "intaglio.tf.random.distributions:poisson",
+    "stateless_binomial": "intaglio.tf.random.distributions:stateless_binomial",
+    "stateless_gamma": "intaglio.tf.random.distributions:stateless_gamma",
+    "stateless_parameterized_truncated_normal": "intaglio.tf.random.distributions:stateless_parameterized_truncated_normal",
+    "stateless_poisson": "intaglio.tf.random.distributions:stateless_poisson",
+}
+__all__ += [*LATER]
+
+if TYPE_CHECKING:
+    from intaglio.tf.random.distributions import (
+        gamma,
+        poisson,
+        stateless_binomial,
+        stateless_gamma,
+        stateless_parameterized_truncated_normal,
+        stateless_poisson,
+    )
+else:
+    __getattr__, __dir__ = later.attributes(__name__, LATER)

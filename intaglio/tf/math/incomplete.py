@@ -1,0 +1,92 @@
+"""The incomplete gamma and beta functions, approximate top k and Sobol sequences of `tf.math`.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/math.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from intaglio.op import raw
+from intaglio.op.tensor import Tensor
+
+
+def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
+    """The lower regularised incomplete gamma function P(a, x), with broadcasting.
+
+    >>> f"{tf.math.igamma(1., 2.):.4f}"
+    '0.8647'
+
+    https://www.tensorflow.org/api_docs/python/tf/math/igamma
+    """
+    return raw.Igamma(a, x, name=name)
+
+
+def igammac(a: Any, x: Any, name: str | None = None) -> Tensor:
+    """The upper regularised incomplete gamma function, 1 - P(a, x), with broadcasting.
+
+    >>> f"{tf.math.igammac(1., 2.):.4f}"
+    '0.1353'
+
+    https://www.tensorflow.org/api_docs/python/tf/math/igammac
+    """
+    return raw.Igammac(a, x, name=name)
+
+
+def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
+    """The regularised incomplete beta function, for tensors of one shape, or scalars.
+
+    Differentiable by `x` alone, as TensorFlow's is. Raises InvalidArgumentError for
+    other shapes.
+
+    >>> f"{tf.math.betainc(2., 3., 0.5):.4f}"
+    '0.6875'
+
+    https://www.tensorflow.org/api_docs/python/tf/math/betainc
+    """
+    return raw.Betainc(a, b, x, name=name)
+
+
+def approx_max_k(
+    operand: Any,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: str | None = None,
+) -> Any:
+    """(values, indices) of the `k` greatest numbers along a dimension: here exactly those.
+
+    >>> tf.math.approx_max_k([1., 5., 3.], 2)[0].numpy()
+    array([5., 3.], dtype=float32)
+
+    https://www.tensorflow.org/api_docs/python/tf/math/approx_max_k
+    """
+    return raw.ApproxTopK(
+        operand, k=k, reduction_dimension=reduction_dimension,
+        recall_target=recall_target, is_max_k=True,
+        reduction_input_size_override=reduction_input_size_override,
+        aggregate_to_topk=aggregate_to_topk, name=name,
+    )  # fmt: skip
+
+
+def approx_min_k(
+    operand: Any,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: str | None = None,
+) -> Any:
+    """(values, indices) of the `k` least numbers along a dimension: here exactly those.
+
+    https://www.tensorflow.org/api_docs/python/tf/math/approx_min_k
+    """
+    return raw.ApproxTopK(
+        operand, k=k, reduction_dimension=reduction_dimension,
+        recall_target=recall_target, is_max_k=False,
+        reduction_input_size_override=reduction_input_size_override,
+        aggregate_to_topk=aggregate_to_topk, name=name,
+    )  # fmt: skip
