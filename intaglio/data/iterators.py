@@ -345,7 +345,9 @@ class GetElementAtIndex(Op):
         number, size = int(index), dataset.cardinality
         if dataset.at is None:
             raise errors.UnimplementedError(
-                None, None, f"Random access is not implemented for dataset {dataset!r}"
+                None,
+                None,
+                f"Random access is not implemented for dataset {dataset.name}DatasetOp::Dataset",
             )
         if number < 0 or 0 <= size <= number:
             raise errors.OutOfRangeError(

@@ -38,7 +38,7 @@ class RepeatDataset(DatasetOp):
         times = int(count)
         known = input_dataset.cardinality
         if times < 0:
-            size = known if known in (0, UNKNOWN) else INFINITE
+            size = known and INFINITE
         else:
             size = 0 if times == 0 else known if known < 0 else known * times
         at = None

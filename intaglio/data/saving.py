@@ -13,6 +13,7 @@ import numpy as np
 
 from intaglio.base import errors
 from intaglio.data.functional import runner
+from intaglio.data.iterators import checked
 from intaglio.data.positions import held
 from intaglio.data.record_files import RecordWriter, demand_compression
 from intaglio.data.serializing import fingerprint
@@ -142,9 +143,20 @@ class LoadDataset(Source):
             call = runner(shared, reader_func, reader_func_other_args, "LoadDataset")
             opened = _read(folder, width, kind, call, shared)
             root.keep(opened.root.save, opened.root.restore)
-            return opened.advance
+            return _of_types(opened.advance, output_types)
 
         return Stage("Load", record.num_elements, open)
+
+
+def _of_types(source: Advance, types: Any) -> Advance:
+    """The elements, which the user says are of these types."""
+
+    def advance() -> Element:
+        element = source()
+        checked(element, types)
+        return element
+
+    return advance
 
 
 @op

@@ -91,12 +91,9 @@ def rebatched(dataset: Any, batch_size: Any, drop: Any, name: str | None) -> Any
         )
     drops = convert.to_tensor(drop, name="drop_remainder")
     known = None
-    if sizes.dims in ((), (1,)) and building.constant(drops):
-        known = (
-            int(np.asarray(sizes).reshape(-1)[0])
-            if isinstance(sizes, EagerTensor)
-            else None
-        )
+    if building.constant(drops) and isinstance(sizes, EagerTensor):
+        given = {*np.asarray(sizes).reshape(-1).tolist()}
+        known = given.pop() if len(given) == 1 else None
     structure = nest.map_structure(
         lambda spec: spec._unbatch()._batch(known), dataset.element_spec
     )
@@ -229,7 +226,7 @@ def sampled(
     if len(datasets) == 1:
         return datasets[0]
     dataset_class = type(datasets[0])
-    if building.is_dataset(weights):
+    if weights is not None and building.is_dataset(weights):
         selector: Any = weights.map(lambda p: raw.Log(p))
         logits: Any = None
     else:

@@ -180,6 +180,9 @@ class Run:
         )
         _put(os.path.join(self._folder, METADATA), record.SerializeToString())
 
+    def __del__(self) -> None:
+        self.close()  # an iteration that was dropped half-way
+
     def close(self) -> None:
         """Closes the files."""
         for file in self._files.values():

@@ -91,13 +91,13 @@ class Root:
 
         Raises InvalidArgumentError if the pipeline has other stages.
         """
-        if len(positions) != len(self._positions):
+        try:
+            for (_, restore), position in zip(self._positions, positions, strict=True):
+                restore(position)
+        except (TypeError, ValueError, LookupError, AttributeError) as e:
             raise errors.invalid_argument(
-                f"The position is one of another pipeline: it has {len(positions)} parts, and "
-                f"this pipeline {len(self._positions)}."
-            )
-        for (_, restore), position in zip(self._positions, positions, strict=True):
-            restore(position)
+                f"The position is one of another pipeline: it does not fit ({e})."
+            ) from e
 
 
 class Stage:

@@ -73,7 +73,8 @@ def get_structure(dataset_or_iterator: Any) -> Any:
         return dataset_or_iterator.element_spec
     except AttributeError:
         raise TypeError(
-            f"`dataset_or_iterator` must be a `tf.data.Dataset` or `tf.data.Iterator`, got {type(dataset_or_iterator)}."
+            "Invalid `dataset_or_iterator`. `dataset_or_iterator` must be a `tf.data.Dataset` or "
+            f"tf.data.Iterator object, but got {type(dataset_or_iterator)}."
         ) from None
 
 
