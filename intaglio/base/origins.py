@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
-_ours: dict[CodeType, bool] = {}
+_ours: dict[str, bool] = {}  # by file name: code objects are slow to hash
 
 
 class Frame(NamedTuple):
@@ -46,9 +46,9 @@ def capture(skip: int = 1) -> Origin:
     known = _ours
     while frame is not None:
         code = frame.f_code
-        ours = known.get(code)
+        ours = known.get(code.co_filename)
         if ours is None:
-            ours = known[code] = is_ours(code)
+            ours = known[code.co_filename] = is_ours(code)
         if not ours:
             found.append((code, frame.f_lasti))
             if len(found) == DEPTH:
