@@ -96,13 +96,14 @@ class Patches(Op):
         )
         picks = np.eye(count, dtype=d.dtype.numpy).reshape(*ksizes, 1, count)
         whole = raw.ConcatV2([planes, _vector([*sizes, 1])], 0)
-        attrs = {
-            "strides": [1, *strides, 1],
-            "dilations": [1, *rates, 1],
-            "padding": padding,
-        }
-        back = (raw.Conv2DBackpropInput if space == 2 else raw.Conv3DBackpropInputV2)(
-            whole, picks, each, **attrs
+        scatter = raw.Conv2DBackpropInput if space == 2 else raw.Conv3DBackpropInputV2
+        back = scatter(
+            whole,
+            picks,
+            each,
+            strides=[1, *strides, 1],
+            dilations=[1, *rates, 1],
+            padding=padding,
         )
         apart = raw.Reshape(back, _vector([batch, depth, *sizes]))
         return raw.Transpose(apart, [0, *range(2, self.rank), 1])

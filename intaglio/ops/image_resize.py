@@ -270,10 +270,10 @@ class ResizeNearestNeighbor(Op):
             images.shape[2], width, align_corners, half_pixel_centers
         )
         if height < images.shape[1]:
-            chosen = images.take(rows.index[0], axis=1, mode="clip")
-            return chosen.take(columns.index[0], axis=2, mode="clip")
-        chosen = images.take(columns.index[0], axis=2, mode="clip")
-        return chosen.take(rows.index[0], axis=1, mode="clip")
+            chosen = images.take(rows.places[0], axis=1, mode="clip")
+            return chosen.take(columns.places[0], axis=2, mode="clip")
+        chosen = images.take(columns.places[0], axis=2, mode="clip")
+        return chosen.take(rows.places[0], axis=1, mode="clip")
 
     def gradient(
         self, images: Spec, dresized_images, align_corners, half_pixel_centers

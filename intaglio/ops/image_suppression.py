@@ -163,13 +163,17 @@ class Suppression(Op):
     T_threshold = (float16, float32)
     differentiable = False
 
-    def infer(self, boxes: Spec, scores: Spec) -> Any:
+
+class Unpadded(Suppression):
+    """As many indices as there are."""
+
+    def infer(self, boxes: Spec, scores: Spec) -> Spec:
         _infer_checks(boxes, scores)
         return Spec(int32, (None,))
 
 
 @op
-class NonMaxSuppression(Suppression):
+class NonMaxSuppression(Unpadded):
     """Boxes that overlap by more than a share of their union are dropped."""
 
     signature = (
@@ -183,7 +187,7 @@ class NonMaxSuppression(Suppression):
 
 
 @op
-class NonMaxSuppressionV2(Suppression):
+class NonMaxSuppressionV2(Unpadded):
     """Boxes that overlap by more than a share of their union are dropped."""
 
     signature = (
@@ -196,7 +200,7 @@ class NonMaxSuppressionV2(Suppression):
 
 
 @op
-class NonMaxSuppressionV3(Suppression):
+class NonMaxSuppressionV3(Unpadded):
     """Boxes that score too low or overlap with better ones are dropped."""
 
     signature = (

@@ -18,13 +18,13 @@ BLOCK = 1 << 20
 
 
 class Taps(NamedTuple):
-    """The linear map along one axis: `index` and `weight` have shape (K, new size).
+    """The linear map along one axis: `places` and `weight` have shape (K, new size).
 
     `between` marks two taps whose weights are 1 - t and t: they are computed as
     a + (b - a) * t, by which equal neighbours give exactly themselves.
     """
 
-    index: np.ndarray
+    places: np.ndarray
     weight: np.ndarray
     size: int
     between: bool = False
@@ -32,14 +32,14 @@ class Taps(NamedTuple):
     @property
     def out(self) -> int:
         """The number of new elements."""
-        return self.index.shape[1]
+        return self.places.shape[1]
 
     @property
     def is_identity(self) -> bool:
         """True if every element stays where it is."""
         return (
             self.out == self.size
-            and bool((self.index[0] == np.arange(self.size)).all())
+            and bool((self.places[0] == np.arange(self.size)).all())
             and bool((self.weight[0] == 1).all() and (self.weight[1:] == 0).all())
         )
 
@@ -50,10 +50,10 @@ def resample(images: np.ndarray, rows: Taps, columns: Taps, dtype: Any) -> np.nd
     result = np.empty((count, rows.out, columns.out, channels), dtype)
     if not result.size:
         return result
-    flat = np.repeat(columns.index * channels, channels, axis=1)
+    flat = np.repeat(columns.places * channels, channels, axis=1)
     flat += np.tile(np.arange(channels), columns.out)
     along = columns._replace(
-        index=flat, weight=np.repeat(columns.weight, channels, axis=1)
+        places=flat, weight=np.repeat(columns.weight, channels, axis=1)
     )
     step = max(1, BLOCK // max(1, images[0].size * 4))
     for start in range(0, count, step):
@@ -74,14 +74,14 @@ def _applied(x: np.ndarray, taps: Taps, axis: int) -> np.ndarray:
     weight = taps.weight.astype(x.dtype, copy=False)
     if axis == 1:
         weight = weight[:, :, None]
-    first = _taken(x, taps.index[0], axis)
+    first = _taken(x, taps.places[0], axis)
     if taps.between:
-        other = np.subtract(_taken(x, taps.index[1], axis), first)
+        other = np.subtract(_taken(x, taps.places[1], axis), first)
         other *= weight[1]
         other += first
         return other
     total = first * weight[0]
-    for index, factor in zip(taps.index[1:], weight[1:], strict=True):
+    for index, factor in zip(taps.places[1:], weight[1:], strict=True):
         part = x.take(index, axis=axis, mode="clip")
         part *= factor
         total += part
@@ -100,7 +100,7 @@ def _taken(x: np.ndarray, index: np.ndarray, axis: int) -> np.ndarray:
 def transposed(taps: Taps) -> Taps:
     """The map of gradients: from new elements back to the old ones."""
     weights = _weights(taps)
-    old, new = taps.index.reshape(-1), np.tile(np.arange(taps.out), len(taps.index))
+    old, new = taps.places.reshape(-1), np.tile(np.arange(taps.out), len(taps.places))
     order = np.argsort(old, kind="stable")
     counts = np.bincount(old, minlength=taps.size)
     first = np.cumsum(counts) - counts

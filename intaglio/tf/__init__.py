@@ -164,6 +164,7 @@ from intaglio.trace.type_spec import type_spec_of as type_spec_from_value
 
 if TYPE_CHECKING:
     from intaglio.tf import audio as audio
+    from intaglio.tf import image as image
     from intaglio.tf import signal as signal
     from intaglio.ragged.api import RaggedTensor as RaggedTensor
     from intaglio.ragged.api import RaggedTensorSpec as RaggedTensorSpec
@@ -335,6 +336,7 @@ __all__ += variables.__all__
 # `intaglio.tf`, or a name in one. Each stands under TYPE_CHECKING as well.
 LATER: dict[str, str] = {
     "audio": "intaglio.tf.audio",
+    "image": "intaglio.tf.image",
     "signal": "intaglio.tf.signal",
     "RaggedTensor": "intaglio.ragged.api:RaggedTensor",
     "RaggedTensorSpec": "intaglio.ragged.api:RaggedTensorSpec",

@@ -13,7 +13,8 @@ from intaglio.base.dtypes import DType
 from intaglio.op import door, raw
 from intaglio.op.convert import to_tensor
 from intaglio.op.tensor import Tensor
-from intaglio.tf.signal import fourier, lengths
+from intaglio.tf import lengths
+from intaglio.tf.signal import fourier
 
 INVERSES = {1: 1, 2: 3, 3: 2, 4: 4}
 

@@ -13,7 +13,7 @@ from intaglio.base.dtypes import DType, complex64, complex128, float32, float64,
 from intaglio.op import door, raw
 from intaglio.op.convert import to_tensor
 from intaglio.op.tensor import Tensor
-from intaglio.tf.signal import lengths
+from intaglio.tf import lengths
 
 WIDE = {float32: complex64, float64: complex128}
 NARROW = {complex64: float32, complex128: float64}
@@ -105,7 +105,7 @@ def _known(fft_length: Tensor) -> list[int] | None:
 def _fitted(x: Tensor, fft_length: Tensor, rank: int, half: bool) -> Tensor:
     """`x` with zeros after it where the transform needs more than there is."""
     wanted = _known(fft_length)
-    own = None if x.dims is None else x.dims[-rank:]
+    own: Any = None if x.dims is None else x.dims[-rank:]
     if wanted is not None and half and wanted:
         wanted = [*wanted[:-1], wanted[-1] // 2 + 1]
     if wanted is not None and own is not None and None not in own:

@@ -13,7 +13,7 @@ import numpy as np
 from intaglio.op import door, raw
 from intaglio.op.convert import to_tensor
 from intaglio.op.tensor import Tensor
-from intaglio.tf.signal import lengths
+from intaglio.tf import lengths
 
 
 def frame(

@@ -13,7 +13,8 @@ from intaglio.base.dtypes import as_dtype, float32
 from intaglio.op import door, raw
 from intaglio.op.convert import to_tensor
 from intaglio.op.tensor import Tensor
-from intaglio.tf.signal import cosine, lengths
+from intaglio.tf import lengths
+from intaglio.tf.signal import cosine
 
 # The mel scale: 1127 * log(1 + hertz / 700).
 BREAK_HERTZ = 700.0
@@ -39,7 +40,7 @@ def linear_to_mel_weight_matrix(
     edges that are not in order or beyond half the sample rate.
 
     >>> tf.signal.linear_to_mel_weight_matrix(4, 9).numpy()[2].round(3)
-    array([0.   , 0.665, 0.335, 0.   ], dtype=float32)
+    array([0.   , 0.869, 0.131, 0.   ], dtype=float32)
     """
     kind = as_dtype(dtype)
     _check(num_mel_bins, sample_rate, lower_edge_hertz, upper_edge_hertz, kind)

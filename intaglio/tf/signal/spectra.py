@@ -14,7 +14,8 @@ from intaglio.base.dtypes import float32
 from intaglio.op import door, raw
 from intaglio.op.convert import to_tensor
 from intaglio.op.tensor import Tensor
-from intaglio.tf.signal import cosine, fourier, lengths
+from intaglio.tf import lengths
+from intaglio.tf.signal import cosine, fourier
 from intaglio.tf.signal.frames import frame, overlap_and_add
 from intaglio.tf.signal.windows import hann_window, vorbis_window
 
@@ -71,7 +72,7 @@ def inverse_stft_window_fn(
     With it the transform and its inverse give the signal back, where frames overlap enough.
 
     >>> tf.signal.inverse_stft_window_fn(2)(4, tf.float32).numpy().round(3)
-    array([0. , 0.5, 1. , 0.5], dtype=float32)
+    array([0., 1., 1., 1.], dtype=float32)
     """
 
     def window(frame_length: Any, dtype: Any) -> Tensor:

@@ -12,7 +12,7 @@ import numpy as np
 from intaglio.base.dtypes import DType, as_dtype, float32
 from intaglio.op import door, raw
 from intaglio.op.tensor import Tensor
-from intaglio.tf.signal import lengths
+from intaglio.tf import lengths
 
 
 def _kind(dtype: Any) -> DType:

@@ -69,8 +69,7 @@ def reshaped(x: Tensor, lead: Any, parts: list[Any]) -> Tensor:
     tail = vector(parts)
     if isinstance(lead, np.ndarray) and isinstance(tail, np.ndarray):
         return raw.Reshape(x, np.concatenate([lead, tail]))
-    made = raw.Reshape(x, raw.ConcatV2([lead, tail], 0))
-    return made
+    return raw.Reshape(x, raw.ConcatV2([lead, tail], 0))
 
 
 def padded(x: Tensor, amount: Any, axis: int = -1, value: Any = 0) -> Tensor:
@@ -112,3 +111,6 @@ def cut(x: Tensor, size: Any) -> Tensor:
         begin_mask=2,
         ellipsis_mask=1,
     )
+
+
+__all__: list[str] = []

@@ -1,0 +1,275 @@
+"""How images differ, and how they change from pixel to pixel.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/image/ssim and its neighbours.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import float32
+from intaglio.op import door, raw
+from intaglio.op.convert import to_tensor
+from intaglio.op.tensor import Tensor
+from intaglio.tf import lengths
+from intaglio.tf.image.color import convert_image_dtype
+from intaglio.tf.math.casting import cast
+
+
+def _shifted(x: Tensor, axis: int) -> Tensor:
+    """The differences of neighbours along an axis counted from the end."""
+    begin, end = [0] * -axis, [0] * -axis
+    begin[axis] = 1
+    later = raw.StridedSlice(
+        x, [0, *begin], [0, *end], [1] * (1 - axis), ellipsis_mask=1,
+        begin_mask=_all_but(axis), end_mask=_all(axis),
+    )  # fmt: skip
+    begin[axis], end[axis] = 0, -1
+    former = raw.StridedSlice(
+        x, [0, *begin], [0, *end], [1] * (1 - axis), ellipsis_mask=1,
+        begin_mask=_all(axis), end_mask=_all_but(axis),
+    )  # fmt: skip
+    return later - former
+
+
+def _all(axis: int) -> int:
+    return sum(1 << i for i in range(1, 1 - axis))
+
+
+def _all_but(axis: int) -> int:
+    return _all(axis) - 2
+
+
+def total_variation(images: Any, name: str | None = None) -> Tensor:
+    """The sum of the absolute differences of neighbours: of an image, or of each in a batch.
+
+    >>> tf.image.total_variation([[[1.0], [3.0]], [[2.0], [3.0]]]).numpy().item()
+    4.0
+    """
+    with door.level().scoped(name or "total_variation") as scope:
+        x = to_tensor(images, None, "images")
+        if x.dims is None or len(x.dims) not in (3, 4):
+            raise ValueError("'images' must be either 3 or 4-dimensional.")
+        axes = np.asarray([-3, -2, -1], np.int32)
+        down = raw.Sum(raw.Abs(_shifted(x, -3)), axes)
+        across = raw.Sum(raw.Abs(_shifted(x, -2)), axes)
+        return raw.AddV2(down, across, name=scope)
+
+
+def image_gradients(image: Any) -> tuple[Tensor, Tensor]:
+    """The differences (dy, dx) to the next row and column of a batch; 0 for the last ones.
+
+    >>> dy, dx = tf.image.image_gradients([[[[1.0], [3.0]]]])
+    >>> dx.numpy()[0, 0, :, 0]
+    array([2., 0.], dtype=float32)
+    """
+    x = to_tensor(image, None, "image")
+    if x.dims is not None and len(x.dims) != 4:
+        raise ValueError(
+            f"image_gradients expects a 4D tensor [batch_size, h, w, d], not {x.shape}."
+        )
+    down = raw.Pad(_shifted(x, -3), [[0, 0], [0, 1], [0, 0], [0, 0]])
+    across = raw.Pad(_shifted(x, -2), [[0, 0], [0, 0], [0, 1], [0, 0]])
+    return down, across
+
+
+# Sobel's filters: [2 directions, 3, 3].
+SOBEL = (
+    ((-1, -2, -1), (0, 0, 0), (1, 2, 1)),
+    ((-1, 0, 1), (-2, 0, 2), (-1, 0, 1)),
+)
+
+
+def sobel_edges(image: Any) -> Tensor:
+    """Edges by Sobel's filters: a batch [n, h, w, d] becomes [n, h, w, d, 2] (dy, dx).
+
+    >>> image = tf.reshape(tf.range(9.0), [1, 3, 3, 1])
+    >>> tf.image.sobel_edges(image).numpy()[0, 1, 1, 0]
+    array([24.,  8.], dtype=float32)
+    """
+    x = to_tensor(image, None, "image")
+    depth = lengths.of_axis(x, -1)
+    filters = np.asarray(SOBEL, x.dtype.numpy).transpose(1, 2, 0)[:, :, None]
+    kernel = raw.Tile(filters, lengths.vector([1, 1, depth, 1]))
+    padded = raw.MirrorPad(x, [[0, 0], [1, 1], [1, 1], [0, 0]], mode="REFLECT")
+    made = raw.DepthwiseConv2dNative(
+        padded, kernel, strides=[1, 1, 1, 1], padding="VALID"
+    )
+    return raw.Reshape(made, raw.ConcatV2([raw.Shape(x), [2]], 0))
+
+
+# -- likeness --------------------------------------------------------------------------
+
+
+def _pair(first: Any, second: Any, max_val: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """Both images as floats, and what is white in them. Raises ValueError."""
+    a, b = to_tensor(first, None, "a"), to_tensor(second, None, "b")
+    for x in (a, b):
+        if x.dims is not None and len(x.dims) < 3:
+            raise ValueError(f"images must have at least 3 dimensions, not {x.shape}")
+    if not a.shape.is_compatible_with(b.shape):
+        raise ValueError(f"Shapes {a.shape} and {b.shape} are incompatible")
+    white = convert_image_dtype(cast(max_val, a.dtype), float32)
+    return convert_image_dtype(a, float32), convert_image_dtype(b, float32), white
+
+
+def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Tensor:
+    """The peak signal-to-noise ratio of images, in decibels; `max_val` is white.
+
+    >>> tf.image.psnr(tf.ones([1, 1, 3]), tf.zeros([1, 1, 3]), 10.0).numpy().item()
+    20.0
+    """
+    with door.level().scoped(name or "PSNR") as scope:
+        first, second, white = _pair(a, b, max_val)
+        error = raw.SquaredDifference(first, second)
+        error = raw.Mean(error, np.asarray([-3, -2, -1], np.int32))
+        ten = np.float32(np.log(10))
+        peak = raw.Log(white) * np.float32(20) / ten
+        return raw.Sub(peak, np.float32(10 / np.log(10)) * raw.Log(error), name=scope)
+
+
+def _gaussian(size: int, sigma: float) -> np.ndarray:
+    """A Gaussian filter [size, size, 1, 1] whose sum is 1."""
+    at = np.arange(size, dtype=np.float32) - np.float32(size - 1) / 2
+    power = np.square(at) * np.float32(-0.5 / sigma**2)
+    flat = (power[None] + power[:, None]).reshape(-1)
+    flat = np.exp(flat - flat.max())
+    return (flat / flat.sum()).reshape(size, size, 1, 1).astype(np.float32)
+
+
+def _per_channel(
+    first: Tensor, second: Tensor, white: Tensor, plan: tuple[int, float, float, float]
+) -> tuple[Tensor, Tensor]:
+    """Likeness, and its part without brightness, around every pixel of every channel."""
+    size, sigma, k1, k2 = plan
+    for x in (first, second):
+        if x.dims is not None and any(
+            d is not None and d < size for d in x.dims[-3:-1]
+        ):
+            raise ValueError(
+                f"images must be at least as large as the filter: {size}, not {x.shape}"
+            )
+    kernel = raw.Tile(
+        _gaussian(size, sigma), lengths.vector([1, 1, lengths.of_axis(first, -1), 1])
+    )
+
+    def smooth(x: Tensor) -> Tensor:
+        tail = raw.StridedSlice(raw.Shape(x), [-3], [0], [1], end_mask=1)
+        flat = raw.Reshape(x, raw.ConcatV2([[-1], tail], 0))
+        made = raw.DepthwiseConv2dNative(
+            flat, kernel, strides=[1, 1, 1, 1], padding="VALID"
+        )
+        lead = raw.StridedSlice(raw.Shape(x), [0], [-3], [1], begin_mask=1)
+        rest = raw.StridedSlice(raw.Shape(made), [1], [0], [1], end_mask=1)
+        return raw.Reshape(made, raw.ConcatV2([lead, rest], 0))
+
+    bright = raw.Square(np.float32(k1) * white)
+    varied = raw.Square(np.float32(k2) * white)
+    means = smooth(first), smooth(second)
+    product = means[0] * means[1] * 2
+    squares = raw.Square(means[0]) + raw.Square(means[1])
+    luminance = (product + bright) / (squares + bright)
+    shared = smooth(first * second) * 2
+    own = smooth(raw.Square(first) + raw.Square(second))
+    structure = (shared - product + varied) / (own - squares + varied)
+    return luminance * structure, structure
+
+
+def ssim(
+    img1: Any,
+    img2: Any,
+    max_val: Any,
+    filter_size: int = 11,
+    filter_sigma: float = 1.5,
+    k1: float = 0.01,
+    k2: float = 0.03,
+    return_index_map: bool = False,
+) -> Tensor:
+    """The structural similarity of images [..., height, width, channels]: 1 if they are equal.
+
+    With `return_index_map` one value for every place of the filter. Raises ValueError for
+    images smaller than the filter.
+
+    >>> tf.image.ssim(tf.ones([11, 11, 1]), tf.ones([11, 11, 1]), 1.0).numpy().item()
+    1.0
+    """
+    with door.level().scoped("SSIM"):
+        first, second, white = _pair(img1, img2, max_val)
+        plan = (filter_size, filter_sigma, k1, k2)
+        likeness, _ = _per_channel(first, second, white, plan)
+        if not return_index_map:
+            likeness = raw.Mean(likeness, np.asarray([-3, -2], np.int32))
+        return raw.Mean(likeness, np.asarray([-1], np.int32))
+
+
+# The weights of the five scales, by Wang, Simoncelli and Bovik (2003).
+WEIGHTS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
+
+
+def _halved(x: Tensor) -> Tensor:
+    """A batch of images of half the size: means of four pixels, the edge repeated."""
+    odd = [n % 2 for n in (lengths.of_axis(x, -3), lengths.of_axis(x, -2))]
+    if any(not isinstance(n, int) or n for n in odd):
+        pairs = lengths.vector([0, 0, 0, odd[0], 0, odd[1], 0, 0])
+        x = raw.MirrorPad(x, raw.Reshape(pairs, [4, 2]), mode="SYMMETRIC")
+    two = [1, 2, 2, 1]
+    return raw.AvgPool(x, ksize=two, strides=two, padding="VALID")
+
+
+def ssim_multiscale(
+    img1: Any,
+    img2: Any,
+    max_val: Any,
+    power_factors: Any = WEIGHTS,
+    filter_size: int = 11,
+    filter_sigma: float = 1.5,
+    k1: float = 0.01,
+    k2: float = 0.03,
+) -> Tensor:
+    """The structural similarity at several scales, each half as large as the one before.
+
+    `power_factors` says how many scales there are and weighs them; negative similarities
+    count as 0.
+
+    >>> image = tf.ones([16, 16, 1])
+    >>> tf.image.ssim_multiscale(image, image, 1.0, power_factors=(0.5, 0.5), filter_size=4).numpy().item()
+    1.0
+    """
+    with door.level().scoped("MS-SSIM"):
+        first, second, white = _pair(img1, img2, max_val)
+        lead = raw.StridedSlice(raw.Shape(first), [0], [-3], [1], begin_mask=1)
+        plan = (filter_size, filter_sigma, k1, k2)
+        axes, found = np.asarray([-3, -2], np.int32), []
+        scales = len(power_factors)
+        for scale in range(scales):
+            if scale:
+                first, second = (_halved(_flat(x)) for x in (first, second))
+            whole, part = _per_channel(first, second, white, plan)
+            kept = raw.Mean(whole if scale == scales - 1 else part, axes)
+            tail = raw.StridedSlice(raw.Shape(kept), [-1], [0], [1], end_mask=1)
+            kept = raw.Reshape(kept, raw.ConcatV2([lead, tail], 0))
+            found.append(raw.Relu(kept))
+        weights = np.asarray(power_factors, np.float32)
+        powers = raw.Pow(raw.Pack(found, axis=-1), weights)
+        likeness = raw.Prod(powers, np.asarray([-1], np.int32))
+        return raw.Mean(likeness, np.asarray([-1], np.int32))
+
+
+def _flat(x: Tensor) -> Tensor:
+    """Images as one batch."""
+    if x.dims is not None and len(x.dims) == 4:
+        return x
+    tail = raw.StridedSlice(raw.Shape(x), [-3], [0], [1], end_mask=1)
+    return raw.Reshape(x, raw.ConcatV2([[-1], tail], 0))
+
+
+__all__ = [
+    "image_gradients",
+    "psnr",
+    "sobel_edges",
+    "ssim",
+    "ssim_multiscale",
+    "total_variation",
+]

@@ -1,0 +1,33 @@
+"""The examples in the docstrings of tf.image, tf.signal, tf.audio give what they say."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+
+from intaglio import tf
+
+PACKAGES = [tf.image, tf.signal]
+MODULES = [
+    f"{package.__name__}.{found.name}"
+    for package in PACKAGES
+    for found in pkgutil.iter_modules(package.__path__)
+] + ["intaglio.tf.audio"]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name):
+    module = importlib.import_module(name)
+    tried = doctest.testmod(module, extraglobs={"tf": tf})
+    assert not tried.failed
+    public = [
+        n
+        for n in getattr(module, "__all__", ())
+        if inspect.isfunction(getattr(module, n))
+    ]
+    silent = [n for n in public if ">>>" not in (getattr(module, n).__doc__ or "")]
+    assert not silent
