@@ -11,6 +11,7 @@ import ast
 import dis
 import functools
 import threading
+import weakref
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from types import CellType, CodeType, FunctionType
@@ -204,13 +205,32 @@ def watching(*blocks: Callable[..., Any]) -> Generator[Watch]:
             seen.has_items = id(seen.value) in watch.items
 
 
-# The names that converted code, by its code object, has from functions that were not traced.
-_given: dict[CodeType, frozenset[str]] = {}
+class _Facts:
+    """What is known of code objects, as long as they live. Hashing them takes long."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Any, Any]] = {}
+
+    def get(self, code: CodeType) -> Any:
+        """What was noted, or None."""
+        found = self._known.get(id(code))
+        return None if found is None else found[1]
+
+    def note(self, code: CodeType, fact: Any) -> Any:
+        """Keeps a fact, and returns it."""
+        number = id(code)
+        ref = weakref.ref(code, lambda _: self._known.pop(number, None))
+        self._known[number] = (ref, fact)
+        return fact
+
+
+# The names that converted code has from functions that were not traced.
+_given = _Facts()
 
 
 def note_given(code: CodeType, names: frozenset[str]) -> None:
     """Tells which variables a converted function has from the functions around it."""
-    _given[code] = names
+    _given.note(code, names)
     for part in code.co_consts:
         if isinstance(part, CodeType):
             note_given(part, names)
@@ -323,7 +343,7 @@ def note_made(made: Any) -> None:
         watch.made[id(made)] = made
 
 
-_names: dict[CodeType, tuple[frozenset[str], frozenset[str]]] = {}
+_names = _Facts()
 
 
 def _global_names(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
@@ -342,7 +362,7 @@ def _global_names(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
                 inner = _global_names(part)
                 stored |= inner[0]
                 used |= inner[1]
-        known = _names[code] = (frozenset(stored), frozenset(used))
+        known = _names.note(code, (frozenset(stored), frozenset(used)))
     return known
 
 
