@@ -1,10 +1,12 @@
-"""Graphs as machine code, through LLVM. Imported when something is to be compiled."""
+"""Graphs as machine code, through LLVM. What needs LLVM is imported when something is to be compiled."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from intaglio.base import later
+from intaglio.base.log import logger
+from intaglio.ops.compiled import install
 
 if TYPE_CHECKING:
     from intaglio.native.pipeline import compiled as compiled
@@ -13,3 +15,21 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(
         __name__, {"compiled": "intaglio.native.pipeline:compiled"}
     )
+
+
+def _offer(kind: str, *description: Any) -> Any:
+    """Large kernels, from the first time that one is asked for; none without llvmlite."""
+    try:
+        found = later.named("intaglio.native.offers:offer")
+    except ImportError as e:
+        logger().info("large kernels are NumPy's, for there is no compiler (%s)", e)
+        found = _nothing
+    install(found)
+    return found(kind, *description)
+
+
+def _nothing(kind: str, *description: Any) -> None:
+    return None
+
+
+install(_offer)

@@ -11,12 +11,12 @@ from typing import Any
 
 from intaglio.base.dtypes import float32
 from intaglio.ir.graph import Node
-from intaglio.native import convolution, matmul, pooling
-from intaglio.native.convolution import Geometry
+from intaglio.native import matmul
 from intaglio.native.fused import REMEMBERED, FusedKernel
-from intaglio.native.pooling import Windows
-from intaglio.ops.convolution import Plan, plan_of
+from intaglio.native.offers import offer
+from intaglio.ops.convolution import plan_of
 from intaglio.ops.pooling_kernels import plan
+from intaglio.ops.windows import Axis
 from intaglio.runtime import interpreter
 
 Run = Callable[..., Any]
@@ -66,88 +66,65 @@ def _matmul(attrs: dict[str, Any], a: Any, b: Any) -> Run | None:
     return matmul.product(a.shape, b.shape, *turned)
 
 
-def _plan(attrs: dict[str, Any]) -> Plan | None:
-    """The plan of a convolution that lies in memory as the kernels expect it."""
-    if attrs["data_format"] != "NHWC" or any(d != 1 for d in attrs["dilations"]):
+def _along(attrs: dict[str, Any], x: Any, filters: Any) -> tuple[Axis, ...] | None:
+    """How filters slide over images that lie as the kernels expect it."""
+    if attrs["data_format"] != "NHWC" or len(x) != 4 or len(filters) != 4:
         return None
-    return plan_of(
+    sliding = plan_of(
         4, attrs["strides"], attrs["padding"], attrs["explicit_paddings"],
         attrs["data_format"], attrs["dilations"],
     )  # fmt: skip
+    return sliding.axes(x[1:3], filters[:2])
 
 
-def _geometry(attrs: dict[str, Any], x: Any, filters: Any) -> Geometry | None:
-    """The geometry of a convolution by the shapes; None if it is none of ours, or wrong."""
-    sliding = _plan(attrs)
-    if sliding is None or len(x) != 4 or len(filters) != 4 or x[3] != filters[2]:
-        return None
-    down, across = sliding.axes(x[1:3], filters[:2])
-    return Geometry(
-        x[0], x[1], x[2], x[3], down.out, across.out, filters[3], filters[0], filters[1],
-        down.stride, across.stride, down.before, across.before,
-    )  # fmt: skip
-
-
-def _fits(g: Geometry | None, gradients: Any) -> bool:
-    """True if gradients have the shape of the result."""
-    if g is None:
-        return False
-    return gradients.shape == (g.images, g.out_height, g.out_width, g.filters)
+def _fits(along: tuple[Axis, ...], gradients: Any) -> bool:
+    """True if gradients have the height and width of the result."""
+    return gradients.shape[1:3] == tuple([a.out for a in along])
 
 
 def _conv2d(attrs: dict[str, Any], x: Any, filters: Any) -> Run | None:
-    g = _geometry(attrs, x.shape, filters.shape)
-    return None if g is None else convolution.forward(g)
+    along = _along(attrs, x.shape, filters.shape)
+    if along is None:
+        return None
+    return offer("convolution", x.shape, filters.shape, along)
 
 
 def _conv2d_by_images(
-    attrs: dict[str, Any], sizes: Any, filters: Any, gradients: Any
+    attrs: dict[str, Any], sizes: Any, filters: Any, d: Any
 ) -> Run | None:
-    g = _geometry(attrs, tuple(sizes.tolist()), filters.shape)
-    if g is None or not _fits(g, gradients):
+    shape = tuple(sizes.tolist())
+    along = _along(attrs, shape, filters.shape)
+    if along is None or not _fits(along, d) or d.shape[::3] != (shape[0], filters.shape[3]):  # fmt: skip
         return None
-    run = convolution.by_images(g)
-    return None if run is None else lambda sizes, f, d: run(f, d)
+    run = offer("convolution by images", shape, filters.shape, along)
+    return run and (lambda sizes, filters, d: run(filters, d))
 
 
-def _conv2d_by_filters(
-    attrs: dict[str, Any], x: Any, sizes: Any, gradients: Any
-) -> Run | None:
-    g = _geometry(attrs, x.shape, tuple(sizes.tolist()))
-    if g is None or not _fits(g, gradients):
+def _conv2d_by_filters(attrs: dict[str, Any], x: Any, sizes: Any, d: Any) -> Run | None:
+    shape = tuple(sizes.tolist())
+    along = _along(attrs, x.shape, shape)
+    if along is None or not _fits(along, d) or d.shape[::3] != (len(x), shape[3]):
         return None
-    run = convolution.by_filters(g)
-    return None if run is None else lambda x, sizes, d: run(x, d)
+    run = offer("convolution by filters", x.shape, shape, along)
+    return run and (lambda x, sizes, d: run(x, d))
 
 
-def _windows(attrs: dict[str, Any], x: Any) -> Windows | None:
-    """The windows of a pooling op that lie as the kernels expect them."""
-    if attrs["data_format"] != "NHWC" or x.ndim != 4:
-        return None
-    along = plan(
+def _pooled(attrs: dict[str, Any], x: Any) -> tuple[Axis, ...]:
+    return plan(
         x.shape, attrs["ksize"], attrs["strides"], attrs["padding"],
         attrs["explicit_paddings"], attrs["data_format"],
-    )  # fmt: skip
-    batch, down, across, channels = along
-    if batch.moves or channels.moves:
-        return None
-    return Windows(
-        batch.size, down.size, across.size, channels.size, down.out, across.out,
-        down.window, across.window, down.stride, across.stride, down.before, across.before,
     )  # fmt: skip
 
 
 def _max_pool(attrs: dict[str, Any], x: Any) -> Run | None:
-    w = _windows(attrs, x)
-    return None if w is None else pooling.maximum(w)
+    return offer("maximum", tuple(_pooled(attrs, x)))
 
 
 def _max_pool_gradient(attrs: dict[str, Any], x: Any, y: Any, d: Any) -> Run | None:
-    w = _windows(attrs, x)
-    if w is None:
+    along = _pooled(attrs, x)
+    if not y.shape == d.shape == tuple([a.out for a in along]):
         return None
-    shape = (w.images, w.out_height, w.out_width, w.channels)
-    return pooling.maximum_gradient(w) if y.shape == d.shape == shape else None
+    return offer("maximum gradient", tuple(along))
 
 
 CHOICES: dict[str, Callable[..., Run | None]] = {

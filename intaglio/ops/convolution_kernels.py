@@ -14,6 +14,7 @@ from math import prod
 import numpy as np
 
 from intaglio.ops import windows
+from intaglio.ops.compiled import offered
 from intaglio.ops.windows import Axis
 
 # Elements of the matrix of windows made at a time.
@@ -62,6 +63,10 @@ def forward(x: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.nda
     result = np.empty((len(x), *outs, filters.shape[-1]), x.dtype)
     if not result.size:
         return result
+    work = result.size * matrix.shape[0]
+    run = offered("convolution", x.dtype, work, x.shape, filters.shape, tuple(along))
+    if run is not None:
+        return run(x, filters)
     x = windows.padded(x, along)
     for piece in _pieces(len(x), prod(outs) * matrix.shape[0]):
         part = result[piece].reshape(-1, matrix.shape[1])
@@ -72,18 +77,28 @@ def forward(x: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.nda
 def by_filters(x: np.ndarray, d: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
     """The gradient of `forward` by the filters, for the gradient `d` (N, *out, O)."""
     depth = prod([a.window for a in along]) * x.shape[-1]
+    shape = (*[a.window for a in along], x.shape[-1], d.shape[-1])
+    kind = "convolution by filters"
+    run = offered(kind, x.dtype, d.size * depth, x.shape, shape, tuple(along))
+    if run is not None:
+        return run(x, d)
     total = np.zeros((depth, d.shape[-1]), x.dtype)
     if d.size and depth:
         x = windows.padded(x, along)
         for piece in _pieces(len(x), prod(d.shape[1:-1]) * depth // 2):
             rows = _rows(x[piece], along)
             total += np.matmul(rows.T, d[piece].reshape(-1, d.shape[-1]))
-    return total.reshape(*[a.window for a in along], x.shape[-1], d.shape[-1])
+    return total.reshape(shape)
 
 
 def by_input(d: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
     """The gradient of `forward` by its input, (N, *S, C)."""
     channels, outputs = filters.shape[-2:]
+    shape = (len(d), *[a.size for a in along], channels)
+    kind, work = "convolution by images", d.size * filters.size // max(outputs, 1)
+    run = offered(kind, d.dtype, work, shape, filters.shape, tuple(along))
+    if run is not None:
+        return run(filters, d)
     if all(a.stride == 1 and _reversible(a) for a in along) and (
         outputs <= 2 * channels and channels >= FEW_CHANNELS
     ):

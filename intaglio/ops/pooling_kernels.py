@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from intaglio.base.errors import ShapeError, UnimplementedError, invalid_argument
 from intaglio.ops import windows
+from intaglio.ops.compiled import offered
 from intaglio.ops.windows import Axis
 
 FORMATS = {4: ("NHWC", "NCHW"), 5: ("NDHWC", "NCDHW")}
@@ -105,10 +107,18 @@ def lowest(dtype: np.dtype[Any]) -> Any:
     return dtype.type(-np.inf)
 
 
+def _work(along: Sequence[Axis]) -> int:
+    """The elements that the windows have together."""
+    return math.prod([a.out * a.window for a in along])
+
+
 def maximum(x: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
     """The greatest element of every window."""
     if 0 in outs(along):
         return np.zeros(outs(along), x.dtype)
+    run = offered("maximum", x.dtype, _work(along), tuple(along))
+    if run is not None:
+        return run(x)
     full = padded(x, along, lowest(x.dtype))
     result: Any = None
     for places in taps(along):
@@ -148,6 +158,9 @@ def maximum_gradient(
     x: np.ndarray, y: np.ndarray, d: np.ndarray, along: Sequence[Axis]
 ) -> np.ndarray:
     """Each window's gradient goes to its first maximum."""
+    run = offered("maximum gradient", d.dtype, _work(along), tuple(along))
+    if run is not None and x.dtype == y.dtype == d.dtype:
+        return run(x, y, d)
     result = _room(along, d.dtype)
     if d.size:
         apart = all(a.window <= a.stride for a in along)

@@ -1,0 +1,79 @@
+"""The kernels that large convolutions and poolings use, compiled or not, eager or traced."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from intaglio.native import convolution, pooling
+from intaglio.native.convolution import Geometry
+from intaglio.native.pooling import Windows
+from intaglio.ops.windows import Axis
+
+Run = Callable[..., Any]
+Along = tuple[Axis, ...]
+
+
+@functools.lru_cache(maxsize=1024)
+def offer(kind: str, *description: Any) -> Run | None:
+    """The kernel of a kind, by the shapes of its arrays and how windows slide; None if there is none."""
+    return KINDS[kind](*description)
+
+
+def geometry(
+    x: tuple[int, ...], filters: tuple[int, ...], along: Along
+) -> Geometry | None:
+    """The geometry of a convolution of images; None if it is none of ours."""
+    if len(along) != 2 or any(a.dilation != 1 for a in along) or x[3] != filters[2]:
+        return None
+    down, across = along
+    return Geometry(
+        x[0], x[1], x[2], x[3], down.out, across.out, filters[3], filters[0], filters[1],
+        down.stride, across.stride, down.before, across.before,
+    )  # fmt: skip
+
+
+def windows(along: Along) -> Windows | None:
+    """The windows of a pooling op that slide over rows and columns only."""
+    if len(along) != 4 or along[0].moves or along[3].moves:
+        return None
+    batch, down, across, channels = along
+    return Windows(
+        batch.size, down.size, across.size, channels.size, down.out, across.out,
+        down.window, across.window, down.stride, across.stride, down.before, across.before,
+    )  # fmt: skip
+
+
+def _forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
+    g = geometry(x, filters, along)
+    return None if g is None else convolution.forward(g)
+
+
+def _by_filters(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:  # fmt: skip
+    g = geometry(x, filters, along)
+    return None if g is None else convolution.by_filters(g)
+
+
+def _by_images(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:  # fmt: skip
+    g = geometry(x, filters, along)
+    return None if g is None else convolution.by_images(g)
+
+
+def _maximum(along: Along) -> Run | None:
+    w = windows(along)
+    return None if w is None else pooling.maximum(w)
+
+
+def _maximum_gradient(along: Along) -> Run | None:
+    w = windows(along)
+    return None if w is None else pooling.maximum_gradient(w)
+
+
+KINDS: dict[str, Callable[..., Run | None]] = {
+    "convolution": _forward,
+    "convolution by filters": _by_filters,
+    "convolution by images": _by_images,
+    "maximum": _maximum,
+    "maximum gradient": _maximum_gradient,
+}

@@ -1,0 +1,31 @@
+"""Kernels that a compiler offers for large arrays; without a compiler NumPy computes everything.
+
+Whether a kernel is used depends on shapes and dtypes alone, so that the same call gives the
+same bits every time, eagerly and in graphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Kernel = Callable[..., Any]
+Offer = Callable[..., Kernel | None]
+
+# Below so many multiplications or comparisons NumPy is done before a kernel could be chosen.
+LARGE = 1 << 21
+_offers: list[Offer] = []
+
+
+def install(offer: Offer) -> None:
+    """Names what is asked for kernels, by kind and description; it must be hashable."""
+    _offers[:] = [offer]
+
+
+def offered(kind: str, dtype: Any, work: int, *description: Any) -> Kernel | None:
+    """A kernel for arrays of this dtype and description, if there is one and it is worth it."""
+    if work < LARGE or not _offers or dtype != np.float32:
+        return None
+    return _offers[0](kind, *description)

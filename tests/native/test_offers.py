@@ -1,0 +1,64 @@
+"""Large convolutions use machine code eagerly and in graphs, with the same bits."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+
+from intaglio import tf
+from intaglio.ops import compiled, convolution_kernels
+
+
+def test_eager_and_traced_are_the_same_bits(monkeypatch):
+    asked = []
+    offered = compiled.offered
+
+    def watched(kind, *given):
+        run = offered(kind, *given)
+        asked.append((kind, run is not None))
+        return run
+
+    monkeypatch.setattr(convolution_kernels, "offered", watched)
+
+    def step(x, k):
+        with tf.GradientTape() as tape:
+            tape.watch([x, k])
+            loss = tf.reduce_sum(tf.nn.conv2d(x, k, 1, "SAME") ** 2)
+        return tape.gradient(loss, [x, k])
+
+    x = tf.random.stateless_normal([8, 24, 24, 16], [1, 2])
+    k = tf.random.stateless_normal([3, 3, 16, 24], [3, 4])
+    eager, traced = step(x, k), tf.function(step)(x, k)
+    for one, other in zip(eager, traced, strict=True):
+        np.testing.assert_array_equal(one, other)
+    kinds = ("convolution", "convolution by filters", "convolution by images")
+    assert sorted(asked) == sorted([(kind, True) for kind in kinds] * 2)
+
+
+def test_small_ones_ask_for_nothing(monkeypatch):
+    monkeypatch.setattr(compiled, "_offers", [lambda *_: 1 / 0])
+    tf.nn.conv2d(tf.ones([1, 4, 4, 2]), tf.ones([2, 2, 2, 2]), 1, "SAME")
+
+
+def test_without_llvmlite_numpy_computes_them():
+    program = (
+        "import sys; sys.modules['llvmlite'] = None\n"
+        "from intaglio import tf\n"
+        "y = tf.nn.conv2d(tf.ones([8, 24, 24, 16]), tf.ones([3, 3, 16, 24]), 1, 'VALID')\n"
+        "print(float(tf.reduce_max(y)), float(tf.reduce_min(y)))\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert run.stdout == "144.0 144.0\n"
+    assert run.stderr == ""
+
+
+def test_importing_does_not_load_the_compiler():
+    program = "import sys; from intaglio import tf; print('llvmlite' in sys.modules)"
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert run.stdout == "False\n"
