@@ -19,7 +19,11 @@ import types
 from dataclasses import dataclass
 
 ROOT = pathlib.Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "tour").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs" / "tour").glob("*.md")),
+    ROOT / "docs" / "autograph.md",
+]
 _BLOCK = re.compile(
     r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<printed>.*?)^```\n)?",
     re.DOTALL | re.MULTILINE,

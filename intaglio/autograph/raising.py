@@ -82,7 +82,9 @@ class RaisedByGraph:
             if isinstance(v, SymbolicTensor) and v.dtype not in _UNREADABLE
         ]
         # The exception as it is for values of zero: it has the class, for handlers to see.
-        self.sample = sample or self._raised(list(map(_zero, self.tensors)))
+        with door.eagerly():
+            zeros = list(map(_zero, self.tensors))
+        self.sample = sample or self._raised(zeros)
 
     def record(self) -> None:
         """Makes the graph raise, in the place reached."""

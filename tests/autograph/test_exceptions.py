@@ -286,3 +286,18 @@ def test_graphs_that_raise_are_written_as_assertions() -> None:
     traced = tf.function(formatted).get_concrete_function(tf.TensorSpec([]))
     text = str(traced.graph.as_graph_def())
     assert "Assert" in text and "_raises" not in text
+
+
+def test_text_of_an_exception_is_made_of_values(
+    recwarn: pytest.WarningsRecorder,
+) -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        if x > 3:
+            raise ValueError(f"{x} is too much")
+        return x
+
+    with pytest.raises(ValueError) as caught:
+        f(tf.constant(5))
+    assert str(caught.value) == "5 is too much"
+    assert not recwarn.list
