@@ -77,6 +77,26 @@ def _fits(signature: Signature, values: tuple[Any, ...]) -> bool:
     return composite
 
 
+class Chooser(Target):
+    """A target that finds out by itself which calls it takes."""
+
+    __slots__ = ("test",)
+
+    def __init__(
+        self,
+        function: Handler,
+        test: Callable[[tuple[Any, ...]], bool],
+        looks_at: Signature,
+        run: Handler,
+    ) -> None:
+        super().__init__(function, [looks_at], run)
+        self.test = test
+
+    def takes(self, values: tuple[Any, ...]) -> bool:
+        """True if the target is for these arguments."""
+        return self.test(values)
+
+
 class Entry:
     """A public function with its targets."""
 
@@ -172,7 +192,7 @@ def _entry_code(entry: Entry, looked_at: dict[int, bool]) -> types.CodeType:
     # A list may hold composite values: whether it does is found out the long way.
     single = {i: n for i, n in enumerate(entry.names) if i in looked_at}
     tests = [
-        f"{n}.__class__ in _plain"
+        "False"
         if looked_at[i]
         else f"({n}.__class__ in _plain or {n}.__class__ is list)"
         for i, n in single.items()
@@ -342,6 +362,17 @@ def handle(name: str, handler: Handler, **annotations: Any) -> None:
         if parameter in entry.names and wanted is not None:
             signatures.append(((entry.names.index(parameter), wanted),))
     register(function, handler, signatures)
+
+
+def handle_if(
+    name: str, handler: Handler, test: Callable[[tuple[Any, ...]], bool]
+) -> None:
+    """Registers a handler of ours for calls whose arguments pass a test."""
+    entry = entry_of(public(name))
+    if entry is not None:
+        whole: Signature = ((0, (True, (object,))),)
+        wanted = list(range(len(inspect.signature(handler).parameters)))
+        _added(Chooser(handler, test, whole, _picking(wanted, False)), [entry])
 
 
 def handle_elementwise(

@@ -217,6 +217,8 @@ class RaggedTensorToTensor(Op):
             dims[0] = None if rows is None or rows[0] is None else rows[0] - 1
         dims += values.shape[1:]
         wanted = numbers(shape)
+        if shape.rank != 0 and wanted is None:
+            dims = [None] * len(dims)
         if wanted is not None and shape.rank == 1 and len(wanted) == len(dims):
             dims = [d if w < 0 else w for d, w in zip(dims, wanted, strict=True)]
         return Spec(values.dtype, tuple(dims))
@@ -272,11 +274,13 @@ class RaggedTensorToTensor(Op):
         def by_default() -> Any:
             empty = raw.Less(flat, zero)
             chosen = raw.GatherV2(rows, raw.Squeeze(raw.Where(empty), axis=[1]), 0)
-            rank = raw.Sub(
-                raw.Rank(chosen), np.asarray(default_value.rank or 0, np.int32)
-            )
-            axes = raw.Range(np.asarray(0, np.int32), rank, np.asarray(1, np.int32))
-            return raw.Sum(chosen, axes)
+            one = np.asarray(1, np.int32)
+            own: Any = default_value.rank
+            own = raw.Rank(default_value.tensor) if own is None else np.asarray(own, np.int32)  # fmt: skip
+            # What the default was stretched over, and the values that it stands for.
+            wide = raw.Sub(raw.Rank(chosen), own)
+            summed = raw.Sum(chosen, raw.Range(np.asarray(0, np.int32), wide, one))
+            return raw.Reshape(summed, shape_of(default_value))
 
         return None, dvalues, by_default, [None] * levels
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ class StringNGrams(Op):
         found: list[bytes] = []
         counts: list[int] = []
         bounds = data_splits.tolist()
-        for start, end in zip(bounds[:-1], bounds[1:], strict=True):
+        for start, end in itertools.pairwise(bounds):
             row = words[start:end]
             before = len(found)
             for width in ngram_widths:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import itertools
 from typing import Any
 
 import numpy as np
@@ -201,7 +202,7 @@ class UnicodeEncode(Op):
         whole = points.astype("<u4").tobytes().decode("utf-32-le")
         codec = _OUTPUTS[output_encoding]
         bounds = splits.tolist()
-        rows = zip(bounds[:-1], bounds[1:], strict=True)
+        rows = itertools.pairwise(bounds)
         return filled([whole[a:b].encode(codec) for a, b in rows], -1)
 
 

@@ -11,10 +11,16 @@ from intaglio.ragged.partition import RowPartition, RowPartitionSpec
 from intaglio.ragged.shape import DynamicRaggedShape
 from intaglio.ragged.spec import RaggedTensorSpec
 from intaglio.ragged.tensor import RaggedTensor
+from intaglio.trace.batchable_extension_type import (
+    BatchableExtensionType,
+    ExtensionTypeBatchEncoder,
+)
 
 dispatch.when_public(handlers.register)
 
 __all__ = [
+    "BatchableExtensionType",
+    "ExtensionTypeBatchEncoder",
     "DynamicRaggedShape",
     "RaggedTensor",
     "RaggedTensorSpec",

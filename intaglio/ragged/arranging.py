@@ -219,13 +219,14 @@ def stack_dynamic_partitions(
         dtype = core.splits_dtype(data) if isinstance(data, Ragged) else dtypes.int64
         count = core.as_index(num_partitions, dtype)
         if numbers.dims is not None and len(numbers.dims) > 1:
-            for axis in range(len(numbers.dims)):
-                checks.same_size(data.dims[axis], numbers.dims[axis])
+            for one, two in zip(data.dims or (), numbers.dims, strict=False):
+                checks.same_size(one, two)
             tail = raw.StridedSlice(raw.Shape(data), [len(numbers.dims)], [0], [1], end_mask=1)  # fmt: skip
             data = raw.Reshape(data, raw.ConcatV2([_MINUS_ONE, tail], 0))
             numbers = raw.Reshape(numbers, _MINUS_ONE)
         numbers = core.as_index(numbers, dtype)
-        checks.same_size(numbers.dims[0], data.dims[0])
+        for one, two in zip(numbers.dims or (), data.dims or (), strict=False):
+            checks.same_size(one, two)
         checks.compare("<", _largest(numbers), count, "partitions must be less than num_partitions")  # fmt: skip
         order = _stable_order(numbers)
         ones = raw.OnesLike(numbers)
@@ -306,7 +307,7 @@ def _split(x: Any, pieces: Any, axis: int, num: Any) -> list[Any]:
     if not isinstance(x, Ragged):
         if isinstance(pieces, int):
             return list(raw.Split(axis, x, num_split=pieces))
-        sizes = convert.to_tensor(pieces)
+        sizes: Any = convert.to_tensor(pieces)
         return list(raw.SplitV(x, sizes, axis, num_split=num or sizes.dims[0]))
     if axis > 1:
         return [x.with_values(v) for v in _split(x.values, pieces, axis - 1, num)]
@@ -358,3 +359,8 @@ def assert_type(
 ) -> Any:  # fmt: skip
     """Raises TypeError unless the elements have this type."""
     return function(tensor.flat_values, tf_type, message, name)
+
+
+def constant_refused(value: Any) -> Any:
+    """A ragged tensor is no constant: raises ValueError as conversion does."""
+    return convert.to_tensor(value)

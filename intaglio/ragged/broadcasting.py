@@ -47,7 +47,7 @@ def _alike(first: Any, x: Any) -> bool:
         return isinstance(x, (int, float, complex, bool, str, bytes, np.generic))
     dims = x.dims
     inner = core.rank_of(first.flat_values)
-    return dims is not None and inner is not None and len(dims) < inner or dims == ()
+    return (dims is not None and inner is not None and len(dims) < inner) or dims == ()
 
 
 def _same_splits(a: Any, b: Any) -> bool:

@@ -93,6 +93,6 @@ def static(value: Any) -> int | None:
     return None if found is None else int(found)
 
 
-def fail(message: str) -> InvalidArgumentError:
+def fail(message: str) -> Exception:
     """The error of values that do not fit."""
     return InvalidArgumentError(None, None, message)

@@ -46,7 +46,7 @@ def constant(
     inner = None if inner_shape is None else as_dims(inner_shape)
     if inner is not None and ragged_rank is not None:
         expected = ragged_rank + 1 + len(inner)
-        if scalars is not None and scalars != expected or scalars is None and deepest > expected:  # fmt: skip
+        if (scalars is not None and scalars != expected) or (scalars is None and deepest > expected):  # fmt: skip
             raise ValueError(
                 f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank} "
                 f"and dim(inner_shape)={len(inner)}"

@@ -72,7 +72,7 @@ def _checked(result: Any, operands: list[Any]) -> Any:
     size = next((s for s in sizes if s is not None), None)
     dims = made.dims
     wrong = dims is not None and (
-        not dims or None not in (dims[0], size) and dims[0] != size
+        not dims or (None not in (dims[0], size) and dims[0] != size)
     )
     if wrong:
         raise ValueError(

@@ -49,7 +49,7 @@ def _gathered(params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
         return raw.GatherV2(params, indices, axis, batch_dims=batch_dims)
     if batch_dims == 0:
         return _flat(params, indices, axis)
-    if isinstance(indices, Ragged) and batch_dims > 1 or axis > batch_dims:
+    if (isinstance(indices, Ragged) and batch_dims > 1) or axis > batch_dims:
         return _inner(params, indices, axis, batch_dims)
     if batch_dims > 1:
         params, indices = _both_ragged(params, indices)

@@ -45,6 +45,7 @@ _RAGGED = (False, (Ragged,))
 _BY_VALUE: dict[str, tuple[Callable[..., Any], str]] = {
     "bitcast": (arranging.bitcast, "input"),
     "broadcast_to": (shape.broadcast_to, "input"),
+    "constant": (arranging.constant_refused, "value"),
     "cumsum": (arranging.cumsum, "x"),
     "debugging.assert_type": (arranging.assert_type, "tensor"),
     "dynamic_partition": (arranging.dynamic_partition, "data partitions"),
@@ -53,7 +54,6 @@ _BY_VALUE: dict[str, tuple[Callable[..., Any], str]] = {
     "gather_nd": (gathering.gather_nd, "params indices"),
     "identity": (arranging.identity, "input"),
     "linalg.matmul": (matrices.matmul, "a b"),
-    "map_fn": (mapping.map_fn, "elems"),
     "math.bincount": (counting.bincount, "arr"),
     "math.reduce_all": (reductions.reduce_all, "input_tensor"),
     "math.reduce_any": (reductions.reduce_any, "input_tensor"),
@@ -112,6 +112,7 @@ def register() -> None:
         handle(name, handler, **dict.fromkeys(parameters.split(), _LIST))
     for name, (handler, parameters) in _BY_SHAPE.items():
         handle(name, handler, **dict.fromkeys(parameters.split(), DynamicRaggedShape))
+    dispatch.handle_if("map_fn", mapping.map_fn, mapping.concerns)
     both = [(_RAGGED, ANYTHING), (ANYTHING, _RAGGED)]
     dispatch.handle_elementwise(UNARY, elementwise.unary, [(_RAGGED,)])
     dispatch.handle_elementwise(BINARY, elementwise.binary, both)

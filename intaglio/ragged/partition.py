@@ -59,7 +59,7 @@ def splits_of(lengths: Any) -> Tensor:
     return raw.ConcatV2([zero, raw.Cumsum(lengths, 0)], 0)
 
 
-def _like(value: int, tensor: Any) -> Tensor:
+def _like(value: int | list[int], tensor: Any) -> Tensor:
     return convert.to_tensor(value, tensor.dtype)
 
 
@@ -307,12 +307,11 @@ class RowPartition(CompositeTensor):
         """The number of rows."""
         if self._nrows is not None:
             return self._nrows
-        with name_scope("RaggedNRows"):
-            static = self.static_nrows
-            if static is not None:
-                return _like(static, self._splits)
-            shape: Any = raw.Shape(self._splits, out_type=self.dtype)
-            return raw.Sub(shape[0], _like(1, self._splits))
+        static = self.static_nrows
+        if static is not None:
+            return _like(static, self._splits)
+        shape: Any = raw.Shape(self._splits, out_type=self.dtype)
+        return raw.Sub(shape[0], _like(1, self._splits), name="sub")
 
     def uniform_row_length(self) -> Tensor | None:
         """The length of every row if it is the same by construction, else None."""

@@ -11,7 +11,7 @@ from typing import Any
 from intaglio.autograph import loops
 from intaglio.base import dtypes
 from intaglio.base.shapes import TensorShape
-from intaglio.op import convert, door, raw
+from intaglio.op import convert, door
 from intaglio.op.tensor import Tensor
 from intaglio.ragged import (
     bounds,
@@ -167,9 +167,10 @@ class RaggedTensor(Ragged):
         with name_scope(name or "RaggedFromUniformRowLength"):
             values = core.as_values(values)
             dtype = core.splits_dtype(values)
-            if isinstance(uniform_row_length, Tensor):
-                if not isinstance(values, Ragged):
-                    dtype = uniform_row_length.dtype
+            if isinstance(uniform_row_length, Tensor) and not isinstance(
+                values, Ragged
+            ):
+                dtype = uniform_row_length.dtype
             rows = RowPartition.from_uniform_row_length(
                 core.as_index(uniform_row_length, dtype),
                 size(values, dtype),
@@ -396,9 +397,6 @@ class RaggedTensor(Ragged):
         """The rows as `tf.print` shows them."""
         return printing.text(self, summarize)
 
-    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Tensor:
-        raise ValueError("TypeError: object of type 'RaggedTensor' has no len()\n")
-
     def __autograph_for__(
         self,
         extra_test: Any,
@@ -430,12 +428,19 @@ class RaggedTensor(Ragged):
 operators.install(RaggedTensor, elementwise.binary, elementwise.unary)
 
 
+def _no_tensor(
+    value: Any, dtype: Any = None, name: Any = None, as_ref: Any = False
+) -> Any:
+    """A ragged tensor never becomes a tensor unasked."""
+    raise ValueError("TypeError: object of type 'RaggedTensor' has no len()\n")
+
+
+convert.register(RaggedTensor, _no_tensor)
+
+
 def _check_list(value: Any, name: str) -> None:
     if not isinstance(value, (list, tuple)):
         shown = text.plain(value)
         raise TypeError(
             f"Argument `{name}` must be a list of Tensors. Received {shown}."
         )
-
-
-__all__ = ["RaggedTensor", "raw"]

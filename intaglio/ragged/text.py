@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ def as_array(value: Any) -> Any:
         rows = values[splits[0] : splits[-1]]
         return rows.reshape((lengths.size, length, *values.shape[1:]))
     result = np.empty(lengths.size, object)
-    for i, (start, end) in enumerate(zip(splits[:-1], splits[1:], strict=True)):
+    for i, (start, end) in enumerate(itertools.pairwise(splits)):
         result[i] = values[start:end]
     return result
 
@@ -36,7 +37,7 @@ def as_list(value: Any) -> list[Any]:
         return array.tolist()
     values = as_list(value.values)
     splits = checks.known(value.row_splits).tolist()
-    return [values[a:b] for a, b in zip(splits[:-1], splits[1:], strict=True)]
+    return [values[a:b] for a, b in itertools.pairwise(splits)]
 
 
 def shown(value: Any) -> str:

@@ -89,23 +89,41 @@ def _is_tensor(value: Any) -> bool:
     )
 
 
-def shown(value: Any, summarize: int) -> Any:
-    """A tensor as it is; the text of a composite value, whose class has `__tf_text__`."""
-    text = getattr(type(value), "__tf_text__", None)
-    return value if text is None else text(value, summarize)
+def formatted(
+    template: str, values: Any, placeholder: str, summarize: int, name: str | None
+) -> Tensor:
+    """The template with tensors and composite values that have a text in its placeholders."""
+    texts = [getattr(type(value), "__tf_text__", None) for value in values]
+    options: dict[str, Any] = {"placeholder": placeholder, "summarize": summarize}
+    if not any(texts):
+        return raw.StringFormat(list(values), template=template, **options, name=name)
+    pieces = template.split(placeholder)
+    parts: list[Any] = []
+    held: list[Any] = []
+    piece = pieces[0]
+    for value, text, after in zip(values, texts, pieces[1:], strict=True):
+        if text is None:
+            held.append(value)
+            piece += placeholder + after
+        else:
+            parts.append(raw.StringFormat(held, template=piece, **options))
+            parts.append(text(value, summarize))
+            held, piece = [], after
+    parts.append(raw.StringFormat(held, template=piece, **options))
+    return raw.StringJoin(parts, name=name)
 
 
 def _formatted(inputs: Any, sep: str, summarize: int, name: str | None) -> Tensor:
-    tensors = [shown(t, summarize) for t in nest.flatten(inputs) if _is_tensor(t)]
+    tensors = [leaf for leaf in nest.flatten(inputs) if _is_tensor(leaf)]
     blank = nest.map_structure(lambda leaf: "" if _is_tensor(leaf) else leaf, inputs)
     placeholder = _absent_from(" ".join([pprint.pformat(item) for item in blank]))
     template = sep.join([_template(item, placeholder) for item in inputs])
-    return raw.StringFormat(
+    return formatted(
+        template.replace(f"'{placeholder}'", placeholder),
         tensors,
-        template=template.replace(f"'{placeholder}'", placeholder),
-        placeholder=placeholder,
-        summarize=summarize,
-        name=f"{name}_format" if name else "StringFormat",
+        placeholder,
+        summarize,
+        f"{name}_format" if name else "StringFormat",
     )
 
 

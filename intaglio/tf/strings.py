@@ -13,7 +13,7 @@ from intaglio.base.dtypes import as_dtype, float32
 from intaglio.op import door, raw
 from intaglio.op.convert import to_tensor
 from intaglio.op.tensor import Tensor
-from intaglio.tf.printing import shown
+from intaglio.tf.printing import formatted
 
 if TYPE_CHECKING:
     from intaglio.tf.ragged.splitting import bytes_split as bytes_split
@@ -76,13 +76,7 @@ def format(
             f"The template expects {holes} tensors, but the inputs only has {len(inputs)}. "
             "Please ensure the number of placeholders in template matches inputs length."
         )
-    return raw.StringFormat(
-        [shown(item, summarize) for item in inputs],
-        template=template,
-        placeholder=placeholder,
-        summarize=summarize,
-        name=name,
-    )
+    return formatted(template, list(inputs), placeholder, summarize, name)
 
 
 def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:

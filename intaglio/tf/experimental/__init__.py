@@ -12,7 +12,13 @@ from intaglio.trace.extension_type import ExtensionType, ExtensionTypeSpec
 
 if TYPE_CHECKING:
     from intaglio.data.iterating import Optional as Optional
+    from intaglio.ragged.api import (
+        BatchableExtensionType as BatchableExtensionType,
+    )
     from intaglio.ragged.api import DynamicRaggedShape as DynamicRaggedShape
+    from intaglio.ragged.api import (
+        ExtensionTypeBatchEncoder as ExtensionTypeBatchEncoder,
+    )
     from intaglio.ragged.api import RowPartition as RowPartition
     from intaglio.tf.experimental.dispatching import (
         dispatch_for_api as dispatch_for_api,
@@ -29,12 +35,6 @@ if TYPE_CHECKING:
     from intaglio.tf.experimental.dispatching import (
         unregister_dispatch_for as unregister_dispatch_for,
     )
-    from intaglio.trace.batchable_extension_type import (
-        BatchableExtensionType as BatchableExtensionType,
-    )
-    from intaglio.trace.batchable_extension_type import (
-        ExtensionTypeBatchEncoder as ExtensionTypeBatchEncoder,
-    )
 
 __all__ = [
     "ExtensionType",
@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 _DISPATCH = "intaglio.tf.experimental.dispatching"
-_BATCHABLE = "intaglio.trace.batchable_extension_type"
+_BATCHABLE = "intaglio.ragged.api"
 LATER: dict[str, str] = {
     "BatchableExtensionType": f"{_BATCHABLE}:BatchableExtensionType",
     "DynamicRaggedShape": "intaglio.ragged.api:DynamicRaggedShape",
