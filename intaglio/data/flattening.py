@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -99,57 +100,72 @@ def _flattened(root: Root, outer: Advance, call: Callable[..., Element]) -> Adva
 class _Cycle:
     """The elements of `len(slots)` datasets in turn, `block` of each.
 
-    With `ordered` false a dataset that is still computing is passed over.
+    With `arrived`, which is set when one has computed an element, those that are still
+    computing are passed over.
     """
 
     __slots__ = (
-        "_at", "_block", "_call", "_ended", "_ordered", "_outer", "_shared", "_slots",
+        "_arrived",
+        "_at",
+        "_block",
+        "_call",
+        "_ended",
+        "_outer",
+        "_shared",
+        "_slots",
         "_taken",
     )  # fmt: skip
 
     def __init__(
         self, shared: Shared, outer: Advance, call: Any, cycle: int, block: int,
-        ordered: bool,
+        arrived: threading.Event | None,
     ) -> None:  # fmt: skip
         self._shared = shared
         self._outer = outer
         self._call = call
         self._block = block
-        self._ordered = ordered
+        self._arrived = arrived
         self._slots: list[Inner | None] = [None] * cycle
         self._at = self._taken = 0
         self._ended = False
 
-    def _refill(self) -> None:
-        if self._slots[self._at] is None and not self._ended:
+    def _refill(self, at: int) -> None:
+        if self._slots[at] is None and not self._ended:
             try:
                 element = self._outer()
             except StopIteration:
                 self._ended = True
                 return
-            self._slots[self._at] = Inner(self._call, element, self._shared)
+            self._slots[at] = Inner(self._call, element, self._shared)
 
-    def _turn_to_ready(self) -> None:
-        """Gives the turn to the next dataset that has an element, if there is one."""
+    def _turn_to_ready(self, arrived: threading.Event) -> None:
+        """Gives the turn to the next dataset that has an element, once there is one."""
         count = len(self._slots)
-        for at in [(self._at + i) % count for i in range(count)]:
-            inner = self._slots[at]
-            if (inner is None and not self._ended) or (
-                inner is not None and inner.advance.ready()  # type: ignore[attr-defined]  # what was opened with lookahead has it
-            ):
-                if at != self._at:
-                    self._at, self._taken = at, 0
+        places = [(self._at + i) % count for i in range(count)]
+        while True:
+            arrived.clear()
+            for at in places:
+                if self._slots[at] is None:
+                    self._refill(at)
+            computing = [(at, self._slots[at]) for at in places if self._slots[at]]
+            for at, inner in computing:
+                if inner is not None and inner.advance.ready():  # type: ignore[attr-defined]
+                    if at != self._at:
+                        self._at, self._taken = at, 0
+                    return
+            if not computing:
                 return
+            arrived.wait()
 
     def advance(self) -> Element:
         """The next element."""
         slots = self._slots
         while True:
-            if not self._ordered:
-                self._turn_to_ready()
+            if self._arrived is not None:
+                self._turn_to_ready(self._arrived)
             inner = slots[self._at]
             if inner is None:
-                self._refill()
+                self._refill(self._at)
                 inner = slots[self._at]
             if inner is not None:
                 try:
@@ -180,9 +196,14 @@ class _Cycle:
 
 
 def _in_turn(
-    root: Root, outer: Advance, call: Any, cycle: int, block: int, ordered: bool = True
+    root: Root,
+    outer: Advance,
+    call: Any,
+    cycle: int,
+    block: int,
+    arrived: threading.Event | None = None,
 ) -> Advance:
-    turns = _Cycle(root.shared, outer, call, cycle, block, ordered)
+    turns = _Cycle(root.shared, outer, call, cycle, block, arrived)
     root.keep(turns.save, turns.restore)
     return turns.advance
 
@@ -241,17 +262,19 @@ class ParallelInterleaveDatasetV4(DatasetOp):
             if threads == 1:
                 return _in_turn(root, outer, call, cycle, block)
 
+            ordered = in_order(deterministic, options)
+            arrived = None if ordered else threading.Event()
+
             def computed_ahead(*element: Any) -> Element:
                 inner = call(*element)[0]
                 return (
                     Stage(
                         inner.name,
                         inner.cardinality,
-                        lambda root: ahead(inner, root, size),
+                        lambda root: ahead(inner, root, size, arrived),
                     ),
                 )
 
-            ordered = in_order(deterministic, options)
-            return _in_turn(root, outer, computed_ahead, cycle, block, ordered)
+            return _in_turn(root, outer, computed_ahead, cycle, block, arrived)
 
         return Stage("ParallelInterleave", UNKNOWN, open)

@@ -29,8 +29,13 @@ def resampled(
     """
     wanted = convert.to_tensor(target)
     zip_ = type(dataset).zip
+    single = type(dataset.element_spec) is not tuple
+
+    def with_class(*parts: Any) -> Any:
+        return class_func(*parts), parts[0] if single else parts
+
     classes = dataset.map(class_func)
-    pairs = zip_((classes, dataset))
+    pairs = dataset.map(with_class)
     if initial is None:
         shares = _estimated(classes, wanted)
     else:

@@ -26,9 +26,14 @@ class _Failure:
         self.error = error
 
 
-def ahead(stage: Stage, root: Root, size: int) -> Advance:
-    """The stage's elements, computed ahead on a thread, at most `size` of them."""
-    prefetcher = Prefetcher(size)
+def ahead(
+    stage: Stage, root: Root, size: int, arrived: threading.Event | None = None
+) -> Advance:
+    """The stage's elements, computed ahead on a thread, at most `size` of them.
+
+    `arrived` is set whenever there is another.
+    """
+    prefetcher = Prefetcher(size, arrived)
     # Before the source opens: who saves stops the threads farther from the source first.
     root.pause_with(prefetcher.lock)
     prefetcher.source = stage.open(root)
@@ -41,8 +46,9 @@ def ahead(stage: Stage, root: Root, size: int) -> Advance:
 class Prefetcher:
     """The elements of an open stage, computed ahead on a thread, at most `size` of them."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, arrived: threading.Event | None = None) -> None:
         self.source: Advance | None = None
+        self._arrived = arrived
         self.lock = threading.Lock()  # held while the thread moves the source
         self._items: SimpleQueue[Any] = SimpleQueue()
         self._permits: SimpleQueue[bool] = SimpleQueue()
@@ -55,7 +61,7 @@ class Prefetcher:
         source, self.source = self.source, None
         threading.Thread(
             target=_fill,
-            args=(source, self._items, self._permits, self.lock),
+            args=(source, self._items, self._permits, self.lock, self._arrived),
             name="intaglio-prefetch",
             daemon=True,
         ).start()
@@ -127,18 +133,27 @@ def _items_of(position: Any) -> list[Any]:
 
 
 def _fill(
-    source: Advance, items: SimpleQueue[Any], permits: SimpleQueue[bool], lock: Any
+    source: Advance,
+    items: SimpleQueue[Any],
+    permits: SimpleQueue[bool],
+    lock: Any,
+    arrived: threading.Event | None,
 ) -> None:
     """The thread: one element for each permit, until there are no more of either."""
-    while permits.get():
+    item: Any = None
+    while item is not _END and permits.get():
         with lock:
             try:
-                items.put(source())
+                item = source()
             except StopIteration:
-                items.put(_END)
-                return
+                item = _END
             except BaseException as e:
-                items.put(_Failure(e))
+                item = _Failure(e)
+            items.put(item)
+        if arrived is not None:
+            arrived.set()
+        if item is not _END:
+            item = None  # only the queue keeps it
 
 
 def pool_size(asked: int, options: Options) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from intaglio.base.dtypes import int64
+from intaglio.base.dtypes import int64, string
 from intaglio.data import (
     building,
     csv_columns,
@@ -430,6 +430,93 @@ def make_csv_dataset(
     )  # fmt: skip
 
 
+def make_batched_features_dataset(
+    file_pattern: Any,
+    batch_size: int,
+    features: Any,
+    reader: Any = None,
+    label_key: str | None = None,
+    reader_args: Sequence[Any] | None = None,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    shuffle_buffer_size: int = 10000,
+    shuffle_seed: int | None = None,
+    prefetch_buffer_size: int | None = None,
+    reader_num_threads: int | None = None,
+    parser_num_threads: int | None = None,
+    sloppy_ordering: bool = False,
+    drop_final_batch: bool = False,
+) -> Dataset:
+    """Raises NotImplementedError: it needs `tf.io.parse_example`."""
+    raise NotImplementedError(
+        "tf.data.experimental.make_batched_features_dataset: read the files with "
+        "TFRecordDataset, and take the records apart in a function of your own"
+    )
+
+
+def parse_example_dataset(
+    features: Any, num_parallel_calls: Any = 1, deterministic: bool | None = None
+) -> Apply:
+    """Raises NotImplementedError: it needs `tf.io.parse_example`."""
+    raise NotImplementedError(
+        "tf.data.experimental.parse_example_dataset: take the records apart in a function "
+        "of your own"
+    )
+
+
+class DatasetInitializer:
+    """The keys and values of a lookup table: the pairs that a dataset gives."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+        spec = dataset.element_spec
+        self._key_dtype, self._value_dtype = [part.dtype for part in spec]
+
+    @property
+    def key_dtype(self) -> Any:
+        """The dtype of the keys."""
+        return self._key_dtype
+
+    @property
+    def value_dtype(self) -> Any:
+        """The dtype of the values."""
+        return self._value_dtype
+
+    def initialize(self, table: Any) -> Any:
+        """Raises NotImplementedError: there are no lookup tables yet."""
+        raise NotImplementedError(
+            "DatasetInitializer.initialize needs tf.lookup tables"
+        )
+
+
+def table_from_dataset(
+    dataset: Any = None,
+    num_oov_buckets: int = 0,
+    vocab_size: Any = None,
+    default_value: Any = None,
+    hasher_spec: Any = None,
+    key_dtype: Any = string,
+    name: str | None = None,
+) -> Any:
+    """Raises NotImplementedError: it needs `tf.lookup`."""
+    raise NotImplementedError("tf.data.experimental.table_from_dataset needs tf.lookup")
+
+
+def index_table_from_dataset(
+    dataset: Any = None,
+    num_oov_buckets: int = 0,
+    vocab_size: Any = None,
+    default_value: Any = -1,
+    hasher_spec: Any = None,
+    key_dtype: Any = string,
+    name: str | None = None,
+) -> Any:
+    """Raises NotImplementedError: it needs `tf.lookup`."""
+    raise NotImplementedError(
+        "tf.data.experimental.index_table_from_dataset needs tf.lookup"
+    )
+
+
 __all__ = [
     "AUTOTUNE",
     "INFINITE_CARDINALITY",
@@ -440,6 +527,7 @@ __all__ = [
     "AutotuneOptions",
     "Counter",
     "CsvDataset",
+    "DatasetInitializer",
     "DistributeOptions",
     "ExternalStatePolicy",
     "OptimizationOptions",
@@ -469,12 +557,15 @@ __all__ = [
     "get_structure",
     "group_by_reducer",
     "group_by_window",
+    "index_table_from_dataset",
     "ignore_errors",
     "load",
+    "make_batched_features_dataset",
     "make_csv_dataset",
     "make_saveable_from_iterator",
     "map_and_batch",
     "pad_to_cardinality",
+    "parse_example_dataset",
     "parallel_interleave",
     "prefetch_to_device",
     "rejection_resample",
@@ -483,6 +574,7 @@ __all__ = [
     "scan",
     "shuffle_and_repeat",
     "snapshot",
+    "table_from_dataset",
     "take_while",
     "to_variant",
     "unbatch",
