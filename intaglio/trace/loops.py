@@ -14,6 +14,7 @@ import numpy as np
 
 from intaglio.base import nest
 from intaglio.base.dtypes import DType, as_dtype, int32
+from intaglio.base.errors import invalid_argument
 from intaglio.base.shapes import Dims
 from intaglio.op import convert, raw
 from intaglio.op.spec import Spec
@@ -247,9 +248,9 @@ def map_each(fn: Callable[[Any], Any], elems: Any) -> Any:
 def _of_dtype(value: Any, dtype: DType) -> Tensor:
     tensor = convert.to_tensor(value, dtype_hint=dtype)
     if tensor.dtype is not dtype:
-        raise TypeError(
-            f"The function returned a value of type {tensor.dtype.name} where {dtype.name} was expected: name the "
-            "types of its results with fn_output_signature."
+        raise invalid_argument(
+            f"TensorArray dtype is {dtype.name} but Op is trying to write dtype {tensor.dtype.name}: name the types "
+            "of the function's results with fn_output_signature."
         )
     return tensor
 

@@ -185,3 +185,22 @@ def test_registered_gradients():
         tf.RegisterGradient("Mul")(own)
     with pytest.raises(TypeError):
         tf.RegisterGradient(3)
+
+
+def test_overriding_gradients_is_for_gradients_of_graphs():
+    """A tape inside the graph keeps to the usual gradient, as in TensorFlow 2.21."""
+    name = "TestsHundredfold"
+
+    @tf.RegisterGradient(name)
+    def own(op, upstream):
+        return upstream * 100.0
+
+    @tf.function
+    def f(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            with x.graph.gradient_override_map({"Square": name}):
+                y = tf.square(x)
+        return tape.gradient(y, x), tf.gradients(y, x)[0]
+
+    assert [float(g) for g in f(tf.constant(3.0))] == [6.0, 100.0]
