@@ -7,7 +7,7 @@ from typing import Any
 
 from intaglio.autograph import regions
 from intaglio.autograph.hidden_state import Block, settle
-from intaglio.autograph.joins import Branch, joined, packed, tensors_of
+from intaglio.autograph.joins import Branch, agreed, joined, packed, tensors_of
 from intaglio.autograph.names import is_flag
 from intaglio.autograph.values import Undefined
 from intaglio.base import dtypes
@@ -94,7 +94,11 @@ def _staged(test: Any, bodies: Sequence[Any], block: Block, named: int) -> None:
     results = iter(_recorded(test, (main, other), list(map(tensors_of, ends))))
     if not (main.ends or other.ends):
         raise regions.Unreachable
-    set_state((*[packed(value, results) for value in ends[0]], *start[outputs:]))
+    final = [packed(value, results) for value in ends[0]]
+    for i, (name, x, y) in enumerate(zip(names, main.end, other.end, strict=False)):
+        if main.ends and other.ends and agreed(name, x, y):
+            final[i] = x
+    set_state((*final, *start[outputs:]))
 
 
 def _informed(start: State, names: Sequence[str], test: Any, holds: bool) -> State:

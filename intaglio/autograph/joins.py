@@ -68,8 +68,6 @@ def joined(
         return main.placeholder(y), y
     if not other.ends:
         return x, other.placeholder(x)
-    if is_flag(name) and type(x) is bool and x is y:
-        return x, y
     result = any(map(_is_result, (start, x, y)))
     gone = [_is_absent(v, result) for v in (x, y)]
     if all(gone) and type(x) is type(y):
@@ -77,6 +75,11 @@ def joined(
     if any(gone) or Maybe in (type(x), type(y)):
         return _optional(name, start, (main, other), (x, y), gone, result)
     return _alike(name, main, other, x, y)
+
+
+def agreed(name: str, x: Any, y: Any) -> bool:
+    """True for a flag that both branches leave alike: the graph need not be asked for it."""
+    return is_flag(name) and type(x) is bool and x is y
 
 
 def _is_result(value: Any) -> bool:
