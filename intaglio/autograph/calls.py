@@ -6,6 +6,7 @@ import functools
 import inspect
 import os
 import sys
+import weakref
 from abc import ABCMeta
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -83,6 +84,27 @@ def _as_it_is(
         inside = scope is not None
         return recursive_calls.call(function, function, args, kwargs, inside)
     return function(*args, **kwargs)
+
+
+_getters: weakref.WeakKeyDictionary[type, dict[str, Any]] = weakref.WeakKeyDictionary()
+
+
+def attr(owner: Any, name: str) -> Any:
+    """`owner.name`; a property of a user's class is converted as a method is."""
+    known = _getters.get(type(owner))
+    if known is None:
+        known = _getters.setdefault(type(owner), {})
+    if name not in known:
+        found = inspect.getattr_static(type(owner), name, None)
+        getter = found.fget if type(found) is property else None
+        is_users = type(getter) is FunctionType and is_convertible(getter)
+        known[name] = getter if is_users else None
+    getter = known[name]
+    return (
+        getattr(owner, name)
+        if getter is None
+        else converted_call(getter, (owner,), None)
+    )
 
 
 def _constructed(

@@ -62,6 +62,7 @@ class Expressions(ast.NodeTransformer):
         self.generated = generated
         self.first_parameter = first_parameter
         self.printed = False  # inside the arguments of print
+        self.local_names: set[str] = set()  # may be objects of the user's classes
         # Inside a `raise` statement, whose text is made when it raises.
         self.raised = False
 
@@ -71,9 +72,16 @@ class Expressions(ast.NodeTransformer):
         return ag("ld", node, at=node)
 
     def visit_Attribute(self, node: ast.Attribute | ast.Subscript) -> ast.expr:
+        root = _root(node)
+        is_local = isinstance(root, ast.Call) or (
+            isinstance(root, ast.Name) and root.id in self.local_names
+        )
         self.generic_visit(node)
-        if not isinstance(node.ctx, ast.Load):
+        use = getattr(node, "use", None)
+        if not isinstance(node.ctx, ast.Load) or use == "grown":
             node.value = ag("written", node.value, at=node)
+        elif isinstance(node, ast.Attribute) and is_local and use is None:
+            return ag("attr", node.value, ast.Constant(node.attr), at=node)
         return node
 
     visit_Subscript = visit_Attribute
@@ -99,13 +107,13 @@ class Expressions(ast.NodeTransformer):
             return node
         if name in UNCONVERTED or _is_debugger(node.func):
             return self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute):
+            node.func.use = "called"  # type: ignore[attr-defined]
+            if node.func.attr in MUTATORS:
+                node.func.value.use = "grown"  # type: ignore[attr-defined]
         outer, self.printed = self.printed, self.printed or name == "print"
         node = self.generic_visit(node)
         self.printed = outer
-        if isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS:
-            grown = node.func.value
-            if isinstance(grown, (ast.Attribute, ast.Subscript)):
-                grown.value = ag("written", grown.value, at=node)
         keywords = _keywords(node) if node.keywords else ast.Constant(None)
         return ag(
             "converted_call",
@@ -218,6 +226,13 @@ def gives_anew(node: ast.expr) -> bool:
     """True for calls that may do nothing but give a result."""
     name = getattr(node.func, "attr", "") if isinstance(node, ast.Call) else ""
     return name in ANEW or name.startswith(ANEW[-1])
+
+
+def _root(node: ast.expr) -> ast.expr:
+    """What `a.b[c].d` begins with."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node
 
 
 def _is_text(node: ast.expr) -> bool:

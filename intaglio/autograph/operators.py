@@ -1,6 +1,6 @@
 """What converted code knows as `ag__`."""
 
-from intaglio.autograph.calls import converted_call
+from intaglio.autograph.calls import attr, converted_call
 from intaglio.autograph.conditionals import if_stmt
 from intaglio.autograph.diagnosis import text_of, unused
 from intaglio.autograph.function_scope import (
@@ -24,6 +24,6 @@ from intaglio.autograph.values import (
 
 __all__ = [
     "STD", "ConversionOptions", "FunctionScope", "Handling", "Undefined", "UndefinedReturnValue", "and_",
-    "assert_stmt",    "autograph_artifact", "converted_call", "for_stmt", "if_exp", "if_stmt", "is_none", "ld", "ldu", "not_",
+    "assert_stmt", "attr",    "autograph_artifact", "converted_call", "for_stmt", "if_exp", "if_stmt", "is_none", "ld", "ldu", "not_",
     "or_", "raise_stmt", "text_of", "unused", "while_stmt", "written",
 ]  # fmt: skip

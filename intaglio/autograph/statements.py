@@ -70,6 +70,9 @@ class FunctionConverter:
         self.expressions = Expressions(
             self.scope, self.generated, positional[0].arg if positional else None
         )
+        self.expressions.local_names = known | {
+            n for n in Activity.of(body).writes - self.outer_names if n.isidentifier()
+        }
         self.exceptions = ExceptionStatements(self.namer, self.expressions)
         staged = self._block(body, known)
         if returns.found:

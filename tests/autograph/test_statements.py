@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import re
 import warnings
@@ -213,7 +214,85 @@ def tried(x: Any) -> Any:
     return y + z, [v + 1 if v > 2 else v for v in (x, -x)]
 
 
+class Measured:
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.asked = 0
+
+    @property
+    def size(self) -> Any:
+        self.asked += 1
+        if self.value > 3:
+            return self.value
+        return -self.value
+
+    @property
+    def doubled(self) -> Any:
+        return self.size * 2 if self.value > 2 else self.size
+
+
+def by_properties(x: Any) -> Any:
+    thing = Measured(x)
+    total = thing.size + Measured(x + 1).doubled
+    for i in tf.range(x):
+        if thing.doubled > i:
+            total += thing.size
+    return total, thing.asked
+
+
+def wrapped(f: Any) -> Any:
+    @functools.wraps(f)
+    def wrapper(x: Any) -> Any:
+        if x > 3:
+            return f(x)
+        return f(x) + 1
+
+    return wrapper
+
+
+class Proxy:
+    """A function wrapped by an object that passes for it, as wrapt's decorators do."""
+
+    def __init__(self, inner: Any) -> None:
+        self.__wrapped__ = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__wrapped__, name)
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        return Proxy(self.__wrapped__.__get__(instance, owner))
+
+    def __call__(self, x: Any) -> Any:
+        if x > 2:
+            return self.__wrapped__(x) * 2
+        return self.__wrapped__(x)
+
+
+class WithProxy:
+    @Proxy
+    def method(self, x: Any) -> Any:
+        if x > 3:
+            return x
+        return -x
+
+
+@Proxy
+@wrapped
+@wrapped
+def decorated(x: Any) -> Any:
+    if x > 1:
+        return x
+    return -x
+
+
+def through_wrappers(x: Any) -> Any:
+    either = functools.partial(lambda y, z: z if z > y else y, 2)
+    up, down = (lambda y: y if y > 3 else y + 1), (lambda y: y if y > 3 else y - 1)
+    return decorated(x), WithProxy().method(x), either(x), up(x), down(x)
+
+
 PROGRAMS = [
+    by_properties, through_wrappers,
     matched, matched_shapes, matched_in_a_loop, matched_by_class, bound_in_a_test, bound_after_and,
     bound_in_while, bound_in_a_value, for_else, while_else, beside_a_generator,
     beside_a_coroutine, beside_a_class, with_stars, deleted, tried,
@@ -285,6 +364,17 @@ def test_what_stays_python_is_named(
     assert linecache.getline(__file__, line).rstrip().endswith("# here")
     assert construct in told
     assert instead in told
+
+
+@pytest.mark.parametrize("name", ["<ipython-input-7-0a1b>", "/tmp/ipykernel_1/2.py"])
+def test_cells_of_notebooks_are_files_to_linecache(name: str) -> None:
+    source = "@wrapped\ndef f(x):\n    if x > 5:\n        return x\n    return -x\n"
+    lines = source.splitlines(keepends=True)
+    linecache.cache[name] = (len(source), None, lines, name)
+    space: dict[str, Any] = {"wrapped": wrapped}
+    exec(compile(source, name, "exec"), space)
+    f = tf.function(space["f"])
+    assert [int(f(tf.constant(n))) for n in (2, 4, 6)] == [-1, -4, 6]
 
 
 def test_functions_without_source_say_so(caplog: Any) -> None:
