@@ -98,22 +98,30 @@ class _Search:
         return "scalar" in op.rules and not can_compile(node)
 
     def _place(self, node: Node, needs: int) -> None:
-        """Puts the node into the cluster of its inputs, or into one of its own."""
+        """Puts the node into the clusters of its inputs, made one, or into one of its own."""
         shape = self._shape(node)
-        home = Cluster(1 << len(self.home))
+        group: list[Cluster] = []
         for value in node.inputs:
             other = self.home.get(id(value.node))
-            if other is None or other is home or self._known_shape(value) != shape:
+            if other is None or other in group or self._known_shape(value) != shape:
                 continue
-            outside = self._needs_from_outside(node, (home, other))
-            if _may_join(home, other, outside):
-                home = self._join(home, other, outside)
+            if self._may_join(node, [*group, other]):
+                group.append(other)
+        home = self._joined(group) if group else Cluster(1 << len(self.home))
         home.nodes.append(node)
-        home.needs |= self._needs_from_outside(node, (home,))
         self.home[id(node)] = home
+        home.needs |= self._needs_from_outside(node, [home])
         self.needs[id(node)] = needs | home.bits
 
-    def _needs_from_outside(self, node: Node, homes: tuple[Cluster, ...]) -> int:
+    def _may_join(self, node: Node, group: list[Cluster]) -> bool:
+        """True if the clusters may become one with the node."""
+        bits, needs = 0, self._needs_from_outside(node, group)
+        for cluster in group:
+            bits |= cluster.bits
+            needs |= cluster.needs
+        return not needs & bits and not any(c.used and needs & ~c.needs for c in group)
+
+    def _needs_from_outside(self, node: Node, homes: list[Cluster]) -> int:
         """What the node needs by inputs that are in none of the clusters."""
         needs = 0
         for value in node.inputs:
@@ -121,14 +129,19 @@ class _Search:
                 needs |= self.needs.get(id(value.node), 0)
         return needs
 
-    def _join(self, one: Cluster, other: Cluster, outside: int) -> Cluster:
-        other.bits |= one.bits
-        other.needs |= one.needs | outside
-        other.used |= one.used
-        other.nodes += one.nodes
-        for node in one.nodes:
-            self.home[id(node)] = other
-        return other
+    def _joined(self, group: list[Cluster]) -> Cluster:
+        """The clusters as one, the largest of them."""
+        home = max(group, key=lambda c: len(c.nodes))
+        for other in group:
+            if other is home:
+                continue
+            home.bits |= other.bits
+            home.needs |= other.needs
+            home.used |= other.used
+            home.nodes += other.nodes
+            for node in other.nodes:
+                self.home[id(node)] = home
+        return home
 
     def _shape(self, node: Node) -> Any:
         """What stands for the shape of the node's value: equal for values of equal shape."""
@@ -157,14 +170,6 @@ class _Search:
         facing = large.dims[len(large.dims) - len(small.dims) :]
         pairs = zip(small.dims, facing, strict=True)
         return all(a == 1 or (a == b and b is not None) for a, b in pairs)
-
-
-def _may_join(one: Cluster, other: Cluster, outside: int) -> bool:
-    """True if the clusters may become one with a node that needs `outside` besides."""
-    needs = one.needs | other.needs | outside
-    if needs & (one.bits | other.bits):
-        return False
-    return not any(c.used and needs & ~c.needs for c in (one, other))
 
 
 def _is_number(value: SymbolicTensor) -> bool:

@@ -86,7 +86,7 @@ class FusedKernel:
         nest = LoopNest(self._graph, pattern, "kernel")
         functions = [nest.write()]
         if not entry.AVAILABLE:
-            return llvm.Module(module(functions))
+            return llvm.module(module(functions))
         name = "kernel"
         if large:
             functions.append(entry.write_part(name, nest.unit))
@@ -94,7 +94,7 @@ class FusedKernel:
             name = "kernel_shared"
         counts = len(self._graph.inputs), len(self._graph.outputs)
         functions.append(entry.write(name, *counts))
-        made = llvm.Module(module(functions))
+        made = llvm.module(module(functions))
         return entry.Entry(made.address(f"{name}_entry"), made)
 
     def _runner(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import threading
 from typing import Any
 
@@ -49,6 +50,12 @@ class Module:
     def function(self, name: str, *arguments: Any) -> Any:
         """A function without result as a ctypes function."""
         return ctypes.CFUNCTYPE(None, *arguments)(self.address(name))
+
+
+@functools.lru_cache(maxsize=1024)
+def module(text: str) -> Module:
+    """The machine code of a text; equal texts, which graphs have many of, are compiled once."""
+    return Module(text)
 
 
 def assembly(text: str) -> str:
