@@ -213,14 +213,14 @@ class AdjustContrastv2(Adjustment):
         dtype, shape = images.dtype, images.shape
         if not images.size:
             return np.zeros(shape, dtype)
-        wide = images.astype(np.float32, copy=False)
-        pixels = wide.reshape(-1, shape[-3] * shape[-2], shape[-1])
-        means = pixels.mean(axis=1, keepdims=True)
-        # Whole rows at a time: a channel's mean repeated along them.
-        rows = wide.reshape(len(pixels), shape[-3], -1)
-        offset = np.tile(means * (1 - contrast_factor), (1, 1, shape[-2]))
-        made = np.multiply(rows, contrast_factor, dtype=np.float32)
-        made += offset.astype(np.float32, copy=False)
+        # Whole rows at a time, all channels of a row side by side.
+        height, width, depth = shape[-3:]
+        rows = images.astype(np.float32, copy=False).reshape(-1, height, width * depth)
+        totals = rows.sum(axis=1).reshape(-1, width, depth).sum(axis=1)
+        rest = np.float32(1) - contrast_factor
+        offset = totals * np.float32(rest / (height * width))
+        made = rows * contrast_factor
+        made += np.tile(offset, (1, width))[:, None]
         return made.reshape(shape).astype(dtype, copy=False)
 
     def gradient(self, images, contrast_factor, doutput) -> Any:

@@ -41,7 +41,7 @@ def _border(boxes: np.ndarray, sizes: Any) -> tuple[np.ndarray, np.ndarray, np.n
     """Rows and columns of the pixels on the boxes' borders, and the box of each, in order."""
     height, width = sizes
     corners = boxes * np.array([height - 1, width - 1] * 2, np.float32)
-    seen: np.ndarray = np.isfinite(corners).all(axis=1)
+    seen: Any = np.isfinite(corners).all(axis=1)
     top, left, bottom, right = np.where(seen[:, None], corners, 0).astype(np.int64).T
     seen &= (top <= bottom) & (left <= right) & (bottom >= 0) & (right >= 0)
     seen &= (top < height) & (left < width)

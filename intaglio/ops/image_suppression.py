@@ -6,7 +6,7 @@ All batches and classes go side by side ("lanes"): one step selects the best box
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,31 +19,80 @@ from intaglio.op.spec import Spec, number
 Similarity = Callable[[np.ndarray], np.ndarray]
 
 
+# Candidates that one set of boxes is searched by.
+BLOCK = 256
+
+
+class Corners(NamedTuple):
+    """Boxes with their corners in order, and their areas."""
+
+    top: np.ndarray
+    left: np.ndarray
+    bottom: np.ndarray
+    right: np.ndarray
+    area: np.ndarray
+
+    def at(self, index: Any) -> Corners:
+        """Some of the boxes."""
+        return Corners(*[part[index] for part in self])
+
+
+def corners_of(boxes: np.ndarray) -> Corners:
+    """Boxes [..., 4] whose corners may stand in any order."""
+    one, two, three, four = np.moveaxis(boxes, -1, 0)
+    top, bottom = np.minimum(one, three), np.maximum(one, three)
+    left, right = np.minimum(two, four), np.maximum(two, four)
+    return Corners(top, left, bottom, right, (bottom - top) * (right - left))
+
+
+def shares(a: Corners, b: Corners) -> np.ndarray:
+    """Intersection over union of boxes that broadcast; 0 for boxes without area."""
+    zero = a.area.dtype.type(0)
+    height = np.minimum(a.bottom, b.bottom) - np.maximum(a.top, b.top)
+    width = np.minimum(a.right, b.right) - np.maximum(a.left, b.left)
+    shared = np.maximum(height, zero) * np.maximum(width, zero)
+    union = a.area + b.area - shared
+    real = (a.area > 0) & (b.area > 0)
+    return np.where(real, shared / np.where(real, union, 1), zero)
+
+
 def overlaps_of(boxes: np.ndarray) -> Similarity:
-    """Intersection over union within boxes [lanes, boxes, 4], in any order of the corners."""
-    low = np.minimum(boxes[..., :2], boxes[..., 2:])
-    high = np.maximum(boxes[..., :2], boxes[..., 2:])
-    top, left = np.ascontiguousarray(low[..., 0]), np.ascontiguousarray(low[..., 1])
-    bottom, right = (
-        np.ascontiguousarray(high[..., 0]),
-        np.ascontiguousarray(high[..., 1]),
-    )
-    area = (bottom - top) * (right - left)
-    lanes = np.arange(len(boxes))
+    """Intersection over union within boxes [lanes, boxes, 4]."""
+    corners, lanes = corners_of(boxes), np.arange(len(boxes))[:, None]
+    return lambda at: shares(corners, corners.at((lanes, at[:, None])))
 
-    def similarity(at: np.ndarray) -> np.ndarray:
-        def own(x: np.ndarray) -> np.ndarray:
-            return x[lanes, at][:, None]
 
-        zero = area.dtype.type(0)
-        height = np.minimum(bottom, own(bottom)) - np.maximum(top, own(top))
-        width = np.minimum(right, own(right)) - np.maximum(left, own(left))
-        shared = np.maximum(height, zero) * np.maximum(width, zero)
-        union = area + own(area) - shared
-        real = (area > 0) & (own(area) > 0)
-        return np.where(real, shared / np.where(real, union, 1), zero)
+def suppress_one(
+    boxes: np.ndarray, scores: np.ndarray, limit: int, threshold: Any, least: Any
+) -> np.ndarray:
+    """`suppress` of one set of boxes: candidates in the order of their scores, in blocks.
 
-    return similarity
+    Each block is compared with what is selected, and then within itself.
+    """
+    wanted = np.flatnonzero(scores > least)
+    order = wanted[np.argsort(-scores[wanted], kind="stable")]
+    corners, chosen = corners_of(boxes), np.zeros(0, np.intp)
+    for start in range(0, len(order), BLOCK):
+        if len(chosen) >= limit:
+            break
+        block = order[start : start + BLOCK]
+        here = corners.at(block)
+        lying = here.at(np.s_[:, None])
+        open_ = (shares(lying, corners.at(chosen)) <= threshold).all(axis=1)
+        apart = shares(lying, here) <= threshold
+        found: list[int] = []
+        place = 0
+        while len(chosen) + len(found) < limit:
+            ahead = open_[place:]
+            step = int(ahead.argmax()) if len(ahead) else 0
+            if not len(ahead) or not ahead[step]:
+                break
+            place += step
+            found.append(place)
+            open_ &= apart[place]
+            place += 1
+        chosen = np.concatenate([chosen, block[found]])
+    return chosen.astype(np.int32)
 
 
 def suppress(
@@ -146,6 +195,9 @@ def _selected(
     count = _limit(limit)
     threshold = _share(threshold)
     least = _scalar(least, "score_threshold")
+    if not sigma > 0:
+        chosen = suppress_one(boxes, scores, count, threshold, least)
+        return chosen, scores[chosen], len(chosen)
     indices, values, counts = suppress(
         overlaps_of(boxes[None]), scores[None], count, threshold, least, sigma
     )

@@ -81,10 +81,9 @@ def _applied(x: np.ndarray, taps: Taps, axis: int) -> np.ndarray:
         other += first
         return other
     total = first * weight[0]
+    part = np.empty_like(total)
     for index, factor in zip(taps.places[1:], weight[1:], strict=True):
-        part = x.take(index, axis=axis, mode="clip")
-        part *= factor
-        total += part
+        total += np.multiply(_taken(x, index, axis), factor, out=part)
     return total
 
 

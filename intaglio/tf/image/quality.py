@@ -75,11 +75,26 @@ def image_gradients(image: Any) -> tuple[Tensor, Tensor]:
     return down, across
 
 
-# Sobel's filters: [2 directions, 3, 3].
-SOBEL = (
-    ((-1, -2, -1), (0, 0, 0), (1, 2, 1)),
-    ((-1, 0, 1), (-2, 0, 2), (-1, 0, 1)),
-)
+def _part(x: Tensor, axis: int, first: int, last: int) -> Tensor:
+    """The elements from `first` to before `last` (0: the end) of a batch's axis."""
+    begin, end = [0] * 4, [0] * 4
+    begin[axis], end[axis] = first, last
+    whole = 15 - (1 << axis)
+    return raw.StridedSlice(
+        x,
+        begin,
+        end,
+        [1] * 4,
+        begin_mask=whole,
+        end_mask=whole | ((1 << axis) if last == 0 else 0),
+    )
+
+
+def _smooth_and_step(x: Tensor, smooth: int, step: int) -> Tensor:
+    """Sobel's filter: 1 2 1 along an axis, -1 0 1 along the other."""
+    middle = _part(x, smooth, 1, -1)
+    soft = _part(x, smooth, 0, -2) + middle + middle + _part(x, smooth, 2, 0)
+    return _part(soft, step, 2, 0) - _part(soft, step, 0, -2)
 
 
 def sobel_edges(image: Any) -> Tensor:
@@ -90,14 +105,9 @@ def sobel_edges(image: Any) -> Tensor:
     array([24.,  8.], dtype=float32)
     """
     x = to_tensor(image, None, "image")
-    depth = lengths.of_axis(x, -1)
-    filters = np.asarray(SOBEL, x.dtype.numpy).transpose(1, 2, 0)[:, :, None]
-    kernel = raw.Tile(filters, lengths.vector([1, 1, depth, 1]))
     padded = raw.MirrorPad(x, [[0, 0], [1, 1], [1, 1], [0, 0]], mode="REFLECT")
-    made = raw.DepthwiseConv2dNative(
-        padded, kernel, strides=[1, 1, 1, 1], padding="VALID"
-    )
-    return raw.Reshape(made, raw.ConcatV2([raw.Shape(x), [2]], 0))
+    down, across = _smooth_and_step(padded, 2, 1), _smooth_and_step(padded, 1, 2)
+    return raw.Pack([down, across], axis=-1)
 
 
 # -- likeness --------------------------------------------------------------------------
@@ -124,25 +134,52 @@ def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Tensor:
     with door.level().scoped(name or "PSNR") as scope:
         first, second, white = _pair(a, b, max_val)
         error = raw.SquaredDifference(first, second)
-        error = raw.Mean(error, np.asarray([-3, -2, -1], np.int32))
+        lead = raw.StridedSlice(raw.Shape(error), [0], [-3], [1], begin_mask=1)
+        error = raw.Reshape(error, raw.ConcatV2([lead, [-1]], 0))
+        error = raw.Mean(error, np.asarray([-1], np.int32))
         ten = np.float32(np.log(10))
         peak = raw.Log(white) * np.float32(20) / ten
         return raw.Sub(peak, np.float32(10 / np.log(10)) * raw.Log(error), name=scope)
 
 
 def _gaussian(size: int, sigma: float) -> np.ndarray:
-    """A Gaussian filter [size, size, 1, 1] whose sum is 1."""
-    at = np.arange(size, dtype=np.float32) - np.float32(size - 1) / 2
-    power = np.square(at) * np.float32(-0.5 / sigma**2)
-    flat = (power[None] + power[:, None]).reshape(-1)
-    flat = np.exp(flat - flat.max())
-    return (flat / flat.sum()).reshape(size, size, 1, 1).astype(np.float32)
+    """A Gaussian filter along one axis, whose sum is 1."""
+    at = np.arange(size) - (size - 1) / 2
+    weights = np.exp(np.square(at) * (-0.5 / sigma**2))
+    return (weights / weights.sum()).astype(np.float32)
+
+
+def _band(weights: np.ndarray, length: Any) -> Tensor:
+    """The matrix that moves a filter along an axis: [places, length]."""
+    one, size = np.int32(1), np.int32(len(weights))
+    rows = raw.Range(np.int32(0), length - size + 1, one)
+    columns = raw.Range(np.int32(0), length, one)
+    tap = raw.Sub(columns, raw.ExpandDims(rows, 1))
+    inside = raw.LogicalAnd(raw.GreaterEqual(tap, np.int32(0)), raw.Less(tap, size))
+    taken = raw.GatherV2(weights, raw.FloorMod(tap, size), 0)
+    return raw.SelectV2(inside, taken, np.float32(0))
+
+
+def _channels_first(x: Tensor) -> Tensor:
+    """Images [..., height, width, channels] with the channels before the rows."""
+    if x.dims is not None:
+        rank = len(x.dims)
+        lead = [*range(rank - 3)]
+        order: Any = np.asarray([*lead, rank - 1, rank - 3, rank - 2], np.int32)
+    else:
+        rank = raw.Rank(x)
+        first = raw.Range(np.int32(0), rank - 3, np.int32(1))
+        order = raw.ConcatV2([first, rank + np.asarray([-1, -3, -2], np.int32)], 0)
+    return raw.Transpose(x, order)
 
 
 def _per_channel(
     first: Tensor, second: Tensor, white: Tensor, plan: tuple[int, float, float, float]
 ) -> tuple[Tensor, Tensor]:
-    """Likeness, and its part without brightness, around every pixel of every channel."""
+    """Likeness, and its part without brightness, around every pixel of every channel.
+
+    The results are [..., channels, height, width]: so a filter is two products of matrices.
+    """
     size, sigma, k1, k2 = plan
     for x in (first, second):
         if x.dims is not None and any(
@@ -151,19 +188,13 @@ def _per_channel(
             raise ValueError(
                 f"images must be at least as large as the filter: {size}, not {x.shape}"
             )
-    kernel = raw.Tile(
-        _gaussian(size, sigma), lengths.vector([1, 1, lengths.of_axis(first, -1), 1])
-    )
+    first, second = _channels_first(first), _channels_first(second)
+    weights = _gaussian(size, sigma)
+    down = _band(weights, lengths.of_axis(first, -2))
+    across = _band(weights, lengths.of_axis(first, -1))
 
     def smooth(x: Tensor) -> Tensor:
-        tail = raw.StridedSlice(raw.Shape(x), [-3], [0], [1], end_mask=1)
-        flat = raw.Reshape(x, raw.ConcatV2([[-1], tail], 0))
-        made = raw.DepthwiseConv2dNative(
-            flat, kernel, strides=[1, 1, 1, 1], padding="VALID"
-        )
-        lead = raw.StridedSlice(raw.Shape(x), [0], [-3], [1], begin_mask=1)
-        rest = raw.StridedSlice(raw.Shape(made), [1], [0], [1], end_mask=1)
-        return raw.Reshape(made, raw.ConcatV2([lead, rest], 0))
+        return raw.BatchMatMulV2(raw.BatchMatMulV2(down, x), across, adj_y=True)
 
     bright = raw.Square(np.float32(k1) * white)
     varied = raw.Square(np.float32(k2) * white)
@@ -199,9 +230,8 @@ def ssim(
         first, second, white = _pair(img1, img2, max_val)
         plan = (filter_size, filter_sigma, k1, k2)
         likeness, _ = _per_channel(first, second, white, plan)
-        if not return_index_map:
-            likeness = raw.Mean(likeness, np.asarray([-3, -2], np.int32))
-        return raw.Mean(likeness, np.asarray([-1], np.int32))
+        axes = [-3] if return_index_map else [-3, -2, -1]
+        return raw.Mean(likeness, np.asarray(axes, np.int32))
 
 
 # The weights of the five scales, by Wang, Simoncelli and Bovik (2003).
@@ -241,7 +271,7 @@ def ssim_multiscale(
         first, second, white = _pair(img1, img2, max_val)
         lead = raw.StridedSlice(raw.Shape(first), [0], [-3], [1], begin_mask=1)
         plan = (filter_size, filter_sigma, k1, k2)
-        axes, found = np.asarray([-3, -2], np.int32), []
+        axes, found = np.asarray([-2, -1], np.int32), []
         scales = len(power_factors)
         for scale in range(scales):
             if scale:
