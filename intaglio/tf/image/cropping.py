@@ -51,14 +51,18 @@ def _fraction(value: Any) -> Any:
 def _start(size: Any, fraction: Any) -> Any:
     if isinstance(size, int) and isinstance(fraction, float):
         return int((size - size * fraction) / 2)
-    whole = np.asarray(size, np.float64)
-    if not isinstance(size, int):
-        whole = raw.Cast(size, DstT=float64)
-    share = np.asarray(fraction, np.float64)
-    if not isinstance(fraction, float):
-        share = raw.Cast(fraction, DstT=float64)
+    whole = _double(size) if isinstance(size, int) else raw.Cast(size, DstT=float64)
+    share = (
+        _double(fraction)
+        if isinstance(fraction, float)
+        else raw.Cast(fraction, DstT=float64)
+    )
     rest = raw.Sub(whole, raw.Mul(whole, share)) / np.float64(2)
     return raw.Cast(rest, DstT=int32)
+
+
+def _double(value: float) -> np.ndarray:
+    return np.asarray(value, np.float64)
 
 
 def _lengths(*values: Any) -> list[Any]:
