@@ -138,8 +138,9 @@ class Entry:
             if target.takes(values):
                 return target.run(target.function, self, values)
         for value in values:
-            if not isinstance(value, (CompositeTensor, list, tuple)):
-                PLAIN.add(type(value))
+            for item in value if type(value) in (list, tuple) else (value,):
+                if not isinstance(item, (CompositeTensor, list, tuple)):
+                    PLAIN.add(type(item))
         return self.call_body(values)
 
     def call_body(self, values: tuple[Any, ...]) -> Any:
@@ -171,12 +172,18 @@ def entry_of(function: Any) -> Entry | None:
     return found
 
 
+# Whether an argument is plain; a list that is looked at, whether all its elements are.
+_OF_ONE = "({0}.__class__ in _plain or {0}.__class__ is _list)"
+_OF_LIST = "{0}.__class__ is _list and _plain.issuperset(_map(_type, {0}))"
+
+
 @functools.cache
 def _template(parameters: str, called: str, values: str, test: str) -> types.CodeType:
     """The code of an entry; the strings stand for the objects put in their place."""
     text = (
         f"def entry({parameters}):\n"
         "    _plain, _body, _find = '<plain>', '<body>', '<find>'\n"
+        "    _list, _map, _type = '<list>', '<map>', '<type>'\n"
         f"    if {test}:\n"
         f"        return _body({called})\n"
         f"    return _find(({values},))\n"
@@ -189,13 +196,10 @@ def _entry_code(entry: Entry, looked_at: dict[int, bool]) -> types.CodeType:
     parameters = list(entry.signature.parameters.values())
     head = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
     last = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
-    # A list may hold composite values: whether it does is found out the long way.
-    single = {i: n for i, n in enumerate(entry.names) if i in looked_at}
     tests = [
-        "False"
-        if looked_at[i]
-        else f"({n}.__class__ in _plain or {n}.__class__ is list)"
-        for i, n in single.items()
+        _OF_LIST.format(n) if looked_at[i] else _OF_ONE.format(n)
+        for i, n in enumerate(entry.names)
+        if i in looked_at
     ]
     code = _template(
         ", ".join([*head, *(["*", *last] if last else [])]),
@@ -203,7 +207,14 @@ def _entry_code(entry: Entry, looked_at: dict[int, bool]) -> types.CodeType:
         ", ".join(entry.names),
         " and ".join(tests),
     )
-    put = {"<plain>": PLAIN, "<body>": entry.body, "<find>": entry.find}
+    put: dict[str, Any] = {
+        "<plain>": PLAIN,
+        "<body>": entry.body,
+        "<find>": entry.find,
+        "<list>": list,
+        "<map>": map,
+        "<type>": type,
+    }
     original = entry.body.__code__
     return code.replace(
         co_consts=tuple([_placed(constant, put) for constant in code.co_consts]),
