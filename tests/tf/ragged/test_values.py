@@ -1,0 +1,80 @@
+"""Ragged tensors kept, sent through functions, and refused."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+
+ROWS = [[1, 2], [], [3]]
+
+
+def test_pickled_and_copied() -> None:
+    x = tf.ragged.constant(ROWS)
+    for other in (pickle.loads(pickle.dumps(x)), copy.deepcopy(x), copy.copy(x)):
+        assert other.to_list() == ROWS
+        assert other.row_splits.dtype is tf.int64
+
+
+def test_a_uniform_dimension_survives_a_function() -> None:
+    x = tf.RaggedTensor.from_uniform_row_length(tf.range(6), 3)
+    assert tf.function(lambda v: v)(x).shape.as_list() == [2, 3]
+    assert pickle.loads(pickle.dumps(x)).uniform_row_length.numpy() == 3
+
+
+def test_rows_that_are_not_there_are_errors_when_the_graph_runs() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int64)])
+    def made(splits: Any) -> Any:
+        return tf.RaggedTensor.from_row_splits([1, 2, 3], splits)
+
+    assert made([0, 3]).to_list() == [[1, 2, 3]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="do not form a valid"):
+        made([0, 2])
+
+
+def test_indices_outside_their_rows_are_errors() -> None:
+    x = tf.ragged.constant([[1, 2], [3]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="inside their rows"):
+        tf.gather(x, [[0], [1]], batch_dims=1)
+
+
+def test_what_takes_no_ragged_tensor_says_so() -> None:
+    x = tf.ragged.constant(ROWS)
+    for function in (tf.transpose, tf.sort, tf.linalg.norm, tf.unstack):
+        with pytest.raises(ValueError, match="RaggedTensor"):
+            function(x)
+
+
+def test_one_ragged_tensor_in_several_threads() -> None:
+    x = tf.ragged.constant([[i] * (i % 5) for i in range(200)])
+    found: list[Any] = []
+
+    def work() -> None:
+        found.append(tf.reduce_sum(x * 2, 1).numpy())
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    expected = [2 * i * (i % 5) for i in range(200)]
+    assert len(found) == 8 and all(np.array_equal(f, expected) for f in found)
+
+
+def test_a_ragged_argument_traces_once_for_each_number_of_rows() -> None:
+    traces: list[Any] = []
+
+    @tf.function(reduce_retracing=True)
+    def f(x: Any) -> Any:
+        traces.append(x.shape.as_list())
+        return tf.reduce_sum(x, 1)
+
+    for rows in ([[1], [2, 3]], [[1, 2], [3]], [[1]], [[1], [2], [3]], [[4]] * 4):
+        f(tf.ragged.constant(rows))
+    assert traces == [[2, None], [None, None]]
