@@ -88,6 +88,27 @@ __all__ = [
 
 # Names that are imported when they are first asked for: see `intaglio.base.later`.
 LATER: dict[str, str] = {
+    "LinearOperator": "intaglio.tf.linalg.operators.composed:LinearOperator",
+    "LinearOperatorAdjoint": "intaglio.tf.linalg.operators.composed:LinearOperatorAdjoint",
+    "LinearOperatorBlockDiag": "intaglio.tf.linalg.operators.blocks:LinearOperatorBlockDiag",
+    "LinearOperatorBlockLowerTriangular": "intaglio.tf.linalg.operators.blocks:LinearOperatorBlockLowerTriangular",
+    "LinearOperatorCirculant": "intaglio.tf.linalg.operators.circulant:LinearOperatorCirculant",
+    "LinearOperatorCirculant2D": "intaglio.tf.linalg.operators.circulant:LinearOperatorCirculant2D",
+    "LinearOperatorCirculant3D": "intaglio.tf.linalg.operators.circulant:LinearOperatorCirculant3D",
+    "LinearOperatorComposition": "intaglio.tf.linalg.operators.composed:LinearOperatorComposition",
+    "LinearOperatorDiag": "intaglio.tf.linalg.operators.structured:LinearOperatorDiag",
+    "LinearOperatorFullMatrix": "intaglio.tf.linalg.operators.structured:LinearOperatorFullMatrix",
+    "LinearOperatorHouseholder": "intaglio.tf.linalg.operators.patterned:LinearOperatorHouseholder",
+    "LinearOperatorIdentity": "intaglio.tf.linalg.operators.structured:LinearOperatorIdentity",
+    "LinearOperatorInversion": "intaglio.tf.linalg.operators.composed:LinearOperatorInversion",
+    "LinearOperatorKronecker": "intaglio.tf.linalg.operators.composed:LinearOperatorKronecker",
+    "LinearOperatorLowRankUpdate": "intaglio.tf.linalg.operators.composed:LinearOperatorLowRankUpdate",
+    "LinearOperatorLowerTriangular": "intaglio.tf.linalg.operators.structured:LinearOperatorLowerTriangular",
+    "LinearOperatorPermutation": "intaglio.tf.linalg.operators.patterned:LinearOperatorPermutation",
+    "LinearOperatorScaledIdentity": "intaglio.tf.linalg.operators.structured:LinearOperatorScaledIdentity",
+    "LinearOperatorToeplitz": "intaglio.tf.linalg.operators.patterned:LinearOperatorToeplitz",
+    "LinearOperatorTridiag": "intaglio.tf.linalg.operators.patterned:LinearOperatorTridiag",
+    "LinearOperatorZeros": "intaglio.tf.linalg.operators.structured:LinearOperatorZeros",
     "banded_triangular_solve": "intaglio.tf.linalg.factorisations:banded_triangular_solve",
     "eig": "intaglio.tf.linalg.factorisations:eig",
     "eigh_tridiagonal": "intaglio.tf.linalg.factorisations:eigh_tridiagonal",
@@ -119,6 +140,37 @@ if TYPE_CHECKING:
         sqrtm,
         tridiagonal_matmul,
         tridiagonal_solve,
+    )
+    from intaglio.tf.linalg.operators.blocks import (
+        LinearOperatorBlockDiag,
+        LinearOperatorBlockLowerTriangular,
+    )
+    from intaglio.tf.linalg.operators.circulant import (
+        LinearOperatorCirculant,
+        LinearOperatorCirculant2D,
+        LinearOperatorCirculant3D,
+    )
+    from intaglio.tf.linalg.operators.composed import (
+        LinearOperatorAdjoint,
+        LinearOperatorComposition,
+        LinearOperatorInversion,
+        LinearOperatorKronecker,
+        LinearOperatorLowRankUpdate,
+    )
+    from intaglio.tf.linalg.operators.operator import LinearOperator
+    from intaglio.tf.linalg.operators.patterned import (
+        LinearOperatorHouseholder,
+        LinearOperatorPermutation,
+        LinearOperatorToeplitz,
+        LinearOperatorTridiag,
+    )
+    from intaglio.tf.linalg.operators.structured import (
+        LinearOperatorDiag,
+        LinearOperatorFullMatrix,
+        LinearOperatorIdentity,
+        LinearOperatorLowerTriangular,
+        LinearOperatorScaledIdentity,
+        LinearOperatorZeros,
     )
 else:
     __getattr__, __dir__ = later.attributes(__name__, LATER)

@@ -176,7 +176,7 @@ def banded_triangular_solve(
         return raw.BandedTriangularSolve(bands, rhs, lower=lower, adjoint=adjoint)
 
 
-def _rows(diagonals: Any, form: str) -> list[Tensor]:
+def diagonal_rows(diagonals: Any, form: str) -> list[Tensor]:
     """(superdiagonal, diagonal, subdiagonal), all of the same length."""
     if form == "matrix":
         whole = convert.to_tensor(diagonals)
@@ -226,7 +226,7 @@ def tridiagonal_solve(
     https://www.tensorflow.org/api_docs/python/tf/linalg/tridiagonal_solve
     """
     with door.level().scoped(name or "tridiagonal_solve"):
-        rows = _rows(diagonals, diagonals_format)
+        rows = diagonal_rows(diagonals, diagonals_format)
         rhs = convert.to_tensor(rhs, rows[1].dtype)
         if conjugate_rhs and rhs.dtype.is_complex:
             rhs = raw.Conj(rhs)
@@ -259,7 +259,7 @@ def tridiagonal_matmul(
     with door.level().scoped(name or "tridiagonal_matmul"):
         rows = [
             raw.ExpandDims(row, np.int32(-2))
-            for row in _rows(diagonals, diagonals_format)
+            for row in diagonal_rows(diagonals, diagonals_format)
         ]
         return raw.TridiagonalMatMul(*rows, convert.to_tensor(rhs, rows[1].dtype))
 

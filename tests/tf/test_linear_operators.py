@@ -1,0 +1,150 @@
+"""Linear operators: all do what their dense matrices do, eagerly and as arguments of functions."""
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+
+R = np.random.RandomState(11)
+GENERAL = R.uniform(-1, 1, (2, 3, 3)) + 3 * np.eye(3)
+SYMMETRIC = GENERAL @ GENERAL.swapaxes(-1, -2)
+L = tf.linalg
+
+
+def full(matrix, **hints):
+    return L.LinearOperatorFullMatrix(tf.constant(matrix), **hints)
+
+
+def diag(values, **hints):
+    return L.LinearOperatorDiag(tf.constant(values, tf.float64), **hints)
+
+
+CASES = {
+    "full": lambda: full(GENERAL),
+    "positive": lambda: full(SYMMETRIC, is_self_adjoint=True, is_positive_definite=True),
+    "lower": lambda: L.LinearOperatorLowerTriangular(tf.constant(GENERAL)),
+    "diag": lambda: diag([[1.0, -2.0, 3.0], [4.0, 5.0, 6.0]]),
+    "complex diag": lambda: L.LinearOperatorDiag(tf.constant([1 + 2j, 3.0 + 0j, -1j], tf.complex128)),
+    "identity": lambda: L.LinearOperatorIdentity(3, [2], dtype=tf.float64),
+    "scaled": lambda: L.LinearOperatorScaledIdentity(3, tf.constant([2.0, -3.0], tf.float64)),
+    "permutation": lambda: L.LinearOperatorPermutation([2, 0, 1], dtype=tf.float64),
+    "householder": lambda: L.LinearOperatorHouseholder(tf.constant(GENERAL[:, 0])),
+    "tridiag": lambda: L.LinearOperatorTridiag(tf.constant([[1.0, 2.0, 0.0], [5.0, 6.0, 7.0], [0.0, 1.0, 2.0]], tf.float64)),
+    "tridiag rows": lambda: L.LinearOperatorTridiag([tf.constant(v, tf.float64) for v in ([1.0, 2.0], [5.0, 6.0, 7.0], [1.0, 2.0])], "sequence"),
+    "toeplitz": lambda: L.LinearOperatorToeplitz(tf.constant([5.0, 1.0, 2.0], tf.float64), tf.constant([5.0, 3.0, -1.0], tf.float64)),
+    "circulant": lambda: L.LinearOperatorCirculant(tf.constant([6.0 + 0j, 4.0 + 1j, 4.0 - 1j], tf.complex128), tf.float64),
+    "circulant 2d": lambda: L.LinearOperatorCirculant2D(tf.constant(R.uniform(1, 2, (2, 2)), tf.complex128), tf.complex128),
+    "circulant 3d": lambda: L.LinearOperatorCirculant3D(tf.constant(R.uniform(1, 2, (2, 1, 2)), tf.complex128), tf.complex128),
+    "adjoint": lambda: L.LinearOperatorAdjoint(full(GENERAL)),
+    "inversion": lambda: L.LinearOperatorInversion(full(GENERAL)),
+    "composition": lambda: L.LinearOperatorComposition([full(GENERAL), diag([1.0, 2.0, 3.0])]),
+    "kronecker": lambda: L.LinearOperatorKronecker([full(GENERAL[0]), diag([1.0, 2.0])]),
+    "low rank": lambda: L.LinearOperatorLowRankUpdate(diag([1.0, 2.0, 3.0]), tf.constant(GENERAL[:, :, :2]), tf.constant([0.5, 2.0], tf.float64), tf.constant(GENERAL[:, :, 1:])),
+    "blocks": lambda: L.LinearOperatorBlockDiag([full(GENERAL), diag([1.0, 2.0])]),
+    "lower blocks": lambda: L.LinearOperatorBlockLowerTriangular([[full(GENERAL)], [full(GENERAL[:, :2]), diag([1.0, 2.0])]]),
+}  # fmt: skip
+
+
+@pytest.fixture(params=sorted(CASES))
+def operator(request):
+    return CASES[request.param]()
+
+
+def test_products_and_solutions_are_those_of_the_matrix(operator):
+    dense = operator.to_dense().numpy()
+    assert tuple(operator.shape) == dense.shape
+    assert operator.shape_tensor().numpy().tolist() == list(dense.shape)
+    n = dense.shape[-1]
+    x = R.uniform(-1, 1, (*dense.shape[:-2], n, 2)).astype(dense.dtype)
+    for adjoint in (False, True):
+        matrix = dense.conj().swapaxes(-1, -2) if adjoint else dense
+        y = operator.matmul(tf.constant(x), adjoint=adjoint).numpy()
+        np.testing.assert_allclose(y, matrix @ x, atol=1e-10)
+        back = operator.solve(tf.constant(y), adjoint=adjoint).numpy()
+        np.testing.assert_allclose(back, x, atol=1e-9)
+    vector = x[..., 0]
+    product = (dense @ vector[..., None])[..., 0]
+    np.testing.assert_allclose(
+        operator.matvec(tf.constant(vector)), product, atol=1e-10
+    )
+
+
+def test_numbers_are_those_of_the_matrix(operator):
+    dense = operator.to_dense().numpy()
+    determinant = np.linalg.det(dense)
+    np.testing.assert_allclose(operator.determinant(), determinant, rtol=1e-9)
+    np.testing.assert_allclose(
+        operator.log_abs_determinant(),
+        np.log(np.abs(determinant)),
+        rtol=1e-9,
+        atol=1e-9,
+    )
+    diagonal = np.diagonal(dense, axis1=-2, axis2=-1)
+    np.testing.assert_allclose(operator.diag_part(), diagonal, atol=1e-10)
+    np.testing.assert_allclose(operator.trace(), diagonal.sum(-1), atol=1e-10)
+    np.testing.assert_allclose(operator.cond(), np.linalg.cond(dense), rtol=1e-8)
+    np.testing.assert_allclose(operator.add_to_tensor(dense), 2 * dense, atol=1e-10)
+
+
+def test_inverse_and_adjoint_are_operators(operator):
+    dense = operator.to_dense().numpy()
+    inverse, adjoint = operator.inverse(), operator.H
+    assert isinstance(inverse, L.LinearOperator)
+    np.testing.assert_allclose(inverse.to_dense(), np.linalg.inv(dense), atol=1e-9)
+    np.testing.assert_allclose(
+        adjoint.to_dense(), dense.conj().swapaxes(-1, -2), atol=1e-10
+    )
+    twice = (operator @ operator).to_dense()
+    np.testing.assert_allclose(twice, dense @ dense, atol=1e-9)
+
+
+def test_is_an_argument_and_a_result_of_functions(operator):
+    traces = []
+
+    @tf.function
+    def passed(given, x):
+        traces.append(given)
+        return given.matmul(x), given
+
+    dense = operator.to_dense().numpy()
+    x = tf.constant(np.ones((dense.shape[-1], 1), dense.dtype))
+    for _ in range(2):
+        product, same = passed(operator, x)
+    assert len(traces) == 1
+    assert type(same) is type(operator)
+    np.testing.assert_allclose(product, dense @ x.numpy(), atol=1e-10)
+    np.testing.assert_allclose(same.to_dense(), dense, atol=1e-10)
+
+
+def test_gradients_flow_into_the_parts():
+    values = tf.constant([1.0, 2.0, 4.0])
+    with tf.GradientTape() as tape:
+        tape.watch(values)
+        total = tf.reduce_sum(L.LinearOperatorDiag(values).solvevec([1.0, 1.0, 1.0]))
+    np.testing.assert_allclose(tape.gradient(total, values), [-1, -0.25, -0.0625])
+
+
+def test_hints_choose_and_refuse():
+    zeros = L.LinearOperatorZeros(2)
+    assert zeros.is_non_singular is False
+    with pytest.raises(NotImplementedError, match="singular"):
+        zeros.solve([[1.0], [1.0]])
+    with pytest.raises(NotImplementedError, match="not square"):
+        full(GENERAL[0, :2]).determinant()
+    with pytest.raises(ValueError, match="not compatible"):
+        full(GENERAL).matmul(tf.ones([2, 2], tf.float64))
+    with pytest.raises(ValueError, match="positive definite self adjoint"):
+        full(GENERAL).cholesky()
+    root = full(SYMMETRIC, is_self_adjoint=True, is_positive_definite=True).cholesky()
+    assert isinstance(root, L.LinearOperatorLowerTriangular)
+    np.testing.assert_allclose((root @ root.H).to_dense(), SYMMETRIC, atol=1e-10)
+
+
+def test_blocks_take_lists_and_give_lists():
+    operator = CASES["lower blocks"]()
+    parts = [tf.ones([3, 1], tf.float64), tf.ones([2, 1], tf.float64)]
+    made = operator.matmul(parts)
+    assert [tuple(p.shape) for p in made] == [(2, 3, 1), (2, 2, 1)]
+    back = operator.solve(made)
+    for part in back:
+        np.testing.assert_allclose(part, np.ones(part.shape), atol=1e-10)
