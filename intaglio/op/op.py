@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
 from intaglio.base.dtypes import ALL, BY_NAME, DType
@@ -47,19 +48,29 @@ RULES = (
 )
 
 
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
 class Rule:
     """One rule of an op: the function and the names it asks for."""
 
     __slots__ = ("fn", "specs", "takes")
 
-    def __init__(self, fn: Callable[..., Any]) -> None:
+    def __init__(
+        self, fn: Callable[..., Any], called: Mapping[str, str] = NOTHING
+    ) -> None:
         code = fn.__code__
         bound = 1 if hasattr(fn, "__self__") else 0
         notes = fn.__annotations__
         self.fn = fn
-        self.takes: tuple[str, ...] = code.co_varnames[bound : code.co_argcount]
+        names = code.co_varnames[bound : code.co_argcount]
+        self.takes: tuple[str, ...] = tuple([called.get(n, n) for n in names])
         self.specs = frozenset(
-            [n for n in self.takes if notes.get(n) in ("Spec", Spec, "list[Spec]")]
+            [
+                called.get(n, n)
+                for n in names
+                if notes.get(n) in ("Spec", Spec, "list[Spec]")
+            ]
         )
 
     def __call__(self, **known: Any) -> Any:
@@ -88,6 +99,8 @@ class Op:
     droppable: ClassVar[bool] = False
     # Inputs and attributes that GraphDef knows by another name than `tf.raw_ops` does.
     graphdef_names: ClassVar[Mapping[str, str]] = {}
+    # The op's own names for what the rules of its family call by another.
+    called: ClassVar[Mapping[str, str]] = {}
     differentiable: ClassVar[bool] = True
     # For each input the inputs whose data its gradient needs; where it is given, a gradient
     # rule gets Specs in the place of those that no wanted gradient needs.
@@ -172,7 +185,7 @@ class Op:
         return names
 
     def _rule(self, kind: str, fn: Callable[..., Any]) -> Rule:
-        rule = Rule(fn)
+        rule = Rule(fn, self.called)
         if kind == "scalar":
             wanted = ("s", *self.input_names)
             if rule.takes[: len(wanted)] != wanted:

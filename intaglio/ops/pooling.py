@@ -265,24 +265,32 @@ class MeanGrad(Op):
         return None, getattr(raw, self.forth)(doutput, **attrs)
 
 
-@op
-class AvgPool(Op):
+class Averages(Op):
     """The mean of every window; what lies outside the array does not count."""
 
-    signature = f"value: T; {ATTRS_2D} -> output: T"
     T = FLOATING
+    back: str
 
-    def infer(self, value: Spec, ksize, strides, padding, data_format) -> Spec:
-        return infer_pooled(value, ksize, strides, padding, data_format)
+    def infer(self, x: Spec, ksize, strides, padding, data_format) -> Spec:
+        return infer_pooled(x, ksize, strides, padding, data_format)
 
-    def kernel(self, value, ksize, strides, padding, data_format):
+    def kernel(self, x, ksize, strides, padding, data_format):
         return kernels.mean(
-            value, kernels.plan(value.shape, ksize, strides, padding, (), data_format)
+            x, kernels.plan(x.shape, ksize, strides, padding, (), data_format)
         )
 
-    def gradient(self, value, doutput, ksize, strides, padding, data_format) -> Any:
+    def gradient(self, x, doutput, ksize, strides, padding, data_format) -> Any:
         attrs = _attrs(ksize, strides, padding, data_format)
-        return raw.AvgPoolGrad(shape_of(spec_of(value)), doutput, **attrs)
+        return getattr(raw, self.back)(shape_of(spec_of(x)), doutput, **attrs)
+
+
+@op
+class AvgPool(Averages):
+    """The means of windows over two dimensions."""
+
+    signature = f"value: T; {ATTRS_2D} -> output: T"
+    called = {"x": "value"}
+    back = "AvgPoolGrad"
 
 
 @op
@@ -294,23 +302,12 @@ class AvgPoolGrad(MeanGrad):
 
 
 @op
-class AvgPool3D(Op):
+class AvgPool3D(Averages):
     """AvgPool in three spatial dimensions."""
 
     signature = f"input: T; {ATTRS_3D} -> output: T"
-    T = FLOATING
-
-    def infer(self, input: Spec, ksize, strides, padding, data_format) -> Spec:
-        return infer_pooled(input, ksize, strides, padding, data_format)
-
-    def kernel(self, input, ksize, strides, padding, data_format):
-        return kernels.mean(
-            input, kernels.plan(input.shape, ksize, strides, padding, (), data_format)
-        )
-
-    def gradient(self, input, doutput, ksize, strides, padding, data_format) -> Any:
-        attrs = _attrs(ksize, strides, padding, data_format)
-        return raw.AvgPool3DGrad(shape_of(spec_of(input)), doutput, **attrs)
+    called = {"x": "input"}
+    back = "AvgPool3DGrad"
 
 
 @op
