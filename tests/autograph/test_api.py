@@ -83,7 +83,9 @@ def test_to_graph_without_recursion_converts_one_function() -> None:
         assert isinstance(alone(x), tf.Tensor)
 
 
-@pytest.mark.parametrize("entity", [3, Scale, len, Scale()], ids=str)
+@pytest.mark.parametrize(
+    "entity", [3, Scale, len, Scale()], ids=["number", "class", "builtin", "object"]
+)
 @pytest.mark.parametrize("convert", [tf.autograph.to_code, tf.autograph.to_graph])
 def test_what_has_no_source_is_refused(convert: Any, entity: Any) -> None:
     """The documentation says ValueError, TensorFlow raises a ConversionError: it is both."""
