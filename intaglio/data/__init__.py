@@ -11,6 +11,7 @@ raw.expect(
         "batching": "BatchDatasetV2 ParallelBatchDataset PaddedBatchDatasetV2 RebatchDatasetV2 UnbatchDataset WindowDataset",
         "caching": "CacheDataset",
         "checking": "UniqueDataset IgnoreErrorsDataset AssertCardinalityDataset OptionsDataset",
+        "choices": "RandomChoicesDataset",
         "csv_files": "CSVDatasetV2",
         "files": "TextLineDataset TFRecordDataset FixedLengthRecordDatasetV2 MatchingFiles",
         "flattening": "FlatMapDataset InterleaveDataset ParallelInterleaveDatasetV4",

@@ -230,82 +230,62 @@ class ShuffleDatasetV3(DatasetOp):
             capacity > 0 or capacity == UNKNOWN,
             "buffer_size must be greater than zero or UNKNOWN_CARDINALITY",
         )
-
-        def open(root: Root) -> Advance:
-            buffer = _Buffer(input_dataset.open(root), capacity, seed_generator)
-            root.keep(buffer.save, buffer.restore)
-            return buffer.advance
-
-        return Stage("Shuffle", input_dataset.cardinality, open)
+        return Stage(
+            "Shuffle",
+            input_dataset.cardinality,
+            lambda root: _shuffled(root, input_dataset, capacity, seed_generator),
+        )
 
 
-class _Buffer:
+def _shuffled(root: Root, stage: Stage, capacity: int, seeds: Any) -> Advance:
     """Draws like TensorFlow: the element drawn changes places with the buffer's oldest."""
+    source = stage.open(root)
+    samples = Samples(*seeds.seeds())
+    draw = samples.next
+    # A ring of `size` places; without a capacity it takes all elements and then stands still.
+    slots: list[Any] = []
+    size = capacity
+    start = held = 0
+    ended = False
 
-    __slots__ = (
-        "_capacity", "_ended", "_held", "_samples", "_seeds", "_slots", "_source", "_start",
-    )  # fmt: skip
-
-    def __init__(self, source: Advance, capacity: int, seeds: Any) -> None:
-        self._source = source
-        self._capacity = capacity
-        self._seeds = seeds
-        self._samples = Samples(*seeds.seeds())
-        # A ring of `capacity` places, or all elements if it is negative.
-        self._slots: list[Any] = []
-        self._start = self._held = 0
-        self._ended = False
-
-    def fill(self) -> None:
-        """Takes elements from the source until the buffer is full."""
-        source, slots, capacity = self._source, self._slots, self._capacity
-        while not self._ended and (self._held < capacity or capacity < 0):
+    def advance() -> Element:
+        nonlocal size, start, held, ended
+        while not ended and (held < capacity or capacity < 0):
             try:
                 element = source()
             except StopIteration:
-                self._ended = True
+                ended = True
+                size = size if capacity > 0 else len(slots)
                 break
-            at = (self._start + self._held) % capacity if capacity > 0 else self._held
-            if at == len(slots):
+            if held == len(slots):
                 slots.append(element)
             else:
-                slots[at] = element
-            self._held += 1
-
-    def advance(self) -> Element:
-        """An element drawn from the buffer."""
-        if not self._ended:
-            self.fill()
-        held = self._held
+                slots[(start + held) % size] = element
+            held += 1
         if not held:
             raise StopIteration
-        slots, start = self._slots, self._start
-        size = self._capacity if self._capacity > 0 else len(slots)
-        chosen = (start + self._samples.next() % held) % size
         oldest = start % size
+        chosen = (start + draw() % held) % size
         found, slots[chosen] = slots[chosen], slots[oldest]
         slots[oldest] = None
-        self._start, self._held = start + 1, held - 1
+        start, held = start + 1, held - 1
         return found
 
-    def save(self) -> Any:
-        """The elements from the oldest on, and where the random numbers are."""
-        size = self._capacity if self._capacity > 0 else max(len(self._slots), 1)
-        held = [self._slots[(self._start + i) % size] for i in range(self._held)]
-        return [
-            of_elements(held),
-            self._ended,
-            self._samples.save(),
-            self._seeds.save(),
-        ]
+    def save() -> Any:
+        order = [slots[(start + i) % size] for i in range(held)]
+        return [of_elements(order), ended, samples.save(), seeds.save()]
 
-    def restore(self, position: Any) -> None:
-        """Goes to a position; later iterations get the seeds they would have got."""
-        held, self._ended, samples, seeds = position
-        self._slots = elements_of(held)
-        self._start, self._held = 0, len(self._slots)
-        self._samples.restore(samples)
-        self._seeds.restore(seeds)
+    def restore(position: Any) -> None:
+        nonlocal size, start, held, ended
+        buffered, ended, drawn, given = position
+        slots[:] = elements_of(buffered)
+        start, held = 0, len(slots)
+        size = capacity if capacity > 0 else held
+        samples.restore(drawn)
+        seeds.restore(given)  # later iterations get the seeds they would have got
+
+    root.keep(save, restore)
+    return advance
 
 
 @op

@@ -17,6 +17,7 @@ from intaglio.data.seeds import dataset_seeds
 from intaglio.data.stage import AUTOTUNE
 from intaglio.op import convert, raw
 from intaglio.runtime.eager import EagerTensor
+from intaglio.trace.type_spec import TensorSpec
 
 
 def shuffled(
@@ -231,6 +232,8 @@ def sampled(
         logits: Any = None
     else:
         selector, logits = None, _logits(weights, len(datasets))
+    if selector is None and isinstance(logits, EagerTensor):
+        return _directed(_choices(logits, seed, rerandomize), datasets, stop)
     numbers = dataset_class.random(seed, rerandomize).batch(2)
 
     def draw(*given: Any) -> Any:
@@ -273,7 +276,20 @@ def _weighted(datasets: Sequence[Any], weights: Any) -> tuple[list[Any], Any]:
     return [datasets[i] for i in drawn], convert.to_tensor(np.asarray(tensor)[drawn])
 
 
+def _choices(logits: Any, seed: int | None, rerandomize: bool | None) -> Any:
+    """Numbers of datasets, drawn with these log-probabilities."""
+    first, second = dataset_seeds(seed)
+    generator, _ = raw.AnonymousSeedGenerator(
+        np.int64(first), np.int64(second), bool(rerandomize)
+    )
+    structure = TensorSpec((), int64)
+    handle = raw.RandomChoicesDataset(
+        logits, generator, **element.output_attrs(structure)
+    )
+    return building.made("_MapDataset", handle, structure)
+
+
 def _logits(weights: Any, count: int) -> Any:
     if weights is None:
-        return np.ones((1, count), np.float32)
+        return convert.to_tensor(np.ones((1, count), np.float32))
     return raw.ExpandDims(raw.Log(weights), 0)

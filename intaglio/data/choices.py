@@ -1,0 +1,116 @@
+"""Numbers drawn with weights, many at a time, as `sample_from_datasets` wants them.
+
+TensorFlow draws each number from a stateless op whose two seeds are the next of a dataset of
+random numbers. The same numbers come out here, of blocks computed side by side.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import float32, float64
+from intaglio.data.seeds import Samples
+from intaglio.data.sources import Source
+from intaglio.data.stage import INFINITE, OUTPUTS, Advance, Element, Root, Stage
+from intaglio.op.op import op
+from intaglio.ops import philox
+
+_TOGETHER = 512  # draws computed at a time
+_KEY = 0x02461E293EC8F720  # that of the cipher that mixes the seeds of stateless ops
+_LOW = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+
+
+@op
+class RandomChoicesDataset(Source):
+    """Numbers drawn with these log-probabilities, without end; an op of our own."""
+
+    signature = f"logits: T, seed_generator: resource; {OUTPUTS} -> handle: variant"
+    T = (float32, float64)
+
+    def kernel(self, logits, seed_generator):
+        weights = np.exp(logits.astype(np.float64) - logits.max())
+        sums = np.cumsum(weights, axis=-1).reshape(-1)
+
+        def open(root: Root) -> Advance:
+            draws = _Draws(Samples(*seed_generator.seeds()), sums)
+            root.keep(draws.save, draws.restore)
+            return draws.advance
+
+        return Stage("RandomChoices", INFINITE, open)
+
+
+class _Draws:
+    """The numbers of one iteration."""
+
+    __slots__ = ("_at", "_drawn", "_samples", "_start", "_sums")
+
+    def __init__(self, samples: Samples, sums: np.ndarray) -> None:
+        self._samples = samples
+        self._sums = sums
+        self._start: Any = samples.save()
+        self._drawn: list[Any] = []
+        self._at = 0
+
+    def advance(self) -> Element:
+        """The next number."""
+        if self._at == len(self._drawn):
+            self._draw()
+        number = self._drawn[self._at]
+        self._at += 1
+        return (number,)
+
+    def _draw(self) -> None:
+        self._start = self._samples.save()
+        count = _TOGETHER if self._drawn else 8
+        numbers = [self._samples.next() for _ in range(2 * count)]
+        seeds = np.array(numbers, np.uint64).reshape(count, 2)
+        wanted = _uniform(seeds) * self._sums[-1]
+        self._drawn = list(np.searchsorted(self._sums, wanted, side="right"))
+        self._at = 0
+
+    def save(self) -> Any:
+        """Where the block began, how long it is, and how much of it was given."""
+        return [self._start, len(self._drawn), self._at]
+
+    def restore(self, position: Any) -> None:
+        """Computes the block again, and goes on in it."""
+        start, length, at = position
+        self._samples.restore(tuple(start))
+        self._drawn, self._at = [], 0
+        if length > 8:
+            self._drawn = [0]  # so that a long block is drawn
+        if length:
+            self._draw()
+        self._at = at
+
+
+def _uniform(seeds: np.ndarray) -> np.ndarray:
+    """For each pair of seeds the first float64 in [0, 1) of a stateless op with it."""
+    key = [np.uint64(_KEY & 0xFFFFFFFF), np.uint64(_KEY >> 32)]
+    zero = np.zeros(len(seeds), np.uint64)
+    first, second = seeds[:, 0], seeds[:, 1]
+    mixed = _cipher([first, zero, second, zero], key)
+    words = _cipher([zero, zero, mixed[2], mixed[3]], mixed[:2])
+    mantissa = (words[0] & np.uint64(0xFFFFF)) << _HALF | words[1]
+    return (mantissa | np.uint64(0x3FF << 52)).view(np.float64) - 1.0
+
+
+def _cipher(words: list[Any], key: list[Any]) -> list[Any]:
+    """Ten rounds of Philox on words of 32 bits in uint64, each column with its own key."""
+    x0, x1, x2, x3 = words
+    k0, k1 = key
+    m0, m1 = [np.uint64(m) for m in philox.MULTIPLIERS.ravel().tolist()]
+    w0, w1 = np.uint64(philox.WEYL_0), np.uint64(philox.WEYL_1)
+    for _ in range(10):
+        p0, p1 = x0 * m0, x2 * m1
+        x0, x1, x2, x3 = (
+            p1 >> _HALF ^ x1 ^ k0,
+            p1 & _LOW,
+            p0 >> _HALF ^ x3 ^ k1,
+            p0 & _LOW,
+        )
+        k0, k1 = (k0 + w0) & _LOW, (k1 + w1) & _LOW
+    return [x0, x1, x2, x3]
