@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.base import later
 from intaglio.base.dtypes import DType
 from intaglio.base.shapes import TensorShape, as_dims
 from intaglio.graphdef import tensors
@@ -26,7 +27,23 @@ from intaglio.trace.type_spec import TensorSpec, TypeSpec
 _INT64 = 1 << 63
 # TypeSpecs with a number of their own: TypeSpecProto.TypeSpecClass.
 _SPEC_CLASSES: dict[int, type[TypeSpec]] = {2: IndexedSlicesSpec, 9: VariableSpec}
+# Those of higher layers: where they are, imported when one is read.
+_SPEC_PLACES: dict[int, str] = {}
 _SPEC_NUMBERS = {kind: number for number, kind in _SPEC_CLASSES.items()}
+
+
+def expect(places: Mapping[int, str]) -> None:
+    """Says where type specs of higher layers are, by TypeSpecProto.TypeSpecClass."""
+    _SPEC_PLACES.update(places)
+
+
+def _number_of(kind: type[TypeSpec]) -> int | None:
+    number = _SPEC_NUMBERS.get(kind)
+    if number is not None:
+        return number
+    ends = f":{kind.__name__}"
+    places = [(n, p) for n, p in _SPEC_PLACES.items() if p.endswith(ends)]
+    return next((n for n, place in places if later.named(place) is kind), None)
 
 
 def encode(value: Any) -> Any:
@@ -77,7 +94,7 @@ def _fill_spec(proto: Any, spec: TypeSpec) -> None:
         made.shape.CopyFrom(tensors.shape_proto(spec.dims))
         made.dtype = spec.dtype.as_datatype_enum
         return
-    number = _SPEC_NUMBERS.get(type(spec))
+    number = _number_of(type(spec))
     if number is None:
         raise ValueError(f"A {type(spec).__name__} has no written form: {spec!r}")
     made = proto.type_spec_value
@@ -127,6 +144,8 @@ def _tensor_spec(proto: Any) -> TensorSpec:
 
 def _type_spec(proto: Any) -> TypeSpec:
     kind = _SPEC_CLASSES.get(proto.type_spec_class)
+    if kind is None and proto.type_spec_class in _SPEC_PLACES:
+        kind = later.named(_SPEC_PLACES[proto.type_spec_class])
     if kind is None:
         raise NotImplementedError(
             f"A type spec of class {proto.type_spec_class_name or proto.type_spec_class} is not read."

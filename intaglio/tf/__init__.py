@@ -14,6 +14,7 @@ from intaglio.base import later
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.log import logger as get_logger
 from intaglio.base.shapes import TensorShape
+from intaglio.graphdef import structured
 from intaglio.ir.graph import Node as Operation
 from intaglio.op import dispatch
 from intaglio.op import raw as raw_ops
@@ -163,24 +164,24 @@ from intaglio.trace.graph import Graph
 from intaglio.trace.type_spec import type_spec_of as type_spec_from_value
 
 if TYPE_CHECKING:
-    from intaglio.tf import audio as audio
-    from intaglio.tf import image as image
-    from intaglio.tf import signal as signal
+    from intaglio.data.specs import OptionalSpec as OptionalSpec
     from intaglio.ragged.api import RaggedTensor as RaggedTensor
     from intaglio.ragged.api import RaggedTensorSpec as RaggedTensorSpec
+    from intaglio.tf import audio as audio
+    from intaglio.tf import data as data
+    from intaglio.tf import graph_util as graph_util
+    from intaglio.tf import image as image
     from intaglio.tf import ragged as ragged
+    from intaglio.tf import saved_model as saved_model
+    from intaglio.tf import signal as signal
+    from intaglio.tf import train as train
+    from intaglio.tf.graph_util import import_graph_def as import_graph_def
     from intaglio.tf.ragged.filling import (
         ragged_fill_empty_rows as ragged_fill_empty_rows,
     )
     from intaglio.tf.ragged.filling import (
         ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,
     )
-    from intaglio.data.specs import OptionalSpec as OptionalSpec
-    from intaglio.tf import data as data
-    from intaglio.tf import graph_util as graph_util
-    from intaglio.tf import saved_model as saved_model
-    from intaglio.tf import train as train
-    from intaglio.tf.graph_util import import_graph_def as import_graph_def
     from intaglio.tf.tensor_protos import make_ndarray as make_ndarray
     from intaglio.tf.tensor_protos import make_tensor_proto as make_tensor_proto
 
@@ -357,4 +358,11 @@ __all__ += [*LATER]
 if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(__name__, LATER)
 
+# The type specs of higher layers, by their numbers in saved structures.
+structured.expect(
+    {
+        3: "intaglio.ragged.api:RaggedTensorSpec",
+        10: "intaglio.ragged.api:RowPartitionSpec",
+    }
+)
 dispatch.install_face(sys.modules[__name__])

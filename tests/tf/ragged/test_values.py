@@ -78,3 +78,16 @@ def test_a_ragged_argument_traces_once_for_each_number_of_rows() -> None:
     for rows in ([[1], [2, 3]], [[1, 2], [3]], [[1]], [[1], [2], [3]], [[4]] * 4):
         f(tf.ragged.constant(rows))
     assert traces == [[2, None], [None, None]]
+
+
+def test_a_saved_function_takes_and_gives_ragged_tensors(tmp_path: Any) -> None:
+    class Model(tf.Module):
+        @tf.function(input_signature=[tf.RaggedTensorSpec([None, None], tf.int32)])
+        def __call__(self, x: Any) -> Any:
+            return x + 1, tf.reduce_sum(x, 1)
+
+    tf.saved_model.save(Model(), str(tmp_path))
+    loaded = tf.saved_model.load(str(tmp_path))
+    more, sums = loaded(tf.ragged.constant(ROWS))
+    assert more.to_list() == [[2, 3], [], [4]]
+    assert sums.numpy().tolist() == [3, 0, 3]
