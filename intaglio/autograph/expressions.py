@@ -28,14 +28,17 @@ def ag(name: str, *arguments: ast.expr, at: ast.AST) -> ast.Call:
 
 
 def located(node: Any, at: ast.AST) -> Any:
-    """The node, and what is new below it, at the place of another."""
-    for part in ast.walk(node):
-        if (
-            not hasattr(part, "lineno")
-            and hasattr(part, "_attributes")
-            and part._attributes
-        ):
-            begin_at(part, at)
+    """The node, and what is new below it, at the place of another.
+
+    What has a place is not looked into: it has been here before, or is the user's.
+    """
+    pending: list[Any] = [node]
+    while pending:
+        part = pending.pop()
+        if not hasattr(part, "lineno"):
+            if part._attributes:
+                begin_at(part, at)
+            pending += ast.iter_child_nodes(part)
     return node
 
 

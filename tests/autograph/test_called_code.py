@@ -90,10 +90,9 @@ def test_constructors() -> None:
     agree(lambda x: Derived(x).k, 3, -3)
 
 
-def test_properties_are_read_as_they_are() -> None:
-    """Not converted in TensorFlow either: Python reads an attribute, nobody sees a call."""
-    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError):
-        tf.function(lambda x: Base(x).size)(tf.constant(1))
+def test_properties() -> None:
+    """TensorFlow does not convert them, and fails where a tensor decides."""
+    agree(lambda x: Base(x).size + Last(x + 1).size, 1, 4, -3)
     assert int(tf.function(lambda x: x + Base(1).size)(tf.constant(1))) == -8
 
 
