@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.base import dtypes
+from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import DType
-from intaglio.op import convert, door, raw
+from intaglio.op import convert, dispatch, door, raw
 from intaglio.op.tensor import Tensor, install_operator
 
 # special method -> (op type, slow path): the operators with a fast eager path
@@ -207,6 +208,24 @@ def _defers(other: Any) -> bool:
     return getattr(other, "__array_priority__", 0) > Tensor.__array_priority__
 
 
+# The functions that operators stand for, which own types may have implementations of.
+_FUNCTIONS = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "truediv",
+    "floordiv": "floordiv", "mod": "floormod", "pow": "pow", "and": "logical_and",
+    "or": "logical_or", "xor": "logical_xor", "__lt__": "less", "__le__": "less_equal",
+    "__gt__": "greater", "__ge__": "greater_equal",
+}  # fmt: skip
+
+
+def _is_of_own_kind(other: Any) -> bool:
+    """True for a composite value that never becomes a tensor: an extension type's."""
+    return isinstance(other, CompositeTensor) and not hasattr(other, "__tf_tensor__")
+
+
+def _public(special: str) -> Callable[[Any, Any], Any]:
+    return dispatch.public(f"math.{_FUNCTIONS[special]}")
+
+
 def _binary(
     special: str, function: Callable[..., Any], name: str, op_name: str | None = None
 ) -> None:
@@ -215,9 +234,13 @@ def _binary(
     def forward(self: Any, other: Any) -> Any:
         if _defers(other):
             return NotImplemented
+        if _is_of_own_kind(other):
+            return _public(special)(self, other)
         return function(self, other, name)
 
     def backward(self: Any, other: Any) -> Any:
+        if _is_of_own_kind(other):
+            return _public(special)(other, self)
         return function(convert.to_tensor(other, self.dtype), self, name)
 
     forward.__name__, backward.__name__ = f"__{special}__", f"__r{special}__"
@@ -232,6 +255,8 @@ def _comparison(special: str, op_name: str) -> None:
     def compare(self: Any, other: Any) -> Any:
         if _defers(other):
             return NotImplemented
+        if _is_of_own_kind(other):
+            return _public(special)(self, other)
         return getattr(raw, op_name)(self, other)
 
     compare.__name__, compare.__qualname__ = special, f"Tensor.{special}"

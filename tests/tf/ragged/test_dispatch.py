@@ -38,14 +38,14 @@ def test_a_function_keeps_its_signature_and_its_name() -> None:
 
 
 def test_names_bound_before_see_the_change_and_its_end() -> None:
-    early = tf.math.xdivy
+    early = tf.math.invert_permutation
     code = early.__code__
 
-    @tf.experimental.dispatch_for_api(tf.math.xdivy)
-    def own(x: Celsius, y: Any) -> Any:
+    @tf.experimental.dispatch_for_api(tf.math.invert_permutation)
+    def own(x: Celsius) -> Any:
         return "own"
 
-    assert early(Celsius(1.0), 1.0) == "own"
+    assert early(Celsius(1.0)) == "own"
     tf.experimental.unregister_dispatch_for(own)
     assert early.__code__ is code
 
@@ -105,3 +105,25 @@ def test_programs_without_ragged_tensors_do_not_load_them() -> None:
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # fmt: skip
     assert run.stdout.strip() == "[]"
+
+
+def test_operators_of_tensors_and_own_types() -> None:
+    @tf.experimental.dispatch_for_binary_elementwise_apis(
+        Celsius | tf.Tensor, Celsius | tf.Tensor
+    )
+    def handler(api_func: Any, x: Any, y: Any) -> Celsius:
+        x, y = [v.degrees if isinstance(v, Celsius) else v for v in (x, y)]
+        return Celsius(api_func(x, y))
+
+    one, two = tf.constant(1.0), Celsius(2.0)
+    try:
+        # TensorFlow dispatches these, but not `one + two`.
+        assert (one - two).degrees.numpy() == -1
+        assert (one**two).degrees.numpy() == 1
+        assert (one < two).degrees.numpy()
+        assert (one + two).degrees.numpy() == 3
+        assert (two + one).degrees.numpy() == 3
+    finally:
+        tf.experimental.unregister_dispatch_for(handler)
+    with pytest.raises(ValueError, match="unsupported type"):
+        _ = one - two
