@@ -140,6 +140,11 @@ raw.expect(
             "BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 "
             "BesselK0e BesselK1 BesselK1e BesselY0 BesselY1"
         ),
+        "candidate_sampling": (
+            "AllCandidateSampler ComputeAccidentalHits "
+            "FixedUnigramCandidateSampler LogUniformCandidateSampler "
+            "UniformCandidateSampler"
+        ),
         "ctc": "CTCGreedyDecoder CTCLoss CTCLossV2",
         "eigenvalues": "Eig Lu",
         "fourier": (
@@ -190,5 +195,6 @@ raw.expect(
         "special_integrals": "Dawsn Expint FresnelCos FresnelSin Spence",
         "string_ngrams": "StringNGrams StringSplit",
         "unicode": "UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeScript",
+        "image_projection": "ImageProjectiveTransformV2 ImageProjectiveTransformV3",
     },
 )

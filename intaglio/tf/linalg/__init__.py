@@ -127,50 +127,82 @@ __all__ += [*LATER]
 
 if TYPE_CHECKING:
     from intaglio.tf.linalg.factorisations import (
-        banded_triangular_solve,
-        eig,
-        eigh_tridiagonal,
-        eigvals,
-        expm,
-        logm,
-        lu,
-        lu_matrix_inverse,
-        lu_reconstruct,
-        lu_solve,
-        sqrtm,
-        tridiagonal_matmul,
-        tridiagonal_solve,
+        banded_triangular_solve as banded_triangular_solve,
+    )
+    from intaglio.tf.linalg.factorisations import eig as eig
+    from intaglio.tf.linalg.factorisations import eigh_tridiagonal as eigh_tridiagonal
+    from intaglio.tf.linalg.factorisations import eigvals as eigvals
+    from intaglio.tf.linalg.factorisations import expm as expm
+    from intaglio.tf.linalg.factorisations import logm as logm
+    from intaglio.tf.linalg.factorisations import lu as lu
+    from intaglio.tf.linalg.factorisations import lu_matrix_inverse as lu_matrix_inverse
+    from intaglio.tf.linalg.factorisations import lu_reconstruct as lu_reconstruct
+    from intaglio.tf.linalg.factorisations import lu_solve as lu_solve
+    from intaglio.tf.linalg.factorisations import sqrtm as sqrtm
+    from intaglio.tf.linalg.factorisations import (
+        tridiagonal_matmul as tridiagonal_matmul,
+    )
+    from intaglio.tf.linalg.factorisations import tridiagonal_solve as tridiagonal_solve
+    from intaglio.tf.linalg.operators.blocks import (
+        LinearOperatorBlockDiag as LinearOperatorBlockDiag,
     )
     from intaglio.tf.linalg.operators.blocks import (
-        LinearOperatorBlockDiag,
-        LinearOperatorBlockLowerTriangular,
+        LinearOperatorBlockLowerTriangular as LinearOperatorBlockLowerTriangular,
     )
     from intaglio.tf.linalg.operators.circulant import (
-        LinearOperatorCirculant,
-        LinearOperatorCirculant2D,
-        LinearOperatorCirculant3D,
+        LinearOperatorCirculant as LinearOperatorCirculant,
+    )
+    from intaglio.tf.linalg.operators.circulant import (
+        LinearOperatorCirculant2D as LinearOperatorCirculant2D,
+    )
+    from intaglio.tf.linalg.operators.circulant import (
+        LinearOperatorCirculant3D as LinearOperatorCirculant3D,
     )
     from intaglio.tf.linalg.operators.composed import (
-        LinearOperatorAdjoint,
-        LinearOperatorComposition,
-        LinearOperatorInversion,
-        LinearOperatorKronecker,
-        LinearOperatorLowRankUpdate,
+        LinearOperatorAdjoint as LinearOperatorAdjoint,
     )
-    from intaglio.tf.linalg.operators.operator import LinearOperator
+    from intaglio.tf.linalg.operators.composed import (
+        LinearOperatorComposition as LinearOperatorComposition,
+    )
+    from intaglio.tf.linalg.operators.composed import (
+        LinearOperatorInversion as LinearOperatorInversion,
+    )
+    from intaglio.tf.linalg.operators.composed import (
+        LinearOperatorKronecker as LinearOperatorKronecker,
+    )
+    from intaglio.tf.linalg.operators.composed import (
+        LinearOperatorLowRankUpdate as LinearOperatorLowRankUpdate,
+    )
+    from intaglio.tf.linalg.operators.operator import LinearOperator as LinearOperator
     from intaglio.tf.linalg.operators.patterned import (
-        LinearOperatorHouseholder,
-        LinearOperatorPermutation,
-        LinearOperatorToeplitz,
-        LinearOperatorTridiag,
+        LinearOperatorHouseholder as LinearOperatorHouseholder,
+    )
+    from intaglio.tf.linalg.operators.patterned import (
+        LinearOperatorPermutation as LinearOperatorPermutation,
+    )
+    from intaglio.tf.linalg.operators.patterned import (
+        LinearOperatorToeplitz as LinearOperatorToeplitz,
+    )
+    from intaglio.tf.linalg.operators.patterned import (
+        LinearOperatorTridiag as LinearOperatorTridiag,
     )
     from intaglio.tf.linalg.operators.structured import (
-        LinearOperatorDiag,
-        LinearOperatorFullMatrix,
-        LinearOperatorIdentity,
-        LinearOperatorLowerTriangular,
-        LinearOperatorScaledIdentity,
-        LinearOperatorZeros,
+        LinearOperatorDiag as LinearOperatorDiag,
+    )
+    from intaglio.tf.linalg.operators.structured import (
+        LinearOperatorFullMatrix as LinearOperatorFullMatrix,
+    )
+    from intaglio.tf.linalg.operators.structured import (
+        LinearOperatorIdentity as LinearOperatorIdentity,
+    )
+    from intaglio.tf.linalg.operators.structured import (
+        LinearOperatorLowerTriangular as LinearOperatorLowerTriangular,
+    )
+    from intaglio.tf.linalg.operators.structured import (
+        LinearOperatorScaledIdentity as LinearOperatorScaledIdentity,
+    )
+    from intaglio.tf.linalg.operators.structured import (
+        LinearOperatorZeros as LinearOperatorZeros,
     )
 else:
     __getattr__, __dir__ = later.attributes(__name__, LATER)

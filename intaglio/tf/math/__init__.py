@@ -269,19 +269,15 @@ LATER: dict[str, str] = {
 __all__ += [*LATER]
 
 if TYPE_CHECKING:
-    from intaglio.tf.math import special
-    from intaglio.tf.math.incomplete import (
-        approx_max_k,
-        approx_min_k,
-        betainc,
-        igamma,
-        igammac,
-    )
-    from intaglio.tf.math.special import (
-        bessel_i0,
-        bessel_i0e,
-        bessel_i1,
-        bessel_i1e,
-    )
+    from intaglio.tf.math import special as special
+    from intaglio.tf.math.incomplete import approx_max_k as approx_max_k
+    from intaglio.tf.math.incomplete import approx_min_k as approx_min_k
+    from intaglio.tf.math.incomplete import betainc as betainc
+    from intaglio.tf.math.incomplete import igamma as igamma
+    from intaglio.tf.math.incomplete import igammac as igammac
+    from intaglio.tf.math.special import bessel_i0 as bessel_i0
+    from intaglio.tf.math.special import bessel_i0e as bessel_i0e
+    from intaglio.tf.math.special import bessel_i1 as bessel_i1
+    from intaglio.tf.math.special import bessel_i1e as bessel_i1e
 else:
     __getattr__, __dir__ = later.attributes(__name__, LATER)

@@ -3,6 +3,9 @@
 Follows https://www.tensorflow.org/api_docs/python/tf/nn.
 """
 
+from typing import TYPE_CHECKING
+
+from intaglio.base import later
 from intaglio.tf.arranging import depth_to_space, space_to_batch, space_to_depth
 from intaglio.tf.linalg.norms import l2_normalize
 from intaglio.tf.math.functions import sigmoid, tanh
@@ -144,3 +147,36 @@ __all__ = [
     "weighted_moments",
     "zero_fraction",
 ]
+
+# Names that are imported when they are first asked for: see `intaglio.base.later`.
+LATER: dict[str, str] = {
+    "all_candidate_sampler": "intaglio.tf.nn.sampling:all_candidate_sampler",
+    "approx_max_k": "intaglio.tf.math.incomplete:approx_max_k",
+    "approx_min_k": "intaglio.tf.math.incomplete:approx_min_k",
+    "collapse_repeated": "intaglio.tf.nn.ctc:collapse_repeated",
+    "compute_accidental_hits": "intaglio.tf.nn.sampling:compute_accidental_hits",
+    "ctc_loss": "intaglio.tf.nn.ctc:ctc_loss",
+    "ctc_unique_labels": "intaglio.tf.nn.ctc:ctc_unique_labels",
+    "fixed_unigram_candidate_sampler": "intaglio.tf.nn.sampling:fixed_unigram_candidate_sampler",
+    "nce_loss": "intaglio.tf.nn.sampling:nce_loss",
+    "sampled_softmax_loss": "intaglio.tf.nn.sampling:sampled_softmax_loss",
+}
+__all__ += [*LATER]
+
+if TYPE_CHECKING:
+    from intaglio.tf.math.incomplete import approx_max_k as approx_max_k
+    from intaglio.tf.math.incomplete import approx_min_k as approx_min_k
+    from intaglio.tf.nn.ctc import collapse_repeated as collapse_repeated
+    from intaglio.tf.nn.ctc import ctc_loss as ctc_loss
+    from intaglio.tf.nn.ctc import ctc_unique_labels as ctc_unique_labels
+    from intaglio.tf.nn.sampling import all_candidate_sampler as all_candidate_sampler
+    from intaglio.tf.nn.sampling import (
+        compute_accidental_hits as compute_accidental_hits,
+    )
+    from intaglio.tf.nn.sampling import (
+        fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
+    )
+    from intaglio.tf.nn.sampling import nce_loss as nce_loss
+    from intaglio.tf.nn.sampling import sampled_softmax_loss as sampled_softmax_loss
+else:
+    __getattr__, __dir__ = later.attributes(__name__, LATER)

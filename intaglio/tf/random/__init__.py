@@ -55,6 +55,10 @@ __all__ = [
 
 # Names that are imported when they are first asked for: see `intaglio.base.later`.
 LATER: dict[str, str] = {
+    "all_candidate_sampler": "intaglio.tf.nn.sampling:all_candidate_sampler",
+    "fixed_unigram_candidate_sampler": "intaglio.tf.nn.sampling:fixed_unigram_candidate_sampler",
+    "log_uniform_candidate_sampler": "intaglio.tf.nn.sampling:log_uniform_candidate_sampler",
+    "uniform_candidate_sampler": "intaglio.tf.nn.sampling:uniform_candidate_sampler",
     "gamma": "intaglio.tf.random.distributions:gamma",
     "poisson": "intaglio.tf.random.distributions:poisson",
     "stateless_binomial": "intaglio.tf.random.distributions:stateless_binomial",
@@ -65,13 +69,25 @@ LATER: dict[str, str] = {
 __all__ += [*LATER]
 
 if TYPE_CHECKING:
-    from intaglio.tf.random.distributions import (
-        gamma,
-        poisson,
-        stateless_binomial,
-        stateless_gamma,
-        stateless_parameterized_truncated_normal,
-        stateless_poisson,
+    from intaglio.tf.nn.sampling import all_candidate_sampler as all_candidate_sampler
+    from intaglio.tf.nn.sampling import (
+        fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
     )
+    from intaglio.tf.nn.sampling import (
+        log_uniform_candidate_sampler as log_uniform_candidate_sampler,
+    )
+    from intaglio.tf.nn.sampling import (
+        uniform_candidate_sampler as uniform_candidate_sampler,
+    )
+    from intaglio.tf.random.distributions import gamma as gamma
+    from intaglio.tf.random.distributions import poisson as poisson
+    from intaglio.tf.random.distributions import (
+        stateless_binomial as stateless_binomial,
+    )
+    from intaglio.tf.random.distributions import stateless_gamma as stateless_gamma
+    from intaglio.tf.random.distributions import (
+        stateless_parameterized_truncated_normal as stateless_parameterized_truncated_normal,
+    )
+    from intaglio.tf.random.distributions import stateless_poisson as stateless_poisson
 else:
     __getattr__, __dir__ = later.attributes(__name__, LATER)
