@@ -93,13 +93,11 @@ class _Back:
         self._describe(values)
         count = len(self.of.inputs)
         inputs, given = values[:count], values[count:]
-        outputs = self.call(self.of.target, self.of.in_order(inputs))
+        outputs = self.call(self.of.target, inputs)
         grads: list[Any] = [None] * len(self.of.outputs)
         for place, gradient in zip(self.active, given, strict=True):
             grads[place] = gradient
-        places = self.of.in_order(range(count))
-        wanted = tuple([places.index(i) for i in self.wanted])
-        found = self.differentiate(outputs[0].node, wanted, grads)
+        found = self.differentiate(outputs[0].node, self.wanted, grads)
         return [
             raw.Identity(_dense(g, inputs[i]))
             for g, i in zip(found, self.wanted, strict=True)

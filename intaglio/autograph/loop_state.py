@@ -153,3 +153,26 @@ def at_start_of_turn(names: Sequence[str], state: Sequence[Any]) -> State:
     return tuple(
         [False if is_flag(n) else v for n, v in zip(names, state, strict=True)]
     )
+
+
+def telling_of_numbers(
+    body: Callable[[], None], names: Sequence[str], before: State
+) -> Callable[[], None]:
+    """The body, whose errors of dtypes name the Python numbers that the loop makes tensors of."""
+    numbers = [(n, v) for n, v in zip(names, before, strict=True) if type(v) is int]
+    if not numbers:
+        return body
+
+    def told() -> None:
+        try:
+            body()
+        except TypeError as e:
+            if "int32" in str(e) and hasattr(e, "add_note"):
+                for name, value in numbers:
+                    e.add_note(
+                        f"`{name}` is the Python number {value} before the loop, and an int32 tensor in it. If "
+                        f"it is to hold other numbers, write `{name} = {float(value)}`."
+                    )
+            raise
+
+    return told

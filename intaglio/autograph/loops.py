@@ -12,7 +12,12 @@ from intaglio.autograph.builtin_functions import len_, range_
 from intaglio.autograph.conditionals import State, check_condition, is_staged
 from intaglio.autograph.hidden_state import Block, settle
 from intaglio.autograph.loop_options import declared_shapes
-from intaglio.autograph.loop_state import at_start_of_turn, completed, settled
+from intaglio.autograph.loop_state import (
+    at_start_of_turn,
+    completed,
+    settled,
+    telling_of_numbers,
+)
 from intaglio.autograph.unrolling import Unrolled
 from intaglio.base import dtypes, nest, shapes
 from intaglio.base.dtypes import DType
@@ -274,6 +279,7 @@ class _Loop:
 
     def run(self, test: Callable[[], Any], body: Callable[[], None]) -> None:
         """Stages `while test(): body()`."""
+        body = telling_of_numbers(body, self.names, self.get_state())
         start = self._start(body)
         flat = self._flat(start)
 

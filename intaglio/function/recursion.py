@@ -106,18 +106,15 @@ class Unfinished:
         captures = concrete.captured_inputs
         if self.reference is None or len(outputs) != len(self.dims):
             return False
-        known = {id(t): i for i, t in enumerate(self.captures)}
-        if {id(t) for t in captures} != known.keys():
+        if [id(t) for t in captures] != [id(t) for t in self.captures]:
             return False
         alike = zip(outputs, self.reference.outputs, self.dims, strict=True)
         if not all(
             [a.dtype is b.dtype and shapes.is_subshape(a.dims, d) for a, b, d in alike]
         ):
             return False
-        first = len(concrete.frozen.inputs) - len(captures)
-        order = [*range(first), *(first + known[id(t)] for t in captures)]
         graph = concrete.frozen
-        self.reference.resolve(lambda: graph, interpreter.repeated, order)
+        self.reference.resolve(lambda: graph, interpreter.repeated)
         return True
 
     def assume(self, concrete: Any) -> None:

@@ -87,6 +87,8 @@ def in_user_code(error: Exception, converted: bool = True) -> Exception:
         made = _with_note(error, told, inner)
     else:
         made = made.with_traceback(error.__traceback__)
+        for note in getattr(error, "__notes__", ()):
+            made.add_note(note)
     made = without_our_frames(made)
     told.depth = len(_entries(made.__traceback__))
     # A class with slots and without a dict has no room for it.

@@ -11,6 +11,7 @@ from typing import Any
 
 from intaglio.graphdef import messages, tensors
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.recursive_graph import RecursiveGraph
 from intaglio.op.op import Op
 from intaglio.op.signature import REQUIRED, Arg
 from intaglio.op.spec import Spec
@@ -30,6 +31,8 @@ class Library:
 
     def name_of(self, graph: Graph) -> str:
         """The name of the function, which is written at the first question."""
+        if isinstance(graph, RecursiveGraph):
+            graph = graph.target
         if id(graph) in self.names:
             return self.names[id(graph)]
         taken = set(self.names.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -29,7 +29,7 @@ class RecursiveGraph(Graph):
     in `target`, once `resolve` has named it; passes leave it alone.
     """
 
-    __slots__ = ("_order", "_run", "_target", "limit")
+    __slots__ = ("_run", "_target", "limit")
 
     opaque = True
 
@@ -38,7 +38,6 @@ class RecursiveGraph(Graph):
         self.limit = limit
         self.compiled = self.settled = self._call
         self._target: Callable[[], Graph] | None = None
-        self._order: Sequence[int] | None = None
         self._run: Callable[[Graph], Callable[..., Any]] | None = None
 
     @property
@@ -57,22 +56,16 @@ class RecursiveGraph(Graph):
         self,
         target: Callable[[], Graph],
         run: Callable[[Graph], Callable[..., Any]],
-        order: Sequence[int] | None = None,
     ) -> None:
-        """Names the graph, how it becomes a function, and the places of its inputs in a call."""
-        self._target, self._run, self._order = target, run, order
+        """Names the graph, asked for when it first runs, and how it becomes a function."""
+        self._target, self._run = target, run
 
     def _call(self, *arrays: Any) -> tuple[Any, ...]:
         run = self._run
         if run is None:
             raise ValueError(f"the graph {self.name} calls itself and is not finished")
         with self._deeper():
-            return run(self.target)(*self.in_order(arrays))
-
-    def in_order(self, values: Sequence[Any]) -> list[Any]:
-        """What goes into a call of this graph, in the order of the target's inputs."""
-        order = range(len(values)) if self._order is None else self._order
-        return [values[i] for i in order]
+            return run(self.target)(*arrays)
 
     @contextmanager
     def _deeper(self) -> Generator[None]:

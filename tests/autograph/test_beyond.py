@@ -316,3 +316,17 @@ def test_dtype_errors_name_both_lines_and_a_cast() -> None:
     text = f"'y' is set at line {first + 2} and at line {first + 4}; cast it in the main branch: tf.cast(y, tf.float32)"
     with pytest.raises(TypeError, match=re.escape(text)):
         tf.function(f)(tf.constant(1))
+
+
+def test_numbers_that_become_tensors_in_a_loop() -> None:
+    @tf.function
+    def f(n: Any) -> Any:
+        x = 0
+        for _ in tf.range(n):
+            x = x + 0.5
+        return x
+
+    with pytest.raises(TypeError, match="int32") as caught:
+        f(tf.constant(2))
+    text = "`x` is the Python number 0 before the loop, and an int32 tensor in it."
+    assert any(text in note and "`x = 0.0`" in note for note in caught.value.__notes__)

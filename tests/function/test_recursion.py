@@ -202,3 +202,32 @@ def test_gradients_of_variables() -> None:
     slopes = tape.gradient(y, [x, w])
     assert y.numpy() == 8 * 1.5 + 7
     assert [s.numpy() for s in slopes] == [8.0, 3 * 4 * 1.5 + 2 * 2 + 1]
+
+
+def test_a_graph_that_calls_itself_is_written_as_a_function_that_does() -> None:
+    with intaglio.recursion():
+        concrete = factorial.get_concrete_function(tf.TensorSpec([], tf.int32))
+    library = concrete.graph.as_graph_def().library.function
+    names = [f.signature.name for f in library]
+    called = [n.attr["f"].func.name for f in library for n in f.node_def if "f" in n.attr]  # fmt: skip
+    assert called and set(called) <= set(names)
+
+
+def test_gradients_of_captured_tensors_in_order() -> None:
+    a, b = tf.Variable(2.0), tf.Variable([1.0, 3.0])
+
+    @tf.function
+    def f(x: Any, n: Any) -> Any:
+        if n <= 0:
+            return x * b
+        y = f(x * a, n - 1)
+        return y + b * a
+
+    with intaglio.recursion(), tf.GradientTape() as tape:
+        x = tf.constant([1.0, 1.0])
+        y = f(x, tf.constant(2))
+    # y = x a^2 b + 2 a b
+    assert y.numpy().tolist() == [4.0 + 4.0, 12.0 + 12.0]
+    slopes = tape.gradient(y, [a, b])
+    assert slopes[0].numpy() == pytest.approx(4 * 4.0 + 2 * 4.0)
+    assert slopes[1].numpy().tolist() == [4.0 + 4.0, 4.0 + 4.0]
