@@ -118,3 +118,19 @@ def test_what_has_no_gradient_in_tensorflow_says_so(op):
     with pytest.raises(LookupError), tf.GradientTape() as tape:
         tape.watch(images)
         tape.gradient(getattr(raw, op)(images, 0.5), images)
+
+
+def test_projections_move_gradients_back():
+    """A whole shift loses nothing but what leaves the image, there and back."""
+    shift = np.array([[1, 0, 2, 0, 1, -1, 0, 0]], "float32")
+    attrs = {"interpolation": "NEAREST", "fill_mode": "CONSTANT"}
+    x = tf.constant(IMAGES)
+    weights = tf.constant(rng.uniform(-1, 1, IMAGES.shape).astype("float32"))
+    _, found = _vjp(
+        lambda x: raw.ImageProjectiveTransformV3(x, shift, [5, 7], 0.0, **attrs),
+        x,
+        weights,
+    )
+    wanted = np.zeros_like(IMAGES)
+    wanted[:, :-1, 2:] = weights.numpy()[:, 1:, :-2]
+    np.testing.assert_allclose(found, wanted, atol=1e-6)
