@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from intaglio.base import errors
+from intaglio.base.devices import LOGICAL_CPU, elsewhere
 from intaglio.base.dtypes import from_numpy
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.op.op import RAISES, Op
@@ -241,6 +242,13 @@ class _Writer:
             raise errors.UnimplementedError(
                 None, node, f"op {op.name} has no kernel and cannot be interpreted"
             )
+        other = elsewhere(node.device) if node.device else None
+        if other is not None:
+            raise errors.InvalidArgumentError(
+                None, node,
+                f"Cannot assign a device for operation {node.name}: Could not satisfy device specification '{other}'. "
+                f"All available devices [{LOGICAL_CPU.name}].",
+            )  # fmt: skip
         fitted = self.kernels(node) if self.kernels else None
         if fitted is None:
             fitted = op.fitted_kernel([v.spec for v in node.inputs], node.attrs)

@@ -14,6 +14,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
+from intaglio.base.devices import elsewhere
+from intaglio.base.errors import invalid_argument
 from intaglio.op import door
 from intaglio.runtime.eager import EagerLevel
 from intaglio.trace.graph import as_operations
@@ -123,7 +125,8 @@ def control_dependencies(control_inputs: Any) -> Generator[None]:
 def device(device_name: Any) -> Generator[None]:
     """Ops of the block carry the device; there is one device that runs them, the CPU.
 
-    Raises ValueError for a malformed name, RuntimeError for a function eagerly.
+    Raises ValueError for a malformed name, RuntimeError for a function eagerly, and
+    InvalidArgumentError for a device of another process: at once, or when a graph runs.
     """
     level = door.level()
     if callable(device_name):
@@ -139,6 +142,9 @@ def device(device_name: Any) -> Generator[None]:
         with level.on(None if device_name is None else name):
             yield
         return
+    other = elsewhere(name)
+    if other is not None:
+        raise invalid_argument(f"{other} unknown device.")
     _eager.devices.append(name)
     try:
         yield

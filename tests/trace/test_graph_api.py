@@ -203,3 +203,40 @@ def test_what_is_there_for_one_process_and_thread() -> None:
     assert graph.op_def_for_type("AddV2").name == "AddV2"
     with pytest.raises(KeyError, match="not registered 'Nope'"):
         graph.op_def_for_type("Nope")
+
+
+OTHERS = ["/job:x", "/replica:1", "/task:3", "/job:worker/task:0/device:CPU:0"]
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_devices_of_other_processes_are_refused(name: str) -> None:
+    """At once, and in a graph when it runs; asked of TensorFlow 2.21."""
+
+    @tf.function
+    def f(x):
+        with tf.device(name):
+            return x + 1
+
+    with (
+        pytest.raises(
+            tf.errors.InvalidArgumentError, match=r"device:CPU:0 unknown device"
+        ),
+        tf.device(name),
+    ):
+        tf.constant(1)
+    concrete = f.get_concrete_function(tf.TensorSpec([], tf.int32))
+    assert concrete.graph.outputs[0].op.inputs[0].op.device.startswith(name[:4])
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="Could not satisfy device"
+    ):
+        f(tf.constant(1))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["/job:localhost", "/cpu:1", "/device:GPU:7", "/replica:0/task:0", "/CPU", None],
+)
+def test_devices_that_are_not_there_are_the_processor(name: str | None) -> None:
+    with tf.device(name):
+        assert tf.constant(1).device == "/job:localhost/replica:0/task:0/device:CPU:0"
+        assert int(tf.function(lambda x: x + 1)(tf.constant(1))) == 2
