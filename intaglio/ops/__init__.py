@@ -168,6 +168,7 @@ raw.expect(
         "image_drawing": "DrawBoundingBoxes DrawBoundingBoxesV2",
         "image_encoding": "EncodeJpeg EncodeJpegVariableQuality EncodePng",
         "image_patches": "ExtractImagePatches ExtractVolumePatches",
+        "image_projection": "ImageProjectiveTransformV2 ImageProjectiveTransformV3",
         "image_resize": (
             "ResizeArea ResizeBicubic ResizeBicubicGrad ResizeBilinear "
             "ResizeBilinearGrad ResizeNearestNeighbor ResizeNearestNeighborGrad "
@@ -180,6 +181,7 @@ raw.expect(
         ),
         "incomplete_gamma": "Betainc Igamma IgammaGradA Igammac RandomGammaGrad",
         "matrix_functions": "MatrixExponential MatrixLogarithm MatrixSolveLs MatrixSquareRoot",
+        "morphology": "Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput",
         "ragged": "RaggedGather RaggedRange RaggedTensorToSparse RaggedTensorToTensor",
         "ragged_counting": (
             "DenseCountSparseOutput RaggedBincount RaggedCountSparseOutput "
@@ -187,6 +189,10 @@ raw.expect(
         ),
         "ragged_cross": "RaggedCross",
         "ragged_filling": "RaggedFillEmptyRows RaggedFillEmptyRowsGrad",
+        "ragged_variant": (
+            "RaggedTensorFromVariant RaggedTensorToVariant "
+            "RaggedTensorToVariantGradient"
+        ),
         "random_distributions": (
             "ParameterizedTruncatedNormal RandomGamma RandomPoissonV2 "
             "StatelessParameterizedTruncatedNormal StatelessRandomBinomial "
@@ -195,6 +201,5 @@ raw.expect(
         "special_integrals": "Dawsn Expint FresnelCos FresnelSin Spence",
         "string_ngrams": "StringNGrams StringSplit",
         "unicode": "UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeScript",
-        "image_projection": "ImageProjectiveTransformV2 ImageProjectiveTransformV3",
     },
 )

@@ -91,3 +91,34 @@ def test_a_saved_function_takes_and_gives_ragged_tensors(tmp_path: Any) -> None:
     more, sums = loaded(tf.ragged.constant(ROWS))
     assert more.to_list() == [[2, 3], [], [4]]
     assert sums.numpy().tolist() == [3, 0, 3]
+
+
+@pytest.mark.parametrize("batched", [True, False])
+def test_encoded_as_variants_and_back(batched: bool) -> None:
+    x = tf.ragged.constant([[[1.0], [2.0, 3.0]], [], [[4.0]]])
+
+    def there_and_back(flat: Any) -> Any:
+        encoded = tf.raw_ops.RaggedTensorToVariant(
+            rt_nested_splits=list(x.nested_row_splits),
+            rt_dense_values=flat,
+            batched_input=batched,
+        )
+        assert encoded.dtype is tf.variant
+        assert encoded.shape.as_list() == ([3] if batched else [])
+        made = tf.raw_ops.RaggedTensorFromVariant(
+            encoded_ragged=encoded,
+            input_ragged_rank=-1 if batched else 2,
+            output_ragged_rank=2,
+            Tvalues=tf.float32,
+        )
+        return tf.RaggedTensor.from_nested_row_splits(
+            made.output_dense_values, made.output_nested_splits
+        )
+
+    with tf.GradientTape() as tape:
+        tape.watch(x.flat_values)
+        back = there_and_back(x.flat_values)
+        squares = tf.reduce_sum(back * back)
+    assert back.to_list() == x.to_list()
+    assert tape.gradient(squares, x.flat_values).numpy().tolist() == [2, 4, 6, 8]
+    assert tf.function(there_and_back)(x.flat_values).to_list() == x.to_list()
