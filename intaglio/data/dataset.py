@@ -21,8 +21,7 @@ from intaglio.data import (
     making,
     resampling,
     selecting,
-    serializing,
-    storing,
+    written,
 )
 from intaglio.data.batches import Batches
 from intaglio.data.iterating import Iterator, NumpyIterator
@@ -94,7 +93,7 @@ class Dataset(Batches, CompositeTensor):
     def __reduce__(self) -> Any:
         if not isinstance(self.handle_tensor, EagerTensor):
             raise TypeError("A dataset of a graph cannot be pickled.")
-        data = serializing.to_bytes(self.handle_tensor._array)
+        data = written.serializing.to_bytes(self.handle_tensor._array)
         options = self._options.to_text()
         return _unpickled, (type(self).__name__, data, self._element_spec, options)
 
@@ -458,7 +457,7 @@ class Dataset(Batches, CompositeTensor):
         checkpoint_args: Any = None,
     ) -> None:
         """Writes the elements to a folder, in TensorFlow's own form."""
-        storing.saved(self, path, compression, shard_func, checkpoint_args)
+        written.storing.saved(self, path, compression, shard_func, checkpoint_args)
 
     @staticmethod
     def load(
@@ -469,7 +468,7 @@ class Dataset(Batches, CompositeTensor):
         wait: bool = False,
     ) -> Dataset:
         """The elements that `save` wrote. Raises NotFoundError if nothing is there."""
-        return storing.loaded(path, element_spec, compression, reader_func, wait)
+        return written.storing.loaded(path, element_spec, compression, reader_func, wait)
 
     def snapshot(
         self,
@@ -480,7 +479,7 @@ class Dataset(Batches, CompositeTensor):
         name: str | None = None,
     ) -> Dataset:
         """The elements, written to a folder once and read from there afterwards."""
-        return storing.snapshotted(
+        return written.storing.snapshotted(
             self, path, compression, reader_func, shard_func, name
         )
 
@@ -510,7 +509,7 @@ def _bind(handle: Any, element_spec: Any) -> Dataset:
 
 def _unpickled(name: str, data: bytes, element_spec: Any, options: str) -> Dataset:
     """The dataset that was pickled."""
-    stage = serializing.from_bytes(data)
+    stage = written.serializing.from_bytes(data)
     made = building.made(name, from_array(stage), element_spec)
     made._options = Options.from_text(options)
     return made

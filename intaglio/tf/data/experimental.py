@@ -17,8 +17,8 @@ from intaglio.data import (
     folding,
     making,
     padding,
-    storing,
     tracing,
+    written,
 )
 from intaglio.data.csv_columns import CsvDatasetV2 as CsvDataset
 from intaglio.data.dataset import Dataset
@@ -88,9 +88,13 @@ def Counter(start: Any = 0, step: Any = 1, dtype: Any = int64) -> Dataset:
     return Dataset.counter(start, step, dtype)
 
 
-def RandomDataset(seed: int | None = None) -> Dataset:
+def RandomDataset(
+    seed: int | None = None,
+    rerandomize_each_iteration: bool | None = None,
+    name: str | None = None,
+) -> Dataset:
     """Random int64 numbers below 2**32, without end."""
-    return Dataset.random(seed)
+    return Dataset.random(seed, rerandomize_each_iteration, name)
 
 
 def enumerate_dataset(start: Any = 0) -> Apply:
@@ -135,9 +139,21 @@ def group_by_window(
     )
 
 
-def bucket_by_sequence_length(*args: Any, **kwargs: Any) -> Apply:
+def bucket_by_sequence_length(
+    element_length_func: Callable[..., Any],
+    bucket_boundaries: Sequence[int],
+    bucket_batch_sizes: Sequence[int],
+    padded_shapes: Any = None,
+    padding_values: Any = None,
+    pad_to_bucket_boundary: bool = False,
+    no_padding: bool = False,
+    drop_remainder: bool = False,
+) -> Apply:
     """Batches of elements of like lengths: see `Dataset.bucket_by_sequence_length`."""
-    return lambda dataset: dataset.bucket_by_sequence_length(*args, **kwargs)
+    return lambda dataset: dataset.bucket_by_sequence_length(
+        element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes,
+        padding_values, pad_to_bucket_boundary, no_padding, drop_remainder,
+    )  # fmt: skip
 
 
 def map_and_batch(
@@ -335,7 +351,7 @@ class TFRecordWriter:
 
     def write(self, dataset: Dataset) -> None:
         """Writes the elements. Raises TypeError unless they are string scalars."""
-        storing.written_records(dataset, self._filename, self._compression_type)
+        written.storing.written_records(dataset, self._filename, self._compression_type)
 
 
 def save(
