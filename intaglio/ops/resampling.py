@@ -76,7 +76,9 @@ def _applied(x: np.ndarray, taps: Taps, axis: int) -> np.ndarray:
         weight = weight[:, :, None]
     first = _taken(x, taps.places[0], axis)
     if taps.between:
-        other = np.subtract(_taken(x, taps.places[1], axis), first)
+        other = _taken(x, taps.places[1], axis)
+        # A view is left as it is, a copy is written over.
+        other = np.subtract(other, first, out=None if other.base is not None else other)
         other *= weight[1]
         other += first
         return other
