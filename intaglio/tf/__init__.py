@@ -164,6 +164,7 @@ from intaglio.trace.graph import Graph
 from intaglio.trace.type_spec import type_spec_of as type_spec_from_value
 
 if TYPE_CHECKING:
+    from intaglio.data.element import NoneTensorSpec as NoneTensorSpec
     from intaglio.data.specs import OptionalSpec as OptionalSpec
     from intaglio.ragged.api import RaggedTensor as RaggedTensor
     from intaglio.ragged.api import RaggedTensorSpec as RaggedTensorSpec
@@ -176,6 +177,18 @@ if TYPE_CHECKING:
     from intaglio.tf import signal as signal
     from intaglio.tf import train as train
     from intaglio.tf.graph_util import import_graph_def as import_graph_def
+    from intaglio.tf.initializers import constant_initializer as constant_initializer
+    from intaglio.tf.initializers import ones_initializer as ones_initializer
+    from intaglio.tf.initializers import (
+        random_normal_initializer as random_normal_initializer,
+    )
+    from intaglio.tf.initializers import (
+        random_uniform_initializer as random_uniform_initializer,
+    )
+    from intaglio.tf.initializers import zeros_initializer as zeros_initializer
+    from intaglio.tf.linalg.factorisations import eig as eig
+    from intaglio.tf.linalg.factorisations import eigvals as eigvals
+    from intaglio.tf.linalg.factorisations import sqrtm as matrix_square_root
     from intaglio.tf.ragged.filling import (
         ragged_fill_empty_rows as ragged_fill_empty_rows,
     )
@@ -336,6 +349,15 @@ __all__ += variables.__all__
 # Names that are imported when they are first asked for, and where they are: a module of
 # `intaglio.tf`, or a name in one. Each stands under TYPE_CHECKING as well.
 LATER: dict[str, str] = {
+    "constant_initializer": "intaglio.tf.initializers:constant_initializer",
+    "ones_initializer": "intaglio.tf.initializers:ones_initializer",
+    "random_normal_initializer": "intaglio.tf.initializers:random_normal_initializer",
+    "random_uniform_initializer": "intaglio.tf.initializers:random_uniform_initializer",
+    "zeros_initializer": "intaglio.tf.initializers:zeros_initializer",
+    "matrix_square_root": "intaglio.tf.linalg.factorisations:sqrtm",
+    "eig": "intaglio.tf.linalg.factorisations:eig",
+    "eigvals": "intaglio.tf.linalg.factorisations:eigvals",
+    "NoneTensorSpec": "intaglio.data.element:NoneTensorSpec",
     "audio": "intaglio.tf.audio",
     "image": "intaglio.tf.image",
     "signal": "intaglio.tf.signal",

@@ -150,6 +150,8 @@ __all__ = [
 
 # Names that are imported when they are first asked for: see `intaglio.base.later`.
 LATER: dict[str, str] = {
+    "dilation2d": "intaglio.tf.nn.morphology:dilation2d",
+    "erosion2d": "intaglio.tf.nn.morphology:erosion2d",
     "all_candidate_sampler": "intaglio.tf.nn.sampling:all_candidate_sampler",
     "approx_max_k": "intaglio.tf.math.incomplete:approx_max_k",
     "approx_min_k": "intaglio.tf.math.incomplete:approx_min_k",
@@ -169,6 +171,8 @@ if TYPE_CHECKING:
     from intaglio.tf.nn.ctc import collapse_repeated as collapse_repeated
     from intaglio.tf.nn.ctc import ctc_loss as ctc_loss
     from intaglio.tf.nn.ctc import ctc_unique_labels as ctc_unique_labels
+    from intaglio.tf.nn.morphology import dilation2d as dilation2d
+    from intaglio.tf.nn.morphology import erosion2d as erosion2d
     from intaglio.tf.nn.sampling import all_candidate_sampler as all_candidate_sampler
     from intaglio.tf.nn.sampling import (
         compute_accidental_hits as compute_accidental_hits,

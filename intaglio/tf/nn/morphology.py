@@ -1,0 +1,62 @@
+"""Greyscale dilation and erosion of `tf.nn`.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/nn/dilation2d.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.op import convert, door, raw
+from intaglio.op.tensor import Tensor
+
+
+def _only_last(data_format: str) -> None:
+    if data_format != "NHWC":
+        raise ValueError(
+            "`data_format` values other  than 'NHWC' are not supported. "
+            f"Received: data_format={data_format}"
+        )
+
+
+def dilation2d(
+    input: Any,
+    filters: Any,
+    strides: Any,
+    padding: str,
+    data_format: str,
+    dilations: Any,
+    name: str | None = None,
+) -> Tensor:
+    """The greatest `input` + `filters` in each window; `filters` is [height, width, channels].
+
+    https://www.tensorflow.org/api_docs/python/tf/nn/dilation2d
+    """
+    _only_last(data_format)
+    return raw.Dilation2D(
+        input, filters, strides=strides, rates=dilations, padding=padding, name=name
+    )
+
+
+def erosion2d(
+    value: Any,
+    filters: Any,
+    strides: Any,
+    padding: str,
+    data_format: str,
+    dilations: Any,
+    name: str | None = None,
+) -> Tensor:
+    """The least `value` - `filters` in each window, the filter turned by half a turn.
+
+    https://www.tensorflow.org/api_docs/python/tf/nn/erosion2d
+    """
+    _only_last(data_format)
+    with door.level().scoped(name or "erosion2d"):
+        turned = raw.ReverseV2(convert.to_tensor(filters), np.array([0, 1], np.int32))
+        dilated = raw.Dilation2D(
+            raw.Neg(value), turned, strides=strides, rates=dilations, padding=padding
+        )
+        return raw.Neg(dilated)
