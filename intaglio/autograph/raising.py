@@ -41,9 +41,12 @@ class FailedAssertion(InvalidArgumentError, AssertionError):
 
 
 def raise_stmt(statement: Statement, *values: Any) -> None:
-    """A `raise` statement: `statement(*values)` raises. Always raises itself."""
+    """A `raise` statement: `statement(*values)` raises. Always raises itself.
+
+    Where nothing happens before it in a run it raises now, while tracing, as in TensorFlow.
+    """
     region = regions.current()
-    if region is None:
+    if region is None or region.decided:
         statement(*_read(values))
         return
     error = RaisedByGraph(statement, _read(values))

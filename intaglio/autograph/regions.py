@@ -26,12 +26,18 @@ MARK = "_raised_by_graph"
 
 
 class Region:
-    """A branch or loop body while it is recorded into `graph`."""
+    """A branch or loop body, or a `whole` function, while it is recorded into `graph`."""
 
-    __slots__ = ("graph",)
+    __slots__ = ("graph", "whole")
 
-    def __init__(self, graph: Any) -> None:
+    def __init__(self, graph: Any, whole: bool = False) -> None:
         self.graph = graph
+        self.whole = whole
+
+    @property
+    def decided(self) -> bool:
+        """True where nothing that happens in a run comes before the place reached."""
+        return self.whole and not any(n.op.must_run for n in self.graph.nodes)
 
 
 class Unreachable(BaseException):
@@ -56,13 +62,17 @@ def current() -> Region | None:
 
 def ends(body: Callable[[], Any]) -> bool:
     """Runs a part of staged code in the graph being recorded; True if its end is reached."""
-    region = Region(control_flow.recording())
+    try:
+        return _reached(body, Region(control_flow.recording()))
+    except Unreachable:
+        return False
+
+
+def _reached(body: Callable[[], Any], region: Region) -> bool:
     _regions.open.append(region)
     try:
         body()
         return True
-    except Unreachable:
-        return False
     except Exception as e:
         recorded: Recorded | None = getattr(e, MARK, None)
         if recorded is None:
@@ -75,9 +85,17 @@ def ends(body: Callable[[], Any]) -> bool:
 
 def to_the_end(function: Callable[[], Any]) -> Any:
     """What a traced function returns; None if the graph raises whatever happens."""
-    try:
+    graph = control_flow.recording()
+    if graph is None:
         return function()
+    result: list[Any] = [None]
+
+    def run() -> None:
+        result[0] = function()
+
+    try:
+        _reached(run, Region(graph, whole=True))
     except Unreachable as e:
         if type(e) is not Unreachable:
             raise
-        return None
+    return result[0]

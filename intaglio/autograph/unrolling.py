@@ -22,7 +22,7 @@ from intaglio.op.tensor import Tensor
 from intaglio.trace import control_flow
 
 # Turns recorded one by one make a graph of at most this many ops.
-MOST_OPS = 10_000
+MOST_OPS = 4_000
 # And there are no more of them than this: what has not ended by then may never do so.
 MOST_TURNS = 1_000_000
 PHRASE = (

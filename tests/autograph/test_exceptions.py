@@ -255,6 +255,27 @@ def test_an_exception_that_nothing_decides_about_is_raised_while_tracing() -> No
     assert len(traces) == 2
 
 
+def in_order(x: Any) -> Any:
+    if x > 5:
+        raise ValueError(f"large: {x}")
+    raise KeyError(f"{x}")
+
+
+def test_exceptions_come_in_the_order_of_the_program() -> None:
+    agree(in_order, 9.0, 1.0)
+    seen = tf.Variable(0)
+
+    @tf.function
+    def f(x: Any) -> Any:
+        seen.assign_add(x)
+        raise ValueError(f"stop at {x:02d}")
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match="stop at 03"):
+            f(tf.constant(3))
+    assert seen.numpy() == 6
+
+
 def test_gradients_of_what_may_raise() -> None:
     @tf.function
     def f(x: Any) -> Any:
