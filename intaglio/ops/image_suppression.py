@@ -20,7 +20,7 @@ Similarity = Callable[[np.ndarray], np.ndarray]
 
 
 # Candidates that one set of boxes is searched by.
-BLOCK = 256
+BLOCK = 96
 
 
 class Corners(NamedTuple):

@@ -58,19 +58,28 @@ def resample(images: np.ndarray, rows: Taps, columns: Taps, dtype: Any) -> np.nd
     step = max(1, BLOCK // max(1, images[0].size * 4))
     for start in range(0, count, step):
         block = images[start : start + step].astype(dtype, copy=False)
-        made = _both(block.reshape(len(block), rows.size, -1), rows, along)
-        result[start : start + step] = made.reshape(len(block), *result.shape[1:])
+        made = result[start : start + step]
+        _both(
+            block.reshape(len(block), rows.size, -1),
+            rows,
+            along,
+            made.reshape(len(made), rows.out, -1),
+        )
     return result
 
 
-def _both(block: np.ndarray, rows: Taps, columns: Taps) -> np.ndarray:
+def _both(block: np.ndarray, rows: Taps, columns: Taps, out: np.ndarray) -> None:
     """Rows first where that leaves fewer of them: columns are the dearer axis."""
     if rows.out < rows.size:
-        return _applied(_applied(block, rows, 1), columns, 2)
-    return _applied(_applied(block, columns, 2), rows, 1)
+        _applied(_applied(block, rows, 1), columns, 2, out)
+    else:
+        _applied(_applied(block, columns, 2), rows, 1, out)
 
 
-def _applied(x: np.ndarray, taps: Taps, axis: int) -> np.ndarray:
+def _applied(
+    x: np.ndarray, taps: Taps, axis: int, out: np.ndarray | None = None
+) -> np.ndarray:
+    """The map along an axis of [images, rows, elements]."""
     weight = taps.weight.astype(x.dtype, copy=False)
     if axis == 1:
         weight = weight[:, :, None]
@@ -80,9 +89,8 @@ def _applied(x: np.ndarray, taps: Taps, axis: int) -> np.ndarray:
         # A view is left as it is, a copy is written over.
         other = np.subtract(other, first, out=None if other.base is not None else other)
         other *= weight[1]
-        other += first
-        return other
-    total = first * weight[0]
+        return np.add(other, first, out=out)
+    total = np.multiply(first, weight[0], out=out)
     part = np.empty_like(total)
     for index, factor in zip(taps.places[1:], weight[1:], strict=True):
         total += np.multiply(_taken(x, index, axis), factor, out=part)
