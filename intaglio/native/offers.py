@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from intaglio.native import convolution, pooling
+from intaglio.native import convolution, matmul, pooling
 from intaglio.native.convolution import Geometry
 from intaglio.native.pooling import Windows
 from intaglio.ops.windows import Axis
@@ -70,10 +70,18 @@ def _maximum_gradient(along: Along) -> Run | None:
     return None if w is None else pooling.maximum_gradient(w)
 
 
+def _product(
+    a: tuple[int, ...], b: tuple[int, ...], turned_a: bool, turned_b: bool
+) -> Run | None:
+    left, right = a[::-1] if turned_a else a, b[::-1] if turned_b else b
+    return matmul.product(left, right, turned_a, turned_b)
+
+
 KINDS: dict[str, Callable[..., Run | None]] = {
     "convolution": _forward,
     "convolution by filters": _by_filters,
     "convolution by images": _by_images,
     "maximum": _maximum,
+    "product": _product,
     "maximum gradient": _maximum_gradient,
 }

@@ -28,6 +28,7 @@ from intaglio.op import (
 )
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
+from intaglio.ops.compiled import LARGE, offered
 from intaglio.ops.families import shape_of, spec_of, unbroadcast
 
 BATCHED = (*FLOATING, int16, int32, int64, *UNSIGNED, *COMPLEX)
@@ -79,7 +80,21 @@ MOST_TERMS = 1 << 20
 
 
 def dot(a: Any, b: Any) -> Any:
-    """`a.dot(b)` for matrices; large ones of 32-bit integers by way of the float units.
+    """`a.dot(b)` for matrices, large ones by a compiled kernel if there is one."""
+    if a.dtype.kind in "iu":
+        return _integer_dot(a, b)
+    work = a.size * b.shape[-1]
+    if work < LARGE or a.size < WORTH_HALVING or a.shape[1] != b.shape[0]:
+        return a.dot(b)
+    turned = not a.flags.c_contiguous, not b.flags.c_contiguous
+    run = offered("product", a.dtype, work, a.shape, b.shape, *turned)
+    if run is None:
+        return a.dot(b)
+    return run(a.T if turned[0] else a, b.T if turned[1] else b)
+
+
+def _integer_dot(a: Any, b: Any) -> Any:
+    """`a.dot(b)` of integers; large ones of 32 bits by way of the float units.
 
     NumPy multiplies integers one by one. Each number is a high and a low half of 16 bits
     here; of the four products the high one leaves no trace in the 32 bits that are kept, and
@@ -90,7 +105,6 @@ def dot(a: Any, b: Any) -> Any:
         a.size < WORTH_HALVING
         or b.size < WORTH_HALVING
         or inner > MOST_TERMS
-        or a.dtype.kind not in "iu"
         or a.dtype.itemsize != 4
         or inner != b.shape[0]
     ):
@@ -159,8 +173,13 @@ class MatMul(Op):
         )
         if transpose_a or transpose_b or not fits or a.dtype.size == 2:
             return None
-        small = a.count is not None and a.count < WORTH_HALVING
-        return np.ndarray.dot if small or not a.dtype.is_integer else dot
+        if a.count is not None and a.count < WORTH_HALVING:
+            return np.ndarray.dot
+        columns = b.shape[1]  # type: ignore[index]  # `fits` says that it is known
+        known = a.count is not None and columns is not None
+        if a.dtype.is_integer or not known or a.count * columns >= LARGE:  # type: ignore[operator]
+            return dot
+        return np.ndarray.dot
 
     def gradient(self, a, b, dproduct, transpose_a, transpose_b) -> Any:
         d = dproduct

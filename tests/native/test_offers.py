@@ -37,6 +37,24 @@ def test_eager_and_traced_are_the_same_bits(monkeypatch):
     assert sorted(asked) == sorted([(kind, True) for kind in kinds] * 2)
 
 
+def test_products_of_matrices_too():
+    a = tf.random.stateless_normal([130, 140], [1, 2])
+    b = tf.random.stateless_normal([140, 150], [3, 4])
+    turned = tf.transpose(a), tf.transpose(b)
+    eager = [
+        tf.matmul(a, b),
+        tf.matmul(turned[0], b, transpose_a=True),
+        tf.matmul(a, turned[1], transpose_b=True),
+    ]
+    exact = a.numpy().astype(np.float64) @ b.numpy()
+    for got in eager:
+        np.testing.assert_allclose(got, exact, rtol=1e-4, atol=1e-4)
+    loose = tf.function(tf.matmul, input_signature=[tf.TensorSpec([None, None])] * 2)
+    for traced in (tf.function(tf.matmul), loose):
+        for _ in range(3):
+            np.testing.assert_array_equal(traced(a, b), eager[0])
+
+
 def test_small_ones_ask_for_nothing(monkeypatch):
     monkeypatch.setattr(compiled, "_offers", [lambda *_: 1 / 0])
     tf.nn.conv2d(tf.ones([1, 4, 4, 2]), tf.ones([2, 2, 2, 2]), 1, "SAME")
