@@ -96,10 +96,12 @@ LINES = [
     "if (z := x * 0.5) > 0.25: x = z",
     "if n > 0 and (z := x + 1.0) > 1.0: x = z * 0.5",
 ]
+JUMPS = ["if x > 0.5: break", "if n == 1: continue", "if len(items) > 4: break"]
 BLOCKS = [
     ["for i in tf.range(n):", "for i in tf.range(2):", "for z in tf.stack([x, y]):"],
     ["if x > 0.0:", "if n == 1:", "if len(items) > 2 and x < 1.0:"],
     ["for i in range(2):"],
+    ["while (k0 := len(items)) < 4:\n<pad>    items.append(x + 0.0)"],
     ["match n:\n<pad>    case 0:", "match n:\n<pad>    case w if w > 1:"],
 ]
 SMALL = ["x", "y", "x * 0.5", "x - 1.0", "box.x", "table['v']", "total", "2.0 * x"]
@@ -110,19 +112,23 @@ def bodies(draw: Any) -> str:
     """Source of `f(x, n)`."""
     lines: list[str] = []
 
-    def block(indent: int, depth: int, most: int) -> None:
+    def block(indent: int, depth: int, most: int, loop: bool = False) -> None:
         pad = "    " * indent
         for _ in range(draw(st.integers(1, most))):
             if depth and draw(st.integers(0, 2)) == 0:
                 head = draw(st.sampled_from(draw(st.sampled_from(BLOCKS))))
                 lines.append(pad + head.replace("<pad>", pad))
-                inner = indent + head.count("\n") + 1
-                block(inner, depth - 1, 3)
+                inner = indent + 1 + head.startswith("match")
+                begins = head.startswith(("for", "while"))
+                block(inner, depth - 1, 3, loop or begins)
                 if head.startswith("match"):
                     lines.append(f"{pad}    case _:")
-                    block(indent + 2, 0, 2)
+                    block(indent + 2, 0, 2, loop)
+                elif draw(st.booleans()):
+                    lines.append(f"{pad}else:")
+                    block(indent + 1, 0, 2, loop)
                 continue
-            text = draw(st.sampled_from(LINES))
+            text = draw(st.sampled_from([*LINES, *JUMPS] if loop else LINES))
             while "<e>" in text:
                 text = text.replace("<e>", draw(st.sampled_from(SMALL)), 1)
             lines.append(pad + text)
