@@ -18,6 +18,7 @@ from intaglio.base.dtypes import DType
 from intaglio.base.shapes import TensorShape, as_dims
 from intaglio.graphdef import tensors
 from intaglio.graphdef.declarations import MalformedError
+from intaglio.graphdef.places import SPEC_PLACES
 from intaglio.graphdef.saved_messages import StructuredValue
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.state.variable_spec import VariableSpec
@@ -27,14 +28,7 @@ from intaglio.trace.type_spec import TensorSpec, TypeSpec
 _INT64 = 1 << 63
 # TypeSpecs with a number of their own: TypeSpecProto.TypeSpecClass.
 _SPEC_CLASSES: dict[int, type[TypeSpec]] = {2: IndexedSlicesSpec, 9: VariableSpec}
-# Those of higher layers: where they are, imported when one is read.
-_SPEC_PLACES: dict[int, str] = {}
 _SPEC_NUMBERS = {kind: number for number, kind in _SPEC_CLASSES.items()}
-
-
-def expect(places: Mapping[int, str]) -> None:
-    """Says where type specs of higher layers are, by TypeSpecProto.TypeSpecClass."""
-    _SPEC_PLACES.update(places)
 
 
 def _number_of(kind: type[TypeSpec]) -> int | None:
@@ -42,7 +36,7 @@ def _number_of(kind: type[TypeSpec]) -> int | None:
     if number is not None:
         return number
     ends = f":{kind.__name__}"
-    places = [(n, p) for n, p in _SPEC_PLACES.items() if p.endswith(ends)]
+    places = [(n, p) for n, p in SPEC_PLACES.items() if p.endswith(ends)]
     return next((n for n, place in places if later.named(place) is kind), None)
 
 
@@ -144,8 +138,8 @@ def _tensor_spec(proto: Any) -> TensorSpec:
 
 def _type_spec(proto: Any) -> TypeSpec:
     kind = _SPEC_CLASSES.get(proto.type_spec_class)
-    if kind is None and proto.type_spec_class in _SPEC_PLACES:
-        kind = later.named(_SPEC_PLACES[proto.type_spec_class])
+    if kind is None and proto.type_spec_class in SPEC_PLACES:
+        kind = later.named(SPEC_PLACES[proto.type_spec_class])
     if kind is None:
         raise NotImplementedError(
             f"A type spec of class {proto.type_spec_class_name or proto.type_spec_class} is not read."

@@ -14,7 +14,7 @@ from intaglio.base import later
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.log import logger as get_logger
 from intaglio.base.shapes import TensorShape
-from intaglio.graphdef import structured
+from intaglio.graphdef import places
 from intaglio.ir.graph import Node as Operation
 from intaglio.op import dispatch
 from intaglio.op import raw as raw_ops
@@ -195,6 +195,10 @@ if TYPE_CHECKING:
     from intaglio.tf.ragged.filling import (
         ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,
     )
+    from intaglio.tf.space_paddings import (
+        required_space_to_batch_paddings as required_space_to_batch_paddings,
+    )
+    from intaglio.tf.space_paddings import timestamp as timestamp
     from intaglio.tf.tensor_protos import make_ndarray as make_ndarray
     from intaglio.tf.tensor_protos import make_tensor_proto as make_tensor_proto
 
@@ -349,6 +353,8 @@ __all__ += variables.__all__
 # Names that are imported when they are first asked for, and where they are: a module of
 # `intaglio.tf`, or a name in one. Each stands under TYPE_CHECKING as well.
 LATER: dict[str, str] = {
+    "required_space_to_batch_paddings": "intaglio.tf.space_paddings:required_space_to_batch_paddings",
+    "timestamp": "intaglio.tf.space_paddings:timestamp",
     "constant_initializer": "intaglio.tf.initializers:constant_initializer",
     "ones_initializer": "intaglio.tf.initializers:ones_initializer",
     "random_normal_initializer": "intaglio.tf.initializers:random_normal_initializer",
@@ -381,7 +387,7 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(__name__, LATER)
 
 # The type specs of higher layers, by their numbers in saved structures.
-structured.expect(
+places.expect(
     {
         3: "intaglio.ragged.api:RaggedTensorSpec",
         10: "intaglio.ragged.api:RowPartitionSpec",

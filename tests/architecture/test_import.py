@@ -33,6 +33,25 @@ def test_importing_loads_nothing_heavy() -> None:
     assert not loaded & set(HEAVY)
 
 
+# What is imported when a program first asks for it.
+LATER = (
+    "PIL",
+    "asyncio",
+    "concurrent.futures",
+    "google.protobuf",
+    "llvmlite",
+    "secrets",
+    "intaglio.data.dataset",
+    "intaglio.graphdef.messages",
+    "intaglio.saved_model.reader",
+)
+
+
+def test_what_few_programs_use_is_left_for_later() -> None:
+    assert not imported_by("from intaglio import tf") & set(LATER)
+    assert "google.protobuf" in imported_by("from intaglio import tf; tf.saved_model")
+
+
 def test_tf_is_a_module_with_the_version_it_follows() -> None:
     run = subprocess.run(
         [sys.executable, "-c", "import intaglio; from intaglio import tf; print(tf.__version__, intaglio.__version__)"],
