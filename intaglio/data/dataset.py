@@ -20,8 +20,8 @@ from intaglio.data import (
     iterating,
     making,
     resampling,
+    seldom,
     selecting,
-    written,
 )
 from intaglio.data.batches import Batches
 from intaglio.data.iterating import Iterator, NumpyIterator
@@ -93,7 +93,7 @@ class Dataset(Batches, CompositeTensor):
     def __reduce__(self) -> Any:
         if not isinstance(self.handle_tensor, EagerTensor):
             raise TypeError("A dataset of a graph cannot be pickled.")
-        data = written.serializing.to_bytes(self.handle_tensor._array)
+        data = seldom.serializing.to_bytes(self.handle_tensor._array)
         options = self._options.to_text()
         return _unpickled, (type(self).__name__, data, self._element_spec, options)
 
@@ -457,7 +457,7 @@ class Dataset(Batches, CompositeTensor):
         checkpoint_args: Any = None,
     ) -> None:
         """Writes the elements to a folder, in TensorFlow's own form."""
-        written.storing.saved(self, path, compression, shard_func, checkpoint_args)
+        seldom.storing.saved(self, path, compression, shard_func, checkpoint_args)
 
     @staticmethod
     def load(
@@ -468,7 +468,7 @@ class Dataset(Batches, CompositeTensor):
         wait: bool = False,
     ) -> Dataset:
         """The elements that `save` wrote. Raises NotFoundError if nothing is there."""
-        return written.storing.loaded(path, element_spec, compression, reader_func, wait)
+        return seldom.storing.loaded(path, element_spec, compression, reader_func, wait)
 
     def snapshot(
         self,
@@ -479,7 +479,7 @@ class Dataset(Batches, CompositeTensor):
         name: str | None = None,
     ) -> Dataset:
         """The elements, written to a folder once and read from there afterwards."""
-        return written.storing.snapshotted(
+        return seldom.storing.snapshotted(
             self, path, compression, reader_func, shard_func, name
         )
 
@@ -509,7 +509,7 @@ def _bind(handle: Any, element_spec: Any) -> Dataset:
 
 def _unpickled(name: str, data: bytes, element_spec: Any, options: str) -> Dataset:
     """The dataset that was pickled."""
-    stage = written.serializing.from_bytes(data)
+    stage = seldom.serializing.from_bytes(data)
     made = building.made(name, from_array(stage), element_spec)
     made._options = Options.from_text(options)
     return made

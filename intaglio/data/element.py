@@ -87,6 +87,16 @@ def flat_specs(structure: Any) -> list[TensorSpec]:
     return [t for spec in nest.flatten(structure) for t in spec.flatten()]
 
 
+def demand_dense(structure: Any, transformation: str) -> None:
+    """Raises NotImplementedError for elements with parts that are cut along no common dimension."""
+    for spec in nest.flatten(structure):
+        if len(spec.flatten()) > 1:
+            raise NotImplementedError(
+                f"{transformation} of elements of type {spec!r}: take them apart with `map` "
+                "before, and put them together with `map` after"
+            )
+
+
 def output_attrs(structure: Any) -> dict[str, Any]:
     """`output_types` and `output_shapes` as ops take them."""
     specs = flat_specs(structure)

@@ -18,7 +18,7 @@ from intaglio.base.dtypes import (
     variant,
 )
 from intaglio.base.dtypes import bool_ as boolean
-from intaglio.data import written
+from intaglio.data import seldom
 from intaglio.data.stage import ELEMENTS, OUTPUTS, Advance, Element, Root, Stage
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
@@ -367,4 +367,4 @@ class DatasetFingerprint(Op):
         return Spec(uint64, ())
 
     def kernel(self, input_dataset):
-        return np.uint64(written.serializing.fingerprint(input_dataset))
+        return np.uint64(seldom.serializing.fingerprint(input_dataset))

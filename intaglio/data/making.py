@@ -40,6 +40,7 @@ def from_tensor_slices(tensors: Any, name: str | None) -> Any:
     whole = element.spec_of(value)
     if not element.flat_specs(whole):
         raise ValueError("Invalid `element`. `element` should not be empty.")
+    element.demand_dense(whole, "from_tensor_slices")
     structure = nest.map_structure(lambda spec: spec._unbatch(), whole)
     lengths = [
         s.dims[0] for s in element.flat_specs(whole) if s.dims and s.dims[0] is not None

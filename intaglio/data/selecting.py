@@ -12,7 +12,7 @@ import numpy as np
 
 from intaglio.base import nest
 from intaglio.base.dtypes import float32, float64, int64
-from intaglio.data import building, element
+from intaglio.data import building, element, seldom
 from intaglio.data.seeds import dataset_seeds
 from intaglio.data.stage import AUTOTUNE
 from intaglio.op import convert, raw
@@ -44,6 +44,7 @@ def batched(
     name: Any,
 ) -> Any:
     """Elements stacked into batches."""
+    element.demand_dense(dataset.element_spec, "Dataset.batch()")
     size = building.scalar(batch_size, "batch_size")
     drops = convert.to_tensor(drop, name="drop_remainder")
     known = building.constant(size) if building.constant(drops) else None
@@ -64,6 +65,7 @@ def padded(
     dataset: Any, batch_size: Any, shapes: Any, values: Any, drop: Any, name: Any
 ) -> Any:
     """Elements padded to one shape and stacked."""
+    element.demand_dense(dataset.element_spec, "Dataset.padded_batch()")
     size = building.scalar(batch_size, "batch_size")
     drops = convert.to_tensor(drop, name="drop_remainder")
     known = building.constant(size) if building.constant(drops) else None
@@ -78,6 +80,7 @@ def padded(
 
 def rebatched(dataset: Any, batch_size: Any, drop: Any, name: str | None) -> Any:
     """The rows of batches in batches of other sizes."""
+    element.demand_dense(dataset.element_spec, "Dataset.rebatch()")
     sizes = building.scalar(batch_size, "batch_sizes")
     if sizes.dims is not None and len(sizes.dims) > 1:
         raise ValueError(
@@ -111,8 +114,8 @@ def ragged(dataset: Any, batch_size: Any, drop: Any, row_splits_dtype: Any) -> A
         for s in element.flat_specs(dataset.element_spec)
     ):
         return dataset.batch(batch_size, drop)
-    raise NotImplementedError(
-        "Dataset.ragged_batch of elements of unknown shapes: use padded_batch"
+    return seldom.ragged_batches.ragged_batches(
+        dataset, batch_size, drop, row_splits_dtype
     )
 
 

@@ -184,3 +184,33 @@ def test_rows_are_not_copied_before_the_batch():
     rows = tf.zeros((50, 1000))
     shuffled = Dataset.from_tensor_slices(rows).shuffle(50)
     assert all(np.shares_memory(e._array, rows._array) for e in shuffled)
+
+
+def test_ragged_batches():
+    d = Dataset.range(5).map(lambda x: {"v": tf.range(x), "n": x})
+    batches = d.ragged_batch(2)
+    # TensorFlow's type for vectors; scalars stay dense.
+    assert repr(batches.element_spec["v"]) == (
+        "RaggedTensorSpec(TensorShape([None, None]), tf.int64, 1, tf.int64)"
+    )
+    assert [b["v"].to_list() for b in batches] == [
+        [[], [0]],
+        [[0, 1], [0, 1, 2]],
+        [[0, 1, 2, 3]],
+    ]
+    assert [b["n"].numpy().tolist() for b in batches] == [[0, 1], [2, 3], [4]]
+    narrow = Dataset.range(4).map(tf.range)
+    narrow = narrow.apply(experimental.dense_to_ragged_batch(2, True, tf.int32))
+    assert next(iter(narrow)).row_splits.dtype is tf.int32
+    fixed = Dataset.range(5).ragged_batch(2)
+    assert fixed.element_spec == tf.TensorSpec((None,), tf.int64)
+    with pytest.raises(NotImplementedError, match="only vectors"):
+        Dataset.range(3).map(lambda x: tf.zeros([x, x])).ragged_batch(2)
+    with pytest.raises(NotImplementedError, match="sparse_batch"):
+        narrow.sparse_batch(2, [5])
+    ragged = Dataset.from_tensors(tf.ragged.constant([[1], [2, 3]]))
+    assert [r.to_list() for r in ragged.repeat(2).map(lambda r: r + 1)] == [
+        [[2], [3, 4]]
+    ] * 2
+    with pytest.raises(NotImplementedError, match="take them apart"):
+        ragged.batch(2)

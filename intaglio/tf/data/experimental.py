@@ -17,8 +17,8 @@ from intaglio.data import (
     folding,
     making,
     padding,
+    seldom,
     tracing,
-    written,
 )
 from intaglio.data.csv_columns import CsvDatasetV2 as CsvDataset
 from intaglio.data.dataset import Dataset
@@ -351,7 +351,7 @@ class TFRecordWriter:
 
     def write(self, dataset: Dataset) -> None:
         """Writes the elements. Raises TypeError unless they are string scalars."""
-        written.storing.written_records(dataset, self._filename, self._compression_type)
+        seldom.storing.written_records(dataset, self._filename, self._compression_type)
 
 
 def save(

@@ -1,6 +1,6 @@
-"""What writes positions, pipelines and folders: imported when it is first asked for.
+"""What few pipelines use: writing positions and folders, ragged batches.
 
-It needs protocol buffers, which a pipeline that only runs does without.
+It needs protocol buffers and ragged tensors, and is imported when it is first asked for.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from intaglio.base import later
 
 if TYPE_CHECKING:
+    from intaglio.data import ragged_batches as ragged_batches
     from intaglio.data import serializing as serializing
     from intaglio.data import storing as storing
 else:
     __getattr__, __dir__ = later.attributes(
         __name__,
         {
+            "ragged_batches": "intaglio.data.ragged_batches",
             "serializing": "intaglio.data.serializing",
             "storing": "intaglio.data.storing",
         },
