@@ -33,10 +33,12 @@ def gathered(
         rows, flat = rows[kept], flat[kept]
     result = np.full((count, *rows.shape[1:]), start, values.dtype)
     if flat.size and rows.size:
-        order = np.argsort(flat, kind="stable")
-        ordered = flat[order]
+        ordered = flat
+        if np.any(flat[1:] < flat[:-1]):
+            order = np.argsort(flat, kind="stable")
+            ordered, rows = flat[order], rows[order]
         begins = starts_of_runs(ordered)
-        parts = ufunc.reduceat(rows[order], begins, axis=0, dtype=values.dtype)
+        parts = ufunc.reduceat(rows, begins, axis=0, dtype=values.dtype)
         result[ordered[begins]] = parts
     if empty is not start:
         seen = np.zeros(count, bool)

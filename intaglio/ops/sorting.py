@@ -240,8 +240,26 @@ class Bound(Op):
         result = np.empty(values.shape, out_type.numpy)
         side: Any = self.side
         for i, (row, wanted) in enumerate(zip(sorted_inputs, values, strict=True)):
-            result[i] = np.searchsorted(row, wanted, side)
+            result[i] = _places(row, wanted, side)
         return result
+
+
+def _places(row: Any, wanted: Any, side: Any) -> Any:
+    """`np.searchsorted`; values in order are found by looking the row up among them."""
+    if wanted.dtype.kind not in "iu" or wanted.size < row.size:
+        return np.searchsorted(row, wanted, side)
+    steps_of = np.diff(wanted)
+    if np.any(steps_of < 0):
+        return np.searchsorted(row, wanted, side)
+    if wanted.size and np.all(
+        steps_of == 1
+    ):  # a range: its elements say where they are
+        steps = np.clip(row - wanted[0] + (side == "left"), 0, wanted.size)
+    else:
+        steps = np.searchsorted(wanted, row, "left" if side == "right" else "right")
+    return np.repeat(
+        np.arange(row.size + 1), np.diff(steps, prepend=0, append=wanted.size)
+    )
 
 
 @op

@@ -5,6 +5,7 @@ A string is bytes; kernels get and return object arrays of bytes.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Callable
@@ -205,12 +206,13 @@ class StringSplitV2(Op):
             )
         separator = np.asarray(sep).item()
         rows = [_parts(text, separator, maxsplit) for text in input]
-        places = [(i, j) for i, row in enumerate(rows) for j in range(len(row))]
-        widest = max((len(row) for row in rows), default=0)
+        counts = np.array([len(row) for row in rows], np.int64)
+        ids = np.repeat(np.arange(len(rows)), counts)
+        inside = np.arange(ids.size) - np.repeat(np.cumsum(counts) - counts, counts)
         return (
-            np.array(places, np.int64).reshape(-1, 2),
-            filled([part for row in rows for part in row], -1),
-            np.array([len(rows), widest], np.int64),
+            np.stack([ids, inside], axis=1).astype(np.int64, copy=False),
+            filled(list(itertools.chain.from_iterable(rows)), -1),
+            np.array([len(rows), counts.max(initial=0)], np.int64),
         )
 
 

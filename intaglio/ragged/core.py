@@ -142,13 +142,20 @@ def from_rowids(values: Any, rowids: Any, nrows: Any) -> Any:
 def from_uniform(values: Any, length: Any, nrows: Any = None) -> Any:
     """The ragged tensor of rows of one length, which are known to fit."""
     dtype = splits_dtype(values)
-    count = partition.size(values, dtype)
+    count = row_count(values, dtype)
     if nrows is not None:
         nrows = as_index(nrows, dtype)
     rows = RowPartition.from_uniform_row_length(
         as_index(length, dtype), count, nrows, validate=False
     )
     return ragged(values, rows)
+
+
+def row_count(values: Any, dtype: DType) -> Any:
+    """The size of the first dimension as a scalar."""
+    if isinstance(values, Ragged):
+        return as_index(values.partition.nrows(), dtype)
+    return partition.size(values, dtype)
 
 
 def as_index(value: Any, dtype: DType) -> Any:

@@ -26,7 +26,7 @@ from intaglio.ragged import (
     text,
 )
 from intaglio.ragged.core import Ragged
-from intaglio.ragged.partition import RowPartition, check_flag, size
+from intaglio.ragged.partition import RowPartition, check_flag
 from intaglio.trace.scopes import name_scope
 
 
@@ -59,7 +59,7 @@ class RaggedTensor(Ragged):
             checks.compare(
                 "==",
                 rows.nvals(),
-                size(values, rows.dtype),
+                core.row_count(values, rows.dtype),
                 "Arguments to _from_row_partition do not form a valid RaggedTensor",
             )
         return core.ragged(values, rows)
@@ -130,7 +130,7 @@ class RaggedTensor(Ragged):
             values = core.as_values(values)
             hint = core.splits_dtype(values)
             dtype = row_starts.dtype if isinstance(row_starts, Tensor) else hint
-            count = size(values, dtype)
+            count = core.row_count(values, dtype)
             rows = RowPartition.from_row_starts(
                 row_starts, count, validate, dtype_hint=hint
             )
@@ -173,7 +173,7 @@ class RaggedTensor(Ragged):
                 dtype = uniform_row_length.dtype
             rows = RowPartition.from_uniform_row_length(
                 core.as_index(uniform_row_length, dtype),
-                size(values, dtype),
+                core.row_count(values, dtype),
                 None if nrows is None else core.as_index(nrows, dtype),
                 validate,
             )
