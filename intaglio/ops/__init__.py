@@ -145,6 +145,7 @@ raw.expect(
             "FixedUnigramCandidateSampler LogUniformCandidateSampler "
             "UniformCandidateSampler"
         ),
+        "clock": "Timestamp",
         "ctc": "CTCGreedyDecoder CTCLoss CTCLossV2",
         "eigenvalues": "Eig Lu",
         "fourier": (

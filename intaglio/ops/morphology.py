@@ -61,19 +61,14 @@ def _sums(padded: Any, filter: Any, plan: Any) -> Any:
 def _best(input: Any, filter: Any, plan: Any) -> tuple[Any, Any]:
     """(the greatest sums, the number of the first tap that gives each)."""
     padded = _padded(input, plan)
-    best, which = None, None
     inside = _padded(np.zeros(input.shape, np.float32), plan) == 0
+    shape = (len(input), plan[0].out, plan[1].out, input.shape[3])
+    best, which = np.zeros(shape, input.dtype), np.full(shape, -1)
     for i, j, total in _sums(padded, filter, plan):
         seen = inside[:, plan[0].places(i), plan[1].places(j)]
-        tap = i * filter.shape[1] + j
-        if best is None:
-            best, which = total.copy(), np.where(seen, tap, -1)
-            known = seen.copy()
-            continue
-        better = seen & (~known | (total > best))
+        better = seen & ((which < 0) | (total > best))
         best = np.where(better, total, best)
-        which = np.where(better, tap, which)
-        known |= seen
+        which = np.where(better, i * filter.shape[1] + j, which)
     return best, which
 
 

@@ -88,6 +88,7 @@ __all__ = [
 
 # Names that are imported when they are first asked for: see `intaglio.base.later`.
 LATER: dict[str, str] = {
+    "experimental": "intaglio.tf.linalg.experimental",
     "LinearOperator": "intaglio.tf.linalg.operators.composed:LinearOperator",
     "LinearOperatorAdjoint": "intaglio.tf.linalg.operators.composed:LinearOperatorAdjoint",
     "LinearOperatorBlockDiag": "intaglio.tf.linalg.operators.blocks:LinearOperatorBlockDiag",
@@ -126,6 +127,7 @@ LATER: dict[str, str] = {
 __all__ += [*LATER]
 
 if TYPE_CHECKING:
+    from intaglio.tf.linalg import experimental as experimental
     from intaglio.tf.linalg.factorisations import (
         banded_triangular_solve as banded_triangular_solve,
     )

@@ -14,7 +14,6 @@ from intaglio.base.shapes import Dims
 from intaglio.op import convert, raw
 from intaglio.tf.linalg.norms import adjoint
 from intaglio.tf.linalg.operators.operator import (
-    COMBINE,
     LinearOperator,
     conjugate,
     same_batch,
@@ -456,6 +455,17 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         return raw.AddV2(raw.AddV2(middle, diagonal), self._base.log_abs_determinant())
 
 
-COMBINE["matmul"] = lambda left, right: LinearOperatorComposition([left, right])
-COMBINE["adjoint"] = LinearOperatorAdjoint
-COMBINE["inverse"] = LinearOperatorInversion
+def product(left: LinearOperator, right: LinearOperator) -> LinearOperator:
+    """The product of two operators; of diagonal ones, another of these.
+
+    Raises ValueError if the dimensions do not fit.
+    """
+    inner = left.domain_dimension, right.range_dimension
+    if None not in inner and inner[0] != inner[1]:
+        raise ValueError(
+            "Operators are incompatible. Expected `x` to have dimension "
+            f"{inner[0]} but got {inner[1]}."
+        )
+    if isinstance(left, LinearOperatorDiag) and isinstance(right, LinearOperatorDiag):
+        return LinearOperatorDiag(raw.Mul(left.diag, right.diag))
+    return LinearOperatorComposition([left, right])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base import shapes
+from intaglio.base import later, shapes
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import as_dtype, int32
 from intaglio.base.shapes import Dims, TensorShape
@@ -24,6 +24,18 @@ from intaglio.tf.linalg.operators.specs import LinearOperatorSpec
 from intaglio.trace.assertions import check
 
 COLUMN = np.int32(-1)
+# What combines operators derives from them: imported when it is first needed.
+COMBINED = {
+    "matmul": "intaglio.tf.linalg.operators.composed:product",
+    "adjoint": "intaglio.tf.linalg.operators.composed:LinearOperatorAdjoint",
+    "inverse": "intaglio.tf.linalg.operators.composed:LinearOperatorInversion",
+    "lower": "intaglio.tf.linalg.operators.structured:LinearOperatorLowerTriangular",
+}
+
+
+def combined(what: str, *parts: Any) -> Any:
+    """The operator that combines the parts."""
+    return later.named(COMBINED[what])(*parts)
 
 
 def adjoint_if(x: Any, wanted: bool) -> Any:
@@ -253,7 +265,7 @@ class LinearOperator(Module, CompositeTensor):
         if isinstance(x, LinearOperator):
             left = self.adjoint() if adjoint else self
             right = x.adjoint() if adjoint_arg else x
-            return COMBINE["matmul"](left, right)
+            return combined("matmul", left, right)
         with self._scope(name):
             x = convert.to_tensor(x, self.dtype)
             x = adjoint_if(x, adjoint_arg)
@@ -296,7 +308,7 @@ class LinearOperator(Module, CompositeTensor):
         if isinstance(rhs, LinearOperator):
             left = self.adjoint() if adjoint else self
             right = rhs.adjoint() if adjoint_arg else rhs
-            return COMBINE["matmul"](left.inverse(), right)
+            return combined("matmul", left.inverse(), right)
         with self._scope(name):
             rhs = adjoint_if(convert.to_tensor(rhs, self.dtype), adjoint_arg)
             self._check_rows(rhs, -2, self.range_dimension)
@@ -334,7 +346,7 @@ class LinearOperator(Module, CompositeTensor):
     H = property(adjoint, doc="The adjoint operator.")
 
     def _adjoint(self) -> LinearOperator:
-        return COMBINE["adjoint"](self)
+        return combined("adjoint", self)
 
     def inverse(self, name: str = "inverse") -> LinearOperator:
         """The inverse operator. Raises ValueError where there is none."""
@@ -346,7 +358,7 @@ class LinearOperator(Module, CompositeTensor):
             return self._inverse()
 
     def _inverse(self) -> LinearOperator:
-        return COMBINE["inverse"](self)
+        return combined("inverse", self)
 
     def cholesky(self, name: str = "cholesky") -> LinearOperator:
         """The lower triangular factor L of A = L @ L^H, an operator."""
@@ -358,7 +370,7 @@ class LinearOperator(Module, CompositeTensor):
             return self._cholesky()
 
     def _cholesky(self) -> LinearOperator:
-        return COMBINE["lower"](raw.Cholesky(self.to_dense()))
+        return combined("lower", raw.Cholesky(self.to_dense()))
 
     def determinant(self, name: str = "det") -> Tensor:
         """The determinants."""
@@ -460,7 +472,3 @@ class LinearOperator(Module, CompositeTensor):
             dense = self.to_dense()
             good = raw.Equal(dense, adjoint(dense))
             return check_all(good, "Matrix was not equal to its adjoint.")
-
-
-# The operators that combine others are subclasses: they enter here what makes one.
-COMBINE: dict[str, Any] = {}

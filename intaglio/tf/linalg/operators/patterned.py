@@ -147,7 +147,7 @@ class LinearOperatorTridiag(LinearOperator):
         self._diagonals = [tensor_of(d, "diagonal") for d in diagonals] if sequence else tensor_of(diagonals, "diagonals")  # fmt: skip
         self._format = diagonals_format
         parameters["diagonals"] = self._diagonals
-        first = self._diagonals[0] if sequence else self._diagonals
+        first: Any = self._diagonals[0] if sequence else self._diagonals
         super().__init__(
             first.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite,
             True, name, parameters,

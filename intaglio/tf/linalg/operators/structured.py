@@ -15,7 +15,6 @@ from intaglio.op import convert, raw
 from intaglio.tf.arrays import get_static_value
 from intaglio.tf.linalg.norms import LAST
 from intaglio.tf.linalg.operators.operator import (
-    COMBINE,
     LinearOperator,
     column,
     conjugate,
@@ -276,10 +275,7 @@ class LinearOperatorIdentity(LinearOperator):
         return self._spread(rhs)
 
     def _to_dense(self) -> Any:
-        kind = self.dtype.numpy
-        return convert.to_tensor(
-            np.broadcast_to(np.eye(self._rows, dtype=kind), self._dims())
-        )  # type: ignore[arg-type]
+        return self._spread(convert.to_tensor(np.eye(self._rows), self.dtype))
 
     def _diag_part(self) -> Any:
         return convert.to_tensor(np.ones((*self._batch, self._rows), self.dtype.numpy))
@@ -438,6 +434,3 @@ class LinearOperatorZeros(LinearOperator):
 
     def _determinant(self) -> Any:
         return convert.to_tensor(np.zeros(self._batch, self.dtype.numpy))
-
-
-COMBINE["lower"] = LinearOperatorLowerTriangular
