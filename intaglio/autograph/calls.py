@@ -167,8 +167,10 @@ def is_convertible(function: FunctionType) -> bool:
     """True for the user's Python functions that are not converted yet."""
     code = function.__code__
     marks = function.__dict__
-    if "autograph_artifact__" in marks or "do_not_convert__" in marks:
+    if "do_not_convert__" in marks:
         return False
+    if "autograph_artifact__" in marks and "ag__" in code.co_freevars:
+        return False  # functools.wraps gives the mark to functions that are none
     if inspect.CO_GENERATOR & code.co_flags or inspect.CO_COROUTINE & code.co_flags:
         return False
     name = code.co_filename

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import dis
 import functools
+import inspect
 import threading
 import weakref
 from collections.abc import Callable, Generator, Iterator
@@ -194,7 +195,7 @@ def watching(*blocks: Callable[..., Any]) -> Generator[Watch]:
     """A watch on what is traced meanwhile, and on the variables that the blocks see."""
     watch = Watch()
     for block in blocks:
-        for place in variables_of(block):
+        for place in variables_of(inspect.unwrap(block)):
             watch.note(place, certain=True)
     _watches.stack.append(watch)
     try:

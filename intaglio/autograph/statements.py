@@ -296,7 +296,7 @@ class FunctionConverter:
         mark = located(
             ast.Attribute(loaded("ag__"), "autograph_artifact", ast.Load()), node
         )
-        made.decorator_list = [mark, *made.decorator_list]
+        made.decorator_list = [*made.decorator_list, mark]
         return [made]
 
     def _AsyncFunctionDef(

@@ -8,6 +8,7 @@ become a loop over these.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -65,9 +66,13 @@ class Unrolled:
             self._turn(item)
 
     def _turn(self, item: Any) -> None:
+        @functools.wraps(self.body)
+        def turn() -> None:
+            self.body(item)
+
         if_stmt(
             self.extra_test(),
-            lambda: self.body(item),
+            turn,
             lambda: None,
             self.get_state,
             self.set_state,
