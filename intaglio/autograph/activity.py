@@ -131,6 +131,16 @@ def parameters(arguments: ast.arguments) -> Names:
     return {a.arg for a in named}
 
 
+def captured_names(body: Iterable[ast.AST]) -> Names:
+    """The names that functions nested in a body read from it, at whatever time."""
+    found: Names = set()
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, _SCOPES):
+                found |= Activity.of(node).reads
+    return {name for name in found if not is_composite(name)}
+
+
 class Liveness:
     """Marks every control statement below a function with the names live before and after it.
 

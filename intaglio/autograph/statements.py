@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from intaglio.autograph.activity import Activity, Liveness, parameters
+from intaglio.autograph.activity import Activity, Liveness, captured_names, parameters
 from intaglio.autograph.bindings import Bindings
 from intaglio.autograph.exceptions import ExceptionStatements, watched
 from intaglio.autograph.expressions import (
@@ -70,6 +70,8 @@ class FunctionConverter:
         self.expressions = Expressions(
             self.scope, self.generated, positional[0].arg if positional else None
         )
+        self.captured = captured_names(body)
+        self.unset: set[str] = set()  # names that only have a place yet, no value
         self.expressions.local_names = known | {
             n for n in Activity.of(body).writes - self.outer_names if n.isidentifier()
         }
@@ -118,7 +120,18 @@ class FunctionConverter:
         done: list[ast.stmt] = []
         for statement in statements:
             done += self._statement(statement, defined)
-            defined |= {w for w in Activity.of(statement).writes if not is_composite(w)}
+            written = {w for w in Activity.of(statement).writes if not is_composite(w)}
+            defined |= written
+            self.unset = self.unset - written
+        return done
+
+    def _inside(
+        self, statements: Sequence[ast.stmt], defined: set[str], unset: Sequence[str]
+    ) -> list[ast.stmt]:
+        """A block in a statement that is the first to assign some names."""
+        outer, self.unset = self.unset, self.unset | set(unset)
+        done = self._block(statements, defined | set(unset))
+        self.unset = outer
         return done
 
     def _statement(self, node: ast.stmt, defined: set[str]) -> list[ast.stmt]:
@@ -141,17 +154,15 @@ class FunctionConverter:
 
     def _If(self, node: ast.If, defined: set[str]) -> list[ast.stmt]:
         modified = Activity.of([*node.body, *node.orelse]).writes
-        state, outputs = self._state(node, modified)
+        state, outputs = self._state(node, modified, defined)
         undefined = self._undefined(modified, defined)
-        inside = defined | set(undefined)
-        body, orelse = (
-            self._block(node.body, set(inside)),
-            self._block(node.orelse, set(inside)),
-        )
+        body = self._inside(node.body, defined, undefined)
+        orelse = self._inside(node.orelse, defined, undefined)
         test = self.expressions.visit(node.test)
         get, put = self._accessors(state, node)
-        first = self._function("if_body", [], state, body, node)
-        second = self._function("else_body", [], state, orelse, node)
+        shared = self._shared(state, modified)
+        first = self._function("if_body", [], shared, body, node)
+        second = self._function("else_body", [], shared, orelse, node)
         call = ag(
             "if_stmt", test, loaded(first.name), loaded(second.name), loaded(get.name),
             loaded(put.name), _names(state), ast.Constant(outputs), at=node,
@@ -168,12 +179,14 @@ class FunctionConverter:
     def _While(self, node: ast.While, defined: set[str]) -> list[ast.stmt]:
         options = self._options(node)
         modified = Activity.of(node.body).writes
-        state, _ = self._state(node, modified)
+        state, _ = self._state(node, modified, defined)
         undefined = self._undefined(modified, defined)
-        body = self._block(node.body, defined | set(undefined))
+        body = self._inside(node.body, defined, undefined)
         test = located(ast.Return(self.expressions.visit(node.test)), node)
         get, put = self._accessors(state, node)
-        loop = self._function("loop_body", [], state, body, node)
+        loop = self._function(
+            "loop_body", [], self._shared(state, modified), body, node
+        )
         check = self._function("loop_test", [], (), [test], node)
         call = ag(
             "while_stmt", loaded(check.name), loaded(loop.name), loaded(get.name),
@@ -186,15 +199,17 @@ class FunctionConverter:
         options.keys.append(ast.Constant("iterate_names"))
         options.values.append(ast.Constant(ast.unparse(node.target)))
         modified = Activity.of([*node.body, node.target]).writes
-        state, _ = self._state(node, modified)
+        state, _ = self._state(node, modified, defined)
         undefined = self._undefined(modified, defined)
-        body = self._block(node.body, defined | set(undefined))
+        body = self._inside(node.body, defined, undefined)
         item = self.namer.new("itr")
         body = [located(ast.Assign([node.target], loaded(item)), node), *body]
         extra = getattr(node, "extra_test", None)
         sequence = self.expressions.visit(node.iter)
         get, put = self._accessors(state, node)
-        loop = self._function("loop_body", [item], state, body, node)
+        loop = self._function(
+            "loop_body", [item], self._shared(state, modified), body, node
+        )
         made: list[ast.stmt] = [get, put, loop]
         test: ast.expr = ast.Constant(None)
         if extra is not None:
@@ -306,7 +321,9 @@ class FunctionConverter:
 
     # -- state -------------------------------------------------------------------------
 
-    def _state(self, node: ast.stmt, modified: set[str]) -> tuple[tuple[str, ...], int]:
+    def _state(
+        self, node: ast.stmt, modified: set[str], defined: set[str]
+    ) -> tuple[tuple[str, ...], int]:
         """The symbols that the block shares with what is around it, those it gives back first."""
         live_in, live_out = node.live_in, node.live_out  # type: ignore[attr-defined]
         plain = {
@@ -315,10 +332,22 @@ class FunctionConverter:
             if not is_composite(n) and (n in live_in or n in live_out)
         }
         plain |= {n for n in modified if n in self.outer_names}
+        # Nested functions may read these at any later time.
+        shared = modified & defined & self.captured - self.unset
+        plain |= shared
         fixed = {n for n in modified if is_composite(n) and owner(n) not in modified}
-        for_input = plain - live_out - self.outer_names
+        for_input = plain - live_out - self.outer_names - shared
         ordered = sorted(plain | fixed, key=lambda n: (n in for_input, n))
         return tuple(ordered), len(ordered) - len(for_input)
+
+    def _shared(self, state: Sequence[str], modified: set[str]) -> list[str]:
+        """The names that a block has in common with what is around it.
+
+        Those of nested functions are among them even if they are no state: Python's functions
+        read what a variable is when they are called.
+        """
+        late = sorted(modified & self.captured - set(state))
+        return [*state, *late]
 
     def _undefined(self, modified: set[str], defined: set[str]) -> list[str]:
         """Names that the block may be the first to assign."""

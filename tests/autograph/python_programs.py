@@ -58,6 +58,19 @@ def only_jumps(n: int) -> Any:
     return n, j
 
 
+def late_binding(n: int) -> Any:
+    def read() -> int:
+        return k
+
+    made: list[Callable[[], Any]] = [read]
+    for k in range(n + 1):
+        made.append(lambda: k)  # noqa: B023
+        if k > 1:
+            inside = k * 10
+            made.append(lambda: inside)  # noqa: B023
+    return [f() for f in made]
+
+
 def what_is_left(n: int) -> Any:
     items = iter(range(8))
     for i in items:
@@ -277,6 +290,6 @@ def decorated(x: int) -> Any:
 
 
 PROGRAMS: list[Callable[..., Any]] = [
-    early_return, no_return, loop_with_everything, only_jumps, what_is_left, stops_within, while_else, logic, closures, structures, handlers,
+    early_return, no_return, loop_with_everything, only_jumps, late_binding, what_is_left, stops_within, while_else, logic, closures, structures, handlers,
     walrus, generators, deletion, objects, decorated, global_state,
 ]  # fmt: skip

@@ -141,6 +141,50 @@ def test_datasets_come_out_of_branches() -> None:
     agree(f, 1, -1)
 
 
+def read_by_a_function(x: Any) -> Any:
+    k = 1
+    read = lambda: k * 10  # noqa: E731
+    if x > 0:
+        k = 2
+    return read()
+
+
+def read_after_a_loop(x: Any) -> Any:
+    k = x
+
+    def read() -> Any:
+        return k + 1
+
+    for i in tf.range(3):
+        k = k + i
+        if k > 3:
+            k = k * 2
+    while k < 20:
+        k += 7
+    return read()
+
+
+def read_within(x: Any) -> Any:
+    result = x
+    for i in tf.range(3):
+        scale = i + x
+        result += tf.reduce_sum(tf.map_fn(lambda v: v * scale, tf.stack([x, i])))  # noqa: B023
+        if result > 5:
+            shift = result
+            result = tf.cond(i > 1, lambda: shift, lambda: shift + 1)  # noqa: B023
+    return result
+
+
+@pytest.mark.parametrize(
+    "function",
+    [read_by_a_function, read_after_a_loop, read_within],
+    ids=lambda f: f.__name__,
+)
+def test_nested_functions_read_what_a_name_is_now(function: Any) -> None:
+    """In TensorFlow they read what it was before the `if` or the loop."""
+    agree(function, 1, 3, -2)
+
+
 # -- refused -----------------------------------------------------------------------------
 
 
