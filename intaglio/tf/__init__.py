@@ -164,6 +164,7 @@ from intaglio.trace.graph import Graph
 from intaglio.trace.type_spec import type_spec_of as type_spec_from_value
 
 if TYPE_CHECKING:
+    from intaglio.base.device_spec import DeviceSpec as DeviceSpec
     from intaglio.data.element import NoneTensorSpec as NoneTensorSpec
     from intaglio.data.specs import OptionalSpec as OptionalSpec
     from intaglio.ragged.api import RaggedTensor as RaggedTensor
@@ -353,6 +354,7 @@ __all__ += variables.__all__
 # Names that are imported when they are first asked for, and where they are: a module of
 # `intaglio.tf`, or a name in one. Each stands under TYPE_CHECKING as well.
 LATER: dict[str, str] = {
+    "DeviceSpec": "intaglio.base.device_spec:DeviceSpec",
     "required_space_to_batch_paddings": "intaglio.tf.space_paddings:required_space_to_batch_paddings",
     "timestamp": "intaglio.tf.space_paddings:timestamp",
     "constant_initializer": "intaglio.tf.initializers:constant_initializer",

@@ -220,7 +220,7 @@ def tridiagonal_solve(
     `diagonals` is [..., 3, M] ("compact"), three tensors ("sequence") or whole matrices
     ("matrix"); `rhs` is [..., M] or [..., M, K].
 
-    >>> tf.linalg.tridiagonal_solve([[1., 1., 0.], [4., 4., 4.], [0., 1., 1.]], [5., 6., 5.]).numpy()
+    >>> tf.linalg.tridiagonal_solve([[1., 1., 0.], [4., 4., 4.], [0., 1., 1.]], [5., 6., 5.]).numpy().round(3)
     array([1., 1., 1.], dtype=float32)
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/tridiagonal_solve

@@ -1,0 +1,87 @@
+"""Factorisations and functions of matrices, against what they have to fulfil."""
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+
+X = np.random.RandomState(2).uniform(-1, 1, (2, 3, 3)) + 2 * np.eye(3)
+L = tf.linalg
+
+
+def test_eigenvalues_and_vectors_give_the_matrix():
+    values, vectors = L.eig(X)
+    whole = (vectors.numpy() * values.numpy()[:, None, :]) @ np.linalg.inv(
+        vectors.numpy()
+    )
+    np.testing.assert_allclose(whole, X, atol=1e-12)
+    alone = np.sort_complex(L.eigvals(X).numpy())
+    np.testing.assert_allclose(alone, np.sort_complex(values.numpy()), atol=1e-12)
+
+
+@pytest.mark.parametrize("compute_v", [False, True])
+def test_gradient_of_eigenvalues_is_that_of_the_trace(compute_v):
+    x = tf.constant(X)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        values = L.eig(x)[0] if compute_v else L.eigvals(x)
+        total = tf.reduce_sum(tf.math.real(values) ** 2 - tf.math.imag(values) ** 2)
+    # The sum of the squared eigenvalues is the trace of the square.
+    wanted = 2 * X.swapaxes(-1, -2)
+    np.testing.assert_allclose(tape.gradient(total, x), wanted, atol=1e-10)
+
+
+def test_lu_solves_and_inverts():
+    lu, p = L.lu(X)
+    np.testing.assert_allclose(L.lu_reconstruct(lu, p), X, atol=1e-12)
+    np.testing.assert_allclose(L.lu_matrix_inverse(lu, p), np.linalg.inv(X), atol=1e-12)
+    rhs = np.ones((2, 3, 1))
+    np.testing.assert_allclose(
+        L.lu_solve(lu, p, rhs), np.linalg.solve(X, rhs), atol=1e-12
+    )
+
+
+def test_root_logarithm_and_exponential_undo_one_another():
+    root = L.sqrtm(X).numpy()
+    np.testing.assert_allclose(root @ root, X, atol=1e-12)
+    back = L.expm(L.logm(X.astype(complex))).numpy()
+    np.testing.assert_allclose(back, X, atol=1e-12)
+    large = L.expm(3 * X)
+    np.testing.assert_allclose(
+        L.logm(tf.cast(large, tf.complex128)).numpy().real, 3 * X, rtol=1e-6
+    )
+
+
+def test_tridiagonal_forms_agree():
+    dense = np.array([[5.0, 1.0, 0.0], [2.0, 6.0, 3.0], [0.0, 4.0, 7.0]])
+    rows = [[1.0, 3.0], [5.0, 6.0, 7.0], [2.0, 4.0]]
+    compact = [[1.0, 3.0, 0.0], [5.0, 6.0, 7.0], [0.0, 2.0, 4.0]]
+    rhs = np.array([[1.0], [2.0], [3.0]])
+    forms = (
+        (np.array(compact), "compact"),
+        ([np.array(r) for r in rows], "sequence"),
+        (dense, "matrix"),
+    )
+    for diagonals, form in forms:
+        np.testing.assert_allclose(
+            L.tridiagonal_matmul(diagonals, rhs, form), dense @ rhs
+        )
+        np.testing.assert_allclose(
+            L.tridiagonal_solve(diagonals, rhs, form), np.linalg.solve(dense, rhs)
+        )
+    with pytest.raises(ValueError, match="diagonals_format"):
+        L.tridiagonal_solve(dense, rhs, "other")
+
+
+def test_eigenvalues_of_tridiagonal_matrices_are_selected():
+    alpha, beta = np.array([1.0, 2.0, 3.0]), np.array([1.0, 1.0])
+    dense = np.diag(alpha) + np.diag(beta, 1) + np.diag(beta, -1)
+    wanted, vectors = np.linalg.eigh(dense)
+    np.testing.assert_allclose(L.eigh_tridiagonal(alpha, beta), wanted)
+    some = L.eigh_tridiagonal(alpha, beta, select="i", select_range=(1, 2))
+    np.testing.assert_allclose(some, wanted[1:])
+    some = L.eigh_tridiagonal(alpha, beta, select="v", select_range=(1.0, 2.5))
+    np.testing.assert_allclose(some, wanted[1:2])
+    values, found = L.eigh_tridiagonal(alpha, beta, eigvals_only=False)
+    np.testing.assert_allclose(values, wanted)
+    np.testing.assert_allclose(np.abs(found), np.abs(vectors))
