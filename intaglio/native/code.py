@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 # 512-bit registers are used where the processor has them; LLVM prefers 256 bits otherwise.
-ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" }'
+ATTRIBUTES = 'nounwind "prefer-vector-width"="512"'
 
 
 class Carried:
@@ -24,7 +24,9 @@ class Code:
     def __init__(
         self, name: str, parameters: Sequence[str], returns: str = "void"
     ) -> None:
-        self._head = f"define {returns} @{name}({', '.join(parameters)}) #0 {{\nentry:"
+        self._head = (
+            f"define {returns} @{name}({', '.join(parameters)}) {ATTRIBUTES} {{\nentry:"
+        )
         self._lines: list[str] = []
         self._count = 0
         self._block = "entry"
@@ -149,4 +151,4 @@ def module(functions: Sequence[Code]) -> str:
     called = {name: c for f in functions for name, c in f.callees.items()}
     whole = [*called.values(), *functions]
     declared = sorted(set[str]().union(*[f.declarations for f in whole]))
-    return "\n".join([*declared, *[f.text() for f in whole], ATTRIBUTES, ""])
+    return "\n".join([*declared, *[f.text() for f in whole], ""])
