@@ -21,6 +21,9 @@ def flat(value: Any) -> list[Any]:
 
 
 class Box:
+    array: Any
+    found: Any
+
     def __init__(self) -> None:
         self.value = tf.constant(0)
         self.count = 0
@@ -198,7 +201,89 @@ def by_items(n: Any) -> Any:
     return table
 
 
+def returned_early(n: Any) -> Any:
+    items = []
+    for i in tf.range(n):
+        items.append(i)
+        if i > 1:
+            return tf.stack(items) * 10
+    return tf.stack(items)
+
+
+def left_by_break(n: Any) -> Any:
+    items = []
+    for i in range(6):
+        items.append(n + i)
+        if n + i > 3:
+            break
+    return items, len(items)
+
+
+def over_a_dataset(n: Any) -> Any:
+    items = []
+    for x in tf.data.Dataset.range(5):
+        items.append(x)
+        if x > tf.cast(n, tf.int64):
+            break
+    return items
+
+
+def as_a_stack(n: Any) -> Any:
+    pending, out = [n], []
+    while len(pending) > 0:
+        x = pending.pop()
+        out.append(x)
+        if x > 1:
+            pending.append(x - 1)
+            pending.append(x - 2)
+    return out
+
+
+def of_dictionaries(n: Any) -> Any:
+    items, total = [], n * 0
+    for i in tf.range(n):
+        items.append({"a": i, "b": (i * 2, tf.cast(i, tf.float32))})
+    for item in items:
+        total += item["a"] + item["b"][0]
+    return items, total, items[-1]["b"][1]
+
+
+def by_an_array_of_an_object(n: Any) -> Any:
+    box = Box()
+    box.array = tf.TensorArray(tf.int32, 0, dynamic_size=True, element_shape=[])
+
+    def put(i: Any) -> None:
+        box.array = box.array.write(i, i * i)
+
+    for i in tf.range(n):
+        put(i)
+    return box.array.stack()
+
+
+def by_a_flag(n: Any) -> Any:
+    box = Box()
+    box.found = False
+
+    def look(i: Any) -> None:
+        if i == 2:
+            box.found = True
+
+    for i in tf.range(n):
+        look(i)
+    return n * 10 if box.found else n
+
+
+def seen_by_lambdas(n: Any) -> Any:
+    y = n
+    f = lambda z: z + y  # noqa: E731
+    for i in tf.range(n):
+        y = f(i) + y
+    return f(n), y
+
+
 PROGRAMS = [
+    returned_early, left_by_break, over_a_dataset, as_a_stack, of_dictionaries,
+    by_an_array_of_an_object, by_a_flag, seen_by_lambdas,
     appended, of_pairs, of_python_numbers, changed_in_every_way, read_while_growing, joined,
     in_branches, rows_of_rows, by_an_alias, made_inside, by_methods, by_closures, by_a_global,
     by_items,
