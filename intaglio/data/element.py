@@ -18,6 +18,7 @@ from intaglio.base.shapes import Dims
 from intaglio.op import convert
 from intaglio.op.tensor import Tensor
 from intaglio.runtime.eager import from_array
+from intaglio.trace.extension_type import ExtensionTypeSpec
 from intaglio.trace.type_spec import TensorSpec, TypeSpec
 
 
@@ -90,7 +91,8 @@ def flat_specs(structure: Any) -> list[TensorSpec]:
 def demand_dense(structure: Any, transformation: str) -> None:
     """Raises NotImplementedError for elements with parts that are cut along no common dimension."""
     for spec in nest.flatten(structure):
-        if len(spec.flatten()) > 1:
+        # The components of an extension type's values are rows of those of their batch.
+        if len(spec.flatten()) > 1 and not isinstance(spec, ExtensionTypeSpec):
             raise NotImplementedError(
                 f"{transformation} of elements of type {spec!r}: take them apart with `map` "
                 "before, and put them together with `map` after"
