@@ -146,6 +146,7 @@ raw.expect(
             "UniformCandidateSampler"
         ),
         "clock": "Timestamp",
+        "convolution_like": "Conv2DBackpropFilterV2 Conv2DBackpropInputV2",
         "ctc": "CTCGreedyDecoder CTCLoss CTCLossV2",
         "eigenvalues": "Eig Lu",
         "fourier": (

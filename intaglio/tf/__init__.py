@@ -177,6 +177,12 @@ if TYPE_CHECKING:
     from intaglio.tf import saved_model as saved_model
     from intaglio.tf import signal as signal
     from intaglio.tf import train as train
+    from intaglio.tf.convolution_gradients import (
+        conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2,
+    )
+    from intaglio.tf.convolution_gradients import (
+        conv2d_backprop_input_v2 as conv2d_backprop_input_v2,
+    )
     from intaglio.tf.graph_util import import_graph_def as import_graph_def
     from intaglio.tf.initializers import constant_initializer as constant_initializer
     from intaglio.tf.initializers import ones_initializer as ones_initializer
@@ -354,6 +360,8 @@ __all__ += variables.__all__
 # Names that are imported when they are first asked for, and where they are: a module of
 # `intaglio.tf`, or a name in one. Each stands under TYPE_CHECKING as well.
 LATER: dict[str, str] = {
+    "conv2d_backprop_filter_v2": "intaglio.tf.convolution_gradients:conv2d_backprop_filter_v2",
+    "conv2d_backprop_input_v2": "intaglio.tf.convolution_gradients:conv2d_backprop_input_v2",
     "DeviceSpec": "intaglio.base.device_spec:DeviceSpec",
     "required_space_to_batch_paddings": "intaglio.tf.space_paddings:required_space_to_batch_paddings",
     "timestamp": "intaglio.tf.space_paddings:timestamp",

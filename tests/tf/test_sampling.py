@@ -1,5 +1,7 @@
 """Distributions, samplers and losses as users call them; TensorFlow 2.21 was asked for the numbers."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -112,7 +114,11 @@ def test_initialisers_of_a_seed_are_tensorflows():
 
 def test_erosion_is_dilation_turned_over():
     x = np.random.RandomState(1).normal(size=(1, 4, 4, 1))
-    plain = {"strides": [1, 1, 1, 1], "data_format": "NHWC", "dilations": [1, 1, 1, 1]}
+    plain: Any = {
+        "strides": [1, 1, 1, 1],
+        "data_format": "NHWC",
+        "dilations": [1, 1, 1, 1],
+    }
     flat = np.zeros((2, 2, 1))
     low = tf.nn.erosion2d(x, flat, padding="VALID", **plain).numpy()[0, :, :, 0]
     windows = np.lib.stride_tricks.sliding_window_view(x[0, :, :, 0], (2, 2))

@@ -5,6 +5,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/linalg/experimental/conjug
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,32 +64,6 @@ def conjugate_gradient(
     """
     if not (operator.is_self_adjoint and operator.is_positive_definite):
         raise ValueError("Expected a self-adjoint, positive definite operator.")
-
-    def improved(r: Tensor) -> Tensor:
-        return r if preconditioner is None else preconditioner.matvec(r)
-
-    def goes_on(i: Any, x: Any, r: Any, p: Any, gamma: Any) -> Any:
-        length = raw.Sqrt(_real(_dot(r, r)))
-        far = raw.Greater(length, limit)
-        axes = raw.Range(np.int32(0), raw.Rank(far), np.int32(1))
-        return raw.LogicalAnd(raw.Less(i, np.int32(max_iter)), raw.Any(far, axes))
-
-    def step(i: Any, x: Any, r: Any, p: Any, gamma: Any) -> Any:
-        z = operator.matvec(p)
-        alpha = raw.DivNoNan(gamma, _dot(p, z))
-        x = raw.AddV2(x, _scaled(alpha, p))
-        r = raw.Sub(r, _scaled(alpha, z))
-        q = improved(r)
-        following = _dot(r, q)
-        beta = raw.DivNoNan(following, gamma)
-        return (
-            raw.AddV2(i, np.int32(1)),
-            x,
-            r,
-            raw.AddV2(q, _scaled(beta, p)),
-            following,
-        )
-
     with door.level().scoped(name or "conjugate_gradient"):
         rhs = convert.to_tensor(rhs, operator.dtype)
         length = raw.Sqrt(_real(_dot(rhs, rhs)))
@@ -98,9 +73,32 @@ def conjugate_gradient(
         else:
             x = convert.to_tensor(x, operator.dtype)
             r = raw.Sub(rhs, operator.matvec(x))
-        p = improved(r)
-        zero = convert.to_tensor(np.int32(0))
-        return CGState(*while_loop(goes_on, step, (zero, x, r, p, _dot(r, p))))
+        p = r if preconditioner is None else preconditioner.matvec(r)
+        start = CGState(convert.to_tensor(np.int32(0)), x, r, p, _dot(r, p))
+        step = functools.partial(_step, operator, preconditioner)
+
+        def goes_on(*state: Any) -> Tensor:
+            rest = CGState(*state).r
+            far = raw.Greater(raw.Sqrt(_real(_dot(rest, rest))), limit)
+            axes = raw.Range(np.int32(0), raw.Rank(far), np.int32(1))
+            more = raw.Less(CGState(*state).i, np.int32(max_iter))
+            return raw.LogicalAnd(more, raw.Any(far, axes))
+
+        return CGState(*while_loop(goes_on, step, start))
+
+
+def _step(operator: Any, preconditioner: Any, *state: Any) -> CGState:
+    """One step along the direction, and the next direction."""
+    i, x, r, p, gamma = state
+    z = operator.matvec(p)
+    alpha = raw.DivNoNan(gamma, _dot(p, z))
+    x = raw.AddV2(x, _scaled(alpha, p))
+    r = raw.Sub(r, _scaled(alpha, z))
+    q = r if preconditioner is None else preconditioner.matvec(r)
+    following = _dot(r, q)
+    beta = raw.DivNoNan(following, gamma)
+    p = raw.AddV2(q, _scaled(beta, p))
+    return CGState(raw.AddV2(i, np.int32(1)), x, r, p, following)
 
 
 def _real(x: Tensor) -> Tensor:
