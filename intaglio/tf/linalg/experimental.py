@@ -84,10 +84,10 @@ def conjugate_gradient(
             more = raw.Less(CGState(*state).i, np.int32(max_iter))
             return raw.LogicalAnd(more, raw.Any(far, axes))
 
-        return CGState(*while_loop(goes_on, step, start))
+        return CGState(*while_loop(goes_on, step, tuple(start)))
 
 
-def _step(operator: Any, preconditioner: Any, *state: Any) -> CGState:
+def _step(operator: Any, preconditioner: Any, *state: Any) -> tuple[Tensor, ...]:
     """One step along the direction, and the next direction."""
     i, x, r, p, gamma = state
     z = operator.matvec(p)
@@ -98,7 +98,7 @@ def _step(operator: Any, preconditioner: Any, *state: Any) -> CGState:
     following = _dot(r, q)
     beta = raw.DivNoNan(following, gamma)
     p = raw.AddV2(q, _scaled(beta, p))
-    return CGState(raw.AddV2(i, np.int32(1)), x, r, p, following)
+    return raw.AddV2(i, np.int32(1)), x, r, p, following
 
 
 def _real(x: Tensor) -> Tensor:
