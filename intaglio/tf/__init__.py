@@ -196,12 +196,17 @@ if TYPE_CHECKING:
     from intaglio.tf.linalg.factorisations import eig as eig
     from intaglio.tf.linalg.factorisations import eigvals as eigvals
     from intaglio.tf.linalg.factorisations import sqrtm as matrix_square_root
+    from intaglio.tf.math.incomplete import approx_top_k as approx_top_k
     from intaglio.tf.ragged.filling import (
         ragged_fill_empty_rows as ragged_fill_empty_rows,
     )
     from intaglio.tf.ragged.filling import (
         ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,
     )
+    from intaglio.tf.signal.fourier import fftnd as fftnd
+    from intaglio.tf.signal.fourier import ifftnd as ifftnd
+    from intaglio.tf.signal.fourier import irfftnd as irfftnd
+    from intaglio.tf.signal.fourier import rfftnd as rfftnd
     from intaglio.tf.space_paddings import (
         required_space_to_batch_paddings as required_space_to_batch_paddings,
     )
@@ -360,6 +365,11 @@ __all__ += variables.__all__
 # Names that are imported when they are first asked for, and where they are: a module of
 # `intaglio.tf`, or a name in one. Each stands under TYPE_CHECKING as well.
 LATER: dict[str, str] = {
+    "approx_top_k": "intaglio.tf.math.incomplete:approx_top_k",
+    "fftnd": "intaglio.tf.signal.fourier:fftnd",
+    "ifftnd": "intaglio.tf.signal.fourier:ifftnd",
+    "irfftnd": "intaglio.tf.signal.fourier:irfftnd",
+    "rfftnd": "intaglio.tf.signal.fourier:rfftnd",
     "conv2d_backprop_filter_v2": "intaglio.tf.convolution_gradients:conv2d_backprop_filter_v2",
     "conv2d_backprop_input_v2": "intaglio.tf.convolution_gradients:conv2d_backprop_input_v2",
     "DeviceSpec": "intaglio.base.device_spec:DeviceSpec",

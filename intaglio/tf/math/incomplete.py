@@ -90,3 +90,25 @@ def approx_min_k(
         reduction_input_size_override=reduction_input_size_override,
         aggregate_to_topk=aggregate_to_topk, name=name,
     )  # fmt: skip
+
+
+def approx_top_k(
+    input: Any,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    is_max_k: bool = True,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: str | None = None,
+) -> Any:
+    """(values, indices) of the `k` greatest, or least, numbers along a dimension: exactly those.
+
+    https://www.tensorflow.org/api_docs/python/tf/approx_top_k
+    """
+    return raw.ApproxTopK(
+        input, k=k, reduction_dimension=reduction_dimension,
+        recall_target=recall_target, is_max_k=is_max_k,
+        reduction_input_size_override=reduction_input_size_override,
+        aggregate_to_topk=aggregate_to_topk, name=name,
+    )  # fmt: skip
