@@ -203,10 +203,6 @@ if TYPE_CHECKING:
     from intaglio.tf.ragged.filling import (
         ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,
     )
-    from intaglio.tf.signal.fourier import fftnd as fftnd
-    from intaglio.tf.signal.fourier import ifftnd as ifftnd
-    from intaglio.tf.signal.fourier import irfftnd as irfftnd
-    from intaglio.tf.signal.fourier import rfftnd as rfftnd
     from intaglio.tf.space_paddings import (
         required_space_to_batch_paddings as required_space_to_batch_paddings,
     )
@@ -366,10 +362,6 @@ __all__ += variables.__all__
 # `intaglio.tf`, or a name in one. Each stands under TYPE_CHECKING as well.
 LATER: dict[str, str] = {
     "approx_top_k": "intaglio.tf.math.incomplete:approx_top_k",
-    "fftnd": "intaglio.tf.signal.fourier:fftnd",
-    "ifftnd": "intaglio.tf.signal.fourier:ifftnd",
-    "irfftnd": "intaglio.tf.signal.fourier:irfftnd",
-    "rfftnd": "intaglio.tf.signal.fourier:rfftnd",
     "conv2d_backprop_filter_v2": "intaglio.tf.convolution_gradients:conv2d_backprop_filter_v2",
     "conv2d_backprop_input_v2": "intaglio.tf.convolution_gradients:conv2d_backprop_input_v2",
     "DeviceSpec": "intaglio.base.device_spec:DeviceSpec",
