@@ -119,7 +119,12 @@ def jpeg(contents: bytes, channels: int, ratio: int, partial: bool) -> np.ndarra
     if image.mode == "CMYK" and channels == 1:
         raise invalid_argument(BAD_JPEG)
     mode = {1: "L", 3: "RGB"}.get(channels, "L" if image.mode == "L" else "RGB")
-    if not contents.rstrip(b"\0").endswith(b"\xff\xd9") and not partial:
+    # A file that was cut off has no end of image after its last scan's start.
+    cut = contents.rfind(b"\xff\xd9") < contents.rfind(b"\xff\xda")
+    if cut and partial:
+        contents += b"\xff\xd9"
+        image = _opened(contents, BAD_JPEG)
+    elif cut:
         raise invalid_argument(BAD_JPEG)
     if image.mode != "CMYK":
         width, height = image.size
