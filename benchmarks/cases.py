@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import compiled
+
 Timed = Callable[[], Any]
 
 # case -> (what it is, peers, the largest ratio to the peer named first that is the goal)
@@ -52,6 +54,7 @@ CASES: dict[str, tuple[str, tuple[str, ...], float | None]] = {
         ("tensorflow",),
         0.5,
     ),
+    **compiled.CASES,
 }
 
 
@@ -72,6 +75,8 @@ def make(peer: str, case: str) -> Timed | None:
 def _tensorflow_like(module: str) -> Callable[[str], Timed | None]:
     def build(case: str) -> Timed | None:
         tf: Any = importlib.import_module(module)
+        if case in compiled.CASES:
+            return compiled.tensorflow_like(tf, case)
         return _TENSORFLOW[case](tf)
 
     return build
@@ -209,6 +214,8 @@ _TENSORFLOW: dict[str, Callable[[Any], Timed]] = {
 
 
 def _torch(case: str) -> Timed | None:
+    if case in compiled.CASES:
+        return compiled.torch(case)
     torch: Any = importlib.import_module("torch")
     if case == "eager_add":
         a, b = torch.ones(2, 2), torch.ones(2, 2)
@@ -227,6 +234,8 @@ def _torch(case: str) -> Timed | None:
 
 
 def _jax(case: str) -> Timed | None:
+    if case in compiled.CASES:
+        return compiled.jax(case)
     jax: Any = importlib.import_module("jax")
     jnp: Any = importlib.import_module("jax.numpy")
     a, b = jnp.ones((2, 2)), jnp.ones((2, 2))

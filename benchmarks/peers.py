@@ -39,7 +39,8 @@ class Worker:
     def __init__(self, peer: str, python: pathlib.Path) -> None:
         self.peer = peer
         self.process = subprocess.Popen(
-            [str(python), str(ROOT / "benchmarks" / "worker.py"), peer],
+            [str(python), "-m", "benchmarks.worker", peer],
+            cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -12,7 +12,7 @@ import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-from cases import Timed, make
+from benchmarks.cases import Timed, make
 
 
 def burst(timed: Timed, seconds: float) -> float:

@@ -1,0 +1,182 @@
+"""Cases of compiled functions: what Intaglio compiles with `jit_compile=True`, TensorFlow runs as graphs.
+
+Loaded like `cases.py`, in every peer's environment.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+Timed = Callable[[], Any]
+
+# As in `cases.py`; the goal is a ratio to the peer named first.
+CASES: dict[str, tuple[str, tuple[str, ...], float | None]] = {
+    "tanh_chain": (
+        "compiled: ten times `tanh(x) * 1.1 + 0.1`, 10^6 float32",
+        ("jax", "tensorflow", "torch"),
+        0.5,
+    ),
+    "conv_16": (
+        "convolution, batch 64, 32x32x16, 3x3",
+        ("torch", "tensorflow", "jax"),
+        0.6,
+    ),
+    "conv_64": (
+        "convolution, batch 64, 16x16x64, 3x3",
+        ("torch", "tensorflow", "jax"),
+        0.6,
+    ),
+    "matmul_256": (
+        "compiled: product of 256x256 float32",
+        ("torch", "tensorflow", "jax"),
+        0.8,
+    ),
+    "mlp_step": (
+        "compiled: Adam step of a 784-128-10 network, batch 32",
+        ("tensorflow",),
+        0.7,
+    ),
+    "cnn_step": (
+        "compiled: Adam step of three convolutions, batch 64, 32x32x3, 100 classes",
+        ("tensorflow",),
+        0.5,
+    ),
+}
+CONVOLUTIONS = {"conv_16": (32, 16), "conv_64": (16, 64)}
+
+
+def numbers(*shape: int) -> np.ndarray:
+    """The same random numbers for everybody."""
+    return np.random.default_rng(0).normal(size=shape).astype("float32")
+
+
+def tensorflow_like(tf: Any, case: str) -> Timed:
+    """The case in TensorFlow's words."""
+    compiled = True if tf.__name__.startswith("intaglio") else None
+
+    def traced(function: Any) -> Any:
+        return tf.function(function, jit_compile=compiled)
+
+    if case == "tanh_chain":
+
+        def chain(x: Any) -> Any:
+            for _ in range(10):
+                x = tf.tanh(x) * 1.1 + 0.1
+            return x
+
+        x, run = tf.constant(numbers(1_000_000)), traced(chain)
+        return lambda: run(x)
+    if case in CONVOLUTIONS:
+        size, channels = CONVOLUTIONS[case]
+        images = tf.constant(numbers(64, size, size, channels))
+        filters = tf.constant(numbers(3, 3, channels, channels))
+        convolve = tf.function(lambda x, f: tf.nn.conv2d(x, f, 1, "SAME"))
+        return lambda: convolve(images, filters)
+    if case == "matmul_256":
+        a, product = tf.constant(numbers(256, 256)), traced(tf.matmul)
+        return lambda: product(a, a)
+    return _training(tf, traced, case == "cnn_step")
+
+
+def _training(tf: Any, traced: Any, convolutional: bool) -> Timed:
+    """A step of training with Adam, written out."""
+    shapes = [(784, 128), (128, 10)]
+    if convolutional:
+        shapes = [(3, 3, 3, 16), (3, 3, 16, 64), (3, 3, 64, 128), (2048, 100)]
+    weights = [
+        tf.Variable(numbers(*s) * float(np.prod(s[:-1])) ** -0.5) for s in shapes
+    ]
+    biases = [tf.Variable(np.zeros(s[-1], "float32")) for s in shapes]
+    variables = [*weights, *biases]
+    zeros = [np.zeros(v.shape, "float32") for v in variables]
+    means, squares = ([tf.Variable(z) for z in zeros] for _ in range(2))
+
+    def network(x: Any) -> Any:
+        for w, b in zip(weights[:-1], biases[:-1]):  # noqa: B905 - as it is written
+            if convolutional:
+                x = tf.nn.relu(tf.nn.conv2d(x, w, 1, "SAME") + b)
+                x = tf.nn.max_pool2d(x, 2, 2, "VALID")
+            else:
+                x = tf.nn.relu(tf.matmul(x, w) + b)
+        x = tf.reshape(x, [x.shape[0], -1])
+        return tf.matmul(x, weights[-1]) + biases[-1]
+
+    def step(x: Any, labels: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(
+                tf.nn.sparse_softmax_cross_entropy_with_logits(labels, network(x))
+            )
+        gradients = tape.gradient(loss, variables)
+        for v, m, s, g in zip(variables, means, squares, gradients):  # noqa: B905
+            m.assign(0.9 * m + 0.1 * g)
+            s.assign(0.999 * s + 0.001 * g * g)
+            v.assign_sub(1e-3 * m / (tf.sqrt(s) + 1e-7))
+        return loss
+
+    x = tf.constant(numbers(64, 32, 32, 3) if convolutional else numbers(32, 784))
+    labels = tf.constant(np.arange(x.shape[0]) % 10)
+    run = traced(step)
+    return lambda: run(x, labels)
+
+
+def torch(case: str) -> Timed | None:
+    """The case in torch's words."""
+    torch: Any = importlib.import_module("torch")
+    if case == "tanh_chain":
+        x = torch.from_numpy(numbers(1_000_000))
+
+        def chain() -> Any:
+            y = x
+            for _ in range(10):
+                y = torch.tanh(y) * 1.1 + 0.1
+            return y
+
+        return chain
+    if case in CONVOLUTIONS:
+        size, channels = CONVOLUTIONS[case]
+        images = torch.from_numpy(numbers(64, channels, size, size))
+        images = images.contiguous(memory_format=torch.channels_last)
+        filters = torch.from_numpy(numbers(channels, channels, 3, 3))
+        return lambda: torch.nn.functional.conv2d(images, filters, padding=1)
+    if case == "matmul_256":
+        a = torch.from_numpy(numbers(256, 256))
+        return lambda: a @ a
+    return None
+
+
+def jax(case: str) -> Timed | None:
+    """The case in JAX's words."""
+    jax: Any = importlib.import_module("jax")
+    jnp: Any = importlib.import_module("jax.numpy")
+    made: tuple[Any, Sequence[Any]] | None = None
+    if case == "tanh_chain":
+
+        def chain(x: Any) -> Any:
+            for _ in range(10):
+                x = jnp.tanh(x) * 1.1 + 0.1
+            return x
+
+        made = chain, [numbers(1_000_000)]
+    elif case in CONVOLUTIONS:
+        size, channels = CONVOLUTIONS[case]
+
+        def convolve(x: Any, f: Any) -> Any:
+            order = ("NHWC", "HWIO", "NHWC")
+            return jax.lax.conv_general_dilated(
+                x, f, (1, 1), "SAME", dimension_numbers=order
+            )
+
+        made = (
+            convolve,
+            [numbers(64, size, size, channels), numbers(3, 3, channels, channels)],
+        )
+    elif case == "matmul_256":
+        made = jnp.matmul, [numbers(256, 256)] * 2
+    if made is None:
+        return None
+    run, arrays = jax.jit(made[0]), [jnp.asarray(a) for a in made[1]]
+    return lambda: run(*arrays).block_until_ready()
