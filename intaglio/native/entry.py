@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.native.code import Code
-from intaglio.native.pool import Pool
+from intaglio.native.pool import Pool, pool
 
 # Offsets in PyObject, PyBytesObject and PyArrayObject.
 TYPE, BYTES, DATA, FLAGS = 8, 32, 16, 64
@@ -77,6 +77,27 @@ _new_function.restype = ctypes.py_object
 _new_function.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
 
 
+# What code needs of the process that it runs in stands before the dims: machine code with
+# addresses in it could not be kept on disk.
+PROCESS = ("array", "none", "refused", "save", "restore", "parallel_for", "pool")
+
+
+def process(threads: Pool | None) -> list[int]:
+    """The addresses named in `PROCESS`."""
+    python = [
+        ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
+        for name in ("PyEval_SaveThread", "PyEval_RestoreThread")
+    ]
+    shared = [threads.parallel_for, threads.address] if threads else [0, 0]
+    return [id(np.ndarray), id(None), id(NotImplemented), *python, *shared]
+
+
+def _of_process(code: Code, name: str, dims: str = "%dims") -> str:
+    """An address named in `PROCESS`."""
+    offset = PROCESS.index(name) - len(PROCESS)
+    return code.load("ptr", code.at("i64", dims, str(offset)), 8)
+
+
 def numbers(code: Code, names: Sequence[str]) -> dict[str, str]:
     """Reads in a kernel the numbers that it is told, by their names."""
     return {
@@ -92,27 +113,28 @@ def write(kernel: str, inputs: int, outputs: int) -> Code:
     of the first. Gives None, or NotImplemented if an argument is no array in order.
     """
     code = Code(f"{kernel}_entry", ["ptr %self", "ptr %args", "i64 %count"], "ptr")
+    dims = code.at("i8", "%self", str(BYTES + 8 * len(PROCESS)))
+    array, refused = (
+        _of_process(code, "array", dims),
+        _of_process(code, "refused", dims),
+    )
     ins = code.let(f"alloca ptr, i64 {max(inputs, 1)}")
     outs = code.let(f"alloca ptr, i64 {outputs}")
     for i in range(inputs + outputs):
         given = code.load("ptr", code.at("ptr", "%args", str(i)), 8)
         kind = code.load("ptr", code.at("i8", given, str(TYPE)), 8)
-        is_array = code.let(
-            f"icmp eq ptr {kind}, inttoptr (i64 {id(np.ndarray)} to ptr)"
-        )
-        _otherwise(code, is_array, NotImplemented)
+        _otherwise(code, code.let(f"icmp eq ptr {kind}, {array}"), refused)
         flags = code.load("i32", code.at("i8", given, str(FLAGS)), 4)
         order = code.let(f"and i32 {flags}, {IN_ORDER}")
-        _otherwise(code, code.let(f"icmp eq i32 {order}, {IN_ORDER}"), NotImplemented)
+        _otherwise(code, code.let(f"icmp eq i32 {order}, {IN_ORDER}"), refused)
         data = code.load("ptr", code.at("i8", given, str(DATA)), 8)
         table, place = (ins, i) if i < inputs else (outs, i - inputs)
         code.do(f"store ptr {data}, ptr {code.at('ptr', table, str(place))}, align 8")
-    held = code.at("i8", "%self", str(BYTES))
-    count = code.load("i64", held, 8)
+    count = code.load("i64", dims, 8)
     code.do(
-        f"call void @{kernel}(ptr {ins}, ptr {outs}, ptr {held}, i64 0, i64 {count})"
+        f"call void @{kernel}(ptr {ins}, ptr {outs}, ptr {dims}, i64 0, i64 {count})"
     )
-    _return(code, None)
+    _return(code, _of_process(code, "none", dims))
     return code
 
 
@@ -122,7 +144,7 @@ def write_shared(kernel: str, unit: int, threads: Pool | None) -> Code:
     Every thread takes parts of the outermost loop, whole multiples of `unit`.
     """
     code = Code(f"{kernel}_shared", KERNEL)
-    state = code.let(f"call ptr {_function('PyEval_SaveThread')}()")
+    state = code.let(f"call ptr {_of_process(code, 'save')}()")
     if threads is None:
         code.do(
             f"call void @{kernel}(ptr %ins, ptr %outs, ptr %dims, i64 %from, i64 %to)"
@@ -138,11 +160,11 @@ def write_shared(kernel: str, unit: int, threads: Pool | None) -> Code:
             code.do(
                 f"store {kind} {value}, ptr {code.at('i64', context, str(i))}, align 8"
             )
+        run, shared = _of_process(code, "parallel_for"), _of_process(code, "pool")
         code.do(
-            f"call void inttoptr (i64 {threads.parallel_for} to ptr)(ptr inttoptr"
-            f" (i64 {threads.address} to ptr), ptr @{kernel}_part, ptr {context}, i64 {parts})"
+            f"call void {run}(ptr {shared}, ptr @{kernel}_part, ptr {context}, i64 {parts})"
         )
-    code.do(f"call void {_function('PyEval_RestoreThread')}(ptr {state})")
+    code.do(f"call void {_of_process(code, 'restore')}(ptr {state})")
     code.do("ret void")
     return code
 
@@ -170,13 +192,7 @@ def write_part(kernel: str, unit: int) -> Code:
     return code
 
 
-def _function(name: str) -> str:
-    """A function of CPython's, as LLVM calls it."""
-    found = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
-    return f"inttoptr (i64 {found} to ptr)"
-
-
-def _otherwise(code: Code, holds: str, answer: Any) -> None:
+def _otherwise(code: Code, holds: str, answer: str) -> None:
     """Returns `answer` unless a condition holds."""
     right, wrong = code.new_label("right"), code.new_label("wrong")
     code.do(f"br i1 {holds}, label %{right}, label %{wrong}")
@@ -185,13 +201,12 @@ def _otherwise(code: Code, holds: str, answer: Any) -> None:
     code.label(right)
 
 
-def _return(code: Code, answer: Any) -> None:
+def _return(code: Code, answer: str) -> None:
     """Returns an object that lives for ever, with a reference of its own."""
-    pointer = f"inttoptr (i64 {id(answer)} to ptr)"
     if sys.version_info < (3, 12):  # from 3.12 on these are not counted
-        count = code.load("i64", pointer, 8)
-        code.do(f"store i64 {code.let(f'add i64 {count}, 1')}, ptr {pointer}, align 8")
-    code.do(f"ret ptr {pointer}")
+        count = code.load("i64", answer, 8)
+        code.do(f"store i64 {code.integer('add', count, 1)}, ptr {answer}, align 8")
+    code.do(f"ret ptr {answer}")
 
 
 class Entry:
@@ -206,7 +221,7 @@ class Entry:
 
         It must not outlive this object.
         """
-        held = np.asarray(dims, np.int64).tobytes()
+        held = np.asarray([*process(pool()), *dims], np.int64).tobytes()
         made: Callable[..., Any] = _new_function(
             ctypes.addressof(self._definition), held, None
         )

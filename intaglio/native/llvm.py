@@ -7,7 +7,10 @@ import functools
 import threading
 from typing import Any
 
+import llvmlite
 import llvmlite.binding as llvm
+
+from intaglio.native import store
 
 llvm.initialize_native_target()
 llvm.initialize_native_asmprinter()
@@ -17,6 +20,7 @@ _TARGET = llvm.Target.from_default_triple()
 CPU: str = llvm.get_host_cpu_name()
 FEATURES: str = llvm.get_host_cpu_features().flatten()
 _FLAGS = frozenset(FEATURES.split(","))
+VERSION = f"{llvmlite.__version__} {llvm.llvm_version_info}"
 # Bytes of the widest vector registers.
 WIDTH = 64 if "+avx512vl" in _FLAGS else 32 if "+avx2" in _FLAGS else 16
 
@@ -31,15 +35,31 @@ def _machine() -> Any:
     )
 
 
+def compiled(text: str) -> bytes:
+    """The object file of a module, from disk if it was compiled before.
+
+    Raises RuntimeError, with LLVM's message, if the text is no valid module.
+    """
+    name = store.name_of(text, CPU, FEATURES, VERSION)
+    code = store.read(name)
+    if code is None:
+        parsed = llvm.parse_assembly(text)
+        parsed.verify()
+        code = _machine().emit_object(parsed)
+        store.write(name, code)
+    return code
+
+
 class Module:
     """Machine code, kept as long as this object is."""
 
     def __init__(self, text: str) -> None:
         """Raises RuntimeError, with LLVM's message, if the text is no valid module."""
         with _lock:
-            parsed = llvm.parse_assembly(text)
-            parsed.verify()
-            self._engine = llvm.create_mcjit_compiler(parsed, _machine())
+            code = compiled(text)
+            empty = llvm.parse_assembly("")
+            self._engine = llvm.create_mcjit_compiler(empty, _machine())
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
             self._engine.finalize_object()
         self.text = text
 

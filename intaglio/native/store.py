@@ -1,0 +1,107 @@
+"""Machine code kept on disk, so that a process need not compile what another has compiled.
+
+A file is named by the hash of everything that its code depends on: the text, the processor,
+the versions. It begins with the hash of its own content: what was cut off or changed is
+compiled anew. Files are written beside and renamed, so that processes may share the folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pathlib
+import stat
+import sys
+import tempfile
+
+# The folder may grow to this many bytes; then the files that were not used longest go.
+MOST = 256 << 20
+# The size is looked at after one of this many writes.
+EVERY = 64
+_SUFFIX = ".o"
+
+
+def folder() -> pathlib.Path | None:
+    """Where code is kept: `INTAGLIO_CACHE`, or the user's folder for such things.
+
+    None if `INTAGLIO_CACHE` is empty, or if others could write there: what lies in the folder
+    is run.
+    """
+    named = os.environ.get("INTAGLIO_CACHE")
+    if named == "":
+        return None
+    if named is not None:
+        path = pathlib.Path(named)
+    elif "XDG_CACHE_HOME" in os.environ or sys.platform != "win32":
+        home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+        path = pathlib.Path(home) / "intaglio"
+    else:
+        path = (
+            pathlib.Path(os.environ.get("LOCALAPPDATA", tempfile.gettempdir()))
+            / "intaglio"
+        )
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = path.stat()
+    except OSError:
+        return None
+    if hasattr(os, "getuid") and (
+        found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    ):
+        return None
+    return path
+
+
+def name_of(*depends: str) -> str:
+    """The name of the code that depends on these texts."""
+    return hashlib.sha256("\0".join(depends).encode()).hexdigest()
+
+
+def read(name: str) -> bytes | None:
+    """The code of that name; None if it is not there, or not whole."""
+    place = folder()
+    if place is None:
+        return None
+    path = place / (name + _SUFFIX)
+    try:
+        content = path.read_bytes()
+        os.utime(path)
+    except OSError:
+        return None
+    digest, code = content[:32], content[32:]
+    return code if hashlib.sha256(code).digest() == digest else None
+
+
+def write(name: str, code: bytes) -> None:
+    """Keeps code under a name. Where nothing can be written, nothing is kept."""
+    place = folder()
+    if place is None:
+        return
+    with contextlib.suppress(OSError):
+        handle, beside = tempfile.mkstemp(dir=place, suffix=".partial")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(hashlib.sha256(code).digest() + code)
+            os.replace(beside, place / (name + _SUFFIX))
+        except OSError:
+            os.unlink(beside)
+            raise
+    if int(name[:8], 16) % EVERY == 0:
+        shrink(place)
+
+
+def shrink(place: pathlib.Path, most: int = MOST) -> None:
+    """Removes the files that were not used longest, until the folder is small enough."""
+    found: list[tuple[float, int, pathlib.Path]] = []
+    for path in place.glob("*" + _SUFFIX):
+        with contextlib.suppress(OSError):
+            status = path.stat()
+            found.append((status.st_mtime, status.st_size, path))
+    size = sum(s for _, s, _ in found)
+    for _, bytes_, path in sorted(found):
+        if size <= most:
+            return
+        with contextlib.suppress(OSError):
+            path.unlink()
+            size -= bytes_
