@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from intaglio.native import entry, llvm
 from intaglio.native.code import Code, module
@@ -129,12 +132,39 @@ def _product(tiles: Tiles, name: str, turned: bool) -> Code:
     return code
 
 
+# What the kernel of many products is told before `DIMS`: how many there are, and the steps
+# from one to the next in the three arrays; 0 where all take the same matrix.
+BATCH = ("count", "left_step", "right_step", "result_step")
+
+
+def _products(tiles: Tiles, name: str) -> Code:
+    """The products from `from` to `to` of a batch, each by the kernel `name`."""
+    code, kind = Code(f"{name}_batch", entry.KERNEL), tiles.kind.llvm
+    given = entry.numbers(code, (*BATCH, *DIMS))
+    inner_dims = code.at("i64", "%dims", str(len(BATCH)))
+    ins, outs = code.let("alloca [2 x ptr]"), code.let("alloca ptr")
+    arrays = [code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)]
+    arrays.append(code.load("ptr", "%outs", 8))
+    places = [code.at("ptr", ins, "0"), code.at("ptr", ins, "1"), outs]
+    with code.loop("%from", "%to") as number:
+        for array, place, step in zip(arrays, places, BATCH[1:], strict=True):
+            at = code.at(kind, array, code.integer("mul", number, given[step]))
+            code.do(f"store ptr {at}, ptr {place}, align 8")
+        code.do(
+            f"call void @{name}(ptr {ins}, ptr {outs}, ptr {inner_dims}, i64 0, i64 {given['rows']})"
+        )
+    code.do("ret void")
+    return code
+
+
 _lock = threading.Lock()
-_entries: dict[tuple[bool, bool], entry.Entry] = {}
+# One product on one thread or on all, and many products.
+HOW = ("", "_shared", "_batch_shared")
+_entries: dict[tuple[bool, str], entry.Entry] = {}
 
 
-def _entry(turned: bool, shared: bool) -> entry.Entry:
-    """The compiled product, for one thread or for all."""
+def _entry(turned: bool, how_wanted: str) -> entry.Entry:
+    """The compiled product, in one of the ways of `HOW`."""
     with _lock:
         if not _entries:
             tiles = Tiles(FLOAT)
@@ -147,13 +177,17 @@ def _entry(turned: bool, shared: bool) -> entry.Entry:
                     entry.write_part(name, ROWS),
                     entry.write_shared(name, ROWS, pool()),
                     entry.write(f"{name}_shared", 2, 1),
+                    _products(tiles, name),
+                    entry.write_part(f"{name}_batch", 1),
+                    entry.write_shared(f"{name}_batch", 1, pool()),
+                    entry.write(f"{name}_batch_shared", 2, 1),
                 ]
             made = llvm.Module(tiles.table() + module(functions))
             for name, kind in names.items():
-                for on_all, suffix in ((False, ""), (True, "_shared")):
-                    address = made.address(f"{name}{suffix}_entry")
-                    _entries[kind, on_all] = entry.Entry(address, made)
-    return _entries[turned, shared]
+                for how in HOW:
+                    address = made.address(f"{name}{how}_entry")
+                    _entries[kind, how] = entry.Entry(address, made)
+    return _entries[turned, how_wanted]
 
 
 def product(
@@ -169,6 +203,29 @@ def product(
     if not entry.AVAILABLE or inner != depth or not 0 < work <= MOST:
         return None
     steps = (1, rows) if transpose_a else (inner, 1)
-    made = _entry(transpose_b, work >= SHARED_FROM)
+    made = _entry(transpose_b, "_shared" if work >= SHARED_FROM else "")
     kernel = made.for_dims((rows, columns, inner, *steps))
     return entry.filling(kernel, (rows, columns))
+
+
+def products(
+    a: tuple[int, ...],
+    b: tuple[int, ...],
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+) -> Callable[[Any, Any], Any] | None:
+    """The products of float32 matrices in batches of one shape, of which one may be single."""
+    rows, inner = a[:-3:-1] if transpose_a else a[-2:]
+    depth, columns = b[:-3:-1] if transpose_b else b[-2:]
+    batches = [s for s in (a[:-2], b[:-2]) if math.prod(s) != 1]
+    if not entry.AVAILABLE or inner != depth or len({*batches}) != 1:
+        return None
+    count = math.prod(batches[0])
+    work = rows * inner * columns
+    if not count * work or work > MOST:
+        return None
+    steps = [0 if math.prod(s[:-2]) == 1 else s[-1] * s[-2] for s in (a, b)]
+    within = (1, rows) if transpose_a else (inner, 1)
+    dims = (count, *steps, rows * columns, rows, columns, inner, *within)
+    kernel = _entry(transpose_b, "_batch_shared").for_dims(dims)
+    return entry.filling(kernel, (*np.broadcast_shapes(a[:-2], b[:-2]), rows, columns))

@@ -77,11 +77,18 @@ def _product(
     return matmul.product(left, right, turned_a, turned_b)
 
 
+def _products(
+    a: tuple[int, ...], b: tuple[int, ...], turned_a: bool, turned_b: bool
+) -> Run | None:
+    return matmul.products(a, b, turned_a, turned_b)
+
+
 KINDS: dict[str, Callable[..., Run | None]] = {
     "convolution": _forward,
     "convolution by filters": _by_filters,
     "convolution by images": _by_images,
     "maximum": _maximum,
     "product": _product,
+    "products": _products,
     "maximum gradient": _maximum_gradient,
 }

@@ -241,6 +241,11 @@ def _multiply(x: Any, y: Any, adj_x: bool, adj_y: bool) -> np.ndarray:
     if x.ndim < 2 or y.ndim < 2:
         at = 0 if x.ndim < 2 else 1
         raise invalid_argument(f"In[{at}] ndims must be >= 2: {(x.ndim, y.ndim)[at]}")
+    work = x.size * y.shape[-2 if adj_y else -1]
+    if work >= LARGE and x.ndim > 2 and x.dtype == np.float32:
+        run = offered("products", x.dtype, work, x.shape, y.shape, adj_x, adj_y)
+        if run is not None:
+            return run(x, y)
     left = _adjoint(x) if adj_x else x
     right = _adjoint(y) if adj_y else y
     if _is_short_float(x.dtype):

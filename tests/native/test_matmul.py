@@ -83,6 +83,29 @@ def test_matrices_that_are_not_in_order_are_copied():
     np.testing.assert_array_equal(product(a[:, ::2], b), a[:, ::2] @ b)
 
 
+@pytest.mark.parametrize(
+    "turned", [(False, False), (True, False), (False, True), (True, True)]
+)
+@pytest.mark.parametrize(
+    "batches", [((2, 3), (2, 3)), ((5,), ()), ((1,), (4,)), ((2, 1), (2, 1))]
+)
+def test_batches(batches, turned):
+    rng = np.random.default_rng(0)
+    a = rng.integers(-4, 5, (*batches[0], 13, 21)).astype(np.float32)
+    b = rng.integers(-4, 5, (*batches[1], 21, 70)).astype(np.float32)
+    left = np.ascontiguousarray(a.swapaxes(-1, -2)) if turned[0] else a
+    right = np.ascontiguousarray(b.swapaxes(-1, -2)) if turned[1] else b
+    run = matmul.products(left.shape, right.shape, *turned)
+    assert run is not None
+    np.testing.assert_array_equal(run(left, right), a @ b)
+
+
+def test_batches_that_broadcast_otherwise_are_left_to_numpy():
+    assert matmul.products((2, 1, 4, 4), (1, 3, 4, 4)) is None
+    assert matmul.products((2, 4, 5), (2, 4, 5)) is None
+    assert matmul.products((0, 4, 5), (0, 5, 4)) is None
+
+
 def test_what_is_left_to_numpy():
     assert matmul.product((0, 3), (3, 2)) is None
     assert matmul.product((2, 3), (4, 2)) is None
