@@ -6,9 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from intaglio.native import convolution, matmul, pooling
+from intaglio.native import convolution, depthwise, matmul
 from intaglio.native.convolution import Geometry
-from intaglio.native.pooling import Windows
+from intaglio.native.pooling import pooling
+from intaglio.native.windows import Windows
 from intaglio.ops.windows import Axis
 
 Run = Callable[..., Any]
@@ -60,14 +61,26 @@ def _by_images(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Ru
     return None if g is None else convolution.by_images(g)
 
 
-def _maximum(along: Along) -> Run | None:
-    w = windows(along)
-    return None if w is None else pooling.maximum(w)
+def _pooling(name: str) -> Callable[[Along], Run | None]:
+    def choose(along: Along) -> Run | None:
+        w = windows(along)
+        return None if w is None else pooling(name, w)
+
+    return choose
 
 
-def _maximum_gradient(along: Along) -> Run | None:
-    w = windows(along)
-    return None if w is None else pooling.maximum_gradient(w)
+def _depthwise(
+    make: Callable[[Windows], Run | None],
+) -> Callable[[tuple[int, ...], tuple[int, ...], Along], Run | None]:
+    def choose(
+        x: tuple[int, ...], filters: tuple[int, ...], along: Along
+    ) -> Run | None:
+        if filters[3:] != (1,):
+            return None
+        g = geometry(x, filters, along)
+        return None if g is None else make(Windows(*g[:6], *g[7:]))
+
+    return choose
 
 
 def _product(
@@ -87,8 +100,13 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     "convolution": _forward,
     "convolution by filters": _by_filters,
     "convolution by images": _by_images,
-    "maximum": _maximum,
+    "maximum": _pooling("maximum"),
     "product": _product,
     "products": _products,
-    "maximum gradient": _maximum_gradient,
+    "maximum gradient": _pooling("maximum_gradient"),
+    "mean": _pooling("mean"),
+    "mean gradient": _pooling("mean_gradient"),
+    "depthwise": _depthwise(depthwise.forward),
+    "depthwise by filters": _depthwise(depthwise.by_filters),
+    "depthwise by images": _depthwise(depthwise.by_images),
 }

@@ -1,210 +1,126 @@
-"""Maximum pooling of channels-last images in machine code, and its gradient.
+"""Pooling of channels-last images in machine code, with its gradients.
 
-As in the NumPy kernels the search begins at the least finite number and passes over NaN, and
-each window's gradient goes to its first maximum.
+As in the NumPy kernels the search for a maximum begins at the least finite number and passes
+over NaN, and each window's gradient goes to its first maximum.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from intaglio.native import entry, llvm
-from intaglio.native.code import Code, module
+from intaglio.native import entry
 from intaglio.native.lanes import FLOAT, literal
-from intaglio.native.pool import pool
-from intaglio.native.tiles import Tiles
-
-# What the kernels are told; threads share the images.
-DIMS = (
-    "images", "height", "width", "channels", "out_height", "out_width", "window_height",
-    "window_width", "stride_y", "stride_x", "top", "left",
-)  # fmt: skip
+from intaglio.native.windows import Kernels, Sliding, Window, Windows
 
 
-class Windows(NamedTuple):
-    """How windows slide over channels-last images, under the names of `DIMS`."""
+def _maximum(k: Sliding) -> None:
+    """The greatest element of every window."""
+    images, out = k.pointer("%ins", 0), k.pointer("%outs", 0)
+    least = f"splat (float {literal(np.finfo(np.float32).min, FLOAT)})"
+    with k.code.loop("%from", "%to") as number:
+        image, result = k.image(images, number), k.image(out, number, "out_")
+        with k.windows() as (y, x, down, across), k.channels() as (c, mask):
 
-    images: int
-    height: int
-    width: int
-    channels: int
-    out_height: int
-    out_width: int
-    window_height: int
-    window_width: int
-    stride_y: int
-    stride_x: int
-    top: int
-    left: int
+            def larger(i: str, j: str, row: str, column: str, most: str) -> str:
+                seen = k.tiles.read(k.code, k.pixel(image, row, column, c), mask)
+                above = k.code.let(f"fcmp ogt {k.vector} {seen}, {most}")
+                return k.code.let(
+                    f"select {k.test} {above}, {k.vector} {seen}, {k.vector} {most}"
+                )
 
-
-class _Writer:
-    """Writes one kernel; values of the enclosing loops are attributes."""
-
-    def __init__(self, name: str) -> None:
-        self.code = Code(name, entry.KERNEL)
-        self.tiles = Tiles(FLOAT)
-        self.given = entry.numbers(self.code, DIMS)
-        self.vector = self.tiles.vector
-
-    def pointer(self, array: str, index: int) -> str:
-        """The data of an input or output."""
-        return self.code.load("ptr", self.code.at("ptr", array, str(index)), 8)
-
-    def image(self, data: str, number: str, height: str, width: str) -> str:
-        """Where an image of these dims begins."""
-        size = self.size(height, width)
-        return self.tiles.step(self.code, data, number, size)
-
-    def size(self, height: str, width: str) -> str:
-        """The elements of an image of these dims."""
-        rows = self.code.integer("mul", self.given[height], self.given[width])
-        return self.code.integer("mul", rows, self.given["channels"])
-
-    def pixel(self, image: str, y: str, x: str, width: str, channel: str) -> str:
-        """The pointer to a channel of a pixel."""
-        code = self.code
-        row = code.integer("add", code.integer("mul", y, self.given[width]), x)
-        first = code.integer("mul", row, self.given["channels"])
-        return code.at("float", image, code.integer("add", first, channel))
-
-    def reach(self, at: str, axis: str) -> tuple[str, str, str]:
-        """Where the window of output `at` begins along an axis, and its part inside the image."""
-        stride, before, window, size = {
-            "y": ("stride_y", "top", "window_height", "height"),
-            "x": ("stride_x", "left", "window_width", "width"),
-        }[axis]
-        code, given = self.code, self.given
-        start = code.integer(
-            "sub", code.integer("mul", at, given[stride]), given[before]
-        )
-        outside = code.integer("sub", 0, start)
-        negative = code.integer("icmp slt", outside, 0)
-        first = code.let(f"select i1 {negative}, i64 0, i64 {outside}")
-        last = code.least(given[window], code.integer("sub", given[size], start))
-        return start, first, last
-
-    def forward(self) -> Code:
-        """The greatest element of every window."""
-        code, given = self.code, self.given
-        images, out = self.pointer("%ins", 0), self.pointer("%outs", 0)
-        least = f"splat (float {literal(np.finfo(np.float32).min, FLOAT)})"
-        with code.loop("%from", "%to") as number:
-            image = self.image(images, number, "height", "width")
-            result = self.image(out, number, "out_height", "out_width")
-            with code.loop("0", given["out_height"]) as y, code.loop("0", given["out_width"]) as x:  # fmt: skip
-                top, i0, i1 = self.reach(y, "y")
-                left, j0, j1 = self.reach(x, "x")
-                with code.loop("0", given["channels"], self.tiles.lanes) as c:
-                    mask = self.tiles.mask(code, c, given["channels"])
-                    with code.carrying(i0, i1, 1, (self.vector, least)) as down:
-                        with code.carrying(j0, j1, 1, (self.vector, down.values[0])) as across:  # fmt: skip
-                            row = code.integer("add", top, down.index)
-                            column = code.integer("add", left, across.index)
-                            place = self.pixel(image, row, column, "width", c)
-                            seen = self.tiles.read(code, place, mask)
-                            across.following = [self.larger(seen, across.values[0])]
-                        down.following = across.values
-                    target = self.pixel(result, y, x, "out_width", c)
-                    self.tiles.write(code, down.values[0], target, mask)
-        code.do("ret void")
-        return code
-
-    def larger(self, x: str, y: str) -> str:
-        """x where it is larger than y, else y."""
-        above = self.code.let(f"fcmp ogt {self.vector} {x}, {y}")
-        return self.code.let(
-            f"select {self.tiles.test} {above}, {self.vector} {x}, {self.vector} {y}"
-        )
-
-    def gradient(self) -> Code:
-        """Each window's gradient at its first maximum; inputs: images, maxima, gradients."""
-        code, given = self.code, self.given
-        images, maxima, gradients = (self.pointer("%ins", i) for i in range(3))
-        out = self.pointer("%outs", 0)
-        bytes_ = code.integer("mul", self.size("height", "width"), 4)
-        with code.loop("%from", "%to") as number:
-            image = self.image(images, number, "height", "width")
-            result = self.image(out, number, "height", "width")
-            code.call(
-                "void", "llvm.memset.p0.i64",
-                ("ptr", result), ("i8", "0"), ("i64", bytes_), ("i1", "false"),
-            )  # fmt: skip
-            found = [self.image(d, number, "out_height", "out_width") for d in (maxima, gradients)]  # fmt: skip
-            with code.loop("0", given["out_height"]) as y, code.loop("0", given["out_width"]) as x:  # fmt: skip
-                top, i0, i1 = self.reach(y, "y")
-                left, j0, j1 = self.reach(x, "x")
-                with code.loop("0", given["channels"], self.tiles.lanes) as c:
-                    mask = self.tiles.mask(code, c, given["channels"])
-                    most, slope = (
-                        self.tiles.read(code, self.pixel(d, y, x, "out_width", c), mask)
-                        for d in found
-                    )
-                    with code.carrying(i0, i1, 1, (self.tiles.test, mask)) as down:
-                        with code.carrying(j0, j1, 1, (self.tiles.test, down.values[0])) as across:  # fmt: skip
-                            row = code.integer("add", top, down.index)
-                            column = code.integer("add", left, across.index)
-                            at = [self.pixel(d, row, column, "width", c) for d in (image, result)]  # fmt: skip
-                            left_over = self.given_to(at, most, slope, across.values[0])
-                            across.following = [left_over]
-                        down.following = across.values
-        code.do("ret void")
-        return code
-
-    def given_to(self, at: list[str], most: str, slope: str, free: str) -> str:
-        """Adds the gradient where a pixel is the maximum and none was found; what stays free."""
-        code, test = self.code, self.tiles.test
-        seen = self.tiles.read(code, at[0], free)
-        hit = code.let(f"fcmp oeq {self.vector} {seen}, {most}")
-        hit = code.let(f"and {test} {hit}, {free}")
-        before = self.tiles.read(code, at[1], hit)
-        total = code.let(f"fadd {self.vector} {before}, {slope}")
-        self.tiles.write(code, total, at[1], hit)
-        return code.let(f"xor {test} {free}, {hit}")
+            most = k.over(down, across, k.vector, least, larger)
+            k.tiles.write(k.code, most, k.pixel(result, y, x, c, "out_"), mask)
 
 
-_lock = threading.Lock()
-_entries: dict[str, entry.Entry] = {}
+def _maximum_gradient(k: Sliding) -> None:
+    """Each window's gradient at its first maximum; inputs: images, maxima, gradients."""
+    images, maxima, gradients = (k.pointer("%ins", i) for i in range(3))
+    out, code = k.pointer("%outs", 0), k.code
+    with code.loop("%from", "%to") as number:
+        image, result = k.image(images, number), k.image(out, number)
+        k.clear(result)
+        found = [k.image(d, number, "out_") for d in (maxima, gradients)]
+        with k.windows() as (y, x, down, across), k.channels() as (c, mask):
+            most, slope = (
+                k.tiles.read(code, k.pixel(d, y, x, c, "out_"), mask) for d in found
+            )
+
+            def given(i: str, j: str, row: str, column: str, free: str) -> str:
+                seen = k.tiles.read(code, k.pixel(image, row, column, c), free)
+                hit = code.let(f"fcmp oeq {k.vector} {seen}, {most}")
+                hit = code.let(f"and {k.test} {hit}, {free}")
+                _add(k, k.pixel(result, row, column, c), slope, hit)
+                return code.let(f"xor {k.test} {free}, {hit}")
+
+            k.over(down, across, k.test, mask, given)
 
 
-def _entry(name: str) -> entry.Entry:
-    """The compiled kernels, `maximum` or `maximum_gradient`, on all threads."""
-    with _lock:
-        if not _entries:
-            written = {
-                "maximum": (_Writer("maximum").forward(), 1),
-                "maximum_gradient": (_Writer("maximum_gradient").gradient(), 3),
-            }
-            functions: list[Code] = []
-            for kernel, (code, inputs) in written.items():
-                functions += [
-                    code,
-                    entry.write_part(kernel, 1),
-                    entry.write_shared(kernel, 1, pool()),
-                    entry.write(f"{kernel}_shared", inputs, 1),
-                ]
-            made = llvm.Module(module(functions))
-            for kernel in written:
-                address = made.address(f"{kernel}_shared_entry")
-                _entries[kernel] = entry.Entry(address, made)
-    return _entries[name]
+def _add(k: Sliding, place: str, value: str, mask: str) -> None:
+    """Adds a vector to what is at a place, in the lanes of a mask."""
+    before = k.tiles.read(k.code, place, mask)
+    total = k.code.let(f"fadd {k.vector} {before}, {value}")
+    k.tiles.write(k.code, total, place, mask)
 
 
-def maximum(w: Windows) -> Callable[[Any], Any] | None:
-    """The greatest element of each window: images to the result."""
-    if not entry.AVAILABLE or min(w[:8]) < 1:
+def _count(k: Sliding, down: Window, across: Window) -> str:
+    """How many elements of a window are inside the image, in every lane."""
+    code = k.code
+    rows = code.integer("sub", down.last, down.first)
+    columns = code.integer("sub", across.last, across.first)
+    number = code.let(f"sitofp i64 {code.integer('mul', rows, columns)} to float")
+    return code.splat(k.tiles.lanes, "float", number)
+
+
+def _mean(k: Sliding) -> None:
+    """The mean of every window's elements that lie inside the image."""
+    images, out = k.pointer("%ins", 0), k.pointer("%outs", 0)
+    code = k.code
+    with code.loop("%from", "%to") as number:
+        image, result = k.image(images, number), k.image(out, number, "out_")
+        with k.windows() as (y, x, down, across), k.channels() as (c, mask):
+
+            def added(i: str, j: str, row: str, column: str, total: str) -> str:
+                seen = k.tiles.read(code, k.pixel(image, row, column, c), mask)
+                return code.let(f"fadd {k.vector} {total}, {seen}")
+
+            total = k.over(down, across, k.vector, "zeroinitializer", added)
+            mean = code.let(f"fdiv {k.vector} {total}, {_count(k, down, across)}")
+            k.tiles.write(code, mean, k.pixel(result, y, x, c, "out_"), mask)
+
+
+def _mean_gradient(k: Sliding) -> None:
+    """Each window's gradient, shared among its elements."""
+    gradients, out, code = k.pointer("%ins", 0), k.pointer("%outs", 0), k.code
+    with code.loop("%from", "%to") as number:
+        gradient, result = k.image(gradients, number, "out_"), k.image(out, number)
+        k.clear(result)
+        with k.windows() as (y, x, down, across), k.channels() as (c, mask):
+            slope = k.tiles.read(code, k.pixel(gradient, y, x, c, "out_"), mask)
+            share = code.let(f"fdiv {k.vector} {slope}, {_count(k, down, across)}")
+
+            def given(i: str, j: str, row: str, column: str, none: str) -> str:
+                _add(k, k.pixel(result, row, column, c), share, mask)
+                return none
+
+            k.over(down, across, "i64", "0", given)
+
+
+KERNELS = Kernels(
+    {
+        "maximum": (_maximum, 1),
+        "maximum_gradient": (_maximum_gradient, 3),
+        "mean": (_mean, 1),
+        "mean_gradient": (_mean_gradient, 1),
+    }
+)
+
+
+def pooling(name: str, w: Windows) -> Callable[..., Any] | None:
+    """One of `KERNELS` for such windows: arrays to array; None where there is nothing to do."""
+    if not entry.AVAILABLE or w.empty:
         return None
-    kernel = _entry("maximum").for_dims(w)
-    return entry.filling(kernel, (w.images, w.out_height, w.out_width, w.channels))
-
-
-def maximum_gradient(w: Windows) -> Callable[[Any, Any, Any], Any] | None:
-    """The gradient by the images: (images, maxima, gradients) to it."""
-    if not entry.AVAILABLE or min(w[:8]) < 1:
-        return None
-    kernel = _entry("maximum_gradient").for_dims(w)
-    return entry.filling(kernel, (w.images, w.height, w.width, w.channels))
+    shape = w.in_shape if name.endswith("gradient") else w.out_shape
+    return entry.filling(KERNELS.entry(name).for_dims((w.images, *w)), shape)

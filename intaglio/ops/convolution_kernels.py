@@ -204,6 +204,10 @@ def depthwise(x: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.n
     """Each channel with its own filters (*window, C, M): (N, *out, C * M)."""
     channels, many = filters.shape[-2:]
     outs = [a.out for a in along]
+    work = len(x) * prod(outs) * filters.size
+    run = offered("depthwise", x.dtype, work, x.shape, filters.shape, tuple(along))
+    if run is not None:
+        return run(x, filters)
     result = np.zeros((len(x), *outs, channels, many), x.dtype)
     product = np.empty_like(result)
     x = windows.padded(x, along)
@@ -218,7 +222,12 @@ def depthwise_by_filters(
 ) -> np.ndarray:
     """The gradient of `depthwise` by the filters."""
     channels = x.shape[-1]
-    result = np.empty((*[a.window for a in along], channels, many), x.dtype)
+    shape = (*[a.window for a in along], channels, many)
+    kind, work = "depthwise by filters", d.size * prod(shape[:-2])
+    run = offered(kind, x.dtype, work, x.shape, shape, tuple(along))
+    if run is not None:
+        return run(x, d).reshape(shape)
+    result = np.empty(shape, x.dtype)
     d = d.reshape(*d.shape[:-1], channels, many)
     x = windows.padded(x, along)
     over = tuple(range(len(along) + 1))
@@ -232,6 +241,11 @@ def depthwise_by_input(
 ) -> np.ndarray:
     """The gradient of `depthwise` by its input."""
     channels, many = filters.shape[-2:]
+    images = (len(d), *[a.size for a in along], channels)
+    kind, work = "depthwise by images", d.size * prod(filters.shape[:-2])
+    run = offered(kind, d.dtype, work, images, filters.shape, tuple(along))
+    if run is not None:
+        return run(filters, d)
     shape = (len(d), *[a.before + a.size + a.after for a in along], channels)
     result = np.zeros(shape, d.dtype)
     d = d.reshape(*d.shape[:-1], channels, many)

@@ -38,6 +38,10 @@ def check(
             raise ShapeError(
                 f"Sliding window {what} field must specify {rank} dimensions"
             )
+    if ksize[0] != 1 or strides[0] != 1:
+        raise UnimplementedError(
+            None, None, "Pooling is not yet supported on the batch dimension."
+        )
     if min(ksize) < 1:
         raise ShapeError(
             "Sliding window ksize must be positive. The specified or inferred ksize is: "
@@ -45,10 +49,6 @@ def check(
         )
     if min(strides) < 1:
         raise ShapeError(f"Stride must be > 0, but got {min(strides)}")
-    if ksize[0] != 1 or strides[0] != 1:
-        raise UnimplementedError(
-            None, None, "Pooling is not yet supported on the batch dimension."
-        )
 
 
 @functools.lru_cache(maxsize=4096)
@@ -199,6 +199,9 @@ def _counts(along: tuple[Axis, ...]) -> np.ndarray:
 
 def mean(x: np.ndarray, along: tuple[Axis, ...]) -> np.ndarray:
     """The mean of every window's elements that lie inside the array."""
+    run = offered("mean", x.dtype, _work(along), tuple(along))
+    if run is not None:
+        return run(x)
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     result = np.zeros(outs(along), wide.dtype)
     if result.size:
@@ -211,6 +214,9 @@ def mean(x: np.ndarray, along: tuple[Axis, ...]) -> np.ndarray:
 
 def mean_gradient(d: np.ndarray, along: tuple[Axis, ...]) -> np.ndarray:
     """Each window's gradient, shared among its elements."""
+    run = offered("mean gradient", d.dtype, _work(along), tuple(along))
+    if run is not None:
+        return run(d)
     wide = d.astype(np.float32) if d.dtype.itemsize == 2 else d
     result = _room(along, wide.dtype)
     if d.size:

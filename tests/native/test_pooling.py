@@ -1,49 +1,111 @@
-"""Maximum pooling and its gradient against the NumPy kernels."""
+"""Pooling and depthwise convolution, with their gradients, against the NumPy kernels."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from intaglio.native import pooling
-from intaglio.native.pooling import Windows
-from intaglio.ops import pooling_kernels
+from intaglio import tf
+from intaglio.native import depthwise
+from intaglio.native.pooling import pooling
+from intaglio.native.windows import Windows
+from intaglio.ops import compiled, convolution_kernels, pooling_kernels, windows
 
 size = st.integers(1, 9)
 part = st.integers(1, 4)
 
 
-@settings(deadline=None, max_examples=120)
-@given(size, size, st.integers(1, 40), part, part, part, part, st.booleans())
-def test_any_windows(height, width, channels, down, across, sy, sx, same):
-    assume(same or (height >= down and width >= across))
-    x_shape = (2, height, width, channels)
-    along = pooling_kernels.plan(
-        x_shape,
-        (1, down, across, 1),
-        (1, sy, sx, 1),
-        "SAME" if same else "VALID",
-        (),
-        "NHWC",
+@st.composite
+def sliding(draw):
+    """Windows, and the axes of rows and columns that they were made of."""
+    height, width, channels = draw(size), draw(size), draw(st.integers(1, 40))
+    sizes, strides = (draw(part), draw(part)), (draw(part), draw(part))
+    same = draw(st.booleans())
+    assume(same or (height >= sizes[0] and width >= sizes[1]))
+    padding = "SAME" if same else "VALID"
+    y, x = windows.axes((height, width), sizes, strides, (1, 1), padding, ())
+    w = Windows(
+        2, height, width, channels, y.out, x.out, *sizes, *strides, y.before, x.before
     )
-    _, y, x, _ = along
-    w = Windows(*x_shape, y.out, x.out, down, across, sy, sx, y.before, x.before)
-    rng = np.random.default_rng(height * 10 + width)
-    images = rng.integers(-3, 4, x_shape).astype(np.float32)  # with many equal maxima
-    forward, gradient = pooling.maximum(w), pooling.maximum_gradient(w)
-    assert forward is not None and gradient is not None
+    return w, (y, x)
+
+
+def some(shape, seed=0):
+    """Small integers, of which sums are exact and many are equal."""
+    return np.random.default_rng(seed).integers(-3, 4, shape).astype(np.float32)
+
+
+def run(kernel, *arrays):
+    assert kernel is not None
+    return kernel(*arrays)
+
+
+@settings(deadline=None, max_examples=100)
+@given(sliding())
+def test_pooling(case):
+    w, (y, x) = case
+    along = (
+        windows.Axis(2, 1, 1, 1, 0, 0, 2),
+        y,
+        x,
+        windows.Axis(w.channels, 1, 1, 1, 0, 0, w.channels),
+    )
+    images = some(w.in_shape)
     most = pooling_kernels.maximum(images, along)
-    np.testing.assert_array_equal(forward(images), most)
-    d = rng.integers(-5, 6, most.shape).astype(np.float32)
+    np.testing.assert_array_equal(run(pooling("maximum", w), images), most)
+    d = some(w.out_shape, 1)
     wanted = pooling_kernels.maximum_gradient(images, most, d, along)
-    np.testing.assert_array_equal(gradient(images, most, d), wanted)
+    got = run(pooling("maximum_gradient", w), images, most, d)
+    np.testing.assert_array_equal(got, wanted)
+    mean = pooling_kernels.mean(images, along)
+    np.testing.assert_array_equal(run(pooling("mean", w), images), mean)
+    wanted = pooling_kernels.mean_gradient(d, along)
+    got = run(pooling("mean_gradient", w), d)
+    np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-6)
+
+
+@settings(deadline=None, max_examples=100)
+@given(sliding())
+def test_depthwise_convolution(case):
+    w, along = case
+    images, d = some(w.in_shape), some(w.out_shape, 1)
+    filters = some((w.window_height, w.window_width, w.channels, 1), 2)
+    wanted = convolution_kernels.depthwise(images, filters, along)
+    np.testing.assert_array_equal(run(depthwise.forward(w), images, filters), wanted)
+    wanted = convolution_kernels.depthwise_by_filters(images, d, along, 1)
+    got = run(depthwise.by_filters(w), images, d)
+    np.testing.assert_array_equal(got, wanted[..., 0])
+    kernel = depthwise.by_images(w)
+    if kernel is not None:
+        wanted = convolution_kernels.depthwise_by_input(d, filters, along)
+        np.testing.assert_array_equal(kernel(filters, d), wanted)
 
 
 def test_nan_is_passed_over_and_the_search_begins_at_the_least_finite_number():
     w = Windows(1, 2, 4, 1, 1, 2, 2, 2, 2, 2, 0, 0)
-    run = pooling.maximum(w)
-    assert run is not None
     x = np.array([np.nan, 1, -np.inf, -np.inf, 2, np.nan, -np.inf, -np.inf], np.float32)
     least = np.finfo(np.float32).min
-    np.testing.assert_array_equal(run(x.reshape(1, 2, 4, 1)).ravel(), [2.0, least])
+    got = run(pooling("maximum", w), x.reshape(1, 2, 4, 1))
+    np.testing.assert_array_equal(got.ravel(), [2.0, least])
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+def test_large_ones_in_tf(monkeypatch, padding):
+    """With and without machine code, through the public functions and their gradients."""
+
+    def step(x, f):
+        with tf.GradientTape() as tape:
+            tape.watch([x, f])
+            y = tf.nn.depthwise_conv2d(x, f, [1, 1, 1, 1], padding)
+            y = tf.nn.avg_pool2d(tf.nn.max_pool2d(y, 3, 2, padding), 2, 1, padding)
+            loss = tf.reduce_sum(y * y)
+        return y, *tape.gradient(loss, [x, f])
+
+    x = tf.random.stateless_normal([3, 17, 19, 20], [1, 2])
+    f = tf.random.stateless_normal([3, 3, 20, 1], [3, 4])
+    wanted = step(x, f)
+    monkeypatch.setattr(compiled, "LARGE", 1)
+    for got, theirs in zip(step(x, f), wanted, strict=True):
+        np.testing.assert_allclose(got, theirs, rtol=1e-4, atol=1e-4)

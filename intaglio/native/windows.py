@@ -1,0 +1,190 @@
+"""Windows that slide over channels-last images: what pooling and depthwise convolution share."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from intaglio.native import entry, llvm
+from intaglio.native.code import Code, module
+from intaglio.native.lanes import FLOAT
+from intaglio.native.pool import pool
+from intaglio.native.tiles import Tiles
+
+# What the kernels are told; threads share the first, the images or the places of a window.
+DIMS = (
+    "parts", "images", "height", "width", "channels", "out_height", "out_width",
+    "window_height", "window_width", "stride_y", "stride_x", "top", "left",
+)  # fmt: skip
+
+
+class Windows(NamedTuple):
+    """How windows slide over channels-last images."""
+
+    images: int
+    height: int
+    width: int
+    channels: int
+    out_height: int
+    out_width: int
+    window_height: int
+    window_width: int
+    stride_y: int
+    stride_x: int
+    top: int
+    left: int
+
+    @property
+    def in_shape(self) -> tuple[int, ...]:
+        """The shape of the images."""
+        return self[:4]
+
+    @property
+    def out_shape(self) -> tuple[int, ...]:
+        """The shape of what has an element for each window."""
+        return (self.images, self.out_height, self.out_width, self.channels)
+
+    @property
+    def empty(self) -> bool:
+        """True if there is nothing to do."""
+        return min(self[:8]) < 1
+
+
+class Window(NamedTuple):
+    """Where a window begins along an axis, and its part inside the image."""
+
+    start: str
+    first: str
+    last: str
+
+
+class Sliding:
+    """Writes a kernel whose loops go over images, windows and vectors of channels."""
+
+    def __init__(self, name: str) -> None:
+        self.code = Code(name, entry.KERNEL)
+        self.tiles = Tiles(FLOAT)
+        self.given = entry.numbers(self.code, DIMS)
+        self.vector, self.test = self.tiles.vector, self.tiles.test
+
+    def pointer(self, array: str, index: int) -> str:
+        """The data of an input or output."""
+        return self.code.load("ptr", self.code.at("ptr", array, str(index)), 8)
+
+    def image(self, data: str, number: str, of: str = "") -> str:
+        """Where an image begins, of the inputs or, with `of` "out_", of the outputs."""
+        return self.tiles.step(self.code, data, number, self.size(of))
+
+    def size(self, of: str = "") -> str:
+        """The elements of an image."""
+        code, given = self.code, self.given
+        rows = code.integer("mul", given[f"{of}height"], given[f"{of}width"])
+        return code.integer("mul", rows, given["channels"])
+
+    def pixel(self, image: str, y: str, x: str, channel: str, of: str = "") -> str:
+        """The pointer to a channel of a pixel."""
+        code = self.code
+        row = code.integer("add", code.integer("mul", y, self.given[f"{of}width"]), x)
+        first = code.integer("mul", row, self.given["channels"])
+        return code.at("float", image, code.integer("add", first, channel))
+
+    @contextmanager
+    def windows(self) -> Generator[tuple[str, str, Window, Window]]:
+        """For every window of an image: its place in the result, and what it covers."""
+        code = self.code
+        with code.loop("0", self.given["out_height"]) as y:
+            down = self.reach(y, "y")
+            with code.loop("0", self.given["out_width"]) as x:
+                yield y, x, down, self.reach(x, "x")
+
+    @contextmanager
+    def channels(self) -> Generator[tuple[str, str]]:
+        """For every vector of channels: the first, and the mask of those there are."""
+        with self.code.loop("0", self.given["channels"], self.tiles.lanes) as c:
+            yield c, self.tiles.mask(self.code, c, self.given["channels"])
+
+    def reach(self, at: str, axis: str) -> Window:
+        """The window of output `at` along an axis."""
+        stride, before, window, size = {
+            "y": ("stride_y", "top", "window_height", "height"),
+            "x": ("stride_x", "left", "window_width", "width"),
+        }[axis]
+        code, given = self.code, self.given
+        start = code.integer(
+            "sub", code.integer("mul", at, given[stride]), given[before]
+        )
+        outside = code.integer("sub", 0, start)
+        negative = code.integer("icmp slt", outside, 0)
+        first = code.let(f"select i1 {negative}, i64 0, i64 {outside}")
+        last = code.least(given[window], code.integer("sub", given[size], start))
+        return Window(start, first, last)
+
+    def over(
+        self,
+        down: Window,
+        across: Window,
+        kind: str,
+        start: str,
+        step: Callable[[str, str, str, str, str], str],
+    ) -> str:
+        """Goes over a window's elements inside the image, row by row.
+
+        `step(i, j, y, x, value)` is given an element's place in the window and in the image,
+        and what the last step gave; it gives the next.
+        """
+        code = self.code
+        with code.carrying(down.first, down.last, 1, (kind, start)) as rows:
+            y = code.integer("add", down.start, rows.index)
+            inner = (kind, rows.values[0])
+            with code.carrying(across.first, across.last, 1, inner) as columns:
+                x = code.integer("add", across.start, columns.index)
+                value = columns.values[0]
+                columns.following = [step(rows.index, columns.index, y, x, value)]
+            rows.following = columns.values
+        return rows.values[0]
+
+    def clear(self, image: str) -> None:
+        """Makes an image of the inputs' size zero."""
+        size = self.code.integer("mul", self.size(), 4)
+        self.code.call(
+            "void", "llvm.memset.p0.i64",
+            ("ptr", image), ("i8", "0"), ("i64", size), ("i1", "false"),
+        )  # fmt: skip
+
+
+class Kernels:
+    """Some kernels in one module, compiled when the first is asked for."""
+
+    def __init__(
+        self, written: dict[str, tuple[Callable[[Sliding], None], int]]
+    ) -> None:
+        """`written` says for each name what writes it and how many inputs it has."""
+        self._written = written
+        self._lock = threading.Lock()
+        self._entries: dict[str, entry.Entry] = {}
+
+    def entry(self, name: str) -> entry.Entry:
+        """A kernel, on all threads."""
+        with self._lock:
+            if not self._entries:
+                self._compile()
+        return self._entries[name]
+
+    def _compile(self) -> None:
+        functions: list[Code] = []
+        for name, (write, inputs) in self._written.items():
+            kernel = Sliding(name)
+            write(kernel)
+            kernel.code.do("ret void")
+            functions += [
+                kernel.code,
+                entry.write_part(name, 1),
+                entry.write_shared(name, 1, pool()),
+                entry.write(f"{name}_shared", inputs, 1),
+            ]
+        made = llvm.Module(module(functions))
+        for name in self._written:
+            address = made.address(f"{name}_shared_entry")
+            self._entries[name] = entry.Entry(address, made)
