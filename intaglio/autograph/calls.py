@@ -15,6 +15,7 @@ from typing import Any
 from intaglio.autograph import (
     builtin_functions,
     conversion,
+    aliases,
     diagnosis,
     recursive_calls,
     source,
@@ -23,6 +24,7 @@ from intaglio.autograph import (
 from intaglio.autograph.function_scope import STD, FunctionScope
 from intaglio.autograph.list_calls import of_list
 from intaglio.autograph.places import note_call, note_made
+from intaglio.autograph.values import ld
 from intaglio.base.log import logger
 from intaglio.base.origins import PACKAGE
 from intaglio.trace.grown_list import GrownList
@@ -59,10 +61,12 @@ def converted_call(
         return overload(*args, **kwargs or {})
     if type(function) in (type, ABCMeta):
         return _constructed(function, args, kwargs or {}, scope)
+    if aliases.any_known():
+        args = tuple([aliases.current(a) for a in args])
     if args and type(args[0]) is GrownList:
         function = of_list(function) or function
     target, args, kwargs = _unwrapped(function, args, kwargs or {})
-    note_call(target or getattr(function, "__func__", function))
+    note_call(target or getattr(function, "__func__", function), args)
     if target is None:
         return _as_it_is(function, args, kwargs, scope)
     recursive = scope is None or scope.options.recursive
@@ -100,11 +104,9 @@ def attr(owner: Any, name: str) -> Any:
         is_users = type(getter) is FunctionType and is_convertible(getter)
         known[name] = getter if is_users else None
     getter = known[name]
-    return (
-        getattr(owner, name)
-        if getter is None
-        else converted_call(getter, (owner,), None)
-    )
+    if getter is None:
+        return ld(getattr(owner, name))
+    return converted_call(getter, (owner,), None)
 
 
 def _constructed(

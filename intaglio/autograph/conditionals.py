@@ -12,9 +12,10 @@ from intaglio.autograph.names import is_flag
 from intaglio.autograph.values import Undefined
 from intaglio.base import dtypes
 from intaglio.ir.graph import SymbolicTensor
-from intaglio.op import convert, door
+from intaglio.op import convert, door, raw
 from intaglio.op.tensor import Tensor
 from intaglio.trace import control_flow
+from intaglio.trace.grown_list import GrownList
 
 State = tuple[Any, ...]
 
@@ -24,6 +25,11 @@ def is_staged(value: Any) -> bool:
     return type(value) is SymbolicTensor or (
         isinstance(value, Tensor) and not door.level().eager
     )
+
+
+def decided(test: Any) -> Any:
+    """What decides where `test` is asked: of a list that grows, whether it has elements."""
+    return raw.Greater(test.size(), 0) if type(test) is GrownList else test
 
 
 def check_condition(value: Any, what: str) -> None:
@@ -51,6 +57,7 @@ def if_stmt(
     Raises ValueError and TypeError, naming the symbol, where the branches of a staged `if`
     do not agree on what they set.
     """
+    test = decided(test)
     if is_staged(test):
         check_condition(test, "if statement")
 

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.autograph.places import Seen, Watch, place_of, watching
+from intaglio.autograph import aliases
+from intaglio.autograph.places import Elements, Seen, Watch, place_of, watching
 from intaglio.autograph.regions import MARK, Unreachable
 from intaglio.autograph.strictness import is_strict
 from intaglio.autograph.values import Undefined
@@ -61,7 +62,9 @@ class Hidden:
         """Before the block: a list becomes one that a graph can carry."""
         if self.form is not None and type(self.get()) is list:
             old = self.get()
-            self.put(GrownList.of(self.form, old))
+            grown = GrownList.of(self.form, old)
+            aliases.follow(old, grown)
+            self.put(grown)
             # Whoever else has the list finds tensors of a graph that is done: use raises.
             left = self.left
             old[:] = left if isinstance(left, _Elements) else [*old, *left.flows]
@@ -103,6 +106,8 @@ class Block:
         # For each own name the list that grows it is an element of, if it is: the list is
         # the state then.
         self.inside: list[GrownList | None] = [None] * len(names)
+        # For each value the list that it stands for, as far as that is still so.
+        self.roots: list[list[Any] | None] = []
         self.hidden: list[Hidden] = []
         self.promoted: list[Hidden] = []  # lists among the block's own names
         self.forms: list[Form | None] = []
@@ -126,24 +131,36 @@ class Block:
         for hidden in (*self.hidden, *self.promoted):
             hidden.begin()
         self.inside = [_owner(n, self.get_state) for n in self.own_names]
+        self.roots = [aliases.root_of(v) for v in self._values()]
 
     def _outside(self, values: Sequence[Any]) -> list[Any]:
         return [v for v, i in zip(values, self.inside, strict=False) if i is None]
 
     def get(self) -> State:
         """All state, in the order of `names`. A list in the place of one that grows is one."""
-        values = [h.get() for h in self.hidden] + self._outside(self.get_state())
+        values = self._values()
+        self.roots = [
+            root if root is aliases.root_of(v) else None
+            for v, root in zip(values, self.roots, strict=False)
+        ]
         values = [v.copy() if type(v) is GrownList else v for v in values]
         for at, form in enumerate(self.forms[: len(values)]):
             if form is not None and type(values[at]) is list:
                 values[at] = GrownList.of(form, values[at])
         return tuple(values)
 
+    def _values(self) -> list[Any]:
+        own = map(aliases.current, self.get_state())
+        return [h.get() for h in self.hidden] + self._outside(list(own))
+
     def put(self, state: State) -> None:
         """Sets all state. Lists that grow are copied: a block changes its own."""
         values = [v.copy() if type(v) is GrownList else v for v in state]
         self.forms = [v.form if type(v) is GrownList else None for v in values]
         count = len(self.hidden)
+        for value, root in zip(values, self.roots, strict=False):
+            if root is not None and type(value) is GrownList:
+                aliases.follow(root, value)
         for hidden, value in zip(self.hidden, values, strict=False):
             hidden.put(value)
         own = iter(values[count:])
@@ -213,7 +230,8 @@ class Block:
     def _is_older(self, seen: Seen) -> bool:
         ident = seen.place.ident
         before = seen.value if seen.elements is None else seen.elements
-        if seen.certain or ident in self.suspects or _has_tensor(before):
+        tells = type(seen.place) is not Elements and _has_tensor(before)
+        if seen.certain or ident in self.suspects or tells:
             return True
         self.suspects.add(ident)
         self.kept.append(seen)
@@ -250,12 +268,14 @@ def settle(
         block.begin()
         start = block.get()
         block.put(start)
+        known = aliases.state()
         try:
             stage(block, watch(block, bodies))
             return
         except Found as found:
             if found.block is not block:
                 raise
+            aliases.reset(known)
             block.put(start)
             block.take(found.chosen)
 
@@ -487,14 +507,16 @@ def traced(call: Callable[[], Any]) -> Any:
     """
     left: list[tuple[Seen, Any]] = []
     _traces.open.append(left)
+    known = aliases.state()
     try:
-        result = call()
+        result = aliases.everywhere(call())
         return nest.map_structure(lambda v: v, result) if left else result
     finally:
         _traces.open.pop()
         for seen, value in reversed(left):
             if _has_tensor(seen.place.get()):
                 _put_back(seen, value)
+        aliases.reset(known)
 
 
 def _put_back(seen: Seen, value: Any) -> None:

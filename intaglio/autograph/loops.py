@@ -7,9 +7,9 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from intaglio.autograph import regions
+from intaglio.autograph import aliases, regions
 from intaglio.autograph.builtin_functions import len_, range_
-from intaglio.autograph.conditionals import State, check_condition, is_staged
+from intaglio.autograph.conditionals import State, check_condition, decided, is_staged
 from intaglio.autograph.hidden_state import Block, settle
 from intaglio.autograph.loop_options import declared_shapes
 from intaglio.autograph.loop_state import (
@@ -47,14 +47,18 @@ def while_stmt(
     if door.level().eager:
         _python_while(test, body, lambda: None)
         return
+
+    def asked() -> Any:
+        return decided(test())
+
     start = get_state()
     with FuncGraph("while_test").as_default():
-        first = test()
+        first = asked()
     set_state(start)
 
     def staged() -> None:
         _staged(
-            lambda loop, turn: loop.run(test, turn),
+            lambda loop, turn: loop.run(asked, turn),
             body,
             get_state,
             set_state,
@@ -66,7 +70,7 @@ def while_stmt(
         check_condition(first, "while loop")
         staged()
     else:
-        _python_while(test, body, staged)
+        _python_while(asked, body, staged)
 
 
 def _python_while(
@@ -113,6 +117,7 @@ def for_stmt(
     options: dict[str, Any],
 ) -> None:
     """A `for` statement: staged over symbolic tensors, Python over everything else."""
+    sequence = aliases.current(sequence)
     hook = getattr(type(sequence), "__autograph_for__", None)
     if hook is not None:
         hook(sequence, extra_test, body, get_state, set_state, names, options)

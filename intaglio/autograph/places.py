@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from intaglio.autograph import aliases
 from intaglio.autograph.values import Undefined
 from intaglio.trace.grown_list import GrownList
 
@@ -42,7 +43,7 @@ class Place:
     def get(self) -> Any:
         """What is there."""
         try:
-            return self._read()
+            return aliases.current(self._read())
         except (AttributeError, KeyError, IndexError, ValueError):
             return Undefined(self.name)
 
@@ -109,6 +110,23 @@ class Item(Place):
         del self.owner[self.key]
 
 
+class Elements(Place):
+    """The elements of a list, wherever it is."""
+
+    __slots__ = ()
+
+    @property
+    def ident(self) -> tuple[int, Any]:
+        return id(self.key[0]), Elements
+
+    def _read(self) -> Any:
+        return self.key[0]
+
+    def _write(self, value: Any) -> None:
+        if type(value) is GrownList:
+            aliases.follow(self.key[0], value)
+
+
 class Seen:
     """What a place held before the block; of a list also its elements."""
 
@@ -153,6 +171,7 @@ class Seen:
             self.value.flows = list(self.held or ())
         elif self.held is not None:
             self.value[:] = self.held
+        aliases.put_back(self.value)
         if self.place.get() is not self.value:
             self.place.put(self.value)
 
@@ -262,7 +281,7 @@ def cells_of(function: Any) -> Iterator[tuple[str, CellType]]:
 
 def written(owner: Any) -> Any:
     """`owner`, an attribute or item of which is about to be written or grown."""
-    return _Written(owner) if _watches.stack else owner
+    return _Written(owner) if _watches.stack or aliases.any_known() else owner
 
 
 def is_watched() -> bool:
@@ -286,7 +305,7 @@ class _Written:
     def __getattr__(self, name: str) -> Any:
         owner = object.__getattribute__(self, "_owner")
         _note(Attribute(owner, name, f"{_label(owner)}.{name}"))
-        return getattr(owner, name)
+        return aliases.current(getattr(owner, name))
 
     def __setattr__(self, name: str, value: Any) -> None:
         owner = object.__getattribute__(self, "_owner")
@@ -304,7 +323,7 @@ class _Written:
     def __getitem__(self, key: Any) -> Any:
         owner = object.__getattribute__(self, "_owner")
         _note_item(owner, key)
-        return owner[key]
+        return aliases.current(owner[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:
         owner = object.__getattribute__(self, "_owner")
@@ -330,12 +349,15 @@ def _is_variable(value: Any) -> bool:
     return hasattr(value, "assign") and hasattr(value, "handle")
 
 
-def note_call(function: Any) -> None:
-    """A converted function is about to be called: it may write what it shares."""
+def note_call(function: Any, args: tuple[Any, ...]) -> None:
+    """A converted function is about to be called: it may write what it shares or is given."""
     if not _watches.stack or not isinstance(function, FunctionType):
         return
     for place in variables_of(function):
         _note(place)
+    for argument in args:
+        if type(argument) is list:
+            _note(Elements(None, (argument,), "list"))
 
 
 def note_made(made: Any) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.autograph import regions
-from intaglio.autograph.conditionals import check_condition, is_staged
+from intaglio.autograph.conditionals import check_condition, decided, is_staged
 from intaglio.autograph.handlers import check_handlers
 from intaglio.autograph.optional import Maybe
 from intaglio.base import dtypes, nest, origins
@@ -56,6 +56,7 @@ def raise_stmt(statement: Statement, *values: Any) -> None:
 
 def assert_stmt(test: Any, statement: Statement, *values: Any) -> None:
     """An `assert` statement: `statement(*values)` raises the AssertionError."""
+    test = decided(test)
     if is_staged(test):
         check_condition(test, "assert statement")
         error = RaisedByGraph(statement, _read(values), AssertionError())

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from intaglio.autograph.aliases import current
 from intaglio.autograph.optional import Maybe
 from intaglio.op import raw
+from intaglio.trace.grown_list import GrownList
 
 
 class Undefined:
@@ -44,7 +46,7 @@ def ld(value: Any) -> Any:
     kind = type(value)
     if kind is Undefined or kind is Maybe:
         return value.read()
-    return value
+    return current(value) if kind is list or kind is GrownList else value
 
 
 def is_none(value: Any) -> Any:

@@ -84,12 +84,14 @@ class GrownList(CompositeTensor):
     a list. Elements have one structure and one dtype for each of its tensors.
     """
 
-    __slots__ = ("flows", "form", "frozen")
+    __slots__ = ("flows", "form", "frozen", "root")
 
     def __init__(self, form: Form, flows: Sequence[Tensor]) -> None:
         self.form = form
         self.flows = list(flows)
         self.frozen = False  # True while assignments of elements are to do nothing
+        # The list that this one stands for, if a list became it.
+        self.root: list[Any] | None = None
 
     @classmethod
     def of(cls, form: Form, elements: Iterable[Any] = ()) -> GrownList:
