@@ -3,8 +3,12 @@
 The workers are Python daemon threads that enter `pool_worker` once and never come back to
 Python. A worker looks for work for a short time, then sleeps in the kernel (futex). Tasks are
 claimed one by one, by the caller too: a worker that sleeps or is kept from running is not
-waited for, its share is done by the others. One caller at a time has the workers; another
-runs its tasks by itself.
+waited for, its share is done by the others. For a task that a worker has begun the caller
+waits as the workers do: it looks for a short time, then sleeps, and the worker may run in its
+place. Where that happened a processor was missing, and the next calls do without the workers:
+one call, then three, seven, up to 63, as long as it goes on happening. One caller at a time
+has the workers; another runs its tasks by itself. What tasks there are does not depend on who
+runs them, nor do results.
 """
 
 from __future__ import annotations
@@ -22,16 +26,9 @@ from intaglio.native import llvm
 # How often a worker looks before it sleeps: some tens of microseconds.
 LOOKS = 2000
 # A page of shared state; what different threads write is on different cache lines.
-EPOCH, SLEEPING, BUSY, DONE, TASK, CONTEXT, COUNT, TICKET = (
-    0,
-    64,
-    128,
-    192,
-    256,
-    264,
-    272,
-    320,
-)
+EPOCH, SLEEPING, BUSY, DONE, WAITING, TICKET = range(0, 384, 64)
+TASK, CONTEXT, COUNT = range(384, 408, 8)
+ALONE, PENALTY = BUSY + 8, BUSY + 12
 BYTES = 4096
 
 # A ticket is the epoch in its upper and the next task in its lower half. It is exhausted
@@ -45,6 +42,7 @@ define internal void @claim(ptr %pool, i32 %epoch, ptr %task, ptr %context, i64 
 entry:
   %ticket.at = getelementptr i8, ptr %pool, i64 TICKET
   %done.at = getelementptr i8, ptr %pool, i64 DONE
+  %waiting.at = getelementptr i8, ptr %pool, i64 WAITING
   %mine = zext i32 %epoch to i64
   br label %look
 look:
@@ -63,6 +61,11 @@ take:
 work:
   call void %task(ptr %context, i64 %next)
   %before = atomicrmw add ptr %done.at, i64 1 seq_cst
+  %waiting = load atomic i32, ptr %waiting.at seq_cst, align 4
+  %one.waits = icmp ne i32 %waiting, 0
+  br i1 %one.waits, label %tell, label %look
+tell:
+  %told = call i64 (i64, ...) @syscall(i64 FUTEX, ptr %done.at, i64 129, i32 1)
   br label %look
 leave:
   ret void
@@ -106,9 +109,20 @@ entry:
   %busy.at = getelementptr i8, ptr %pool, i64 BUSY
   %swap = cmpxchg ptr %busy.at, i32 0, i32 1 seq_cst seq_cst
   %mine = extractvalue { i32, i1 } %swap, 1
-  br i1 %mine, label %publish, label %alone
+  br i1 %mine, label %decide, label %alone
+decide:
+  %alone.at = getelementptr i8, ptr %pool, i64 ALONE
+  %penalty.at = getelementptr i8, ptr %pool, i64 PENALTY
+  %calls = load i32, ptr %alone.at, align 4
+  %shunned = icmp ne i32 %calls, 0
+  br i1 %shunned, label %shun, label %publish
+shun:
+  %fewer = sub i32 %calls, 1
+  store i32 %fewer, ptr %alone.at, align 4
+  store atomic i32 0, ptr %busy.at seq_cst, align 4
+  br label %alone
 alone:
-  %i = phi i64 [ 0, %entry ], [ %i.next, %one ]
+  %i = phi i64 [ 0, %entry ], [ 0, %shun ], [ %i.next, %one ]
   %some = icmp ult i64 %i, %count
   br i1 %some, label %one, label %gone
 one:
@@ -144,15 +158,41 @@ wake:
   br label %join
 join:
   call void @claim(ptr %pool, i32 %epoch, ptr %task, ptr %context, i64 %count)
+  %waiting.at = getelementptr i8, ptr %pool, i64 WAITING
   br label %check
 check:
+  %checked = phi i64 [ 0, %join ], [ %again, %idle ], [ %again, %awake ]
+  %stalled = phi i1 [ false, %join ], [ %stalled, %idle ], [ true, %awake ]
   %done = load atomic i64, ptr %done.at seq_cst, align 8
   %all = icmp eq i64 %done, %count
-  br i1 %all, label %free, label %idle
+  br i1 %all, label %free, label %patience
+patience:
+  %again = add i64 %checked, 1
+  %still = icmp ult i64 %checked, LOOKS
+  br i1 %still, label %idle, label %rest
 idle:
   call void asm sideeffect "PAUSE", ""()
   br label %check
+rest:
+  store atomic i32 1, ptr %waiting.at seq_cst, align 4
+  %now = load atomic i64, ptr %done.at seq_cst, align 8
+  %late = icmp eq i64 %now, %count
+  br i1 %late, label %awake, label %sleep
+sleep:
+  %low = trunc i64 %now to i32
+  %rested = call i64 (i64, ...) @syscall(i64 FUTEX, ptr %done.at, i64 128, i32 %low, ptr null)
+  br label %awake
+awake:
+  store atomic i32 0, ptr %waiting.at seq_cst, align 4
+  br label %check
 free:
+  %old.penalty = load i32, ptr %penalty.at, align 4
+  %twice = shl i32 %old.penalty, 1
+  %next.penalty = or i32 %twice, 1
+  %bounded = and i32 %next.penalty, 63
+  %penalty = select i1 %stalled, i32 %bounded, i32 0
+  store i32 %penalty, ptr %penalty.at, align 4
+  store i32 %penalty, ptr %alone.at, align 4
   store atomic i32 0, ptr %busy.at seq_cst, align 4
   ret void
 }
@@ -165,12 +205,12 @@ def _text() -> str:
     futex, pause = _MACHINES[os.uname().machine]
     offsets = {
         "EPOCH": EPOCH, "SLEEPING": SLEEPING, "BUSY": BUSY, "DONE": DONE, "TASK": TASK,
-        "CONTEXT": CONTEXT, "COUNT": COUNT, "TICKET": TICKET, "FUTEX": futex,
+        "ALONE": ALONE, "PENALTY": PENALTY, "CONTEXT": CONTEXT, "COUNT": COUNT, "TICKET": TICKET, "WAITING": WAITING, "FUTEX": futex,
     }  # fmt: skip
     text = _TEXT.replace('"PAUSE"', f'"{pause}"')
     for name, value in offsets.items():
         text = text.replace(f"i64 {name}", f"i64 {value}")
-    return text
+    return text.replace("LOOKS", str(LOOKS))
 
 
 AVAILABLE = sys.platform == "linux" and os.uname().machine in _MACHINES

@@ -75,3 +75,24 @@ def test_after_a_fork_the_caller_works_alone():
         os._exit(0 if (counts == 1).all() else 1)
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_calls_do_without_the_workers_while_a_processor_is_missing():
+    """Where each task ran is told by its stack."""
+    text = """
+define void @where(ptr %context, i64 %i) {
+  %here = alloca i64
+  %at = ptrtoint ptr %here to i64
+  %place = getelementptr i64, ptr %context, i64 %i
+  store i64 %at, ptr %place
+  ret void
+}
+"""
+    made = llvm.Module(text)
+    stacks = np.zeros(64, np.int64)
+    alone = ctypes.c_int32.from_address(POOL.address + pool.ALONE)
+    alone.value = 2
+    for left in (1, 0):
+        RUN(POOL.address, made.address("where"), stacks.ctypes.data, 64)
+        assert alone.value == left
+        assert len(np.unique(stacks >> 16)) <= 2  # one stack, perhaps across a boundary
