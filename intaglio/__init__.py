@@ -16,9 +16,21 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"intaglio\.")
 
 # What goes beyond TensorFlow, imported when it is first asked for.
 __getattr__, __dir__ = later.attributes(
-    __name__, {"recursion": "intaglio.function.recursion:recursion"}
+    __name__,
+    {
+        "install_as_tensorflow": "intaglio.keras_bridge.tensorflow_name:install_as_tensorflow",
+        "recursion": "intaglio.function.recursion:recursion",
+    },
 )
 if TYPE_CHECKING:
     from intaglio.function.recursion import recursion
+    from intaglio.keras_bridge.tensorflow_name import install_as_tensorflow
 
-__all__ = ["__version__", "direct_calls", "ops", "random_state", "recursion"]
+__all__ = [
+    "__version__",
+    "direct_calls",
+    "install_as_tensorflow",
+    "ops",
+    "random_state",
+    "recursion",
+]

@@ -9,6 +9,20 @@ from __future__ import annotations
 from typing import Any
 
 
+class ActsAsTensor:
+    """The class of everything that acts as a tensor: tensors, variables, what derives from it.
+
+    It says nothing of how. Libraries derive classes from it that have `__tf_tensor__`.
+    """
+
+    __slots__ = ()
+
+
+# Keras tells tensors by the name and module of a class, not by isinstance.
+ActsAsTensor.__name__ = ActsAsTensor.__qualname__ = "Tensor"
+ActsAsTensor.__module__ = "tensorflow.python.types.core"
+
+
 class CompositeTensor:
     """A value made of tensors, with a type spec that takes it apart and rebuilds it.
 

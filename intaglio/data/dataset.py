@@ -34,7 +34,13 @@ from intaglio.runtime.eager import EagerTensor, from_array
 Function = Callable[..., Any]
 
 
-class Dataset(Batches, CompositeTensor):
+class DatasetV2:
+    """The name and module by which libraries such as Keras recognise datasets."""
+
+    __module__ = "tensorflow.python.data.ops.dataset_ops"
+
+
+class Dataset(Batches, DatasetV2, CompositeTensor):
     """Elements of one type, computed when they are asked for.
 
     `element_spec` is the structure of the elements' types. Every transformation makes a new

@@ -204,8 +204,9 @@ class Node:
 class SymbolicTensor(Tensor):
     """A value of a graph: output `index` of `node`. It has a spec and no data."""
 
-    # `assign` is set on slices of variables.
-    __slots__ = ("__weakref__", "_key", "assign", "index", "node", "spec")
+    # Libraries keep notes of their own on tensors: Keras masks and logits. Slices of
+    # variables have `assign`.
+    __slots__ = ("__dict__", "__weakref__", "_key", "index", "node", "spec")
 
     def __init__(self, node: Node, index: int, spec: Spec) -> None:
         self.node = node

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from intaglio.base import shapes
+from intaglio.base.composite import ActsAsTensor
 from intaglio.base.dtypes import DType
 from intaglio.base.errors import OperatorNotAllowedInGraphError
 from intaglio.base.shapes import Dims, TensorShape
@@ -39,7 +40,7 @@ class Reference:
         return f"<Reference wrapping {self._target!r}>"
 
 
-class Tensor:
+class Tensor(ActsAsTensor):
     """A multidimensional array of one dtype. Made by ops, never by calling the class."""
 
     __slots__ = ()

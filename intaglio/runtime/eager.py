@@ -23,8 +23,9 @@ from intaglio.runtime.value import Valued
 class EagerTensor(Valued):
     """A tensor with a value: a NumPy array, or the object behind a resource or variant."""
 
-    # `assign` is set on slices of variables.
-    __slots__ = ("__weakref__", "_array", "_key", "assign")
+    # Libraries keep notes of their own on tensors: Keras masks and logits. Slices of
+    # variables have `assign`.
+    __slots__ = ("__dict__", "__weakref__", "_array", "_key")
 
     _array: Any
     _key: int

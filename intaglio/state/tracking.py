@@ -6,16 +6,35 @@ Follows https://www.tensorflow.org/guide/checkpoint, "Loading mechanics".
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 Hook = Callable[[Any, str, Any], None]
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 # Where an object keeps the hooks that are told of attributes: with the object, so that they
 # go when it goes.
 WAITING = "_self_waiting"
 
 
-class AutoTrackable:
+class Trackable:
+    """An object that can be saved as a part of another."""
+
+    def _track_trackable(
+        self, trackable: Any, name: str, overwrite: bool = False
+    ) -> Any:
+        """Called with what is saved under `name`. Saving finds it among the attributes."""
+        return trackable
+
+
+def no_automatic_dependency_tracking(method: Method) -> Method:
+    """Decorates a method whose attributes are not to be saved. It is called as it is.
+
+    What is saved is found when saving begins, not noted while attributes are set.
+    """
+    return method
+
+
+class AutoTrackable(Trackable):
     """An object that is saved with the variables and trackable objects in its attributes.
 
     `tf.Module` is one. Other classes take part by being a subclass, or by a method

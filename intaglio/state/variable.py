@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import shapes
+from intaglio.base.composite import ActsAsTensor
 from intaglio.base.dtypes import NUMERIC, DType, as_dtype
 from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.ir.graph import Node
@@ -69,7 +70,7 @@ def _arguments(
     return dict(locals())
 
 
-class Variable(Operators, PartialUpdates, metaclass=_Creating):
+class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
     """A tensor whose value lasts and can be changed.
 
     `initial_value` is a value or a function that makes one; `shape` may leave dimensions
@@ -192,6 +193,10 @@ class Variable(Operators, PartialUpdates, metaclass=_Creating):
     @property
     def _shared_name(self) -> str:
         return self._name.removesuffix(":0")
+
+    @functools.cached_property
+    def _unique_id(self) -> str:
+        return f"{self._shared_name}_{fresh()}"
 
     def ref(self) -> Reference:
         """A hashable reference, for sets and dict keys."""

@@ -169,13 +169,20 @@ if TYPE_CHECKING:
     from intaglio.data.specs import OptionalSpec as OptionalSpec
     from intaglio.ragged.api import RaggedTensor as RaggedTensor
     from intaglio.ragged.api import RaggedTensorSpec as RaggedTensorSpec
+    from intaglio.sparse.api import SparseTensor as SparseTensor
+    from intaglio.sparse.api import SparseTensorSpec as SparseTensorSpec
     from intaglio.tf import audio as audio
+    from intaglio.tf import compat as compat
     from intaglio.tf import data as data
+    from intaglio.tf import distribute as distribute
     from intaglio.tf import graph_util as graph_util
     from intaglio.tf import image as image
+    from intaglio.tf import internal as __internal__
+    from intaglio.tf import quantization as quantization
     from intaglio.tf import ragged as ragged
     from intaglio.tf import saved_model as saved_model
     from intaglio.tf import signal as signal
+    from intaglio.tf import sparse as sparse
     from intaglio.tf import train as train
     from intaglio.tf.convolution_gradients import (
         conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2,
@@ -361,6 +368,9 @@ __all__ += variables.__all__
 # Names that are imported when they are first asked for, and where they are: a module of
 # `intaglio.tf`, or a name in one. Each stands under TYPE_CHECKING as well.
 LATER: dict[str, str] = {
+    "__internal__": "intaglio.tf.internal",
+    "compat": "intaglio.tf.compat",
+    "distribute": "intaglio.tf.distribute",
     "approx_top_k": "intaglio.tf.math.incomplete:approx_top_k",
     "conv2d_backprop_filter_v2": "intaglio.tf.convolution_gradients:conv2d_backprop_filter_v2",
     "conv2d_backprop_input_v2": "intaglio.tf.convolution_gradients:conv2d_backprop_input_v2",
@@ -381,7 +391,11 @@ LATER: dict[str, str] = {
     "signal": "intaglio.tf.signal",
     "RaggedTensor": "intaglio.ragged.api:RaggedTensor",
     "RaggedTensorSpec": "intaglio.ragged.api:RaggedTensorSpec",
+    "quantization": "intaglio.tf.quantization",
     "ragged": "intaglio.tf.ragged",
+    "SparseTensor": "intaglio.sparse.api:SparseTensor",
+    "SparseTensorSpec": "intaglio.sparse.api:SparseTensorSpec",
+    "sparse": "intaglio.tf.sparse",
     "ragged_fill_empty_rows": "intaglio.tf.ragged.filling:ragged_fill_empty_rows",
     "ragged_fill_empty_rows_grad": "intaglio.tf.ragged.filling:ragged_fill_empty_rows_grad",
     "OptionalSpec": "intaglio.data.specs:OptionalSpec",
@@ -395,12 +409,17 @@ LATER: dict[str, str] = {
 }
 __all__ += [*LATER]
 
+# What the extra `keras` brings, which need not be installed: in no `__all__`.
+KERAS = ("initializers", "keras", "losses", "metrics", "optimizers")
+_OF_KERAS = {name: f"intaglio.keras_bridge.package:{name}" for name in KERAS}
+
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = later.attributes(__name__, LATER)
+    __getattr__, __dir__ = later.attributes(__name__, {**LATER, **_OF_KERAS})
 
 # The type specs of higher layers, by their numbers in saved structures.
 places.expect(
     {
+        1: "intaglio.sparse.api:SparseTensorSpec",
         3: "intaglio.ragged.api:RaggedTensorSpec",
         10: "intaglio.ragged.api:RowPartitionSpec",
     }

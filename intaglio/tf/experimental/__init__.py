@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         ExtensionTypeBatchEncoder as ExtensionTypeBatchEncoder,
     )
     from intaglio.ragged.api import RowPartition as RowPartition
+    from intaglio.tf.experimental import dtensor as dtensor
     from intaglio.tf.experimental.dispatching import (
         dispatch_for_api as dispatch_for_api,
     )
@@ -56,6 +57,7 @@ LATER: dict[str, str] = {
     "ExtensionTypeBatchEncoder": f"{_BATCHABLE}:ExtensionTypeBatchEncoder",
     "Optional": "intaglio.data.iterating:Optional",
     "RowPartition": "intaglio.ragged.api:RowPartition",
+    "dtensor": "intaglio.tf.experimental.dtensor",
     "dispatch_for_api": f"{_DISPATCH}:dispatch_for_api",
     "dispatch_for_binary_elementwise_apis": f"{_DISPATCH}:dispatch_for_binary_elementwise_apis",
     "dispatch_for_binary_elementwise_assert_apis": f"{_DISPATCH}:dispatch_for_binary_elementwise_assert_apis",

@@ -1,0 +1,109 @@
+"""One package under the name of another: an import hook, for this process only."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import types
+from collections.abc import Callable, Mapping, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from typing import Any
+
+from intaglio.base import later
+
+# A module of the alias that has no counterpart: its names, and where each is.
+Places = Mapping[str, str]
+
+
+class Alias(MetaPathFinder, Loader):
+    """`import name` gives the package `target`; `import name.a.b` what `target.a.b` is.
+
+    Nothing is imported before it is asked for, and nothing twice: the modules under the
+    alias *are* the modules of the target. `made` adds modules that the target does not
+    have. `missing(name)` says what a module that is nowhere would need.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        target: str,
+        made: Mapping[str, Places],
+        missing: Callable[[str], str],
+    ) -> None:
+        self.name = name
+        self._target = target
+        self._made = made
+        self._missing = missing
+
+    # -- the protocol of importlib -------------------------------------------------------
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,
+        target: types.ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        """A spec for the alias and what is under it. Raises ModuleNotFoundError."""
+        if fullname != self.name and not fullname.startswith(f"{self.name}."):
+            return None
+        if self._module(fullname) is None:
+            raise ModuleNotFoundError(self._missing(fullname), name=fullname)
+        return ModuleSpec(fullname, self, is_package=True)
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """None: importlib makes a module, which `exec_module` throws away."""
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Puts the module meant in the place of the one that importlib made.
+
+        importlib returns what it finds in `sys.modules` afterwards. Given the module itself
+        it would overwrite its `__spec__`.
+        """
+        sys.modules[module.__name__] = self._module(module.__name__)  # type: ignore[assignment]  # find_spec has found it
+
+    # -- which module is meant -----------------------------------------------------------
+
+    def _module(self, fullname: str) -> types.ModuleType | None:
+        rest = fullname[len(self.name) + 1 :]
+        if rest in self._made:
+            return _made(fullname, self._made[rest])
+        if any(key.startswith(f"{rest}.") for key in self._made):
+            return _made(fullname, {})
+        found: Any = later.named(self._target)
+        for part in rest.split(".") if rest else ():
+            found = getattr(found, part, None)
+        return found if isinstance(found, types.ModuleType) else None
+
+
+def _made(fullname: str, places: Places) -> types.ModuleType:
+    """A module of these names. What was made before is found again."""
+    module = sys.modules.get(fullname)
+    if module is None or not hasattr(module, "__getattr__"):
+        module = types.ModuleType(fullname)
+        module.__path__ = []
+        module.__getattr__, module.__dir__ = later.attributes(fullname, places)  # type: ignore[method-assign]  # PEP 562
+    return module
+
+
+_lock = threading.Lock()
+
+
+def install(alias: Alias) -> None:
+    """From now on the alias is imported under its name. Installing it again changes nothing.
+
+    Raises ImportError if another package has been imported under that name.
+    """
+    with _lock:
+        if alias in sys.meta_path:
+            return
+        other = sys.modules.get(alias.name)
+        if other is not None:
+            raise ImportError(
+                f"{alias.name!r} is already imported in this process, from "
+                f"{getattr(other, '__file__', None) or 'an unknown place'}. Call "
+                "intaglio.install_as_tensorflow() before anything imports it, or start "
+                "the program with `intaglio run`.",
+                name=alias.name,
+            )
+        sys.meta_path.insert(0, alias)

@@ -1,0 +1,1 @@
+"""Strategies that share work among devices, as far as one device goes."""

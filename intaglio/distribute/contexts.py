@@ -1,0 +1,207 @@
+"""Which strategy is in force, and whether code runs for one replica or for all of them.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/distribute/get_replica_context.
+"""
+
+from __future__ import annotations
+
+import enum
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from intaglio.base import nest
+from intaglio.base.dtypes import int32
+from intaglio.op import convert
+
+
+class ReduceOp(enum.Enum):
+    """How the values of several replicas become one."""
+
+    SUM = "SUM"
+    MEAN = "MEAN"
+
+    @staticmethod
+    def of(value: Any) -> ReduceOp:
+        """A member or its name, in any case, as a member. Raises ValueError."""
+        return value if isinstance(value, ReduceOp) else ReduceOp(str(value).upper())
+
+
+class ReplicaContext:
+    """Where code runs that `Strategy.run` was given: in one replica of a strategy."""
+
+    def __init__(self, strategy: Any, replica_id_in_sync_group: Any = 0) -> None:
+        self._strategy = strategy
+        self._replica_id = replica_id_in_sync_group
+
+    @property
+    def strategy(self) -> Any:
+        """The strategy that this is a replica of."""
+        return self._strategy
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """How many replicas there are: one."""
+        return self._strategy.num_replicas_in_sync
+
+    @property
+    def replica_id_in_sync_group(self) -> Any:
+        """Which of the replicas this is, an int32 tensor."""
+        return convert.to_tensor(self._replica_id, int32)
+
+    @property
+    def devices(self) -> list[str]:
+        """The devices of this replica."""
+        return list(self._strategy.extended.worker_devices)
+
+    def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
+        """`value` summed or averaged over the replicas: over one, itself as tensors.
+
+        Raises ValueError for another `reduce_op`.
+        """
+        ReduceOp.of(reduce_op)
+        return nest.map_structure(_as_tensor, value)
+
+    def all_gather(self, value: Any, axis: Any, options: Any = None) -> Any:
+        """`value` of all replicas along `axis`: of one, itself as tensors."""
+        return nest.map_structure(_as_tensor, value)
+
+    def merge_call(
+        self,
+        merge_fn: Callable[..., Any],
+        args: Any = (),
+        kwargs: Any = None,
+    ) -> Any:
+        """`merge_fn(strategy, *args)`, called once for all replicas."""
+        with _pushed(Context(self._strategy, None)):
+            return merge_fn(self._strategy, *args, **(kwargs or {}))
+
+    def __enter__(self) -> ReplicaContext:
+        _contexts.stack.append(Context(self._strategy, self))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _contexts.stack.pop()
+
+
+def _as_tensor(value: Any) -> Any:
+    """Tensors, and what is made of them, as they are; other values as tensors."""
+    if hasattr(value, "_type_spec"):
+        return value
+    return convert.to_tensor(value)
+
+
+class Context(NamedTuple):
+    """A strategy in force; without a replica, code runs for all of them."""
+
+    strategy: Any
+    replica: ReplicaContext | None
+
+
+class _Contexts(threading.local):
+    def __init__(self) -> None:
+        self.stack: list[Context] = []
+
+
+_contexts = _Contexts()
+# The strategy where no other is in force, and the one for threads that open no scope.
+_default: list[Context] = []
+_chosen: list[Context] = []
+
+
+def install_default(strategy: Any) -> None:
+    """Names the strategy that is in force where no other is."""
+    _default[:] = [Context(strategy, ReplicaContext(strategy))]
+
+
+def current() -> Context:
+    """The context of this thread."""
+    if _contexts.stack:
+        return _contexts.stack[-1]
+    return (_chosen or _default)[0]
+
+
+@contextmanager
+def _pushed(context: Context) -> Generator[None]:
+    _contexts.stack.append(context)
+    try:
+        yield
+    finally:
+        _contexts.stack.pop()
+
+
+@contextmanager
+def in_force(strategy: Any) -> Generator[Any]:
+    """The strategy is in force in the block. The default one changes nothing.
+
+    Raises RuntimeError inside the scope of another strategy, or in a replica.
+    """
+    if strategy is _default[0].strategy:
+        if has_strategy():
+            raise RuntimeError("Must not nest tf.distribute.Strategy scopes.")
+        yield strategy
+        return
+    here = current()
+    if has_strategy() and here.strategy is not strategy:
+        raise RuntimeError(
+            f"Mixing different tf.distribute.Strategy objects: {here.strategy!r} is not {strategy!r}"
+        )
+    if has_strategy() and here.replica is not None:
+        raise RuntimeError(
+            "Must only be called in the cross-replica context of the strategy, not from "
+            "a function that `Strategy.run` calls."
+        )
+    with _pushed(Context(strategy, None)):
+        yield strategy
+
+
+def get_strategy() -> Any:
+    """The strategy in force: the default one where no scope is open.
+
+    >>> tf.distribute.get_strategy().num_replicas_in_sync
+    1
+    """
+    return current().strategy
+
+
+def has_strategy() -> bool:
+    """True where a strategy other than the default one is in force.
+
+    >>> tf.distribute.has_strategy()
+    False
+    """
+    return get_strategy() is not _default[0].strategy
+
+
+def get_replica_context() -> ReplicaContext | None:
+    """The replica that runs this code; None where code runs for all replicas.
+
+    Without a strategy there is one replica, which runs everything.
+    """
+    return current().replica
+
+
+def in_cross_replica_context() -> bool:
+    """True where code runs for all replicas: in the scope of a strategy.
+
+    >>> tf.distribute.in_cross_replica_context()
+    False
+    """
+    return current().replica is None
+
+
+def experimental_set_strategy(strategy: Any) -> None:
+    """Puts a strategy in force without a scope; None takes it back.
+
+    Raises RuntimeError inside a scope.
+    """
+    if _contexts.stack:
+        raise RuntimeError(
+            "Must not be called inside a `tf.distribute.Strategy` scope."
+        )
+    if strategy is None:
+        _chosen.clear()
+        return
+    with strategy.scope():
+        _chosen[:] = [Context(strategy, None)]

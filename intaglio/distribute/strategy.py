@@ -1,0 +1,312 @@
+"""`tf.distribute.Strategy`: the default one, and those of one device.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy.
+
+There is one device and so one replica: its values are the values, and reducing over
+replicas changes nothing. What needs more devices raises NotImplementedError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+from intaglio.base import nest
+from intaglio.base.devices import LOGICAL_CPU
+from intaglio.data.dataset import Dataset
+from intaglio.data.iterating import Iterator
+from intaglio.distribute.contexts import (
+    ReduceOp,
+    ReplicaContext,
+    get_strategy,
+    in_force,
+    install_default,
+)
+from intaglio.op import convert, raw
+from intaglio.runtime.resources import DEVICE
+
+
+class InputContext:
+    """Which part of the input a function that makes datasets is to make."""
+
+    def __init__(
+        self,
+        num_input_pipelines: int = 1,
+        input_pipeline_id: int = 0,
+        num_replicas_in_sync: int = 1,
+    ) -> None:
+        self.num_input_pipelines = num_input_pipelines
+        self.input_pipeline_id = input_pipeline_id
+        self.num_replicas_in_sync = num_replicas_in_sync
+
+    def get_per_replica_batch_size(self, global_batch_size: int) -> int:
+        """The share of one replica. Raises ValueError if it is no whole number."""
+        if global_batch_size % self.num_replicas_in_sync:
+            raise ValueError(
+                f"The `global_batch_size` {global_batch_size!r} is not divisible by "
+                f"`num_replicas_in_sync` {self.num_replicas_in_sync!r}"
+            )
+        return global_batch_size // self.num_replicas_in_sync
+
+    def __str__(self) -> str:
+        return (
+            f"tf.distribute.InputContext(input pipeline id {self.input_pipeline_id}, "
+            f"total: {self.num_input_pipelines})"
+        )
+
+
+class StrategyExtended:
+    """What a strategy does for those who write optimizers and layers."""
+
+    def __init__(self, container_strategy: Any) -> None:
+        self._strategy = container_strategy
+
+    @property
+    def worker_devices(self) -> tuple[str, ...]:
+        """The devices that replicas run on."""
+        return (DEVICE,)
+
+    @property
+    def parameter_devices(self) -> tuple[str, ...]:
+        """The devices that variables live on."""
+        return (DEVICE,)
+
+    @contextmanager
+    def colocate_vars_with(self, colocate_with_variable: Any) -> Generator[None]:
+        """Variables of the block live where another does: they all live together."""
+        yield
+
+    def update(
+        self,
+        var: Any,
+        fn: Callable[..., Any],
+        args: Any = (),
+        kwargs: Any = None,
+        group: bool = True,
+    ) -> Any:
+        """`fn(var, *args, **kwargs)`, once for each copy of the variable: once."""
+        return fn(var, *args, **(kwargs or {}))
+
+    def reduce_to(
+        self, reduce_op: Any, value: Any, destinations: Any, options: Any = None
+    ) -> Any:
+        """`value` of all replicas as one value: of one replica, itself."""
+        ReduceOp.of(reduce_op)
+        return value
+
+    def batch_reduce_to(
+        self, reduce_op: Any, value_destination_pairs: Any, options: Any = None
+    ) -> list[Any]:
+        """`reduce_to` of each (value, destinations)."""
+        return [
+            self.reduce_to(reduce_op, value, where, options)
+            for value, where in value_destination_pairs
+        ]
+
+    def value_container(self, value: Any) -> Any:
+        """The variable that a copy belongs to: itself."""
+        return value
+
+    def variable_created_in_scope(self, v: Any) -> bool:
+        """True if the variable was made under this strategy, or under none."""
+        return getattr(v, "_distribute_strategy", self._strategy) is self._strategy
+
+
+class Strategy:
+    """How computations are shared among devices. There is one device.
+
+    >>> strategy = tf.distribute.get_strategy()
+    >>> strategy.run(lambda x: x + 1, args=(tf.constant(1),)).numpy()
+    2
+    """
+
+    def __init__(self, extended: Any = None) -> None:
+        self._extended = StrategyExtended(self) if extended is None else extended
+
+    @property
+    def extended(self) -> Any:
+        """What the strategy does for those who write optimizers and layers."""
+        return self._extended
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """How many replicas work on a batch: one."""
+        return 1
+
+    @property
+    def cluster_resolver(self) -> None:
+        """None: there is no cluster."""
+        return None
+
+    def scope(self) -> Any:
+        """A context manager: the strategy is in force, variables are made for it."""
+        return in_force(self)
+
+    def run(
+        self,
+        fn: Callable[..., Any],
+        args: Any = (),
+        kwargs: Any = None,
+        options: Any = None,
+    ) -> Any:
+        """`fn(*args, **kwargs)` in each replica: here in one."""
+        with self.scope(), ReplicaContext(self):
+            return fn(*args, **(kwargs or {}))
+
+    def reduce(self, reduce_op: Any, value: Any, axis: Any) -> Any:
+        """The sum or mean of `value` over replicas, and along `axis` unless it is None.
+
+        Raises ValueError for another `reduce_op`.
+        """
+        along = raw.Sum if ReduceOp.of(reduce_op) is ReduceOp.SUM else raw.Mean
+        if axis is None:
+            return nest.map_structure(convert.to_tensor, value)
+        return nest.map_structure(lambda v: along(convert.to_tensor(v), axis), value)
+
+    def gather(self, value: Any, axis: int) -> Any:
+        """`value` of all replicas along `axis`: of one, itself."""
+        return nest.map_structure(convert.to_tensor, value)
+
+    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+        """The values of the replicas of this process."""
+        return (value,)
+
+    def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
+        """The dataset as replicas see it: each gets whole batches of it."""
+        return DistributedDataset(dataset)
+
+    def distribute_datasets_from_function(
+        self, dataset_fn: Callable[[InputContext], Any], options: Any = None
+    ) -> Any:
+        """What `dataset_fn(tf.distribute.InputContext)` makes, as replicas see it."""
+        return DistributedDataset(dataset_fn(InputContext()))
+
+    def experimental_distribute_values_from_function(
+        self, value_fn: Callable[[Any], Any]
+    ) -> Any:
+        """What `value_fn(context)` makes for each replica."""
+        return value_fn(ReplicaContext(self))
+
+
+class DefaultStrategy(Strategy):
+    """The strategy where no other is in force: everything is as without any."""
+
+    def run(
+        self,
+        fn: Callable[..., Any],
+        args: Any = (),
+        kwargs: Any = None,
+        options: Any = None,
+    ) -> Any:
+        """`fn(*args, **kwargs)`."""
+        return fn(*args, **(kwargs or {}))
+
+    def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
+        """The dataset itself."""
+        return dataset
+
+    def distribute_datasets_from_function(
+        self, dataset_fn: Callable[[InputContext], Any], options: Any = None
+    ) -> Any:
+        """The dataset that the function makes."""
+        return dataset_fn(InputContext())
+
+
+class MirroredStrategy(Strategy):
+    """Replicas on the devices of one machine, each with a copy of every variable.
+
+    `devices` names one device at most, since there is one. Raises NotImplementedError for
+    several, ValueError for a device that does not exist.
+    """
+
+    def __init__(self, devices: Any = None, cross_device_ops: Any = None) -> None:
+        super().__init__()
+        if isinstance(devices, str):
+            devices = [devices]
+        if devices is not None and len(devices) > 1:
+            raise NotImplementedError(
+                f"tf.distribute.MirroredStrategy: more than one device ({devices}). There "
+                "is one, the host: leave `devices` out."
+            )
+        for device in devices or ():
+            _check_host(device)
+
+
+class OneDeviceStrategy(Strategy):
+    """One replica on one device.
+
+    Raises ValueError for a device that does not exist.
+    """
+
+    def __init__(self, device: str) -> None:
+        super().__init__()
+        _check_host(device)
+
+
+def _check_host(device: Any) -> None:
+    name = str(device).lower()
+    if not name.endswith(("cpu:0", "cpu")):
+        raise ValueError(
+            f"There is no device {device!r}: {LOGICAL_CPU.name!r} is the only one."
+        )
+
+
+class DistributedValues:
+    """A value of which each replica has its own. With one replica nothing is such a value."""
+
+
+class DistributedDataset:
+    """A dataset as the replicas of a strategy see it."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+
+    @property
+    def element_spec(self) -> Any:
+        """The structure of the elements' types."""
+        return self._dataset.element_spec
+
+    def __iter__(self) -> DistributedIterator:
+        return DistributedIterator(iter(self._dataset))
+
+
+class DistributedIterator:
+    """An iterator over a distributed dataset."""
+
+    def __init__(self, iterator: Iterator) -> None:
+        self._iterator = iterator
+
+    @property
+    def element_spec(self) -> Any:
+        """The structure of the elements' types."""
+        return self._iterator.element_spec
+
+    def __iter__(self) -> DistributedIterator:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._iterator)
+
+    def get_next(self) -> Any:
+        """The next element. Raises OutOfRangeError after the last one."""
+        return self._iterator.get_next()
+
+    def get_next_as_optional(self) -> Any:
+        """The next element, or an optional without value."""
+        return self._iterator.get_next_as_optional()
+
+
+def maybe_merge_call(
+    fn: Callable[..., Any], strategy: Any, *args: Any, **kwargs: Any
+) -> Any:
+    """`fn(strategy, *args)` at once: one replica has nobody to wait for."""
+    return fn(strategy, *args, **kwargs)
+
+
+def strategy_supports_no_merge_call() -> bool:
+    """True: replicas need not wait for each other."""
+    return get_strategy() is not None
+
+
+install_default(DefaultStrategy())

@@ -1,0 +1,1 @@
+"""Unmodified Keras 3, and TensorFlow programs as they are, on Intaglio."""

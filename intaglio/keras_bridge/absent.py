@@ -1,0 +1,13 @@
+"""What is said of names that TensorFlow has and Intaglio has not."""
+
+from __future__ import annotations
+
+COVERAGE = "docs/coverage.md"
+
+
+def module_message(fullname: str) -> str:
+    """The message of a ModuleNotFoundError for a module under the name `tensorflow`."""
+    return (
+        f"No module named {fullname!r}: `tensorflow` is Intaglio in this process, which "
+        f"has no such module. {COVERAGE} lists what there is."
+    )

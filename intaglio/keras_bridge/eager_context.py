@@ -1,0 +1,41 @@
+"""`tensorflow.python.eager.context` and what else libraries ask of TensorFlow's runtime.
+
+There is nothing to wait for and no kernel to forget: ops are done when they return.
+"""
+
+from __future__ import annotations
+
+from intaglio.base.options import OPTIONS
+
+
+class _Context:
+    """The runtime as Keras sees it."""
+
+    def clear_kernel_cache(self) -> None:
+        """Forgets compiled kernels. There are none."""
+
+    def executing_eagerly(self) -> bool:
+        """True: outside of graphs ops run at once."""
+        return True
+
+
+_CONTEXT = _Context()
+
+
+def context() -> _Context:
+    """The runtime of the process."""
+    return _CONTEXT
+
+
+def async_wait() -> None:
+    """Waits for ops under way. There are none: ops return when they are done."""
+
+
+def is_op_determinism_enabled() -> bool:
+    """Whether `tf.config.experimental.enable_op_determinism` was called; ops are so anyway."""
+    return OPTIONS.deterministic
+
+
+def disable_op_determinism() -> None:
+    """Takes back `enable_op_determinism`. Ops stay deterministic."""
+    OPTIONS.deterministic = False

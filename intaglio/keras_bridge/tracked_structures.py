@@ -1,0 +1,16 @@
+"""Lists and dicts that TensorFlow puts in the place of those in attributes.
+
+Intaglio leaves attributes as they are. Libraries name the classes, as nodes of trees.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class ListWrapper(list[Any]):
+    """A list that an object is saved with."""
+
+
+class DictWrapper(dict[Any, Any]):
+    """A dict that an object is saved with."""

@@ -1,0 +1,18 @@
+"""`tf.experimental.dtensor`: tensors spread over meshes of devices. There is one device.
+
+The module exists because libraries import it before they know whether they need it; asking
+it for a name is an AttributeError.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__: list[str] = []
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(
+        f"tf.experimental.dtensor.{name} does not exist in Intaglio: tensors cannot be spread "
+        "over a mesh of devices, since there is one device, the host."
+    )

@@ -1,0 +1,18 @@
+"""`tf.__internal__`: what TensorFlow offers to libraries such as Keras, and nobody else."""
+
+from __future__ import annotations
+
+from intaglio.base.composite import CompositeTensor
+from intaglio.runtime.eager import EagerTensor
+from intaglio.tf.internal import distribute, smart_cond, tracking, types
+from intaglio.trace.graph import FuncGraph
+
+__all__ = [
+    "CompositeTensor",
+    "EagerTensor",
+    "FuncGraph",
+    "distribute",
+    "smart_cond",
+    "tracking",
+    "types",
+]

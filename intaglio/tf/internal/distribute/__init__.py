@@ -1,0 +1,8 @@
+"""`tf.__internal__.distribute`: how optimizers bring replicas together."""
+
+from __future__ import annotations
+
+from intaglio.distribute.strategy import strategy_supports_no_merge_call
+from intaglio.tf.internal.distribute import interim
+
+__all__ = ["interim", "strategy_supports_no_merge_call"]

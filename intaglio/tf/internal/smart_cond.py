@@ -1,0 +1,31 @@
+"""`tf.__internal__.smart_cond`: a condition that need not become part of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from intaglio.op.tensor import Tensor
+from intaglio.tf.arrays import get_static_value
+from intaglio.tf.control_flow import cond
+
+
+def smart_cond(
+    pred: Any,
+    true_fn: Callable[[], Any] | None = None,
+    false_fn: Callable[[], Any] | None = None,
+    name: str | None = None,
+) -> Any:
+    """`true_fn()` or `false_fn()` at once where `pred` is known, else `tf.cond`.
+
+    Raises TypeError for what is no function or no condition.
+    """
+    if not callable(true_fn) or not callable(false_fn):
+        raise TypeError("`true_fn` and `false_fn` must be callable.")
+    known = get_static_value(pred) if isinstance(pred, Tensor) else pred
+    if known is None or hasattr(type(known), "__tf_tensor__"):
+        return cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
+    return true_fn() if known else false_fn()
+
+
+__all__ = ["smart_cond"]

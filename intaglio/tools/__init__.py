@@ -1,0 +1,1 @@
+"""The command line: TensorFlow programs as they are, run on Intaglio."""

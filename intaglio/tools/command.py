@@ -1,0 +1,64 @@
+"""The command `intaglio`: `intaglio run script.py`, and `python -m intaglio script.py`.
+
+A program runs as `python` would run it, with the name `tensorflow` meaning Intaglio: the
+same `sys.argv`, `__main__`, `sys.path`, tracebacks and exit codes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+
+import intaglio
+from intaglio.tools import programs
+
+USAGE = """\
+usage: intaglio run SCRIPT [ARGUMENT ...]      a Python file, a folder or zip with __main__.py
+       intaglio run -m MODULE [ARGUMENT ...]   a module, as `python -m` finds it
+       intaglio run NOTEBOOK.ipynb [ARGUMENT ...]
+       intaglio --version
+
+Runs a TensorFlow program unchanged: `import tensorflow` gives Intaglio in this process.
+`python -m intaglio SCRIPT ...` does the same.
+"""
+_BAD_USAGE = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; returns the exit code. Programs that call `sys.exit` raise SystemExit."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given or given[0] in ("-h", "--help"):
+        print(USAGE, end="")
+        return 0 if given else _BAD_USAGE
+    if given[0] == "--version":
+        print(f"intaglio {intaglio.__version__}")
+        return 0
+    if given[0] != "run":
+        print(f"intaglio: no command {given[0]!r}\n\n{USAGE}", end="", file=sys.stderr)
+        return _BAD_USAGE
+    return run(given[1:])
+
+
+def main_of_module() -> int:
+    """`python -m intaglio ...`: the command, in which `run` may be left out."""
+    given = sys.argv[1:]
+    if given and (given[0] == "-m" or not given[0].startswith("-")):
+        return run(given[1:] if given[0] == "run" else given)
+    return main(given)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs a script, module or notebook with the arguments that follow it."""
+    if arguments and arguments[0] == "--":
+        arguments = arguments[1:]
+    start: Callable[[str, list[str]], int]
+    start, rest = programs.run_file, list(arguments)
+    if rest and rest[0] == "-m":
+        start, rest = programs.run_module, rest[1:]
+    elif rest and rest[0].endswith(".ipynb"):
+        start = programs.run_notebook
+    if not rest or rest[0].startswith("-"):
+        print(USAGE, end="", file=sys.stderr)
+        return _BAD_USAGE
+    intaglio.install_as_tensorflow()
+    return start(rest[0], rest[1:])
