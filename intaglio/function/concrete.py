@@ -358,6 +358,10 @@ class ConcreteFunction(ConcreteFunctionKind):
             self._settled = True
         return run
 
+    def compile_report(self) -> str:
+        """A line for each step of the graph as it runs: machine code, or why not."""
+        return pipeline.report(self.frozen, self.jit_compile)
+
     @property
     def capture_arrays(self) -> tuple[Any, ...]:
         """The values of what is captured. Raises TypeError for tensors of a finished graph."""

@@ -54,5 +54,15 @@ def compiled(graph: Graph) -> Runnable:
     return make(optimize(graph))
 
 
+def report(graph: Graph, compiled: bool) -> str:
+    """What of a graph runs as machine code, for `compile_report`."""
+    if not compiled:
+        return f"{graph.name}: interpreted; jit_compile=True compiles it"
+    try:
+        return native.report(optimize(graph))
+    except ImportError as e:
+        return f"{graph.name}: interpreted, for there is no compiler ({e})"
+
+
 # Also for the forward and backward graphs of traced functions that tapes watch.
 interpreter.install_settled(settled)

@@ -157,6 +157,13 @@ class Function(PolymorphicFunction):
         between = "\n\n" if verbose else "\n"
         return between.join([c.pretty_printed_signature(verbose) for c in self._cache])
 
+    def compile_report(self) -> str:
+        """What of each trace is machine code, and what is not, with the reason.
+
+        TensorFlow has no such method; it says nothing of functions that were not called.
+        """
+        return "\n\n".join([c.compile_report() for c in self._cache])
+
     def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Any:
         """The compiler's intermediate form. Raises ValueError: nothing is compiled by XLA here."""
         raise ValueError(

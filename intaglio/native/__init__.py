@@ -10,10 +10,15 @@ from intaglio.ops.compiled import install
 
 if TYPE_CHECKING:
     from intaglio.native.pipeline import compiled as compiled
+    from intaglio.native.report import report as report
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(
-        __name__, {"compiled": "intaglio.native.pipeline:compiled"}
+        __name__,
+        {
+            "compiled": "intaglio.native.pipeline:compiled",
+            "report": "intaglio.native.report:report",
+        },
     )
 
 

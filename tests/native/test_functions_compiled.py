@@ -50,6 +50,27 @@ def test_a_training_step_with_its_gradients_and_variables():
         np.testing.assert_allclose(got, wanted, rtol=1e-5)
 
 
+def test_the_report_names_every_step():
+    @tf.function(jit_compile=True)
+    def f(x, w):
+        h = tf.tanh(tf.matmul(x, w) * 2.0 + 1.0)
+        return tf.sort(h), tf.atan(h)
+
+    assert f.compile_report() == ""
+    f(tf.ones([2, 3]), tf.ones([3, 2]))
+    first, *steps = f.compile_report().splitlines()
+    assert first.endswith("machine code")
+    text = "\n".join(steps)
+    assert "one loop: Mul, AddV2, Tanh" in text
+    assert "MatMul: kernel" in text
+    assert "NumPy: TopKV2" in text
+    assert "NumPy: Atan, atan" in text
+    assert __file__ in text
+    g = tf.function(lambda x: x + 1)
+    g(1.0)
+    assert "jit_compile=True compiles it" in g.compile_report()
+
+
 def test_conditions_and_loops_stay_as_they_are():
     @tf.function(jit_compile=True)
     def collatz(n):
