@@ -209,7 +209,8 @@ class GradientTape:
         """The Jacobian of the tensor `target` by each of `sources`, structured like these.
 
         Each has the target's shape followed by the source's. `parallel_iterations` is
-        accepted; rows run one after the other. Raises RuntimeError if the tape is used up,
+        accepted. The rows are computed together, or one after the other if
+        `experimental_use_pfor` is False. Raises RuntimeError if the tape is used up,
         or if it is not persistent, eager, and `experimental_use_pfor` is False.
         """
         tape = self._usable()
@@ -218,7 +219,7 @@ class GradientTape:
         flat = [self._source(s) for s in nest.flatten(sources)]
         found: list[Any] = [None] * len(flat)
         if as_dtype(target.dtype) in TRAINABLE:
-            found = jacobians(tape.entries, target, flat)
+            found = jacobians(tape.entries, target, flat, experimental_use_pfor)
         self._spent()
         if wanted is UnconnectedGradients.ZERO:
             for i, source in enumerate(flat):
@@ -254,7 +255,9 @@ class GradientTape:
         tape = self._usable()
         unconnected(unconnected_gradients)
         self._check_pfor(experimental_use_pfor, "batch_jacobian")
-        found = batch_jacobian(tape.entries, value_of(target), source)
+        found = batch_jacobian(
+            tape.entries, value_of(target), source, experimental_use_pfor
+        )
         self._spent()
         if found is None:
             whole = tuple(of_target) + tuple(of_source)[1:]

@@ -1,4 +1,4 @@
-"""Jacobians and Hessians: a backward graph recorded once and run for each row.
+"""Jacobians and Hessians: a backward graph recorded once and run for all rows, or for each.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/GradientTape#jacobian.
 """
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from intaglio import vectorize
 from intaglio.autodiff.backward import backpropagate, total
 from intaglio.autodiff.calls import call_graph
 from intaglio.autodiff.tape import Entry
@@ -27,9 +28,15 @@ Seed = Callable[[Any], Any]
 
 
 def jacobians(
-    entries: Iterable[Entry], target: Tensor, sources: Sequence[Tensor | Any]
+    entries: Iterable[Entry],
+    target: Tensor,
+    sources: Sequence[Tensor | Any],
+    together: bool = True,
 ) -> list[Any]:
-    """For each source the target's Jacobian, of shape target.shape + source.shape, or None."""
+    """For each source the target's Jacobian, of shape target.shape + source.shape, or None.
+
+    The rows are computed `together`, or one after the other.
+    """
     shape = shape_of(target)
     count = raw.Size(target)
 
@@ -39,7 +46,12 @@ def jacobians(
         )
         return raw.Reshape(ones, shape)
 
-    rows = _rows(entries, target, sources, seed, count)
+    def seeds() -> Any:
+        return raw.Reshape(
+            _identity(count, target), raw.ConcatV2([raw.Reshape(count, [1]), shape], 0)
+        )
+
+    rows = _rows(entries, target, sources, seed, count, seeds if together else None)
     return [
         None
         if r is None
@@ -48,7 +60,14 @@ def jacobians(
     ]
 
 
-def batch_jacobian(entries: Iterable[Entry], target: Tensor, source: Tensor) -> Any:
+def _identity(count: Any, like: Tensor) -> Any:
+    """The identity matrix."""
+    return raw.MatrixDiag(raw.Fill(raw.Reshape(count, [1]), as_dtype_of(1, like)))
+
+
+def batch_jacobian(
+    entries: Iterable[Entry], target: Tensor, source: Tensor, together: bool = True
+) -> Any:
     """The Jacobian of each example: shape (b, target.shape[1:], source.shape[1:]), or None."""
     shape = shape_of(target)
     count = raw.Prod(
@@ -64,7 +83,15 @@ def batch_jacobian(entries: Iterable[Entry], target: Tensor, source: Tensor) -> 
         )
         return raw.BroadcastTo(raw.Reshape(ones, whole), shape)
 
-    rows = _rows(entries, target, [source], seed, count)[0]
+    def seeds() -> Any:
+        number = raw.Reshape(count, [1])
+        inner = raw.StridedSlice(shape, [1], [0], [1], end_mask=1)
+        each = raw.Reshape(
+            _identity(count, target), raw.ConcatV2([number, [1], inner], 0)
+        )
+        return raw.BroadcastTo(each, raw.ConcatV2([number, shape], 0))
+
+    rows = _rows(entries, target, [source], seed, count, seeds if together else None)[0]
     if rows is None:
         return None
     rank = len(rows.dims) if rows.dims is not None else None
@@ -118,6 +145,7 @@ def _rows(
     sources: Sequence[Any],
     seed: Seed,
     count: Any,
+    seeds: Callable[[], Any] | None,
 ) -> list[Any]:
     """For each source its gradients for all seeds, stacked; None if there is no gradient."""
     steps = list(entries)
@@ -139,7 +167,9 @@ def _rows(
         return [None] * len(sources)
     level = door.level()
     n = getattr(count, "spec", None)
-    if level.eager:
+    if seeds is not None:
+        stacked = vectorize.rows_of(graph, [seeds()], captured, _number(count))
+    elif level.eager:
         stacked = _eager_rows(graph, captured, seed, int(count.numpy()))
     elif n is not None and n.value is not None and int(n.value) <= 1:
         outputs = call_graph(graph, [seed(convert.to_tensor(0)), *captured])
@@ -148,6 +178,14 @@ def _rows(
         stacked = _loop(graph, captured, seed, count)
     rest = iter(stacked)
     return [next(rest) if p else None for p in present]
+
+
+def _number(count: Any) -> Any:
+    """How many rows there are: an integer where that is known."""
+    if door.level().eager:
+        return int(count.numpy())
+    known = getattr(count, "spec", None)
+    return count if known is None or known.value is None else int(known.value)
 
 
 def _recorded(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from intaglio import vectorize
 from intaglio.op.tensor import Tensor
 from intaglio.trace import choices, loops, ordering
 
@@ -103,13 +104,20 @@ def vectorized_map(
     fallback_to_while_loop: bool = True,
     warn: bool = True,
 ) -> Any:
-    """`fn` of each row of `elems`, stacked: a loop over the rows, whatever `fn` does.
+    """`fn` of each row of `elems`, stacked, with each op carried out for all rows at once.
 
-    The rows run one after the other, so that results and errors are those of `map_fn`; a
-    tensor of one row serves all rows of the others. `fallback_to_while_loop` and `warn` are
-    accepted. Follows https://www.tensorflow.org/api_docs/python/tf/vectorized_map.
+    `fn` is recorded for one row. A tensor of one row serves all rows of the others; rows that
+    go different ways at a `tf.cond` or `tf.while_loop` are parted and put together again; each
+    row has random numbers of its own. An op that cannot be carried out for all rows goes row by
+    row, with a warning unless `warn` is False; without `fallback_to_while_loop` it raises
+    ValueError. Follows https://www.tensorflow.org/api_docs/python/tf/vectorized_map.
+
+    >>> tf.vectorized_map(lambda row: row * tf.reduce_max(row), tf.constant([[1, 2], [3, 4]]))
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[ 2,  4],
+           [12, 16]], dtype=int32)>
     """
-    return loops.map_each(fn, elems)
+    return vectorize.vectorized(fn, elems, fallback_to_while_loop, warn)
 
 
 def foldl(

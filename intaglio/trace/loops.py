@@ -21,7 +21,6 @@ from intaglio.op.spec import Spec
 from intaglio.op.tensor import Tensor
 from intaglio.ops.tensor_list import element_form
 from intaglio.trace.control_flow import recording, while_loop
-from intaglio.trace.graph import FuncGraph
 from intaglio.trace.scopes import name_scope
 
 _ROW = np.int32(0)
@@ -210,39 +209,6 @@ def map_rows(
             rows, body, [*stack.start(), *rows.lists()], parallel_iterations
         )
         return nest.pack_sequence_as(signature, stack.finish(ends[1 : 1 + n], False))
-
-
-def map_each(fn: Callable[[Any], Any], elems: Any) -> Any:
-    """`fn` of each row, as rows, of whatever types `fn` returns; single rows serve all."""
-    tensors = nest.map_structure(convert.to_tensor, elems)
-    flat = nest.flatten(tensors)
-    counts = {t.dims[0] for t in flat if t.dims} - {1}
-    if any(t.dims for t in flat) and counts:
-        most = next(t for t in flat if t.dims and t.dims[0] != 1)
-        count = raw.Shape(most, out_type=int32)[0]
-
-        def spread(t: Tensor) -> Tensor:
-            if not t.dims or t.dims[0] != 1:
-                return t
-            rest = raw.Shape(t, out_type=int32)[1:]
-            whole = raw.ConcatV2([raw.Reshape(count, [1]), rest], 0)
-            return raw.BroadcastTo(t, whole)
-
-        tensors = nest.map_structure(spread, tensors)
-    rows = Rows(tensors)
-    if recording() is None:
-        results = [fn(row) for row in rows]
-        if not results:
-            raise ValueError("vectorized_map needs at least one row to run eagerly")
-        columns = [nest.flatten(r) for r in results]
-        values = _stacked([[convert.to_tensor(v) for v in c] for c in columns], [])
-        return nest.pack_sequence_as(results[0], values)
-    probe = FuncGraph("vectorized_map_types")
-    with probe.as_default():
-        row, _ = rows.take(np.int32(0), rows.lists())
-        result = nest.map_structure(convert.to_tensor, fn(row))
-    signature = nest.map_structure(lambda t: t.dtype, result)
-    return map_rows(fn, tensors, signature, None, "vectorized_map")
 
 
 def _of_dtype(value: Any, dtype: DType) -> Tensor:

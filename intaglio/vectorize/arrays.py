@@ -1,0 +1,449 @@
+"""Rules of ops on shapes and places: reshaping, joining, cutting, gathering, scattering."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import int32
+from intaglio.ir.graph import Node
+from intaglio.op import convert, raw
+from intaglio.op.spec import Spec
+from intaglio.vectorize.rows import (
+    NotVectorizableError,
+    Row,
+    Rows,
+    again,
+    moved,
+    shifted,
+    swapped,
+    vectorizes,
+)
+
+# -- shapes --------------------------------------------------------------------------
+
+
+def _shape(row: Row, kind: Any) -> Any:
+    """The shape of one row."""
+    if shapes.known(row.spec.shape):
+        return convert.to_tensor(np.asarray(row.spec.shape, kind.numpy))
+    whole = raw.Shape(row.tensor, out_type=kind)
+    if not row.stacked:
+        return whole
+    return raw.StridedSlice(whole, [1], [0], [1], end_mask=1)
+
+
+@vectorizes("Shape ShapeN")
+def shape(rows: Rows, node: Node, inputs: Any) -> Any:
+    """All rows have one shape."""
+    listed = inputs if isinstance(inputs, list) else [inputs]
+    kind = node.attrs["out_type"]
+    return [
+        Row(_shape(r, kind), False, v.spec)
+        for r, v in zip(listed, node.outputs, strict=True)
+    ]
+
+
+@vectorizes("Size")
+def size(rows: Rows, node: Node, x: Row) -> Any:
+    """All rows have as many elements."""
+    found = raw.Prod(_shape(x, node.attrs["out_type"]), np.asarray([0], np.int32))
+    return Row(found, False, node.outputs[0].spec)
+
+
+@vectorizes("Rank")
+def rank(rows: Rows, node: Node, x: Row) -> Any:
+    """All rows have one rank."""
+    one = np.asarray(1, np.int32)
+    return Row(raw.Sub(raw.Rank(x.tensor), one), False, node.outputs[0].spec)
+
+
+@vectorizes("Reshape")
+def reshape(rows: Rows, node: Node, x: Row, wanted: Row) -> Any:
+    """The rows stay the first dimension."""
+    known = node.outputs[0].spec
+    return raw.Reshape(x.tensor, rows.shape(wanted.same, known))
+
+
+@vectorizes("BroadcastTo")
+def broadcast_to(rows: Rows, node: Node, x: Row, wanted: Row) -> Any:
+    """Each row to the shape."""
+    spec = node.outputs[0].spec
+    if spec.shape is None:
+        raise NotVectorizableError("the rank of the result is not known")
+    value = rows.aligned(x, len(spec.shape))
+    return raw.BroadcastTo(value, rows.shape(wanted.same, spec))
+
+
+@vectorizes("Fill")
+def fill(rows: Rows, node: Node, dims: Row, value: Row) -> Any:
+    """Each row of one value."""
+    spec = node.outputs[0].spec
+    if spec.shape is None:
+        raise NotVectorizableError("the rank of the result is not known")
+    aligned = rows.aligned(value, len(spec.shape))
+    return raw.BroadcastTo(aligned, rows.shape(dims.same, spec))
+
+
+@vectorizes("Transpose ConjugateTranspose")
+def transpose(rows: Rows, node: Node, x: Row, order: Row) -> Any:
+    """The rows stay in front."""
+    known = order.numbers
+    if known is not None:
+        kind = order.spec.dtype.numpy
+        places: Any = np.asarray([0, *[p % max(x.rank, 1) + 1 for p in known]], kind)
+    else:
+        one = np.asarray(1, order.spec.dtype.numpy)
+        places = raw.ConcatV2([[one - one], raw.AddV2(order.same, one)], 0)
+    return again(node, [x.tensor, places])
+
+
+@vectorizes("ExpandDims")
+def expand_dims(rows: Rows, node: Node, x: Row, dim: Row) -> Any:
+    """The dimension is one further on."""
+    return again(node, [x.tensor, shifted(dim)])
+
+
+@vectorizes("Squeeze")
+def squeeze(rows: Rows, node: Node, x: Row) -> Any:
+    """The dimensions are one further on; the rows stay, be there only one."""
+    name = next(n for n in ("squeeze_dims", "axis") if n in node.attrs)
+    wanted = node.attrs[name]
+    if not wanted:
+        if not shapes.known(x.spec.shape):
+            raise NotVectorizableError("the shape of a row is not known")
+        wanted = [i for i, d in enumerate(x.spec.shape or ()) if d == 1]
+        if not wanted:
+            return x.tensor
+    return again(node, [x.tensor], **{name: tuple([moved(a) for a in wanted])})
+
+
+@vectorizes("Tile")
+def tile(rows: Rows, node: Node, x: Row, multiples: Row) -> Any:
+    """The rows are not repeated."""
+    return again(node, [x.tensor, _prefixed(multiples, 1)])
+
+
+@vectorizes("Pad PadV2 MirrorPad MirrorPadGrad")
+def pad(rows: Rows, node: Node, x: Row, paddings: Row, *value: Row) -> Any:
+    """Nothing before and behind the rows."""
+    same = paddings.same
+    none = np.zeros((1, 2), paddings.spec.dtype.numpy)
+    return again(
+        node,
+        [x.tensor, raw.ConcatV2([none, same], 0), *[v.same for v in value]],
+    )
+
+
+def _prefixed(vector: Row, first: int) -> Any:
+    """A vector for one row with an element for the rows before it."""
+    kind = vector.spec.dtype.numpy
+    known = vector.numbers
+    if known is not None:
+        return np.asarray([first, *known], kind)
+    return raw.ConcatV2([np.asarray([first], kind), vector.same], 0)
+
+
+# -- joining and cutting ---------------------------------------------------------------
+
+
+@vectorizes("ConcatV2")
+def concat(rows: Rows, node: Node, values: list[Row], axis: Row) -> Any:
+    """The axis is one further on."""
+    return again(node, [*[rows.stack(v) for v in values], shifted(axis)])
+
+
+@vectorizes("Concat")
+def concat_first(rows: Rows, node: Node, axis: Row, values: list[Row]) -> Any:
+    """The axis is one further on."""
+    return again(node, [shifted(axis), *[rows.stack(v) for v in values]])
+
+
+@vectorizes("Pack")
+def pack(rows: Rows, node: Node, values: list[Row]) -> Any:
+    """The axis is one further on."""
+    axis = moved(node.attrs["axis"])
+    return again(node, [rows.stack(v) for v in values], axis=axis)
+
+
+@vectorizes("Unpack")
+def unpack(rows: Rows, node: Node, x: Row) -> Any:
+    """The axis is one further on."""
+    return again(node, [x.tensor], axis=moved(node.attrs["axis"]))
+
+
+@vectorizes("Split")
+def split(rows: Rows, node: Node, axis: Row, x: Row) -> Any:
+    """The axis is one further on."""
+    return again(node, [shifted(axis), x.tensor])
+
+
+@vectorizes("SplitV")
+def split_by_sizes(rows: Rows, node: Node, x: Row, sizes: Row, axis: Row) -> Any:
+    """The axis is one further on."""
+    return again(node, [x.tensor, sizes.same, shifted(axis)])
+
+
+@vectorizes("Slice")
+def cut(rows: Rows, node: Node, x: Row, begin: Row, size: Row) -> Any:
+    """All rows are taken."""
+    return again(node, [x.tensor, _prefixed(begin, 0), _prefixed(size, -1)])
+
+
+MASKS = {
+    "begin_mask": 1,
+    "end_mask": 1,
+    "ellipsis_mask": 0,
+    "new_axis_mask": 0,
+    "shrink_axis_mask": 0,
+}
+
+
+def _masks(node: Node) -> dict[str, int]:
+    """The masks of a slice of all rows."""
+    return {n: (node.attrs[n] << 1) | own for n, own in MASKS.items()}
+
+
+@vectorizes("StridedSlice")
+def strided_slice(
+    rows: Rows, node: Node, x: Row, begin: Row, end: Row, strides: Row
+) -> Any:
+    """All rows are taken; `x[i]` with an `i` for each row is a gather."""
+    if begin.stacked:
+        return _element(rows, node, x, begin)
+    bounds = [_prefixed(begin, 0), _prefixed(end, 0), _prefixed(strides, 1)]
+    return again(node, [x.tensor, *bounds], **_masks(node))
+
+
+def _element(rows: Rows, node: Node, x: Row, begin: Row) -> Any:
+    wanted = {**dict.fromkeys(MASKS, 0), "shrink_axis_mask": 1}
+    if begin.spec.shape != (1,) or any(node.attrs[n] != m for n, m in wanted.items()):
+        raise NotVectorizableError("a slice begins elsewhere in each row")
+    kind = begin.spec.dtype
+    place = raw.Reshape(begin.tensor, rows.vector)
+    length = raw.StridedSlice(_shape(x, kind), [0], [1], [1], shrink_axis_mask=1)
+    zero = np.asarray(0, kind.numpy)
+    place = raw.SelectV2(raw.Less(place, zero), raw.AddV2(place, length), place)
+    if x.stacked:
+        return raw.GatherV2(x.tensor, place, np.int32(1), batch_dims=1)
+    return raw.GatherV2(x.tensor, place, np.int32(0))
+
+
+@vectorizes("StridedSliceGrad")
+def strided_slice_gradient(
+    rows: Rows, node: Node, shape: Row, begin: Row, end: Row, strides: Row, dy: Row
+) -> Any:
+    """All rows were taken."""
+    kind = begin.spec.dtype
+    whole = raw.Cast(rows.shape(shape.same), DstT=kind)
+    bounds = [_prefixed(begin, 0), _prefixed(end, 0), _prefixed(strides, 1)]
+    return again(node, [whole, *bounds, rows.stack(dy)], **_masks(node))
+
+
+@vectorizes("TensorStridedSliceUpdate")
+def strided_slice_update(
+    rows: Rows, node: Node, x: Row, begin: Row, end: Row, strides: Row, value: Row
+) -> Any:
+    """All rows are written to."""
+    spec = value.spec
+    if not value.stacked or spec.shape is None:
+        raise NotVectorizableError("a value for all rows is written to each")
+    bounds = [_prefixed(begin, 0), _prefixed(end, 0), _prefixed(strides, 1)]
+    return again(node, [rows.stack(x), *bounds, value.tensor], **_masks(node))
+
+
+@vectorizes("OneHot")
+def one_hot(rows: Rows, node: Node, indices: Row, *rest: Row) -> Any:
+    """The axis is one further on."""
+    axis = moved(node.attrs["axis"])
+    return again(node, [indices.tensor, *[r.same for r in rest]], axis=axis)
+
+
+# -- places --------------------------------------------------------------------------
+
+
+@vectorizes("GatherV2")
+def gather(rows: Rows, node: Node, params: Row, indices: Row, axis: Row) -> Any:
+    """Rows of one table, places in each row's table, or the same places of all."""
+    given = axis.numbers
+    if given is None:
+        raise NotVectorizableError("the axis is not known")
+    return _gathered(rows, params, indices, given[0], node.attrs["batch_dims"])
+
+
+@vectorizes("Gather")
+def gather_first(rows: Rows, node: Node, params: Row, indices: Row) -> Any:
+    """Along the first dimension."""
+    return _gathered(rows, params, indices, 0, 0)
+
+
+def _gathered(rows: Rows, params: Row, indices: Row, axis: int, batch: int) -> Any:
+    axis = axis % max(params.rank, 1)
+    batch = batch + indices.rank if batch < 0 else batch
+    if not params.stacked and batch == 0:
+        found = raw.GatherV2(params.tensor, indices.tensor, np.int32(axis))
+        if axis == 0:
+            return found
+        total = params.rank + indices.rank
+        order = [axis, *range(axis), *range(axis + 1, total)]
+        return raw.Transpose(found, np.asarray(order, np.int32))
+    table = rows.stack(params)
+    if not indices.stacked and batch == 0:
+        return raw.GatherV2(table, indices.tensor, np.int32(axis + 1))
+    places = rows.stack(indices)
+    return raw.GatherV2(table, places, np.int32(axis + 1), batch_dims=batch + 1)
+
+
+def _with_row(rows: Rows, indices: Row) -> Any:
+    """Indices of elements of a row as those of elements of all rows."""
+    places = rows.stack(indices)
+    kind = indices.spec.dtype
+    number = rows.numbers(kind)
+    for _ in range(indices.rank):
+        number = raw.ExpandDims(number, np.int32(-1))
+    shape = raw.Shape(places)
+    front = raw.StridedSlice(shape, [0], [-1], [1], begin_mask=1)
+    number = raw.BroadcastTo(number, raw.ConcatV2([front, [1]], 0))
+    return raw.ConcatV2([number, places], np.int32(-1))
+
+
+@vectorizes("GatherNd")
+def gather_nd(rows: Rows, node: Node, params: Row, indices: Row) -> Any:
+    """Places of one table, or with the row as their first number."""
+    if not params.stacked:
+        return again(node, [params.tensor, indices.tensor])
+    return again(node, [params.tensor, _with_row(rows, indices)])
+
+
+@vectorizes("ScatterNd")
+def scatter_nd(rows: Rows, node: Node, indices: Row, updates: Row, shape: Row) -> Any:
+    """The row is the first number of a place."""
+    kind = shape.spec.dtype
+    whole = raw.Cast(rows.shape(shape.same, node.outputs[0].spec), DstT=kind)
+    return again(node, [_with_row(rows, indices), rows.stack(updates), whole])
+
+
+@vectorizes(
+    "ScatterNdNonAliasingAdd TensorScatterAdd TensorScatterMax TensorScatterMin "
+    "TensorScatterSub TensorScatterUpdate"
+)
+def tensor_scatter(
+    rows: Rows, node: Node, tensor: Row, indices: Row, updates: Row
+) -> Any:
+    """The row is the first number of a place."""
+    places = _with_row(rows, indices)
+    return again(node, [rows.stack(tensor), places, rows.stack(updates)])
+
+
+# -- convolutions, pools and what else has examples ------------------------------------
+
+# The inputs that have the examples of a batch as their first dimension; no others may
+# differ from row to row. All outputs have them too.
+EXAMPLES = {
+    "AvgPool": 1, "AvgPool3D": 1, "Conv2D": 1, "Conv3D": 1, "DepthToSpace": 1,
+    "DepthwiseConv2dNative": 1, "Dilation2D": 1, "Dilation2DBackpropInput": 3,
+    "DrawBoundingBoxes": 2, "ExtractImagePatches": 1, "ExtractVolumePatches": 1,
+    "InTopK": 2, "InTopKV2": 2, "LRN": 1, "LRNGrad": 3, "MaxPool": 1, "MaxPool3D": 1,
+    "MaxPool3DGrad": 3, "MaxPool3DGradGrad": 3, "MaxPoolGrad": 3, "MaxPoolGradGrad": 3,
+    "ResizeArea": 1, "ResizeBicubic": 1, "ResizeBicubicGrad": 2, "ResizeBilinear": 1,
+    "ResizeBilinearGrad": 2, "ResizeNearestNeighbor": 1,
+    "ResizeNearestNeighborGrad": 1, "ScaleAndTranslate": 1,
+    "SoftmaxCrossEntropyWithLogits": 2, "SpaceToDepth": 1,
+    "SparseSoftmaxCrossEntropyWithLogits": 2,
+}  # fmt: skip
+
+
+def merged(value: Any) -> Any:
+    """Rows of examples as one batch."""
+    shape = raw.Shape(value)
+    rest = raw.StridedSlice(shape, [2], [0], [1], end_mask=1)
+    return raw.Reshape(value, raw.ConcatV2([[-1], rest], 0))
+
+
+def parted(rows: Rows, value: Any, examples: Any) -> Any:
+    """A batch as the rows of examples it was made of."""
+    rest = raw.StridedSlice(raw.Shape(value), [1], [0], [1], end_mask=1)
+    return raw.Reshape(value, raw.ConcatV2([rows.vector, examples, rest], 0))
+
+
+@vectorizes(" ".join(EXAMPLES))
+def of_examples(rows: Rows, node: Node, *inputs: Row) -> Any:
+    """The examples of all rows are one batch."""
+    count = EXAMPLES[node.op.name]
+    together = [rows.stack(r) for r in inputs[:count]]
+    # Labels and logits may be one example for all; nothing is merged then that differs.
+    examples = raw.StridedSlice(raw.Shape(together[0]), [1], [2], [1])
+    made = again(
+        node, [*[merged(t) for t in together], *[r.same for r in inputs[count:]]]
+    )
+    return [parted(rows, v, examples) for v in made]
+
+
+@vectorizes(
+    "AvgPoolGrad AvgPool3DGrad Conv2DBackpropInput Conv3DBackpropInputV2 "
+    "DepthwiseConv2dNativeBackpropInput"
+)
+def input_gradient(rows: Rows, node: Node, sizes: Row, *inputs: Row) -> Any:
+    """The examples of all rows are one batch, and the sizes say so."""
+    *weights, dy = inputs
+    given = sizes.same
+    examples = raw.StridedSlice(given, [0], [1], [1])
+    many = raw.Mul(examples, raw.Cast(rows.count, DstT=sizes.spec.dtype))
+    rest = raw.StridedSlice(given, [1], [0], [1], end_mask=1)
+    whole = raw.ConcatV2([many, rest], 0)
+    made = again(node, [whole, *[w.same for w in weights], merged(rows.stack(dy))])
+    return [parted(rows, v, raw.Cast(examples, DstT=int32)) for v in made]
+
+
+@vectorizes("Conv2DBackpropFilter")
+def filter_gradient(rows: Rows, node: Node, x: Row, sizes: Row, dy: Row) -> Any:
+    """One input, a gradient for each row: the rows become channels of the output."""
+    if x.stacked or node.attrs["data_format"] != "NHWC":
+        raise NotVectorizableError("the filter's gradient is of each row's own input")
+    examples = raw.Shape(dy.tensor)
+    front = raw.StridedSlice(examples, [1], [4], [1])
+    wide = raw.Reshape(
+        raw.Transpose(dy.tensor, np.asarray([1, 2, 3, 0, 4], np.int32)),
+        raw.ConcatV2([front, [-1]], 0),
+    )
+    given = sizes.same
+    head = raw.StridedSlice(given, [0], [3], [1])
+    channels = raw.StridedSlice(given, [3], [4], [1])
+    many = raw.ConcatV2([head, raw.Mul(channels, rows.count)], 0)
+    (found,) = again(node, [x.tensor, many, wide])
+    split = raw.Reshape(found, raw.ConcatV2([head, rows.vector, channels], 0))
+    return raw.Transpose(split, np.asarray([3, 0, 1, 2, 4], np.int32))
+
+
+@vectorizes("BiasAdd BiasAddV1")
+def bias_add(rows: Rows, node: Node, value: Row, bias: Row) -> Any:
+    """One bias for all rows, or one for each."""
+    first = str(node.attrs.get("data_format", "NHWC")).startswith("NC")
+    added = bias.tensor
+    if first:
+        for _ in range(value.rank - 2):
+            added = raw.ExpandDims(added, np.int32(-1))
+    if not bias.stacked:
+        return raw.AddV2(value.tensor, added)
+    width = value.rank - 1 if first else 1
+    own = Row(added, True, Spec(bias.spec.dtype, (None,) * width))
+    return raw.AddV2(value.tensor, rows.aligned(own, value.rank))
+
+
+@vectorizes("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3")
+def batch_norm(rows: Rows, node: Node, x: Row, *inputs: Row) -> Any:
+    """With moments that are given the examples of all rows are one batch."""
+    if node.attrs["is_training"]:
+        raise NotVectorizableError("each row has moments of its own")
+    examples = raw.StridedSlice(raw.Shape(x.tensor), [1], [2], [1])
+    y, *rest = again(node, [merged(x.tensor), *[r.same for r in inputs]])
+    specs = [v.spec for v in node.outputs[1:]]
+    return [
+        parted(rows, y, examples),
+        *[Row(v, False, s) for v, s in zip(rest, specs, strict=True)],
+    ]
+
+
+__all__ = ["merged", "parted", "swapped"]

@@ -1,0 +1,142 @@
+"""Rules of ops that work element by element, or on the last dimensions of what they get."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.ir.graph import Node
+from intaglio.op import raw
+from intaglio.vectorize.rows import (
+    NotVectorizableError,
+    Row,
+    Rows,
+    again,
+    vectorizes,
+)
+
+POINTWISE = (
+    "Angle Bitcast Cast CheckNumerics CheckNumericsV2 ComplexAbs Conj Imag Real "
+    "Bucketize DeepCopy GuaranteeConst Identity PreventGradient Snapshot StopGradient "
+    "OnesLike ZerosLike IsFinite IsInf IsNan LogicalNot PopulationCount "
+    "Elu LeakyRelu Relu Relu6 Selu Softplus Softsign "
+    "AsString DecodeBase64 EncodeBase64 StaticRegexFullMatch StaticRegexReplace "
+    "StringLength StringLower StringStrip StringToHashBucketFast "
+    "StringToHashBucketStrong StringToNumber StringUpper UnicodeScript UnicodeTranscode "
+    "FakeQuantWithMinMaxArgs "
+    # These work on the last dimensions, whatever stands before.
+    "Cholesky Eig FFT FFT2D FFT3D HSVToRGB IFFT IFFT2D IFFT3D LogMatrixDeterminant Lu "
+    "MatrixDeterminant MatrixDiag MatrixDiagPart MatrixExponential MatrixInverse "
+    "MatrixLogarithm MatrixSquareRoot Qr RGBToHSV SelfAdjointEigV2 Svd "
+)
+BROADCASTING = (
+    "AddV2 Add ApproximateEqual Atan2 Betainc BitwiseAnd BitwiseOr BitwiseXor Complex "
+    "Div DivNoNan Equal FloorDiv FloorMod Greater GreaterEqual Igamma IgammaGradA Igammac "
+    "LeftShift Less LessEqual LogicalAnd LogicalOr Maximum Minimum Mod Mul MulNoNan "
+    "NextAfter NotEqual Polygamma Pow RealDiv RightShift SquaredDifference Sub "
+    "TruncateDiv TruncateMod Xdivy Xlog1py Xlogy Zeta RandomGammaGrad SelectV2 "
+    "BatchMatMulV2 BatchMatMulV3 MatrixTriangularSolve BandedTriangularSolve"
+)
+# Ops of inputs of one shape, or of matrices with the same dimensions before them.
+ALIKE = (
+    "EluGrad InvGrad LeakyReluGrad ReciprocalGrad Relu6Grad ReluGrad RsqrtGrad SeluGrad "
+    "SigmoidGrad SoftplusGrad SoftsignGrad SqrtGrad TanhGrad AccumulateNV2 AddN "
+    "BatchMatMul Cross MatrixSetDiag MatrixSolve TridiagonalMatMul TridiagonalSolve"
+)
+# Ops of which only the first inputs may differ from row to row, and how many those are.
+FIRST = {
+    1: "AdjustContrastv2 AdjustHue AdjustSaturation FFTND IFFTND IRFFT IRFFT2D IRFFT3D "
+    "IRFFTND MatrixBandPart MatrixDiagPartV3 MatrixDiagV3 NthElement RFFT RFFT2D RFFT3D "
+    "RFFTND RegexFullMatch RegexReplace TopK TopKV2",
+    2: "MatrixSetDiagV3",
+}
+
+
+@vectorizes(POINTWISE)
+def pointwise(rows: Rows, node: Node, x: Row, *rest: Row) -> Any:
+    """The op sees no difference."""
+    return again(node, [x.tensor, *[r.same for r in rest]])
+
+
+@vectorizes(BROADCASTING)
+def broadcasting(rows: Rows, node: Node, *inputs: Row) -> Any:
+    """Rows of fewer dimensions get those that are missing behind the rows."""
+    widest = max(r.rank for r in inputs)
+    attrs = node.attrs
+    if attrs.get("incompatible_shape_error") is False:
+        raise NotVectorizableError("shapes that do not fit give one answer here")
+    return again(node, [rows.aligned(r, widest) for r in inputs])
+
+
+@vectorizes(ALIKE)
+def alike(rows: Rows, node: Node, *inputs: Any) -> Any:
+    """What all rows share is repeated for each."""
+    flat = [r for i in inputs for r in (i if isinstance(i, list) else [i])]
+    attrs = dict(node.attrs)
+    if attrs.get("shape") is not None:  # AccumulateNV2
+        attrs["shape"] = (rows.known, *attrs["shape"])
+    return again(node, [rows.stack(r) for r in flat], **attrs)
+
+
+def _first(count: int) -> Any:
+    def rule(rows: Rows, node: Node, *inputs: Row) -> Any:
+        stacked = [rows.stack(r) for r in inputs[:count]]
+        return again(node, [*stacked, *[r.same for r in inputs[count:]]])
+
+    return rule
+
+
+for _count, _names in FIRST.items():
+    vectorizes(_names)(_first(_count))
+
+
+@vectorizes("Select")
+def select(rows: Rows, node: Node, condition: Row, x: Row, y: Row) -> Any:
+    """The condition chooses elements, whole rows of rows, or whole rows."""
+    chosen = condition.tensor
+    if condition.stacked or condition.rank:
+        for _ in range(x.rank - condition.rank):
+            chosen = raw.ExpandDims(chosen, np.int32(-1))
+    return raw.SelectV2(chosen, rows.stack(x), rows.stack(y))
+
+
+@vectorizes("ClipByValue")
+def clip(rows: Rows, node: Node, t: Row, low: Row, high: Row) -> Any:
+    """Bounds may be one number for a row."""
+    widest = max(t.rank, low.rank, high.rank)
+    if not (low.stacked or high.stacked) and low.rank == high.rank == 0:
+        return again(node, [t.tensor, low.tensor, high.tensor])
+    below = raw.Minimum(rows.aligned(t, widest), rows.aligned(high, widest))
+    return raw.Maximum(below, rows.aligned(low, widest))
+
+
+@vectorizes("IdentityN")
+def identities(rows: Rows, node: Node, values: list[Row]) -> Any:
+    """Each value as it is."""
+    return list(values)
+
+
+@vectorizes("EnsureShape")
+def ensure_shape(rows: Rows, node: Node, x: Row) -> Any:
+    """The shape is that of one row."""
+    wanted = node.attrs["shape"]
+    return again(
+        node, [x.tensor], shape=None if wanted is None else (rows.known, *wanted)
+    )
+
+
+@vectorizes("StringJoin")
+def join_strings(rows: Rows, node: Node, values: list[Row]) -> Any:
+    """Scalars are joined to all elements."""
+    widest = max(r.rank for r in values)
+    return again(node, [rows.stack(r) if r.rank == widest else r.same for r in values])
+
+
+@vectorizes("Assert")
+def check(rows: Rows, node: Node, condition: Row, data: list[Row]) -> Any:
+    """It holds if it holds for every row."""
+    axes = np.arange(condition.rank + 1, dtype=np.int32)
+    return again(
+        node, [raw.All(rows.stack(condition), axes), *[d.tensor for d in data]]
+    )

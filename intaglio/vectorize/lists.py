@@ -1,0 +1,94 @@
+"""Rules of lists of tensors: one list whose items stack the rows stands for a list in each.
+
+The items keep their order; what differs from row to row is a row of each item.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.ir.graph import Node
+from intaglio.op import raw
+from intaglio.vectorize.rows import (
+    NotVectorizableError,
+    Row,
+    Rows,
+    again,
+    swapped,
+    vectorizes,
+)
+
+ANY = np.asarray(-1, np.int32)
+
+
+@vectorizes("EmptyTensorList TensorListReserve", always=True)
+def new(rows: Rows, node: Node, shape: Row, number: Row) -> Any:
+    """Whether its items will stack rows is not known yet."""
+    (handle,) = again(node, [ANY, number.same])
+    return Row(handle, False, node.outputs[0].spec, empty=True)
+
+
+def _stacking(handle: Row) -> Any:
+    """The list as one whose items stack rows. Raises NotVectorizableError if they do not."""
+    if not handle.stacked and not handle.empty:
+        raise NotVectorizableError("a list of shared items gets items of each row")
+    return handle.tensor
+
+
+@vectorizes("TensorListSetItem", always=True)
+def set_item(rows: Rows, node: Node, handle: Row, index: Row, item: Row) -> Any:
+    """The item of each row, stacked."""
+    if not handle.stacked and not item.stacked:
+        made = again(node, [handle.tensor, index.same, item.tensor])
+        return Row(made[0], False, node.outputs[0].spec)
+    return again(node, [_stacking(handle), index.same, rows.stack(item)])
+
+
+@vectorizes("TensorListPushBack", always=True)
+def push(rows: Rows, node: Node, handle: Row, item: Row) -> Any:
+    """The item of each row, stacked."""
+    if not handle.stacked and not item.stacked:
+        made = again(node, [handle.tensor, item.tensor])
+        return Row(made[0], False, node.outputs[0].spec)
+    return again(node, [_stacking(handle), rows.stack(item)])
+
+
+@vectorizes("TensorListGetItem TensorListPopBack")
+def get_item(rows: Rows, node: Node, handle: Row, *rest: Row) -> Any:
+    """The rows of an item."""
+    *index, _ = rest
+    return again(node, [_stacking(handle), *[i.same for i in index], ANY])
+
+
+@vectorizes("TensorListLength")
+def length(rows: Rows, node: Node, handle: Row) -> Any:
+    """All rows have as many items."""
+    return Row(raw.TensorListLength(handle.tensor), False, node.outputs[0].spec)
+
+
+@vectorizes("TensorListResize")
+def resize(rows: Rows, node: Node, handle: Row, number: Row) -> Any:
+    """All rows get as many items."""
+    return again(node, [_stacking(handle), number.same])
+
+
+@vectorizes("TensorListFromTensor")
+def from_tensor(rows: Rows, node: Node, tensor: Row, shape: Row) -> Any:
+    """The first dimension of each row becomes the list's."""
+    items = swapped(tensor.tensor, tensor.rank + 1)
+    return raw.TensorListFromTensor(items, ANY)
+
+
+@vectorizes("TensorListStack")
+def stack(rows: Rows, node: Node, handle: Row, shape: Row) -> Any:
+    """The items become the first dimension of each row."""
+    spec = node.outputs[0].spec
+    if spec.shape is None:
+        raise NotVectorizableError("the rank of the items is not known")
+    items = [-1 if d is None else d for d in spec.shape[1:]]
+    count = -1 if rows.known is None else rows.known
+    inner = np.asarray([count, *items], np.int32)
+    (found,) = again(node, [_stacking(handle), inner])
+    return swapped(found, len(spec.shape) + 1)

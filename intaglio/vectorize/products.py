@@ -1,0 +1,52 @@
+"""Rules of matrix products and contractions."""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+import numpy as np
+
+from intaglio.ir.graph import Node
+from intaglio.op import raw
+from intaglio.vectorize.rows import NotVectorizableError, Row, Rows, vectorizes
+
+
+@vectorizes("MatMul")
+def matmul(rows: Rows, node: Node, a: Row, b: Row) -> Any:
+    """Rows against one matrix are one product of a taller matrix."""
+    turn_a, turn_b = node.attrs["transpose_a"], node.attrs["transpose_b"]
+    if a.stacked and not b.stacked and not turn_a:
+        shape = raw.Shape(a.tensor)
+        inner = raw.StridedSlice(shape, [2], [3], [1])
+        tall = raw.Reshape(a.tensor, raw.ConcatV2([[-1], inner], 0))
+        product = raw.MatMul(tall, b.tensor, transpose_b=turn_b)
+        width = raw.StridedSlice(raw.Shape(product), [1], [2], [1])
+        start = raw.StridedSlice(shape, [0], [2], [1])
+        return raw.Reshape(product, raw.ConcatV2([start, width], 0))
+    return raw.BatchMatMulV2(_turned(a, turn_a), _turned(b, turn_b))
+
+
+def _turned(x: Row, turn: bool) -> Any:
+    """A matrix, or each row's, transposed."""
+    if not turn:
+        return x.tensor
+    order = [0, 2, 1] if x.stacked else [1, 0]
+    return raw.Transpose(x.tensor, np.asarray(order, np.int32))
+
+
+@vectorizes("Einsum")
+def einsum(rows: Rows, node: Node, inputs: list[Row]) -> Any:
+    """One more index, of the rows."""
+    equation = node.attrs["equation"].replace(" ", "")
+    free = next((c for c in string.ascii_letters if c not in equation), None)
+    if free is None:
+        raise NotVectorizableError("the equation uses all letters")
+    left, _, right = equation.partition("->")
+    terms = [
+        f"{free}{term}" if x.stacked else term
+        for term, x in zip(left.split(","), inputs, strict=True)
+    ]
+    return raw.Einsum(
+        [x.tensor for x in inputs], equation=f"{','.join(terms)}->{free}{right}"
+    )
