@@ -352,13 +352,18 @@ def _unseen(tensor: EagerTensor) -> bool:
     )
 
 
-def install_fast_operators() -> None:
-    """Gives EagerTensor its fast operators; called once the catalogue is there."""
+def install_fast_operators(
+    getitem: Callable[[Any, Any], Any] = slicing.getitem,
+) -> None:
+    """Gives EagerTensor its fast operators, which fall back on those of Tensor.
+
+    Called once the catalogue is there, and again when Tensor's operators were exchanged.
+    """
     for special, (op_name, slow) in operators.FAST.items():
         reverse = special.startswith("__r")
         op = getattr(operators.raw, op_name)
         setattr(EagerTensor, special, _fast_binary(op, slow, reverse))
-    EagerTensor.__getitem__ = _fast_getitem(slicing.getitem)  # type: ignore[attr-defined]  # installed like the operators
+    EagerTensor.__getitem__ = _fast_getitem(getitem)  # type: ignore[attr-defined]  # installed like the operators
     EagerTensor.__hash__ = Tensor.__hash__
 
 

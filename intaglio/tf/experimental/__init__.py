@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from intaglio.ragged.api import RowPartition as RowPartition
     from intaglio.tf.experimental import dtensor as dtensor
+    from intaglio.tf.experimental import numpy as numpy
     from intaglio.tf.experimental.dispatching import (
         dispatch_for_api as dispatch_for_api,
     )
@@ -52,6 +53,7 @@ __all__ = [
 _DISPATCH = "intaglio.tf.experimental.dispatching"
 _BATCHABLE = "intaglio.ragged.api"
 LATER: dict[str, str] = {
+    "numpy": "intaglio.tf.experimental.numpy",
     "BatchableExtensionType": f"{_BATCHABLE}:BatchableExtensionType",
     "DynamicRaggedShape": "intaglio.ragged.api:DynamicRaggedShape",
     "ExtensionTypeBatchEncoder": f"{_BATCHABLE}:ExtensionTypeBatchEncoder",
