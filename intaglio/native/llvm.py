@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import threading
 from typing import Any
 
@@ -18,11 +19,19 @@ llvm.initialize_native_asmparser()
 
 _TARGET = llvm.Target.from_default_triple()
 CPU: str = llvm.get_host_cpu_name()
-FEATURES: str = llvm.get_host_cpu_features().flatten()
-_FLAGS = frozenset(FEATURES.split(","))
+_HOST: dict[str, bool] = dict(llvm.get_host_cpu_features())
+_WIDEST = 64 if _HOST.get("avx512vl") else 32 if _HOST.get("avx2") else 16
+# Bytes of the vector registers that are used; `INTAGLIO_VECTOR_BYTES` takes narrower ones.
+WIDTH = min(_WIDEST, int(os.environ.get("INTAGLIO_VECTOR_BYTES", "64")))
+# What a processor with registers of that width does not have.
+_BEYOND = {64: (), 32: ("avx512", "avx10"), 16: ("avx", "fma", "f16c", "xop")}[WIDTH]
+FEATURES = ",".join(
+    [
+        f"{'+' if there and not name.startswith(_BEYOND) else '-'}{name}"
+        for name, there in sorted(_HOST.items())
+    ]
+)
 VERSION = f"{llvmlite.__version__} {llvm.llvm_version_info}"
-# Bytes of the widest vector registers.
-WIDTH = 64 if "+avx512vl" in _FLAGS else 32 if "+avx2" in _FLAGS else 16
 
 # llvmlite parses into one global context, which threads may not use at the same time.
 _lock = threading.Lock()

@@ -1,0 +1,45 @@
+"""The same results with narrower registers, as other processors have them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import numpy as np
+from intaglio import tf
+from intaglio.native import convolution, llvm, matmul
+from intaglio.native.convolution import Geometry
+
+rng = np.random.default_rng(0)
+def some(*shape):
+    return rng.integers(-4, 5, shape).astype(np.float32)
+
+f = tf.function(lambda x, y: (tf.tanh(x) * y + tf.exp(-x), x > y), jit_compile=True)
+x, y = rng.normal(size=(7, 37)).astype("f4"), rng.normal(size=37).astype("f4")
+value, above = f(x, y)
+np.testing.assert_allclose(value, np.tanh(x) * y + np.exp(-x), rtol=3e-6, atol=1e-6)
+np.testing.assert_array_equal(above, x > y)
+a, b = some(61, 50), some(50, 83)
+np.testing.assert_array_equal(matmul.product(a.shape, b.shape)(a, b), a @ b)
+b = np.ascontiguousarray(b.T)
+np.testing.assert_array_equal(matmul.product(a.shape, b.shape, False, True)(a, b), a @ b.T)
+g = Geometry(1, 9, 8, 5, 7, 6, 21, 3, 3, 1, 1, 0, 0)
+images, filters = some(1, 9, 8, 5), some(3, 3, 5, 21)
+want = sum(images[:, i:i + 7, j:j + 6] @ filters[i, j] for i in range(3) for j in range(3))
+np.testing.assert_array_equal(convolution.forward(g)(images, filters), want)
+print(llvm.WIDTH)
+"""
+
+
+@pytest.mark.parametrize("width", [16, 32])
+def test_narrow_registers(width):
+    environment = dict(os.environ, INTAGLIO_VECTOR_BYTES=str(width))
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=environment
+    )
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) <= width
