@@ -12,8 +12,9 @@ raw.expect(
         "caching": "CacheDataset",
         "checking": "UniqueDataset IgnoreErrorsDataset AssertCardinalityDataset OptionsDataset",
         "choices": "RandomChoicesDataset",
+        "csv_decoding": "DecodeCSV",
         "csv_files": "CSVDatasetV2",
-        "files": "TextLineDataset TFRecordDataset FixedLengthRecordDatasetV2 MatchingFiles",
+        "files": "TextLineDataset TFRecordDataset FixedLengthRecordDatasetV2",
         "flattening": "FlatMapDataset InterleaveDataset ParallelInterleaveDatasetV4",
         "functional": """
             PrefetchDataset MapDataset ParallelMapDatasetV2 FilterDataset TakeWhileDataset ScanDataset

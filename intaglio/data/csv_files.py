@@ -45,7 +45,7 @@ def rows(file: Any, dialect: Dialect) -> Iterator[list[bytes]]:
             yield line.rstrip(b"\r\n").split(delimiter)
             continue
         while True:  # a quoted field may hold ends of lines
-            found = _quoted(line, delimiter)
+            found = quoted(line, delimiter)
             if found is not None:
                 break
             more = next(lines, None)
@@ -57,8 +57,13 @@ def rows(file: Any, dialect: Dialect) -> Iterator[list[bytes]]:
         yield found
 
 
-def _quoted(line: bytes, delimiter: bytes) -> list[bytes] | None:
-    """A record's fields, or None if a quoted field does not end in it."""
+def quoted(
+    line: bytes, delimiter: bytes, forbidden: bytes = b'"'
+) -> list[bytes] | None:
+    """A record's fields, or None if a quoted field does not end in it.
+
+    Raises InvalidArgumentError if a field without quotes holds one of the bytes forbidden.
+    """
     text = line.rstrip(b"\r\n")
     fields: list[bytes] = []
     at = 0
@@ -77,9 +82,10 @@ def _quoted(line: bytes, delimiter: bytes) -> list[bytes] | None:
             end = text.find(delimiter, at)
             end = len(text) if end < 0 else end
             field = text[at:end]
-            if b'"' in field:
+            if any(byte in forbidden for byte in field):
+                what = "quotes" if forbidden == b'"' else "quotes/CRLFs"
                 raise errors.invalid_argument(
-                    "Unquoted fields cannot have quotes inside"
+                    f"Unquoted fields cannot have {what} inside"
                 )
             fields.append(field)
             at = end

@@ -6,7 +6,6 @@ https://www.tensorflow.org/api_docs/python/tf/data/TFRecordDataset.
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,12 +13,10 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import errors
-from intaglio.base.dtypes import string
 from intaglio.data.record_files import opened, records
 from intaglio.data.sources import Source
 from intaglio.data.stage import UNKNOWN, Advance, Element, Root, Stage, exhausted
-from intaglio.op.op import Op, op
-from intaglio.op.spec import Spec
+from intaglio.op.op import op
 
 
 def text_array(value: bytes) -> Any:
@@ -137,25 +134,6 @@ class FixedLengthRecordDatasetV2(Source):
                 yield (text_array(body[at : at + size]),)
 
         return Stage("FixedLengthRecord", UNKNOWN, over_files(filenames, read))
-
-
-@op
-class MatchingFiles(Op):
-    """The names of the files that match the patterns, sorted."""
-
-    signature = "pattern: string; -> filenames: string"
-    differentiable = False
-
-    def infer(self) -> Spec:
-        return Spec(string, (None,))
-
-    def kernel(self, pattern):
-        names: set[bytes] = set()
-        for p in np.asarray(pattern, object).ravel():
-            names.update(map(os.fsencode, glob.glob(os.fsdecode(p))))
-        found = np.empty(len(names), object)
-        found[:] = sorted(names)
-        return found
 
 
 def demand_matches(names: Any, pattern: Any) -> None:

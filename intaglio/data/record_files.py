@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import struct
 import zlib
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base import errors
+from intaglio.base import errors, files
 from intaglio.base.crc32c import crc32c, crc32c_of_each, masked, masked_all
 from intaglio.data import snappy
 
@@ -28,29 +27,31 @@ _AHEAD = (
 COMPRESSIONS = ("", "GZIP", "ZLIB", "SNAPPY")
 
 
+class _Unpacked(gzip.GzipFile):
+    """What a compressed file holds; closing it closes the file."""
+
+    def __init__(self, file: Any) -> None:
+        self._below = file
+        super().__init__(fileobj=file, mode="rb")
+
+    def close(self) -> None:
+        super().close()
+        self._below.close()
+
+
 def opened(path: str, compression: str) -> Any:
     """The file, decompressed. Raises NotFoundError, or InvalidArgumentError for a bad type."""
-    try:
-        if compression == "":
-            return open(path, "rb")
-        if compression == "GZIP":
-            return gzip.open(path, "rb")
-        if compression in ("ZLIB", "SNAPPY"):
-            with open(path, "rb") as f:
-                data = f.read()
-            whole = zlib.decompress if compression == "ZLIB" else snappy.decompressed
-            return io.BytesIO(whole(data))
-    except FileNotFoundError:
-        raise errors.NotFoundError(
-            None, None, f"{path}; No such file or directory"
-        ) from None
-    except IsADirectoryError:
-        raise errors.FailedPreconditionError(
-            None, None, f"{path}; Is a directory"
-        ) from None
-    except OSError as e:
-        raise errors.PermissionDeniedError(None, None, f"{path}; {e.strerror}") from e
-    raise errors.invalid_argument("Unsupported compression_type.")
+    if compression not in COMPRESSIONS:
+        raise errors.invalid_argument("Unsupported compression_type.")
+    file = files.opened(path, "rb")
+    if compression == "":
+        return file
+    if compression == "GZIP":
+        return _Unpacked(file)
+    with file:
+        data = file.read()
+    whole = zlib.decompress if compression == "ZLIB" else snappy.decompressed
+    return io.BytesIO(whole(data))
 
 
 def demand_compression(compression: str) -> None:
@@ -140,16 +141,31 @@ def _truncated(data: bytes, offset: int) -> str:
     return f"truncated record at {offset}' failed with Read less bytes than requested"
 
 
-class RecordWriter:
-    """Writes records to a file, which is whole once it is closed."""
+_DEFLATE = (-1, zlib.DEFLATED, zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, 0)
 
-    def __init__(self, path: str, compression: str = "") -> None:
+
+class RecordWriter:
+    """Writes records to a file, which is whole once it is closed.
+
+    `deflate` is what zlib is told of level, method, window, memory and strategy.
+    """
+
+    def __init__(
+        self, path: str, compression: str = "", deflate: tuple[int, ...] = ()
+    ) -> None:
         demand_compression(compression)
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         self._compression = compression
-        create: Any = gzip.open if compression == "GZIP" else open
-        self._file = create(path, "wb")
-        self._zlib = zlib.compressobj() if compression == "ZLIB" else None
+        self._file = files.opened(path, "wb")
+        self._zlib: Any = None
+        if compression in ("GZIP", "ZLIB"):
+            level, method, window, memory, strategy = deflate or _DEFLATE
+            window += 16 * (compression == "GZIP")
+            self._zlib = zlib.compressobj(level, method, window, memory, strategy)
+
+    @property
+    def closed(self) -> bool:
+        """True once the file is whole."""
+        return self._file.closed
 
     def write(self, record: bytes) -> None:
         """Adds a record."""
@@ -170,6 +186,8 @@ class RecordWriter:
 
     def flush(self) -> None:
         """Hands what has been written to the file."""
+        if self._zlib is not None:
+            self._file.write(self._zlib.flush(zlib.Z_SYNC_FLUSH))
         self._file.flush()
 
     def close(self) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from intaglio.base import later
 from intaglio.base.shapes import Dims, install_writer
 from intaglio.ir.graph import Exporter, install_exporter
+from intaglio.op import raw
 
 
 def _exporter() -> Exporter:
@@ -22,3 +23,4 @@ def _shape(dims: Dims) -> Any:
 
 install_exporter(_exporter)
 install_writer(_shape)
+raw.expect(__name__, {"tensor_strings": "ParseTensor SerializeTensor"})

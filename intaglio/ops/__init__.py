@@ -149,10 +149,17 @@ raw.expect(
         "convolution_like": "Conv2DBackpropFilterV2 Conv2DBackpropInputV2",
         "ctc": "CTCGreedyDecoder CTCLoss CTCLossV2",
         "eigenvalues": "Eig Lu",
+        "fake_quantization": (
+            "FakeQuantWithMinMaxArgs FakeQuantWithMinMaxArgsGradient "
+            "FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsGradient "
+            "FakeQuantWithMinMaxVarsPerChannel FakeQuantWithMinMaxVarsPerChannelGradient"
+        ),
+        "files": "MatchingFiles ReadFile WriteFile",
         "fourier": (
             "FFT FFT2D FFT3D FFTND IFFT IFFT2D IFFT3D IFFTND IRFFT IRFFT2D "
             "IRFFT3D IRFFTND RFFT RFFT2D RFFT3D RFFTND"
         ),
+        "edit_distance": "EditDistance",
         "fused": "_FusedElementwise",
         "image_box_sampling": (
             "SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 "
@@ -184,10 +191,15 @@ raw.expect(
         "incomplete_gamma": "Betainc Igamma IgammaGradA Igammac RandomGammaGrad",
         "matrix_functions": "MatrixExponential MatrixLogarithm MatrixSolveLs MatrixSquareRoot",
         "morphology": "Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput",
+        "quantization": "Dequantize QuantizeV2 QuantizedConcat",
+        "quantize_dequantize": (
+            "QuantizeAndDequantizeV2 QuantizeAndDequantizeV3 QuantizeAndDequantizeV4 "
+            "QuantizeAndDequantizeV4Grad"
+        ),
         "ragged": "RaggedGather RaggedRange RaggedTensorToSparse RaggedTensorToTensor",
         "ragged_counting": (
             "DenseCountSparseOutput RaggedBincount RaggedCountSparseOutput "
-            "SparseCountSparseOutput"
+            "SparseBincount SparseCountSparseOutput"
         ),
         "ragged_cross": "RaggedCross",
         "ragged_filling": "RaggedFillEmptyRows RaggedFillEmptyRowsGrad",
@@ -199,6 +211,32 @@ raw.expect(
             "ParameterizedTruncatedNormal RandomGamma RandomPoissonV2 "
             "StatelessParameterizedTruncatedNormal StatelessRandomBinomial "
             "StatelessRandomGammaV2 StatelessRandomGammaV3 StatelessRandomPoisson"
+        ),
+        "raw_bytes": "DecodeCompressed DecodePaddedRaw DecodeRaw",
+        "sets": (
+            "DenseToDenseSetOperation DenseToSparseSetOperation SetSize "
+            "SparseToSparseSetOperation"
+        ),
+        "sparse_arithmetic": (
+            "SparseAdd SparseAddGrad SparseDenseCwiseAdd SparseDenseCwiseDiv "
+            "SparseDenseCwiseMul SparseSparseMaximum SparseSparseMinimum "
+            "SparseTensorDenseAdd SparseTensorDenseMatMul"
+        ),
+        "sparse_arranging": (
+            "SparseConcat SparseFillEmptyRows SparseFillEmptyRowsGrad SparseReorder "
+            "SparseReshape SparseSlice SparseSliceGrad SparseSplit SparseToDense"
+        ),
+        "sparse_cross": "SparseCross SparseCrossV2",
+        "sparse_reductions": (
+            "SparseReduceMax SparseReduceMaxSparse SparseReduceSum "
+            "SparseReduceSumSparse SparseSoftmax"
+        ),
+        "sparse_segments": (
+            "SparseSegmentMean SparseSegmentMeanGrad SparseSegmentMeanGradV2 "
+            "SparseSegmentMeanWithNumSegments SparseSegmentSqrtN "
+            "SparseSegmentSqrtNGrad SparseSegmentSqrtNGradV2 "
+            "SparseSegmentSqrtNWithNumSegments SparseSegmentSum SparseSegmentSumGrad "
+            "SparseSegmentSumGradV2 SparseSegmentSumWithNumSegments"
         ),
         "special_integrals": "Dawsn Expint FresnelCos FresnelSin Spence",
         "string_ngrams": "StringNGrams StringSplit",

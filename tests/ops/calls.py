@@ -28,6 +28,11 @@ UNSAMPLED = {
     "Placeholder": "an input of a graph has no kernel",
     "Const": "made by conversion, not called",
     "MatchingFiles": "reads the names of files",
+    "ReadFile": "reads a file: tests/tf/test_files.py",
+    "WriteFile": "writes a file: tests/tf/test_files.py",
+    "QuantizeV2": "of quantised dtypes: tests/tf/test_quantization.py",
+    "Dequantize": "of quantised dtypes: tests/tf/test_quantization.py",
+    "QuantizedConcat": "of quantised dtypes: tests/tf/test_quantization.py",
     "NoOp": "nothing goes in and nothing comes out",
     "FakeParam": "stands for a value that is never used, in a branch",
 }

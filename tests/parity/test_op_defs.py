@@ -16,7 +16,7 @@ RECORDED: dict[str, Any] = json.loads(
     (pathlib.Path(__file__).parent / "op_defs.json").read_text(encoding="utf-8")
 )["ops"]
 # Kept in program order here although TensorFlow's runtime may drop or move them.
-ORDERED_HERE = {"NoOp", "StatelessRandomGetAlg"}
+ORDERED_HERE = {"MatchingFiles", "NoOp", "ReadFile", "StatelessRandomGetAlg"}
 
 
 def attributes(op: Op) -> dict[str, str]:

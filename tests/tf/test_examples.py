@@ -1,4 +1,4 @@
-"""The examples in the docstrings of tf.image, tf.signal, tf.audio give what they say."""
+"""The examples in the docstrings of whole namespaces give what they say."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import pytest
 
 from intaglio import tf
 
-PACKAGES = [tf.image, tf.signal]
+PACKAGES = [tf.image, tf.io, tf.quantization, tf.signal]
 MODULES = [
     f"{package.__name__}.{found.name}"
     for package in PACKAGES
     for found in pkgutil.iter_modules(package.__path__)
+    if found.name != "experimental"
 ] + ["intaglio.tf.audio"]
 
 

@@ -1,0 +1,153 @@
+"""Records of comma-separated values as one tensor for each column."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import DType, float32, float64, int32, int64, string
+from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.data import csv_files
+from intaglio.op.op import Op, op
+from intaglio.op.spec import Spec
+from intaglio.ops.strings import filled
+
+_NAMES = {int32: "int32", int64: "int64", float32: "float", float64: "double"}
+
+
+@op
+class DecodeCSV(Op):
+    """The fields of each record, every column a tensor of the records' shape."""
+
+    signature = (
+        "records: string, record_defaults: *OUT_TYPE; field_delim: str = '\\x2c',"
+        " use_quote_delim: bool = True, na_value: str = '', select_cols: list(int) = ()"
+        " -> output: *OUT_TYPE"
+    )
+    OUT_TYPE = (*_NAMES, string)
+    differentiable = False
+
+    def infer(self, records: Spec, record_defaults: Sequence[Spec]) -> list[Spec]:
+        for number, default in enumerate(record_defaults):
+            if default.rank is not None and default.rank > 1:
+                raise ShapeError(
+                    f"Shape of a default must be a length-0 or length-1 vector, or a scalar, but the default of field {number} has shape "
+                    f"{list(default.shape or ())}"
+                )
+        return [Spec(d.dtype, records.shape) for d in record_defaults]
+
+    def kernel(
+        self, records, record_defaults, field_delim, use_quote_delim, na_value,
+        select_cols, OUT_TYPE,
+    ):  # fmt: skip
+        _check(record_defaults, field_delim, select_cols)
+        texts: list[bytes] = np.asarray(records, object).ravel().tolist()
+        cut = _Cutter(field_delim.encode(), use_quote_delim, list(select_cols))
+        rows = [cut.fields(text) for text in texts]
+        wanted = len(record_defaults)
+        for number, row in enumerate(rows):
+            if len(row) != wanted:
+                raise invalid_argument(
+                    f"Expect {wanted} fields but have {len(row)} in record {number}"
+                )
+        columns = list(zip(*rows, strict=True)) if rows else [()] * wanted
+        missing = (b"", na_value.encode())
+        return [
+            _column(number, column, dtype, default.reshape(-1), missing).reshape(
+                np.shape(records)
+            )
+            for number, (column, dtype, default) in enumerate(
+                zip(columns, OUT_TYPE, record_defaults, strict=True)
+            )
+        ]
+
+
+def _check(defaults: Sequence[Any], delimiter: str, chosen: Sequence[int]) -> None:
+    for number, default in enumerate(defaults):
+        if np.size(default) > 1:
+            raise invalid_argument(
+                f"There should only be 1 default per field but field {number} has {np.size(default)}"
+            )
+    if len(delimiter.encode()) != 1:
+        raise invalid_argument("field_delim should be only 1 char")
+    if chosen and len(chosen) != len(defaults):
+        raise invalid_argument("select_cols should match output size")
+    if not all(a < b for a, b in itertools.pairwise(chosen)):
+        raise invalid_argument("select_cols should be strictly increasing indices")
+    if any(c < 0 for c in chosen):
+        raise invalid_argument("select_cols should be non-negative")
+
+
+class _Cutter:
+    """Cuts records into fields."""
+
+    def __init__(self, delimiter: bytes, quotes: bool, chosen: list[int]) -> None:
+        self._delimiter = delimiter
+        self._quotes = quotes
+        self._chosen = chosen
+
+    def fields(self, text: bytes) -> list[bytes]:
+        """The chosen fields of one record, or all."""
+        found = self._all(text)
+        if not self._chosen:
+            return found
+        return [found[c] for c in self._chosen if c < len(found)]
+
+    def _all(self, text: bytes) -> list[bytes]:
+        if not text:
+            return []
+        if self._quotes and b'"' in text:
+            found = csv_files.quoted(text, self._delimiter, b'"\r\n')
+            if found is None:
+                raise invalid_argument(
+                    "Quoted field has to end with quote followed by delim or end"
+                )
+            return found
+        if self._quotes and (b"\n" in text or b"\r" in text):
+            raise invalid_argument(
+                "Unquoted fields cannot have quotes/CRLFs inside: put quotes around the field"
+            )
+        return text.split(self._delimiter)
+
+
+def _column(
+    number: int, fields: Sequence[bytes], dtype: DType, default: Any, missing: Any
+) -> np.ndarray:
+    """One column as a vector."""
+    empty = [f in missing for f in fields]
+    if any(empty) and not len(default):
+        raise invalid_argument(
+            f"Field {number} is required but missing in record {empty.index(True)}!"
+        )
+    if dtype is string:
+        instead = default[0] if len(default) else b""
+        given = [instead if e else f for f, e in zip(fields, empty, strict=True)]
+        return filled(given, (len(given),))
+    given = [b"0" if e else f for f, e in zip(fields, empty, strict=True)]
+    numbers = _numbers(number, given, dtype)
+    if any(empty):
+        numbers[empty] = default[0]
+    return numbers
+
+
+def _numbers(number: int, fields: list[bytes], dtype: DType) -> np.ndarray:
+    whole = dtype in (int32, int64)
+    try:
+        if any(b"_" in f for f in fields):
+            raise ValueError
+        read: Any = int if whole else float
+        return np.array([read(f) for f in fields], dtype.numpy)
+    except (ValueError, OverflowError):
+        convert = csv_files.converter(dtype)
+        for record, field in enumerate(fields):
+            try:
+                convert(field, number)
+            except Exception:
+                shown = field.decode("utf-8", "replace")
+                raise invalid_argument(
+                    f"Field {number} in record {record} is not a valid {_NAMES[dtype]}: {shown}"
+                ) from None
+        raise

@@ -1,0 +1,156 @@
+"""Tensors as strings and strings as tensors, of `tf.io`.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/io.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from intaglio.base.dtypes import as_dtype, string
+from intaglio.op import convert, raw
+from intaglio.op.tensor import Tensor
+
+
+def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Tensor:
+    """Web-safe base 64 of each string, without padding unless `pad`.
+
+    >>> tf.io.encode_base64("hello").numpy()
+    b'aGVsbG8'
+    """
+    return raw.EncodeBase64(input, pad=pad, name=name)
+
+
+def decode_base64(input: Any, name: str | None = None) -> Tensor:
+    """The strings that web-safe base 64 stands for, padded or not.
+
+    Raises InvalidArgumentError for text that is no base 64.
+
+    >>> tf.io.decode_base64("aGVsbG8").numpy()
+    b'hello'
+    """
+    return raw.DecodeBase64(input, name=name)
+
+
+def decode_raw(
+    input_bytes: Any,
+    out_type: Any,
+    little_endian: bool = True,
+    fixed_length: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Strings as the bytes of numbers: their shape with one dimension more.
+
+    With `fixed_length`, strings are cut to so many bytes or filled up with zeros; without
+    it they must be of one length. Raises InvalidArgumentError for a length that is no
+    multiple of the dtype's size.
+
+    >>> tf.io.decode_raw(["abcd", "efgh"], tf.uint8).numpy()
+    array([[ 97,  98,  99, 100],
+           [101, 102, 103, 104]], dtype=uint8)
+    """
+    dtype = as_dtype(out_type)
+    if fixed_length is None:
+        return raw.DecodeRaw(
+            input_bytes, out_type=dtype, little_endian=little_endian, name=name
+        )
+    return raw.DecodePaddedRaw(
+        input_bytes,
+        fixed_length,
+        out_type=dtype,
+        little_endian=little_endian,
+        name=name,
+    )
+
+
+def decode_compressed(
+    bytes: Any, compression_type: str = "", name: str | None = None
+) -> Tensor:
+    """What strings compressed by "ZLIB" or "GZIP" hold; "" leaves them as they are.
+
+    Raises DataLossError for damaged data, InvalidArgumentError for another compression.
+
+    >>> import zlib
+    >>> tf.io.decode_compressed([zlib.compress(b"text")], "ZLIB").numpy()
+    array([b'text'], dtype=object)
+    """
+    return raw.DecodeCompressed(bytes, compression_type=compression_type, name=name)
+
+
+def decode_csv(
+    records: Any,
+    record_defaults: Any,
+    field_delim: str = ",",
+    use_quote_delim: bool = True,
+    na_value: str = "",
+    select_cols: Any = None,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Records of comma-separated values as one tensor for each field.
+
+    Args:
+      records: strings of any shape, one record each; every result has this shape.
+      record_defaults: for each field, what stands for an empty one; its dtype is the
+        field's (float32, float64, int32, int64 or string). An empty list says that the
+        field must be there.
+      field_delim: the character between fields.
+      use_quote_delim: quotes around a field let it hold delimiters and ends of lines.
+      na_value: further text that means an empty field.
+      select_cols: the numbers of the fields wanted, increasing.
+
+    Raises InvalidArgumentError for records that do not fit.
+
+    >>> a, b = tf.io.decode_csv(["1,x", ",y"], [[7], [""]])
+    >>> a.numpy().tolist(), b.numpy().tolist()
+    ([1, 7], [b'x', b'y'])
+    """
+    chosen = [] if select_cols is None else list(select_cols)
+    if any(a >= b for a, b in itertools.pairwise(chosen)):
+        raise ValueError("select_cols is not strictly increasing.")
+    if chosen and chosen[0] < 0:
+        raise ValueError("select_cols contains negative values.")
+    if chosen and len(chosen) != len(record_defaults):
+        raise ValueError("Length of select_cols and record_defaults do not match.")
+    found = raw.DecodeCSV(
+        records,
+        [convert.to_tensor(d) for d in record_defaults],
+        field_delim=field_delim,
+        use_quote_delim=use_quote_delim,
+        na_value=na_value,
+        select_cols=chosen,
+        name=name,
+    )
+    return [found] if isinstance(found, Tensor) else list(found)
+
+
+def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
+    """A tensor as a string, the bytes of a TensorProto message.
+
+    >>> tf.io.parse_tensor(tf.io.serialize_tensor([1, 2]), tf.int32).numpy()
+    array([1, 2], dtype=int32)
+    """
+    return raw.SerializeTensor(convert.to_tensor(tensor), name=name)
+
+
+def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Tensor:
+    """The tensor that `serialize_tensor` made a string of.
+
+    Raises InvalidArgumentError for another string, and for a tensor of another dtype.
+
+    >>> tf.io.parse_tensor(tf.io.serialize_tensor("text"), tf.string).numpy()
+    b'text'
+    """
+    given = convert.to_tensor(serialized, string)
+    return raw.ParseTensor(given, out_type=as_dtype(out_type), name=name)
+
+
+__all__ = [
+    "decode_base64",
+    "decode_compressed",
+    "decode_csv",
+    "decode_raw",
+    "encode_base64",
+    "parse_tensor",
+    "serialize_tensor",
+]

@@ -1,0 +1,232 @@
+"""Quantisation imitated in floats, for training, of `tf.quantization`.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/quantization. Results are floats on the
+steps that `num_bits` bits have; the range is moved a little so that 0 is one of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from intaglio.base.dtypes import float32
+from intaglio.op import convert, raw
+from intaglio.op.tensor import Tensor
+
+
+class Backprops(NamedTuple):
+    """The gradients of the input and of the range's bounds."""
+
+    backprops_wrt_input: Tensor
+    backprop_wrt_min: Tensor
+    backprop_wrt_max: Tensor
+
+
+def fake_quant_with_min_max_args(
+    inputs: Any,
+    min: float = -6,
+    max: float = 6,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The inputs on the steps between two numbers; gradients flow inside the range.
+
+    Raises InvalidArgumentError unless min < max and 2 <= num_bits <= 16.
+
+    >>> tf.quantization.fake_quant_with_min_max_args([0.3, 9.0], 0, 3, num_bits=2).numpy()
+    array([0., 3.], dtype=float32)
+    """
+    return raw.FakeQuantWithMinMaxArgs(
+        inputs,
+        min=min,
+        max=max,
+        num_bits=num_bits,
+        narrow_range=narrow_range,
+        name=name,
+    )
+
+
+def fake_quant_with_min_max_args_gradient(
+    gradients: Any,
+    inputs: Any,
+    min: float = -6,
+    max: float = 6,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `fake_quant_with_min_max_args`.
+
+    >>> tf.quantization.fake_quant_with_min_max_args_gradient([1.0, 1.0], [0.3, 9.0], 0, 3).numpy()
+    array([1., 0.], dtype=float32)
+    """
+    return raw.FakeQuantWithMinMaxArgsGradient(
+        gradients, inputs,
+        min=min, max=max, num_bits=num_bits, narrow_range=narrow_range, name=name,
+    )  # fmt: skip
+
+
+def fake_quant_with_min_max_vars(
+    inputs: Any,
+    min: Any,
+    max: Any,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """As `fake_quant_with_min_max_args`, with bounds that are scalar tensors and get gradients.
+
+    >>> tf.quantization.fake_quant_with_min_max_vars([0.3, 9.0], 0.0, 3.0, num_bits=2).numpy()
+    array([0., 3.], dtype=float32)
+    """
+    return raw.FakeQuantWithMinMaxVars(
+        inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )
+
+
+def fake_quant_with_min_max_vars_gradient(
+    gradients: Any,
+    inputs: Any,
+    min: Any,
+    max: Any,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Backprops:
+    """The gradients of `fake_quant_with_min_max_vars`, of the inputs and of both bounds.
+
+    >>> found = tf.quantization.fake_quant_with_min_max_vars_gradient([1.0, 2.0], [0.3, 9.0], 0.0, 3.0)
+    >>> float(found.backprop_wrt_max)
+    2.0
+    """
+    made = raw.FakeQuantWithMinMaxVarsGradient(
+        gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )  # fmt: skip
+    return Backprops(*made)
+
+
+def fake_quant_with_min_max_vars_per_channel(
+    inputs: Any,
+    min: Any,
+    max: Any,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """As `fake_quant_with_min_max_vars`, with bounds for each place of the last dimension.
+
+    >>> tf.quantization.fake_quant_with_min_max_vars_per_channel(
+    ...     [[9.0, 9.0]], [0.0, 0.0], [1.0, 3.0]).numpy()
+    array([[1., 3.]], dtype=float32)
+    """
+    return raw.FakeQuantWithMinMaxVarsPerChannel(
+        inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )
+
+
+def fake_quant_with_min_max_vars_per_channel_gradient(
+    gradients: Any,
+    inputs: Any,
+    min: Any,
+    max: Any,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Backprops:
+    """The gradients of `fake_quant_with_min_max_vars_per_channel`.
+
+    >>> found = tf.quantization.fake_quant_with_min_max_vars_per_channel_gradient(
+    ...     [[1.0, 2.0]], [[9.0, 9.0]], [0.0, 0.0], [1.0, 3.0])
+    >>> found.backprop_wrt_max.numpy()
+    array([1., 2.], dtype=float32)
+    """
+    made = raw.FakeQuantWithMinMaxVarsPerChannelGradient(
+        gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )  # fmt: skip
+    return Backprops(*made)
+
+
+def _axis(axis: int | None, x: Tensor) -> int:
+    if axis is None:
+        return -1
+    if axis >= 0:
+        return axis
+    if x.dims is None:
+        raise ValueError("input should have known rank to use negative axis.")
+    return axis % len(x.dims)
+
+
+def quantize_and_dequantize_v2(
+    input: Any,
+    input_min: Any,
+    input_max: Any,
+    signed_input: bool = True,
+    num_bits: int = 8,
+    range_given: bool = False,
+    round_mode: str = "HALF_TO_EVEN",
+    name: str | None = None,
+    narrow_range: bool = False,
+    axis: int | None = None,
+) -> Tensor:
+    """The input rounded to steps of `num_bits` bits; gradients flow inside the range.
+
+    Args:
+      input: floats of any shape.
+      input_min, input_max: the range, if it is given; scalars, or vectors along `axis`.
+      signed_input: whether half of the numbers are negative.
+      num_bits: how many bits there are.
+      range_given: False takes the range of the input itself.
+      round_mode: "HALF_TO_EVEN" or "HALF_UP".
+      narrow_range: leaves the lowest number out.
+      axis: a dimension whose places have ranges of their own.
+
+    Raises InvalidArgumentError for a range whose bounds are in the wrong order.
+
+    >>> tf.quantization.quantize_and_dequantize_v2(
+    ...     [0.0, 0.4, 1.0], -1.0, 1.0, num_bits=2, range_given=True).numpy()
+    array([0., 0., 1.], dtype=float32)
+    """
+    x = convert.to_tensor(input, None if isinstance(input, Tensor) else float32)
+    return raw.QuantizeAndDequantizeV4(
+        x, convert.to_tensor(input_min, x.dtype), convert.to_tensor(input_max, x.dtype),
+        signed_input=signed_input, num_bits=num_bits, range_given=range_given,
+        round_mode=round_mode, narrow_range=narrow_range, axis=_axis(axis, x), name=name,
+    )  # fmt: skip
+
+
+def quantize_and_dequantize(
+    input: Any,
+    input_min: Any,
+    input_max: Any,
+    signed_input: bool = True,
+    num_bits: int = 8,
+    range_given: bool = False,
+    round_mode: str = "HALF_TO_EVEN",
+    name: str | None = None,
+    narrow_range: bool = False,
+    axis: int | None = None,
+) -> Tensor:
+    """As `quantize_and_dequantize_v2`, but every gradient passes through.
+
+    >>> tf.quantization.quantize_and_dequantize(
+    ...     [0.0, 0.4, 1.0], -1.0, 1.0, num_bits=2, range_given=True).numpy()
+    array([0., 0., 1.], dtype=float32)
+    """
+    x = convert.to_tensor(input, None if isinstance(input, Tensor) else float32)
+    return raw.QuantizeAndDequantizeV2(
+        x, convert.to_tensor(input_min, x.dtype), convert.to_tensor(input_max, x.dtype),
+        signed_input=signed_input, num_bits=num_bits, range_given=range_given,
+        round_mode=round_mode, narrow_range=narrow_range, axis=_axis(axis, x), name=name,
+    )  # fmt: skip
+
+
+__all__ = [
+    "fake_quant_with_min_max_args",
+    "fake_quant_with_min_max_args_gradient",
+    "fake_quant_with_min_max_vars",
+    "fake_quant_with_min_max_vars_gradient",
+    "fake_quant_with_min_max_vars_per_channel",
+    "fake_quant_with_min_max_vars_per_channel_gradient",
+    "quantize_and_dequantize",
+    "quantize_and_dequantize_v2",
+]
