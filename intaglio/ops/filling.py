@@ -162,7 +162,9 @@ def range_size(start: Any, limit: Any, delta: Any, error: Any) -> int:
         )
     if whole:
         return -((a - b) // step)
-    return int(np.ceil(abs((b - a) / step)))
+    # Computed in the dtype itself, so that (0.1, 1.1, 0.1) has ten elements in float32.
+    with np.errstate(over="ignore"):
+        return int(np.ceil(abs((limit - start) / delta)))
 
 
 def _shown(x: Any) -> str:
