@@ -10,6 +10,7 @@ from intaglio.base.dtypes import INDEX, float32, float64, int32, int64
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number
+from intaglio.ops.families import check_rank
 
 _WEIGHTS = (int32, int64, float32, float64)
 
@@ -71,6 +72,48 @@ class RaggedBincount(Op):
         return found.reshape(splits.size - 1, count)
 
 
+@op
+class SparseBincount(Op):
+    """How often each integer occurs in a sparse vector, or in each row of a sparse matrix."""
+
+    signature = (
+        "indices: int64, values: Tidx, dense_shape: int64, size: Tidx, weights: T;"
+        " binary_output: bool = False -> output: T"
+    )
+    differentiable = False
+    Tidx = INDEX
+    T = _WEIGHTS
+
+    def infer(self, dense_shape: Spec, size: Spec, weights: Spec) -> Spec:
+        if size.rank not in (None, 0):
+            raise ShapeError(f"Shape must be rank 0 but is rank {size.rank}")
+        dims = dense_shape.as_shape()
+        if dims is None:
+            return Spec(weights.dtype, None)
+        return Spec(weights.dtype, (*dims[:-1], number(size)))
+
+    def kernel(self, indices, values, dense_shape, size, weights, binary_output):
+        count = int(size)
+        if count < 0:
+            raise invalid_argument(f"size ({count}) must be non-negative")
+        if weights.size and weights.size != values.size:
+            raise invalid_argument("Weights and values must have the same size")
+        flat = dense_shape.size == 1
+        rows = 1 if flat else int(dense_shape[0])
+        ids = np.zeros(values.size, np.int64) if flat else indices[:, 0]
+        # Negative ones are left out, as those that are too large.
+        kept = (values >= 0) & (values < count)
+        place = ids[kept] * count + values[kept].astype(np.int64)
+        found = np.zeros(rows * count, weights.dtype)
+        if binary_output:
+            found[place] = 1
+        elif weights.size:
+            np.add.at(found, place, weights[kept])
+        else:
+            found = np.bincount(place, minlength=rows * count).astype(weights.dtype)
+        return found.reshape(count if flat else (rows, count))
+
+
 class _SparseCounts(Op):
     """Counts as the parts of a sparse tensor: rows, integers, and how often each occurs."""
 
@@ -90,6 +133,12 @@ def _counted(
     rows: Any, values: Any, weights: Any, minlength: int, maxlength: int, binary: bool
 ) -> tuple[Any, Any, int]:
     """(row, integer) pairs in order, what each adds up to, and how many integers there are."""
+    for name, length in (("minlength", minlength), ("maxlength", maxlength)):
+        if length < -1:
+            raise invalid_argument(f"{name} must be -1 or more, not {length}")
+    for name, length in (("minlength", minlength), ("maxlength", maxlength)):
+        if length < -1:
+            raise invalid_argument(f"{name} must be -1 or more, not {length}")
     if values.size and values.min() < 0:
         raise invalid_argument("Input values must all be non-negative")
     if weights.size and weights.size != values.size:
@@ -132,6 +181,10 @@ class RaggedCountSparseOutput(_SparseCounts):
         return self.outputs(2, weights)
 
     def kernel(self, splits, values, weights, minlength, maxlength, binary_output):
+        if weights.size:
+            check_rank("weights", weights, 1)
+        if weights.size:
+            check_rank("weights", weights, 1)
         rows = _row_numbers(splits, values.size)
         pairs, found, width = _counted(
             rows, values, weights, minlength, maxlength, binary_output
@@ -156,6 +209,11 @@ class DenseCountSparseOutput(_SparseCounts):
     def kernel(self, values, weights, minlength, maxlength, binary_output):
         if values.ndim not in (1, 2):
             raise invalid_argument(f"Input must be a 1 or 2-dimensional tensor. Got: {values.ndim}")  # fmt: skip
+        if weights.size and weights.shape != values.shape:
+            raise invalid_argument(
+                "Weights and data must have the same shape. Weight shape: "
+                f"{list(weights.shape)}; data shape: {list(values.shape)}"
+            )
         wide = values.reshape((-1, values.shape[-1]))
         rows = np.repeat(np.arange(wide.shape[0]), wide.shape[1])
         flat = weights.reshape(-1)
@@ -191,6 +249,16 @@ class SparseCountSparseOutput(_SparseCounts):
             raise invalid_argument(
                 "Number of values must match first dimension of indices. Got "
                 f"{values.size} values, indices shape: [{indices.shape[0]},{indices.shape[1]}]"
+            )
+        check_rank("dense_shape", dense_shape, 1)
+        if indices.shape[1] != dense_shape.size:
+            raise invalid_argument(
+                f"Dense shape has {dense_shape.size} dimensions, but indices have"
+                f" {indices.shape[1]}"
+            )
+        if np.any(indices < 0) or np.any(indices >= dense_shape):
+            raise invalid_argument(
+                f"indices reach outside the dense shape {dense_shape.tolist()}"
             )
         flat = dense_shape.size == 1
         rows = np.zeros(values.size, np.int64) if flat else indices[:, 0]

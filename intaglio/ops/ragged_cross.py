@@ -57,12 +57,12 @@ class RaggedCross(Op):
             raise invalid_argument(
                 "inputs must all have the same batch dimension size."
             )
-        places, counts = _combinations([np.diff(s) for _, s in columns], rows)
+        places, counts = combinations([np.diff(s) for _, s in columns], rows)
         taken = [
             v[np.repeat(s[:-1], counts) + p]
             for (v, s), p in zip(columns, places, strict=True)
         ]
-        values = _hashed(taken, num_buckets, hash_key, int(counts.sum())) if hashed_output else _texts(taken)  # fmt: skip
+        values = hashed(taken, num_buckets, hash_key, int(counts.sum())) if hashed_output else texts(taken)  # fmt: skip
         return values, splits_from(counts, out_row_splits_type.numpy)
 
 
@@ -80,7 +80,7 @@ def _dense_rows(values: Any) -> tuple[Any, Any]:
     return values.reshape(-1), np.arange(rows + 1) * width
 
 
-def _combinations(lengths: list[Any], rows: set[int]) -> tuple[list[Any], Any]:
+def combinations(lengths: list[Any], rows: set[int]) -> tuple[list[Any], Any]:
     """For each input the place in its row that each combination takes, and their counts."""
     count = next(iter(rows), 0)
     totals = np.ones(count, np.int64)
@@ -98,12 +98,12 @@ def _combinations(lengths: list[Any], rows: set[int]) -> tuple[list[Any], Any]:
     return places, totals
 
 
-def _texts(columns: list[Any]) -> Any:
+def texts(columns: list[Any], separator: bytes = b"_X_") -> Any:
     """The combinations' values joined."""
     if not columns:
         return filled([], -1)
     words = [_words(column) for column in columns]
-    return filled([b"_X_".join(parts) for parts in zip(*words, strict=True)], -1)
+    return filled([separator.join(parts) for parts in zip(*words, strict=True)], -1)
 
 
 def _words(column: Any) -> list[bytes]:
@@ -112,7 +112,7 @@ def _words(column: Any) -> list[bytes]:
     return [b"%d" % number for number in column.tolist()]
 
 
-def _hashed(columns: list[Any], buckets: int, key: int, count: int) -> Any:
+def hashed(columns: list[Any], buckets: int, key: int, count: int) -> Any:
     """The combinations' values as one hash each."""
     found = np.full(count, np.uint64(key & 0xFFFFFFFFFFFFFFFF))
     for column in columns:

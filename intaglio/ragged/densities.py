@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,7 @@ from intaglio.op import convert, raw
 from intaglio.op.tensor import Tensor
 from intaglio.ragged import core
 from intaglio.ragged.partition import RowPartition
-
-# What makes a sparse tensor of (indices, values, dense_shape): its module says so.
-_sparse: list[Callable[[Any, Any, Any], Any]] = []
-
-
-def install_sparse(make: Callable[[Any, Any, Any], Any]) -> None:
-    """Names what `RaggedTensor.to_sparse` returns."""
-    _sparse[:] = [make]
+from intaglio.sparse.api import SparseTensor
 
 
 def from_tensor(
@@ -154,14 +146,9 @@ def from_sparse(st_input: Any, row_splits_dtype: Any) -> Any:
 
 
 def to_sparse(x: Any) -> Any:
-    """The values with their places, as the parts of a sparse tensor."""
+    """The values with their places, as a sparse tensor."""
     parts = raw.RaggedTensorToSparse(list(x.nested_row_splits), x.flat_values)
-    if not _sparse:
-        raise NotImplementedError(
-            "RaggedTensor.to_sparse needs tf.SparseTensor, which does not exist yet; "
-            "tf.raw_ops.RaggedTensorToSparse gives its parts"
-        )
-    return _sparse[0](*parts)
+    return SparseTensor(*parts)
 
 
 def to_tensor(x: Any, default_value: Any, shape: Any) -> Any:

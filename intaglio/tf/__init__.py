@@ -182,6 +182,7 @@ if TYPE_CHECKING:
     from intaglio.tf import ragged as ragged
     from intaglio.tf import saved_model as saved_model
     from intaglio.tf import signal as signal
+    from intaglio.tf import sets as sets
     from intaglio.tf import sparse as sparse
     from intaglio.tf import train as train
     from intaglio.tf.convolution_gradients import (
@@ -190,6 +191,7 @@ if TYPE_CHECKING:
     from intaglio.tf.convolution_gradients import (
         conv2d_backprop_input_v2 as conv2d_backprop_input_v2,
     )
+    from intaglio.tf.edit_distances import edit_distance as edit_distance
     from intaglio.tf.graph_util import import_graph_def as import_graph_def
     from intaglio.tf.initializers import constant_initializer as constant_initializer
     from intaglio.tf.initializers import ones_initializer as ones_initializer
@@ -395,6 +397,8 @@ LATER: dict[str, str] = {
     "ragged": "intaglio.tf.ragged",
     "SparseTensor": "intaglio.sparse.api:SparseTensor",
     "SparseTensorSpec": "intaglio.sparse.api:SparseTensorSpec",
+    "edit_distance": "intaglio.tf.edit_distances:edit_distance",
+    "sets": "intaglio.tf.sets",
     "sparse": "intaglio.tf.sparse",
     "ragged_fill_empty_rows": "intaglio.tf.ragged.filling:ragged_fill_empty_rows",
     "ragged_fill_empty_rows_grad": "intaglio.tf.ragged.filling:ragged_fill_empty_rows_grad",

@@ -159,6 +159,8 @@ LATER: dict[str, str] = {
     "compute_accidental_hits": "intaglio.tf.nn.sampling:compute_accidental_hits",
     "ctc_loss": "intaglio.tf.nn.ctc:ctc_loss",
     "ctc_unique_labels": "intaglio.tf.nn.ctc:ctc_unique_labels",
+    "embedding_lookup_sparse": "intaglio.tf.nn.sparse_embeddings:embedding_lookup_sparse",
+    "safe_embedding_lookup_sparse": "intaglio.tf.nn.sparse_embeddings:safe_embedding_lookup_sparse",
     "fixed_unigram_candidate_sampler": "intaglio.tf.nn.sampling:fixed_unigram_candidate_sampler",
     "nce_loss": "intaglio.tf.nn.sampling:nce_loss",
     "sampled_softmax_loss": "intaglio.tf.nn.sampling:sampled_softmax_loss",
@@ -182,5 +184,11 @@ if TYPE_CHECKING:
     )
     from intaglio.tf.nn.sampling import nce_loss as nce_loss
     from intaglio.tf.nn.sampling import sampled_softmax_loss as sampled_softmax_loss
+    from intaglio.tf.nn.sparse_embeddings import (
+        embedding_lookup_sparse as embedding_lookup_sparse,
+    )
+    from intaglio.tf.nn.sparse_embeddings import (
+        safe_embedding_lookup_sparse as safe_embedding_lookup_sparse,
+    )
 else:
     __getattr__, __dir__ = later.attributes(__name__, LATER)

@@ -32,3 +32,11 @@ sample("DenseCountSparseOutput", values=i32([1, 0, 1]), weights=f32([0.5, 1, 2])
 sample("RaggedCountSparseOutput", splits=SPLITS, values=i32([1, 0, -1, 4, 2]),
        weights=f32([]), binary_output=False,
        error=("InvalidArgumentError", "non-negative"))  # fmt: skip
+for _weights in (f32([]), f32([0.5, 1, 2]), i64([])):
+    for _binary in (False, True):
+        sample("SparseBincount", indices=i64([[0, 0], [0, 2], [2, 1]]), values=i64([3, 5, 1]),
+               dense_shape=i64([3, 3]), size=i64.of(5), weights=_weights, binary_output=_binary)  # fmt: skip
+        sample("SparseBincount", indices=i64([[0], [2], [3]]), values=i32([3, 3, 1]),
+               dense_shape=i64([5]), size=i32.of(4), weights=_weights, binary_output=_binary)  # fmt: skip
+sample("SparseBincount", indices=i64([[0], [2], [3]]), values=i32([3, 3, 1]), dense_shape=i64([5]),
+       size=i32.of(-4), weights=f32([]), error=("InvalidArgumentError", "non-negative"))  # fmt: skip

@@ -1,0 +1,4 @@
+"""Sparse tensors: values with their places, and what functions of tensors make of them.
+
+`tensor` is the class, `spec` its type, `handlers` says which public functions take them.
+"""

@@ -1,0 +1,28 @@
+"""What other packages use of sparse tensors, with all public functions ready for them.
+
+Importing this module registers the functions that stand in for public ones (`handlers`).
+"""
+
+from __future__ import annotations
+
+from intaglio.op import dispatch
+from intaglio.sparse import handlers
+from intaglio.sparse.spec import SparseTensorSpec
+from intaglio.sparse.tensor import (
+    SparseTensor,
+    SparseTensorValue,
+    all_sparse,
+    as_sparse,
+    is_sparse,
+)
+
+dispatch.when_public(handlers.register)
+
+__all__ = [
+    "SparseTensor",
+    "SparseTensorSpec",
+    "SparseTensorValue",
+    "all_sparse",
+    "as_sparse",
+    "is_sparse",
+]

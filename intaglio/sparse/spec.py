@@ -1,0 +1,90 @@
+"""`SparseTensorSpec`: the type of sparse tensors.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/SparseTensorSpec.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from intaglio.base.dtypes import DType, as_dtype, float32, int64
+from intaglio.base.shapes import TensorShape
+from intaglio.sparse.tensor import SparseTensor, SparseTensorValue, with_static
+from intaglio.trace.type_spec import BatchableTypeSpec, TensorSpec
+
+
+class SparseTensorSpec(BatchableTypeSpec):
+    """The type of sparse tensors of this shape, None for unknown sizes, and dtype."""
+
+    __slots__ = ("_dtype", "_shape")
+
+    def __init__(self, shape: Any = None, dtype: Any = float32) -> None:
+        self._shape = TensorShape(shape)
+        self._dtype: DType = as_dtype(dtype)
+
+    @classmethod
+    def from_value(cls, value: Any) -> SparseTensorSpec:
+        """The spec of a SparseTensor or SparseTensorValue. Raises TypeError for anything else."""
+        if isinstance(value, SparseTensor):
+            return value._type_spec
+        if isinstance(value, SparseTensorValue):
+            return SparseTensor.from_value(value)._type_spec
+        raise TypeError("Expected SparseTensor or SparseTensorValue. Received: " f"{value} of type {type(value).__name__}.")  # fmt: skip
+
+    @property
+    def value_type(self) -> Any:
+        """`SparseTensor`."""
+        return SparseTensor
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the values."""
+        return self._dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        """The static shape of the whole tensor."""
+        return self._shape
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return (self._shape, self._dtype)
+
+    @property
+    def _component_specs(self) -> Any:
+        rank = self._shape.rank
+        return [
+            TensorSpec([None, rank], int64),
+            TensorSpec([None], self._dtype),
+            TensorSpec([rank], int64),
+        ]
+
+    def _to_components(self, value: Any) -> Any:
+        if isinstance(value, SparseTensorValue):
+            value = SparseTensor.from_value(value)
+        return [value.indices, value.values, value.dense_shape]
+
+    def _from_components(self, components: Any) -> Any:
+        return with_static(SparseTensor(*components), self._shape.dims)
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """True if a value, or every value of a spec, could have this type."""
+        if isinstance(spec_or_value, SparseTensorValue):
+            spec_or_value = SparseTensor.from_value(spec_or_value)
+        return super().is_compatible_with(spec_or_value)
+
+    def _batch(self, batch_size: int | None) -> SparseTensorSpec:
+        outer = TensorShape([batch_size])
+        return SparseTensorSpec(outer.concatenate(self._shape), self._dtype)
+
+    def _unbatch(self) -> SparseTensorSpec:
+        if self._shape.rank == 0:
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        return SparseTensorSpec(self._shape[1:], self._dtype)
+
+
+def _spec_of(value: Any) -> SparseTensorSpec:
+    return SparseTensorSpec(value.shape, value.dtype)
+
+
+# The class stands in a module that knows nothing of specs.
+SparseTensor._type_spec = property(_spec_of)  # type: ignore[assignment,method-assign]
