@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from intaglio.autograph.optional import Maybe
 from intaglio.trace.grown_list import GrownList
 
 # By the ids of the lists, which are kept alive: each list, and what it is now.
@@ -41,10 +42,10 @@ def root_of(value: Any) -> list[Any] | None:
 
 
 def everywhere(value: Any) -> Any:
-    """A structure of lists, tuples and dictionaries with each list as it is now."""
-    if not _lists.known:
-        return value
+    """A structure of lists, tuples and dictionaries with the values that all places have now."""
     now = current(value)
+    if type(now) is Maybe:
+        return now.read()
     if type(now) is list:
         return [everywhere(v) for v in now]
     if type(now) is tuple:

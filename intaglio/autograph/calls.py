@@ -13,9 +13,9 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from intaglio.autograph import (
+    aliases,
     builtin_functions,
     conversion,
-    aliases,
     diagnosis,
     recursive_calls,
     source,
@@ -93,8 +93,11 @@ def _as_it_is(
 _getters: weakref.WeakKeyDictionary[type, dict[str, Any]] = weakref.WeakKeyDictionary()
 
 
-def attr(owner: Any, name: str) -> Any:
-    """`owner.name`; a property of a user's class is converted as a method is."""
+def attr(owner: Any, name: str, used: bool = True) -> Any:
+    """`owner.name`; a property of a user's class is converted as a method is.
+
+    `used` is False where only None is asked for.
+    """
     known = _getters.get(type(owner))
     if known is None:
         known = _getters.setdefault(type(owner), {})
@@ -105,7 +108,8 @@ def attr(owner: Any, name: str) -> Any:
         known[name] = getter if is_users else None
     getter = known[name]
     if getter is None:
-        return ld(getattr(owner, name))
+        value = getattr(owner, name)
+        return ld(value) if used else value
     return converted_call(getter, (owner,), None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from intaglio.autograph.names import begin_at
+from intaglio.autograph.names import begin_at, symbol
 
 # Methods that change a list.
 MUTATORS = frozenset({"append", "extend", "insert", "pop", "clear"})
@@ -66,6 +66,7 @@ class Expressions(ast.NodeTransformer):
         self.first_parameter = first_parameter
         self.printed = False  # inside the arguments of print
         self.local_names: set[str] = set()  # may be objects of the user's classes
+        self.places: set[str] = set()  # attributes and items that the function writes
         # Inside a `raise` statement, whose text is made when it raises.
         self.raised = False
 
@@ -75,7 +76,7 @@ class Expressions(ast.NodeTransformer):
         return ag("ld", node, at=node)
 
     def visit_Attribute(self, node: ast.Attribute | ast.Subscript) -> ast.expr:
-        root = _root(node)
+        root, text = _root(node), symbol(node)
         is_local = isinstance(root, ast.Call) or (
             isinstance(root, ast.Name) and root.id in self.local_names
         )
@@ -83,8 +84,13 @@ class Expressions(ast.NodeTransformer):
         use = getattr(node, "use", None)
         if not isinstance(node.ctx, ast.Load) or use == "grown":
             node.value = ag("written", node.value, at=node)
-        elif isinstance(node, ast.Attribute) and is_local and use is None:
-            return ag("attr", node.value, ast.Constant(node.attr), at=node)
+        elif isinstance(node, ast.Attribute) and is_local and use in (None, "tested"):
+            made = ag("attr", node.value, ast.Constant(node.attr), at=node)
+            if use == "tested":
+                made.args.append(located(ast.Constant(False), node))
+            return made
+        elif use is None and (text in self.places or _is_named_item(node)):
+            return ag("ld", node, at=node)
         return node
 
     visit_Subscript = visit_Attribute
@@ -183,11 +189,15 @@ class Expressions(ast.NodeTransformer):
         """`x is None` and `x is not None`: what the graph knows only when it runs, too."""
         op, right = node.ops[0], node.comparators[0]
         nothing = isinstance(right, ast.Constant) and right.value is None
-        if not (nothing and isinstance(node.left, ast.Name)):
+        if not (nothing and symbol(node.left) is not None):
             return None
         if not isinstance(op, (ast.Is, ast.IsNot)):
             return None
-        test = ag("is_none", node.left, at=node)
+        left: Any = node.left
+        if not isinstance(left, ast.Name):
+            left.use = "tested"
+            left = self.visit(left)
+        test = ag("is_none", left, at=node)
         return test if isinstance(op, ast.Is) else ag("not_", test, at=node)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
@@ -229,6 +239,15 @@ def gives_anew(node: ast.expr) -> bool:
     """True for calls that may do nothing but give a result."""
     name = getattr(node.func, "attr", "") if isinstance(node, ast.Call) else ""
     return name in ANEW or name.startswith(ANEW[-1])
+
+
+def _is_named_item(node: ast.expr) -> bool:
+    """True for `d['k']`."""
+    return (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.slice, ast.Constant)
+        and isinstance(node.slice.value, str)
+    )
 
 
 def _root(node: ast.expr) -> ast.expr:

@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from intaglio.autograph import aliases
-from intaglio.autograph.places import Elements, Seen, Watch, place_of, watching
+from intaglio.autograph.joins import DIFFERS, is_same
+from intaglio.autograph.optional import Maybe, known
+from intaglio.autograph.places import Cell, Elements, Seen, Watch, place_of, watching
 from intaglio.autograph.regions import MARK, Unreachable
 from intaglio.autograph.strictness import is_strict
 from intaglio.autograph.values import Undefined
@@ -299,6 +301,7 @@ def _branches(block: Block, bodies: Sequence[Body]) -> list[Body]:
     """Both branches, begun from the same state. What is no state stays as Python left it."""
     first, second = bodies
     left: list[Traced] = []
+    variables: dict[Any, Any] = {}  # those of functions, at the end of the first branch
 
     @functools.wraps(first)
     def main() -> None:
@@ -306,7 +309,8 @@ def _branches(block: Block, bodies: Sequence[Body]) -> list[Body]:
             stop = _stopped(first)
         after = _ends(block, watch)
         left[:] = [(watch, after)]
-        for ident in after:
+        variables.update(_variables(block, watch))
+        for ident in {**after, **variables}:
             watch.seen[ident].restore()
         if _is_error(stop):
             accept((watch, {}))
@@ -323,6 +327,7 @@ def _branches(block: Block, bodies: Sequence[Body]) -> list[Body]:
         for ident, value in after.items():
             if ident not in other_after:
                 _put_back(main_watch.seen[ident], value)
+        _part(main_watch, variables, watch, _variables(block, watch))
         if stop is not None:
             raise stop
 
@@ -332,6 +337,38 @@ def _branches(block: Block, bodies: Sequence[Body]) -> list[Body]:
         block.accept([end[0], left[0][0]], changes, found)
 
     return [main, other]
+
+
+def _variables(block: Block, watch: Watch) -> dict[Any, Any]:
+    """Variables of functions being traced that hold what no graph can carry: their values."""
+    if is_strict():
+        return {}
+    return {
+        ident: _now(s)
+        for ident, s in watch.seen.items()
+        if isinstance(s.place, Cell)
+        and not s.place.lasting
+        and s.is_changed()
+        and not block.is_known(s)
+        and not _is_carried(s.place.get() if s.elements is None else None)
+        and _list_form(s, _now(s)) is None
+    }
+
+
+def _part(
+    one: Watch, ends: dict[Any, Any], other: Watch, other_ends: dict[Any, Any]
+) -> None:
+    """Where the branches leave different objects in a variable, its use is an error."""
+    for ident in {**ends, **other_ends}:
+        seen = one.seen.get(ident) or other.seen[ident]
+        mine, its = [e.get(ident, seen.before) for e in (ends, other_ends)]
+        if is_same(mine, its):
+            _put_back(seen, mine)
+            continue
+        kind = type(mine if type(mine) is not Undefined else its)
+        name = seen.place.name
+        word = "list" if issubclass(kind, list) else kind.__name__
+        seen.place.spoil(DIFFERS.format(name, word))
 
 
 # A trace: who watched it, and what it left in the places that it changed.
@@ -403,11 +440,20 @@ def _may_be_state(change: Change, in_loop: bool) -> bool:
         return in_loop and all(
             isinstance(t, Tensor) and shapes.known(t.dims) for t in nest.flatten(after)
         )
+    if any(v is None or type(v) is Maybe for v in change.ends):
+        return _may_be_optional(before, after)
     if any(v is seen.before and not _is_carried(v) for v in (before, after)):
         return False
     if not (_has_tensor(before) or _has_tensor(after)) and _is_equal(before, after):
         return False
     return _types(before) == _types(after)
+
+
+def _may_be_optional(*ends: Any) -> bool:
+    """True if both are None, a Maybe, or what a tensor can be; and one has a tensor."""
+    there = [known(v) for v in ends if v is not None]
+    types = [_types(v) for v in there if _is_carried(v)]
+    return any(map(_has_tensor, there)) and types == types[:1] * len(there)
 
 
 def _is_equal(before: Any, after: Any) -> bool:

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from intaglio.autograph.names import is_composite, is_flag
+from intaglio.autograph.names import is_flag
 from intaglio.autograph.optional import Maybe, known, placeholder
 from intaglio.autograph.values import Undefined, UndefinedReturnValue
 from intaglio.base import dtypes, nest
@@ -18,6 +18,11 @@ from intaglio.trace.graph import FuncGraph
 NONE_THERE = (
     "{0} is None here: it was None before an `if`, and the branch taken left it so. Ask "
     "`if {0} is not None:` before it is used, or give it a value before the `if`."
+)
+
+DIFFERS = (
+    "'{}' is a Python object of type {} that differs between the main and the else "
+    "branch: a graph chooses between tensors only. Set it outside of the `if`."
 )
 
 RETURNS = (
@@ -134,7 +139,7 @@ def _check_optional(name: str, branch: Branch, start: Any, value: Any) -> None:
     """Passes for names that were None before the `if`: they may stay so in one branch."""
     if type(value) is Undefined:
         raise _uninitialized(name, branch)
-    if is_composite(name) or (start is not None and type(start) is not Maybe):
+    if start is not None and type(start) is not Maybe:
         raise _none(name, branch)
 
 
@@ -214,16 +219,16 @@ def _leaves(name: str, main: Branch, other: Branch, a: Any, b: Any) -> tuple[Any
 
 def _check_same(name: str, a: Any, b: Any) -> None:
     """Raises TypeError for two Python objects of which a graph cannot choose one."""
+    if not is_same(a, b):
+        raise TypeError(DIFFERS.format(name, type(a if not is_data(a) else b).__name__))
+
+
+def is_same(a: Any, b: Any) -> bool:
+    """True for two Python objects that are equal."""
     try:
-        same = a is b or bool(a == b)
+        return a is b or bool(a == b)
     except Exception:  # what compares element by element, or not at all
-        same = False
-    if not same:
-        kind = type(a if not is_data(a) else b).__name__
-        raise TypeError(
-            f"'{name}' is a Python object of type {kind} that differs between the main and the else "
-            "branch: a graph chooses between tensors only. Set it outside of the `if`."
-        )
+        return False
 
 
 def _advice(name: str, main: Branch, other: Branch, a: Any, b: Any) -> str:

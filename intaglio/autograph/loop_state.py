@@ -7,7 +7,7 @@ from typing import Any
 
 from intaglio.autograph import regions
 from intaglio.autograph.joins import is_data
-from intaglio.autograph.names import is_composite, is_flag
+from intaglio.autograph.names import is_flag
 from intaglio.autograph.optional import RESULT, Maybe, known, placeholder
 from intaglio.autograph.values import Undefined, UndefinedReturnValue
 from intaglio.base import nest
@@ -95,8 +95,7 @@ def _first(name: str, before: Any, after: Any, ends: bool) -> Any:
         return Maybe(_zeros(RESULT, known(after)), None, NEVER_RUN.format(RESULT))
     if not ends:
         return before
-    whole = before is None or type(before) is Undefined
-    if not whole or is_composite(name):
+    if not (before is None or type(before) is Undefined):
         return _zeros(name, known(after))
     why = NEVER_RUN.format(name)
     return Maybe(_zeros(name, known(after)), convert.to_tensor(False), why)

@@ -12,7 +12,7 @@ from intaglio.autograph.function_scope import (
 from intaglio.autograph.handlers import Handling
 from intaglio.autograph.logic import and_, if_exp, not_, or_
 from intaglio.autograph.loops import for_stmt, while_stmt
-from intaglio.autograph.places import written
+from intaglio.autograph.places import own, written
 from intaglio.autograph.raising import assert_stmt, raise_stmt
 from intaglio.autograph.values import (
     Undefined,
@@ -25,5 +25,5 @@ from intaglio.autograph.values import (
 __all__ = [
     "STD", "ConversionOptions", "FunctionScope", "Handling", "Undefined", "UndefinedReturnValue", "and_",
     "assert_stmt", "attr",    "autograph_artifact", "converted_call", "for_stmt", "if_exp", "if_stmt", "is_none", "ld", "ldu", "not_",
-    "or_", "raise_stmt", "text_of", "unused", "while_stmt", "written",
+    "or_", "own", "raise_stmt", "text_of", "unused", "while_stmt", "written",
 ]  # fmt: skip

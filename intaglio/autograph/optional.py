@@ -47,6 +47,9 @@ class Maybe:
         value, *bit = components
         return cls(value, bit[0] if bit else None, *metadata)
 
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
+        return convert.to_tensor(self.read(), dtype)
+
     def read(self) -> Any:
         """The value. The graph fails where it runs and there is none."""
         graph = control_flow.recording()

@@ -18,8 +18,10 @@ from contextlib import contextmanager
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+import numpy as np
+
 from intaglio.autograph import aliases
-from intaglio.autograph.values import Undefined
+from intaglio.autograph.values import Undefined, ld
 from intaglio.trace.grown_list import GrownList
 
 
@@ -54,6 +56,10 @@ class Place:
                 self._remove()
         else:
             self._write(value)
+
+    def spoil(self, why: str) -> None:
+        """Makes any use of it in converted code an error."""
+        self._write(Undefined(self.name, why))
 
     def _read(self) -> Any:
         raise NotImplementedError
@@ -289,6 +295,12 @@ def is_watched() -> bool:
     return bool(_watches.stack)
 
 
+def own(value: Any) -> Any:
+    """A value that is about to be changed in place: of an array a staged block has its own."""
+    value = ld(value)
+    return value.copy() if _watches.stack and type(value) is np.ndarray else value
+
+
 def _note(place: Place) -> None:
     for watch in _watches.stack:
         watch.note(place)
@@ -305,7 +317,7 @@ class _Written:
     def __getattr__(self, name: str) -> Any:
         owner = object.__getattribute__(self, "_owner")
         _note(Attribute(owner, name, f"{_label(owner)}.{name}"))
-        return aliases.current(getattr(owner, name))
+        return own(getattr(owner, name))
 
     def __setattr__(self, name: str, value: Any) -> None:
         owner = object.__getattribute__(self, "_owner")
@@ -323,7 +335,7 @@ class _Written:
     def __getitem__(self, key: Any) -> Any:
         owner = object.__getattribute__(self, "_owner")
         _note_item(owner, key)
-        return aliases.current(owner[key])
+        return own(owner[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:
         owner = object.__getattribute__(self, "_owner")

@@ -75,6 +75,7 @@ class FunctionConverter:
         self.expressions.local_names = known | {
             n for n in Activity.of(body).writes - self.outer_names if n.isidentifier()
         }
+        self.expressions.places = set(filter(is_composite, Activity.of(body).writes))
         self.exceptions = ExceptionStatements(self.namer, self.expressions)
         staged = self._block(body, known)
         if returns.found:
@@ -270,7 +271,7 @@ class FunctionConverter:
             node.target = self.expressions.visit(node.target)
             return [node]
         name = node.target.id
-        return [*statements_of(f"{name} = ag__.ld({name})", node), node]
+        return [*statements_of(f"{name} = ag__.own({name})", node), node]
 
     def _AnnAssign(self, node: ast.AnnAssign, defined: set[str]) -> list[ast.stmt]:
         if node.value is None:

@@ -12,22 +12,28 @@ from intaglio.trace.grown_list import GrownList
 
 
 class Undefined:
-    """Stands for a name that was not assigned: any use raises UnboundLocalError."""
+    """Stands for a name that was not assigned: any use raises UnboundLocalError.
 
-    __slots__ = ("symbol_name",)
+    Or for one whose value cannot be told: any use raises TypeError then, which says `why`.
+    """
 
-    def __init__(self, symbol_name: str) -> None:
+    __slots__ = ("symbol_name", "why")
+
+    def __init__(self, symbol_name: str, why: str = "") -> None:
         self.symbol_name = symbol_name
+        self.why = why
 
     def read(self) -> NoReturn:
         """Raises UnboundLocalError, as Python does for an unassigned name."""
+        if self.why:
+            raise TypeError(self.why)
         raise UnboundLocalError(f"'{self.symbol_name}' is used before assignment")
 
     def __repr__(self) -> str:
         return self.symbol_name
 
     def __getattribute__(self, name: str) -> Any:
-        if name in ("symbol_name", "read", "__class__", "__repr__", "__slots__"):
+        if name in ("symbol_name", "why", "read", "__class__", "__repr__", "__slots__"):
             return object.__getattribute__(self, name)
         return self.read()
 

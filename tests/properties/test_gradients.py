@@ -83,13 +83,16 @@ def close(a: Outcome, b: Outcome) -> bool:
         return True
     if a.error is not None or b.error is not None or len(a.values) != len(b.values):
         return False
-    return all(map(_close, a.values, b.values))
+    # What is small may be the difference of what is large.
+    largest = max([np.max(np.abs(v), initial=0) for v in a.values if v is not None])
+    slack = 1e-6 * largest if np.isfinite(largest) else 0.0
+    return all([_close(x, y, slack) for x, y in zip(a.values, b.values, strict=True)])
 
 
-def _close(x: Any, y: Any) -> bool:
+def _close(x: Any, y: Any, slack: float) -> bool:
     if x is None or y is None:
         return x is y or not np.any(y if x is None else x)
-    return x.shape == y.shape and np.allclose(x, y, 1e-6, 1e-8, equal_nan=True)
+    return x.shape == y.shape and np.allclose(x, y, 1e-6, 1e-8 + slack, equal_nan=True)
 
 
 @examples(0.4)
