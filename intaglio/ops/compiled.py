@@ -14,8 +14,9 @@ import numpy as np
 Kernel = Callable[..., Any]
 Offer = Callable[..., Kernel | None]
 
-# Below so many multiplications or comparisons NumPy is done before a kernel could be chosen.
-LARGE = 1 << 21
+# Below so many multiplications or comparisons NumPy is nearly as fast; above, OpenBLAS takes several
+# threads for a product, and waits for each of them even where other programs keep it from running.
+LARGE = 1 << 18
 _offers: list[Offer] = []
 
 
