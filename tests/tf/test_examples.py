@@ -7,6 +7,7 @@ import importlib
 import inspect
 import pkgutil
 
+import numpy as np
 import pytest
 
 from intaglio import tf
@@ -23,7 +24,8 @@ MODULES = [
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name):
     module = importlib.import_module(name)
-    tried = doctest.testmod(module, extraglobs={"tf": tf})
+    names = {"tf": tf, "np": np, "tnp": tf.experimental.numpy}
+    tried = doctest.testmod(module, extraglobs=names)
     assert not tried.failed
     public = [
         n

@@ -219,11 +219,13 @@ def logaddexp(x1: Any, x2: Any) -> Tensor:
     <tf.Tensor: shape=(), dtype=float64, numpy=1000.6931471805599>
     """
     a, b = both_inexact(x1, x2)
-    larger = raw.Maximum(a, b)
-    away = raw.Sub(a, b)
-    # Equal infinities have no difference.
-    away = raw.SelectV2(raw.Equal(a, b), number(0, a), away)
-    return raw.AddV2(larger, raw.Log1p(raw.Exp(raw.Neg(raw.Abs(away)))))
+    # Equal ones apart: infinities have no difference, and both have half of the gradient.
+    tie = raw.Equal(a, b)
+    away = raw.SelectV2(tie, number(0, a), raw.Sub(a, b))
+    rest = raw.Log1p(raw.Exp(raw.Neg(raw.Abs(away))))
+    half = number(0.5, a)
+    middle = raw.AddV2(raw.Mul(a, half), raw.Mul(b, half))
+    return raw.AddV2(raw.SelectV2(tie, middle, raw.Maximum(a, b)), rest)
 
 
 def logaddexp2(x1: Any, x2: Any) -> Tensor:

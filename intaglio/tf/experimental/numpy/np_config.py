@@ -71,6 +71,10 @@ def experimental_enable_numpy_behavior(
         for name, method in _METHODS.items():
             _exchange(name, method)
         eager.install_fast_operators(positions.getitem)
+        if prefer_float32 and dtype_conversion_mode == "legacy":
+            # The fast operators take a Python float in float16, too.
+            for special in _BINARY:
+                setattr(eager.EagerTensor, special, getattr(Tensor, special))
 
 
 def disable_numpy_behavior() -> None:

@@ -159,7 +159,7 @@ def as_tensor(value: Any, dtype: DType | None = None) -> Tensor:
     elif isinstance(value, (list, tuple)) and convert.holds_tensors(value):
         return _packed(value, dtype or common_dtype(value))
     else:
-        return _from_values(value, dtype)
+        x = _from_values(value, dtype)
     return x if dtype is None or x.dtype is dtype else raw.Cast(x, DstT=dtype)
 
 
@@ -172,29 +172,20 @@ def _packed(value: Any, dtype: DType) -> Tensor:
 
 
 def _from_values(value: Any, dtype: DType | None) -> Tensor:
-    """What holds no tensor: Python values, arrays."""
-    if not isinstance(value, np.ndarray):
-        if value is None or isinstance(value, dict):
-            return convert.to_tensor(value)  # which says what is wrong
-        try:
-            array = np.asarray(value)
-        except ValueError:  # ragged
-            return convert.to_tensor(value)
-        if array.dtype.kind not in "biufc" and array.dtype not in dtypes.BY_NUMPY:
-            return convert.to_tensor(value)
-    else:
-        array = value
+    """What holds no tensor: Python values, arrays. Numbers come in `dtype` already."""
+    if value is None or isinstance(value, dict):
+        return convert.to_tensor(value)  # which says what is wrong
+    try:
+        array = np.asarray(value)
+    except ValueError:  # ragged
+        return convert.to_tensor(value)
     if array.dtype.kind in "SUO":
-        x = convert.to_tensor(array)
-        return x if dtype in (None, x.dtype) else raw.Cast(x, DstT=dtype)
-    wanted = dtype or common_dtype(value)
-    if array.dtype != wanted.numpy:
-        # A dimension more: NumPy would judge the loss of a scalar's range an error.
+        return convert.to_tensor(value)
+    wanted = (dtype or common_dtype(value)).numpy
+    if array.dtype != wanted and wanted.kind not in "SUO":
         with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # the imaginary part is dropped, as by a cast
-            array = array.astype(wanted.numpy)
+            warnings.simplefilter("ignore")  # an imaginary part goes, as by a cast
+            array = array.astype(wanted)
     return convert.to_tensor(array)
 
 

@@ -32,12 +32,12 @@ def _over(
     op: Callable[..., Tensor], x: Tensor, axis: Any, keepdims: Any = False
 ) -> Tensor:
     """`op` over the axes."""
-    if axis is None:
-        axis = all_axes(x)
-    elif not isinstance(axis, Tensor):
-        axis = convert.to_tensor(axis, dtypes.int32)
-    result = op(x, axis, keep_dims=bool(keepdims))
-    if result.dims is None and axis is None and not keepdims:
+    if axis is not None:
+        if not isinstance(axis, Tensor):
+            axis = convert.to_tensor(axis, dtypes.int32)
+        return op(x, axis, keep_dims=bool(keepdims))
+    result = op(x, all_axes(x), keep_dims=bool(keepdims))
+    if result.dims is None and not keepdims:  # over all axes of any rank: a scalar
         result.set_shape(())
     return result
 

@@ -1,0 +1,47 @@
+"""Calls give what TensorFlow 2.21 gave: see record.py."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from intaglio import tf
+from intaglio.tf.experimental.numpy import np_config
+from tests.tf.numpy import record
+
+ANSWERS = json.loads((record.HERE / "answers.json").read_text())
+TABLES = json.loads((record.HERE / "promotion.json").read_text())
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("numpy_behavior")
+@pytest.mark.parametrize("call", record.calls())
+def test_call(call: str) -> None:
+    kind, text = ANSWERS[call]
+    got, mine = record.answer(call, tf)
+    assert got == kind, (mine, text)
+    if kind == "value":
+        assert _plain(mine) == _plain(text)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"0x[0-9a-f]+", "0x", text))
+
+
+@pytest.mark.parametrize("mode", TABLES)
+def test_promotion(mode: str) -> None:
+    """The types of all sums of two types, in both modes and with float32 preferred."""
+    name, preferred = mode.split()
+    tnp = tf.experimental.numpy
+    tnp.experimental_enable_numpy_behavior(preferred == "True", name)
+    try:
+        mine = record.table(tf)
+    finally:
+        np_config.disable_numpy_behavior()
+    wrong = {
+        key: [pair for pair in zip(row, mine[key], strict=True) if pair[0] != pair[1]]
+        for key, row in TABLES[mode].items()
+    }
+    assert not {key: pairs for key, pairs in wrong.items() if pairs}
