@@ -34,5 +34,9 @@ raw.expect(
         "seeds": "AnonymousSeedGenerator",
         "sources": "ListDataset TensorDataset TensorSliceDataset RangeDataset RandomDatasetV2 PythonGeneratorDataset",
         "sql": "SqlDataset",
+        "summaries": """
+            CloseSummaryWriter CreateSummaryFileWriter FlushSummaryWriter SummaryWriter WriteGraphSummary
+            WriteRawProtoSummary WriteSummary
+        """,
     },
 )

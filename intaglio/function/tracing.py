@@ -17,6 +17,9 @@ from intaglio.op.tensor import Tensor
 from intaglio.trace.graph import FuncGraph
 from intaglio.trace.trace_type import PlaceholderContext, TraceType, Tracing
 
+# Called with every graph that has been traced, while somebody listens.
+LISTENERS: list[Callable[[FuncGraph], None]] = []
+
 
 def trace(
     function: Callable[..., Any],
@@ -53,6 +56,8 @@ def trace(
         graph.structured_outputs = (
             None if structure is None else output_type.from_tensors(iter(outputs))
         )
+    for listen in LISTENERS:
+        listen(graph)
     return output_type
 
 

@@ -178,12 +178,14 @@ if TYPE_CHECKING:
     from intaglio.tf import graph_util as graph_util
     from intaglio.tf import image as image
     from intaglio.tf import internal as __internal__
+    from intaglio.tf import profiler as profiler
     from intaglio.tf import quantization as quantization
     from intaglio.tf import ragged as ragged
     from intaglio.tf import saved_model as saved_model
     from intaglio.tf import signal as signal
     from intaglio.tf import sets as sets
     from intaglio.tf import sparse as sparse
+    from intaglio.tf import summary as summary
     from intaglio.tf import train as train
     from intaglio.tf.convolution_gradients import (
         conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2,
@@ -393,6 +395,7 @@ LATER: dict[str, str] = {
     "signal": "intaglio.tf.signal",
     "RaggedTensor": "intaglio.ragged.api:RaggedTensor",
     "RaggedTensorSpec": "intaglio.ragged.api:RaggedTensorSpec",
+    "profiler": "intaglio.tf.profiler",
     "quantization": "intaglio.tf.quantization",
     "ragged": "intaglio.tf.ragged",
     "SparseTensor": "intaglio.sparse.api:SparseTensor",
@@ -409,6 +412,7 @@ LATER: dict[str, str] = {
     "make_ndarray": "intaglio.tf.tensor_protos:make_ndarray",
     "make_tensor_proto": "intaglio.tf.tensor_protos:make_tensor_proto",
     "saved_model": "intaglio.tf.saved_model",
+    "summary": "intaglio.tf.summary",
     "train": "intaglio.tf.train",
 }
 __all__ += [*LATER]
