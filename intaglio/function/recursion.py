@@ -18,10 +18,10 @@ from intaglio.autograph import recursive_calls
 from intaglio.autograph.regions import Unreachable
 from intaglio.base import shapes
 from intaglio.ir.recursive_graph import RecursiveGraph
-from intaglio.op import door, raw
 from intaglio.op.tensor import Tensor
 from intaglio.runtime import interpreter
-from intaglio.trace.graph import record
+from intaglio.trace import stand_ins
+from intaglio.trace.stand_ins import LIMIT, stand_in
 
 # Traces after which shapes that go on changing are left open, and after which it is given up.
 OPEN_AFTER = 3
@@ -44,7 +44,7 @@ def install_maker(maker: recursive_calls.Maker) -> None:
 
 
 @contextmanager
-def recursion(limit: int = 1000) -> Generator[None]:
+def recursion(limit: int = LIMIT) -> Generator[None]:
     """Functions traced in the block may call themselves with tensors, up to `limit` deep.
 
     Gradients go through such calls, of any order. Each level of the gradient computes the
@@ -92,13 +92,7 @@ class Unfinished:
         if self.reference is None:
             raise Unknown
         inputs = [*tensors, *self.captures]
-        attrs = {
-            "Tin": tuple([t.dtype for t in inputs]), "f": self.reference,
-            "Tout": tuple([t.dtype for t in self.reference.outputs]),
-            "config": "", "config_proto": "", "executor_type": "",
-        }  # fmt: skip
-        op = raw.StatefulPartitionedCall
-        return self.assumed.pack(door.carry_out(op, inputs, attrs, None))
+        return self.assumed.pack(stand_ins.call(self.reference, inputs))
 
     def holds(self, concrete: Any) -> bool:
         """True if the trace is what was assumed of it; its calls of itself then lead to it."""
@@ -134,21 +128,6 @@ class Unfinished:
             [(v.dtype, d) for v, d in zip(outputs, dims, strict=True)],
             self.limit,
         )
-
-
-def stand_in(
-    name: str, inputs: Sequence[Any], outputs: Sequence[Any], limit: int
-) -> RecursiveGraph:
-    """A graph of that name, known by its inputs (dtype, shape, contents) and outputs only."""
-
-    def body(*values: Any) -> list[Any]:
-        for value, (dtype, dims, content) in zip(values, inputs, strict=True):
-            value.spec = type(value.spec)(dtype, dims, content)
-        return [raw.FakeParam(dtype=dtype, shape=dims) for dtype, dims in outputs]
-
-    specs = [(dtype, dims, f"x_{i}") for i, (dtype, dims, _) in enumerate(inputs)]
-    graph, graph.outputs = record(body, name, specs)
-    return RecursiveGraph(graph.freeze_function(), limit)
 
 
 def under_way(owner: Any, key: Any) -> Unfinished | None:

@@ -18,11 +18,14 @@ from intaglio.graphdef import messages, tensors
 from intaglio.graphdef.export import GRADIENT
 from intaglio.graphdef.tensors import MalformedError
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.recursive_graph import RecursiveGraph
 from intaglio.op import door, raw
 from intaglio.op.op import Op
 from intaglio.op.signature import REQUIRED, Arg
 from intaglio.op.spec import Spec
+from intaglio.runtime import interpreter
 from intaglio.trace.graph import FuncGraph
+from intaglio.trace.stand_ins import LIMIT, calling, stand_in
 
 _NODE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 
@@ -65,16 +68,20 @@ class Functions:
         self.protos = {f.signature.name: f for f in library.function}
         self.graphs: dict[str, Graph] = {}
         self.reading: list[str] = []
+        # For functions being read that call themselves: what stands for them meanwhile.
+        self.stand_ins: dict[str, RecursiveGraph] = {}
 
     def graph(self, name: str) -> Graph:
-        """The function as a graph. Raises MalformedError if it is missing or recursive."""
+        """The function as a graph; what stands for it where it is being read already.
+
+        Raises MalformedError if it is missing.
+        """
         if name in self.graphs:
             return self.graphs[name]
         if name not in self.protos:
             raise MalformedError(f"function '{name}' is not in the library")
         if name in self.reading:
-            chain = " -> ".join([*self.reading, name])
-            raise MalformedError(f"functions call each other in a circle: {chain}")
+            return self._stand_in(name)
         if len(self.reading) >= DEEPEST:
             raise MalformedError(
                 f"functions call each other more than {DEEPEST} levels deep"
@@ -84,7 +91,22 @@ class Functions:
             made = self.graphs[name] = _read_function(self.protos[name], self)
         finally:
             self.reading.pop()
+        if name in self.stand_ins:
+            self.stand_ins.pop(name).resolve(lambda: made, interpreter.repeated)
         return made
+
+    def _stand_in(self, name: str) -> RecursiveGraph:
+        if name not in self.stand_ins:
+            proto = self.protos[name]
+            inputs = [
+                _argument_spec(proto, i) for i in range(len(proto.signature.input_arg))
+            ]
+            outputs = [
+                (tensors.dtype_of(arg.type), None) for arg in proto.signature.output_arg
+            ]
+            given = [(spec.dtype, spec.shape, spec.value) for spec in inputs]
+            self.stand_ins[name] = stand_in(name, given, outputs, LIMIT)
+        return self.stand_ins[name]
 
 
 def _read_function(proto: Any, functions: Functions) -> Graph:
@@ -264,11 +286,15 @@ class _Reader:
 
     def _attribute(self, proto: Any, name: str, kind: str) -> Any:
         try:
-            return tensors.attribute_of(proto.attr[name], kind, self.functions.graph)
+            read = tensors.attribute_of(proto.attr[name], kind, self.functions.graph)
         except MalformedError as e:
             raise MalformedError(
                 f"node '{proto.name}', attribute '{name}': {e}"
             ) from None
+        # Branches and bodies that are being read already.
+        return (
+            calling(read) if isinstance(read, RecursiveGraph) and name != "f" else read
+        )
 
 
 def _check_inputs(

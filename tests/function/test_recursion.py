@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -211,6 +212,94 @@ def test_a_graph_that_calls_itself_is_written_as_a_function_that_does() -> None:
     names = [f.signature.name for f in library]
     called = [n.attr["f"].func.name for f in library for n in f.node_def if "f" in n.attr]  # fmt: skip
     assert called and set(called) <= set(names)
+
+
+def imported(concrete: Any, graph_def: Any = None) -> Callable[..., Any]:
+    """The function's GraphDef, read again."""
+    graph_def = graph_def or concrete.graph.as_graph_def()
+    names = [t.name for t in concrete.inputs]
+
+    def call(*values: Any) -> Any:
+        return tf.graph_util.import_graph_def(
+            graph_def,
+            input_map=dict(zip(names, values, strict=True)),
+            return_elements=[concrete.outputs[0].name],
+        )[0]
+
+    return tf.function(call)
+
+
+def test_functions_that_call_each_other_are_read_again() -> None:
+    @tf.function
+    def down(x: Any, n: Any) -> Any:
+        if n <= 0:
+            return x
+        return up(x * 2.0, n - 1) * x
+
+    @tf.function
+    def up(x: Any, n: Any) -> Any:
+        if n <= 0:
+            return -x
+        return down(x + 1.0, n - 1)
+
+    x, n = tf.constant(1.5), tf.constant(3)
+    with intaglio.recursion():
+        concrete = down.get_concrete_function(x, n)
+    read = imported(concrete)
+    for order in (1, 2):
+        for steps in (0, 1, 2, 3):
+            slopes = []
+            for f in (concrete, read):
+                with tf.GradientTape() as outer:
+                    outer.watch(x)
+                    with tf.GradientTape() as tape:
+                        tape.watch(x)
+                        y = f(x, tf.constant(steps))
+                    z = tape.gradient(y, x)
+                slopes.append([y, z if order == 1 else outer.gradient(z, x)])
+            assert [v and v.numpy() for v in slopes[0]] == [
+                v and v.numpy() for v in slopes[1]
+            ]
+
+
+def test_a_graph_that_calls_itself_without_an_end() -> None:
+    with intaglio.recursion():
+        concrete = factorial.get_concrete_function(tf.TensorSpec([], tf.int32))
+    graph_def = concrete.graph.as_graph_def()
+    functions = graph_def.library.function
+    for nodes in (graph_def.node, *[f.node_def for f in functions]):
+        for node in nodes:
+            if node.op in ("If", "StatelessIf"):
+                node.attr["then_branch"].CopyFrom(node.attr["else_branch"])
+    with pytest.raises(RecursionError, match="without coming to an end"):
+        imported(concrete, graph_def)(tf.constant(3))
+
+
+def test_a_saved_model_that_calls_itself(tmp_path: Any) -> None:
+    class Chain(tf.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = tf.Variable(2.0)
+
+        @tf.function(
+            input_signature=[tf.TensorSpec([], tf.float32), tf.TensorSpec([], tf.int32)]
+        )
+        def of(self, x: Any, n: Any) -> Any:
+            if n <= 0:
+                return x
+            return self.w * self.of(x, n - 1) + 1.0
+
+    module = Chain()
+    with intaglio.recursion():
+        tf.saved_model.save(module, str(tmp_path))
+    loaded = tf.saved_model.load(str(tmp_path))
+    x = tf.constant(1.5)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = loaded.of(x, tf.constant(3))
+    assert y.numpy() == 8 * 1.5 + 7
+    slopes = tape.gradient(y, [x, loaded.w])
+    assert [s.numpy() for s in slopes] == [8.0, 3 * 4 * 1.5 + 2 * 2 + 1]
 
 
 def test_gradients_of_captured_tensors_in_order() -> None:
