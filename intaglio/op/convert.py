@@ -169,8 +169,8 @@ def describe(value: Any) -> str:
 # -- attributes --------------------------------------------------------------------
 
 
-def attribute(value: Any, kind: str) -> Any:
-    """An attribute's value in its kept form: hashable where it can be."""
+def attribute(value: Any, kind: str, name: str = "") -> Any:
+    """The value of attribute `name` in its kept form: hashable where it can be."""
     if kind == "type":
         return None if value is None else as_dtype(value)
     if kind == "list(type)":
@@ -183,10 +183,22 @@ def attribute(value: Any, kind: str) -> Any:
         return operator.index(value)
     if kind == "bool":
         return bool(value)
+    text = isinstance(value, (str, bytes))
     if kind == "float":
+        if text:
+            raise _not_of_kind(value, kind, name)
         return float(np.float32(value))  # kept as float32, as in a GraphDef
-    if kind == "str" and isinstance(value, bytes):
-        return value.decode("utf-8", "surrogateescape")
+    if kind == "str":
+        if isinstance(value, bytes):
+            return value.decode("utf-8", "surrogateescape")
+        if not text and value is not None:
+            raise _not_of_kind(value, "string", name)
     if kind.startswith("list(") and value is not None:
+        if text:
+            raise _not_of_kind(value, "list", name)
         return tuple(value)
     return value
+
+
+def _not_of_kind(value: Any, kind: str, name: str) -> TypeError:
+    return TypeError(f"Expected {kind} for argument {name!r} not {value!r}.")

@@ -303,7 +303,7 @@ def _bind(
             kind = kinds.get(key)
             if kind is None:
                 break
-            attrs[key] = convert.attribute(value, kind)
+            attrs[key] = convert.attribute(value, kind, key)
         else:
             return args, attrs
     names = op.input_names + op.attr_names
@@ -330,7 +330,9 @@ def _bind(
         if value is REQUIRED:
             raise _missing(op, attr.name)
         attrs[attr.name] = (
-            convert.attribute(value, attr.kind) if attr.name in bound else value
+            convert.attribute(value, attr.kind, attr.name)
+            if attr.name in bound
+            else value
         )
     return [bound[n] for n in op.input_names], attrs
 
@@ -535,24 +537,32 @@ def _not_allowed(op: Op, index: int, dtype: DType) -> Exception:
     )
 
 
-def not_among(op: Op, name: str, dtype: DType, allowed: Any) -> Exception:
-    """The error for an attribute that must not be this dtype."""
+def not_among(op: Op, name: str, value: DType | str, allowed: Any) -> Exception:
+    """The error for an attribute that must not be this dtype or string."""
+    if isinstance(value, str):
+        text = f"Attr '{name}' of '{op.name}' Op passed string '{value}' not in: "
+        text += ", ".join(map(_as_listed, allowed))
+        return level_error(op, _not_in_list(op, name, value, allowed), ValueError, text)
     return level_error(
         op,
-        _not_in_list(op, name, dtype, allowed),
+        _not_in_list(op, name, value, allowed),
         TypeError,
-        f"Value passed to parameter '{name}' has DataType {dtype.name} not in list of"
+        f"Value passed to parameter '{name}' has DataType {value.name} not in list of"
         f" allowed values: {', '.join([d.name for d in allowed])}",
     )
 
 
-def _not_in_list(op: Op, name: str | None, dtype: DType, allowed: Any) -> str:
-    names = ", ".join([d.kernel_name for d in allowed])
+def _not_in_list(op: Op, name: str | None, value: DType | str, allowed: Any) -> str:
+    names = ", ".join(map(_as_listed, allowed))
     return (
-        f"Value for attr '{name}' of {dtype.kernel_name} is not in the list of allowed"
+        f"Value for attr '{name}' of {_as_listed(value)} is not in the list of allowed"
         f" values: {names}\n\t; NodeDef: {{{{node {op.name}}}}}; Op<name={op.name};"
         f" signature={op.sig.text}>"
     )
+
+
+def _as_listed(value: DType | str) -> str:
+    return f'"{value}"' if isinstance(value, str) else value.kernel_name
 
 
 def as_arrays(tensors: Sequence[Tensor]) -> list[np.ndarray]:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
 from intaglio.base.dtypes import ALL, BY_NAME, DType
-from intaglio.base.errors import ShapeError
+from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.op import door, raw, scalar
 from intaglio.op.signature import REQUIRED, Arg, Signature, parse
 from intaglio.op.spec import Spec
@@ -102,6 +102,8 @@ class Op:
     # The op's own names for what the rules of its family call by another.
     called: ClassVar[Mapping[str, str]] = {}
     differentiable: ClassVar[bool] = True
+    # Whether two inputs that `infer` merges must have one shape when the kernel runs too.
+    same_shapes: ClassVar[bool] = False
     # For each input the inputs whose data its gradient needs; where it is given, a gradient
     # rule gets Specs in the place of those that no wanted gradient needs.
     gradient_needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
@@ -140,11 +142,11 @@ class Op:
         self.required = tuple([a.name for a in sig.attrs if a.default is REQUIRED])
         self.required_set = frozenset(self.required)
         self.attr_kinds = {a.name: a.kind for a in sig.attrs}
-        # Attributes that may only be some of the dtypes.
+        # Attributes that may only be some of the dtypes or strings.
         self.limits = {
             a.name: getattr(self, a.name)
             for a in sig.attrs
-            if a.kind == "type" and hasattr(type(self), a.name)
+            if a.kind in ("type", "str") and hasattr(type(self), a.name)
         }
         self.implied = {n for a in sig.inputs for n in (a.number, a.types) if n}
         self.has_lists = sig.has_lists
@@ -217,6 +219,8 @@ class Op:
             self.kernel_fn = scalar.kernel_of(self.rules["scalar"].fn, len(takes))
         else:
             self.kernel_fn, takes = None, ()
+        if self.same_shapes and self.kernel_fn is not None:
+            self.kernel_fn = _of_one_shape(self.kernel_fn)
         # Where each argument of the kernel comes from, worked out once.
         index = {n: i for i, n in enumerate(self.input_names)}
         self.kernel_order = tuple(
@@ -336,6 +340,19 @@ class Op:
         for item in result:
             flat.extend(item) if isinstance(item, list) else flat.append(item)
         return flat
+
+
+def _of_one_shape(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel of two arrays, which must not broadcast."""
+
+    def checked(x: Any, y: Any, *rest: Any) -> Any:
+        if x.shape != y.shape:
+            raise invalid_argument(
+                f"Inputs must have one shape: {x.shape} vs. {y.shape}"
+            )
+        return kernel(x, y, *rest)
+
+    return checked
 
 
 C = TypeVar("C", bound=Op)

@@ -31,6 +31,7 @@ class ActivationGrad(Op):
 
     signature = "gradients: T, features: T -> backprops: T"
     T: tuple[DType, ...] = FLOATING
+    same_shapes = True
 
     def infer(self, gradients: Spec, features: Spec) -> Spec:
         return Spec(gradients.dtype, shapes.merge(gradients.shape, features.shape))
@@ -41,6 +42,7 @@ class ActivationGradByOutput(Op):
 
     signature = "gradients: T, outputs: T -> backprops: T"
     T: tuple[DType, ...] = FLOATING
+    same_shapes = True
 
     def infer(self, gradients: Spec, outputs: Spec) -> Spec:
         return Spec(gradients.dtype, shapes.merge(gradients.shape, outputs.shape))

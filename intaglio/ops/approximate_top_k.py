@@ -46,6 +46,8 @@ class ApproxTopK(Op):
             raise invalid_argument(
                 f"reduction_dimension {reduction_dimension} is out of bounds for rank {rank}"
             )
+        if k < 0:
+            raise invalid_argument(f"k must be non-negative, got {k}")
         if input.shape[reduction_dimension] < k:
             size = input.shape[reduction_dimension]
             raise invalid_argument(

@@ -102,6 +102,12 @@ class DecodeWav(Op):
                 f"contents must be scalar, got shape {list(np.shape(contents))}"
             )
         read, rate = samples_of(np.asarray(contents, object).item())
+        for name, wanted in (
+            ("desired_channels", desired_channels),
+            ("desired_samples", desired_samples),
+        ):
+            if wanted < -1:
+                raise invalid_argument(f"{name} must be -1 or more, not {wanted}")
         count, channels = read.shape
         length = count if desired_samples < 0 else desired_samples
         wide = channels if desired_channels < 0 else desired_channels

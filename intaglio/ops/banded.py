@@ -16,7 +16,13 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
-from intaglio.ops.decomposition import adjoint, matrix_dims, product, shaped
+from intaglio.ops.decomposition import (
+    adjoint,
+    check_batches,
+    matrix_dims,
+    product,
+    shaped,
+)
 from intaglio.ops.families import conjugate, constant, spec_of, unbroadcast
 
 TYPES = (float64, float32, *COMPLEX)
@@ -138,6 +144,8 @@ class TridiagonalMatMul(Op):
         return Spec(rhs.dtype, shaped(batch, rows, columns))
 
     def kernel(self, superdiag, maindiag, subdiag, rhs):
+        for diagonal in (superdiag, maindiag, subdiag):
+            check_batches(diagonal, rhs)
         above, main, below = (
             np.swapaxes(d, -1, -2) for d in (superdiag, maindiag, subdiag)
         )
@@ -204,6 +212,12 @@ class TridiagonalSolve(Op):
         if rows != 3:
             raise invalid_argument(
                 f"Expected diagonals to be provided as a matrix with 3 rows, got {rows} rows."
+            )
+        check_batches(diagonals, rhs)
+        if diagonals.shape[-1] != rhs.shape[-2]:
+            raise invalid_argument(
+                "Expected as many elements in each diagonal as rhs has rows: "
+                f"{diagonals.shape[-1]} vs. {rhs.shape[-2]}"
             )
         if perturb_singular and not partial_pivoting:
             raise invalid_argument(

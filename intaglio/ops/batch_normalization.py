@@ -13,7 +13,7 @@ from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 from intaglio.ops import windows
-from intaglio.ops.families import shape_of, spec_of
+from intaglio.ops.families import check_rank, shape_of, spec_of
 from intaglio.ops.matmul import brackets
 
 FORMATS = ("NHWC", "NCHW", "NDHWC", "NCDHW")
@@ -67,6 +67,8 @@ def normalize(
     _check(x, channels, scale=scale, offset=offset)
     if not training or factor != 1.0:
         _check(x, channels, mean=mean, variance=variance)
+    check_rank("mean", mean, 1)
+    check_rank("variance", variance, 1)
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     kind = scale.dtype
     if training:
@@ -103,6 +105,8 @@ def normalize_gradient(
 ) -> tuple[Any, Any, Any]:
     """The gradient's kernel: by x, scale and offset."""
     over, column = _layout(x, data_format)
+    for name, v in (("scale", scale), ("mean", mean), ("variance", variance)):
+        check_rank(name, v, 1)
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     d = d.astype(wide.dtype, copy=False)
     rate = 1 / np.sqrt(variance.astype(wide.dtype) + wide.dtype.type(epsilon))

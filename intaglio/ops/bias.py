@@ -102,6 +102,8 @@ class BiasAddV1(Op):
 class BiasAddGrad(Op):
     """The gradient of BiasAdd by the bias: the sum over all but the channels."""
 
+    data_format = ("NHWC", "NCHW")
+
     signature = "out_backprop: T; data_format: str = 'NHWC' -> output: T"
     T = NUMERIC
 

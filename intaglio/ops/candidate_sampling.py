@@ -77,6 +77,8 @@ class Sampler(Op):
     ) -> Any:  # fmt: skip
         """The outputs. Raises InvalidArgumentError for classes out of range."""
         _check_true(true, num_true)
+        if count < 1:
+            raise invalid_argument(f"num_sampled must be at least 1, not {count}")
         if unique and count > size:
             raise invalid_argument("Sampler's range is too small.")
         outside = true[(true < 0) | (true >= size)]
@@ -213,6 +215,13 @@ class AllCandidateSampler(Op):
 
     def kernel(self, true_classes, num_true, num_sampled):
         _check_true(true_classes, num_true)
+        if num_sampled < 1:
+            raise invalid_argument(f"num_sampled must be at least 1, not {num_sampled}")
+        wrong = true_classes[(true_classes < 0) | (true_classes >= num_sampled)]
+        if len(wrong):
+            raise invalid_argument(
+                f"`true_candidate` out of range [0, {num_sampled}), received {wrong[0]}"
+            )
         one = np.float32(1)
         return (
             np.arange(num_sampled), np.full(true_classes.shape, one),

@@ -116,6 +116,7 @@ class Bitcast(Op):
 
     signature = "input: T; type: type -> output: type"
     T = (*NUMERIC, *QUANTIZED)
+    type = T
 
     def infer(self, input: Spec, type: DType) -> Spec:
         own, wanted = input.dtype.size, type.size

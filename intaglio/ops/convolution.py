@@ -159,8 +159,15 @@ class Plan:
             )
         return self.axes(x[1:-1], filter_shape[:-2])
 
-    def check_out(self, d: Any, along: Sequence[Axis], name: str) -> None:
-        """Raises InvalidArgumentError unless a gradient has the result's spatial sizes."""
+    def check_out(
+        self, d: Any, along: Sequence[Axis], name: str, batch: int, depth: int
+    ) -> None:
+        """Raises InvalidArgumentError unless a gradient has the result's shape."""
+        if (d[0], d[-1]) != (batch, depth):
+            raise invalid_argument(
+                f"{name}: out_backprop must have batch size {batch} and depth {depth},"
+                f" not {d[0]} and {d[-1]}"
+            )
         for i, (got, a) in enumerate(zip(d[1:-1], along, strict=True), 1):
             if got != a.out:
                 raise invalid_argument(
@@ -211,7 +218,9 @@ def convolve_by_input(plan: Plan, sizes: Any, filters: Any, d: Any) -> np.ndarra
     shape = _given_sizes(plan, sizes, filters, d)
     data = plan.last(d, "out_backprop")
     along = plan.prepare(shape, filters.shape, "convolution")
-    plan.check_out(data.shape, along, "Conv2DCustomBackpropInput")
+    plan.check_out(
+        data.shape, along, "Conv2DCustomBackpropInput", shape[0], filters.shape[-1]
+    )
     result = kernels.grouped_by_input(
         np.ascontiguousarray(kernels.wide(data)),
         kernels.wide(filters),
@@ -244,7 +253,9 @@ def convolve_by_filters(plan: Plan, x: Any, sizes: Any, d: Any) -> np.ndarray:
     shape = tuple([int(n) for n in sizes])
     data, grad = plan.last(x), plan.last(d, "out_backprop")
     along = plan.prepare(data.shape, shape, "convolution")
-    plan.check_out(grad.shape, along, "Conv2DCustomBackpropFilter")
+    plan.check_out(
+        grad.shape, along, "Conv2DCustomBackpropFilter", data.shape[0], shape[-1]
+    )
     result = kernels.grouped_by_filters(
         kernels.wide(data), np.ascontiguousarray(kernels.wide(grad)), along, shape[-2]
     )

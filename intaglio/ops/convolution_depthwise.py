@@ -100,7 +100,10 @@ class DepthwiseConv2dNativeBackpropInput(Op):
         shape = plan.last_shape([int(n) for n in input_sizes])
         data = plan.last(out_backprop, "out_backprop")
         along = _axes(plan, shape, filter.shape)
-        plan.check_out(data.shape, along, "DepthwiseConv2DBackpropInput")
+        depth = filter.shape[-2] * filter.shape[-1]
+        plan.check_out(
+            data.shape, along, "DepthwiseConv2DBackpropInput", shape[0], depth
+        )
         result = kernels.depthwise_by_input(
             np.ascontiguousarray(kernels.wide(data)), kernels.wide(filter), along
         )
@@ -140,7 +143,10 @@ class DepthwiseConv2dNativeBackpropFilter(Op):
         shape = tuple([int(n) for n in filter_sizes])
         data, grad = plan.last(input), plan.last(out_backprop, "out_backprop")
         along = _axes(plan, data.shape, shape)
-        plan.check_out(grad.shape, along, "DepthwiseConv2DBackpropFilter")
+        depth = shape[-2] * shape[-1]
+        plan.check_out(
+            grad.shape, along, "DepthwiseConv2DBackpropFilter", data.shape[0], depth
+        )
         result = kernels.depthwise_by_filters(
             kernels.wide(data),
             np.ascontiguousarray(kernels.wide(grad)),

@@ -82,6 +82,10 @@ class DenseBincount(Op):
     def kernel(self, input, size, weights, binary_output):
         count = _checked(input, size, weights)
         dtype = weights.dtype
+        if input.ndim > 2:
+            raise invalid_argument(
+                f"Shape must be at most rank 2 but is rank {input.ndim}"
+            )
         if input.ndim < 2:
             values = input.reshape(-1)
             return _total(values, count, weights, dtype, binary_output)

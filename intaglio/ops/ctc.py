@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import DType, float32, float64, int64
-from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.errors import FailedPreconditionError, ShapeError, invalid_argument
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
@@ -146,6 +146,21 @@ def loss_and_gradient(
     return loss, np.where(kept, np.exp(log_probs) - expected, 0.0)
 
 
+def _check_steps(inputs: Any, steps: Any) -> None:
+    """Raises the FailedPreconditionError that decoders have for these."""
+    text = None
+    if len(steps) != inputs.shape[1]:
+        text = (
+            f"len(sequence_length) != batch_size.  len(sequence_length):  {len(steps)} "
+            f"batch_size: {inputs.shape[1]}"
+        )
+    elif np.any(steps > inputs.shape[0]):
+        b = int(np.argmax(steps > inputs.shape[0]))
+        text = f"sequence_length({b}) <= {inputs.shape[0]}"
+    if text is not None:
+        raise FailedPreconditionError(None, None, text)
+
+
 def _check(inputs: Any, labels_indices: Any, labels_values: Any, steps: Any) -> None:
     if inputs.ndim != 3:
         raise invalid_argument("inputs is not a 3-Tensor")
@@ -167,7 +182,7 @@ def _check(inputs: Any, labels_indices: Any, labels_values: Any, steps: Any) -> 
             f"len(sequence_length) != batch_size.  len(sequence_length):  {len(steps)} "
             f"batch_size: {inputs.shape[1]}"
         )
-    if np.any(steps > inputs.shape[0]):
+    if np.any(steps > inputs.shape[0]) or np.any(steps < 0):
         raise invalid_argument(f"sequence_length(b) <= {inputs.shape[0]}")
 
 
@@ -292,6 +307,8 @@ class CTCGreedyDecoder(Op):
         )  # fmt: skip
 
     def kernel(self, inputs, sequence_length, merge_repeated, blank_index):
+        if np.ndim(inputs) == 3 and np.ndim(sequence_length) == 1:
+            _check_steps(inputs, sequence_length)
         empty = np.zeros((0, 2), np.int64)
         _check(inputs, empty, empty[:, 0], sequence_length)
         classes = inputs.shape[2]

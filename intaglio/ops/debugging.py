@@ -12,6 +12,7 @@ from intaglio.base.shapes import brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
+from intaglio.ops.families import check_length
 from intaglio.ops.tensor_text import summarized
 
 
@@ -27,6 +28,7 @@ class Assert(Op):
             raise ShapeError(f"Shape must be rank 0 but is rank {condition.rank}")
 
     def kernel(self, condition, data, summarize: int, raises) -> None:
+        check_length("T", data)
         holds = np.asarray(condition)
         if holds.ndim:
             raise invalid_argument(f"In[0] should be a scalar: {brackets(holds.shape)}")

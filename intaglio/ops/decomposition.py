@@ -150,6 +150,15 @@ def _solution(matrix: Spec, rhs: Spec, broadcast: bool) -> Spec:
     return Spec(rhs.dtype, shaped(join(batch, others), rows, width))
 
 
+def check_batches(matrix: Any, rhs: Any) -> None:
+    """Raises InvalidArgumentError unless there is one right-hand side for each matrix."""
+    if matrix.shape[:-2] != rhs.shape[:-2]:
+        raise invalid_argument(
+            "All input tensors must have the same outer dimensions: "
+            f"{brackets(matrix.shape)} vs. {brackets(rhs.shape)}"
+        )
+
+
 def _solve(matrix: Any, rhs: Any, adjoint: bool, text: str) -> Any:
     a, b = matrices(matrix), matrices(rhs, square=False)
     if a.shape[-1] != b.shape[-2]:
@@ -172,6 +181,7 @@ class MatrixSolve(Op):
         return _solution(matrix, rhs, broadcast=False)
 
     def kernel(self, matrix, rhs, adjoint):
+        check_batches(matrix, rhs)
         return _solve(matrix, rhs, adjoint, "Input matrix is not invertible.")
 
     def gradient(self, matrix, output, doutput, adjoint) -> Any:

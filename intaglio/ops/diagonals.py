@@ -13,7 +13,7 @@ from intaglio.base.shapes import Dims, brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number, numbers
-from intaglio.ops.families import shape_of
+from intaglio.ops.families import check_rank, shape_of
 
 ALIGNMENTS = ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT")
 
@@ -223,6 +223,7 @@ class MatrixDiagV3(Op):
             raise invalid_argument(
                 f"diagonal must be at least 1-dim, received shape: {brackets(diagonal.shape)}"
             )
+        check_rank("padding_value", padding_value, 0)
         packed = diagonal[..., None, :] if low == high else diagonal
         if packed.ndim < 2 or packed.shape[-2] != high - low + 1:
             raise invalid_argument(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ class UnaryGradient(Op):
 
     signature = "y: T, dy: T -> z: T"
     T: tuple[DType, ...] = NUMERIC
+    same_shapes = True
 
     def infer(self, y: Spec, dy: Spec) -> Spec:
         return Spec(y.dtype, shapes.merge(y.shape, dy.shape))
@@ -115,6 +117,23 @@ def conjugate(x: Any) -> Any:
 def constant(value: Any, like: Any) -> np.ndarray:
     """A scalar of the dtype of a tensor or Spec, for gradient rules."""
     return np.asarray(value, like.dtype.numpy)
+
+
+def check_rank(what: str, x: Any, rank: int) -> None:
+    """Raises InvalidArgumentError for an array of another rank."""
+    if np.ndim(x) != rank:
+        raise invalid_argument(
+            f"{what} must be {('a scalar', 'a vector', 'a matrix')[rank]},"
+            f" got shape {list(np.shape(x))}"
+        )
+
+
+def check_length(attr: str, values: Sequence[Any], least: int = 1) -> None:
+    """Raises InvalidArgumentError for a list of inputs that is too short."""
+    if len(values) < least:
+        raise invalid_argument(
+            f"Value for attr '{attr}' of {len(values)} must be at least minimum {least}"
+        )
 
 
 def divisor(y: Any, x: Any) -> Any:

@@ -21,7 +21,7 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number
-from intaglio.ops.families import FOLD
+from intaglio.ops.families import FOLD, check_rank
 from intaglio.ops.reshaping import small
 
 
@@ -111,6 +111,7 @@ class Empty(Op):
         return Spec(dtype, shape.as_shape())
 
     def kernel(self, shape, dtype):
+        check_rank("shape", shape, 1)
         if dtype is string:
             return np.full(shape.tolist(), b"", object)
         return np.zeros(shape.tolist(), dtype.numpy)
@@ -199,6 +200,8 @@ class OneHot(Op):
         return Spec(on_value.dtype, dims)
 
     def kernel(self, indices, depth, on_value, off_value, axis):
+        check_rank("on_value", on_value, 0)
+        check_rank("off_value", off_value, 0)
         rank, size = indices.ndim, int(depth)
         if not -1 <= axis <= rank:
             raise invalid_argument(

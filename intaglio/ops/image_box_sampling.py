@@ -157,6 +157,10 @@ def _check(image_size: Any, boxes: Any, share: Any, plan: Any) -> None:
         )
     if image_size.size != 3:
         raise invalid_argument(f"image_size must contain 3 elements[{image_size.size}]")
+    if min(image_size[:2]) <= 0:
+        raise invalid_argument(
+            f"image height and width must be positive: {image_size[:2].tolist()}"
+        )
     if boxes.ndim != 3:
         raise invalid_argument(
             "input boxes must be 3-dimensional [batch, num_boxes, coords]: "

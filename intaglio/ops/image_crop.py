@@ -205,6 +205,10 @@ class CropAndResizeGradImage(Op):
     def kernel(self, grads, boxes, box_ind, image_size, T: DType, method):
         check_method(method)
         batch, height, width, depth = image_size.tolist()
+        if min(height, width, depth) < 1 or batch < 0:
+            raise invalid_argument(
+                f"image dimensions must be positive: {image_size.tolist()}"
+            )
         check_boxes(boxes, box_ind, batch)
         rows, columns = _lines(boxes, (height, width), grads.shape[1:3])
         inside = (rows.inside[:, :, None] & columns.inside[:, None, :])[..., None]
@@ -318,6 +322,10 @@ class Glimpse(Op):
             raise invalid_argument(f"Unknown noise type: {noise}")
         if size.shape != (2,):
             raise invalid_argument("size must be a vector of two: height and width")
+        if min(size) < 1:
+            raise invalid_argument(
+                f"glimpse height and width must be positive: {size.tolist()}"
+            )
         start = self.starts(offsets, input.shape[1:3], size, centered, normalized)
         rows = start[:, :1] + np.arange(size[0])
         columns = start[:, 1:] + np.arange(size[1])

@@ -292,6 +292,7 @@ class DecodePng(Decoding):
         return stored_as(_single(file, pixels, kind, "DecodePng"), kind, dtype)
 
 
+DCT_METHODS = ("", "INTEGER_FAST", "INTEGER_ACCURATE")
 JPEG_ATTRS = (
     "channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True,"
     " try_recover_truncated: bool = False, acceptable_fraction: float = 1.0,"
@@ -308,6 +309,7 @@ class DecodeJpeg(Decoding):
     """
 
     signature = f"contents: string; {JPEG_ATTRS} -> image: uint8"
+    dct_method = DCT_METHODS
 
     def infer(self, contents: Spec, channels) -> Spec:
         scalar(contents)
@@ -324,6 +326,7 @@ class DecodeAndCropJpeg(Decoding):
     """A window (y, x, height, width) of a JPEG file's pixels."""
 
     signature = f"contents: string, crop_window: int32; {JPEG_ATTRS} -> image: uint8"
+    dct_method = DCT_METHODS
 
     def infer(self, contents: Spec, crop_window: Spec, channels) -> Spec:
         scalar(contents)

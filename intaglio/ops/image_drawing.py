@@ -71,6 +71,10 @@ def drawn(images: Any, boxes: Any, colors: Any) -> np.ndarray:
         raise invalid_argument("The rank of the images should be 4")
     if boxes.ndim != 3:
         raise invalid_argument("The rank of the boxes tensor should be 3")
+    if boxes.shape[2] != 4:
+        raise invalid_argument(
+            f"The size of the third dimension of the box must be 4: {boxes.shape[2]}"
+        )
     count, height, width, depth = images.shape
     if boxes.shape[0] != count:
         raise invalid_argument(

@@ -137,6 +137,10 @@ class ResizeGradient(Op):
 
     def kernel(self, grads, original_image, align_corners, half_pixel_centers):
         check_centers(align_corners, half_pixel_centers)
+        if original_image.ndim != 4:
+            raise invalid_argument(
+                f"original_image must be 4-dimensional: {list(original_image.shape)}"
+            )
         dtype = original_image.dtype
         wide = np.dtype(np.float64 if dtype == np.float64 else np.float32)
         return scattered(
@@ -390,6 +394,10 @@ class ScaleAndTranslateGrad(Op):
         return Spec(original_image.dtype, original_image.shape)
 
     def kernel(self, grads, original_image, scale, translation, kernel_type, antialias):
+        if original_image.ndim != 4:
+            raise invalid_argument(
+                f"original_image must be 4-dimensional: {list(original_image.shape)}"
+            )
         rows, columns = _weighted(
             original_image.shape[1:3],
             grads.shape[1:3],

@@ -14,7 +14,7 @@ from intaglio.base.shapes import Dims, brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number, numbers, of_elements
-from intaglio.ops.families import shape_of
+from intaglio.ops.families import check_length, shape_of
 from intaglio.ops.passing import check_same
 
 
@@ -47,9 +47,8 @@ class ConcatV2(Op):
         return _concatenated(values, at, dtype, rank)
 
     def kernel(self, values, axis):
-        if not values:
-            raise invalid_argument("ConcatOp : there is nothing to concatenate")
-        at, rank = int(axis), values[0].ndim
+        check_length("N", values)
+        at, rank = int(axis.item()), values[0].ndim
         try:
             return np.concatenate(values, at)
         except ValueError:
@@ -172,8 +171,17 @@ class ConcatOffset(Op):
         return [Spec(s.dtype, s.shape) for s in shape]
 
     def kernel(self, concat_dim, shape):
+        check_length("N", shape, 2)
         at, total, offsets = int(concat_dim), 0, []
-        for s in shape:
+        first = shape[0]
+        for i, s in enumerate(shape):
+            apart = s != first if s.shape == first.shape else np.ones(1, bool)
+            if apart[:at].any() or apart[at:][1:].any() or s.shape != first.shape:
+                raise invalid_argument(
+                    f"All dimensions except {at} must match. Input {i} has shape"
+                    f" {brackets(s.tolist())} and doesn't match input 0 with shape"
+                    f" {brackets(first.tolist())}."
+                )
             offset = np.zeros_like(s)
             offset[at] = total
             total += s[at]
@@ -395,7 +403,7 @@ class SplitV(Op):
         return [Spec(value.dtype, (*head, s, *tail)) for s in sizes]
 
     def kernel(self, value, size_splits, axis, num_split):
-        at, rank = int(axis), value.ndim
+        at, rank = int(axis.item()), value.ndim
         if not -rank <= at < rank:
             raise invalid_argument(
                 f"-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {at}"

@@ -369,6 +369,7 @@ class BatchMatMulV3(Op):
     )
     Ta = MIXED
     Tb = MIXED
+    Tout = MIXED
 
     def infer(self, x: Spec, y: Spec, Tout: DType, adj_x, adj_y) -> Spec:
         return Spec(Tout, _batched(x.shape, y.shape, adj_x, adj_y))

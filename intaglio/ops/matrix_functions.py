@@ -16,12 +16,13 @@ from intaglio.op.spec import Spec
 from intaglio.ops.decomposition import (
     adjoint,
     carried_out,
+    check_batches,
     matrices,
     matrix_dims,
     product,
     shaped,
 )
-from intaglio.ops.families import constant
+from intaglio.ops.families import check_rank, constant
 
 TYPES = (float64, float32, float16, *COMPLEX)
 # Newton's iteration doubles the correct digits in each step once it is near.
@@ -287,6 +288,8 @@ class MatrixSolveLs(Op):
         return Spec(rhs.dtype, shaped(shapes.merge(batch, others), columns, width))
 
     def kernel(self, matrix, rhs, l2_regularizer, fast):
+        check_batches(matrix, rhs)
+        check_rank("l2_regularizer", l2_regularizer, 0)
         a, b = matrices(matrix, square=False), matrices(rhs, square=False)
         if not fast:
             return (np.linalg.pinv(a) @ b).astype(rhs.dtype, copy=False)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import REAL
-from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.errors import ShapeError, UnimplementedError, invalid_argument
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
@@ -19,9 +19,13 @@ ATTRS = "strides: list(int), rates: list(int), padding: str"
 def _plan(input: Any, filter: Any, strides: Any, rates: Any, padding: str) -> Any:
     """The axes for rows and columns. Raises InvalidArgumentError."""
     for name, given in (("strides", strides), ("rates", rates)):
-        if len(given) != 4 or given[0] != 1 or given[3] != 1:
-            raise invalid_argument(
-                f"{name} must be [1, rows, columns, 1], got {list(given)}"
+        if len(given) != 4:
+            raise invalid_argument(f"{name} must have 4 numbers, got {list(given)}")
+        if given[0] != 1 or given[3] != 1:
+            raise UnimplementedError(
+                None,
+                None,
+                f"{name} must be [1, rows, columns, 1], got {list(given)}",
             )
     if input.ndim != 4:
         raise invalid_argument(f"input must be 4-dimensional: {list(input.shape)}")
@@ -91,6 +95,8 @@ def _shape(input: Spec, filter: Spec, strides: Any, rates: Any, padding: str) ->
 @op
 class Dilation2D(Op):
     """The greatest input + filter in each window, for each channel."""
+
+    padding = ("SAME", "VALID")
 
     signature = f"input: T, filter: T; {ATTRS} -> output: T"
     T = REAL

@@ -43,6 +43,11 @@ def _neighbours(x: np.ndarray, radius: int) -> np.ndarray:
     return sums[..., upper] - sums[..., lower]
 
 
+def _check_radius(radius: int) -> None:
+    if radius < 0:
+        raise invalid_argument(f"depth_radius must not be negative, got {radius}")
+
+
 @op
 class LRN(Op):
     """input / (bias + alpha * the sum of squares of neighbouring channels) ** beta."""
@@ -57,6 +62,7 @@ class LRN(Op):
         return Spec(input.dtype, merge(input.shape, (None,) * 4))
 
     def kernel(self, input, depth_radius, bias, alpha, beta):
+        _check_radius(depth_radius)
         if input.ndim != 4:
             raise invalid_argument("in must be 4-dimensional")
         wide = input.astype(np.float64)
@@ -91,6 +97,13 @@ class LRNGrad(Op):
     def kernel(
         self, input_grads, input_image, output_image, depth_radius, bias, alpha, beta
     ):
+        _check_radius(depth_radius)
+        shapes = {a.shape for a in (input_grads, input_image, output_image)}
+        if len(shapes) != 1 or input_image.ndim != 4:
+            raise invalid_argument(
+                "input_grads, input_image and output_image must be 4-dimensional and of"
+                f" one shape, not of {sorted(shapes)}"
+            )
         d, x, y = (
             a.astype(np.float64) for a in (input_grads, input_image, output_image)
         )

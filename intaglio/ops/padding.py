@@ -12,7 +12,7 @@ from intaglio.base.shapes import Dims
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
-from intaglio.ops.families import shape_of
+from intaglio.ops.families import check_rank, shape_of
 
 
 def padded_dims(x: Spec, paddings: Spec, sign: int = 1) -> Dims:
@@ -99,6 +99,7 @@ class PadV2(Op):
         return Spec(input.dtype, padded_dims(input, paddings))
 
     def kernel(self, input, paddings, constant_values):
+        check_rank("constant_values", constant_values, 0)
         return _filled(input, paddings, constant_values[()])
 
     def gradient(self, doutput, input: Spec, paddings, constant_values: Spec) -> Any:
@@ -106,6 +107,9 @@ class PadV2(Op):
         everywhere = raw.Range(0, raw.Rank(doutput), 1)
         rest = raw.Sub(raw.Sum(doutput, everywhere), raw.Sum(inner, everywhere))
         return inner, None, rest
+
+
+MODES = ("REFLECT", "SYMMETRIC")
 
 
 def mirrored(size: int, before: int, after: int, offset: int) -> np.ndarray:
@@ -141,6 +145,8 @@ def _mirror_amounts(
 class MirrorPad(Op):
     """Padded with its own elements mirrored; `mode` is REFLECT or SYMMETRIC."""
 
+    mode = MODES
+
     signature = "input: T, paddings: Tpaddings; mode: str -> output: T"
     T = ALL
     Tpaddings = INDEX
@@ -165,6 +171,8 @@ class MirrorPad(Op):
 @op
 class MirrorPadGrad(Op):
     """The gradient of MirrorPad: mirrored elements added to those they came from."""
+
+    mode = MODES
 
     signature = "input: T, paddings: Tpaddings; mode: str -> output: T"
     T = ALL

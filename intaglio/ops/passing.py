@@ -10,6 +10,7 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import Dims, brackets
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
+from intaglio.ops.families import check_length
 
 
 class Passing(Op):
@@ -97,6 +98,7 @@ class IdentityN(Op):
         return list(input)
 
     def kernel(self, input):
+        check_length("T", input)
         return input
 
     def gradient(self, doutput) -> Any:

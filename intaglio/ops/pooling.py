@@ -58,6 +58,13 @@ def _check_gradient(d: Any, y: Any) -> None:
         )
 
 
+def _check_pooled(y: Any, along: Any) -> None:
+    if y.shape != kernels.outs(along):
+        raise invalid_argument(
+            f"Expected orig_output shape to be {kernels.outs(along)}, but got {y.shape}"
+        )
+
+
 @op
 class MaxPool(Op):
     """The maximum of every window."""
@@ -112,6 +119,7 @@ class MaxPoolGrad(Op):
         along = kernels.plan(
             orig_input.shape, ksize, strides, padding, explicit_paddings, data_format
         )
+        _check_pooled(orig_output, along)
         return kernels.maximum_gradient(orig_input, orig_output, grad, along)
 
     def gradient(
@@ -154,6 +162,7 @@ class SecondMaximum(Op):
     ):
         _check_gradient(grad, orig_input)
         along = kernels.plan(orig_input.shape, ksize, strides, padding, (), data_format)
+        _check_pooled(orig_output, along)
         return kernels.at_maxima(orig_input, orig_output, grad, along)
 
     def gradient(
@@ -216,6 +225,7 @@ class MaxPool3DGrad(Op):
     ):
         _check_gradient(grad, orig_output)
         along = kernels.plan(orig_input.shape, ksize, strides, padding, (), data_format)
+        _check_pooled(orig_output, along)
         return kernels.maximum_gradient(orig_input, orig_output, grad, along)
 
     def gradient(
@@ -398,7 +408,12 @@ class MaxPoolGradWithArgmax(Op):
     def infer(self, input: Spec) -> Spec:
         return Spec(input.dtype, input.shape)
 
-    def kernel(self, input, grad, argmax, include_batch_in_index):
+    def kernel(
+        self, input, grad, argmax, ksize, strides, padding, include_batch_in_index
+    ):
+        along = kernels.plan(input.shape, ksize, strides, padding, (), "NHWC")
+        _check_pooled(grad, along)
+        _check_pooled(argmax, along)
         result = np.zeros(input.size, grad.dtype)
         flat = _flat_argmax(argmax, input.shape, include_batch_in_index)
         np.add.at(result, flat.reshape(-1), grad.reshape(-1))

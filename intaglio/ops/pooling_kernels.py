@@ -38,14 +38,14 @@ def check(
             raise ShapeError(
                 f"Sliding window {what} field must specify {rank} dimensions"
             )
-    if ksize[0] != 1 or strides[0] != 1:
-        raise UnimplementedError(
-            None, None, "Pooling is not yet supported on the batch dimension."
-        )
     if min(ksize) < 1:
         raise ShapeError(
             "Sliding window ksize must be positive. The specified or inferred ksize is: "
             + ",".join(map(str, ksize))
+        )
+    if ksize[0] != 1 or strides[0] != 1:
+        raise UnimplementedError(
+            None, None, "Pooling is not yet supported on the batch dimension."
         )
     if min(strides) < 1:
         raise ShapeError(f"Stride must be > 0, but got {min(strides)}")
@@ -67,6 +67,10 @@ def plan(
             f"tensor_in must be {rank}-dimensional, not of shape {shape}"
         )
     check(ksize, strides, padding, data_format, rank)
+    if padding == "EXPLICIT" and len(ends) != 2 * rank:
+        raise invalid_argument(
+            f"explicit_paddings must have {2 * rank} values, not {len(ends)}"
+        )
     return windows.axes(shape, ksize, strides, (1,) * rank, padding, ends)
 
 

@@ -11,6 +11,7 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
+from intaglio.ops.families import check_rank
 from intaglio.ops.segments import gathered
 
 
@@ -97,6 +98,7 @@ class RaggedFillEmptyRowsGrad(Op):
         )
 
     def kernel(self, reverse_index_map, grad_values):
+        check_rank("reverse_index_map", reverse_index_map, 1)
         size = grad_values.shape[0]
         wrong = (reverse_index_map < 0) | (reverse_index_map >= size)
         if np.any(wrong):

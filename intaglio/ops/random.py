@@ -170,6 +170,7 @@ class Multinomial(Op):
         "logits: T, num_samples: int32; seed: int = 0, seed2: int = 0,"
         " output_dtype: type = int64 -> output: output_dtype"
     )
+    output_dtype = INDEX
     differentiable = False
     stateful = True
     droppable = True

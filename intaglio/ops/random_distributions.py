@@ -53,13 +53,14 @@ def _drawn(function: Any, stream: Stream, parameter: Any, dims: tuple[int, ...])
     """`function` of a parameter repeated to fill the shape, whose last dimensions it has."""
     wide = np.asarray(parameter, np.float64).reshape(-1)
     size = shapes.count(dims) or 0
+    own = np.shape(parameter)
+    if own != dims[len(dims) - len(own) :]:
+        raise invalid_argument(
+            f"Shape passed in must end with the parameter's: {list(dims)} does not end"
+            f" with {list(own)}"
+        )
     if not size:
         return np.zeros(dims)
-    if not len(wide) or size % len(wide):
-        raise invalid_argument(
-            f"The shape {list(dims)} does not end with the parameter's shape "
-            f"{list(np.shape(parameter))}"
-        )
     repeated = np.tile(wide, size // len(wide))
     return function(stream, repeated, _places(size, len(wide))).reshape(dims)
 
@@ -159,6 +160,7 @@ class RandomPoissonV2(Op):
     differentiable = False
     S = INDEX
     R = RATES
+    dtype = RATES
 
     def infer(self, shape: Spec, rate: Spec, dtype: DType) -> Spec:
         return Spec(dtype, _for_each(shape, rate))
@@ -178,6 +180,7 @@ class StatelessRandomPoisson(Op):
     T = INDEX
     Tseed = INDEX
     Rtype = RATES
+    dtype = RATES
 
     def infer(self, shape: Spec, dtype: DType) -> Spec:
         return Spec(dtype, drawn_shape(shape))
@@ -214,6 +217,7 @@ class StatelessRandomBinomial(Op):
     S = INDEX
     Tseed = INDEX
     T = RATES
+    dtype = RATES
 
     def infer(self, shape: Spec, dtype: DType) -> Spec:
         return Spec(dtype, drawn_shape(shape))
@@ -243,6 +247,8 @@ class TruncatedNormals(Op):
 
     def drawn(self, stream: Stream, dims: tuple[int, ...], given: Any, own: Any) -> Any:
         """The numbers. Raises InvalidArgumentError for an empty range."""
+        if not dims or not all(dims):
+            raise invalid_argument(f"Shape must not be empty, got {list(dims)}")
         means, stddevs, low, high = (np.asarray(g, np.float64) for g in given)
         if np.any(stddevs <= 0) or np.any(low >= high):
             raise invalid_argument("Invalid parameters: stddev > 0 and minval < maxval")
@@ -296,6 +302,12 @@ class ParameterizedTruncatedNormal(TruncatedNormals):
     def kernel(self, shape, means, stdevs, minvals, maxvals, stream):
         dims = dims_of(shape)
         start = stream.take((shapes.count(dims) or 0) * RESERVED)
+        for g in (means, stdevs, minvals, maxvals):
+            if np.ndim(g) > 1:
+                raise invalid_argument(
+                    "Input parameters must be scalars or vectors, got shape"
+                    f" {list(np.shape(g))}"
+                )
         given = [
             np.reshape(g, (-1, *[1] * (len(dims) - 1))) if np.ndim(g) else g
             for g in (means, stdevs, minvals, maxvals)

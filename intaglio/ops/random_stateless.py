@@ -56,7 +56,7 @@ def keyed(key: Any, counter: Any, alg: Any) -> Stream:
                 'use alg="philox" or alg="auto_select"'
             )
         raise invalid_argument(f"Unsupported algorithm id: {int(alg)}")
-    if np.ndim(key) != 1 or len(key) < 1:
+    if np.shape(key) != (1,):
         raise invalid_argument(f"key must have shape [1], not {list(np.shape(key))}")
     if np.ndim(counter) != 1 or len(counter) < 2:
         raise invalid_argument(

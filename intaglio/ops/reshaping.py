@@ -51,6 +51,10 @@ class Reshape(Op):
     def kernel(self, tensor, shape):
         dims = shape.tolist()
         try:
+            if (
+                shape.ndim == 1 and dims and min(dims) < -1
+            ):  # NumPy takes any negative size for -1
+                raise ValueError
             return tensor.reshape(dims)
         except (ValueError, TypeError):
             raise _reshape_error(tensor, dims) from None
@@ -297,6 +301,8 @@ class BroadcastTo(Op):
     def kernel(self, input, shape):
         dims = shape.tolist()
         try:
+            if input.ndim > len(dims):
+                raise ValueError  # NumPy drops dimensions of 1 when it assigns
             if math.prod(dims) > VIEWED:
                 return np.broadcast_to(input, dims)
             whole = np.empty(dims, input.dtype)

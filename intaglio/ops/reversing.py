@@ -87,6 +87,8 @@ class ReverseSequence(Op):
         if seq_dim == batch_dim:
             raise invalid_argument(f"batch_dim == seq_dim == {seq_dim}")
         for name, d in (("batch_dim", batch_dim), ("seq_dim", seq_dim)):
+            if d < 0:
+                raise invalid_argument(f"{name} must not be negative, got {d}")
             if d >= input.ndim:
                 raise invalid_argument(
                     f"{name} must be < input rank ( {d} vs. {input.ndim})"

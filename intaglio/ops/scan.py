@@ -25,7 +25,7 @@ from intaglio.base.shapes import brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number
-from intaglio.ops.families import constant, spec_of
+from intaglio.ops.families import check_rank, constant, spec_of
 from intaglio.ops.recurrence import doublings, ending, following, recurrence
 from intaglio.ops.reduction import ORDERED, numbers_in
 
@@ -244,6 +244,8 @@ class LinSpace(Op):
         return Spec(start.dtype, (count,))
 
     def kernel(self, start, stop, num):
+        check_rank("start", start, 0)
+        check_rank("stop", stop, 0)
         count = int(num)
         if count <= 0:
             raise invalid_argument(f"Requires num > 0: {count}")

@@ -13,7 +13,7 @@ from intaglio.base.shapes import Dims, brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
-from intaglio.ops.families import shape_of
+from intaglio.ops.families import check_rank, shape_of
 from intaglio.ops.gathering import out_of_bounds
 
 
@@ -166,6 +166,7 @@ class ScatterNd(Op):
         return Spec(updates.dtype, dims)
 
     def kernel(self, indices, updates, shape, bad_indices_policy):
+        check_rank("shape", shape, 1)
         fill = b"" if updates.dtype == object else 0
         target = np.full(shape.tolist(), fill, updates.dtype)
         kind = "add"

@@ -12,6 +12,7 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import brackets
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, numbers, of_elements
+from intaglio.ops.families import check_length
 
 
 @op
@@ -52,6 +53,7 @@ class ShapeN(Op):
         return [shape_spec(x, out_type) for x in input]
 
     def kernel(self, input, out_type):
+        check_length("N", input)
         return [np.array(x.shape, out_type.numpy) for x in input]
 
 

@@ -13,7 +13,7 @@ from intaglio.base.shapes import Dims, brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, numbers, of_elements
-from intaglio.ops.families import shape_of
+from intaglio.ops.families import check_rank, shape_of
 from intaglio.ops.passing import check_same
 from intaglio.ops.reshaping import small, vector_elements
 
@@ -210,6 +210,8 @@ class StridedSlice(Op):
         self, input, begin, end, strides,
         begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask,
     ):  # fmt: skip
+        check_rank("begin", begin, 1)
+        check_rank("end", end, 1)
         masks = Masks(
             begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
         )
@@ -299,6 +301,8 @@ class TensorStridedSliceUpdate(Op):
         masks = Masks(
             begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
         )
+        check_rank("begin", begin, 1)
+        check_rank("end", end, 1)
         index = numpy_index(begin.tolist(), end.tolist(), strides.tolist(), masks)
         target = np.shape(taken(input, index))
         result = np.array(input)

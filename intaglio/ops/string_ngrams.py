@@ -37,6 +37,10 @@ class StringNGrams(Op):
         preserve_short_sequences,
     ):  # fmt: skip
         _check_splits(data_splits, data.size)
+        if ngram_widths and min(ngram_widths) < 1:
+            raise invalid_argument(
+                f"ngram_widths must contain positive values: {list(ngram_widths)}"
+            )
         words: list[bytes] = data.tolist()
         glue, left, right = [
             t.encode("utf-8", "surrogateescape")

@@ -351,6 +351,20 @@ class UnsortedSegmentJoin(Op):
         return Spec(string, (count, *inputs.shape[len(segment_ids.shape) :]))
 
     def kernel(self, inputs, segment_ids, num_segments, separator):
+        if np.ndim(segment_ids) == 0:
+            raise invalid_argument("Segment_id cannot have rank 0")
+        if np.ndim(segment_ids) > np.ndim(inputs):
+            raise OutOfRangeError(
+                None,
+                None,
+                f"Invalid segment_id rank {np.ndim(segment_ids)} for input with"
+                f" {np.ndim(inputs)} dimension(s)",
+            )
+        for i, (d, n) in enumerate(zip(segment_ids.shape, inputs.shape, strict=False)):
+            if d != n:
+                raise invalid_argument(
+                    f"Segment dimension is {d} and input dimension is {n} at axis {i}"
+                )
         rest = np.shape(inputs)[np.ndim(segment_ids) :]
         ids = np.asarray(segment_ids).reshape(-1)
         if np.any((ids < 0) | (ids >= num_segments)):

@@ -13,6 +13,7 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 from intaglio.ops import unicode_scripts
+from intaglio.ops.families import check_rank
 from intaglio.ops.ragged import splits_from
 from intaglio.ops.strings import filled, one_of
 
@@ -87,6 +88,10 @@ class _Decoding(Op):
     ) -> tuple[Any, Any, Any]:
         """The numbers of characters, the code points, and where these begin."""
         one_of(errors, _ERRORS, "errors")
+        if not 0 <= instead <= 0x10FFFF:
+            raise invalid_argument(
+                f"replacement_char out of unicode codepoint range: {instead}"
+            )
         codec = _codec(input_encoding)
         parts = [
             _decoded(t, codec, errors, instead) for t in np.asarray(input).reshape(-1)
@@ -181,6 +186,7 @@ class UnicodeEncode(Op):
             raise invalid_argument(
                 "Last value in input_splits must be equal to the number of values"
             )
+        check_rank("input_values", input_values, 1)
         points = input_values.astype(np.int64)
         wrong = (
             (points < 0)
