@@ -20,9 +20,11 @@ __getattr__, __dir__ = later.attributes(
     {
         "install_as_tensorflow": "intaglio.keras_bridge.tensorflow_name:install_as_tensorflow",
         "recursion": "intaglio.function.recursion:recursion",
+        "strict": "intaglio.autograph.strictness:strict",
     },
 )
 if TYPE_CHECKING:
+    from intaglio.autograph.strictness import strict
     from intaglio.function.recursion import recursion
     from intaglio.keras_bridge.tensorflow_name import install_as_tensorflow
 
@@ -33,4 +35,5 @@ __all__ = [
     "ops",
     "random_state",
     "recursion",
+    "strict",
 ]
