@@ -38,6 +38,10 @@ PRIVATE: dict[str, dict[str, str]] = {
     "python.ops.linalg.sparse.sparse_csr_matrix_ops": {},
     # Keras: nanmax and its like
     "python.ops.math_ops": {"is_nan": "intaglio.tf.math:is_nan"},
+    # Programs that follow the guides on tf.experimental.numpy
+    "python.ops.numpy_ops.np_config": {
+        "enable_numpy_behavior": "intaglio.tf.experimental.numpy.np_config:experimental_enable_numpy_behavior",
+    },
     # Keras: nodes of its trees
     "python.trackable.data_structures": {
         "ListWrapper": f"{_TRACKED}:ListWrapper",

@@ -114,3 +114,15 @@ def test_imported_late() -> None:
         "tf.experimental.numpy; assert 'intaglio.tf.experimental.numpy' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_as_the_guides_import_it() -> None:
+    code = (
+        "import intaglio; intaglio.install_as_tensorflow()\n"
+        "import tensorflow as tf\n"
+        "import tensorflow.experimental.numpy as tnp\n"
+        "from tensorflow.python.ops.numpy_ops import np_config\n"
+        "np_config.enable_numpy_behavior(dtype_conversion_mode='legacy')\n"
+        "assert (tnp.array([1, 2]).reshape(2, 1) + .5).dtype is tf.float64\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
