@@ -64,17 +64,27 @@ _NDTRI_FAR = (
 )  # fmt: skip
 
 
+def _polynomial(coefficients: Any, x: Any) -> Any:
+    total = np.full_like(x, coefficients[0])
+    for c in coefficients[1:]:
+        total *= x
+        total += c
+    return total
+
+
 def _ratio(x: Any, coefficients: Any) -> Any:
     above, below = coefficients
-    return np.polyval(above, x) / np.polyval(below, x)
+    return _polynomial(above, x) / _polynomial(below, x)
 
 
 def erf(x: Any) -> Any:
     """The error function of float64 numbers."""
-    near = np.abs(x) <= 1
-    inside = np.where(near, x, 0.0)
-    square = inside * inside
-    return np.where(near, inside * _ratio(square, _ERF), 1 - erfc_outside(x))
+    inside = np.clip(x, -1.0, 1.0)
+    result = np.asarray(inside * _ratio(inside * inside, _ERF))
+    far = ~(np.abs(x) <= 1)
+    if far.any():
+        result[far] = 1 - erfc_outside(np.asarray(x)[far])
+    return result
 
 
 def erfc(x: Any) -> Any:
@@ -90,7 +100,9 @@ def erfc_outside(x: Any) -> Any:
     far = size >= 8
     middle = np.clip(size, 1.0, 8.0)
     beyond = np.clip(size, 8.0, 40.0)
-    ratio = np.where(far, _ratio(beyond, _ERFC_FAR), _ratio(middle, _ERFC))
+    ratio = _ratio(middle, _ERFC)
+    if np.any(far):
+        ratio = np.where(far, _ratio(beyond, _ERFC_FAR), ratio)
     held = np.minimum(size, 40.0)
     # exp(-x * x) with the rounding error of the square taken along.
     head = np.floor(held * 16) / 16

@@ -13,11 +13,13 @@ from intaglio.base.shapes import Dims, brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number
-from intaglio.ops.families import shape_of
+from intaglio.ops.families import check_rank, shape_of
 
 
 def distinct(x: Any) -> tuple[Any, np.ndarray, np.ndarray]:
     """Positions of the distinct elements as they first occur, which each is, how often."""
+    if x.dtype.kind in "iub":
+        return _distinct_integers(x)
     seen: dict[Any, int] = {}
     first: list[int] = []
     which = np.empty(len(x), np.int64)
@@ -28,6 +30,17 @@ def distinct(x: Any) -> tuple[Any, np.ndarray, np.ndarray]:
             first.append(i)
         which[i] = at
     return first, which, np.bincount(which, minlength=len(first))
+
+
+def _distinct_integers(x: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+    """`distinct` without a loop: sorted, then numbered in the order of first occurrence."""
+    _, first, which, count = np.unique(
+        x, return_index=True, return_inverse=True, return_counts=True
+    )
+    order = np.argsort(first)
+    number = np.empty_like(order)
+    number[order] = np.arange(len(order))
+    return first[order], number[which.reshape(-1)], count[order]
 
 
 def _distinct_rows(x: Any, axis: int) -> tuple[Any, np.ndarray, np.ndarray]:
@@ -44,6 +57,7 @@ def _one_axis(x: Any, axis: Any) -> int:
         if x.ndim != 1:
             raise invalid_argument("unique expects a 1D vector.")
         return 0
+    check_rank("axis", axis, 1)
     if axis.size != 1:
         raise invalid_argument(
             "axis does not support input tensors larger than 1 elements"
@@ -198,6 +212,10 @@ class UnravelIndex(Op):
         return Spec(indices.dtype, (depth, count) if indices.shape else (depth,))
 
     def kernel(self, indices, dims):
+        if indices.ndim > 1:
+            raise invalid_argument(
+                f"The indices can only be scalar or vector got {list(indices.shape)}"
+            )
         size = int(np.prod(dims))
         if indices.size and (indices.min() < 0 or indices.max() >= size):
             raise invalid_argument(

@@ -74,7 +74,8 @@ def _lower_series(a: Any, x: Any) -> tuple[Any, Any]:
         total += term
         by_a += slope
         if not np.any(
-            (term > EPS / 4 * total) | (np.abs(slope) > EPS / 4 * np.abs(by_a))
+            (term > EPS / 4 * total)
+            | (np.abs(slope) > EPS / 4 * (np.abs(by_a) + EPS * total))
         ):
             break
     return total, by_a
@@ -90,6 +91,7 @@ def _upper_fraction(a: Any, x: Any) -> tuple[Any, Any]:
     p, q, p_old, q_old = one.copy(), b.copy(), zero.copy(), one.copy()
     dp, dq, dp_old, dq_old = zero.copy(), -one, zero.copy(), zero.copy()
     value, by_a = p / q, -dq / (q * q)
+    going = np.ones(np.shape(x), bool)
     for n in range(1, LONGEST):
         factor, step = -n * (n - a), b + 2 * n
         p, p_old, dp, dp_old = (
@@ -105,9 +107,10 @@ def _upper_fraction(a: Any, x: Any) -> tuple[Any, Any]:
         value = p / held
         by_a = (dp - value * dq) / held
         moved = (np.abs(value - before) > EPS / 2 * np.abs(value)) | (
-            np.abs(by_a - before_a) > 8 * EPS * np.abs(by_a)
+            np.abs(by_a - before_a) > 8 * EPS * (np.abs(by_a) + np.abs(value))
         )
-        if not np.any(moved & (q != 0)):
+        going &= moved & (q != 0)  # a last bit may go on changing for ever
+        if not np.any(going):
             break
         scale = np.where(np.abs(q) > HUGE, 1 / HUGE, 1.0)
         p, p_old, q, q_old = p * scale, p_old * scale, q * scale, q_old * scale

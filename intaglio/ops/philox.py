@@ -246,6 +246,8 @@ def _fill(
 
 def permutation(stream: Stream, count: int) -> np.ndarray:
     """A permutation of range(count): each place swaps with one of those not yet fixed."""
+    if count < 2:
+        return np.arange(count)
     order = list(range(count))
     left = np.arange(count, 1, -1, dtype=np.uint32)
     places = bits32(stream, max(count - 1, 0)) % left

@@ -13,7 +13,7 @@ from intaglio.base.shapes import Dims
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number
-from intaglio.ops.families import shape_of
+from intaglio.ops.families import check_rank, shape_of
 
 
 def descending(x: Any) -> np.ndarray:
@@ -29,10 +29,20 @@ def descending(x: Any) -> np.ndarray:
     return x.shape[-1] - 1 - backwards
 
 
+def _ordinary(x: Any) -> bool:
+    """True if the numbers can be compared: none is NaN."""
+    return x.dtype.kind in "iu" or (x.dtype.kind == "f" and not np.isnan(x).any())
+
+
 def largest(x: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k largest elements of each row, from large to small, and their positions."""
     if k == 1 and x.shape[-1] and not (x.dtype.kind in "fV" and np.isnan(x).any()):
         order = np.argmax(x, axis=-1)[..., None]
+    elif x.ndim == 1 and 0 < k < x.size // 8 and _ordinary(x):
+        # Only those at least as large as the k-th largest need to be put in order.
+        least = np.partition(x, x.size - k)[x.size - k]
+        among = np.flatnonzero(x >= least)
+        order = among[descending(x[among])[:k]]
     else:
         order = descending(x)[..., :k]
     return np.take_along_axis(x, order, -1), order
@@ -235,6 +245,8 @@ class Bound(Op):
         return Spec(out_type, values.shape)
 
     def kernel(self, sorted_inputs, values, out_type):
+        check_rank("sorted_inputs", sorted_inputs, 2)
+        check_rank("values", values, 2)
         if sorted_inputs.shape[0] != values.shape[0]:
             raise invalid_argument("Leading dim_size of both tensors must match.")
         result = np.empty(values.shape, out_type.numpy)
