@@ -18,6 +18,7 @@ from intaglio.autodiff.registered import ATTRIBUTE, named
 from intaglio.autodiff.tape import Tape
 from intaglio.base import nest
 from intaglio.op import convert, door, raw
+from intaglio.op.keys import key
 from intaglio.op.tensor import Tensor
 
 _numbers = itertools.count()
@@ -85,13 +86,33 @@ def _called(
         for watcher in level.watchers:
             watcher.watch_variable(variable)
     given = [*args, *kwargs.values()]
-    variables = [v for v in used.variables.values() if all(v is not a for a in given)]
+    _watch_arguments(level, given)
+    if (
+        not level.eager
+    ):  # there arguments that act as variables count as these: by handle
+        given = [getattr(a, "handle", a) for a in given]
+    variables = [
+        v
+        for v in used.variables.values()
+        if all(a is not v and a is not v.handle for a in given)
+    ]
     if variables and not _takes_variables(grad_fn):
         raise TypeError(
             "@tf.custom_gradient grad_fn must accept keyword argument 'variables', "
             f"since function uses variables: {variables}"
         )
     return result, grad_fn, variables
+
+
+def _watch_arguments(level: Any, given: Sequence[Any]) -> None:
+    """Tapes watch trainable variables among the arguments, even if `f` does not read them."""
+    for argument in given:
+        if hasattr(argument, "accessed"):
+            argument.accessed()
+        elif hasattr(argument, "handle") and getattr(argument, "trainable", False):
+            for watcher in level.watchers:
+                if isinstance(watcher, Tape) and watcher.watch_variables:
+                    watcher.watched.add(key(argument.handle))
 
 
 def _takes_variables(function: Callable[..., Any]) -> bool:

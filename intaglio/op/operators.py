@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from intaglio.base import dtypes
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import DType
@@ -208,6 +210,9 @@ def _defers(other: Any) -> bool:
     return getattr(other, "__array_priority__", 0) > Tensor.__array_priority__
 
 
+# Types whose reflected operators know nothing of tensors.
+_PLAIN = (bool, int, float, complex, str, bytes, list, tuple, np.ndarray, np.generic)
+
 # The functions that operators stand for, which own types may have implementations of.
 _FUNCTIONS = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "truediv",
@@ -236,7 +241,17 @@ def _binary(
             return NotImplemented
         if _is_of_own_kind(other):
             return _public(special)(self, other)
-        return function(self, other, name)
+        try:
+            return function(self, other, name)
+        except (TypeError, ValueError):
+            # The other operand may know what to do with a tensor, as Keras' symbolic ones.
+            reflected = getattr(type(other), f"__r{special}__", None)
+            if reflected is None or isinstance(other, (Tensor, *_PLAIN)):
+                raise
+            answer = reflected(other, self)
+            if answer is NotImplemented:
+                raise
+            return answer
 
     def backward(self: Any, other: Any) -> Any:
         if _is_of_own_kind(other):

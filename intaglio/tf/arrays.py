@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes, shapes
-from intaglio.base.composite import CompositeTensor
+from intaglio.base.composite import ActsAsTensor, CompositeTensor
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.errors import InvalidArgumentError, ShapeError, invalid_argument
 from intaglio.base.shapes import Dims, TensorShape, as_dims
@@ -25,6 +25,7 @@ from intaglio.trace.tensor_array import TensorArray
 FILL_LIMIT = 1000
 
 newaxis = None
+_TENSORS = (ActsAsTensor, CompositeTensor)
 
 
 def constant(
@@ -93,11 +94,7 @@ def convert_to_tensor(
 
 def is_tensor(x: Any) -> bool:
     """True for tensors, variables and what is made of tensors; False for TensorArrays."""
-    if isinstance(x, TensorArray):
-        return False
-    return isinstance(x, (Tensor, CompositeTensor)) or (
-        hasattr(type(x), "__tf_tensor__")
-    )
+    return isinstance(x, _TENSORS) and not isinstance(x, TensorArray)
 
 
 def is_symbolic_tensor(tensor: Any) -> bool:

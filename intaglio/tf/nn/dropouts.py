@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import shapes
+from intaglio.base.dtypes import int32
 from intaglio.op import convert, door, raw
 from intaglio.op.tensor import Tensor
 from intaglio.tf import random
@@ -116,18 +117,16 @@ def _noise_shape(x: Tensor, noise_shape: Any) -> Any:
     if isinstance(noise_shape, Tensor):
         return noise_shape
     entries = list(noise_shape)
-    if None not in entries:
-        return np.asarray(entries, np.int32)
     dims = x.dims
     if dims is not None and len(dims) == len(entries):
         entries = [d if e is None else e for e, d in zip(entries, dims, strict=True)]
-    if None not in entries:
+    if not any(e is None or isinstance(e, Tensor) for e in entries):
         return np.asarray(entries, np.int32)
     whole = raw.Shape(x)
     parts = [
         raw.StridedSlice(whole, [i], [i + 1], [1], shrink_axis_mask=1)
         if e is None
-        else np.int32(e)
+        else e
         for i, e in enumerate(entries)
     ]
-    return raw.Pack(parts, axis=0)
+    return convert.to_tensor(parts, int32)
