@@ -343,7 +343,7 @@ def tensor_scatter(
 # differ from row to row. All outputs have them too.
 EXAMPLES = {
     "AvgPool": 1, "AvgPool3D": 1, "Conv2D": 1, "Conv3D": 1, "DepthToSpace": 1,
-    "DepthwiseConv2dNative": 1, "Dilation2D": 1, "Dilation2DBackpropInput": 3,
+    "DepthwiseConv2dNative": 1, "Dilation2D": 1,
     "DrawBoundingBoxes": 2, "ExtractImagePatches": 1, "ExtractVolumePatches": 1,
     "InTopK": 2, "InTopKV2": 2, "LRN": 1, "LRNGrad": 3, "MaxPool": 1, "MaxPool3D": 1,
     "MaxPool3DGrad": 3, "MaxPool3DGradGrad": 3, "MaxPoolGrad": 3, "MaxPoolGradGrad": 3,
@@ -373,7 +373,8 @@ def of_examples(rows: Rows, node: Node, *inputs: Row) -> Any:
     """The examples of all rows are one batch."""
     count = EXAMPLES[node.op.name]
     together = [rows.stack(r) for r in inputs[:count]]
-    # Labels and logits may be one example for all; nothing is merged then that differs.
+    if len({r.spec.shape and r.spec.shape[0] for r in inputs[:count]}) > 1:
+        raise NotVectorizableError("one example goes with several others")
     examples = raw.StridedSlice(raw.Shape(together[0]), [1], [2], [1])
     made = again(
         node, [*[merged(t) for t in together], *[r.same for r in inputs[count:]]]
@@ -402,6 +403,12 @@ def filter_gradient(rows: Rows, node: Node, x: Row, sizes: Row, dy: Row) -> Any:
     """One input, a gradient for each row: the rows become channels of the output."""
     if x.stacked or node.attrs["data_format"] != "NHWC":
         raise NotVectorizableError("the filter's gradient is of each row's own input")
+    if (
+        sizes.numbers is None
+        or x.spec.shape is None
+        or sizes.numbers[2] != x.spec.shape[3]
+    ):
+        raise NotVectorizableError("the channels are convolved in groups")
     examples = raw.Shape(dy.tensor)
     front = raw.StridedSlice(examples, [1], [4], [1])
     wide = raw.Reshape(

@@ -13,6 +13,7 @@ from intaglio.vectorize.rows import (
     Row,
     Rows,
     again,
+    shifted,
     vectorizes,
 )
 
@@ -26,29 +27,30 @@ POINTWISE = (
     "StringToHashBucketStrong StringToNumber StringUpper UnicodeScript UnicodeTranscode "
     "FakeQuantWithMinMaxArgs "
     # These work on the last dimensions, whatever stands before.
-    "Cholesky Eig FFT FFT2D FFT3D HSVToRGB IFFT IFFT2D IFFT3D LogMatrixDeterminant Lu "
+    "Cholesky FFT FFT2D FFT3D HSVToRGB IFFT IFFT2D IFFT3D LogMatrixDeterminant Lu "
     "MatrixDeterminant MatrixDiag MatrixDiagPart MatrixExponential MatrixInverse "
-    "MatrixLogarithm MatrixSquareRoot Qr RGBToHSV SelfAdjointEigV2 Svd "
+    "MatrixLogarithm MatrixSquareRoot Qr RGBToHSV "
 )
 BROADCASTING = (
-    "AddV2 Add ApproximateEqual Atan2 Betainc BitwiseAnd BitwiseOr BitwiseXor Complex "
-    "Div DivNoNan Equal FloorDiv FloorMod Greater GreaterEqual Igamma IgammaGradA Igammac "
+    "AddV2 Add Atan2 Igamma IgammaGradA Igammac Polygamma Zeta RandomGammaGrad BitwiseAnd BitwiseOr BitwiseXor Complex "
+    "Div DivNoNan Equal FloorDiv FloorMod Greater GreaterEqual "
     "LeftShift Less LessEqual LogicalAnd LogicalOr Maximum Minimum Mod Mul MulNoNan "
-    "NextAfter NotEqual Polygamma Pow RealDiv RightShift SquaredDifference Sub "
-    "TruncateDiv TruncateMod Xdivy Xlog1py Xlogy Zeta RandomGammaGrad SelectV2 "
+    "NextAfter NotEqual Pow RealDiv RightShift SquaredDifference Sub "
+    "TruncateDiv TruncateMod Xdivy Xlog1py Xlogy SelectV2 "
     "BatchMatMulV2 BatchMatMulV3 MatrixTriangularSolve BandedTriangularSolve"
 )
 # Ops of inputs of one shape, or of matrices with the same dimensions before them.
 ALIKE = (
     "EluGrad InvGrad LeakyReluGrad ReciprocalGrad Relu6Grad ReluGrad RsqrtGrad SeluGrad "
     "SigmoidGrad SoftplusGrad SoftsignGrad SqrtGrad TanhGrad AccumulateNV2 AddN "
+    "ApproximateEqual "
     "BatchMatMul Cross MatrixSetDiag MatrixSolve TridiagonalMatMul TridiagonalSolve"
 )
 # Ops of which only the first inputs may differ from row to row, and how many those are.
 FIRST = {
-    1: "AdjustContrastv2 AdjustHue AdjustSaturation FFTND IFFTND IRFFT IRFFT2D IRFFT3D "
-    "IRFFTND MatrixBandPart MatrixDiagPartV3 MatrixDiagV3 NthElement RFFT RFFT2D RFFT3D "
-    "RFFTND RegexFullMatch RegexReplace TopK TopKV2",
+    1: "AdjustContrastv2 AdjustHue AdjustSaturation IRFFT IRFFT2D IRFFT3D "
+    " MatrixBandPart MatrixDiagPartV3 MatrixDiagV3 NthElement RFFT RFFT2D RFFT3D "
+    "RegexFullMatch RegexReplace TopK TopKV2",
     2: "MatrixSetDiagV3",
 }
 
@@ -77,6 +79,34 @@ def alike(rows: Rows, node: Node, *inputs: Any) -> Any:
     if attrs.get("shape") is not None:  # AccumulateNV2
         attrs["shape"] = (rows.known, *attrs["shape"])
     return again(node, [rows.stack(r) for r in flat], **attrs)
+
+
+@vectorizes("Betainc")
+def alike_or_scalars(rows: Rows, node: Node, *inputs: Row) -> Any:
+    """Scalars go with all elements, which those of a row do not."""
+    if len({r.rank for r in inputs}) > 1 and any(
+        r.stacked and not r.rank for r in inputs
+    ):
+        raise NotVectorizableError("a scalar of each row goes with all its elements")
+    if len({r.rank for r in inputs}) > 1:
+        return again(node, [rows.stack(r) if r.rank else r.tensor for r in inputs])
+    return again(node, [rows.stack(r) for r in inputs])
+
+
+@vectorizes("Eig SelfAdjointEigV2 Svd")
+def values_and_vectors(rows: Rows, node: Node, x: Row) -> Any:
+    """Vectors that nobody wants are one empty tensor."""
+    made = again(node, [x.tensor])
+    if node.attrs.get("compute_v", node.attrs.get("compute_uv")):
+        return made
+    rest = zip(made[1:], node.outputs[1:], strict=True)
+    return [made[0], *[Row(t, False, v.spec) for t, v in rest]]
+
+
+@vectorizes("FFTND IFFTND IRFFTND RFFTND")
+def transform(rows: Rows, node: Node, x: Row, length: Row, axes: Row) -> Any:
+    """The axes are one further on."""
+    return again(node, [x.tensor, length.same, shifted(axes)])
 
 
 def _first(count: int) -> Any:

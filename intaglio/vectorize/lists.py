@@ -5,6 +5,7 @@ The items keep their order; what differs from row to row is a row of each item.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,11 @@ def _stacking(handle: Row) -> Any:
     return handle.tensor
 
 
+def _dims(rows: Rows, shape: Sequence[int | None]) -> Any:
+    """The shape of an item with its rows, as lists take it."""
+    return np.asarray([-1 if d is None else d for d in (rows.known, *shape)], np.int32)
+
+
 @vectorizes("TensorListSetItem", always=True)
 def set_item(rows: Rows, node: Node, handle: Row, index: Row, item: Row) -> Any:
     """The item of each row, stacked."""
@@ -59,7 +65,9 @@ def push(rows: Rows, node: Node, handle: Row, item: Row) -> Any:
 def get_item(rows: Rows, node: Node, handle: Row, *rest: Row) -> Any:
     """The rows of an item."""
     *index, _ = rest
-    return again(node, [_stacking(handle), *[i.same for i in index], ANY])
+    item = node.outputs[-1].spec
+    shape = ANY if item.shape is None else _dims(rows, item.shape)
+    return again(node, [_stacking(handle), *[i.same for i in index], shape])
 
 
 @vectorizes("TensorListLength")
@@ -87,8 +95,6 @@ def stack(rows: Rows, node: Node, handle: Row, shape: Row) -> Any:
     spec = node.outputs[0].spec
     if spec.shape is None:
         raise NotVectorizableError("the rank of the items is not known")
-    items = [-1 if d is None else d for d in spec.shape[1:]]
-    count = -1 if rows.known is None else rows.known
-    inner = np.asarray([count, *items], np.int32)
+    inner = _dims(rows, spec.shape[1:])
     (found,) = again(node, [_stacking(handle), inner])
     return swapped(found, len(spec.shape) + 1)

@@ -76,5 +76,6 @@ def unsorted_segments(
 def segments(rows: Rows, node: Node, data: Row, ids: Row) -> Any:
     """Rows with the same segments: the rows go behind the dimension that is cut."""
     rank = data.rank + 1
-    (found,) = again(node, [swapped(data.tensor, rank), ids.same])
+    same = ids.same
+    (found,) = again(node, [swapped(data.tensor, rank), same])
     return swapped(found, rank)
