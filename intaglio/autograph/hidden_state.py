@@ -428,7 +428,8 @@ def _now(seen: Seen) -> Any:
     value = seen.place.get()
     if type(value) is GrownList:
         return value.copy()
-    return _Elements(value) if value is seen.value and seen.is_grown() else value
+    # An inner loop may have put another list in the place of the one that has grown.
+    return _Elements(value) if type(value) is list and seen.is_grown() else value
 
 
 def _may_be_state(change: Change, in_loop: bool) -> bool:

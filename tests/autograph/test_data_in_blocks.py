@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from intaglio import tf
-from intaglio.autograph.strictness import strict
+from intaglio import strict, tf
 from intaglio.base.errors import InaccessibleTensorError
 
 TOTAL: Any = None
@@ -281,7 +280,21 @@ def seen_by_lambdas(n: Any) -> Any:
     return f(n), y
 
 
+def grown_before_an_inner_loop(n: Any) -> Any:
+    items, x = [n], n
+    for _ in tf.range(n):
+        items.append(x)
+        for _ in range(2):
+            items.append(x)
+        for _ in tf.range(n):
+            x = items[-1] + 1
+            while len(items) < 3:
+                items += [x]
+    return items, x
+
+
 PROGRAMS = [
+    grown_before_an_inner_loop,
     returned_early, left_by_break, over_a_dataset, as_a_stack, of_dictionaries,
     by_an_array_of_an_object, by_a_flag, seen_by_lambdas,
     appended, of_pairs, of_python_numbers, changed_in_every_way, read_while_growing, joined,

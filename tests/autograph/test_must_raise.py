@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from intaglio import tf
-from intaglio.autograph.strictness import strict
+from intaglio import strict, tf
 from intaglio.base.errors import InaccessibleTensorError
 
 NOT_A_BOOL = "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed."
