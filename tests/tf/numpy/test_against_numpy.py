@@ -205,6 +205,24 @@ def test_matrix(name: str, x: np.ndarray) -> None:
         _same(traced(x), call(np, x))
 
 
+@pytest.mark.parametrize("name", ["matmul", "dot", "inner"])
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [([3], [3]), ([2, 3], [3]), ([3], [3, 3]), ([2, 3], [3, 3]), ([4, 2, 3], [3, 3])],
+    ids=str,
+)
+def test_products_of_unknown_rank(name: str, one: list[int], two: list[int]) -> None:
+    x, y = np.random.rand(*one), np.random.rand(*two)
+    _everywhere(getattr(tnp, name), getattr(np, name)(x, y), x, y)
+    spec = tf.TensorSpec(None, tf.float64)
+    traced = tf.function(getattr(tnp, name), input_signature=[spec, spec])
+    _same(traced(x, y), getattr(np, name)(x, y))
+    if name != "matmul":
+        _same(traced(x, np.float64(2)), x * 2)
+    move = tf.function(lambda t: tnp.moveaxis(t, [0], [-1]), input_signature=[spec])
+    _same(move(x), np.moveaxis(x, [0], [-1]))
+
+
 @QUICK
 @given(st.integers(1, 4), st.integers(1, 5), st.integers(-3, 3))
 def test_made(rows: int, columns: int, k: int) -> None:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from intaglio.base import dtypes
 from intaglio.op import raw
 from intaglio.op.tensor import Tensor
+from intaglio.tf.control_flow import cond
 from intaglio.tf.experimental.numpy.functions import conj
 from intaglio.tf.experimental.numpy.indexing import diagonal
 from intaglio.tf.experimental.numpy.promotion import (
@@ -21,12 +23,37 @@ from intaglio.tf.experimental.numpy.shaping import moveaxis
 from intaglio.tf.linalg import products
 
 
-def _ranks(a: Tensor, b: Tensor, what: str) -> tuple[int, int]:
-    if a.dims is None or b.dims is None:
-        raise ValueError(
-            f"{what} needs tensors whose ranks are known: give them with `tf.ensure_shape`"
-        )
-    return len(a.dims), len(b.dims)
+def _product_over(x: Tensor, y: Tensor, last: bool) -> Tensor:
+    """The sum of products over the last axis of `x`, and the last or last but one of `y`.
+
+    With a scalar, the product.
+    """
+    if x.dims is None or y.dims is None:
+        scalar = raw.Equal(raw.Minimum(raw.Rank(x), raw.Rank(y)), 0)
+        return cond(scalar, lambda: raw.Mul(x, y), lambda: _contracted(x, y, last))
+    one, two = len(x.dims), len(y.dims)
+    if not one or not two:
+        return raw.Mul(x, y)
+    at = two - 1 if last or two == 1 else two - 2
+    return products.tensordot(x, y, [[one - 1], [at]])
+
+
+def _contracted(x: Tensor, y: Tensor, last: bool) -> Tensor:
+    """The same where only the run knows the ranks, which are not 0."""
+    rank = raw.Rank(y)
+    at = raw.Sub(rank, 1) if last else raw.Maximum(raw.Sub(rank, 2), 0)
+    order = raw.Range(0, rank, 1)
+    others = raw.Cast(
+        raw.Reshape(raw.Where(raw.NotEqual(order, at)), [-1]), DstT=dtypes.int32
+    )
+    rows = raw.Transpose(y, raw.ConcatV2([raw.Reshape(at, [1]), others], 0))
+    whole = raw.Shape(x)
+    length = raw.StridedSlice(whole, [-1], [0], [1], end_mask=1)
+    left = raw.Reshape(x, raw.ConcatV2([[-1], length], 0))
+    right = raw.Reshape(rows, raw.ConcatV2([length, [-1]], 0))
+    lead = raw.StridedSlice(whole, [0], [-1], [1], begin_mask=1)
+    rest = raw.GatherV2(raw.Shape(y), others, 0)
+    return raw.Reshape(products.matmul(left, right), raw.ConcatV2([lead, rest], 0))
 
 
 def dot(a: Any, b: Any) -> Tensor:
@@ -38,10 +65,7 @@ def dot(a: Any, b: Any) -> Tensor:
     <tf.Tensor: shape=(2,), dtype=int64, numpy=array([21, 43])>
     """
     x, y = promoted(a, b)
-    one, two = _ranks(x, y, "dot")
-    if not one or not two:
-        return raw.Mul(x, y)
-    return products.tensordot(x, y, [[one - 1], [two - 2 if two > 1 else 0]])
+    return _product_over(x, y, last=False)
 
 
 def inner(a: Any, b: Any) -> Tensor:
@@ -51,10 +75,7 @@ def inner(a: Any, b: Any) -> Tensor:
     <tf.Tensor: shape=(), dtype=int64, numpy=11>
     """
     x, y = promoted(a, b)
-    one, two = _ranks(x, y, "inner")
-    if not one or not two:
-        return raw.Mul(x, y)
-    return products.tensordot(x, y, [[one - 1], [two - 1]])
+    return _product_over(x, y, last=True)
 
 
 def outer(a: Any, b: Any) -> Tensor:
@@ -88,8 +109,9 @@ def matmul(x1: Any, x2: Any) -> Tensor:
     <tf.Tensor: shape=(2,), dtype=int64, numpy=array([21, 43])>
     """
     a, b = promoted(x1, x2)
-    one = None if a.dims is None else len(a.dims)
-    two = None if b.dims is None else len(b.dims)
+    if a.dims is None or b.dims is None:
+        return _matmul_of_any_rank(a, b)
+    one, two = len(a.dims), len(b.dims)
     if one == 0 or two == 0:
         raise ValueError(
             "matmul needs vectors, matrices or batches of them, not a scalar: multiply it"
@@ -104,6 +126,22 @@ def matmul(x1: Any, x2: Any) -> Tensor:
     if one == 1:
         result = raw.Squeeze(result, axis=[-1 if two == 1 else -2])
     return result
+
+
+def _matmul_of_any_rank(a: Tensor, b: Tensor) -> Tensor:
+    """The same where only the run knows the ranks: vectors are matrices in between."""
+    one, two = raw.Rank(a), raw.Rank(b)
+    row = raw.Reshape(raw.Maximum(raw.Sub(2, one), 0), [1])
+    column = raw.Reshape(raw.Maximum(raw.Sub(2, two), 0), [1])
+    left = raw.Reshape(a, raw.ConcatV2([raw.Fill(row, 1), raw.Shape(a)], 0))
+    right = raw.Reshape(b, raw.ConcatV2([raw.Shape(b), raw.Fill(column, 1)], 0))
+    result = products.matmul(left, right)
+    whole = raw.Shape(result)
+    lead = raw.StridedSlice(whole, [0], [-2], [1], begin_mask=1)
+    at = raw.Sub(raw.Size(whole), 2)
+    rows = raw.Slice(whole, raw.Reshape(at, [1]), raw.Sub([1], row))
+    columns = raw.Slice(whole, raw.Reshape(raw.AddV2(at, 1), [1]), raw.Sub([1], column))
+    return raw.Reshape(result, raw.ConcatV2([lead, rows, columns], 0))
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Tensor:
@@ -159,7 +197,10 @@ def cross(
     if axis is not None:
         axisa = axisb = axisc = axis
     x, y = promoted(a, b)
-    _ranks(x, y, "cross")
+    if x.dims is None or y.dims is None:
+        raise ValueError(
+            "cross needs tensors whose ranks are known: see `tf.ensure_shape`"
+        )
     x, y = (_components_last(t, at) for t, at in ((x, axisa), (y, axisb)))
     sizes = [t.dims[-1] if t.dims else None for t in (x, y)]
     if any(size not in (2, 3) for size in sizes):

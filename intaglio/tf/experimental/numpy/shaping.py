@@ -151,7 +151,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:
     if len(moved) != len(places):
         raise ValueError("The lengths of source and destination must equal")
     if x.dims is None:
-        raise ValueError("The rank of the tensor must be known to move axes by number")
+        return raw.Transpose(x, _late_order(raw.Rank(x), moved, places))
     rank = len(x.dims)
     moved, places = _axes(moved, rank), _axes(places, rank)
     order = [i for i in range(rank) if i not in moved]
@@ -169,6 +169,19 @@ def _axes(axes: list[Any], rank: int) -> list[int]:
             f"axes {found} are no {len(found)} different axes of a tensor of rank {rank}"
         )
     return [axis % rank for axis in found]
+
+
+def _late_order(rank: Tensor, moved: list[int], places: list[int]) -> Tensor:
+    """The permutation that moves axes where only the run knows the rank."""
+    order = raw.Range(0, rank, 1)
+    source = raw.FloorMod(np.array(moved, np.int32), rank)
+    target = raw.FloorMod(np.array(places, np.int32), rank)
+
+    def others(named: Tensor) -> Tensor:
+        free = raw.All(raw.NotEqual(raw.ExpandDims(order, 1), named), 1)
+        return raw.Cast(raw.Reshape(raw.Where(free), [-1]), DstT=dtypes.int32)
+
+    return raw.DynamicStitch([target, others(target)], [source, others(source)])
 
 
 def expand_dims(a: Any, axis: Any) -> Tensor:
