@@ -277,10 +277,13 @@ def by_filters(g: Geometry) -> Callable[[Any, Any], Any] | None:
     return entry.filling(kernel, shape)
 
 
-def by_images(g: Geometry) -> Callable[[Any, Any], Any] | None:
+def by_images(
+    g: Geometry,
+    forward: Callable[[Geometry], Callable[[Any, Any], Any] | None] = forward,
+) -> Callable[[Any, Any], Any] | None:
     """The gradient by the images: (filters, gradients) to it; None for strides.
 
-    It is the convolution of the gradients with the filters turned around.
+    It is the convolution of the gradients with the filters turned around, by any `forward`.
     """
     if g.stride_y != 1 or g.stride_x != 1:
         return None

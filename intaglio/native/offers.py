@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from intaglio.native import convolution, depthwise, matmul
+from intaglio.native import convolution, depthwise, matmul, winograd
 from intaglio.native.convolution import Geometry
 from intaglio.native.pooling import pooling
 from intaglio.native.windows import Windows
@@ -46,9 +46,15 @@ def windows(along: Along) -> Windows | None:
     )  # fmt: skip
 
 
+def best(g: Geometry) -> Run | None:
+    """The faster of two ways to convolve, as far as there is one."""
+    run = winograd.forward(g) if winograd.pays(g) else None
+    return run or convolution.forward(g)
+
+
 def _forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
     g = geometry(x, filters, along)
-    return None if g is None else convolution.forward(g)
+    return None if g is None else best(g)
 
 
 def _by_filters(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:  # fmt: skip
@@ -58,7 +64,7 @@ def _by_filters(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> R
 
 def _by_images(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:  # fmt: skip
     g = geometry(x, filters, along)
-    return None if g is None else convolution.by_images(g)
+    return None if g is None else convolution.by_images(g, best)
 
 
 def _pooling(name: str) -> Callable[[Along], Run | None]:

@@ -10,39 +10,16 @@ from hypothesis import strategies as st
 from intaglio import tf
 from intaglio.native import convolution
 from intaglio.native.convolution import Geometry
-
-
-def exact(g, x, filters, d):
-    """Result and gradients by sums over shifted images, in float64."""
-    rows = (g.out_height - 1) * g.stride_y + g.window_height
-    columns = (g.out_width - 1) * g.stride_x + g.window_width
-    padded = np.zeros((g.images, rows + g.height, columns + g.width, g.channels))
-    padded[:, g.top : g.top + g.height, g.left : g.left + g.width] = x
-    result = np.zeros((g.images, g.out_height, g.out_width, g.filters))
-    by_filters = np.zeros(filters.shape)
-    by_padded = np.zeros(padded.shape)
-    for i in range(g.window_height):
-        for j in range(g.window_width):
-            down = slice(i, i + (g.out_height - 1) * g.stride_y + 1, g.stride_y)
-            across = slice(j, j + (g.out_width - 1) * g.stride_x + 1, g.stride_x)
-            seen = padded[:, down, across]
-            result += seen @ filters[i, j].astype(np.float64)
-            by_filters[i, j] = np.tensordot(seen, d, ([0, 1, 2], [0, 1, 2]))
-            by_padded[:, down, across] += d @ filters[i, j].T.astype(np.float64)
-    inside = by_padded[:, g.top : g.top + g.height, g.left : g.left + g.width]
-    return result, by_filters, inside
+from tests.native.convolutions import exact, integers
 
 
 def check(g):
-    rng = np.random.default_rng(g.height * 31 + g.filters)
-
-    # Small integers: sums of their products are exact in float32.
-    def some(*shape):
-        return rng.integers(-4, 5, shape).astype(np.float32)
-
-    x = some(g.images, g.height, g.width, g.channels)
-    filters = some(g.window_height, g.window_width, g.channels, g.filters)
-    d = some(g.images, g.out_height, g.out_width, g.filters)
+    x, filters, d = integers(
+        g.height * 31 + g.filters,
+        (g.images, g.height, g.width, g.channels),
+        (g.window_height, g.window_width, g.channels, g.filters),
+        (g.images, g.out_height, g.out_width, g.filters),
+    )
     result, by_filters, by_images = exact(g, x, filters, d)
     forward = convolution.forward(g)
     assert forward is not None

@@ -11,7 +11,7 @@ import pytest
 PROGRAM = """
 import numpy as np
 from intaglio import tf
-from intaglio.native import convolution, llvm, matmul
+from intaglio.native import convolution, llvm, matmul, winograd
 from intaglio.native.convolution import Geometry
 
 rng = np.random.default_rng(0)
@@ -30,7 +30,8 @@ np.testing.assert_array_equal(matmul.product(a.shape, b.shape, False, True)(a, b
 g = Geometry(1, 9, 8, 5, 7, 6, 21, 3, 3, 1, 1, 0, 0)
 images, filters = some(1, 9, 8, 5), some(3, 3, 5, 21)
 want = sum(images[:, i:i + 7, j:j + 6] @ filters[i, j] for i in range(3) for j in range(3))
-np.testing.assert_array_equal(convolution.forward(g)(images, filters), want)
+for way in (convolution, winograd):
+    np.testing.assert_array_equal(way.forward(g)(images, filters), want)
 print(llvm.WIDTH)
 """
 
