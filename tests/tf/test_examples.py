@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from intaglio import tf
+from intaglio.tf.experimental.numpy import np_config
 
-PACKAGES = [tf.image, tf.io, tf.quantization, tf.signal]
+PACKAGES = [tf.experimental.numpy, tf.image, tf.io, tf.quantization, tf.signal]
 MODULES = [
     f"{package.__name__}.{found.name}"
     for package in PACKAGES
@@ -25,7 +26,10 @@ MODULES = [
 def test_examples(name):
     module = importlib.import_module(name)
     names = {"tf": tf, "np": np, "tnp": tf.experimental.numpy}
-    tried = doctest.testmod(module, extraglobs=names)
+    try:
+        tried = doctest.testmod(module, extraglobs=names)
+    finally:
+        np_config.disable_numpy_behavior()
     assert not tried.failed
     public = [
         n

@@ -17,6 +17,7 @@ from intaglio.op.tensor import Tensor
 from intaglio.tf import arranging
 from intaglio.tf.arrays import get_static_value
 from intaglio.tf.experimental.numpy.promotion import as_tensor, promoted
+from intaglio.tf.experimental.numpy.shaping import moveaxis
 
 
 def _several(arrays: Any) -> list[Tensor]:
@@ -63,8 +64,10 @@ def stack(arrays: Any, axis: int = 0) -> Tensor:
     array([[1., 3.],
            [2., 4.]])>
     """
-    if isinstance(arrays, (Tensor, np.ndarray)) and axis == 0:
-        return as_tensor(arrays)
+    if isinstance(arrays, (Tensor, np.ndarray)):
+        rows = as_tensor(arrays)
+        if axis == 0 or rows.dims is None or -len(rows.dims) <= axis < len(rows.dims):
+            return moveaxis(rows, 0, axis) if axis else rows
     parts = _several(arrays)
     return arranging.stack(parts, axis) if parts else as_tensor(np.zeros(0, np.float32))
 
@@ -184,20 +187,40 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     [[1], [2, 3], [4]]
     """
     x = as_tensor(ary)
-    known = get_static_value(indices_or_sections)
-    cuts = np.asarray(indices_or_sections if known is None else known)
-    if cuts.ndim == 0:
-        return arranging.split(x, int(cuts), axis)
+    cuts = _cuts(indices_or_sections)
+    if isinstance(cuts, int):
+        return arranging.split(x, cuts, axis)
     if x.dims is None and axis < 0:
         raise ValueError(
             f"`axis` may only be negative if the rank of the tensor is known, not {axis}"
         )
     at = axis if x.dims is None else axis % len(x.dims)
     lead = (slice(None),) * at
-    bounds = [0, *cuts.tolist(), None]
+    bounds = [0, *cuts, None]
     return [
         x[(*lead, slice(start, stop))] for start, stop in itertools.pairwise(bounds)
     ]
+
+
+def _cuts(indices_or_sections: Any) -> int | list[Any]:
+    """A number of parts, or the positions of the cuts, which may be tensors.
+
+    Raises ValueError if only the run knows how many parts there are.
+    """
+    known = get_static_value(indices_or_sections)
+    if known is not None:
+        found: Any = np.asarray(known).tolist()
+        return found
+    if isinstance(indices_or_sections, (list, tuple)):
+        items: Any = indices_or_sections
+        return [*items]
+    cuts = as_tensor(indices_or_sections)
+    if not cuts.dims or cuts.dims[0] is None:
+        raise ValueError(
+            "split needs a number of parts that is known while tracing: give an integer, or "
+            f"indices of known length, not shape {cuts.shape}"
+        )
+    return list(raw.Unpack(cuts, num=cuts.dims[0]))
 
 
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Tensor]:

@@ -45,8 +45,9 @@ def experimental_enable_numpy_behavior(
     Raises ValueError for another mode. The modes "all" and "safe", in which tensors made from
     Python numbers have weak types, are not there yet: NotImplementedError.
 
-        tf.experimental.numpy.experimental_enable_numpy_behavior()
-        tf.constant([1, 2]).reshape(2, 1) + .5
+    >>> tnp.experimental_enable_numpy_behavior()
+    >>> (tf.constant([[1, 2]]).T + .5)[[1]]
+    <tf.Tensor: shape=(1, 1), dtype=float64, numpy=array([[2.5]])>
     """
     if dtype_conversion_mode not in _MODES:
         raise ValueError(
