@@ -23,4 +23,10 @@ def _shape(dims: Dims) -> Any:
 
 install_exporter(_exporter)
 install_writer(_shape)
-raw.expect(__name__, {"tensor_strings": "ParseTensor SerializeTensor"})
+raw.expect(
+    __name__,
+    {
+        "example_parsing": "ParseExampleV2",
+        "tensor_strings": "ParseTensor SerializeTensor",
+    },
+)

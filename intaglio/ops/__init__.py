@@ -189,8 +189,18 @@ raw.expect(
             "NonMaxSuppressionWithOverlaps"
         ),
         "incomplete_gamma": "Betainc Igamma IgammaGradA Igammac RandomGammaGrad",
+        "lookup_tables": (
+            "AnonymousHashTable AnonymousMutableDenseHashTable "
+            "AnonymousMutableHashTable AnonymousMutableHashTableOfTensors HashTableV2 "
+            "InitializeTableFromTextFileV2 InitializeTableV2 LookupTableExportV2 "
+            "LookupTableFindV2 LookupTableImportV2 LookupTableInsertV2 "
+            "LookupTableRemoveV2 LookupTableSizeV2 MutableDenseHashTableV2 "
+            "MutableHashTableOfTensorsV2 MutableHashTableV2"
+        ),
+        "isotonic": "IsotonicRegression",
         "matrix_functions": "MatrixExponential MatrixLogarithm MatrixSolveLs MatrixSquareRoot",
         "morphology": "Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput",
+        "mutexes": "ConsumeMutexLock MutexLock MutexV2",
         "quantization": "Dequantize QuantizeV2 QuantizedConcat",
         "quantize_dequantize": (
             "QuantizeAndDequantizeV2 QuantizeAndDequantizeV3 QuantizeAndDequantizeV4 "

@@ -22,6 +22,7 @@ from intaglio.base.dtypes import RESOURCE_MARKER, DType, from_numpy
 from intaglio.base.shapes import Dims
 from intaglio.op.spec import Spec
 from intaglio.runtime import interpreter
+from intaglio.runtime.lookup_tables import LookupTable
 
 DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 ANONYMOUS = "Anonymous"
@@ -210,7 +211,7 @@ class ResourceManager:
     """Resources that graphs find by container and name."""
 
     def __init__(self) -> None:
-        self._table: dict[tuple[str, str], Resource] = {}
+        self._table: dict[tuple[str, str], Any] = {}
         self._lock = threading.Lock()
 
     def variable(
@@ -224,6 +225,27 @@ class ResourceManager:
             found = self._table.get(key)
             if found is None:
                 found = self._table[key] = Resource(contents, shared_name, key[0])
+            return found
+
+    def lookup_table(
+        self, keys: DType, values: Spec, shared_name: str, container: str, fixed: bool
+    ) -> LookupTable:
+        """The look-up table of that name, made if there is none."""
+
+        def make(name: str) -> LookupTable:
+            return LookupTable(keys, values, name, fixed)
+
+        return self.shared(shared_name, container, make)
+
+    def shared(self, name: str, container: str, make: Callable[[str], Any]) -> Any:
+        """What has this name, made if there is nothing; a new one for an empty name."""
+        if not name:
+            return make(str(next(_numbers)))
+        key = (container or LOCAL, name)
+        with self._lock:
+            found: Any = self._table.get(key)
+            if found is None:
+                found = self._table[key] = make(name)
             return found
 
     def destroy(self, resource: Resource) -> bool:

@@ -180,6 +180,8 @@ if TYPE_CHECKING:
     from intaglio.tf import internal as __internal__
     from intaglio.tf import profiler as profiler
     from intaglio.tf import quantization as quantization
+    from intaglio.tf import lookup as lookup
+    from intaglio.tf import queue as queue
     from intaglio.tf import ragged as ragged
     from intaglio.tf import saved_model as saved_model
     from intaglio.tf import signal as signal
@@ -194,6 +196,7 @@ if TYPE_CHECKING:
         conv2d_backprop_input_v2 as conv2d_backprop_input_v2,
     )
     from intaglio.tf.edit_distances import edit_distance as edit_distance
+    from intaglio.tf.critical_section import CriticalSection as CriticalSection
     from intaglio.tf.graph_util import import_graph_def as import_graph_def
     from intaglio.tf.initializers import constant_initializer as constant_initializer
     from intaglio.tf.initializers import ones_initializer as ones_initializer
@@ -397,10 +400,13 @@ LATER: dict[str, str] = {
     "RaggedTensorSpec": "intaglio.ragged.api:RaggedTensorSpec",
     "profiler": "intaglio.tf.profiler",
     "quantization": "intaglio.tf.quantization",
+    "queue": "intaglio.tf.queue",
+    "CriticalSection": "intaglio.tf.critical_section:CriticalSection",
     "ragged": "intaglio.tf.ragged",
     "SparseTensor": "intaglio.sparse.api:SparseTensor",
     "SparseTensorSpec": "intaglio.sparse.api:SparseTensorSpec",
     "edit_distance": "intaglio.tf.edit_distances:edit_distance",
+    "lookup": "intaglio.tf.lookup",
     "sets": "intaglio.tf.sets",
     "sparse": "intaglio.tf.sparse",
     "ragged_fill_empty_rows": "intaglio.tf.ragged.filling:ragged_fill_empty_rows",

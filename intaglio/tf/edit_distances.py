@@ -29,7 +29,7 @@ def edit_distance(
     """
     for what, value in (("Hypothesis", hypothesis), ("Truth", truth)):
         if not is_sparse(value):
-            raise TypeError(f"{what} must be a SparseTensor, but {type(value)} was received")  # fmt: skip
+            raise TypeError(f"{what} must be a SparseTensor.")  # fmt: skip
     a, b = as_sparse(hypothesis), as_sparse(truth)
     return raw.EditDistance(
         a.indices, a.values, a.dense_shape, b.indices, b.values, b.dense_shape,

@@ -19,7 +19,9 @@ def _operand(value: Any) -> Any:
 def _combined(a: Any, b: Any, operation: str, validate_indices: bool) -> SparseTensor:
     one, two = _operand(a), _operand(b)
     if one.dtype is not two.dtype:
-        raise TypeError(f"Types don't match, {one.dtype!r} vs {two.dtype!r}.")
+        raise TypeError(
+            f"Types don't match, <dtype: '{one.dtype.name}'> vs <dtype: '{two.dtype.name}'>."
+        )
     options: dict[str, Any] = {"set_operation": operation, "validate_indices": validate_indices}  # fmt: skip
     if not isinstance(two, SparseTensor):
         if isinstance(one, SparseTensor):

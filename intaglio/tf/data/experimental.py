@@ -6,9 +6,10 @@ Follows https://www.tensorflow.org/api_docs/python/tf/data/experimental.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from intaglio.base.dtypes import int64, string
+from intaglio.base import later
+from intaglio.base.dtypes import int64
 from intaglio.data import (
     building,
     csv_columns,
@@ -38,6 +39,17 @@ from intaglio.data.stage import AUTOTUNE
 from intaglio.data.stage import INFINITE as INFINITE_CARDINALITY
 from intaglio.data.stage import UNKNOWN as UNKNOWN_CARDINALITY
 from intaglio.op import raw
+
+if TYPE_CHECKING:
+    from intaglio.tf.data.records import (
+        make_batched_features_dataset,
+        parse_example_dataset,
+    )
+    from intaglio.tf.data.tables import (
+        DatasetInitializer,
+        index_table_from_dataset,
+        table_from_dataset,
+    )
 
 Apply = Callable[[Dataset], Dataset]
 # In `Dataset.shard` where a distribution strategy fills in the number of workers.
@@ -446,93 +458,6 @@ def make_csv_dataset(
     )  # fmt: skip
 
 
-def make_batched_features_dataset(
-    file_pattern: Any,
-    batch_size: int,
-    features: Any,
-    reader: Any = None,
-    label_key: str | None = None,
-    reader_args: Sequence[Any] | None = None,
-    num_epochs: int | None = None,
-    shuffle: bool = True,
-    shuffle_buffer_size: int = 10000,
-    shuffle_seed: int | None = None,
-    prefetch_buffer_size: int | None = None,
-    reader_num_threads: int | None = None,
-    parser_num_threads: int | None = None,
-    sloppy_ordering: bool = False,
-    drop_final_batch: bool = False,
-) -> Dataset:
-    """Raises NotImplementedError: it needs `tf.io.parse_example`."""
-    raise NotImplementedError(
-        "tf.data.experimental.make_batched_features_dataset: read the files with "
-        "TFRecordDataset, and take the records apart in a function of your own"
-    )
-
-
-def parse_example_dataset(
-    features: Any, num_parallel_calls: Any = 1, deterministic: bool | None = None
-) -> Apply:
-    """Raises NotImplementedError: it needs `tf.io.parse_example`."""
-    raise NotImplementedError(
-        "tf.data.experimental.parse_example_dataset: take the records apart in a function "
-        "of your own"
-    )
-
-
-class DatasetInitializer:
-    """The keys and values of a lookup table: the pairs that a dataset gives."""
-
-    def __init__(self, dataset: Dataset) -> None:
-        self._dataset = dataset
-        spec = dataset.element_spec
-        self._key_dtype, self._value_dtype = [part.dtype for part in spec]
-
-    @property
-    def key_dtype(self) -> Any:
-        """The dtype of the keys."""
-        return self._key_dtype
-
-    @property
-    def value_dtype(self) -> Any:
-        """The dtype of the values."""
-        return self._value_dtype
-
-    def initialize(self, table: Any) -> Any:
-        """Raises NotImplementedError: there are no lookup tables yet."""
-        raise NotImplementedError(
-            "DatasetInitializer.initialize needs tf.lookup tables"
-        )
-
-
-def table_from_dataset(
-    dataset: Any = None,
-    num_oov_buckets: int = 0,
-    vocab_size: Any = None,
-    default_value: Any = None,
-    hasher_spec: Any = None,
-    key_dtype: Any = string,
-    name: str | None = None,
-) -> Any:
-    """Raises NotImplementedError: it needs `tf.lookup`."""
-    raise NotImplementedError("tf.data.experimental.table_from_dataset needs tf.lookup")
-
-
-def index_table_from_dataset(
-    dataset: Any = None,
-    num_oov_buckets: int = 0,
-    vocab_size: Any = None,
-    default_value: Any = -1,
-    hasher_spec: Any = None,
-    key_dtype: Any = string,
-    name: str | None = None,
-) -> Any:
-    """Raises NotImplementedError: it needs `tf.lookup`."""
-    raise NotImplementedError(
-        "tf.data.experimental.index_table_from_dataset needs tf.lookup"
-    )
-
-
 __all__ = [
     "AUTOTUNE",
     "INFINITE_CARDINALITY",
@@ -596,3 +521,14 @@ __all__ = [
     "unbatch",
     "unique",
 ]
+
+# What needs tables and records is imported when it is first asked for.
+LATER = {
+    "DatasetInitializer": "intaglio.tf.data.tables:DatasetInitializer",
+    "index_table_from_dataset": "intaglio.tf.data.tables:index_table_from_dataset",
+    "make_batched_features_dataset": "intaglio.tf.data.records:make_batched_features_dataset",
+    "parse_example_dataset": "intaglio.tf.data.records:parse_example_dataset",
+    "table_from_dataset": "intaglio.tf.data.tables:table_from_dataset",
+}
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = later.attributes(__name__, LATER)

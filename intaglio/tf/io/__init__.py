@@ -36,8 +36,23 @@ if TYPE_CHECKING:
     from intaglio.tf.io.contents import read_file as read_file
     from intaglio.tf.io.contents import write_file as write_file
     from intaglio.tf.io.contents import write_graph as write_graph
+    from intaglio.tf.io.examples import parse_example as parse_example
+    from intaglio.tf.io.examples import parse_single_example as parse_single_example
+    from intaglio.tf.io.features import FixedLenFeature as FixedLenFeature
+    from intaglio.tf.io.features import (
+        FixedLenSequenceFeature as FixedLenSequenceFeature,
+    )
+    from intaglio.tf.io.features import RaggedFeature as RaggedFeature
+    from intaglio.tf.io.features import SparseFeature as SparseFeature
+    from intaglio.tf.io.features import VarLenFeature as VarLenFeature
     from intaglio.tf.io.record_writer import TFRecordOptions as TFRecordOptions
     from intaglio.tf.io.record_writer import TFRecordWriter as TFRecordWriter
+    from intaglio.tf.io.sequence_examples import (
+        parse_sequence_example as parse_sequence_example,
+    )
+    from intaglio.tf.io.sequence_examples import (
+        parse_single_sequence_example as parse_single_sequence_example,
+    )
 
 _HOMES = {
     "intaglio.tf.io.codecs": """
@@ -45,6 +60,15 @@ _HOMES = {
     """,
     "intaglio.tf.io.contents": """
         match_filenames_once matching_files read_file write_file write_graph
+    """,
+    "intaglio.tf.io.examples": """
+        parse_example parse_single_example
+    """,
+    "intaglio.tf.io.sequence_examples": """
+        parse_sequence_example parse_single_sequence_example
+    """,
+    "intaglio.tf.io.features": """
+        FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature
     """,
     "intaglio.tf.io.record_writer": """
         TFRecordOptions TFRecordWriter

@@ -1,8 +1,11 @@
-"""`tf.train`: checkpoints.
+"""`tf.train`: checkpoints, and records of features.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/train.
 """
 
+from typing import TYPE_CHECKING
+
+from intaglio.base import later
 from intaglio.tf.train.checkpoints import (
     Checkpoint,
     CheckpointManager,
@@ -14,6 +17,17 @@ from intaglio.tf.train.checkpoints import (
     load_variable,
 )
 
+if TYPE_CHECKING:
+    from intaglio.graphdef.example_messages import BytesList as BytesList
+    from intaglio.graphdef.example_messages import Example as Example
+    from intaglio.graphdef.example_messages import Feature as Feature
+    from intaglio.graphdef.example_messages import FeatureList as FeatureList
+    from intaglio.graphdef.example_messages import FeatureLists as FeatureLists
+    from intaglio.graphdef.example_messages import Features as Features
+    from intaglio.graphdef.example_messages import FloatList as FloatList
+    from intaglio.graphdef.example_messages import Int64List as Int64List
+    from intaglio.graphdef.example_messages import SequenceExample as SequenceExample
+
 __all__ = [
     "Checkpoint",
     "CheckpointManager",
@@ -24,3 +38,13 @@ __all__ = [
     "load_checkpoint",
     "load_variable",
 ]
+
+# The messages are declared when the first of them is asked for.
+LATER = {
+    name: f"intaglio.graphdef.example_messages:{name}"
+    for name in ["BytesList", "Example", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList", "Int64List", "SequenceExample"]
+}
+__all__ += [*LATER]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = later.attributes(__name__, LATER)

@@ -1,0 +1,179 @@
+"""Look-up tables: the values behind their handles."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import errors
+from intaglio.base.dtypes import RESOURCE_MARKER, DType
+from intaglio.base.errors import invalid_argument
+from intaglio.base.shapes import brackets
+from intaglio.op.spec import Spec
+
+# Rows of values that a table begins with.
+_FIRST = 16
+
+
+class LookupTable:
+    """Values by key. Keys are in a dict, with the row of an array that has their value.
+
+    `fixed` tables are filled once. `forbidden` keys (name, key) may not be used.
+    """
+
+    __slots__ = (
+        "__weakref__", "_lock", "_rows", "_used", "_values", "fixed", "forbidden",
+        "initialized", "key_dtype", "name", "spec",
+    )  # fmt: skip
+
+    dtype = RESOURCE_MARKER
+    shape: tuple[int, ...] = ()
+    ndim = 0
+    size = 1
+
+    def __init__(
+        self, key_dtype: DType, values: Spec, name: str, fixed: bool = False
+    ) -> None:
+        self.key_dtype = key_dtype
+        self.spec = values
+        self.name = name
+        self.fixed = fixed
+        self.initialized = not fixed
+        self.forbidden: tuple[tuple[str, Any], ...] = ()
+        self._lock = threading.RLock()
+        self._rows: dict[Any, int] = {}
+        self._used = 0
+        self._values = np.zeros((0, *self._inner), values.dtype.numpy)
+
+    @property
+    def _inner(self) -> tuple[int, ...]:
+        return tuple([d or 0 for d in self.spec.shape or ()])
+
+    def __len__(self) -> int:
+        self._need()
+        return len(self._rows)
+
+    def _need(self) -> None:
+        if not self.initialized:
+            raise errors.FailedPreconditionError(None, None, "Table not initialized.")
+
+    def _keys(self, keys: Any) -> list[Any]:
+        if keys.dtype != self.key_dtype.numpy:
+            raise invalid_argument(
+                f"Key must be type {self.key_dtype.name} but got {keys.dtype}"
+            )
+        found = keys.reshape(-1).tolist()
+        for what, key in self.forbidden:
+            if key in found:
+                raise invalid_argument(
+                    f"Using the {what} as a table key is not allowed"
+                )
+        return found
+
+    def _places(self, keys: list[Any]) -> Any:
+        """The row of each key, -1 for those that are not there."""
+        there = map(self._rows.get, keys, itertools.repeat(-1))
+        return np.fromiter(there, np.int64, len(keys))
+
+    def find(self, keys: Any, default: Any) -> Any:
+        """The values of the keys; the default (one, or one for each key) for others."""
+        wanted = self._keys(keys)
+        dims = (*keys.shape, *self._inner)
+        if default.shape not in (self._inner, dims):
+            raise invalid_argument(
+                f"Expected shape {brackets(self._inner)} or {brackets(dims)} for default "
+                f"value, got {brackets(default.shape)}"
+            )
+        with self._lock:
+            self._need()
+            places = self._places(wanted)
+            found = np.empty((places.size, *self._inner), self.spec.dtype.numpy)
+            missing = places < 0
+            every = default.shape == self._inner
+            found[missing] = default if every else default.reshape(found.shape)[missing]
+            found[~missing] = self._values[places[~missing]]
+        return found.reshape(dims)
+
+    def insert(self, keys: Any, values: Any) -> None:
+        """Gives keys values; the last one for a key that comes more than once."""
+        if values.shape != (*keys.shape, *self._inner):
+            raise invalid_argument(
+                f"Expected shape {brackets((*keys.shape, *self._inner))} for value, got "
+                f"{brackets(values.shape)}"
+            )
+        given = self._keys(keys)
+        rows = values.reshape((len(given), *self._inner))
+        with self._lock:
+            new = [k for k in dict.fromkeys(given) if k not in self._rows]
+            last = self._used + len(new)
+            if last > len(self._values):
+                grown = np.zeros((max(_FIRST, 2 * last), *self._inner), self._values.dtype)  # fmt: skip
+                grown[: self._used] = self._values[: self._used]
+                self._values = grown
+            self._rows.update(zip(new, range(self._used, last), strict=True))
+            self._used = last
+            places = self._places(given)
+            if self.fixed:
+                self._check_equal(given, rows, places)
+            self._values[places] = rows
+
+    def _check_equal(self, keys: list[Any], rows: Any, places: Any) -> None:
+        """A key of a fixed table has one value."""
+        first = np.full(self._used, -1)
+        first[places[::-1]] = np.arange(len(keys))[::-1]
+        unlike = rows != rows[first[places]]
+        if np.any(unlike):
+            at = int(np.argmax(unlike))
+            key = keys[at].decode() if isinstance(keys[at], bytes) else keys[at]
+            had = rows[first[places[at]]]
+            self._rows.clear()
+            raise errors.FailedPreconditionError(
+                None, None, "HashTable has different value for same key. Key "
+                f"{key} has {_text(had)} and trying to add value {_text(rows[at])}",
+            )  # fmt: skip
+
+    def initialize(self, keys: Any, values: Any) -> None:
+        """Fills a fixed table. One that is filled stays as it is."""
+        with self._lock:
+            if not self.initialized:
+                self.insert(keys, values)
+                self.initialized = True
+
+    def replace(self, keys: Any, values: Any) -> None:
+        """Makes these the only keys."""
+        with self._lock:
+            self._rows, self._used = {}, 0
+            self.insert(keys, values)
+
+    def remove(self, keys: Any) -> None:
+        """Forgets keys, if they are there."""
+        given = self._keys(keys)
+        with self._lock:
+            for key in given:
+                self._rows.pop(key, None)
+            if self._used > 2 * len(self._rows) + _FIRST:
+                keys, values = self.export()
+                self.replace(keys, values)
+
+    def export(self) -> tuple[Any, Any]:
+        """All keys and their values."""
+        with self._lock:
+            self._need()
+            keys = np.empty(len(self._rows), self.key_dtype.numpy)
+            keys[:] = list(self._rows)
+            places = np.fromiter(self._rows.values(), np.int64, len(self._rows))
+            return keys, self._values[places]
+
+    def __repr__(self) -> str:
+        return (
+            f'<ResourceHandle(name="{self.name}", '
+            'device="/job:localhost/replica:0/task:0/device:CPU:0", container="localhost", '
+            'type="tensorflow::lookup::LookupInterface", dtype and shapes : "[  ]")>'
+        )
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)

@@ -1,0 +1,79 @@
+"""Datasets of records of `tf.train.Example`.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/data/experimental/make_batched_features_dataset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from intaglio.data.dataset import Dataset
+from intaglio.data.readers import TFRecordDatasetV2
+from intaglio.tf.io.examples import parse_example
+
+
+def parse_example_dataset(
+    features: Any, num_parallel_calls: Any = 1, deterministic: bool | None = None
+) -> Callable[[Dataset], Dataset]:
+    """Takes batches of serialized Examples apart, for `Dataset.apply`.
+
+    Raises ValueError without features.
+    """
+    if features is None:
+        raise ValueError("Missing: features was None.")
+
+    def apply(dataset: Dataset) -> Dataset:
+        return dataset.map(
+            lambda serialized: parse_example(serialized, features),
+            num_parallel_calls=num_parallel_calls,
+            deterministic=deterministic,
+        )
+
+    return apply
+
+
+def make_batched_features_dataset(
+    file_pattern: Any, batch_size: int, features: Any, reader: Any = None,
+    label_key: str | None = None, reader_args: Sequence[Any] | None = None,
+    num_epochs: int | None = None, shuffle: bool = True,
+    shuffle_buffer_size: int = 10000, shuffle_seed: int | None = None,
+    prefetch_buffer_size: int | None = None, reader_num_threads: int | None = None,
+    parser_num_threads: int | None = None, sloppy_ordering: bool = False,
+    drop_final_batch: bool = False,
+) -> Dataset:  # fmt: skip
+    """Batches of parsed Examples of the files of a pattern: dicts, or (dict, label).
+
+    `reader` makes a dataset of a file's name, by default that of TFRecord files. Epochs
+    without end if `num_epochs` is None; then batches are always full. Raises ValueError for
+    a `label_key` that is no feature.
+    """
+    if label_key is not None and label_key not in features:
+        raise ValueError(
+            f"The `label_key` provided ({label_key!r}) must be one of the `features` keys: {features.keys()}."
+        )
+    make = reader or TFRecordDatasetV2
+    files = Dataset.list_files(file_pattern, shuffle, shuffle_seed)
+    dataset = files.interleave(
+        lambda name: make(name, *(reader_args or ())),
+        cycle_length=reader_num_threads or 1,
+        deterministic=not sloppy_ordering,
+    )
+    if shuffle:
+        dataset = dataset.shuffle(shuffle_buffer_size, shuffle_seed)
+    if num_epochs != 1:
+        dataset = dataset.repeat(num_epochs)
+    full = drop_final_batch or num_epochs is None
+    dataset = dataset.batch(batch_size, drop_remainder=full)
+    dataset = dataset.apply(parse_example_dataset(features, parser_num_threads or 1))
+    if label_key is not None:
+
+        def labelled(parts: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+            rest = {k: v for k, v in parts.items() if k != label_key}
+            return rest, parts[label_key]
+
+        dataset = dataset.map(labelled)
+    return dataset.prefetch(1 if prefetch_buffer_size is None else prefetch_buffer_size)
+
+
+__all__ = ["make_batched_features_dataset", "parse_example_dataset"]

@@ -1,0 +1,147 @@
+"""What fills tables: tensors, and lines of text files.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/lookup/KeyValueTensorInitializer and
+https://www.tensorflow.org/api_docs/python/tf/lookup/TextFileInitializer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from intaglio.base.dtypes import DType, as_dtype, int64, string
+from intaglio.op import convert, raw
+from intaglio.state.tracking import AutoTrackable
+from intaglio.trace.scopes import name_scope
+
+
+class TableInitializer(AutoTrackable):
+    """What fills a table of these dtypes."""
+
+    def __init__(self, key_dtype: Any, value_dtype: Any) -> None:
+        self._key_dtype = as_dtype(key_dtype)
+        self._value_dtype = as_dtype(value_dtype)
+
+    @property
+    def key_dtype(self) -> DType:
+        """The type of the keys."""
+        return self._key_dtype
+
+    @property
+    def value_dtype(self) -> DType:
+        """The type of the values."""
+        return self._value_dtype
+
+    @property
+    def _shared_name(self) -> str:
+        return ""
+
+    def initialize(self, table: Any) -> Any:
+        """Fills the table. Raises NotImplementedError in this class."""
+        raise NotImplementedError(f"{type(self).__name__}.initialize")
+
+    def _check(self, table: Any) -> None:
+        """Raises TypeError unless the table has the initializer's dtypes."""
+        for what, ours, theirs in (
+            ("key", self._key_dtype, table.key_dtype),
+            ("value", self._value_dtype, table.value_dtype),
+        ):
+            if ours is not theirs:
+                raise TypeError(
+                    f"Invalid {what} dtype for table, expected {ours!r} but got {theirs!r}"
+                )
+
+
+class KeyValueTensorInitializer(TableInitializer):
+    """Fills a table with a vector of keys and one of values.
+
+    A key that comes twice has to have the same value.
+
+    >>> init = tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2])
+    >>> print(tf.lookup.StaticHashTable(init, -1).lookup(tf.constant(["b", "c"])).numpy())
+    [ 2 -1]
+    """
+
+    def __init__(
+        self, keys: Any, values: Any, key_dtype: Any = None, value_dtype: Any = None,
+        name: str | None = None,
+    ) -> None:  # fmt: skip
+        with name_scope(name or "key_value_init"):
+            self._keys = convert.to_tensor(keys, key_dtype and as_dtype(key_dtype), "keys")  # fmt: skip
+            self._values = convert.to_tensor(values, value_dtype and as_dtype(value_dtype), "values")  # fmt: skip
+        super().__init__(self._keys.dtype, self._values.dtype)
+
+    def initialize(self, table: Any) -> Any:
+        """Fills the table. Raises TypeError for a table of other dtypes."""
+        self._check(table)
+        return raw.LookupTableImportV2(table.resource_handle, self._keys, self._values)
+
+
+class TextFileIndex:
+    """What of a line a key or value is, besides the number of a column."""
+
+    WHOLE_LINE = -2
+    LINE_NUMBER = -1
+
+
+class TextFileInitializer(TableInitializer):
+    """Fills a table from the lines of a text file.
+
+    `key_index` and `value_index` say what of a line they are: a column between `delimiter`s,
+    `TextFileIndex.WHOLE_LINE`, or `TextFileIndex.LINE_NUMBER` from `value_index_offset` on.
+    `vocab_size` lines are read, all if it is None. Raises ValueError for an empty name, for
+    indices below -2, and for dtypes that the indices do not allow.
+    """
+
+    def __init__(
+        self, filename: Any, key_dtype: Any, key_index: int, value_dtype: Any,
+        value_index: int, vocab_size: int | None = None, delimiter: str = "\t",
+        name: str | None = None, value_index_offset: int = 0,
+    ) -> None:  # fmt: skip
+        if isinstance(filename, str) and not filename:
+            raise ValueError(
+                "`filename` argument required for tf.lookup.TextFileInitializer"
+            )
+        keys, values = as_dtype(key_dtype), as_dtype(value_dtype)
+        for what, index, dtype in (("key", key_index, keys), ("value", value_index, values)):  # fmt: skip
+            if index < -2:
+                raise ValueError(f"`{what}_index` should be >= -2, received: {index}.")
+            if index == TextFileIndex.LINE_NUMBER and dtype is not int64:
+                raise ValueError(
+                    f"`{what}_dtype` must be int64 if `{what}_index` is "
+                    f"{TextFileIndex.LINE_NUMBER}, received: <dtype: '{dtype.name}'>"
+                )
+            whole = index == TextFileIndex.WHOLE_LINE
+            if (
+                whole
+                and dtype is not string
+                and not (what == "key" and dtype.is_integer)
+            ):
+                raise ValueError(
+                    f"`{what}_dtype` should be string if `{what}_index` is "
+                    f"{TextFileIndex.WHOLE_LINE}, received: <dtype: '{dtype.name}'>"
+                )
+        if vocab_size is not None and vocab_size <= 0:
+            raise ValueError(f"`vocab_size` should be > 0, received: {vocab_size}")
+        self._filename = filename
+        self._key_index, self._value_index = key_index, value_index
+        self._vocab_size = -1 if vocab_size is None else vocab_size
+        self._delimiter = delimiter
+        self._offset = value_index_offset
+        super().__init__(keys, values)
+
+    def initialize(self, table: Any) -> Any:
+        """Reads the file into the table. Raises NotFoundError if there is no such file."""
+        self._check(table)
+        return raw.InitializeTableFromTextFileV2(
+            table.resource_handle, convert.to_tensor(self._filename, string),
+            key_index=self._key_index, value_index=self._value_index,
+            vocab_size=self._vocab_size, delimiter=self._delimiter, offset=self._offset,
+        )  # fmt: skip
+
+
+__all__ = [
+    "KeyValueTensorInitializer",
+    "TableInitializer",
+    "TextFileIndex",
+    "TextFileInitializer",
+]
