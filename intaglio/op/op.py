@@ -102,6 +102,9 @@ class Op:
     # The op's own names for what the rules of its family call by another.
     called: ClassVar[Mapping[str, str]] = {}
     differentiable: ClassVar[bool] = True
+    # Whether the kernel computes each element alone, with arrays on the way that stay small if
+    # large inputs go through it in parts.
+    blockwise: ClassVar[bool] = False
     # Whether two inputs that `infer` merges must have one shape when the kernel runs too.
     same_shapes: ClassVar[bool] = False
     # For each input the inputs whose data its gradient needs; where it is given, a gradient
@@ -219,6 +222,8 @@ class Op:
             self.kernel_fn = scalar.kernel_of(self.rules["scalar"].fn, len(takes))
         else:
             self.kernel_fn, takes = None, ()
+        if self.blockwise and self.kernel_fn is not None:
+            self.kernel_fn = scalar.in_blocks(self.kernel_fn)
         if self.same_shapes and self.kernel_fn is not None:
             self.kernel_fn = _of_one_shape(self.kernel_fn)
         # Where each argument of the kernel comes from, worked out once.

@@ -6,10 +6,14 @@ calls; a compiler brings a builder of its own with the same methods.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+# Elements that a kernel computes at once where arrays come up on the way.
+BLOCK = 1 << 15
 
 
 class NumpyScalars:
@@ -96,4 +100,44 @@ def kernel_of(rule: Callable[..., Any], arity: int) -> Callable[..., Any]:
         traced = None
     if isinstance(traced, tuple) and len(traced) == 2 and traced[1] == arguments:
         return getattr(NumpyScalars, traced[0])
-    return lambda *arrays: rule(NumpyScalars, *arrays)
+    return in_blocks(functools.partial(rule, NumpyScalars))
+
+
+def in_blocks(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """An elementwise kernel with arrays on the way, which stay small: large inputs go in parts.
+
+    The parts fit into a processor's cache, and nothing but the result is as large as the inputs.
+    """
+
+    def blocked(*given: Any) -> Any:
+        first = given[0]
+        if first.size <= 2 * BLOCK:
+            return kernel(*given)
+        flat = [_flat(a, first.shape) for a in given]
+        if any(f is None for f in flat):
+            return kernel(*given)
+        result = parts = None
+        for start in range(0, first.size, BLOCK):
+            stop = start + BLOCK
+            part = kernel(
+                *[f[start:stop] if a.__class__ is np.ndarray and a.ndim else a
+                  for f, a in zip(flat, given, strict=True)]
+            )  # fmt: skip
+            if result is None or parts is None:
+                if part is NotImplemented or isinstance(part, tuple):
+                    return kernel(*given)
+                result = np.empty(first.shape, part.dtype)
+                parts = result.reshape(-1)
+            parts[start:stop] = part
+        return result
+
+    return blocked
+
+
+def _flat(x: Any, shape: tuple[int, ...]) -> Any:
+    """The array in one dimension, or what is the same for all parts; None for other shapes."""
+    if x.__class__ is not np.ndarray or not x.ndim:
+        return x
+    if x.shape != shape or not x.flags.c_contiguous:
+        return None
+    return x.reshape(-1)

@@ -220,6 +220,7 @@ class FloorDiv(Binary):
     """x / y rounded down."""
 
     differentiable = False
+    blockwise = True
     T = ALL_NUMBERS
 
     def kernel(self, x, y):
@@ -234,6 +235,8 @@ class FloorDiv(Binary):
 @op
 class FloorMod(Binary):
     """The remainder of x / y with the sign of y."""
+
+    blockwise = True
 
     T = (
         int8, int16, int32, int64, uint8, uint16, uint32, uint64, *FLOATS,
@@ -351,6 +354,7 @@ class Minimum(Extreme):
 class SquaredDifference(Binary):
     """conj(x - y) * (x - y)."""
 
+    blockwise = True
     T = (*FLOATS, int32, int64, complex64, complex128)
 
     def scalar(self, s, x, y):
@@ -373,6 +377,7 @@ class SquaredDifference(Binary):
 class DivNoNan(Binary):
     """x / y, and 0 where y is 0."""
 
+    blockwise = True
     T = (float16, float32, bfloat16, float64, complex64, complex128)
 
     def kernel(self, x, y):
@@ -417,6 +422,7 @@ class Abs(Unary):
 class Sign(Unary):
     """-1, 0 or 1; x / |x| of complex numbers."""
 
+    blockwise = True
     T = SIGNED_NUMBERS
 
     def kernel(self, x):

@@ -305,6 +305,7 @@ class Bessel(Unary):
     """y = f(x), computed in double precision."""
 
     T = FLOATS
+    blockwise = True
     function: Any = None
 
     def kernel(self, x):

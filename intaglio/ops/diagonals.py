@@ -45,8 +45,9 @@ class MatrixBandPart(Op):
                 raise invalid_argument(
                     f"num_{name} must be negative or less or equal to number of {'rows' if name == 'lower' else 'columns'} ({size}) got: {n}"
                 )
-        offset = np.arange(rows)[:, None] - np.arange(columns)
-        kept = ((below < 0) | (offset <= below)) & ((above < 0) | (-offset <= above))
+        kept = np.tri(rows, columns, above if above >= 0 else columns, dtype=bool)
+        if below >= 0:
+            kept &= ~np.tri(rows, columns, -below - 1, dtype=bool)
         zero = b"" if input.dtype == object else np.zeros((), input.dtype)[()]
         return np.where(kept, input, np.asarray(zero, input.dtype))
 

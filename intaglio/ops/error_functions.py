@@ -151,6 +151,7 @@ class ErrorFunction(Unary):
     """y = f(x), computed in double precision."""
 
     T = FLOATS
+    blockwise = True
 
 
 @op

@@ -142,8 +142,11 @@ class Range(Op):
     def kernel(self, start, limit, delta):
         size = range_size(start, limit, delta, invalid_argument)
         dtype = start.dtype
-        steps = np.arange(size).astype(dtype)
-        return (start + steps * delta).astype(dtype, copy=False)
+        steps = np.arange(size, dtype=dtype if dtype.kind in "iuf" else None)
+        steps = steps.astype(dtype, copy=False)
+        steps *= delta
+        steps += start
+        return steps
 
 
 def range_size(start: Any, limit: Any, delta: Any, error: Any) -> int:
@@ -171,6 +174,18 @@ def range_size(start: Any, limit: Any, delta: Any, error: Any) -> int:
 def _shown(x: Any) -> str:
     value = np.asarray(x)[()]
     return str(int(value)) if float(value).is_integer() else str(value)
+
+
+def _hot_rows(indices: Any, size: int, on_value: Any, off_value: Any) -> np.ndarray:
+    """`on_value` at each index of a new last dimension; indices outside leave no mark."""
+    result = np.full((*indices.shape, size), off_value[()], off_value.dtype)
+    flat = indices.reshape(-1).astype(np.intp)
+    inside = (flat >= 0) & (flat < size)
+    flat += np.arange(0, flat.size * size, size) if size else 0
+    if not inside.all():
+        flat = flat[inside]
+    result.reshape(-1)[flat] = on_value
+    return result
 
 
 @op
@@ -210,6 +225,8 @@ class OneHot(Op):
         if size < 0:
             raise invalid_argument(f"depth must be non-negative, got: {size}")
         at = rank if axis == -1 else axis
+        if at == rank:
+            return _hot_rows(indices, size, on_value[()], off_value)
         places = np.arange(size, dtype=np.int64).reshape((size,) + (1,) * (rank - at))
         hot = np.expand_dims(indices, at) == places
         return np.where(hot, on_value, off_value)

@@ -119,6 +119,7 @@ class Lgamma(Unary):
     """log(|gamma(x)|)."""
 
     T = FLOATS
+    blockwise = True
 
     def kernel(self, x):
         return lgamma(x.astype(np.float64)).astype(x.dtype)
@@ -132,6 +133,7 @@ class Digamma(Unary):
     """The derivative of Lgamma."""
 
     T = FLOATS
+    blockwise = True
 
     def kernel(self, x):
         return digamma(x.astype(np.float64)).astype(x.dtype)

@@ -255,6 +255,7 @@ class IncompleteGamma(Op):
 
     signature = "a: T, x: T -> z: T"
     T: tuple[DType, ...] = FLOATS
+    blockwise = True
 
     def infer(self, a: Spec, x: Spec) -> Spec:
         return Spec(a.dtype, shapes.broadcast(a.shape, x.shape))

@@ -368,7 +368,12 @@ class Tile(Op):
         for i, t in enumerate(times):
             if t < 0:
                 raise invalid_argument(f"Expected multiples[{i}] >= 0, but got {t}")
-        return np.tile(input, times) if times else input
+        if not times:
+            return input
+        apart = [n for d in input.shape for n in (1, d)]
+        whole = [n for t, d in zip(times, input.shape, strict=True) for n in (t, d)]
+        laid = np.broadcast_to(input.reshape(apart), whole)
+        return laid.reshape([t * d for t, d in zip(times, input.shape, strict=True)])
 
     def gradient(self, doutput, input: Spec, multiples) -> Any:
         shape = shape_of(input)

@@ -193,10 +193,15 @@ def index_along(x: Any, dimension: Any, output_type: DType, lowest: bool) -> Any
         )
     if x.dtype == bfloat16.numpy:
         x = x.astype(np.float32)
+    find = np.argmin if lowest else np.argmax
+    found = find(x, place)
     if x.dtype.kind == "f":
-        worst = x.dtype.type(np.inf if lowest else -np.inf)
-        x = np.where(np.isnan(x), worst, x)
-    found = np.argmin(x, place) if lowest else np.argmax(x, place)
+        chosen = np.take_along_axis(x, np.expand_dims(found, place), place)
+        if np.isnan(
+            chosen
+        ).any():  # NumPy finds these first, TensorFlow passes them over
+            worst = x.dtype.type(np.inf if lowest else -np.inf)
+            found = find(np.where(np.isnan(x), worst, x), place)
     return np.asarray(found).astype(output_type.numpy)
 
 

@@ -31,7 +31,8 @@ def _wide(x: Any) -> Any:
 
 
 def _softmax(logits: Any) -> Any:
-    grown = np.exp(_shifted(_wide(logits)))
+    shifted = _shifted(_wide(logits))
+    grown = np.exp(shifted, out=None if shifted is logits else shifted)
     grown /= grown.sum(axis=-1, keepdims=True)
     return grown
 

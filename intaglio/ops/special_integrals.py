@@ -265,6 +265,7 @@ class Integral(Unary):
     """y = f(x), computed in double precision."""
 
     T = FLOATS
+    blockwise = True
     function: Any = None
 
     def kernel(self, x):

@@ -68,7 +68,7 @@ class AddN(Op):
             return first
         total = np.add(first, inputs[1])
         for item in inputs[2:]:
-            total = np.add(total, item)
+            total += item  # an array of its own
         return total
 
     def gradient(self, dsum, N) -> Any:
@@ -100,6 +100,7 @@ class AccumulateNV2(Op):
 class ClipByValue(Op):
     """t, held between two limits, each a scalar or of the shape of t."""
 
+    blockwise = True
     signature = "t: T, clip_value_min: T, clip_value_max: T -> output: T"
     T = ALL_NUMBERS
 

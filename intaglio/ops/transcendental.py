@@ -170,6 +170,8 @@ class Sigmoid(Analytic):
 class SigmoidGrad(AnalyticGradient):
     """The gradient of Sigmoid by its output: dy * y * (1 - y); conjugating is the caller's part."""
 
+    blockwise = True
+
     def kernel(self, y, dy):
         return np.multiply(np.multiply(dy, np.subtract(y.dtype.type(1), y)), y)
 
@@ -314,6 +316,8 @@ class Tanh(Analytic):
 @op
 class TanhGrad(AnalyticGradient):
     """The gradient of Tanh by its output: dy * (1 - y * y); conjugating is the caller's part."""
+
+    blockwise = True
 
     def kernel(self, y, dy):
         return np.multiply(dy, np.subtract(y.dtype.type(1), np.multiply(y, y)))
