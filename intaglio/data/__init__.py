@@ -26,6 +26,10 @@ raw.expect(
             OptionalFromValue OptionalNone OptionalHasValue OptionalGetValue DatasetToSingleElement
             DatasetCardinality GetElementAtIndex DatasetFingerprint
         """,
+        "queues": """
+            FIFOQueueV2 PaddingFIFOQueueV2 PriorityQueueV2 QueueCloseV2 QueueDequeueManyV2 QueueDequeueUpToV2
+            QueueDequeueV2 QueueEnqueueManyV2 QueueEnqueueV2 QueueIsClosedV2 QueueSizeV2 RandomShuffleQueueV2
+        """,
         "rearranging": """
             RepeatDataset TakeDataset SkipDataset ShardDataset ShuffleDatasetV3 ConcatenateDataset
             ZipDataset DirectedInterleaveDataset

@@ -178,25 +178,30 @@ if TYPE_CHECKING:
     from intaglio.tf import graph_util as graph_util
     from intaglio.tf import image as image
     from intaglio.tf import internal as __internal__
+    from intaglio.tf import lookup as lookup
     from intaglio.tf import profiler as profiler
     from intaglio.tf import quantization as quantization
-    from intaglio.tf import lookup as lookup
     from intaglio.tf import queue as queue
     from intaglio.tf import ragged as ragged
     from intaglio.tf import saved_model as saved_model
-    from intaglio.tf import signal as signal
     from intaglio.tf import sets as sets
+    from intaglio.tf import signal as signal
     from intaglio.tf import sparse as sparse
     from intaglio.tf import summary as summary
     from intaglio.tf import train as train
+    from intaglio.tf.any_axes import fftnd as fftnd
+    from intaglio.tf.any_axes import ifftnd as ifftnd
+    from intaglio.tf.any_axes import irfftnd as irfftnd
+    from intaglio.tf.any_axes import rfftnd as rfftnd
     from intaglio.tf.convolution_gradients import (
         conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2,
     )
     from intaglio.tf.convolution_gradients import (
         conv2d_backprop_input_v2 as conv2d_backprop_input_v2,
     )
-    from intaglio.tf.edit_distances import edit_distance as edit_distance
     from intaglio.tf.critical_section import CriticalSection as CriticalSection
+    from intaglio.tf.edit_distances import edit_distance as edit_distance
+    from intaglio.tf.fingerprints import fingerprint as fingerprint
     from intaglio.tf.graph_util import import_graph_def as import_graph_def
     from intaglio.tf.initializers import constant_initializer as constant_initializer
     from intaglio.tf.initializers import ones_initializer as ones_initializer
@@ -211,6 +216,9 @@ if TYPE_CHECKING:
     from intaglio.tf.linalg.factorisations import eigvals as eigvals
     from intaglio.tf.linalg.factorisations import sqrtm as matrix_square_root
     from intaglio.tf.math.incomplete import approx_top_k as approx_top_k
+    from intaglio.tf.plugins import check_pinned as check_pinned
+    from intaglio.tf.plugins import load_library as load_library
+    from intaglio.tf.plugins import load_op_library as load_op_library
     from intaglio.tf.ragged.filling import (
         ragged_fill_empty_rows as ragged_fill_empty_rows,
     )
@@ -223,6 +231,9 @@ if TYPE_CHECKING:
     from intaglio.tf.space_paddings import timestamp as timestamp
     from intaglio.tf.tensor_protos import make_ndarray as make_ndarray
     from intaglio.tf.tensor_protos import make_tensor_proto as make_tensor_proto
+    from intaglio.tf.volume_patches import (
+        extract_volume_patches as extract_volume_patches,
+    )
 
 __version__ = "2.21.0"
 
@@ -384,6 +395,15 @@ LATER: dict[str, str] = {
     "DeviceSpec": "intaglio.base.device_spec:DeviceSpec",
     "required_space_to_batch_paddings": "intaglio.tf.space_paddings:required_space_to_batch_paddings",
     "timestamp": "intaglio.tf.space_paddings:timestamp",
+    "check_pinned": "intaglio.tf.plugins:check_pinned",
+    "load_library": "intaglio.tf.plugins:load_library",
+    "load_op_library": "intaglio.tf.plugins:load_op_library",
+    "fftnd": "intaglio.tf.any_axes:fftnd",
+    "ifftnd": "intaglio.tf.any_axes:ifftnd",
+    "irfftnd": "intaglio.tf.any_axes:irfftnd",
+    "rfftnd": "intaglio.tf.any_axes:rfftnd",
+    "fingerprint": "intaglio.tf.fingerprints:fingerprint",
+    "extract_volume_patches": "intaglio.tf.volume_patches:extract_volume_patches",
     "constant_initializer": "intaglio.tf.initializers:constant_initializer",
     "ones_initializer": "intaglio.tf.initializers:ones_initializer",
     "random_normal_initializer": "intaglio.tf.initializers:random_normal_initializer",
