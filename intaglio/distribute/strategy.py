@@ -259,6 +259,8 @@ class DistributedValues:
 class DistributedDataset:
     """A dataset as the replicas of a strategy see it."""
 
+    __module__ = "tensorflow.python.distribute.input_lib"  # Keras knows it by this
+
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset
 
@@ -266,6 +268,11 @@ class DistributedDataset:
     def element_spec(self) -> Any:
         """The structure of the elements' types."""
         return self._dataset.element_spec
+
+    @property
+    def cardinality(self) -> Any:
+        """The number of elements, as `tf.data.Dataset.cardinality` tells it."""
+        return self._dataset.cardinality()
 
     def __iter__(self) -> DistributedIterator:
         return DistributedIterator(iter(self._dataset))

@@ -81,7 +81,8 @@ def _placeholders(
             made = value
         tensors = kind.to_tensors(made)
         graph.inputs.extend(tensors)
-        if has_values and tensors:
+        # A variable is a value where specs of the others are given, too.
+        if tensors and (has_values or hasattr(value, "handle")):
             for inner, outer in zip(
                 tensors, kind.to_tensors(kind.cast(value)), strict=True
             ):

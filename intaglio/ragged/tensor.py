@@ -38,6 +38,7 @@ class RaggedTensor(Ragged):
     arguments are not looked at); what does not fit raises InvalidArgumentError.
     """
 
+    __module__ = "tensorflow.python.ops.ragged.ragged_tensor"  # Keras knows it by this
     __slots__ = ()
     __array_priority__ = 101
     __composite_gradient__ = gradients.ByFlatValues()

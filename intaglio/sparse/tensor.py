@@ -42,6 +42,7 @@ class SparseTensor(CompositeTensor):
     sorts them). Indices and shape are int64. Raises ValueError if the parts do not fit.
     """
 
+    __module__ = "tensorflow.python.framework.sparse_tensor"  # Keras knows it by this
     __slots__ = ("__weakref__", "_dense_shape", "_indices", "_static", "_values")
     __composite_gradient__ = ByValues()
 

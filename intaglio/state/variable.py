@@ -21,7 +21,7 @@ from intaglio.base.dtypes import NUMERIC, DType, as_dtype
 from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.ir.graph import Node
 from intaglio.op import convert, door, raw, slicing
-from intaglio.op.keys import fresh
+from intaglio.op.keys import fresh, key
 from intaglio.op.spec import Spec
 from intaglio.op.tensor import Reference, Tensor
 from intaglio.runtime.eager import READERS, EagerTensor, from_array
@@ -170,13 +170,13 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
     @property
     def initial_value(self) -> Tensor:
         """The tensor of the first value, in graphs only."""
-        self._in_graphs_only("This property")
+        self._in_graphs_only()
         return self._initial_value
 
     @property
     def initializer(self) -> Node:
         """The operation that gives the first value, in graphs only."""
-        self._in_graphs_only("This property")
+        self._in_graphs_only()
         return self._initializer
 
     @property
@@ -184,7 +184,7 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
         """The operation that gives the first value; None eagerly."""
         return None if self._resource is not None else self._initializer
 
-    def _in_graphs_only(self, what: str) -> None:
+    def _in_graphs_only(self, what: str = "This property") -> None:
         if self._resource is not None:
             raise RuntimeError(
                 f"{what} is not supported when eager execution is enabled."
@@ -194,17 +194,18 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
     def _shared_name(self) -> str:
         return self._name.removesuffix(":0")
 
-    @functools.cached_property
+    @property
     def _unique_id(self) -> str:
-        return f"{self._shared_name}_{fresh()}"
+        """Text that no other variable has; an argument has its first variable's."""
+        handle: Any = self._handle
+        example = getattr(getattr(handle, "graph", None), "example", {})
+        return f"variable_{key(example.get(id(handle), handle))}"
 
     def ref(self) -> Reference:
         """A hashable reference, for sets and dict keys."""
         return Reference(self)
 
-    def experimental_ref(self) -> Reference:
-        """The former name of `ref`."""
-        return Reference(self)
+    experimental_ref = ref
 
     # -- reading -----------------------------------------------------------------------
 
@@ -212,10 +213,10 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
         """Tells tapes and the function being traced that the variable is used."""
         here = door.level()
         variable = self if self._parent is None else self._parent
-        if type(variable) is BoundVariable:
-            return  # the call that passes the variable tells the tapes
         for watcher in here.watchers:
             watcher.watch_variable(variable)
+        if type(variable) is BoundVariable:
+            return  # an argument: the call that passes it tells what is outside
         graph = getattr(here, "graph", None)
         if graph is not None and graph.building_function:
             graph.watch_variable(variable)
