@@ -277,6 +277,10 @@ class DistributedDataset:
     def __iter__(self) -> DistributedIterator:
         return DistributedIterator(iter(self._dataset))
 
+    def __autograph_for__(self, *loop: Any) -> None:
+        """A `for` statement over it in converted code."""
+        self._dataset.__autograph_for__(*loop)
+
 
 class DistributedIterator:
     """An iterator over a distributed dataset."""
@@ -302,6 +306,10 @@ class DistributedIterator:
     def get_next_as_optional(self) -> Any:
         """The next element, or an optional without value."""
         return self._iterator.get_next_as_optional()
+
+    def __autograph_for__(self, *loop: Any) -> None:
+        """A `for` statement over it in converted code."""
+        self._iterator.__autograph_for__(*loop)
 
 
 def maybe_merge_call(

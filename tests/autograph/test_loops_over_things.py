@@ -353,6 +353,24 @@ def test_loops_that_cannot_be(row: Any) -> None:
     assert text in str(caught.value)
 
 
-def test_distributed_values_are_not_there_yet() -> None:
-    """`for` over distributed datasets waits for `tf.distribute`."""
-    assert not hasattr(tf, "distribute")
+def test_distributed_datasets() -> None:
+    """One device: TensorFlow refuses `break` over the dataset (asked), here it is a loop."""
+    for strategy in (
+        tf.distribute.get_strategy(),
+        tf.distribute.OneDeviceStrategy("/cpu:0"),
+    ):
+        data = strategy.experimental_distribute_dataset(
+            tf.data.Dataset.range(7).batch(2)
+        )
+
+        @tf.function
+        def f(batches: Any) -> Any:
+            total = tf.constant(0, tf.int64)
+            for batch in batches:
+                total += tf.reduce_sum(batch)
+                if total > 5:
+                    break
+            return total
+
+        assert int(f(data)) == 6
+        assert int(f(iter(data))) == 6
