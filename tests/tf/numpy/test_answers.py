@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -45,3 +47,19 @@ def test_promotion(mode: str) -> None:
         for key, row in TABLES[mode].items()
     }
     assert not {key: pairs for key, pairs in wrong.items() if pairs}
+
+
+def test_program() -> None:
+    """A whole program prints what it printed with TensorFlow."""
+    start = (
+        "import runpy, sys, intaglio; intaglio.install_as_tensorflow(); "
+        "runpy.run_path(sys.argv[1])"
+    )
+    file = record.HERE / "program.py"
+    run = subprocess.run(
+        [sys.executable, "-c", start, str(file)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout == (record.HERE / "program.out").read_text()
