@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import int64
+from intaglio.base.dtypes import ALL, int64, uint8
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
@@ -207,3 +207,51 @@ class StringToHashBucketFast(Op):
 
     def kernel(self, input, num_buckets):
         return _buckets(fingerprint, input, num_buckets)
+
+
+@op
+class Fingerprint(Op):
+    """Eight bytes for each row: the FarmHash fingerprint of its bytes.
+
+    A row of one string has the string's own; one of several the fingerprint of theirs.
+    """
+
+    signature = "data: T, method: string -> fingerprint: uint8"
+    T = ALL
+    differentiable = False
+
+    def infer(self, data: Spec, method: Spec) -> Spec:
+        if data.rank == 0:
+            raise ShapeError("Shape must be at least rank 1 but is rank 0")
+        if method.rank not in (0, None):
+            raise ShapeError(f"Shape must be rank 0 but is rank {method.rank}")
+        count = None if data.shape is None else data.shape[0]
+        return Spec(uint8, (count, 8))
+
+    def kernel(self, data, method):
+        if np.ndim(data) == 0:
+            raise invalid_argument("`data` should have at least one dimension: []")
+        if np.ndim(method) != 0:
+            raise invalid_argument(
+                f"`method` should be a scalar string: {list(np.shape(method))}"
+            )
+        name = np.asarray(method).item()
+        if name != b"farmhash64":
+            raise invalid_argument(
+                f"Unsupported fingerprint method: {name.decode(errors='replace')}; "
+                "the method there is is 'farmhash64'"
+            )
+        numbers = [fingerprint(_bytes_of(row)) for row in data]
+        return np.array(numbers, "<u8").view(np.uint8).reshape(-1, 8)
+
+
+def _bytes_of(row: Any) -> bytes:
+    """What a row is hashed by."""
+    if isinstance(row, bytes):
+        return row
+    if row.dtype.kind != "O":
+        return row.tobytes()
+    if row.size == 1:
+        return row.item()
+    own = np.array([fingerprint(v) for v in row.reshape(-1)], "<u8")
+    return own.tobytes()

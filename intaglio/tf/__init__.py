@@ -188,6 +188,7 @@ if TYPE_CHECKING:
     from intaglio.tf import signal as signal
     from intaglio.tf import sparse as sparse
     from intaglio.tf import summary as summary
+    from intaglio.tf import test as test
     from intaglio.tf import train as train
     from intaglio.tf.any_axes import fftnd as fftnd
     from intaglio.tf.any_axes import ifftnd as ifftnd
@@ -439,6 +440,7 @@ LATER: dict[str, str] = {
     "make_tensor_proto": "intaglio.tf.tensor_protos:make_tensor_proto",
     "saved_model": "intaglio.tf.saved_model",
     "summary": "intaglio.tf.summary",
+    "test": "intaglio.tf.test",
     "train": "intaglio.tf.train",
 }
 __all__ += [*LATER]

@@ -240,7 +240,7 @@ def _loop_now(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any) -> 
             raise TypeError(
                 "The body of tf.while_loop returned None: return the next values of the loop variables."
             )
-        if not isinstance(result, (list, tuple)) or hasattr(result, "_fields"):
+        if not isinstance(result, (list, tuple)):
             result = [result]
         nest.assert_same_structure(like, list(result), False)
         loop_vars = result

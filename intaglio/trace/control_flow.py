@@ -347,7 +347,7 @@ def _trace_part(
 
 def _after_turn(result: Any, loop_vars: Any, start: Sequence[Tensor]) -> list[Tensor]:
     """What a body returned, as flat tensors. Raises ValueError or TypeError if it does not fit."""
-    if not isinstance(result, (list, tuple)) or hasattr(result, "_fields"):
+    if not isinstance(result, (list, tuple)):
         result = [result]
     nest.assert_same_structure(list(result), list(loop_vars), False, True)
     values: list[Tensor] = []

@@ -214,13 +214,3 @@ def test_jacobians_together_or_row_by_row(pfor):
     assert whole.shape == (4, 3, 4, 3)
     for i in range(4):
         np.testing.assert_allclose(whole[i, :, i].numpy(), batch[i].numpy(), rtol=1e-12)
-
-
-def test_a_loop_over_named_tuples_whose_body_returns_one():
-    State = __import__("collections").namedtuple("State", "i v")
-    end = tf.while_loop(
-        lambda s: s.i < 3,
-        lambda s: [State(s.i + 1, s.v * 2)],
-        [State(tf.constant(0), tf.constant(1.0))],
-    )
-    assert end[0].v.numpy() == 8.0

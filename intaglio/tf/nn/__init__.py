@@ -162,6 +162,7 @@ LATER: dict[str, str] = {
     "embedding_lookup_sparse": "intaglio.tf.nn.sparse_embeddings:embedding_lookup_sparse",
     "safe_embedding_lookup_sparse": "intaglio.tf.nn.sparse_embeddings:safe_embedding_lookup_sparse",
     "fixed_unigram_candidate_sampler": "intaglio.tf.nn.sampling:fixed_unigram_candidate_sampler",
+    "isotonic_regression": "intaglio.tf.nn.isotonic:isotonic_regression",
     "nce_loss": "intaglio.tf.nn.sampling:nce_loss",
     "sampled_softmax_loss": "intaglio.tf.nn.sampling:sampled_softmax_loss",
 }
@@ -173,6 +174,7 @@ if TYPE_CHECKING:
     from intaglio.tf.nn.ctc import collapse_repeated as collapse_repeated
     from intaglio.tf.nn.ctc import ctc_loss as ctc_loss
     from intaglio.tf.nn.ctc import ctc_unique_labels as ctc_unique_labels
+    from intaglio.tf.nn.isotonic import isotonic_regression as isotonic_regression
     from intaglio.tf.nn.morphology import dilation2d as dilation2d
     from intaglio.tf.nn.morphology import erosion2d as erosion2d
     from intaglio.tf.nn.sampling import all_candidate_sampler as all_candidate_sampler

@@ -1,6 +1,6 @@
 """Samples of hashes of strings."""
 
-from tests.ops.samples import s, sample
+from tests.ops.samples import f32, i32, s, sample
 
 WRONG = "InvalidArgumentError"
 LENGTHS = (*range(70), 127, 128, 129, 192, 200, 300)
@@ -29,4 +29,23 @@ sample(
     input=s(["a"]),
     num_buckets=0,
     error=(WRONG, "of 0 must be at least minimum 1"),
+)
+
+sample("Fingerprint", data=s(["a", "bc", ""]), method=s.of("farmhash64"))
+sample("Fingerprint", data=s([["a", "bc"], ["", "d"]]), method=s.of("farmhash64"))
+sample("Fingerprint", data=s([["a"], ["x" * 90]]), method=s.of("farmhash64"))
+sample("Fingerprint", data=f32(2, 3), method=s.of("farmhash64"))
+sample("Fingerprint", data=i32([1, 2]), method=s.of("farmhash64"))
+sample("Fingerprint", data=i32(2, 0), method=s.of("farmhash64"))
+sample(
+    "Fingerprint",
+    data=i32([1]),
+    method=s.of("md5"),
+    error=("InvalidArgumentError", "method"),
+)
+sample(
+    "Fingerprint",
+    data=i32(),
+    method=s.of("farmhash64"),
+    error=("InvalidArgumentError", "dimension"),
 )

@@ -1,0 +1,92 @@
+"""Fingerprints, volumes, transforms over any axes, isotonic regression, libraries of TensorFlow's."""
+
+from collections import namedtuple
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+
+
+def test_isotonic_regression_of_functions_of_the_rows():
+    x = tf.constant([[3.0, 1.0, 2.0, 5.0, 4.0]])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        fitted, segments = tf.nn.isotonic_regression(x)
+        y = fitted * [[1.0, 2.0, 3.0, 4.0, 5.0]]
+    assert segments.numpy().tolist() == [[0, 1, 1, 1, 1]]
+    assert tape.gradient(y, x).numpy().tolist() == [[1.0, 3.5, 3.5, 3.5, 3.5]]
+    rising, segments = tf.nn.isotonic_regression(x, decreasing=False)
+    assert rising.numpy().tolist() == [[2.0, 2.0, 2.0, 4.5, 4.5]]  # as TensorFlow says
+    assert segments.numpy().tolist() == [[0, 0, 1, 2, 2]]
+    column, _ = tf.nn.isotonic_regression(tf.transpose(x), axis=0)
+    assert (column.numpy() == fitted.numpy().T).all()
+    assert tf.nn.isotonic_regression([[1, 2]])[0].dtype == tf.float64
+    random = np.random.RandomState(0).randn(40).astype(np.float64)
+    fitted = tf.nn.isotonic_regression(random)[0].numpy()
+    assert (np.diff(fitted) <= 0).all()
+    best = [
+        max(min(random[i : k + 1].mean() for i in range(j + 1)) for k in range(j, 40))
+        for j in range(40)
+    ]
+    np.testing.assert_allclose(fitted, best, rtol=1e-12)
+
+
+def test_fingerprints():
+    got = tf.fingerprint([b"a", b"bc"]).numpy().tolist()
+    assert got[0] == [227, 117, 223, 182, 101, 66, 69, 179]  # as TensorFlow says
+    assert tf.fingerprint([[b"a"], [b"bc"]]).numpy().tolist() == got
+    with pytest.raises(tf.errors.InvalidArgumentError, match="at least one dimension"):
+        tf.fingerprint(b"a")
+
+
+def test_transforms_at_the_top_level():
+    x = np.random.RandomState(1).randn(3, 4).astype(np.complex64)
+    np.testing.assert_allclose(
+        tf.fftnd(x, [3, 4], [0, 1]).numpy(), np.fft.fft2(x), rtol=1e-5, atol=1e-5
+    )
+    real = x.real.copy()
+    half = tf.rfftnd(real, [4], [1])
+    np.testing.assert_allclose(half.numpy(), np.fft.rfft(real), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(
+        tf.irfftnd(half, [4], [1]).numpy(), real, rtol=1e-5, atol=1e-5
+    )
+
+
+def test_libraries_of_tensorflow_say_why_not(tmp_path):
+    with pytest.raises(tf.errors.NotFoundError, match="cannot open shared object"):
+        tf.load_op_library(tmp_path / "absent.so")
+    with pytest.raises(FileNotFoundError):
+        tf.load_library(tmp_path / "absent")
+    assert tf.load_library(tmp_path) is None
+    (tmp_path / "ops.so").write_bytes(b"")
+    for load in (tf.load_library, tf.load_op_library):
+        with pytest.raises(NotImplementedError, match="Python classes"):
+            load(tmp_path / "ops.so")
+    with pytest.raises(tf.errors.FailedPreconditionError, match="pinnedness"):
+        tf.check_pinned([1.0])
+
+
+def test_volume_patches():
+    volume = tf.reshape(tf.range(8.0), [1, 2, 2, 2, 1])
+    whole = tf.extract_volume_patches(volume, [1, 2, 2, 2, 1], [1] * 5, "VALID")
+    assert whole.numpy().reshape(-1).tolist() == list(range(8))
+
+
+def test_loops_over_named_tuples():
+    State = namedtuple("State", "i v")
+    start = State(tf.constant(0), tf.constant(1.0))
+
+    def whole(i, v):
+        return State(i + 1, v * 2)
+
+    for run in (lambda f: f(), lambda f: tf.function(f)()):
+        end = run(lambda: tf.while_loop(lambda i, v: i < 3, whole, start))
+        assert isinstance(end, State)
+        assert end.v.numpy() == 8.0
+        (end,) = run(
+            lambda: tf.while_loop(lambda s: s.i < 3, lambda s: [whole(*s)], [start])
+        )
+        assert end.v.numpy() == 8.0
+    with pytest.raises(ValueError, match="nested structure"):  # as in TensorFlow
+        tf.while_loop(lambda s: s.i < 3, lambda s: whole(*s), [start])
