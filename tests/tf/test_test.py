@@ -1,0 +1,191 @@
+"""tf.test: assertions on tensors, gradients beside differences, what the build has."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+
+
+class Case(tf.test.TestCase):
+    __test__ = False
+
+    def runTest(self) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def case() -> Any:
+    made = Case()
+    made.setUp()
+    yield made
+    made.doCleanups()
+
+
+HOLD = [
+    ("assertAllEqual", (tf.constant([1, 2]), [1, 2])),
+    ("assertAllEqual", ([1, np.nan], [1, np.nan])),
+    ("assertAllEqual", (tf.constant(["a"]), ["a"])),
+    ("assertAllClose", (tf.constant([1.0]), [1.0 + 1e-7])),
+    ("assertAllClose", ({"a": [tf.constant(1.0)]}, {"a": [1.0]})),
+    ("assertAllClose", (([1.0], [2.0, 3.0]), ([1.0], [2.0, 3.0]))),
+    ("assertAllCloseAccordingToType", (tf.constant([1.0], tf.float16), [1.0005])),
+    ("assertNotAllClose", ([1.0], [1.1])),
+    ("assertNotAllEqual", ([1], [1, 1])),
+    ("assertAllInRange", (tf.range(3), 0, 2)),
+    ("assertAllInSet", (tf.range(3), [0, 1, 2, 3])),
+    ("assertAllGreater", (tf.range(3), -1)),
+    ("assertAllLessEqual", (tf.range(3), 2)),
+    ("assertNear", (1.0, 1.4, 0.5)),
+    ("assertArrayNear", ([1.0, 2.0], [1.1, 2.1], 0.2)),
+    ("assertNDArrayNear", (np.ones(3), np.ones(3), 0.1)),
+    ("assertShapeEqual", (np.zeros(2), tf.zeros(2))),
+    ("assertDTypeEqual", (tf.constant(1.0), np.float32)),
+    ("assertStartsWith", ("abc", "ab")),
+    ("assertProtoEquals", ("", tf.Graph().as_graph_def().library)),
+    ("assertEmpty", ([],)),
+    ("assertSameStructure", ({"a": [1]}, {"a": [1]})),
+]
+FAIL = [
+    ("assertAllEqual", ([1, 2], [1, 3]), r"1 of 2 elements are not equal:\n  \(1,\)"),
+    ("assertAllEqual", ([1, 2], [1]), "Shape mismatch"),
+    ("assertAllClose", (tf.constant([1.0, 2.0]), [1.0, 2.1]), r"not close.*\n  \(1,\)"),
+    ("assertAllClose", ({"a": 1.0}, {"b": 1.0}), "mismatched keys"),
+    ("assertAllClose", ({"a": [1.0, 2.0]}, {"a": [1.0, 2.5]}), r"\['a'\]"),
+    ("assertAllCloseAccordingToType", (np.float16([1]), np.float16([1.01])), "0.001"),
+    ("assertNotAllEqual", ([1], [1]), "equal at all elements"),
+    ("assertNotAllClose", ([1.0], [1.0]), "close at all elements"),
+    ("assertAllInRange", ([1, 2], 0, 1), r"1 of the 2 element\(s\) are outside"),
+    ("assertAllInRange", ([1], 1, 2, True), r"outside the range \(1, 2\]"),
+    ("assertAllInSet", ([1, 2], [1]), r"not in the set \[1\]: \[2\]"),
+    ("assertAllGreater", ([1, 2], 1), "not greater than"),
+    ("assertAllLess", ([1, 2], 2), "not less than"),
+    ("assertNear", (1.0, 2.0, 0.5), "1.000000 != 2.000000"),
+    ("assertShapeEqual", (np.zeros(2), tf.zeros(3)), "differ"),
+    ("assertDTypeEqual", (tf.constant(1.0), np.int32), "float32"),
+    ("assertStartsWith", ("abc", "b"), "does not start with"),
+    ("assertLen", ([1], 2), "has length of 1, expected 2"),
+    ("assertContainsSubset", ([1, 3], [1, 2]), "Missing elements"),
+]
+
+
+@pytest.mark.parametrize(("name", "args"), HOLD)
+def test_assertions_that_hold(case, name, args):
+    getattr(case, name)(*args)
+
+
+@pytest.mark.parametrize(("name", "args", "message"), FAIL)
+def test_assertions_that_fail(case, name, args, message):
+    with pytest.raises(AssertionError, match=message):
+        getattr(case, name)(*args)
+
+
+def test_errors_of_ops(case):
+    def fails() -> None:
+        tf.reshape([1, 2], [3])
+
+    with case.assertRaisesOpError("Input to reshape"):
+        fails()
+    with (
+        pytest.raises(AssertionError, match="was raised, but as"),
+        case.assertRaisesOpError("x!"),
+    ):
+        fails()
+    with (
+        pytest.raises(AssertionError, match="not raised"),
+        case.assertRaisesOpError("x!"),
+    ):
+        pass
+    case.assertRaisesWithLiteralMatch(ValueError, "a.b", _raise, ValueError("a.b"))
+
+
+def _raise(error: Exception) -> None:
+    raise error
+
+
+def test_cases_start_from_one_seed(case):
+    first = tf.random.uniform([3])
+    case.setUp()
+    case.assertAllEqual(first, tf.random.uniform([3]))
+
+
+def test_values_folders_and_threads(case):
+    found = case.evaluate([tf.constant(1), {"a": tf.Variable(2.0)}])
+    assert (int(found[0]), float(found[1]["a"])) == (1, 2.0)
+    assert tf.io.gfile.isdir(case.get_temp_dir())
+    assert case.get_temp_dir() == case.get_temp_dir()
+    thread = case.checkedThread(_raise, (ValueError("inside"),))
+    thread.start()
+    with pytest.raises(AssertionError, match="inside"):
+        thread.join()
+    with pytest.raises(NotImplementedError, match="no sessions"):
+        case.session()
+
+
+def test_gradients_beside_differences(case):
+    x, y = tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0])
+    ours, numbers = tf.test.compute_gradient(lambda a, b: a * b, [x, y])
+    assert ours[0].tolist() == [[3, 0], [0, 4]] and ours[1].tolist() == [[1, 0], [0, 2]]
+    case.assertAllClose(ours, numbers, rtol=1e-3)
+    # TensorFlow's matrices for a complex argument
+    ours, numbers = tf.test.compute_gradient(lambda z: z * z, [np.array([1 + 1j])])
+    assert ours[0].tolist() == [[2, -2], [2, 2]]
+    case.assertAllClose(ours, numbers)
+    wrong = tf.custom_gradient(lambda a: (a * a, lambda dy: dy))
+    ours, numbers = tf.test.compute_gradient(wrong, [[3.0]])
+    case.assertNotAllClose(ours, numbers)
+    with pytest.raises(ValueError, match="must be a list or tuple"):
+        tf.test.compute_gradient(tf.square, 3.0)
+
+
+def test_benchmarks_report(capsys):
+    class Adding(tf.test.Benchmark):
+        def benchmarkAdd(self) -> None:
+            """Adds."""
+            self.run_op_benchmark(None, lambda: tf.add(1, 2), min_iters=3)
+
+    Adding().benchmarkAdd()
+    entry = json.loads(capsys.readouterr().out)
+    assert (entry["name"], entry["iters"]) == ("Adding.benchmarkAdd", 3)
+    assert 0 < entry["wall_time"] < 1
+    assert tf.test.Benchmark.is_abstract() and not Adding.is_abstract()
+
+
+def test_graphs_are_compared():
+    def graph(value: float) -> Any:
+        with tf.Graph().as_default() as made:
+            tf.constant(value, name="c")
+        return made.as_graph_def()
+
+    tf.test.assert_equal_graph_def(graph(1.0), graph(1.0))
+    with pytest.raises(AssertionError, match="1 nodes differ, the first of them c"):
+        tf.test.assert_equal_graph_def(graph(1.0), graph(2.0))
+    with pytest.raises(TypeError, match=r"Expected tf.GraphDef for actual"):
+        tf.test.assert_equal_graph_def(graph(1.0), 3)
+
+
+def test_skipping():
+    class Skips(tf.test.TestCase):
+        @tf.test.disable_with_predicate(lambda: True, "not here")
+        def test_it(self) -> None:
+            """Never runs."""
+            raise AssertionError
+
+    result = Skips("test_it").run()
+    assert result is not None and [r for _, r in result.skipped] == ["not here"]
+
+
+def test_the_machine():
+    assert not any(
+        [tf.test.is_built_with_cuda(), tf.test.is_built_with_gpu_support(),
+         tf.test.is_built_with_rocm(), tf.test.is_gpu_available(), tf.test.gpu_device_name()]
+    )  # fmt: skip
+    assert tf.test.is_cpu_target_available("x86") != tf.test.is_cpu_target_available(
+        "arm"
+    )
+    with pytest.raises(NotImplementedError, match="create_local_cluster"):
+        tf.test.create_local_cluster(1, 1)
