@@ -194,6 +194,7 @@ class Watch:
     def __init__(self) -> None:
         self.seen: dict[tuple[int, Any], Seen] = {}
         self.made: dict[int, Any] = {}  # objects made in the block, kept alive
+        self.held: dict[int, list[Any]] = {}  # of each list, what it held at first
         self.items: set[int] = set()  # lists of which single elements were written
         self.builds: set[int] = set()  # objects that got a variable in the block
 
@@ -202,7 +203,9 @@ class Watch:
         ident = place.ident
         if ident in self.seen or ident[0] in self.made:
             return
-        self.seen[ident] = Seen(place, certain)
+        seen = self.seen[ident] = Seen(place, certain)
+        if seen.held is not None:  # another name may have told of the list already
+            seen.held = self.held.setdefault(id(seen.value), seen.held)
         if isinstance(place, Item) and type(place.owner) is list:
             self.items.add(ident[0])
 

@@ -122,7 +122,23 @@ def truth_in_statements(n: Any) -> Any:
     return total
 
 
+def given_away_while_it_grows(n: Any) -> Any:
+    items = [n]
+    for k in range(2):
+        for i in tf.range(n):
+            items.append(i)
+            while len(items) < 4:
+                items.append(i * 2)
+            else:
+                filled_by_a_branch(items, i)
+        if len(items) > 5:
+            break
+        items.append(n + k)
+    return items
+
+
 PROGRAMS = [
+    given_away_while_it_grows,
     two_names, a_name_and_an_attribute, a_name_and_an_item, two_items, arguments,
     arguments_in_a_loop, results_of_branches, list_made_in_the_body, truth_in_statements,
 ]  # fmt: skip
