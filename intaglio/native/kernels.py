@@ -10,12 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.base.dtypes import float32
+from intaglio.base.errors import InvalidArgumentError
 from intaglio.ir.graph import Node
-from intaglio.native import matmul
+from intaglio.native import matmul, reductions
 from intaglio.native.fused import REMEMBERED, FusedKernel
 from intaglio.native.offers import offer
 from intaglio.ops.convolution import plan_of
 from intaglio.ops.pooling_kernels import plan
+from intaglio.ops.reduction import axes_of
 from intaglio.ops.windows import Axis
 from intaglio.runtime import interpreter
 
@@ -28,7 +30,7 @@ def kernel_of(node: Node) -> Run | None:
     if name == "_FusedElementwise":
         return FusedKernel(node.attrs["body"])
     choose = CHOICES.get(name)
-    if choose is None or node.inputs[-1].dtype is not float32:
+    if choose is None or node.outputs[0].dtype is not float32:
         return None
     return Chosen(node, choose)
 
@@ -127,6 +129,18 @@ def _max_pool_gradient(attrs: dict[str, Any], x: Any, y: Any, d: Any) -> Run | N
     return offer("maximum gradient", tuple(along))
 
 
+def _reduction(op: str) -> Callable[..., Run | None]:
+    def choose(attrs: dict[str, Any], x: Any, axis: Any) -> Run | None:
+        try:
+            axes = axes_of(axis, x.ndim)
+        except InvalidArgumentError:  # the op's kernel says so
+            return None
+        run = reductions.reduction(op, x.shape, axes, attrs["keep_dims"])
+        return run and (lambda x, axis: run(x))
+
+    return choose
+
+
 CHOICES: dict[str, Callable[..., Run | None]] = {
     "MatMul": _matmul,
     "MaxPool": _max_pool,
@@ -134,4 +148,5 @@ CHOICES: dict[str, Callable[..., Run | None]] = {
     "Conv2D": _conv2d,
     "Conv2DBackpropInput": _conv2d_by_images,
     "Conv2DBackpropFilter": _conv2d_by_filters,
+    **{op: _reduction(op) for op in reductions.OPS},
 }

@@ -40,7 +40,7 @@ def _how(node: Node) -> str:
     if kernel_of(node) is not None:
         return f"{name}: kernel, where the shapes allow it"
     if name in CHOICES:
-        return f"NumPy: {name} of {node.inputs[-1].dtype.name}"
+        return f"NumPy: {name} of {node.outputs[0].dtype.name}"
     if "scalar" in node.op.rules:
         reason = can_compile(node)
         return f"NumPy: {name}, {reason or 'alone, where a loop would save nothing'}"

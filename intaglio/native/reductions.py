@@ -1,0 +1,245 @@
+"""Sums, means and extremes over neighbouring axes in machine code.
+
+The array is seen as outer rows, the axis that goes, and inner columns. What is long is reduced
+in chunks, and the results of the chunks likewise: rounding errors grow with the lengths of the
+chunks, not of the array, and threads share the chunks. Where these begin is decided by the
+shape, so that the number of threads changes nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from intaglio.native import entry, llvm
+from intaglio.native.code import Code, module
+from intaglio.native.lanes import FLOAT, Builder, Lanes, literal
+from intaglio.native.pool import pool
+from intaglio.native.tiles import Tiles
+
+Run = Callable[[Any], Any]
+
+# Elements of a chunk, the fewest rows that one has, and the columns that are taken at a time.
+CHUNK = 1 << 14
+ROWS = 64
+COLUMNS = 1024
+# Vectors that are under way together.
+VECTORS = 4
+DIMS = ("parts", "length", "inner", "chunks", "chunk", "slices", "divisor")
+# For each kind the builder's step, and what changes nothing.
+KINDS: dict[str, tuple[Callable[[Builder, Lanes, Lanes], Lanes], float]] = {
+    "sum": (Builder.add, -0.0),
+    "maximum": (Builder.maximum, -math.inf),
+    "minimum": (Builder.minimum, math.inf),
+}
+# The kind of each op; the mean's sum is divided at the end.
+OPS = {"Sum": "sum", "Mean": "sum", "Max": "maximum", "Min": "minimum"}
+
+
+class _Writer:
+    """Writes a kernel: `down` the rows for every column, or `across` rows without columns."""
+
+    def __init__(self, name: str, kind: str) -> None:
+        self.code = Code(name, entry.KERNEL)
+        self.tiles = Tiles(FLOAT)
+        self.step, least = KINDS[kind]
+        self.neutral = f"splat (float {literal(least, FLOAT)})"
+        self.given = entry.numbers(self.code, DIMS)
+        self.source = self.code.load("ptr", "%ins", 8)
+        self.target = self.code.load("ptr", "%outs", 8)
+        divisor = self.code.let(f"sitofp i64 {self.given['divisor']} to float")
+        self.divisor = self.code.splat(self.tiles.lanes, "float", divisor)
+
+    def _joined(self, xs: list[str], ys: list[str]) -> list[str]:
+        s = Builder(self.code, self.tiles.lanes, len(xs))
+        return [*self.step(s, Lanes(FLOAT, tuple(xs)), Lanes(FLOAT, tuple(ys))).names]
+
+    def _reduced(
+        self, start: str, stop: str, step: int, sums: list[str], place: Callable[[str], str], masked: bool
+    ) -> list[str]:  # fmt: skip
+        """The vectors at `place(i)`, for each i of a range, joined to the sums.
+
+        Masked, the range is of elements, and its last vector has only those left.
+        """
+        code, tiles = self.code, self.tiles
+        carried = [(tiles.vector, s) for s in sums]
+        with code.carrying(start, stop, step, *carried) as turn:
+            places = tiles.places(code, place(turn.index), len(sums))
+            if masked:
+                mask = tiles.mask(code, turn.index, stop)
+                seen = [self._filled(tiles.read(code, p, mask), mask) for p in places]
+            else:
+                seen = [tiles.read(code, p, "") for p in places]
+            turn.following = self._joined(turn.values, seen)
+        return turn.values
+
+    def _filled(self, value: str, mask: str) -> str:
+        vector = self.tiles.vector
+        return self.code.let(
+            f"select {self.tiles.test} {mask}, {vector} {value}, {vector} {self.neutral}"
+        )
+
+    def _divided(self, value: str) -> str:
+        return self.code.let(f"fdiv {self.tiles.vector} {value}, {self.divisor}")
+
+    def _chunk(self, number: str) -> tuple[str, str, str]:
+        """Where the rows of a chunk lie: of which outer one, the first and beyond the last."""
+        code, given = self.code, self.given
+        outer = code.integer("sdiv", number, given["chunks"])
+        first = code.integer(
+            "mul", code.integer("srem", number, given["chunks"]), given["chunk"]
+        )
+        last = code.least(code.integer("add", first, given["chunk"]), given["length"])
+        return outer, first, last
+
+    def down(self) -> Code:
+        """A part is a chunk of rows, and a slice of their columns."""
+        code, tiles, given = self.code, self.tiles, self.given
+        inner, lanes = given["inner"], tiles.lanes
+        with code.loop("%from", "%to") as part:
+            number = code.integer("sdiv", part, given["slices"])
+            left = code.integer(
+                "mul", code.integer("srem", part, given["slices"]), COLUMNS
+            )
+            right = code.least(code.integer("add", left, COLUMNS), inner)
+            outer, first, last = self._chunk(number)
+            rows = tiles.step(code, self.source, outer, code.integer("mul", given["length"], inner))  # fmt: skip
+            target = tiles.step(code, self.target, number, inner)
+            group = lanes * VECTORS
+            count = code.integer("sdiv", code.integer("sub", right, left), group)
+            middle = code.integer("add", left, code.integer("mul", count, group))
+            with code.loop(left, middle, group) as j:
+                top = code.at("float", rows, j)
+                sums = self._reduced(
+                    first, last, 1, [self.neutral] * VECTORS,
+                    lambda row: tiles.step(code, top, row, inner), False,
+                )  # fmt: skip
+                places = tiles.places(code, code.at("float", target, j), VECTORS)
+                for place, value in zip(places, sums, strict=True):
+                    tiles.write(code, self._divided(value), place)
+            with code.loop(middle, right, lanes) as j:
+                self._column(code.at("float", rows, j), first, last, j, right, target)
+        code.do("ret void")
+        return code
+
+    def _column(
+        self, top: str, first: str, last: str, j: str, right: str, target: str
+    ) -> None:
+        """One vector of columns, or what is left of one."""
+        code, tiles = self.code, self.tiles
+        mask = tiles.mask(code, j, right)
+        with code.carrying(first, last, 1, (tiles.vector, self.neutral)) as turn:
+            place = tiles.step(code, top, turn.index, self.given["inner"])
+            turn.following = self._joined(turn.values, [tiles.read(code, place, mask)])
+        value = self._divided(turn.values[0])
+        tiles.write(code, value, code.at("float", target, j), mask)
+
+    def across(self) -> Code:
+        """A part is a chunk of a row."""
+        code, tiles, given = self.code, self.tiles, self.given
+        with code.loop("%from", "%to") as part:
+            outer, first, last = self._chunk(part)
+            row = tiles.step(code, self.source, outer, given["length"])
+            group = tiles.lanes * VECTORS
+            count = code.integer("sdiv", code.integer("sub", last, first), group)
+            middle = code.integer("add", first, code.integer("mul", count, group))
+
+            def place(index: str) -> str:
+                return code.at("float", row, index)
+
+            sums = [self.neutral] * VECTORS
+            sums = self._reduced(first, middle, group, sums, place, False)
+            while len(sums) > 1:
+                half = len(sums) // 2
+                sums = self._joined(sums[:half], sums[half:])
+            sums = self._reduced(middle, last, tiles.lanes, sums, place, True)
+            value = self._divided(self._folded(sums[0]))
+            one = code.let(f"extractelement {tiles.vector} {value}, i64 0")
+            code.do(f"store float {one}, ptr {code.at('float', self.target, part)}, align 4")  # fmt: skip
+        code.do("ret void")
+        return code
+
+    def _folded(self, value: str) -> str:
+        """A vector that has all lanes of another, joined, in its first."""
+        tiles, half = self.tiles, self.tiles.lanes // 2
+        while half:
+            order = [f"i32 {i % half + half}" for i in range(tiles.lanes)]
+            upper = self.code.let(
+                f"shufflevector {tiles.vector} {value}, {tiles.vector} poison, "
+                f"<{tiles.lanes} x i32> <{', '.join(order)}>"
+            )
+            (value,) = self._joined([value], [upper])
+            half //= 2
+        return value
+
+
+_lock = threading.Lock()
+_entries: dict[tuple[str, bool, bool], entry.Entry] = {}
+
+
+def _entry(kind: str, columns: bool, shared: bool) -> entry.Entry:
+    """A compiled kernel, for one thread or all."""
+    with _lock:
+        if (kind, columns, shared) not in _entries:
+            name = f"{kind}_{'down' if columns else 'across'}"
+            writer = _Writer(name, kind)
+            functions = [
+                writer.down() if columns else writer.across(),
+                entry.write(name, 1, 1),
+                entry.write_part(name, 1),
+                entry.write_shared(name, 1, pool()),
+                entry.write(f"{name}_shared", 1, 1),
+            ]
+            made = llvm.Module(module(functions))
+            for all_, how in ((False, ""), (True, "_shared")):
+                address = made.address(f"{name}{how}_entry")
+                _entries[kind, columns, all_] = entry.Entry(address, made)
+    return _entries[kind, columns, shared]
+
+
+def _levels(
+    kind: str, outer: int, length: int, inner: int, divisor: int, shape: tuple[int, ...]
+) -> Run:
+    """Reduces the chunks, then what they give, until there is one for each outer row."""
+    chunk = max(ROWS, CHUNK // min(inner, COLUMNS))
+    chunks, slices = -(-length // chunk), -(-inner // COLUMNS)
+    last = chunks == 1
+    shared = outer * length * inner >= entry.LARGE
+    dims = (outer * chunks * slices, length, inner, chunks, chunk, slices, divisor if last else 1)  # fmt: skip
+    kernel = _entry(kind, inner > 1, shared).for_dims(dims)
+    run = entry.filling(kernel, shape if last else (outer, chunks, inner))
+    if last:
+        return run
+    following = _levels(kind, outer, chunks, inner, divisor, shape)
+    return lambda x: following(run(x))
+
+
+def reduction(
+    op: str, shape: tuple[int, ...], axes: tuple[int, ...], keep_dims: bool
+) -> Run | None:
+    """One of `OPS` over axes of float32 arrays of a shape; None where NumPy is to do it.
+
+    The axes must be neighbours, but for axes of length 1, which are nowhere.
+    """
+    groups = [
+        (gone, math.prod([length for _, length in group]))
+        for gone, group in itertools.groupby(
+            [(i in axes, d) for i, d in enumerate(shape) if d != 1], lambda d: d[0]
+        )
+    ]
+    lengths = [length for gone, length in groups if gone]
+    if not entry.AVAILABLE or len(lengths) != 1 or 0 in shape:
+        return None
+    at = groups.index((True, lengths[0]))
+    outer, inner = (
+        math.prod([length for _, length in part])
+        for part in (groups[:at], groups[at + 1 :])
+    )
+    result = tuple(
+        [1 if i in axes else d for i, d in enumerate(shape) if keep_dims or i not in axes]
+    )  # fmt: skip
+    divisor = lengths[0] if op == "Mean" else 1
+    return _levels(OPS[op], outer, lengths[0], inner, divisor, result)

@@ -1,0 +1,140 @@
+"""Reductions against exact sums and NumPy's extremes: any shape, any neighbouring axes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from intaglio import tf
+from intaglio.native import reductions
+from intaglio.native.kernels import CHOICES
+
+EXTREMES = {"Max": np.maximum.reduce, "Min": np.minimum.reduce}
+
+
+def check(shape, axes, keep_dims, seed=0):
+    rng = np.random.default_rng(seed)
+    # Small integers: their sums are exact in float32, in any order.
+    x = rng.integers(-9, 10, shape).astype(np.float32)
+    total = x.sum(axis=axes, keepdims=keep_dims)
+    for op in reductions.OPS:
+        run = reductions.reduction(op, shape, axes, keep_dims)
+        assert run is not None
+        wanted = {
+            "Sum": lambda: total,
+            "Mean": lambda: total / np.float32(x.size / total.size),
+        }.get(op, lambda op=op: EXTREMES[op](x, axis=axes, keepdims=keep_dims))()
+        got = run(x)
+        assert got.dtype == np.float32
+        np.testing.assert_array_equal(got, wanted, strict=True)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.integers(1, 9), st.integers(2, 300), st.integers(1, 150), st.booleans())
+def test_any_lengths(outer, length, inner, keep_dims):
+    check((outer, length, inner), (1,), keep_dims)
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [
+        ((5, 4, 3, 2), (0, 1, 2, 3)),
+        ((5, 4, 3, 2), (1, 2)),
+        ((5, 4, 3, 2), (3, 2)),
+        ((5, 4, 3, 2), (0,)),
+        ((5, 1, 3, 1, 2), (0, 2)),
+        ((5, 1, 3), (0, 1)),
+    ],
+)
+@pytest.mark.parametrize("keep_dims", [False, True])
+def test_any_neighbouring_axes(shape, axes, keep_dims):
+    check(shape, axes, keep_dims)
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [
+        ((100_003,), (0,)),
+        ((3, 40_000), (1,)),
+        ((40_000, 5), (0,)),
+        ((2, 300, 2_500), (1,)),
+        ((70, 9_001), (0,)),
+        ((3_000, 11), (1,)),
+    ],
+)
+def test_several_chunks_on_several_threads(shape, axes):
+    check(shape, axes, False)
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [((2, 3, 4), (0, 2)), ((2, 0), (1,)), ((0, 2), (1,)), ((3, 1), (1,)), ((3,), ())],
+)
+def test_what_is_left_to_numpy(shape, axes):
+    assert reductions.reduction("Sum", shape, axes, False) is None
+
+
+@pytest.mark.parametrize("shape", [(1_000_000,), (200_000, 5)])
+def test_errors_do_not_grow_with_the_length(shape):
+    x = np.random.default_rng(0).uniform(0, 1, shape).astype(np.float32)
+    got = reductions.reduction("Sum", shape, (0,), False)(x)
+    exact = x.sum(axis=0, dtype=np.float64)
+    # Added one after the other, 200,000 numbers lose hundreds of units in the last place.
+    assert np.abs(got / exact - 1).max() < 8 * np.finfo(np.float32).eps
+
+
+@pytest.mark.parametrize("length", [3, 16, 70, 40_000])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_what_is_not_finite(length, axis):
+    shape = (length, 3) if axis == 0 else (3, length)
+    for where in (0, length // 2, length - 1):
+        for op, numpy in {"Sum": np.sum, **EXTREMES}.items():
+            for value in (np.nan, np.inf, -np.inf):
+                x = np.full(shape, -1.0, np.float32)
+                x[(where, 1) if axis == 0 else (1, where)] = value
+                run = reductions.reduction(op, shape, (axis,), False)
+                np.testing.assert_array_equal(run(x), numpy(x, axis=axis))
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "min"])
+def test_in_a_compiled_function(name):
+    reduce = getattr(tf, f"reduce_{name}")
+    signature = [tf.TensorSpec([None, None, None])]
+
+    def step(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            parts = [reduce(x * x, axis) for axis in (0, -1, [1, 2], [0, 2], None)]
+            loss = tf.add_n([tf.reduce_sum(p * p) for p in parts])
+        return *parts, tape.gradient(loss, x)
+
+    compiled = tf.function(step, jit_compile=True, input_signature=signature)
+    for shape in ([3, 4, 5], [7, 2, 70], [1, 1, 1]):
+        x = tf.random.stateless_normal(shape, [1, 2])
+        for got, wanted in zip(compiled(x), step(x), strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5, strict=True)
+
+
+def test_the_report_names_them():
+    @tf.function(jit_compile=True)
+    def f(x, n):
+        return tf.reduce_sum(x, 0), tf.reduce_sum(n, 0)
+
+    f(tf.ones([3]), tf.ones([3], tf.int32))
+    report = f.compile_report()
+    assert "Sum: kernel, where the shapes allow it" in report
+    assert "NumPy: Sum of int32" in report
+    assert set(reductions.OPS) <= set(CHOICES)
+
+
+def test_wrong_axes_are_refused_as_elsewhere():
+    f = tf.function(
+        tf.reduce_sum,
+        jit_compile=True,
+        input_signature=[tf.TensorSpec([None]), tf.TensorSpec([], tf.int32)],
+    )
+    assert f(tf.ones([3]), 0) == 3
+    with pytest.raises(tf.errors.InvalidArgumentError, match="reduction dimension"):
+        f(tf.ones([3]), 5)
