@@ -442,7 +442,7 @@ def _may_be_state(change: Change, in_loop: bool) -> bool:
             isinstance(t, Tensor) and shapes.known(t.dims) for t in nest.flatten(after)
         )
     if any(v is None or type(v) is Maybe for v in change.ends):
-        return _may_be_optional(before, after)
+        return _may_be_optional(seen, before, after)
     if any(v is seen.before and not _is_carried(v) for v in (before, after)):
         return False
     if not (_has_tensor(before) or _has_tensor(after)) and _is_equal(before, after):
@@ -450,10 +450,12 @@ def _may_be_state(change: Change, in_loop: bool) -> bool:
     return _types(before) == _types(after)
 
 
-def _may_be_optional(*ends: Any) -> bool:
+def _may_be_optional(seen: Seen, *ends: Any) -> bool:
     """True if both are None, a Maybe, or what a tensor can be; and one has a tensor."""
-    there = [known(v) for v in ends if v is not None]
-    types = [_types(v) for v in there if _is_carried(v)]
+    there = [v for v in ends if v is not None]
+    if any(v is seen.before and not _is_carried(known(v)) for v in there):
+        return False
+    types = [_types(known(v)) for v in there]
     return any(map(_has_tensor, there)) and types == types[:1] * len(there)
 
 

@@ -97,6 +97,14 @@ def in_a_branch(xs: Any) -> Any:
     return -100 if table["first"] is None else table["first"]
 
 
+def in_methods_under_a_condition(xs: Any) -> Any:
+    span = Span()
+    for v in xs:
+        if v > 0:
+            span.see(v)
+    return -100 if span.least is None else span.least
+
+
 def arrays_changed_in_place(xs: Any) -> Any:
     a, b, table = (
         np.zeros(2, np.int32),
@@ -129,7 +137,7 @@ def variables_seen_early(xs: Any) -> Any:
 
 PROGRAMS = [
     named_attribute, named_item, in_methods, differences, in_a_closure, in_a_branch,
-    arrays_changed_in_place, variables_seen_early,
+    in_methods_under_a_condition, arrays_changed_in_place, variables_seen_early,
 ]  # fmt: skip
 
 
