@@ -223,8 +223,14 @@ uint32 = DType("uint32", 22, np.uint32)
 uint64 = DType("uint64", 23, np.uint64)
 float8_e5m2 = DType("float8_e5m2", 24, ml_dtypes.float8_e5m2)
 float8_e4m3fn = DType("float8_e4m3fn", 25, ml_dtypes.float8_e4m3fn)
+float8_e4m3fnuz = DType("float8_e4m3fnuz", 26, ml_dtypes.float8_e4m3fnuz)
+float8_e4m3b11fnuz = DType("float8_e4m3b11fnuz", 27, ml_dtypes.float8_e4m3b11fnuz)
+float8_e5m2fnuz = DType("float8_e5m2fnuz", 28, ml_dtypes.float8_e5m2fnuz)
 int4 = DType("int4", 29, ml_dtypes.int4)
 uint4 = DType("uint4", 30, ml_dtypes.uint4)
+int2 = DType("int2", 31, ml_dtypes.int2)
+uint2 = DType("uint2", 32, ml_dtypes.uint2)
+float4_e2m1fn = DType("float4_e2m1fn", 33, ml_dtypes.float4_e2m1fn)
 
 HALF_TO_DOUBLE = (float16, float32, float64)
 FLOATING = (bfloat16, float16, float32, float64)
@@ -239,9 +245,15 @@ QUANTIZED = (qint8, quint8, qint16, quint16, qint32)
 INDEX = (int32, int64)
 ORDINARY = (*NUMERIC, bool_, string)
 FLOAT8 = (float8_e5m2, float8_e4m3fn)
-ALL = ORDINARY + QUANTIZED + FLOAT8 + (int4, uint4, resource, variant)
-FLOATING_SET = frozenset(FLOATING + FLOAT8)
-INTEGRAL_SET = frozenset((*INTEGRAL, int4, uint4))
+# Types of elements that are kept and handed on; ops compute with those above.
+NARROW_FLOATS = (float8_e4m3fnuz, float8_e4m3b11fnuz, float8_e5m2fnuz, float4_e2m1fn)
+NARROW_INTEGERS = (int2, uint2)
+ALL = (
+    *ORDINARY, *QUANTIZED, *FLOAT8, int4, uint4, *NARROW_FLOATS, *NARROW_INTEGERS,
+    resource, variant,
+)  # fmt: skip
+FLOATING_SET = frozenset(FLOATING + FLOAT8 + NARROW_FLOATS)
+INTEGRAL_SET = frozenset((*INTEGRAL, int4, uint4, *NARROW_INTEGERS))
 
 _KERNEL_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 _REAL = {complex64: float32, complex128: float64}

@@ -31,6 +31,7 @@ from intaglio.base.dtypes import (
     variant,
 )
 from intaglio.base.dtypes import bool_ as bool
+from intaglio.tf import narrow_dtypes as experimental
 from intaglio.tf.math.casting import cast, complex, saturate_cast
 
 half = float16
@@ -48,6 +49,7 @@ __all__ = [
     "complex64",
     "complex128",
     "double",
+    "experimental",
     "float16",
     "float32",
     "float64",

@@ -90,3 +90,50 @@ def test_loops_over_named_tuples():
         assert end.v.numpy() == 8.0
     with pytest.raises(ValueError, match="nested structure"):  # as in TensorFlow
         tf.while_loop(lambda s: s.i < 3, lambda s: whole(*s), [start])
+
+
+def test_windows_spread_out():
+    x = np.random.RandomState(2).randn(2, 9, 8, 3).astype(np.float32)
+    filters = np.random.RandomState(3).randn(2, 3, 3, 4).astype(np.float32)
+
+    def convolve(part, num_spatial_dims, padding):
+        assert num_spatial_dims == 2
+        return tf.nn.conv2d(part, filters, 1, padding)
+
+    for padding in ("SAME", "VALID"):
+        for rates in ([2, 3], [1, 2], [1, 1]):
+            got = tf.nn.with_space_to_batch(x, rates, padding, convolve, [2, 3])
+            wanted = tf.nn.conv2d(x, filters, 1, padding, dilations=rates)
+            np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
+    with pytest.raises(ValueError, match="filter_shape"):
+        tf.nn.with_space_to_batch(x, [2, 2], "SAME", convolve)
+    with pytest.raises(ValueError, match="positive"):
+        tf.nn.with_space_to_batch(x, [0, 2], "VALID", convolve)
+    one = tf.nn.with_space_to_batch(
+        x, [2], "SAME", lambda part, num_spatial_dims, padding: part, [3], [2]
+    )
+    assert one.shape == (2, 9, 12, 3)  # nothing took the padding
+
+
+def test_greedy_decoding():
+    logits = np.random.RandomState(0).randn(3, 2, 4).astype(np.float32)
+    (labels,), scores = tf.nn.ctc_greedy_decoder(logits, [3, 2])
+    assert labels.indices.numpy().tolist() == [[0, 0], [1, 0]]  # as TensorFlow says
+    assert labels.values.numpy().tolist() == [0, 0]
+    assert labels.dense_shape.numpy().tolist() == [2, 1]
+    np.testing.assert_allclose(scores, [[-5.1892457], [-2.6285958]], rtol=1e-6)
+
+
+def test_narrow_dtypes():
+    assert tf.dtypes.experimental.int2.as_datatype_enum == 31
+    assert tf.dtypes.experimental.float8_e4m3b11fnuz.max == 30
+    assert tf.experimental.float4_e2m1fn is tf.dtypes.experimental.float4_e2m1fn
+    assert tf.as_dtype("uint2").is_integer
+
+
+def test_dumps_are_refused_with_the_reason():
+    with pytest.raises(NotImplementedError, match="enable_check_numerics"):
+        tf.debugging.experimental.enable_dump_debug_info("somewhere")
+    with pytest.raises(ValueError, match="tensor_debug_mode"):
+        tf.debugging.experimental.enable_dump_debug_info("somewhere", "ALL")
+    tf.debugging.experimental.disable_dump_debug_info()

@@ -16,6 +16,7 @@ from intaglio.base.dtypes import DType, as_dtype, float32
 from intaglio.base.options import OPTIONS
 from intaglio.op import convert, raw
 from intaglio.op.tensor import Tensor
+from intaglio.tf.debugging import experimental
 from intaglio.trace import assertions
 from intaglio.trace.assertions import check
 from intaglio.trace.numerics_check import disable_check_numerics, enable_check_numerics
@@ -336,6 +337,7 @@ __all__ = [
     "disable_traceback_filtering",
     "enable_check_numerics",
     "enable_traceback_filtering",
+    "experimental",
     "get_log_device_placement",
     "is_numeric_tensor",
     "is_traceback_filtering_enabled",

@@ -6,7 +6,18 @@ Follows https://www.tensorflow.org/api_docs/python/tf/experimental.
 from typing import TYPE_CHECKING
 
 from intaglio.base import later
-from intaglio.base.dtypes import float8_e4m3fn, float8_e5m2, int4, uint4
+from intaglio.base.dtypes import (
+    float4_e2m1fn,
+    float8_e4m3b11fnuz,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
+    int2,
+    int4,
+    uint2,
+    uint4,
+)
 from intaglio.tf.experimental import dlpack, extension_type
 from intaglio.trace.extension_type import ExtensionType, ExtensionTypeSpec
 
@@ -44,9 +55,15 @@ __all__ = [
     "Optional",
     "dlpack",
     "extension_type",
+    "float4_e2m1fn",
+    "float8_e4m3b11fnuz",
     "float8_e4m3fn",
+    "float8_e4m3fnuz",
     "float8_e5m2",
+    "float8_e5m2fnuz",
+    "int2",
     "int4",
+    "uint2",
     "uint4",
 ]
 

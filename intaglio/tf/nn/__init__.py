@@ -157,6 +157,8 @@ LATER: dict[str, str] = {
     "approx_min_k": "intaglio.tf.math.incomplete:approx_min_k",
     "collapse_repeated": "intaglio.tf.nn.ctc:collapse_repeated",
     "compute_accidental_hits": "intaglio.tf.nn.sampling:compute_accidental_hits",
+    "ctc_greedy_decoder": "intaglio.tf.nn.ctc_decoding:ctc_greedy_decoder",
+    "with_space_to_batch": "intaglio.tf.nn.dilated_windows:with_space_to_batch",
     "ctc_loss": "intaglio.tf.nn.ctc:ctc_loss",
     "ctc_unique_labels": "intaglio.tf.nn.ctc:ctc_unique_labels",
     "embedding_lookup_sparse": "intaglio.tf.nn.sparse_embeddings:embedding_lookup_sparse",
@@ -174,6 +176,10 @@ if TYPE_CHECKING:
     from intaglio.tf.nn.ctc import collapse_repeated as collapse_repeated
     from intaglio.tf.nn.ctc import ctc_loss as ctc_loss
     from intaglio.tf.nn.ctc import ctc_unique_labels as ctc_unique_labels
+    from intaglio.tf.nn.ctc_decoding import ctc_greedy_decoder as ctc_greedy_decoder
+    from intaglio.tf.nn.dilated_windows import (
+        with_space_to_batch as with_space_to_batch,
+    )
     from intaglio.tf.nn.isotonic import isotonic_regression as isotonic_regression
     from intaglio.tf.nn.morphology import dilation2d as dilation2d
     from intaglio.tf.nn.morphology import erosion2d as erosion2d
