@@ -255,3 +255,35 @@ def _bytes_of(row: Any) -> bytes:
         return row.item()
     own = np.array([fingerprint(v) for v in row.reshape(-1)], "<u8")
     return own.tobytes()
+
+
+# -- MurmurHash ----------------------------------------------------------------------
+
+
+def murmur(text: bytes, seed: int = 0xDECAFCAFFE) -> int:
+    """MurmurHash64A of Appleby (2008)."""
+    factor = 0xC6A4A7935BD1E995
+    n = len(text)
+    h = (seed ^ n * factor) & _MASK
+    whole = n // 8 * 8
+    for k in struct.unpack(f"<{n // 8}Q", text[:whole]):
+        k = _mixed(k * factor) * factor & _MASK
+        h = (h ^ k) * factor & _MASK
+    if n > whole:
+        h = (h ^ int.from_bytes(text[whole:], "little")) * factor & _MASK
+    h = _mixed(h) * factor & _MASK
+    return _mixed(h)
+
+
+@op
+class StringToHashBucket(Op):
+    """A hash modulo the number of buckets."""
+
+    signature = "string_tensor: string; num_buckets: int -> output: int64"
+    differentiable = False
+
+    def infer(self, string_tensor: Spec) -> Spec:
+        return Spec(int64, string_tensor.shape)
+
+    def kernel(self, string_tensor, num_buckets):
+        return _buckets(murmur, string_tensor, num_buckets)

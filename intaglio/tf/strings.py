@@ -175,6 +175,14 @@ def regex_replace(
     )
 
 
+def to_hash_bucket(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
+    """A hash of each string modulo the number of buckets; int64.
+
+    It may differ between versions of TensorFlow: `to_hash_bucket_fast` does not.
+    """
+    return raw.StringToHashBucket(input, num_buckets=num_buckets, name=name)
+
+
 def to_hash_bucket_fast(
     input: Any, num_buckets: int, name: str | None = None
 ) -> Tensor:
@@ -234,7 +242,7 @@ def unsorted_segment_join(
 
 __all__ = [
     "as_string", "format", "join", "length", "lower", "reduce_join", "regex_full_match",
-    "regex_replace", "strip", "substr", "to_hash_bucket_fast",
+    "regex_replace", "strip", "substr", "to_hash_bucket", "to_hash_bucket_fast",
     "to_hash_bucket_strong", "to_number",
     "unicode_transcode", "unsorted_segment_join", "upper",
 ]  # fmt: skip

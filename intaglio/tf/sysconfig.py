@@ -5,12 +5,14 @@ Follows https://www.tensorflow.org/api_docs/python/tf/sysconfig.
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
 from typing import Any
 
 CXX11_ABI_FLAG = 1
 CXX_VERSION = 201703
 MONOLITHIC_BUILD = 0
+_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def get_build_info() -> OrderedDict[str, Any]:
@@ -30,11 +32,23 @@ def get_link_flags() -> list[str]:
     return []
 
 
+def get_include() -> str:
+    """The folder of the package: it has no C++ headers."""
+    return _FOLDER
+
+
+def get_lib() -> str:
+    """The folder of the package: it has no shared library."""
+    return _FOLDER
+
+
 __all__ = [
     "CXX11_ABI_FLAG",
     "CXX_VERSION",
     "MONOLITHIC_BUILD",
     "get_build_info",
     "get_compile_flags",
+    "get_include",
+    "get_lib",
     "get_link_flags",
 ]

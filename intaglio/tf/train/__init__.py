@@ -1,4 +1,4 @@
-"""`tf.train`: checkpoints, and records of features.
+"""`tf.train`: checkpoints, records of features, averages, threads and clusters by name.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/train.
 """
@@ -27,6 +27,15 @@ if TYPE_CHECKING:
     from intaglio.graphdef.example_messages import FloatList as FloatList
     from intaglio.graphdef.example_messages import Int64List as Int64List
     from intaglio.graphdef.example_messages import SequenceExample as SequenceExample
+    from intaglio.tf.train.clusters import ClusterDef as ClusterDef
+    from intaglio.tf.train.clusters import ClusterSpec as ClusterSpec
+    from intaglio.tf.train.clusters import JobDef as JobDef
+    from intaglio.tf.train.clusters import ServerDef as ServerDef
+    from intaglio.tf.train.coordinator import Coordinator as Coordinator
+    from intaglio.tf.train.moving_averages import (
+        ExponentialMovingAverage as ExponentialMovingAverage,
+    )
+    from intaglio.tf.train.watching import checkpoints_iterator as checkpoints_iterator
 
 __all__ = [
     "Checkpoint",
@@ -41,9 +50,21 @@ __all__ = [
 
 # The messages are declared when the first of them is asked for.
 LATER = {
-    name: f"intaglio.graphdef.example_messages:{name}"
-    for name in ["BytesList", "Example", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList", "Int64List", "SequenceExample"]
-}
+    **{
+        name: f"intaglio.graphdef.example_messages:{name}"
+        for name in (
+            "BytesList", "Example", "Feature", "FeatureList", "FeatureLists", "Features",
+            "FloatList", "Int64List", "SequenceExample",
+        )
+    },
+    **{
+        name: f"intaglio.tf.train.clusters:{name}"
+        for name in ("ClusterDef", "ClusterSpec", "JobDef", "ServerDef")
+    },
+    "Coordinator": "intaglio.tf.train.coordinator:Coordinator",
+    "ExponentialMovingAverage": "intaglio.tf.train.moving_averages:ExponentialMovingAverage",
+    "checkpoints_iterator": "intaglio.tf.train.watching:checkpoints_iterator",
+}  # fmt: skip
 __all__ += [*LATER]
 
 if not TYPE_CHECKING:

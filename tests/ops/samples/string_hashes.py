@@ -49,3 +49,16 @@ sample(
     method=s.of("farmhash64"),
     error=("InvalidArgumentError", "dimension"),
 )
+
+sample(
+    "StringToHashBucket",
+    string_tensor=s(["", "a", "abc", "abcdefg", "abcdefgh", "abcdefghi" * 3]),
+    num_buckets=2**62,
+)
+sample("StringToHashBucket", string_tensor=s([["a"], ["b"]]), num_buckets=10)
+sample(
+    "StringToHashBucket",
+    string_tensor=s(["a"]),
+    num_buckets=0,
+    error=("InvalidArgumentError", "must be at least minimum 1"),
+)
