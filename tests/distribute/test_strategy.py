@@ -1,0 +1,84 @@
+"""`tf.distribute` on one device. TensorFlow 2.21 was asked for every answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from intaglio import tf
+
+DEFAULT = tf.distribute.get_strategy()
+
+
+def where() -> tuple[bool, bool, bool]:
+    """Has a strategy, runs for all replicas, runs in a replica."""
+    return (
+        tf.distribute.has_strategy(),
+        tf.distribute.in_cross_replica_context(),
+        tf.distribute.get_replica_context() is not None,
+    )
+
+
+def test_the_default_strategy_changes_nothing() -> None:
+    strategy = tf.distribute.get_strategy()
+    assert where() == (False, False, True)
+    with strategy.scope():
+        assert where() == (False, False, True)
+    dataset = tf.data.Dataset.range(2)
+    assert strategy.experimental_distribute_dataset(dataset) is dataset
+    assert strategy.run(lambda x: x, args=(3,)) == 3
+    assert strategy.num_replicas_in_sync == 1
+    assert strategy.reduce("MEAN", tf.constant([1.0, 2.0]), axis=0).numpy() == 1.5
+    assert strategy.reduce("SUM", [1.0, 2.0], axis=None)[1].numpy() == 2.0
+    with pytest.raises(ValueError, match="is not a valid ReduceOp"):
+        strategy.reduce("FOO", 1.0, axis=None)
+
+
+def test_a_mirrored_strategy_has_one_replica() -> None:
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0"])
+    seen: list[Any] = []
+
+    def step(x: Any) -> Any:
+        replica = tf.distribute.get_replica_context()
+        assert replica is not None
+        seen.append((where(), int(replica.replica_id_in_sync_group)))
+        seen.append(replica.merge_call(lambda s, y: (s is strategy, where(), y), (4,)))
+        total = replica.all_reduce(tf.distribute.ReduceOp.SUM, [x, x])
+        return total[0] + 1
+
+    with strategy.scope():
+        assert where() == (True, True, False)
+        assert tf.distribute.get_strategy() is strategy
+        variable = tf.Variable(1.0)
+        assert strategy.run(step, args=(tf.constant(2.0),)).numpy() == 3.0
+        with pytest.raises(RuntimeError, match="Mixing different"):
+            tf.distribute.MirroredStrategy().run(step, args=(2.0,))
+        with pytest.raises(RuntimeError, match="Must not nest"):
+            DEFAULT.scope().__enter__()
+    assert seen == [((True, False, True), 0), (True, (True, True, False), 4)]
+    assert strategy.extended.variable_created_in_scope(variable)
+    assert where() == (False, False, True)
+
+
+def test_distributed_datasets_give_whole_batches() -> None:
+    strategy = tf.distribute.MirroredStrategy()
+    dataset = tf.data.Dataset.range(4).batch(2)
+    distributed = strategy.experimental_distribute_dataset(dataset)
+    assert isinstance(distributed, tf.distribute.DistributedDataset)
+    assert [x.numpy().tolist() for x in distributed] == [[0, 1], [2, 3]]
+    assert distributed.element_spec == tf.TensorSpec((None,), tf.int64)
+    iterator = iter(distributed)
+    assert isinstance(iterator, tf.distribute.DistributedIterator)
+    assert iterator.get_next().numpy().tolist() == [0, 1]
+
+
+def test_what_needs_more_devices_says_so() -> None:
+    with pytest.raises(NotImplementedError, match=r"^tf\.distribute\.MirroredStrategy"):
+        tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    with pytest.raises(NotImplementedError, match=r"^tf\.distribute\.TPUStrategy"):
+        tf.distribute.TPUStrategy()
+    with pytest.raises(NotImplementedError, match=r"^tf\.distribute\.MultiWorker"):
+        tf.distribute.MultiWorkerMirroredStrategy()
+    with pytest.raises(ValueError, match="There is no device"):
+        tf.distribute.OneDeviceStrategy("/gpu:0")

@@ -1,0 +1,1 @@
+"""Keras and other libraries on Intaglio under the name tensorflow."""

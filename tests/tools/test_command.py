@@ -1,0 +1,88 @@
+"""`intaglio run` and `python -m intaglio` run programs as Python does."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+from tests.keras_bridge.process import run
+
+PROGRAM = """\
+import sys
+import tensorflow as tf
+print(sys.argv[1:], __name__, tf.__name__, sys.path[0])
+if len(sys.argv) > 1:
+    sys.exit(int(sys.argv[1]))
+
+def divide(x):
+    return x / 0
+
+divide(1)
+"""
+
+
+def test_arguments_and_exit_codes_are_the_programs(tmp_path: pathlib.Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(PROGRAM)
+    for start in (["run", str(script)], [str(script)]):
+        done = run(["-m", "intaglio", *start, "7"])
+        assert done.returncode == 7
+        assert done.stdout == f"['7'] __main__ intaglio.tf {tmp_path}\n"
+
+
+def test_tracebacks_begin_with_the_program(tmp_path: pathlib.Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(PROGRAM)
+    done = run(["-m", "intaglio", str(script)])
+    assert done.returncode == 1
+    first, second, *rest = done.stderr.splitlines()
+    assert first == "Traceback (most recent call last):"
+    assert second == f'  File "{script}", line 10, in <module>'
+    assert rest[-1] == "ZeroDivisionError: division by zero"
+
+
+def test_modules_run_by_name(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "my_program.py").write_text(PROGRAM)
+    done = run(["-m", "intaglio", "-m", "my_program", "3"], PYTHONPATH=str(tmp_path))
+    assert done.returncode == 3
+    assert done.stdout.startswith("['3'] __main__ intaglio.tf")
+    missing = run(["-m", "intaglio", "run", "-m", "no_such_module"])
+    assert missing.returncode == 1
+    assert missing.stderr == "intaglio: No module named no_such_module\n"
+
+
+def test_functions_of_a_script_are_converted(tmp_path: pathlib.Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(
+        "import tensorflow as tf\n"
+        "@tf.function\n"
+        "def f(x):\n"
+        "    if x > 0:\n"
+        "        return x\n"
+        "    return -x\n"
+        "print(int(f(tf.constant(-3))))\n"
+    )
+    assert run(["-m", "intaglio", str(script)]).stdout == "3\n"
+
+
+def test_notebooks_run_cell_by_cell(tmp_path: pathlib.Path) -> None:
+    cells = [
+        {"cell_type": "markdown", "source": "# text"},
+        {"cell_type": "code", "source": ["%matplotlib inline\n", "import tensorflow as tf\n"]},
+        {"cell_type": "code", "source": "print(int(tf.add(1, 2)))"},
+        {"cell_type": "code", "source": "1 / 0"},
+    ]  # fmt: skip
+    notebook = tmp_path / "notes.ipynb"
+    notebook.write_text(json.dumps({"cells": cells}))
+    done = run(["-m", "intaglio", "run", str(notebook)])
+    assert done.stdout == "3\n"
+    assert done.returncode == 1
+    assert f"<{notebook} cell 4>" in done.stderr
+
+
+def test_wrong_calls_say_how_to_call(tmp_path: pathlib.Path) -> None:
+    assert "usage: intaglio run" in run(["-m", "intaglio", "--help"]).stdout
+    absent = run(["-m", "intaglio", "run", str(tmp_path / "absent.py")])
+    assert absent.returncode == 2
+    assert "can't open file" in absent.stderr
+    assert run(["-m", "intaglio", "run"]).returncode == 2
