@@ -10,7 +10,7 @@ from typing import Any
 
 from intaglio.base import nest
 from intaglio.base.dtypes import int64
-from intaglio.data import building, element, folding, selecting
+from intaglio.data import building, element, folding, seldom, selecting
 from intaglio.data.specs import DatasetSpec
 from intaglio.op import convert, raw
 
@@ -79,6 +79,8 @@ class Batches:
 
     def unbatch(self, name: str | None = None) -> Any:
         """The slices of each element along the first dimension."""
+        if element.has_sparse(self._element_spec):
+            return seldom.sparse_batches.unbatched(self)
         element.demand_dense(self._element_spec, "Dataset.unbatch()")
         specs = nest.flatten(self._element_spec)
         if any(s.dims == () for s in specs if hasattr(s, "dims")):

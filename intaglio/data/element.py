@@ -88,6 +88,13 @@ def flat_specs(structure: Any) -> list[TensorSpec]:
     return [t for spec in nest.flatten(structure) for t in spec.flatten()]
 
 
+def has_sparse(structure: Any) -> bool:
+    """True for elements with sparse tensors."""
+    return any(
+        [s.value_type.__name__ == "SparseTensor" for s in nest.flatten(structure)]
+    )
+
+
 def demand_dense(structure: Any, transformation: str) -> None:
     """Raises NotImplementedError for elements with parts that are cut along no common dimension."""
     for spec in nest.flatten(structure):

@@ -13,7 +13,7 @@ import numpy as np
 from intaglio.base import nest, shapes
 from intaglio.base.dtypes import as_dtype, from_numpy, int64, string
 from intaglio.base.shapes import compatible
-from intaglio.data import building, element, files
+from intaglio.data import building, element, files, seldom
 from intaglio.data.seeds import dataset_seeds
 from intaglio.op import convert, raw
 from intaglio.op.tensor import Tensor
@@ -40,6 +40,10 @@ def from_tensor_slices(tensors: Any, name: str | None) -> Any:
     whole = element.spec_of(value)
     if not element.flat_specs(whole):
         raise ValueError("Invalid `element`. `element` should not be empty.")
+    if element.has_sparse(whole):
+        return seldom.sparse_batches.slices(
+            value, lambda v: from_tensor_slices(v, name)
+        )
     element.demand_dense(whole, "from_tensor_slices")
     structure = nest.map_structure(lambda spec: spec._unbatch(), whole)
     lengths = [

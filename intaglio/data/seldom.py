@@ -1,4 +1,4 @@
-"""What few pipelines use: writing positions and folders, ragged batches.
+"""What few pipelines use: writing positions and folders, ragged and sparse batches.
 
 It needs protocol buffers and ragged tensors, and is imported when it is first asked for.
 """
@@ -12,12 +12,14 @@ from intaglio.base import later
 if TYPE_CHECKING:
     from intaglio.data import ragged_batches as ragged_batches
     from intaglio.data import serializing as serializing
+    from intaglio.data import sparse_batches as sparse_batches
     from intaglio.data import storing as storing
 else:
     __getattr__, __dir__ = later.attributes(
         __name__,
         {
             "ragged_batches": "intaglio.data.ragged_batches",
+            "sparse_batches": "intaglio.data.sparse_batches",
             "serializing": "intaglio.data.serializing",
             "storing": "intaglio.data.storing",
         },

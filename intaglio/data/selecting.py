@@ -44,6 +44,13 @@ def batched(
     name: Any,
 ) -> Any:
     """Elements stacked into batches."""
+    if element.has_sparse(dataset.element_spec):
+        size, drops = building.scalar(batch_size, "batch_size"), convert.to_tensor(drop)
+        known = building.constant(size) if building.constant(drops) else None
+        return seldom.sparse_batches.batched(
+            dataset, building.batched(dataset.element_spec, known),
+            lambda d: batched(d, size, drops, parallel, deterministic, name),
+        )  # fmt: skip
     element.demand_dense(dataset.element_spec, "Dataset.batch()")
     size = building.scalar(batch_size, "batch_size")
     drops = convert.to_tensor(drop, name="drop_remainder")
@@ -121,7 +128,7 @@ def ragged(dataset: Any, batch_size: Any, drop: Any, row_splits_dtype: Any) -> A
 
 def sparse(dataset: Any, batch_size: Any, row_shape: Any) -> Any:
     """Sparse batches of elements that may differ in shape."""
-    raise NotImplementedError("Dataset.sparse_batch: use padded_batch")
+    return seldom.sparse_batches.sparse_batches(dataset, batch_size, row_shape)
 
 
 def zipped(args: tuple[Any, ...], datasets: Any, name: str | None) -> Any:

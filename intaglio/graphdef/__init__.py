@@ -27,6 +27,9 @@ raw.expect(
     __name__,
     {
         "example_parsing": "ParseExampleV2",
+        "sparse_strings": (
+            "DeserializeManySparse DeserializeSparse SerializeManySparse SerializeSparse"
+        ),
         "tensor_strings": "ParseTensor SerializeTensor",
     },
 )

@@ -29,14 +29,19 @@ class SerializeTensor(Op):
         return Spec(dtypes.string, ())
 
     def kernel(self, tensor, T: DType):
-        proto = messages.TensorProto(
-            dtype=T.as_datatype_enum, tensor_shape=tensors.shape_proto(np.shape(tensor))
-        )
-        if T is dtypes.string:
-            proto.string_val.extend(np.asarray(tensor, object).ravel().tolist())
-        else:
-            proto.tensor_content = np.ascontiguousarray(tensor).tobytes()
-        return filled([_bytes(proto, np.shape(tensor))], ())
+        return filled([tensor_bytes(tensor, T)], ())
+
+
+def tensor_bytes(tensor: Any, dtype: DType) -> bytes:
+    """An array as the bytes of a TensorProto."""
+    proto = messages.TensorProto(
+        dtype=dtype.as_datatype_enum, tensor_shape=tensors.shape_proto(np.shape(tensor))
+    )
+    if dtype is dtypes.string:
+        proto.string_val.extend(np.asarray(tensor, object).ravel().tolist())
+    else:
+        proto.tensor_content = np.ascontiguousarray(tensor).tobytes()
+    return _bytes(proto, np.shape(tensor))
 
 
 def _bytes(proto: Any, dims: Any) -> bytes:

@@ -18,12 +18,13 @@ from intaglio.op.spec import Spec
 _LARGEST = 2**62
 
 
-def keys(*tables: Any) -> list[Any]:
+def keys(first: Any, *others: Any) -> list[Any]:
     """A number for each row of tables of indices.
 
     The numbers are in the order of the places and equal for equal places.
     """
-    whole = np.concatenate(tables) if len(tables) > 1 else tables[0]
+    tables = [first, *others]
+    whole = np.concatenate(tables) if others else first
     dims = [int(d) + 1 for d in whole.max(axis=0, initial=0)]
     if math.prod(dims) < _LARGEST and not (whole.size and whole.min() < 0):
         found = flat(whole, dims)

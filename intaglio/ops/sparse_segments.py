@@ -105,7 +105,7 @@ class GatheredSegments(Op):
         return IndexedSlices(parts.output, parts.sorted_unique_indices, shape)
 
 
-class CountedSegments(GatheredSegments):
+class CountedSegments(GatheredSegments):  # its rules take one input more
     """The same of a given number of segments."""
 
     signature = (
@@ -114,7 +114,7 @@ class CountedSegments(GatheredSegments):
     )
     Tnumsegments = INDEX
 
-    def infer(
+    def infer(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, data: Spec, indices: Spec, segment_ids: Spec, num_segments: Spec
     ) -> Spec:
         if num_segments.rank not in (None, 0):
@@ -124,7 +124,9 @@ class CountedSegments(GatheredSegments):
             raise ShapeError("Cannot specify a negative value for num_segments")
         return _rows_of(data, indices, segment_ids, count)
 
-    def kernel(self, data, indices, segment_ids, num_segments):
+    def kernel(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, data, indices, segment_ids, num_segments
+    ):
         if np.ndim(num_segments):
             raise invalid_argument("num_segments should be a scalar")
         count = int(num_segments)

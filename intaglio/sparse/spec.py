@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.base.dtypes import DType, as_dtype, float32, int64
-from intaglio.base.shapes import TensorShape
+from intaglio.base.shapes import TensorShape, as_dims
 from intaglio.sparse.tensor import SparseTensor, SparseTensorValue, with_static
 from intaglio.trace.type_spec import BatchableTypeSpec, TensorSpec
 
@@ -64,7 +64,7 @@ class SparseTensorSpec(BatchableTypeSpec):
         return [value.indices, value.values, value.dense_shape]
 
     def _from_components(self, components: Any) -> Any:
-        return with_static(SparseTensor(*components), self._shape.dims)
+        return with_static(SparseTensor(*components), as_dims(self._shape))
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         """True if a value, or every value of a spec, could have this type."""
@@ -87,4 +87,4 @@ def _spec_of(value: Any) -> SparseTensorSpec:
 
 
 # The class stands in a module that knows nothing of specs.
-SparseTensor._type_spec = property(_spec_of)  # type: ignore[assignment,method-assign]
+SparseTensor._type_spec = property(_spec_of)  # type: ignore[assignment,method-assign]  # defined here, below both

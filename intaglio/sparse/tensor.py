@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import DType, int64
-from intaglio.base.shapes import Dims, TensorShape, is_subshape, merge
+from intaglio.base.shapes import Dims, TensorShape, as_dims, is_subshape, merge
 from intaglio.op import convert, door, raw
 from intaglio.op.tensor import Tensor
 from intaglio.trace.scopes import name_scope
@@ -111,7 +111,7 @@ class SparseTensor(CompositeTensor):
         known = TensorShape(shape)
         if not self.shape.is_compatible_with(known):
             raise ValueError(f"Shapes {self.shape} and {known} are incompatible")
-        self._static = merge(self._static, known.dims)
+        self._static = merge(self._static, as_dims(known))
 
     @property
     def op(self) -> Any:
@@ -154,7 +154,7 @@ class SparseTensor(CompositeTensor):
         )
 
     def __reduce__(self) -> Any:
-        return SparseTensor, (self._indices, self._values, self._dense_shape)
+        return _unpickled, (self._indices, self._values, self._dense_shape)
 
     def __tf_text__(self, summarize: int) -> Tensor:
         """The parts as `tf.print` shows them."""
@@ -164,6 +164,10 @@ class SparseTensor(CompositeTensor):
             placeholder="{}",
             summarize=summarize,
         )
+
+
+def _unpickled(indices: Any, values: Any, dense_shape: Any) -> SparseTensor:
+    return SparseTensor(indices, values, dense_shape)
 
 
 def _part(value: Any, name: str, dtype: DType | None) -> Any:

@@ -62,6 +62,11 @@ def table_from_dataset(
 
     With `num_oov_buckets` other keys get numbers behind by a hash, else `default_value`.
     Raises ValueError for what does not go together, TypeError for a wrong `key_dtype`.
+
+    >>> pairs = tf.data.Dataset.from_tensor_slices((["a", "b"], [1, 2]))
+    >>> table = tf.data.experimental.table_from_dataset(pairs)
+    >>> print(table.lookup(tf.constant(["b", "c"])).numpy())
+    [ 2 -1]
     """
     pairs = dataset.element_spec
     if vocab_size is not None and vocab_size < 1:

@@ -53,6 +53,13 @@ if TYPE_CHECKING:
     from intaglio.tf.io.sequence_examples import (
         parse_single_sequence_example as parse_single_sequence_example,
     )
+    from intaglio.tf.io.sparse_strings import (
+        deserialize_many_sparse as deserialize_many_sparse,
+    )
+    from intaglio.tf.io.sparse_strings import (
+        serialize_many_sparse as serialize_many_sparse,
+    )
+    from intaglio.tf.io.sparse_strings import serialize_sparse as serialize_sparse
 
 _HOMES = {
     "intaglio.tf.io.codecs": """
@@ -66,6 +73,9 @@ _HOMES = {
     """,
     "intaglio.tf.io.sequence_examples": """
         parse_sequence_example parse_single_sequence_example
+    """,
+    "intaglio.tf.io.sparse_strings": """
+        deserialize_many_sparse serialize_many_sparse serialize_sparse
     """,
     "intaglio.tf.io.features": """
         FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature

@@ -202,7 +202,7 @@ def _of_indices(feature: SparseFeature, sparse: Any, single: bool) -> SparseTens
     if feature.already_sorted:
         return found
     parts = raw.SparseReorder(found.indices, found.values, found.dense_shape)
-    return SparseTensor(*parts, found.dense_shape)
+    return SparseTensor(parts[0], parts[1], found.dense_shape)
 
 
 _MAKERS: dict[Any, Any] = {

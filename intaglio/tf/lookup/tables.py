@@ -48,12 +48,9 @@ class Lookup(AutoTrackable):
         """The tensor of dtype resource that stands for the table."""
         raise NotImplementedError(f"{type(self).__name__}.resource_handle")
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
-        """The values of the keys."""
-        raise NotImplementedError(f"{type(self).__name__}.lookup")
-
     def __getitem__(self, keys: Any) -> Any:
-        return self.lookup(keys)
+        find: Callable[[Any], Any] = getattr(self, "lookup")  # noqa: B009  # of the subclass
+        return find(keys)
 
     def _trackable_children(self, save_type: str = "checkpoint") -> dict[str, Any]:
         return {}

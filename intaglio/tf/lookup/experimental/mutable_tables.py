@@ -83,7 +83,10 @@ class MutableHashTable(MutableTable):
         experimental_is_anonymous: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(key_dtype, value_dtype, default_value, name)
-        types = {"key_dtype": self._key_dtype, "value_dtype": self._value_dtype}
+        types: dict[str, Any] = {
+            "key_dtype": self._key_dtype,
+            "value_dtype": self._value_dtype,
+        }
         with init_scope():
             if self._value_shape == ():
                 self._handle = raw.AnonymousMutableHashTable(**types)

@@ -1,0 +1,20 @@
+"""Serialized Examples taken apart."""
+
+from tests.ops.samples import f32, i64, s, sample
+
+X = b"\n\x0e\n\x0c\n\x01x\x12\x07\x1a\x05\n\x03\x03\x04\x05"
+Y = b"\n\r\n\x0b\n\x01y\x12\x06\n\x04\n\x02ab"
+NONE = {"names": s([]), "num_sparse": 0, "sparse_types": [], "ragged_value_types": [],
+        "ragged_split_types": [], "sparse_keys": s([]), "ragged_keys": s([])}  # fmt: skip
+
+for _given in (s([X, Y]), s([X]), s.of(X)):
+    sample("ParseExampleV2", serialized=_given, names=s([]), sparse_keys=s(["x"]), dense_keys=s(["q"]),
+           ragged_keys=s(["y"]), dense_defaults=[f32([0.5, 0.25])], num_sparse=1,
+           sparse_types=["int64"], ragged_value_types=["string"],
+           ragged_split_types=["int32"], dense_shapes=[[2]])  # fmt: skip
+sample("ParseExampleV2", **NONE, serialized=s([X]), dense_keys=s(["x"]), dense_defaults=[i64([])],
+       dense_shapes=[[3]])  # fmt: skip
+sample("ParseExampleV2", **NONE, serialized=s([X]), dense_keys=s(["x"]), dense_defaults=[i64([])],
+       dense_shapes=[[2]], error=("InvalidArgumentError", "Values size: 3 but output shape: [2]"))  # fmt: skip
+sample("ParseExampleV2", **NONE, serialized=s([Y]), dense_keys=s(["x"]), dense_defaults=[i64([])],
+       dense_shapes=[[3]], error=("InvalidArgumentError", "is required but could not be found"))  # fmt: skip

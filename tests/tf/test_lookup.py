@@ -1,0 +1,82 @@
+"""Tables of `tf.lookup`: what checkpoints keep, errors of handles, tables from datasets.
+
+What they answer is compared with TensorFlow in tests/parity/snippets/lookup_tables.txt.
+"""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+
+
+def _table():
+    return tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+
+
+def test_checkpoints_keep_mutable_tables(tmp_path):
+    table = _table()
+    table.insert(["a", "b"], [1, 2])
+    path = tf.train.Checkpoint(t=table).save(str(tmp_path / "c"))
+    names = [name for name, _ in tf.train.list_variables(path)]
+    assert "t/.ATTRIBUTES/table-keys" in names  # as TensorFlow names them
+    other = _table()
+    other.insert(["z"], [9])
+    tf.train.Checkpoint(t=other).restore(path)
+    assert other.lookup(["a", "b", "z"]).numpy().tolist() == [1, 2, -1]
+
+
+def test_tables_from_datasets():
+    pairs = tf.data.Dataset.from_tensor_slices((["a", "b"], [5, 6]))
+    table = tf.data.experimental.table_from_dataset(pairs)
+    assert table.lookup(tf.constant(["b", "c"])).numpy().tolist() == [6, -1]
+    words = tf.data.Dataset.from_tensor_slices(["a", "b", "c"])
+    index = tf.data.experimental.index_table_from_dataset(
+        words, vocab_size=2, num_oov_buckets=1
+    )
+    assert index.lookup(tf.constant(["a", "b", "c"])).numpy().tolist() == [0, 1, 2]
+
+
+def test_many_removals_leave_the_rest():
+    table = tf.lookup.experimental.MutableHashTable(tf.int64, tf.int64, -1)
+    numbers = tf.range(1000, dtype=tf.int64)
+    table.insert(numbers, numbers * 2)
+    table.remove(numbers[:900])
+    assert table.size().numpy() == 100
+    found = table.lookup(numbers).numpy()
+    assert np.array_equal(found[900:], np.arange(900, 1000) * 2)
+    assert np.all(found[:900] == -1)
+
+
+def test_threads_insert_at_once():
+    table = tf.lookup.experimental.MutableHashTable(tf.int64, tf.int64, -1)
+
+    def work(first):
+        for i in range(first, first + 200):
+            table.insert(tf.constant([i], tf.int64), tf.constant([i], tf.int64))
+
+    threads = [threading.Thread(target=work, args=(k * 200,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    everything = tf.range(800, dtype=tf.int64)
+    assert np.array_equal(table.lookup(everything).numpy(), np.arange(800))
+
+
+def test_an_unfilled_table_is_refused():
+    handle = tf.raw_ops.AnonymousHashTable(key_dtype=tf.int64, value_dtype=tf.int64)
+    with pytest.raises(tf.errors.FailedPreconditionError, match="not initialized"):
+        tf.raw_ops.LookupTableSizeV2(table_handle=handle)
+
+
+def test_named_tables_are_shared():
+    given = {"key_dtype": tf.int64, "value_dtype": tf.int64, "shared_name": "shared t"}
+    one = tf.raw_ops.MutableHashTableV2(**given)
+    two = tf.raw_ops.MutableHashTableV2(**given)
+    keys = tf.constant([3], tf.int64)
+    tf.raw_ops.LookupTableInsertV2(table_handle=one, keys=keys, values=keys)
+    assert tf.raw_ops.LookupTableSizeV2(table_handle=two).numpy() == 1
