@@ -12,7 +12,7 @@ from typing import Any
 from intaglio.base.dtypes import float32
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.ir.graph import Node
-from intaglio.native import matmul, reductions
+from intaglio.native import matmul, reductions, softmax
 from intaglio.native.fused import REMEMBERED, FusedKernel
 from intaglio.native.offers import offer
 from intaglio.ops.convolution import plan_of
@@ -141,6 +141,16 @@ def _reduction(op: str) -> Callable[..., Run | None]:
     return choose
 
 
+def _by_rows(name: str) -> Callable[..., Run | None]:
+    return lambda attrs, logits: softmax.by_rows(name, logits.shape)
+
+
+def _cross_entropy(attrs: dict[str, Any], logits: Any, labels: Any) -> Run | None:
+    if logits.ndim != 2 or logits.shape != labels.shape:
+        return None
+    return softmax.cross_entropy(logits.shape)
+
+
 CHOICES: dict[str, Callable[..., Run | None]] = {
     "MatMul": _matmul,
     "MaxPool": _max_pool,
@@ -148,5 +158,8 @@ CHOICES: dict[str, Callable[..., Run | None]] = {
     "Conv2D": _conv2d,
     "Conv2DBackpropInput": _conv2d_by_images,
     "Conv2DBackpropFilter": _conv2d_by_filters,
+    "Softmax": _by_rows("softmax"),
+    "LogSoftmax": _by_rows("log_softmax"),
+    "SoftmaxCrossEntropyWithLogits": _cross_entropy,
     **{op: _reduction(op) for op in reductions.OPS},
 }

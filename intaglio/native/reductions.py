@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.native import entry, llvm
@@ -39,48 +39,91 @@ KINDS: dict[str, tuple[Callable[[Builder, Lanes, Lanes], Lanes], float]] = {
 OPS = {"Sum": "sum", "Mean": "sum", "Max": "maximum", "Min": "minimum"}
 
 
-class _Writer:
-    """Writes a kernel: `down` the rows for every column, or `across` rows without columns."""
+class Joining:
+    """Writes loops that join vectors: sums, or extremes, of a kind."""
 
-    def __init__(self, name: str, kind: str) -> None:
-        self.code = Code(name, entry.KERNEL)
+    def __init__(self, code: Code, kind: str) -> None:
+        self.code = code
         self.tiles = Tiles(FLOAT)
         self.step, least = KINDS[kind]
         self.neutral = f"splat (float {literal(least, FLOAT)})"
-        self.given = entry.numbers(self.code, DIMS)
-        self.source = self.code.load("ptr", "%ins", 8)
-        self.target = self.code.load("ptr", "%outs", 8)
-        divisor = self.code.let(f"sitofp i64 {self.given['divisor']} to float")
-        self.divisor = self.code.splat(self.tiles.lanes, "float", divisor)
 
-    def _joined(self, xs: list[str], ys: list[str]) -> list[str]:
+    def joined(self, xs: Sequence[str], ys: Sequence[str]) -> list[str]:
+        """Each of some vectors joined with another."""
         s = Builder(self.code, self.tiles.lanes, len(xs))
         return [*self.step(s, Lanes(FLOAT, tuple(xs)), Lanes(FLOAT, tuple(ys))).names]
 
-    def _reduced(
-        self, start: str, stop: str, step: int, sums: list[str], place: Callable[[str], str], masked: bool
+    def range(
+        self, start: str, stop: str, step: int, sums: list[str], seen: Callable[[str], Sequence[str]]
     ) -> list[str]:  # fmt: skip
-        """The vectors at `place(i)`, for each i of a range, joined to the sums.
+        """The vectors that `seen(i)` gives, for each i of a range, joined to the sums."""
+        carried = [(self.tiles.vector, s) for s in sums]
+        with self.code.carrying(start, stop, step, *carried) as turn:
+            turn.following = self.joined(turn.values, seen(turn.index))
+        return turn.values
 
-        Masked, the range is of elements, and its last vector has only those left.
+    def row(
+        self, first: str, last: str, seen: Callable[[str, int, str], Sequence[str]]
+    ) -> str:
+        """What the elements of a range join to, in the first lane of a vector.
+
+        `seen(i, count, mask)` gives `count` vectors from element i on; with a mask only the lanes
+        that it allows count.
         """
         code, tiles = self.code, self.tiles
-        carried = [(tiles.vector, s) for s in sums]
-        with code.carrying(start, stop, step, *carried) as turn:
-            places = tiles.places(code, place(turn.index), len(sums))
-            if masked:
-                mask = tiles.mask(code, turn.index, stop)
-                seen = [self._filled(tiles.read(code, p, mask), mask) for p in places]
-            else:
-                seen = [tiles.read(code, p, "") for p in places]
-            turn.following = self._joined(turn.values, seen)
-        return turn.values
+        group = tiles.lanes * VECTORS
+        whole = code.integer("sdiv", code.integer("sub", last, first), group)
+        middle = code.integer("add", first, code.integer("mul", whole, group))
+        sums = [self.neutral] * VECTORS
+        sums = self.range(first, middle, group, sums, lambda i: seen(i, VECTORS, ""))
+        while len(sums) > 1:
+            half = len(sums) // 2
+            sums = self.joined(sums[:half], sums[half:])
+
+        def rest(index: str) -> list[str]:
+            mask = tiles.mask(code, index, last)
+            (value,) = seen(index, 1, mask)
+            return [self._filled(value, mask)]
+
+        (value,) = self.range(middle, last, tiles.lanes, sums, rest)
+        return self._folded(value)
 
     def _filled(self, value: str, mask: str) -> str:
         vector = self.tiles.vector
         return self.code.let(
             f"select {self.tiles.test} {mask}, {vector} {value}, {vector} {self.neutral}"
         )
+
+    def _folded(self, value: str) -> str:
+        """A vector that has all lanes of another, joined, in its first."""
+        tiles, half = self.tiles, self.tiles.lanes // 2
+        while half:
+            order = [f"i32 {i % half + half}" for i in range(tiles.lanes)]
+            upper = self.code.let(
+                f"shufflevector {tiles.vector} {value}, {tiles.vector} poison, "
+                f"<{tiles.lanes} x i32> <{', '.join(order)}>"
+            )
+            (value,) = self.joined([value], [upper])
+            half //= 2
+        return value
+
+
+class _Writer:
+    """Writes a kernel: `down` the rows for every column, or `across` rows without columns."""
+
+    def __init__(self, name: str, kind: str) -> None:
+        self.code = Code(name, entry.KERNEL)
+        self.joining = Joining(self.code, kind)
+        self.tiles, self.neutral = self.joining.tiles, self.joining.neutral
+        self.given = entry.numbers(self.code, DIMS)
+        self.source = self.code.load("ptr", "%ins", 8)
+        self.target = self.code.load("ptr", "%outs", 8)
+        divisor = self.code.let(f"sitofp i64 {self.given['divisor']} to float")
+        self.divisor = self.code.splat(self.tiles.lanes, "float", divisor)
+
+    def _seen(self, place: str, count: int, mask: str = "") -> list[str]:
+        places = self.tiles.places(self.code, place, count)
+        return [self.tiles.read(self.code, p, mask) for p in places]
 
     def _divided(self, value: str) -> str:
         return self.code.let(f"fdiv {self.tiles.vector} {value}, {self.divisor}")
@@ -113,9 +156,9 @@ class _Writer:
             middle = code.integer("add", left, code.integer("mul", count, group))
             with code.loop(left, middle, group) as j:
                 top = code.at("float", rows, j)
-                sums = self._reduced(
+                sums = self.joining.range(
                     first, last, 1, [self.neutral] * VECTORS,
-                    lambda row: tiles.step(code, top, row, inner), False,
+                    lambda row: self._seen(tiles.step(code, top, row, inner), VECTORS),
                 )  # fmt: skip
                 places = tiles.places(code, code.at("float", target, j), VECTORS)
                 for place, value in zip(places, sums, strict=True):
@@ -131,10 +174,11 @@ class _Writer:
         """One vector of columns, or what is left of one."""
         code, tiles = self.code, self.tiles
         mask = tiles.mask(code, j, right)
-        with code.carrying(first, last, 1, (tiles.vector, self.neutral)) as turn:
-            place = tiles.step(code, top, turn.index, self.given["inner"])
-            turn.following = self._joined(turn.values, [tiles.read(code, place, mask)])
-        value = self._divided(turn.values[0])
+        (value,) = self.joining.range(
+            first, last, 1, [self.neutral],
+            lambda row: self._seen(tiles.step(code, top, row, self.given["inner"]), 1, mask),
+        )  # fmt: skip
+        value = self._divided(value)
         tiles.write(code, value, code.at("float", target, j), mask)
 
     def across(self) -> Code:
@@ -143,37 +187,18 @@ class _Writer:
         with code.loop("%from", "%to") as part:
             outer, first, last = self._chunk(part)
             row = tiles.step(code, self.source, outer, given["length"])
-            group = tiles.lanes * VECTORS
-            count = code.integer("sdiv", code.integer("sub", last, first), group)
-            middle = code.integer("add", first, code.integer("mul", count, group))
-
-            def place(index: str) -> str:
-                return code.at("float", row, index)
-
-            sums = [self.neutral] * VECTORS
-            sums = self._reduced(first, middle, group, sums, place, False)
-            while len(sums) > 1:
-                half = len(sums) // 2
-                sums = self._joined(sums[:half], sums[half:])
-            sums = self._reduced(middle, last, tiles.lanes, sums, place, True)
-            value = self._divided(self._folded(sums[0]))
+            total = self.joining.row(
+                first,
+                last,
+                lambda i, count, mask: self._seen(
+                    code.at("float", row, i), count, mask
+                ),
+            )
+            value = self._divided(total)
             one = code.let(f"extractelement {tiles.vector} {value}, i64 0")
             code.do(f"store float {one}, ptr {code.at('float', self.target, part)}, align 4")  # fmt: skip
         code.do("ret void")
         return code
-
-    def _folded(self, value: str) -> str:
-        """A vector that has all lanes of another, joined, in its first."""
-        tiles, half = self.tiles, self.tiles.lanes // 2
-        while half:
-            order = [f"i32 {i % half + half}" for i in range(tiles.lanes)]
-            upper = self.code.let(
-                f"shufflevector {tiles.vector} {value}, {tiles.vector} poison, "
-                f"<{tiles.lanes} x i32> <{', '.join(order)}>"
-            )
-            (value,) = self._joined([value], [upper])
-            half //= 2
-        return value
 
 
 _lock = threading.Lock()

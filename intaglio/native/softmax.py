@@ -1,0 +1,219 @@
+"""Softmax, its logarithm and the cross entropies of float32 rows in machine code.
+
+A row is read three times while it is in cache: for its greatest element, for the sum of the
+exponentials of what each is less than that, and for the results.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.native import entry, llvm
+from intaglio.native.code import Code, module
+from intaglio.native.functions import Functions
+from intaglio.native.lanes import FLOAT, Lanes
+from intaglio.native.pool import pool
+from intaglio.native.reductions import Joining
+
+Run = Callable[..., Any]
+
+DIMS = ("rows", "classes")
+
+
+class _Rows:
+    """Writes a kernel that goes over rows."""
+
+    def __init__(self, name: str) -> None:
+        self.code = Code(name, entry.KERNEL)
+        self.sum, self.maximum = (Joining(self.code, k) for k in ("sum", "maximum"))
+        self.tiles = self.sum.tiles
+        self.classes = entry.numbers(self.code, DIMS)["classes"]
+
+    def array(self, table: str, index: int) -> str:
+        """The data of an input or output."""
+        return self.code.load("ptr", self.code.at("ptr", table, str(index)), 8)
+
+    def row(self, data: str, number: str) -> str:
+        """Where a row begins."""
+        return self.tiles.step(self.code, data, number, self.classes)
+
+    def read(self, row: str, at: str, count: int, mask: str) -> Lanes:
+        """Vectors of a row, from an element on."""
+        places = self.tiles.places(self.code, self.code.at("float", row, at), count)
+        return Lanes(FLOAT, tuple([self.tiles.read(self.code, p, mask) for p in places]))  # fmt: skip
+
+    def write(self, values: Lanes, row: str, at: str, mask: str) -> None:
+        """Puts vectors into a row, from an element on."""
+        first = self.code.at("float", row, at)
+        places = self.tiles.places(self.code, first, len(values.names))
+        for place, value in zip(places, values.names, strict=True):
+            self.tiles.write(self.code, value, place, mask)
+
+    def over(
+        self, joining: Joining, body: Callable[[Functions, str, str], Lanes]
+    ) -> str:
+        """Joins what `body(builder, i, mask)` gives for all elements of a row; in every lane."""
+
+        def seen(at: str, count: int, mask: str) -> Sequence[str]:
+            return body(Functions(self.code, self.tiles.lanes, count), at, mask).names
+
+        return self.spread(self.first(joining.row("0", self.classes, seen)))
+
+    def first(self, vector: str) -> str:
+        """The number in the first lane."""
+        return self.code.let(f"extractelement {self.tiles.vector} {vector}, i64 0")
+
+    def spread(self, number: str) -> str:
+        """A number in every lane."""
+        return self.code.splat(self.tiles.lanes, "float", number)
+
+    def grown(self, logits: str, out: str) -> tuple[str, str]:
+        """Writes the exponentials of a row; gives its greatest element and their sum."""
+
+        def logit(s: Functions, at: str, mask: str) -> Lanes:
+            return self.read(logits, at, s.vectors, mask)
+
+        most = self.over(self.maximum, logit)
+
+        def exponential(s: Functions, at: str, mask: str) -> Lanes:
+            value = s.exp(s.sub(logit(s, at, mask), every(s, most)))
+            self.write(value, out, at, mask)
+            return value
+
+        return most, self.over(self.sum, exponential)
+
+    def log(self, vector: str) -> str:
+        """The logarithms of one vector."""
+        s = Functions(self.code, self.tiles.lanes, 1)
+        return s.log(every(s, vector)).names[0]
+
+    def store(self, vector: str, data: str, number: str) -> None:
+        """Writes the first lane as the element of a vector with one for each row."""
+        place = self.code.at("float", data, number)
+        self.code.do(f"store float {self.first(vector)}, ptr {place}, align 4")
+
+
+def every(s: Functions, vector: str) -> Lanes:
+    """One vector, as many times as the builder takes."""
+    return Lanes(FLOAT, (vector,) * s.vectors)
+
+
+def _softmax(k: _Rows) -> None:
+    """exp(logits) / sum(exp(logits))"""
+    logits, out = k.array("%ins", 0), k.array("%outs", 0)
+    with k.code.loop("%from", "%to") as number:
+        made = k.row(out, number)
+        _, total = k.grown(k.row(logits, number), made)
+
+        def share(s: Functions, at: str, mask: str) -> Lanes:
+            value = s.div(k.read(made, at, s.vectors, mask), every(s, total))
+            k.write(value, made, at, mask)
+            return value
+
+        k.over(k.sum, share)
+
+
+def _log_softmax(k: _Rows) -> None:
+    """logits - log(sum(exp(logits)))"""
+    logits, out = k.array("%ins", 0), k.array("%outs", 0)
+    with k.code.loop("%from", "%to") as number:
+        row, made = k.row(logits, number), k.row(out, number)
+        most, total = k.grown(row, made)
+        less = k.log(total)
+
+        def logarithm(s: Functions, at: str, mask: str) -> Lanes:
+            shifted = s.sub(k.read(row, at, s.vectors, mask), every(s, most))
+            value = s.sub(shifted, every(s, less))
+            k.write(value, made, at, mask)
+            return value
+
+        k.over(k.sum, logarithm)
+
+
+def _cross_entropy(k: _Rows) -> None:
+    """Inputs: logits and labels; outputs: the losses and their gradients by the logits."""
+    logits, labels = k.array("%ins", 0), k.array("%ins", 1)
+    losses, gradients = k.array("%outs", 0), k.array("%outs", 1)
+    with k.code.loop("%from", "%to") as number:
+        row, wanted, made = (k.row(d, number) for d in (logits, labels, gradients))
+        most, total = k.grown(row, made)
+        less = k.log(total)
+
+        def term(s: Functions, at: str, mask: str) -> Lanes:
+            label = k.read(wanted, at, s.vectors, mask)
+            shifted = s.sub(k.read(row, at, s.vectors, mask), every(s, most))
+            loss = s.mul(label, s.sub(every(s, less), shifted))
+            share = s.div(k.read(made, at, s.vectors, mask), every(s, total))
+            k.write(s.sub(share, label), made, at, mask)
+            # 0 times the logarithm of 0 is 0 here.
+            none = s.const(0, label)
+            return s.select(s.eq(label, none), none, loss)
+
+        k.store(k.over(k.sum, term), losses, number)
+
+
+# What writes each kernel, how many inputs it has, and how many outputs.
+KERNELS: dict[str, tuple[Callable[[_Rows], None], int, int]] = {
+    "softmax": (_softmax, 1, 1),
+    "log_softmax": (_log_softmax, 1, 1),
+    "cross_entropy": (_cross_entropy, 2, 2),
+}
+_lock = threading.Lock()
+_entries: dict[tuple[str, bool], entry.Entry] = {}
+
+
+def _entry(name: str, shared: bool) -> entry.Entry:
+    """A compiled kernel, for one thread or all."""
+    with _lock:
+        if (name, shared) not in _entries:
+            write, *counts = KERNELS[name]
+            kernel = _Rows(name)
+            write(kernel)
+            kernel.code.do("ret void")
+            functions = [
+                kernel.code,
+                entry.write(name, *counts),
+                entry.write_part(name, 1),
+                entry.write_shared(name, 1, pool()),
+                entry.write(f"{name}_shared", *counts),
+            ]
+            made = llvm.Module(module(functions))
+            for all_, how in ((False, ""), (True, "_shared")):
+                address = made.address(f"{name}{how}_entry")
+                _entries[name, all_] = entry.Entry(address, made)
+    return _entries[name, shared]
+
+
+def _kernel(name: str, shape: tuple[int, ...]) -> Run | None:
+    if not entry.AVAILABLE or not shape or 0 in shape:
+        return None
+    size = math.prod(shape)
+    dims = (size // shape[-1], shape[-1])
+    return _entry(name, size >= entry.LARGE).for_dims(dims)
+
+
+def by_rows(name: str, shape: tuple[int, ...]) -> Run | None:
+    """`softmax` or `log_softmax` along the last axis of arrays of a shape."""
+    kernel = _kernel(name, shape)
+    return kernel and entry.filling(kernel, shape)
+
+
+def cross_entropy(shape: tuple[int, ...]) -> Run | None:
+    """(logits, labels) to the losses and their gradients by the logits, all of one shape."""
+    kernel = _kernel("cross_entropy", shape)
+    if kernel is None:
+        return None
+    empty, in_order = np.empty, np.ascontiguousarray
+
+    def run(logits: Any, labels: Any) -> tuple[Any, Any]:
+        made = empty(shape[:-1], np.float32), empty(shape, np.float32)
+        if kernel(logits, labels, *made) is NotImplemented:
+            kernel(in_order(logits), in_order(labels), *made)
+        return made
+
+    return run
