@@ -107,6 +107,24 @@ TABLE = (
         ours="OutOfRangeError",
         ops="CropAndResizeGradBoxes",
     ),
+    Deviation(
+        "Indices of sparse tensors outside their shape: TensorFlow reads past them, or calls "
+        "it an error of its own.",
+        theirs="accepted",
+        ours=INVALID,
+        ops="DeserializeManySparse SerializeSparse SparseCross SparseCrossV2 SparseReduceMax "
+        "SparseReduceMaxSparse SparseReduceSum SparseReduceSumSparse",
+    ),
+    Deviation(
+        "The same.",
+        theirs="InternalError",
+        ops="EditDistance SparseConcat SparseReduceMax SparseReduceSum SparseSliceGrad",
+    ),
+    Deviation(
+        "Lists of different lengths, and what is no list, are a ValueError and a TypeError.",
+        theirs=INVALID,
+        ops="SparseConcat SparseCross SparseCrossV2",
+    ),
     # -- not there yet: these are to be mended ----------------------------------------
     Deviation(
         "Not yet: arrays without a channel or a class are refused, where TensorFlow gives an "
@@ -137,5 +155,16 @@ TABLE = (
         ours="accepted",
         ops="MatrixTriangularSolve StatelessParameterizedTruncatedNormal UniqueV2 "
         "UniqueWithCountsV2",
+    ),
+    Deviation(
+        "Not yet: sparse indices, their shapes and the shapes of gradients are not all compared.",
+        theirs=INVALID,
+        ours="accepted",
+        ops="EditDistance QuantizeAndDequantizeV2 QuantizeAndDequantizeV4 "
+        "QuantizeAndDequantizeV4Grad SerializeManySparse SerializeSparse SparseBincount "
+        "SparseConcat SparseFillEmptyRowsGrad SparseReduceMax SparseReduceMaxSparse "
+        "SparseReduceSum SparseReduceSumSparse SparseSegmentMeanGradV2 "
+        "SparseSegmentSqrtNGradV2 SparseSegmentSumGradV2 SparseSlice SparseSliceGrad "
+        "SparseSoftmax SparseSparseMaximum SparseSparseMinimum SparseSplit",
     ),
 )
