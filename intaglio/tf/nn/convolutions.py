@@ -131,7 +131,8 @@ def convolution(
 ) -> Tensor:
     """A convolution over 1 to 3 spatial dimensions, as many as the filters have.
 
-    Raises ValueError if the filters' rank is unknown or another.
+    Raises ValueError if the filters' rank is unknown or another, or if both strides and
+    dilations are greater than 1.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/convolution
     """
@@ -141,7 +142,18 @@ def convolution(
         n = _spatial_rank(filters, input)
         function = {1: conv1d, 2: conv2d, 3: conv3d}[n]
         layout = data_format or LAYOUTS[n]
+        _check_steps(strides, dilations)
         return function(input, filters, strides, padding, layout, dilations, scope)
+
+
+def _check_steps(strides: Any, dilations: Any) -> None:
+    """Raises ValueError as TensorFlow does, whose kernels could do both."""
+    steps, gaps = (np.ravel(1 if v is None else v) for v in (strides, dilations))
+    if (steps > 1).any() and (gaps > 1).any():
+        raise ValueError(
+            "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
+            f"strides={strides} and dilation_rate={dilations}"
+        )
 
 
 def _spatial_rank(filters: Tensor, input: Tensor) -> int:

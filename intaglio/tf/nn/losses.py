@@ -164,10 +164,9 @@ def sparse_softmax_cross_entropy_with_logits(
         else:
             rows = raw.Reshape(labels, [-1])
             flat = raw.SparseSoftmaxCrossEntropyWithLogits(_matrix(precise), rows).loss
-            shape = labels.dims if shapes.known(labels.dims) else raw.Shape(labels)
-            loss = raw.Reshape(
-                flat, np.asarray(shape, np.int32) if shape == labels.dims else shape
-            )
+            known = shapes.known(labels.dims)
+            shape = np.asarray(labels.dims, np.int32) if known else raw.Shape(labels)
+            loss = raw.Reshape(flat, shape)
         return raw.Cast(loss, DstT=given) if wide else loss
 
 
