@@ -157,3 +157,27 @@ def test_blocks_are_replaced_inside_of_the_tensor() -> None:
     x = tf.range(6)
     assert dynamic_update_slice(x, [9, 9], [1]).numpy().tolist() == [0, 9, 9, 3, 4, 5]
     assert dynamic_update_slice(x, [9, 9], [5]).numpy().tolist() == [0, 1, 2, 3, 9, 9]
+
+
+def test_convolutions_have_strides_or_dilations() -> None:
+    images, filters = tf.zeros((1, 6, 6, 1)), tf.ones((2, 2, 1, 1))
+    with pytest.raises(ValueError, match="not supported in conjunction"):
+        tf.nn.convolution(images, filters, [2, 1], "VALID", dilations=[1, 2])
+    assert tf.nn.convolution(images, filters, 2, "VALID").shape == (1, 3, 3, 1)
+    assert tf.nn.conv2d(images, filters, 2, "VALID", dilations=2).shape == (1, 2, 2, 1)
+
+
+def test_losses_of_classes_know_what_is_known_of_their_shape() -> None:
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec((None, 10), tf.int64),
+            tf.TensorSpec((None, 10, 3)),
+        ]
+    )
+    def loss(labels: Any, logits: Any) -> Any:
+        return tf.nn.sparse_softmax_cross_entropy_with_logits(
+            labels=labels, logits=logits
+        )
+
+    assert loss.get_concrete_function().structured_outputs.shape[0] is None
+    assert loss(tf.zeros((2, 10), tf.int64), tf.ones((2, 10, 3))).shape == (2, 10)
