@@ -20,11 +20,11 @@ def named(place: str) -> Any:
 
 
 def attributes(
-    module: str, places: Mapping[str, str]
+    module: str, places: Mapping[str, str], advice: str = ""
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of `module`, by which it has what `places` names.
 
-    A place is what `named` takes. What was found stays in the module, so that only the
+    A place is what `named` takes; `advice` is added to the message for other names. What was found stays in the module, so that only the
     first access comes here.
 
         __getattr__, __dir__ = later.attributes(__name__, {"image": "intaglio.tf.image"})
@@ -34,7 +34,8 @@ def attributes(
 
     def find(name: str) -> Any:
         if name not in places:
-            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+            message = f"module {module!r} has no attribute {name!r}{advice}"
+            raise AttributeError(message, name=name, obj=sys.modules[module])
         found = named(places[name])
         setattr(sys.modules[module], name, found)
         return found
