@@ -1,0 +1,70 @@
+"""Why a call is slower than TensorFlow's: by expression, or by `family:size` for all of a family."""
+
+from __future__ import annotations
+
+PAGES = (
+    "a new result's memory is touched for the first time in every call, where TensorFlow's "
+    "allocator hands out what was freed last (see above)"
+)
+DOUBLE = "computed in double precision from arrays of coefficients, several passes each"
+CALLS = "several NumPy calls where TensorFlow has one kernel"
+TEXTS = "strings are Python objects: one call for each"
+PHILOX = (
+    "Philox in NumPy: ten rounds over whole arrays where TensorFlow keeps registers"
+)
+ONE_KERNEL = "several passes over the array where TensorFlow makes one"
+
+REASONS: dict[str, str] = {
+    "arithmetic:10000000": PAGES,
+    "transcendental:10": DOUBLE,
+    "transcendental:10000": DOUBLE,
+    "transcendental:10000000": DOUBLE,
+    "comparison and logic:10000000": PAGES,
+    "cast:10000": "NumPy converts to half precision number by number",
+    "cast:10000000": PAGES,
+    "rounding:10000000": PAGES,
+    "bits:10000000": PAGES,
+    "reduction:10000": "NumPy does not use vector instructions here",
+    "reduction:10000000": "NumPy does not use vector instructions here, or passes twice",
+    "scan:10000000": PAGES,
+    "gather and scatter:10": CALLS,
+    "gather and scatter:10000": CALLS,
+    "gather and scatter:10000000": ONE_KERNEL,
+    "segments:10": CALLS,
+    "segments:10000": CALLS,
+    "segments:10000000": ONE_KERNEL,
+    "joining:10000000": PAGES,
+    "order:10000000": PAGES,
+    "filling:10000000": PAGES,
+    "sorting:10": CALLS,
+    "sorting:10000": "a sort where TensorFlow has a hash table",
+    "sorting:10000000": ONE_KERNEL,
+    "products:10": CALLS,
+    "products:10000000": "one thread, and NumPy's loop over small matrices",
+    "linear algebra:10": CALLS,
+    "linear algebra:10000": "LAPACK is called for each small matrix",
+    "linear algebra:10000000": "LAPACK is called for each small matrix",
+    "convolution and pooling:10": CALLS,
+    "convolution and pooling:10000": ONE_KERNEL,
+    "convolution and pooling:10000000": ONE_KERNEL,
+    "activations, normalisation and losses:10": CALLS,
+    "activations, normalisation and losses:10000": ONE_KERNEL,
+    "activations, normalisation and losses:10000000": ONE_KERNEL,
+    "random:10": PHILOX,
+    "random:10000": PHILOX,
+    "random:10000000": PHILOX,
+    "tf.random.shuffle(x)": "TensorFlow's own order: swaps that depend on one another, in Python",
+    "strings:10": TEXTS,
+    "strings:10000": TEXTS,
+    "strings:10000000": TEXTS,
+    "tf.strings.to_hash_bucket_fast(s, 100)": "the hash is computed in Python, string by string",
+    "image:10": CALLS,
+    "image:10000": ONE_KERNEL,
+    "image:10000000": ONE_KERNEL,
+    "signal:10": CALLS,
+    "signal:10000": "NumPy's FFT",
+    "signal:10000000": "NumPy's FFT",
+    "sets and sparse:10": CALLS,
+    "sets and sparse:10000": CALLS,
+    "sets and sparse:10000000": CALLS,
+}
