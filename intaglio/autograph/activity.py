@@ -33,7 +33,7 @@ class Activity(ast.NodeVisitor):
         self._note(node, node.id)
 
     def _note(self, node: ast.expr, name: str) -> None:
-        if isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
+        if isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]  # names, attributes and items have it
             self.reads.add(name)
         else:
             self.writes.add(name)
@@ -185,7 +185,7 @@ class Liveness:
         return (live - plain) | done.reads
 
     def _marked(self, node: ast.stmt, live_in: Names, live_out: Names) -> Names:
-        node.live_in, node.live_out = live_in, live_out  # type: ignore[attr-defined]
+        node.live_in, node.live_out = live_in, live_out  # type: ignore[attr-defined]  # marks of our own
         return live_in
 
     def _loop(self, node: ast.While | ast.For, live: Names) -> Names:

@@ -56,7 +56,7 @@ class Bindings(ast.NodeTransformer):
         )
         node.test = ast.copy_location(loaded(go_on), node.test)
         node.body = [*_before_continue(node.body, assign), copy.deepcopy(assign)]
-        return [*self._statements([assign]), self.generic_visit(node)]  # type: ignore[list-item]
+        return [*self._statements([assign]), self.generic_visit(node)]  # type: ignore[list-item]  # one statement or several
 
     def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
         return self._taken_out(node, "test")
@@ -74,7 +74,7 @@ class Bindings(ast.NodeTransformer):
         done: list[ast.stmt] = []
         for statement in statements:
             made = self.visit(statement)
-            done += made if isinstance(made, list) else [made]  # type: ignore[list-item]
+            done += made if isinstance(made, list) else [made]  # type: ignore[list-item]  # one statement or several
         return done
 
     def _taken_out(self, node: ast.stmt, field: str) -> ast.AST | list[ast.stmt]:
@@ -85,7 +85,7 @@ class Bindings(ast.NodeTransformer):
         name = self.namer.new("test" if field == "test" else "value")
         made = [*self._unbound(value), *self._worked_out(value, name)]
         setattr(node, field, ast.copy_location(loaded(name), value))
-        return [*made, self.generic_visit(node)]  # type: ignore[list-item]
+        return [*made, self.generic_visit(node)]  # type: ignore[list-item]  # one statement or several
 
     def _unbound(self, value: ast.expr) -> list[ast.stmt]:
         """`name = None` for names that may stay without a value."""

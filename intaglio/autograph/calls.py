@@ -117,7 +117,7 @@ def _constructed(
     kind: type, args: tuple[Any, ...], kwargs: dict[str, Any], scope: Any
 ) -> Any:
     """A new object of a class; a user's `__init__` is converted as functions are."""
-    start: Any = kind.__init__  # type: ignore[misc]
+    start: Any = kind.__init__  # type: ignore[misc]  # the class's own
     if (
         kind.__new__ is not object.__new__
         or type(start) is not FunctionType

@@ -63,8 +63,8 @@ def _path(tree: ast.AST, line: int, column: int) -> Iterator[ast.AST]:
             continue
         decorators = getattr(child, "decorator_list", ())
         first = min([start, *(d.lineno for d in decorators)])
-        after = (child.end_lineno, child.end_col_offset)  # type: ignore[attr-defined]
-        begun = line > start or column >= child.col_offset  # type: ignore[attr-defined]
+        after = (child.end_lineno, child.end_col_offset)  # type: ignore[attr-defined]  # nodes with a line have it
+        begun = line > start or column >= child.col_offset  # type: ignore[attr-defined]  # nodes with a line have it
         if begun and first <= line and (line, column) < after:
             yield child
             yield from _path(child, line, column)

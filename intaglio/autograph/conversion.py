@@ -80,7 +80,7 @@ def convert(
     functools.update_wrapper(twin, function)
     twin.__kwdefaults__ = function.__kwdefaults__
     del twin.__dict__["__wrapped__"]  # it would lead inspect past the twin
-    twin.autograph_artifact__ = True  # type: ignore[attr-defined]
+    twin.autograph_artifact__ = True  # type: ignore[attr-defined]  # a mark of our own
     return twin
 
 
@@ -132,7 +132,7 @@ def _definition(
     if isinstance(tree, ast.Lambda):
         value = ast.copy_location(ast.Return(tree.body), tree.body)
         made = statements_of("def tf__lambda():\n pass", tree)[0]
-        made.args, made.body = tree.args, [value]  # type: ignore[attr-defined]
+        made.args, made.body = tree.args, [value]  # type: ignore[attr-defined]  # a function definition has it
         tree = made
     tree.decorator_list = []
     none = ast.Constant(None)
@@ -148,7 +148,7 @@ def _factory(definition: ast.FunctionDef, free: tuple[str, ...]) -> ast.Module:
     """A module in which the definition sees its free variables and `ag__` as cells."""
     names = ", ".join([*(n for n in free if n != "ag__"), "ag__"])
     outer = statements_of(f"def factory({names}):\n pass", definition)[0]
-    outer.body = [definition]  # type: ignore[attr-defined]
+    outer.body = [definition]  # type: ignore[attr-defined]  # a function definition has it
     return ast.fix_missing_locations(ast.Module([outer], []))
 
 

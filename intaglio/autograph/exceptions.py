@@ -58,7 +58,7 @@ class ExceptionStatements:
         self.expressions.raised = True
         visited = [None if p is None else self.expressions.visit(p) for p in parts]
         self.expressions.raised = False
-        made.body = [located(ast.Raise(*visited), node)]  # type: ignore[attr-defined]
+        made.body = [located(ast.Raise(*visited), node)]
         values = [
             v if isinstance(v, ast.Name) else self.expressions.visit(v)
             for v in outside.values.values()
@@ -104,7 +104,7 @@ class _Outside(ast.NodeTransformer):
     def _composite(self, node: ast.Attribute | ast.Subscript) -> ast.expr:
         name = symbol(node)
         if name is None or owner(name) not in self.defined:
-            return self.generic_visit(node)  # type: ignore[return-value]
+            return self.generic_visit(node)  # type: ignore[return-value]  # a visitor gives what it took
         if name not in self.composites:
             label = "".join([c if c.isalnum() else "_" for c in name]).strip("_")
             self.composites[name] = self.namer.new(label)
@@ -132,7 +132,7 @@ def watched(node: ast.Try, expressions: Expressions) -> list[ast.stmt]:
     ]
     first = node.handlers[0]
     types = located(thunk(ast.Tuple(kinds, ast.Load())), first)
-    wrapper: ast.With = statements_of("with f():\n pass", first)[0]  # type: ignore[assignment]
+    wrapper: ast.With = statements_of("with f():\n pass", first)[0]
     wrapper.items[0].context_expr = ag("Handling", types, at=first)
     wrapper.body = list[ast.stmt](node.body)
     return [wrapper]

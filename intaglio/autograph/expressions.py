@@ -117,9 +117,9 @@ class Expressions(ast.NodeTransformer):
         if name in UNCONVERTED or _is_debugger(node.func):
             return self.generic_visit(node)
         if isinstance(node.func, ast.Attribute):
-            node.func.use = "called"  # type: ignore[attr-defined]
+            node.func.use = "called"  # type: ignore[attr-defined]  # marks of our own
             if node.func.attr in MUTATORS:
-                node.func.value.use = "grown"  # type: ignore[attr-defined]
+                node.func.value.use = "grown"  # type: ignore[attr-defined]  # marks of our own
         outer, self.printed = self.printed, self.printed or name == "print"
         node = self.generic_visit(node)
         self.printed = outer

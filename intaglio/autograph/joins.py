@@ -194,7 +194,7 @@ def _alike(name: str, main: Branch, other: Branch, x: Any, y: Any) -> tuple[Any,
             nest.pack_sequence_as(v, [p[i] for p in pairs], expand_composites=True)
             for i, v in enumerate((x, y))
         ]
-    )  # type: ignore[return-value]
+    )  # type: ignore[return-value]  # two values, two results
 
 
 def _flat(value: Any) -> list[Any]:

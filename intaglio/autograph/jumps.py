@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Any
 
 from intaglio.autograph.names import Namer, begin_at
 
@@ -11,7 +12,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _LOOPS = (ast.While, ast.For)
 
 
-def statements_of(text: str, at: ast.AST) -> list[ast.stmt]:
+def statements_of(text: str, at: ast.AST) -> list[Any]:
     """Statements from text, at the place of a node in the user's file."""
     body = ast.parse(text).body
     for statement in body:
@@ -58,7 +59,7 @@ def guarded(statements: list[ast.stmt], flag: str) -> list[ast.stmt]:
         if _may_set(statement, flag):
             rest = guarded(statements[i + 1 :], flag)
             # On the line that has just run: a debugger does not stop for it.
-            test = statements_of(f"not {flag}", statement)[0].value  # type: ignore[attr-defined]
+            test = statements_of(f"not {flag}", statement)[0].value
             guard = ast.If(test, rest, [])
             begin_at(guard, statement)
             return [*statements[: i + 1], guard]
@@ -103,7 +104,7 @@ class LoopJumps(ast.NodeTransformer):
             node.body = _Breaks(flag).block(node.body)
             add_test(node, flag)
             if node.orelse:
-                test = statements_of(f"not {flag}", node)[0].value  # type: ignore[attr-defined]
+                test = statements_of(f"not {flag}", node)[0].value
                 after = [
                     ast.copy_location(ast.If(test, node.orelse, []), node.orelse[0])
                 ]
@@ -121,7 +122,7 @@ class LoopJumps(ast.NodeTransformer):
 
 def add_test(loop: ast.While | ast.For, flag: str) -> None:
     """The loop goes on only while the flag is not set."""
-    test = statements_of(f"not {flag}", loop)[0].value  # type: ignore[attr-defined]
+    test = statements_of(f"not {flag}", loop)[0].value
     if isinstance(loop, ast.While):
         both = ast.BoolOp(ast.And(), [test, loop.test])
         loop.test = ast.copy_location(both, loop.test)
@@ -129,7 +130,7 @@ def add_test(loop: ast.While | ast.For, flag: str) -> None:
     known = getattr(loop, "extra_test", None)
     if known is not None:
         test = ast.copy_location(ast.BoolOp(ast.And(), [test, known]), test)
-    loop.extra_test = test  # type: ignore[attr-defined]
+    loop.extra_test = test  # type: ignore[attr-defined]  # a mark of our own
 
 
 class _Breaks:
@@ -218,8 +219,8 @@ class Returns:
         text = f"try:\n {self.flag} = True\n {self.value} = None\nexcept:\n {self.flag} = False\n raise"
         made = statements_of(text, node)
         if node.value is not None:
-            made[0].body[1].value = node.value  # type: ignore[attr-defined]
-        made[0].generated = True  # type: ignore[attr-defined]
+            made[0].body[1].value = node.value
+        made[0].generated = True
         return made
 
 

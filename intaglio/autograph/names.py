@@ -82,5 +82,5 @@ def begin_at(new: ast.AST, old: ast.AST) -> None:
     """
     ast.copy_location(new, old)
     end = getattr(old, "end_lineno", None)
-    if end is not None and end != old.lineno:  # type: ignore[attr-defined]
-        new.end_lineno, new.end_col_offset = old.lineno, old.col_offset  # type: ignore[attr-defined]
+    if end is not None and end != old.lineno:  # type: ignore[attr-defined]  # nodes with a line have it
+        new.end_lineno, new.end_col_offset = old.lineno, old.col_offset  # type: ignore[attr-defined]  # nodes with a line have it

@@ -108,8 +108,8 @@ def _encloses_another(
 def _covers(node: ast.AST, code: CodeType) -> bool:
     """True if the code's instructions come from inside the node: tells lambdas on one line apart."""
     body = node.body if isinstance(node, ast.Lambda) else node
-    start = (body.lineno, body.col_offset)  # type: ignore[attr-defined]
-    end = (body.end_lineno, body.end_col_offset)  # type: ignore[attr-defined]
+    start = (body.lineno, body.col_offset)  # type: ignore[attr-defined]  # expressions have it
+    end = (body.end_lineno, body.end_col_offset)  # type: ignore[attr-defined]  # expressions have it
     for line, end_line, column, end_column in code.co_positions():
         if None in (line, end_line, column, end_column) or (column, end_column) == (
             0,

@@ -88,7 +88,7 @@ class FunctionConverter:
             staged = [*statements_of(first, node), *staged, *_return(last, node)]
         header = f"with ag__.FunctionScope({node.name!r}, {self.scope!r}, {self.options}) as {self.scope}:\n pass"
         wrapper = statements_of(header, node)[0]
-        wrapper.body = staged or [located(ast.Pass(), node)]  # type: ignore[attr-defined]
+        wrapper.body = staged or [located(ast.Pass(), node)]
         node.body = [wrapper]
         node.returns = None
         for argument in ast.walk(node.args):
@@ -326,7 +326,7 @@ class FunctionConverter:
         self, node: ast.stmt, modified: set[str], defined: set[str]
     ) -> tuple[tuple[str, ...], int]:
         """The symbols that the block shares with what is around it, those it gives back first."""
-        live_in, live_out = node.live_in, node.live_out  # type: ignore[attr-defined]
+        live_in, live_out = node.live_in, node.live_out  # type: ignore[attr-defined]  # marks of our own
         plain = {
             n
             for n in modified
@@ -371,7 +371,7 @@ class FunctionConverter:
             take = statements_of(f"{targets} = vars_", at)
         else:
             take = [located(ast.Pass(), at)]
-        get = self._function("get_state", [], (), give[0].body, at)  # type: ignore[attr-defined]
+        get = self._function("get_state", [], (), give[0].body, at)
         put = self._function(
             "set_state", ["vars_" if state else "block_vars"], state, take, at
         )
@@ -397,8 +397,8 @@ class FunctionConverter:
             ]
             if names:
                 head += statements_of(f"{word} {', '.join(names)}", at)
-        made.body = [*head, *(body or [located(ast.Pass(), at)])]  # type: ignore[attr-defined]
-        return made  # type: ignore[return-value]
+        made.body = [*head, *(body or [located(ast.Pass(), at)])]
+        return made
 
     def _options(self, node: ast.While | ast.For) -> ast.Dict:
         """The loop's options; a leading call of set_loop_options is taken out of the body."""
@@ -409,7 +409,7 @@ class FunctionConverter:
         if not is_options(first):
             return ast.Dict([], [])
         node.body[flags : flags + 1] = [located(ast.Pass(), first)]
-        keys, values = named(first.value)  # type: ignore[attr-defined]
+        keys, values = named(first.value)  # type: ignore[attr-defined]  # is_options says so
         return ast.Dict(keys, [self.expressions.visit(v) for v in values])
 
 
@@ -429,7 +429,7 @@ def _declared(body: Sequence[ast.stmt], kinds: tuple[type[ast.stmt], ...]) -> se
     for statement in body:
         for node in ast.walk(statement):
             if isinstance(node, kinds):
-                found |= set(node.names)  # type: ignore[attr-defined]
+                found |= set(node.names)  # type: ignore[attr-defined]  # both kinds have names
     return found
 
 
@@ -447,4 +447,4 @@ def _undefined(names: Sequence[str], at: ast.stmt) -> list[ast.stmt]:
 
 def _return(text: str, at: ast.AST) -> list[ast.stmt]:
     made = statements_of(f"def f():\n {text}", at)[0]
-    return made.body  # type: ignore[attr-defined]
+    return made.body

@@ -149,7 +149,7 @@ class _Cycle:
                     self._refill(at)
             computing = [(at, self._slots[at]) for at in places if self._slots[at]]
             for at, inner in computing:
-                if inner is not None and inner.advance.ready():  # type: ignore[attr-defined]
+                if inner is not None and inner.advance.ready():  # type: ignore[attr-defined]  # iterators of ours have it
                     if at != self._at:
                         self._at, self._taken = at, 0
                     return

@@ -136,5 +136,5 @@ def _by_ctypes(
         kernel(ins, outs, lengths, 0, dims[0])
         return outputs
 
-    run.keep = made  # type: ignore[attr-defined]
+    run.keep = made  # type: ignore[attr-defined]  # kept alive with the function
     return run

@@ -35,7 +35,7 @@ Signature = tuple[tuple[int, Annotation], ...]
 class _Types(set[type]):
     """A set that may be a constant of a function's code, which has to be hashable."""
 
-    __hash__ = object.__hash__  # type: ignore[assignment]
+    __hash__ = object.__hash__  # type: ignore[assignment]  # by identity, as objects
 
 
 # Types seen as arguments that are no composite values and hold none.

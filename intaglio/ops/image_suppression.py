@@ -397,7 +397,7 @@ class CombinedNonMaxSuppression(Op):
             each = number(max_output_size_per_class)
             classes = None if scores.shape is None else scores.shape[2]
             known = None not in (each, classes)
-            total = min(total, each * classes) if known else None  # type: ignore[operator]
+            total = min(total, each * classes) if known else None  # type: ignore[operator]  # known says so
         return (
             Spec(float32, (batch, total, 4)),
             Spec(float32, (batch, total)),

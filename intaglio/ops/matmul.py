@@ -177,7 +177,7 @@ class MatMul(Op):
             return np.ndarray.dot
         columns = b.shape[1]  # type: ignore[index]  # `fits` says that it is known
         known = a.count is not None and columns is not None
-        if a.dtype.is_integer or not known or a.count * columns >= LARGE:  # type: ignore[operator]
+        if a.dtype.is_integer or not known or a.count * columns >= LARGE:  # type: ignore[operator]  # known says so
             return dot
         return np.ndarray.dot
 

@@ -114,7 +114,7 @@ class CountedSegments(GatheredSegments):  # its rules take one input more
     )
     Tnumsegments = INDEX
 
-    def infer(  # pyright: ignore[reportIncompatibleMethodOverride]
+    def infer(  # pyright: ignore[reportIncompatibleMethodOverride]  # one input more
         self, data: Spec, indices: Spec, segment_ids: Spec, num_segments: Spec
     ) -> Spec:
         if num_segments.rank not in (None, 0):
@@ -124,7 +124,7 @@ class CountedSegments(GatheredSegments):  # its rules take one input more
             raise ShapeError("Cannot specify a negative value for num_segments")
         return _rows_of(data, indices, segment_ids, count)
 
-    def kernel(  # pyright: ignore[reportIncompatibleMethodOverride]
+    def kernel(  # pyright: ignore[reportIncompatibleMethodOverride]  # one input more
         self, data, indices, segment_ids, num_segments
     ):
         if np.ndim(num_segments):

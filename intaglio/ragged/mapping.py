@@ -104,7 +104,7 @@ def _count(value: Any) -> Any:
 
 def _row(value: Any, turn: Any) -> Any:
     if isinstance(value, (Tensor, Ragged)):
-        return value[turn]  # type: ignore[index]
+        return value[turn]  # type: ignore[index]  # a tensor of rows
     spec = value._type_spec
     rows = [tensor[turn] for tensor in spec.to_tensors(value)]
     return spec._unbatch().from_tensors(iter(rows))

@@ -246,7 +246,7 @@ class DynamicRaggedShape(CompositeTensor):
         ]
         return raw.All(raw.Pack(same, axis=0), np.asarray([0], np.int32))
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # unhashable on purpose
 
     @property
     def _type_spec(self) -> Any:

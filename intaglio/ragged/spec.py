@@ -182,4 +182,4 @@ def _spec_of(value: Any) -> RaggedTensorSpec:
 
 
 # The class stands in a module that knows nothing of specs.
-RaggedTensor._type_spec = property(_spec_of)  # type: ignore[assignment,method-assign]
+RaggedTensor._type_spec = property(_spec_of)  # type: ignore[assignment,method-assign]  # defined here, below both

@@ -196,10 +196,10 @@ def diagonal_rows(diagonals: Any, form: str) -> list[Tensor]:
 
     def filled(x: Tensor, before: int, after: int) -> Tensor:
         short = x.dims is not None and main.dims is not None
-        short = short and x.dims[-1] != main.dims[-1]  # type: ignore[index]
+        short = short and x.dims[-1] != main.dims[-1]  # type: ignore[index]  # the rank is known here
         if not short:
             return x
-        pads = [[0, 0]] * (len(x.dims) - 1) + [[before, after]]  # type: ignore[arg-type]
+        pads = [[0, 0]] * (len(x.dims) - 1) + [[before, after]]  # type: ignore[arg-type]  # the rank is known here
         return raw.Pad(x, np.array(pads, np.int32))
 
     return [filled(above, 0, 1), main, filled(below, 1, 0)]

@@ -72,7 +72,7 @@ class _Circulant(LinearOperator):
         if dims is None:
             return None
         block = dims[-self._depth :]
-        size = None if None in block else math.prod(block)  # type: ignore[arg-type]
+        size = None if None in block else math.prod(block)  # type: ignore[arg-type]  # None is ruled out
         return (*dims[: -self._depth], size, size)
 
     def _size(self) -> Any:

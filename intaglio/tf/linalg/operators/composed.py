@@ -277,7 +277,7 @@ class LinearOperatorKronecker(LinearOperator):
             return None
         sizes: list[Any] = [1, 1]
         for o in self._operators:
-            for at, size in enumerate(o._dims()[-2:]):  # type: ignore[index]
+            for at, size in enumerate(o._dims()[-2:]):  # type: ignore[index]  # the rank is known here
                 known = size is not None and sizes[at] is not None
                 sizes[at] = sizes[at] * size if known else None
         return (*batch, *sizes)
@@ -411,7 +411,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         if base is None or self._u.shape.rank is None:
             return None
         batch = shapes.broadcast(base[:-2], tuple(self._u.shape.as_list()[:-2]))
-        return (*batch, *base[-2:])  # type: ignore[misc]
+        return (*batch, *base[-2:])  # type: ignore[misc]  # the rank is known here
 
     def _sides(self, adjoint: bool) -> tuple[Any, Any]:
         u, v = convert.to_tensor(self._u), convert.to_tensor(self._v)

@@ -424,7 +424,7 @@ class LinearOperatorZeros(LinearOperator):
         return (*self._batch, self._rows, self._columns)
 
     def _to_dense(self) -> Any:
-        return convert.to_tensor(np.zeros(self._dims(), self.dtype.numpy))  # type: ignore[arg-type]
+        return convert.to_tensor(np.zeros(self._dims(), self.dtype.numpy))  # type: ignore[arg-type]  # all are known here
 
     def _diag_part(self) -> Any:
         least = min(self._rows, self._columns)
