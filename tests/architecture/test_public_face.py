@@ -82,10 +82,15 @@ def test_nothing_is_defined_twice() -> None:
     # Namespaces that have functions of one name with different meanings.
     apart = (
         "data",
+        "gfile",
         "image",
+        "profiler",
         "ragged",
         "random",
+        "sets",
+        "sparse",
         "strings",
+        "summary",
         "saved_model",
         "train",
         "experimental",
