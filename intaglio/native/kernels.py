@@ -22,6 +22,8 @@ from intaglio.ops.windows import Axis
 from intaglio.runtime import interpreter
 
 Run = Callable[..., Any]
+# Ops whose integers are data, of which no choice depends.
+LABELLED = frozenset(["SparseSoftmaxCrossEntropyWithLogits"])
 
 
 def kernel_of(node: Node) -> Run | None:
@@ -41,8 +43,9 @@ class Chosen:
     def __init__(self, node: Node, choose: Callable[..., Run | None]) -> None:
         self._op, self._attrs = node.op, node.attrs
         self._choose = choose
-        # Small integers are sizes, of which the choice depends as it does of shapes.
-        self._numbers = [i for i, v in enumerate(node.inputs) if v.dtype.is_integer]
+        # Integers are sizes or axes, of which the choice depends as it does of shapes.
+        integers = [i for i, v in enumerate(node.inputs) if v.dtype.is_integer]
+        self._numbers = [] if node.op.name in LABELLED else integers
         self._runs: dict[Any, Run] = {}
 
     def __call__(self, *arrays: Any) -> Any:
@@ -55,7 +58,8 @@ class Chosen:
                 self._runs.clear()
             run = self._choose(self._attrs, *arrays) or self._by_numpy
             self._runs[key] = run
-        return run(*arrays)
+        made = run(*arrays)
+        return self._by_numpy(*arrays) if made is NotImplemented else made
 
     def _by_numpy(self, *arrays: Any) -> Any:
         return interpreter.call_kernel(self._op, arrays, self._attrs)
@@ -151,6 +155,14 @@ def _cross_entropy(attrs: dict[str, Any], logits: Any, labels: Any) -> Run | Non
     return softmax.cross_entropy(logits.shape)
 
 
+def _sparse_cross_entropy(
+    attrs: dict[str, Any], logits: Any, labels: Any
+) -> Run | None:
+    if logits.ndim != 2 or labels.shape != logits.shape[:1]:
+        return None
+    return softmax.sparse_cross_entropy(logits.shape)
+
+
 CHOICES: dict[str, Callable[..., Run | None]] = {
     "MatMul": _matmul,
     "MaxPool": _max_pool,
@@ -161,5 +173,6 @@ CHOICES: dict[str, Callable[..., Run | None]] = {
     "Softmax": _by_rows("softmax"),
     "LogSoftmax": _by_rows("log_softmax"),
     "SoftmaxCrossEntropyWithLogits": _cross_entropy,
+    "SparseSoftmaxCrossEntropyWithLogits": _sparse_cross_entropy,
     **{op: _reduction(op) for op in reductions.OPS},
 }

@@ -16,7 +16,7 @@ import numpy as np
 from intaglio.native import entry, llvm
 from intaglio.native.code import Code, module
 from intaglio.native.functions import Functions
-from intaglio.native.lanes import FLOAT, Lanes
+from intaglio.native.lanes import FLOAT, Lanes, literal
 from intaglio.native.pool import pool
 from intaglio.native.reductions import Joining
 
@@ -157,11 +157,37 @@ def _cross_entropy(k: _Rows) -> None:
         k.store(k.over(k.sum, term), losses, number)
 
 
+def _sparse_cross_entropy(k: _Rows) -> None:
+    """As `_cross_entropy`, for labels that are the places of the only 1 in each row."""
+    code, logits, labels = k.code, k.array("%ins", 0), k.array("%ins", 1)
+    losses, gradients = k.array("%outs", 0), k.array("%outs", 1)
+    with code.loop("%from", "%to") as number:
+        row, made = k.row(logits, number), k.row(gradients, number)
+        most, total = k.grown(row, made)
+        less = k.log(total)
+
+        def share(s: Functions, at: str, mask: str) -> Lanes:
+            value = s.div(k.read(made, at, s.vectors, mask), every(s, total))
+            k.write(value, made, at, mask)
+            return value
+
+        k.over(k.sum, share)
+        label = code.load("i64", code.at("i64", labels, number), 8)
+        logit = k.spread(code.load("float", code.at("float", row, label), 4))
+        shifted = code.let(f"fsub {k.tiles.vector} {logit}, {most}")
+        k.store(code.let(f"fsub {k.tiles.vector} {less}, {shifted}"), losses, number)
+        place = code.at("float", made, label)
+        value = code.load("float", place, 4)
+        below = code.let(f"fadd float {value}, {literal(-1.0, FLOAT)}")
+        code.do(f"store float {below}, ptr {place}, align 4")
+
+
 # What writes each kernel, how many inputs it has, and how many outputs.
 KERNELS: dict[str, tuple[Callable[[_Rows], None], int, int]] = {
     "softmax": (_softmax, 1, 1),
     "log_softmax": (_log_softmax, 1, 1),
     "cross_entropy": (_cross_entropy, 2, 2),
+    "sparse_cross_entropy": (_sparse_cross_entropy, 2, 2),
 }
 _lock = threading.Lock()
 _entries: dict[tuple[str, bool], entry.Entry] = {}
@@ -205,7 +231,29 @@ def by_rows(name: str, shape: tuple[int, ...]) -> Run | None:
 
 def cross_entropy(shape: tuple[int, ...]) -> Run | None:
     """(logits, labels) to the losses and their gradients by the logits, all of one shape."""
-    kernel = _kernel("cross_entropy", shape)
+    return _entropy("cross_entropy", shape)
+
+
+def sparse_cross_entropy(shape: tuple[int, ...]) -> Run | None:
+    """The same for labels that are the places of the only 1 in each row.
+
+    The function gives NotImplemented if one is outside of its row.
+    """
+    entropy = _entropy("sparse_cross_entropy", shape)
+    if entropy is None:
+        return None
+    classes = shape[-1]
+
+    def run(logits: Any, labels: Any) -> Any:
+        if labels.min() < 0 or labels.max() >= classes:
+            return NotImplemented
+        return entropy(logits, labels.astype(np.int64, copy=False))
+
+    return run
+
+
+def _entropy(name: str, shape: tuple[int, ...]) -> Run | None:
+    kernel = _kernel(name, shape)
     if kernel is None:
         return None
     empty, in_order = np.empty, np.ascontiguousarray

@@ -87,6 +87,38 @@ def test_in_a_compiled_function():
     assert "Softmax: kernel" in compiled.compile_report()
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("shape", [(5, 3), (7, 100), (3000, 20)])
+def test_labels_as_places(shape, dtype):
+    def step(x, labels):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, x)
+        return loss, tape.gradient(loss, x)
+
+    compiled = tf.function(step, jit_compile=True)
+    rng = np.random.default_rng(0)
+    for _ in range(2):
+        x = tf.constant(rng.normal(size=shape), tf.float32)
+        labels = rng.integers(0, shape[1], shape[0]).astype(dtype)
+        labels[:2] = 0, shape[1] - 1
+        for got, wanted in zip(compiled(x, labels), step(x, labels), strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-6)
+    assert "SparseSoftmaxCrossEntropyWithLogits: kernel" in compiled.compile_report()
+
+
+def test_labels_outside_are_refused():
+    f = tf.function(
+        lambda labels, x: tf.nn.sparse_softmax_cross_entropy_with_logits(labels, x),
+        jit_compile=True,
+    )
+    x = tf.zeros([2, 3])
+    np.testing.assert_allclose(f([0, 2], x), np.log([3.0, 3.0]), rtol=1e-6)
+    for wrong in ([0, 3], [-1, 0]):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="outside the valid"):
+            f(wrong, x)
+
+
 def test_what_is_left_to_numpy():
     f = tf.function(
         lambda x, y: tf.raw_ops.SoftmaxCrossEntropyWithLogits(features=x, labels=y).loss,
