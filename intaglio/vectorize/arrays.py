@@ -345,7 +345,7 @@ EXAMPLES = {
     "AvgPool": 1, "AvgPool3D": 1, "Conv2D": 1, "Conv3D": 1, "DepthToSpace": 1,
     "DepthwiseConv2dNative": 1, "Dilation2D": 1,
     "DrawBoundingBoxes": 2, "ExtractImagePatches": 1, "ExtractVolumePatches": 1,
-    "InTopK": 2, "InTopKV2": 2, "LRN": 1, "LRNGrad": 3, "MaxPool": 1, "MaxPool3D": 1,
+    "InTopK": 2, "InTopKV2": 2, "LRN": 1, "LRNGrad": 3, "LowerBound": 2, "UpperBound": 2, "MaxPool": 1, "MaxPool3D": 1,
     "MaxPool3DGrad": 3, "MaxPool3DGradGrad": 3, "MaxPoolGrad": 3, "MaxPoolGradGrad": 3,
     "ResizeArea": 1, "ResizeBicubic": 1, "ResizeBicubicGrad": 2, "ResizeBilinear": 1,
     "ResizeBilinearGrad": 2, "ResizeNearestNeighbor": 1,
@@ -358,8 +358,10 @@ EXAMPLES = {
 def merged(value: Any) -> Any:
     """Rows of examples as one batch."""
     shape = raw.Shape(value)
+    front = raw.StridedSlice(shape, [0], [2], [1])
     rest = raw.StridedSlice(shape, [2], [0], [1], end_mask=1)
-    return raw.Reshape(value, raw.ConcatV2([[-1], rest], 0))
+    many = raw.Prod(front, np.asarray([0], np.int32), keep_dims=True)
+    return raw.Reshape(value, raw.ConcatV2([many, rest], 0))
 
 
 def parted(rows: Rows, value: Any, examples: Any) -> Any:

@@ -22,7 +22,7 @@ POINTWISE = (
     "Bucketize DeepCopy GuaranteeConst Identity PreventGradient Snapshot StopGradient "
     "OnesLike ZerosLike IsFinite IsInf IsNan LogicalNot PopulationCount "
     "Elu LeakyRelu Relu Relu6 Selu Softplus Softsign "
-    "AsString DecodeBase64 EncodeBase64 StaticRegexFullMatch StaticRegexReplace "
+    "AsString DecodeRaw DecodeBase64 EncodeBase64 StaticRegexFullMatch StaticRegexReplace "
     "StringLength StringLower StringStrip StringToHashBucketFast "
     "StringToHashBucketStrong StringToNumber StringUpper UnicodeScript UnicodeTranscode "
     "FakeQuantWithMinMaxArgs "

@@ -19,11 +19,12 @@ def matmul(rows: Rows, node: Node, a: Row, b: Row) -> Any:
     if a.stacked and not b.stacked and not turn_a:
         shape = raw.Shape(a.tensor)
         inner = raw.StridedSlice(shape, [2], [3], [1])
-        tall = raw.Reshape(a.tensor, raw.ConcatV2([[-1], inner], 0))
+        front = raw.StridedSlice(shape, [0], [2], [1])
+        height = raw.Prod(front, np.asarray([0], np.int32), keep_dims=True)
+        tall = raw.Reshape(a.tensor, raw.ConcatV2([height, inner], 0))
         product = raw.MatMul(tall, b.tensor, transpose_b=turn_b)
         width = raw.StridedSlice(raw.Shape(product), [1], [2], [1])
-        start = raw.StridedSlice(shape, [0], [2], [1])
-        return raw.Reshape(product, raw.ConcatV2([start, width], 0))
+        return raw.Reshape(product, raw.ConcatV2([front, width], 0))
     return raw.BatchMatMulV2(_turned(a, turn_a), _turned(b, turn_b))
 
 

@@ -214,3 +214,14 @@ def test_jacobians_together_or_row_by_row(pfor):
     assert whole.shape == (4, 3, 4, 3)
     for i in range(4):
         np.testing.assert_allclose(whole[i, :, i].numpy(), batch[i].numpy(), rtol=1e-12)
+
+
+def test_no_rows_at_all():
+    filters = tf.ones([2, 2, 3, 5])
+
+    def one(image):
+        wide = tf.nn.relu(tf.nn.conv2d(image[None], filters, 1, "VALID"))[0]
+        return wide[0] @ tf.ones([5, 7])
+
+    assert tf.vectorized_map(one, tf.ones([0, 4, 4, 3])).shape == (0, 3, 7)
+    assert tf.vectorized_map(one, tf.ones([2, 4, 4, 3])).shape == (2, 3, 7)
