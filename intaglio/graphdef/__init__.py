@@ -30,6 +30,8 @@ raw.expect(
         "sparse_strings": (
             "DeserializeManySparse DeserializeSparse SerializeManySparse SerializeSparse"
         ),
+        "sequence_parsing": "ParseSequenceExampleV2",
+        "json_examples": "DecodeJSONExample",
         "tensor_strings": "ParseTensor SerializeTensor",
     },
 )

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from intaglio.tf.io.codecs import decode_base64 as decode_base64
     from intaglio.tf.io.codecs import decode_compressed as decode_compressed
     from intaglio.tf.io.codecs import decode_csv as decode_csv
+    from intaglio.tf.io.codecs import decode_json_example as decode_json_example
     from intaglio.tf.io.codecs import decode_raw as decode_raw
     from intaglio.tf.io.codecs import encode_base64 as encode_base64
     from intaglio.tf.io.codecs import parse_tensor as parse_tensor
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "intaglio.tf.io.codecs": """
-        decode_base64 decode_compressed decode_csv decode_raw encode_base64 parse_tensor serialize_tensor
+        decode_base64 decode_compressed decode_csv decode_json_example decode_raw encode_base64 parse_tensor serialize_tensor
     """,
     "intaglio.tf.io.contents": """
         match_filenames_once matching_files read_file write_file write_graph

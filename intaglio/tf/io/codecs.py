@@ -124,6 +124,17 @@ def decode_csv(
     return [found] if isinstance(found, Tensor) else list(found)
 
 
+def decode_json_example(json_examples: Any, name: str | None = None) -> Tensor:
+    """Examples written as JSON, as the bytes of Example messages, for `parse_example`.
+
+    Raises InvalidArgumentError for text that is no such JSON.
+
+    >>> tf.io.decode_json_example('{"features": {}}').numpy()
+    b'\\n\\x00'
+    """
+    return raw.DecodeJSONExample(json_examples, name=name)
+
+
 def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
     """A tensor as a string, the bytes of a TensorProto message.
 
@@ -149,6 +160,7 @@ __all__ = [
     "decode_base64",
     "decode_compressed",
     "decode_csv",
+    "decode_json_example",
     "decode_raw",
     "encode_base64",
     "parse_tensor",

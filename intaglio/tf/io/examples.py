@@ -116,7 +116,8 @@ def default_of(feature: Any, key: str) -> Any:
     return raw.Reshape(made, shape)
 
 
-def _strings(keys: Any) -> Any:
+def strings_of(keys: Any) -> Any:
+    """Keys as a vector of strings."""
     found = np.empty(len(keys), object)
     found[:] = [k.encode() for k in keys]
     return found
@@ -147,8 +148,8 @@ def parse_example(
         names = [] if example_names is None else example_names
         plan = Plan(features)
         found = raw.ParseExampleV2(
-            data, convert.to_tensor(names, string), _strings(plan.sparse),
-            _strings(plan.dense), _strings(plan.ragged),
+            data, convert.to_tensor(names, string), strings_of(plan.sparse),
+            strings_of(plan.dense), strings_of(plan.ragged),
             [default_of(f, k) for k, f in plan.dense.items()],
             num_sparse=len(plan.sparse), sparse_types=list(plan.sparse.values()),
             ragged_value_types=[v for v, _ in plan.ragged.values()],
