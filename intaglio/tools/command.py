@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 import intaglio
+from intaglio.keras_bridge.tensorflow_name import install_as_tensorflow
 from intaglio.tools import programs
 
 USAGE = """\
@@ -60,5 +61,5 @@ def run(arguments: Sequence[str]) -> int:
     if not rest or rest[0].startswith("-"):
         print(USAGE, end="", file=sys.stderr)
         return _BAD_USAGE
-    intaglio.install_as_tensorflow()
+    install_as_tensorflow()
     return start(rest[0], rest[1:])
