@@ -20,6 +20,7 @@ from intaglio.graphdef import structured, tensors
 from intaglio.graphdef.saved_messages import SavedModel
 from intaglio.op import door
 from intaglio.runtime.eager import EagerTensor
+from intaglio.runtime.lookup_tables import LookupTable
 from intaglio.runtime.resources import Resource
 from intaglio.saved_model import bundle, names, object_graph, signatures
 from intaglio.saved_model.graph_writer import GraphWriter
@@ -131,6 +132,11 @@ class _Model:
     def _check_tracked(self, function: ConcreteFunction) -> None:
         for tensor, inner in function.graph.captures:
             array = getattr(tensor, "_array", None)
+            if isinstance(array, LookupTable):
+                raise NotImplementedError(
+                    f"The function {function.name!r} uses a table of tf.lookup, which saved "
+                    "models do not keep yet; tf.train.Checkpoint keeps mutable tables"
+                )
             if isinstance(array, Resource) and id(array) not in self.resources:
                 raise AssertionError(
                     "Tried to export a function which references an 'untracked' resource. TensorFlow objects (e.g. tf.Variable) "

@@ -19,7 +19,15 @@ MODULES = [
     for package in PACKAGES
     for found in pkgutil.iter_modules(package.__path__)
     if found.name != "experimental"
-] + ["intaglio.tf.sets", "intaglio.tf.edit_distances", "intaglio.tf.nn.sparse_embeddings", "intaglio.tf.io.examples", "intaglio.tf.io.sparse_strings", "intaglio.tf.data.tables", "intaglio.tf.audio"]
+] + [
+    "intaglio.tf.sets",
+    "intaglio.tf.edit_distances",
+    "intaglio.tf.nn.sparse_embeddings",
+    "intaglio.tf.io.examples",
+    "intaglio.tf.io.sparse_strings",
+    "intaglio.tf.data.tables",
+    "intaglio.tf.audio",
+]
 
 
 @pytest.mark.parametrize("name", MODULES)

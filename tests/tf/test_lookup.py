@@ -80,3 +80,15 @@ def test_named_tables_are_shared():
     keys = tf.constant([3], tf.int64)
     tf.raw_ops.LookupTableInsertV2(table_handle=one, keys=keys, values=keys)
     assert tf.raw_ops.LookupTableSizeV2(table_handle=two).numpy() == 1
+
+
+def test_saved_models_refuse_tables(tmp_path):
+    """They are not kept yet, and nothing is written that would not work."""
+    module = tf.Module()
+    module.table = _table()
+    module.f = tf.function(
+        lambda keys: module.table.lookup(keys),
+        input_signature=[tf.TensorSpec([None], tf.string)],
+    )
+    with pytest.raises(NotImplementedError, match=r"tf\.lookup"):
+        tf.saved_model.save(module, str(tmp_path / "m"))

@@ -12,7 +12,7 @@ import numpy as np
 from intaglio.base.dtypes import bfloat16, float16, float32, int32, int64
 from intaglio.op import convert, raw
 from intaglio.op.tensor import Tensor
-from intaglio.ragged.api import RaggedTensor
+from intaglio.ragged.core import Ragged
 from intaglio.sparse.api import SparseTensor, is_sparse
 from intaglio.tf.nn.embeddings import embedding_lookup
 from intaglio.trace.scopes import name_scope
@@ -103,7 +103,7 @@ def safe_embedding_lookup_sparse(
     """
     if embedding_weights is None or (isinstance(embedding_weights, (list, tuple)) and not embedding_weights):  # fmt: skip
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
-    if isinstance(sparse_ids, RaggedTensor):
+    if isinstance(sparse_ids, Ragged):
         raise NotImplementedError(
             "safe_embedding_lookup_sparse of ragged ids: use `ids.to_sparse()`"
         )
