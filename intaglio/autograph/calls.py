@@ -87,7 +87,30 @@ def _as_it_is(
     ):
         inside = scope is not None
         return recursive_calls.call(function, function, args, kwargs, inside)
+    taken = getattr(function, "__autograph_functions__", None)
+    if taken:
+        args, kwargs = _with_converted(taken, args, kwargs)
     return function(*args, **kwargs)
+
+
+def _with_converted(
+    taken: dict[str, int], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments, those that are functions to be converted as their conversions.
+
+    `taken` says where they stand: `tf.map_fn.__autograph_functions__` is `{"fn": 0}`.
+    """
+    given, named = list(args), dict(kwargs)
+    for name, place in taken.items():
+        if name in named:
+            named[name] = functools.partial(_called, named[name])
+        elif place < len(given):
+            given[place] = functools.partial(_called, given[place])
+    return tuple(given), named
+
+
+def _called(function: Any, *args: Any, **kwargs: Any) -> Any:
+    return converted_call(function, args, kwargs)
 
 
 _getters: weakref.WeakKeyDictionary[type, dict[str, Any]] = weakref.WeakKeyDictionary()

@@ -98,6 +98,10 @@ def map_fn(
     return loops.map_rows(fn, elems, signature, parallel_iterations, name)
 
 
+# In converted code its function is converted as well; TensorFlow does so for no other of these.
+map_fn.__autograph_functions__ = {"fn": 0}  # type: ignore[attr-defined]  # a mark on the function
+
+
 def vectorized_map(
     fn: Callable[[Any], Any],
     elems: Any,

@@ -369,3 +369,24 @@ def test_functions_kept_from_conversion() -> None:
         tf.function(lambda x: bare(x))(tf.constant(1))
     with pytest.raises(tf.errors.OperatorNotAllowedInGraphError):
         tf.function(halved, autograph=False)(tf.constant(1))
+
+
+def _doubled_above_zero(v):
+    if v > 0:
+        return v * 2.0
+    return -v
+
+
+def _summed_above_zero(total, v):
+    if v > 0:
+        return total + v
+    return total
+
+
+def test_the_function_of_map_fn_is_converted_and_of_scan_it_is_not():
+    """As TensorFlow 2.21, asked, does: it converts for map_fn alone."""
+    x = tf.constant([1.0, -2.0, 3.0])
+    for call in (lambda x: tf.map_fn(_doubled_above_zero, x), lambda x: tf.map_fn(elems=x, fn=_doubled_above_zero)):  # fmt: skip
+        np.testing.assert_array_equal(tf.function(call)(x), [2.0, 2.0, 6.0])
+    with pytest.raises(TypeError, match="symbolic `tf.Tensor` as a Python `bool`"):
+        tf.function(lambda x: tf.scan(_summed_above_zero, x))(x)
