@@ -181,3 +181,15 @@ def test_losses_of_classes_know_what_is_known_of_their_shape() -> None:
 
     assert loss.get_concrete_function().structured_outputs.shape[0] is None
     assert loss(tf.zeros((2, 10), tf.int64), tf.ones((2, 10, 3))).shape == (2, 10)
+
+
+def test_conditions_on_sizes_that_are_known_choose_while_recording() -> None:
+    @tf.function(input_signature=[tf.TensorSpec((None, 4))])
+    def f(y: Any) -> Any:
+        return tf.__internal__.smart_cond.smart_cond(
+            tf.greater(tf.shape(y)[-1], 1),
+            lambda: tf.argmax(y, axis=-1),
+            lambda: tf.squeeze(y, axis=-1),
+        )
+
+    assert f(tf.ones((2, 4))).shape == (2,)

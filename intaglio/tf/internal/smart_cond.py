@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from intaglio.ir.graph import SymbolicTensor
 from intaglio.op.tensor import Tensor
 from intaglio.tf.arrays import get_static_value
 from intaglio.tf.control_flow import cond
+from intaglio.trace.scopes import init_scope
 
 
 def smart_cond(
@@ -22,10 +24,33 @@ def smart_cond(
     """
     if not callable(true_fn) or not callable(false_fn):
         raise TypeError("`true_fn` and `false_fn` must be callable.")
-    known = get_static_value(pred) if isinstance(pred, Tensor) else pred
+    known = _known(pred) if isinstance(pred, Tensor) else pred
     if known is None or hasattr(type(known), "__tf_tensor__"):
         return cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
     return true_fn() if known else false_fn()
 
+
+def _known(tensor: Tensor) -> Any:
+    """The value where it follows from what is known when recording, else None.
+
+    Sizes are known then; comparisons of them are carried out here.
+    """
+    value = get_static_value(tensor)
+    if value is not None or not isinstance(tensor, SymbolicTensor):
+        return value
+    node = tensor.node
+    if node.op.name not in _COMPARISONS:
+        return None
+    inputs = [get_static_value(x) for x in node.inputs]
+    if any(x is None for x in inputs):
+        return None
+    with init_scope():
+        return node.op(*inputs).numpy()
+
+
+# Ops without attributes that conditions on sizes are made of.
+_COMPARISONS = frozenset(
+    ("Greater", "GreaterEqual", "Less", "LessEqual", "Equal", "NotEqual")
+)
 
 __all__ = ["smart_cond"]
