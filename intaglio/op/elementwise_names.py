@@ -55,6 +55,14 @@ BINARY = (
 ASSERTIONS = tuple(
     [
         f"debugging.assert_{name}"
-        for name in "equal greater greater_equal less less_equal near none_equal".split()
+        for name in [
+            "equal",
+            "greater",
+            "greater_equal",
+            "less",
+            "less_equal",
+            "near",
+            "none_equal",
+        ]
     ]
 )

@@ -215,7 +215,9 @@ if TYPE_CHECKING:
     from intaglio.tf.initializers import zeros_initializer as zeros_initializer
     from intaglio.tf.linalg.factorisations import eig as eig
     from intaglio.tf.linalg.factorisations import eigvals as eigvals
-    from intaglio.tf.linalg.factorisations import sqrtm as matrix_square_root
+    from intaglio.tf.linalg.factorisations import (
+        sqrtm as matrix_square_root,  # pyright: ignore[reportUnusedImport]  # its name here
+    )
     from intaglio.tf.math.incomplete import approx_top_k as approx_top_k
     from intaglio.tf.plugins import check_pinned as check_pinned
     from intaglio.tf.plugins import load_library as load_library

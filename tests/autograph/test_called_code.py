@@ -388,5 +388,5 @@ def test_the_function_of_map_fn_is_converted_and_of_scan_it_is_not():
     x = tf.constant([1.0, -2.0, 3.0])
     for call in (lambda x: tf.map_fn(_doubled_above_zero, x), lambda x: tf.map_fn(elems=x, fn=_doubled_above_zero)):  # fmt: skip
         np.testing.assert_array_equal(tf.function(call)(x), [2.0, 2.0, 6.0])
-    with pytest.raises(TypeError, match="symbolic `tf.Tensor` as a Python `bool`"):
+    with pytest.raises(TypeError, match="as a Python `bool`"):
         tf.function(lambda x: tf.scan(_summed_above_zero, x))(x)

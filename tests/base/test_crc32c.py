@@ -25,7 +25,7 @@ def test_published_checksums():
 @pytest.mark.parametrize(
     "lengths",
     [
-        [*range(0, 300)],
+        [*range(300)],
         [200] * 50,
         [20000] * 3,
         [16383, 16384, 70001, 5, 0, 64, 65, 127, 128],

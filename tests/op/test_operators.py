@@ -117,5 +117,7 @@ def test_membership_and_bytes_are_those_of_the_elements():
 def test_the_left_operand_of_a_product_takes_the_tensors_type():
     a = tf.constant([[1, 2], [3, 4]])
     assert ([[1, 1]] @ a).numpy().tolist() == [[4, 6]]
-    with pytest.raises(TypeError, match=r"Cannot convert 2.5 to EagerTensor of dtype int32"):
+    with pytest.raises(
+        TypeError, match=r"Cannot convert 2.5 to EagerTensor of dtype int32"
+    ):
         _ = 2.5 @ a
