@@ -236,7 +236,7 @@ class Pool:
         for number in range(workers):
             threading.Thread(
                 target=work, args=(self.address, LOOKS), daemon=True,
-                name=f"intaglio-worker-{number}",
+                name=f"native-{number}",
             ).start()  # fmt: skip
 
     def abandon(self) -> None:
