@@ -1,11 +1,26 @@
-"""Tests leave the user's own cache of machine code alone."""
+"""What tests change of the process does not reach other tests, nor the user's own cache."""
 
 from __future__ import annotations
 
 import getpass
+import logging
 import os
 import pathlib
 import tempfile
+from collections.abc import Iterator
+
+import pytest
 
 _PLACE = pathlib.Path(tempfile.gettempdir()) / f"intaglio-tests-{getpass.getuser()}"
 os.environ.setdefault("INTAGLIO_CACHE", str(_PLACE))
+
+from intaglio.runtime import random_state  # noqa: E402  (reads the environment)
+
+
+@pytest.fixture(autouse=True)
+def _as_at_the_start() -> Iterator[None]:
+    """Libraries that tests import set the logger's level; tests set the global seed."""
+    logging.getLogger("tensorflow").setLevel(logging.NOTSET)
+    if random_state.SEEDS.seed is not None:
+        random_state.SEEDS.set(None)
+    yield
