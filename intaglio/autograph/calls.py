@@ -87,6 +87,7 @@ def _as_it_is(
     ):
         inside = scope is not None
         return recursive_calls.call(function, function, args, kwargs, inside)
+    diagnosis.changing(function)
     taken = getattr(function, "__autograph_functions__", None)
     if taken:
         args, kwargs = _with_converted(taken, args, kwargs)

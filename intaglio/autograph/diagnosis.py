@@ -80,6 +80,27 @@ def unused(result: Any, source: str) -> Any:
     return result
 
 
+# Methods by which a dict or a set changes. Items that are assigned are state of the block; of
+# lists see GrownList.
+_CHANGING: dict[Any, frozenset[str]] = {
+    dict: frozenset(["clear", "pop", "popitem", "update"]),
+    set: frozenset(["add", "clear", "discard", "pop", "remove", "update"]),
+}
+
+
+def changing(function: Any) -> None:
+    """Warns if a call changes a dict or a set in a staged block: it happens once, at the trace."""
+    owner = getattr(function, "__self__", None)
+    names = _CHANGING.get(type(owner))
+    if names is not None and function.__name__ in names and is_watched():
+        kind, name = type(owner).__name__, function.__name__
+        _warn(
+            f"{name} changes the {kind} once, while the staged loop or branch around it is traced, "
+            "whatever the condition is when the graph runs. Assign to a key that exists before "
+            "the block, in every branch, or change it outside of the block."
+        )
+
+
 def _is_symbolic(value: Any) -> bool:
     return type(value) in (SymbolicTensor, GrownList) or (
         isinstance(value, (tuple, list, dict))

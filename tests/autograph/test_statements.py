@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
+from intaglio.autograph import diagnosis
 from intaglio.autograph.strictness import strict
 
 refused = tf.errors.OperatorNotAllowedInGraphError
@@ -462,3 +463,31 @@ def test_dropped_results_are_told() -> None:
         assert flat(tf.function(written)(tf.constant(2))) == [[0, 0]]
     with pytest.warns(UserWarning, match="tensor_scatter_nd_update changes no tensor"):
         tf.function(scattered)(tf.constant([1, 2]))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda d, s: d.pop("a"), lambda d, s: s.add(1), lambda d, s: d.update(b=2)],
+)
+def test_a_dict_or_set_that_a_branch_changes_is_told_of(change, monkeypatch):
+    """TensorFlow 2.21 changes it at the trace, whatever the condition is, and says nothing."""
+    monkeypatch.setattr(diagnosis, "_told", set())
+
+    @tf.function
+    def f(x):
+        held, seen = {"a": 1}, set()
+        if x > 0:
+            change(held, seen)
+        return x
+
+    with pytest.warns(UserWarning, match="once, while the staged loop or branch"):
+        f(tf.constant(1.0))
+
+
+def test_a_dict_that_changes_outside_of_blocks_is_not():
+    @tf.function
+    def f(x):
+        held = {"a": x}
+        return held.pop("a") + 1.0
+
+    assert f(tf.constant(1.0)).numpy() == 2.0
