@@ -24,6 +24,7 @@ class Code:
     def __init__(
         self, name: str, parameters: Sequence[str], returns: str = "void"
     ) -> None:
+        self.name = name
         self._head = (
             f"define {returns} @{name}({', '.join(parameters)}) {ATTRIBUTES} {{\nentry:"
         )

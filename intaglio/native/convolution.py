@@ -7,17 +7,16 @@ segment from each row of the image. Padded rows are made in cache, some at a tim
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from intaglio.native import entry, llvm
-from intaglio.native.code import Code, module
+from intaglio.native import entry
+from intaglio.native.code import Code
 from intaglio.native.lanes import FLOAT
-from intaglio.native.pool import pool
-from intaglio.native.tiles import Left, Right, Tiles
+from intaglio.native.library import Kernel, Library, Source
+from intaglio.native.tiles import ROWS, Left, Right, Tiles
 
 # Bytes of the padded rows that a thread makes at a time.
 STRIPE = 1 << 18
@@ -224,29 +223,19 @@ class _Writer:
                 )
 
 
-_lock = threading.Lock()
-_entries: dict[str, entry.Entry] = {}
+def _source() -> Source:
+    writer = _Writer()
+    return Source(
+        [
+            Kernel(writer.forward("forward"), 2),
+            Kernel(writer.by_filters("by_filters"), 2, unit=ROWS),
+        ],
+        [*writer.tiles.functions(), writer.stripe()],
+        writer.tiles.table(),
+    )
 
 
-def _entry(name: str) -> entry.Entry:
-    """The compiled kernels, `forward` or `by_filters`, on all threads."""
-    with _lock:
-        if not _entries:
-            writer = _Writer()
-            functions = [*writer.tiles.functions(), writer.stripe()]
-            for kernel, write in (("forward", writer.forward), ("by_filters", writer.by_filters)):  # fmt: skip
-                unit = 1 if kernel == "forward" else 6
-                functions += [
-                    write(kernel),
-                    entry.write_part(kernel, unit),
-                    entry.write_shared(kernel, unit, pool()),
-                    entry.write(f"{kernel}_shared", 2, 1),
-                ]
-            made = llvm.Module(writer.tiles.table() + module(functions))
-            for kernel in ("forward", "by_filters"):
-                address = made.address(f"{kernel}_shared_entry")
-                _entries[kernel] = entry.Entry(address, made)
-    return _entries[name]
+LIBRARY = Library(_source)
 
 
 def _numbers(parts: int, g: Geometry, band: int) -> list[int]:
@@ -259,7 +248,7 @@ def forward(g: Geometry) -> Callable[[Any, Any], Any] | None:
     if not entry.AVAILABLE or not g.band or min(g[:9]) < 1:
         return None
     bands = g.images * -(-g.out_height // g.band)
-    kernel = _entry("forward").for_dims(_numbers(bands, g, g.band))
+    kernel = LIBRARY.entry("forward").for_dims(_numbers(bands, g, g.band))
     shape = (g.images, g.out_height, g.out_width, g.filters)
     return entry.filling(kernel, shape)
 
@@ -272,7 +261,7 @@ def by_filters(g: Geometry) -> Callable[[Any, Any], Any] | None:
     if not entry.AVAILABLE:
         return None
     parts = g.window_height * g.window_width * g.channels
-    kernel = _entry("by_filters").for_dims(_numbers(parts, g, g.out_height))
+    kernel = LIBRARY.entry("by_filters").for_dims(_numbers(parts, g, g.out_height))
     shape = (g.window_height, g.window_width, g.channels, g.filters)
     return entry.filling(kernel, shape)
 

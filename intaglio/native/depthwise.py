@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.native import entry
-from intaglio.native.windows import Kernels, Sliding, Windows
+from intaglio.native.windows import Sliding, Windows, library
 
 
 def _product(k: Sliding, x: str, y: str, total: str) -> str:
@@ -69,7 +69,7 @@ def _by_filters(k: Sliding) -> None:
         k.tiles.write(code, all_.values[0], code.at("float", target, c), mask)
 
 
-KERNELS = Kernels(
+LIBRARY = library(
     {"depthwise": (_forward, 2), "depthwise_by_filters": (_by_filters, 2)}
 )
 
@@ -78,7 +78,7 @@ def forward(w: Windows) -> Callable[[Any, Any], Any] | None:
     """The convolution: (images, filters) to the result."""
     if not entry.AVAILABLE or w.empty:
         return None
-    kernel = KERNELS.entry("depthwise").for_dims((w.images, *w))
+    kernel = LIBRARY.entry("depthwise").for_dims((w.images, *w))
     return entry.filling(kernel, w.out_shape)
 
 
@@ -87,7 +87,7 @@ def by_filters(w: Windows) -> Callable[[Any, Any], Any] | None:
     if not entry.AVAILABLE or w.empty:
         return None
     parts = w.window_height * w.window_width
-    kernel = KERNELS.entry("depthwise_by_filters").for_dims((parts, *w))
+    kernel = LIBRARY.entry("depthwise_by_filters").for_dims((parts, *w))
     return entry.filling(kernel, (w.window_height, w.window_width, w.channels))
 
 

@@ -232,10 +232,29 @@ def filling(kernel: Callable[..., Any], shape: tuple[int, ...]) -> Callable[...,
     """A function of arrays that makes a float32 array of this shape and lets a kernel fill it."""
     empty, in_order = np.empty, np.ascontiguousarray
 
+    # `filling_all` for one result, without its lists: small products spend most of their time here.
     def run(*arrays: Any) -> Any:
         result = empty(shape, np.float32)
         if kernel(*arrays, result) is NotImplemented:
             kernel(*[in_order(a) for a in arrays], result)
         return result
+
+    return run
+
+
+def filling_all(
+    kernel: Callable[..., Any], results: Sequence[tuple[tuple[int, ...], Any]]
+) -> Callable[..., list[Any]]:
+    """The same for several results, of these shapes and dtypes.
+
+    Arrays that do not lie in order, and NumPy scalars, are copied.
+    """
+    empty, in_order = np.empty, np.ascontiguousarray
+
+    def run(*arrays: Any) -> list[Any]:
+        made = [empty(shape, dtype) for shape, dtype in results]
+        if kernel(*arrays, *made) is NotImplemented:
+            kernel(*[in_order(a) for a in arrays], *made)
+        return made
 
     return run

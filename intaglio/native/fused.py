@@ -109,14 +109,7 @@ def _by_entry(
     made: entry.Entry, whole: tuple[int, ...], dims: tuple[int, ...], dtypes: list[Any]
 ) -> Callable[..., list[Any]]:
     kernel = made.for_dims(dims)
-    empty, in_order = np.empty, np.ascontiguousarray
-
-    def run(*arrays: Any) -> list[Any]:
-        outputs = [empty(whole, dtype) for dtype in dtypes]
-        if kernel(*arrays, *outputs) is NotImplemented:
-            kernel(*[in_order(a) for a in arrays], *outputs)
-        return outputs
-
+    run = entry.filling_all(kernel, [(whole, dtype) for dtype in dtypes])
     run.keep = made  # type: ignore[attr-defined]  # the kernel must not outlive its entry
     return run
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from intaglio.native import entry, llvm
-from intaglio.native.code import Code, module
+from intaglio.native import entry
+from intaglio.native.code import Code
 from intaglio.native.lanes import FLOAT
-from intaglio.native.pool import pool
+from intaglio.native.library import Kernel, Library, Source
 from intaglio.native.tiles import ROWS, VECTORS, Left, Right, Tiles
 
 # The block of the inner dimension: its panel stays in the second level of the cache.
@@ -157,37 +156,23 @@ def _products(tiles: Tiles, name: str) -> Code:
     return code
 
 
-_lock = threading.Lock()
-# One product on one thread or on all, and many products.
-HOW = ("", "_shared", "_batch_shared")
-_entries: dict[tuple[bool, str], entry.Entry] = {}
+def _source() -> Source:
+    tiles = Tiles(FLOAT)
+    kernels: list[Kernel] = []
+    for name in ("matmul", "matmul_turned"):
+        kernels.append(
+            Kernel(_product(tiles, name, name == "matmul_turned"), 2, unit=ROWS)
+        )
+        kernels.append(Kernel(_products(tiles, name), 2))
+    called = [*tiles.functions(), _pack(tiles), _pack_turned(tiles)]
+    return Source(kernels, called, tiles.table())
 
 
-def _entry(turned: bool, how_wanted: str) -> entry.Entry:
-    """The compiled product, in one of the ways of `HOW`."""
-    with _lock:
-        if not _entries:
-            tiles = Tiles(FLOAT)
-            functions = [*tiles.functions(), _pack(tiles), _pack_turned(tiles)]
-            names = {"matmul": False, "matmul_turned": True}
-            for name, kind in names.items():
-                functions += [
-                    _product(tiles, name, kind),
-                    entry.write(name, 2, 1),
-                    entry.write_part(name, ROWS),
-                    entry.write_shared(name, ROWS, pool()),
-                    entry.write(f"{name}_shared", 2, 1),
-                    _products(tiles, name),
-                    entry.write_part(f"{name}_batch", 1),
-                    entry.write_shared(f"{name}_batch", 1, pool()),
-                    entry.write(f"{name}_batch_shared", 2, 1),
-                ]
-            made = llvm.Module(tiles.table() + module(functions))
-            for name, kind in names.items():
-                for how in HOW:
-                    address = made.address(f"{name}{how}_entry")
-                    _entries[kind, how] = entry.Entry(address, made)
-    return _entries[turned, how_wanted]
+LIBRARY = Library(_source)
+
+
+def _name(transpose_b: bool) -> str:
+    return "matmul_turned" if transpose_b else "matmul"
 
 
 def product(
@@ -203,7 +188,7 @@ def product(
     if not entry.AVAILABLE or inner != depth or not 0 < work <= MOST:
         return None
     steps = (1, rows) if transpose_a else (inner, 1)
-    made = _entry(transpose_b, "_shared" if work >= SHARED_FROM else "")
+    made = LIBRARY.entry(_name(transpose_b), shared=work >= SHARED_FROM)
     kernel = made.for_dims((rows, columns, inner, *steps))
     return entry.filling(kernel, (rows, columns))
 
@@ -227,5 +212,5 @@ def products(
     steps = [0 if math.prod(s[:-2]) == 1 else s[-1] * s[-2] for s in (a, b)]
     within = (1, rows) if transpose_a else (inner, 1)
     dims = (count, *steps, rows * columns, rows, columns, inner, *within)
-    kernel = _entry(transpose_b, "_batch_shared").for_dims(dims)
+    kernel = LIBRARY.entry(f"{_name(transpose_b)}_batch").for_dims(dims)
     return entry.filling(kernel, (*np.broadcast_shapes(a[:-2], b[:-2]), rows, columns))

@@ -13,7 +13,7 @@ import numpy as np
 
 from intaglio.native import entry
 from intaglio.native.lanes import FLOAT, literal
-from intaglio.native.windows import Kernels, Sliding, Window, Windows
+from intaglio.native.windows import Sliding, Window, Windows, library
 
 
 def _maximum(k: Sliding) -> None:
@@ -108,7 +108,7 @@ def _mean_gradient(k: Sliding) -> None:
             k.over(down, across, "i64", "0", given)
 
 
-KERNELS = Kernels(
+LIBRARY = library(
     {
         "maximum": (_maximum, 1),
         "maximum_gradient": (_maximum_gradient, 3),
@@ -119,8 +119,8 @@ KERNELS = Kernels(
 
 
 def pooling(name: str, w: Windows) -> Callable[..., Any] | None:
-    """One of `KERNELS` for such windows: arrays to array; None where there is nothing to do."""
+    """One of the kernels of `LIBRARY` for such windows: arrays to array; None where there is nothing to do."""
     if not entry.AVAILABLE or w.empty:
         return None
     shape = w.in_shape if name.endswith("gradient") else w.out_shape
-    return entry.filling(KERNELS.entry(name).for_dims((w.images, *w)), shape)
+    return entry.filling(LIBRARY.entry(name).for_dims((w.images, *w)), shape)

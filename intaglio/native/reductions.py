@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import itertools
 import math
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from intaglio.native import entry, llvm
-from intaglio.native.code import Code, module
+from intaglio.native import entry
+from intaglio.native.code import Code
 from intaglio.native.lanes import FLOAT, Builder, Lanes, literal
-from intaglio.native.pool import pool
+from intaglio.native.library import Kernel, Library, Source
 from intaglio.native.tiles import Tiles
 
 Run = Callable[[Any], Any]
@@ -201,28 +200,25 @@ class _Writer:
         return code
 
 
-_lock = threading.Lock()
-_entries: dict[tuple[str, bool, bool], entry.Entry] = {}
+def _library(kind: str, columns: bool) -> Library:
+    """The kernel of a kind over columns or along rows; a program uses few of them."""
+
+    def source() -> Source:
+        writer = _Writer(_name(kind, columns), kind)
+        return Source([Kernel(writer.down() if columns else writer.across(), 1)])
+
+    return Library(source)
 
 
-def _entry(kind: str, columns: bool, shared: bool) -> entry.Entry:
-    """A compiled kernel, for one thread or all."""
-    with _lock:
-        if (kind, columns, shared) not in _entries:
-            name = f"{kind}_{'down' if columns else 'across'}"
-            writer = _Writer(name, kind)
-            functions = [
-                writer.down() if columns else writer.across(),
-                entry.write(name, 1, 1),
-                entry.write_part(name, 1),
-                entry.write_shared(name, 1, pool()),
-                entry.write(f"{name}_shared", 1, 1),
-            ]
-            made = llvm.Module(module(functions))
-            for all_, how in ((False, ""), (True, "_shared")):
-                address = made.address(f"{name}{how}_entry")
-                _entries[kind, columns, all_] = entry.Entry(address, made)
-    return _entries[kind, columns, shared]
+def _name(kind: str, columns: bool) -> str:
+    return f"{kind}_{'down' if columns else 'across'}"
+
+
+LIBRARIES = {
+    (kind, columns): _library(kind, columns)
+    for kind in sorted({*OPS.values()})
+    for columns in (False, True)
+}
 
 
 def _levels(
@@ -234,7 +230,8 @@ def _levels(
     last = chunks == 1
     shared = outer * length * inner >= entry.LARGE
     dims = (outer * chunks * slices, length, inner, chunks, chunk, slices, divisor if last else 1)  # fmt: skip
-    kernel = _entry(kind, inner > 1, shared).for_dims(dims)
+    made = LIBRARIES[kind, inner > 1].entry(_name(kind, inner > 1), shared)
+    kernel = made.for_dims(dims)
     run = entry.filling(kernel, shape if last else (outer, chunks, inner))
     if last:
         return run

@@ -7,17 +7,16 @@ exponentials of what each is less than that, and for the results.
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from intaglio.native import entry, llvm
-from intaglio.native.code import Code, module
+from intaglio.native import entry
+from intaglio.native.code import Code
 from intaglio.native.functions import Functions
 from intaglio.native.lanes import FLOAT, Lanes, literal
-from intaglio.native.pool import pool
+from intaglio.native.library import Kernel, Library, Source
 from intaglio.native.reductions import Joining
 
 Run = Callable[..., Any]
@@ -182,37 +181,28 @@ def _sparse_cross_entropy(k: _Rows) -> None:
         code.do(f"store float {below}, ptr {place}, align 4")
 
 
-# What writes each kernel, how many inputs it has, and how many outputs.
-KERNELS: dict[str, tuple[Callable[[_Rows], None], int, int]] = {
-    "softmax": (_softmax, 1, 1),
-    "log_softmax": (_log_softmax, 1, 1),
-    "cross_entropy": (_cross_entropy, 2, 2),
-    "sparse_cross_entropy": (_sparse_cross_entropy, 2, 2),
+def _library(
+    name: str, write: Callable[[_Rows], None], inputs: int, outputs: int
+) -> Library:
+    """A kernel of its own module; a program uses few of them."""
+
+    def source() -> Source:
+        kernel = _Rows(name)
+        write(kernel)
+        kernel.code.do("ret void")
+        return Source([Kernel(kernel.code, inputs, outputs)])
+
+    return Library(source)
+
+
+LIBRARIES = {
+    "softmax": _library("softmax", _softmax, 1, 1),
+    "log_softmax": _library("log_softmax", _log_softmax, 1, 1),
+    "cross_entropy": _library("cross_entropy", _cross_entropy, 2, 2),
+    "sparse_cross_entropy": _library(
+        "sparse_cross_entropy", _sparse_cross_entropy, 2, 2
+    ),
 }
-_lock = threading.Lock()
-_entries: dict[tuple[str, bool], entry.Entry] = {}
-
-
-def _entry(name: str, shared: bool) -> entry.Entry:
-    """A compiled kernel, for one thread or all."""
-    with _lock:
-        if (name, shared) not in _entries:
-            write, *counts = KERNELS[name]
-            kernel = _Rows(name)
-            write(kernel)
-            kernel.code.do("ret void")
-            functions = [
-                kernel.code,
-                entry.write(name, *counts),
-                entry.write_part(name, 1),
-                entry.write_shared(name, 1, pool()),
-                entry.write(f"{name}_shared", *counts),
-            ]
-            made = llvm.Module(module(functions))
-            for all_, how in ((False, ""), (True, "_shared")):
-                address = made.address(f"{name}{how}_entry")
-                _entries[name, all_] = entry.Entry(address, made)
-    return _entries[name, shared]
 
 
 def _kernel(name: str, shape: tuple[int, ...]) -> Run | None:
@@ -220,7 +210,7 @@ def _kernel(name: str, shape: tuple[int, ...]) -> Run | None:
         return None
     size = math.prod(shape)
     dims = (size // shape[-1], shape[-1])
-    return _entry(name, size >= entry.LARGE).for_dims(dims)
+    return LIBRARIES[name].entry(name, size >= entry.LARGE).for_dims(dims)
 
 
 def by_rows(name: str, shape: tuple[int, ...]) -> Run | None:
@@ -254,14 +244,5 @@ def sparse_cross_entropy(shape: tuple[int, ...]) -> Run | None:
 
 def _entropy(name: str, shape: tuple[int, ...]) -> Run | None:
     kernel = _kernel(name, shape)
-    if kernel is None:
-        return None
-    empty, in_order = np.empty, np.ascontiguousarray
-
-    def run(logits: Any, labels: Any) -> tuple[Any, Any]:
-        made = empty(shape[:-1], np.float32), empty(shape, np.float32)
-        if kernel(logits, labels, *made) is NotImplemented:
-            kernel(in_order(logits), in_order(labels), *made)
-        return made
-
-    return run
+    single = np.dtype(np.float32)
+    return kernel and entry.filling_all(kernel, [(shape[:-1], single), (shape, single)])

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from intaglio.native import entry, llvm
-from intaglio.native.code import Code, module
+from intaglio.native import entry
+from intaglio.native.code import Code
 from intaglio.native.lanes import FLOAT
-from intaglio.native.pool import pool
+from intaglio.native.library import Kernel, Library, Source
 from intaglio.native.tiles import Tiles
 
 # What the kernels are told; threads share the first, the images or the places of a window.
@@ -154,37 +153,16 @@ class Sliding:
         )  # fmt: skip
 
 
-class Kernels:
-    """Some kernels in one module, compiled when the first is asked for."""
+def library(written: dict[str, tuple[Callable[[Sliding], None], int]]) -> Library:
+    """The kernels of a table that says what writes each, and how many inputs it has."""
 
-    def __init__(
-        self, written: dict[str, tuple[Callable[[Sliding], None], int]]
-    ) -> None:
-        """`written` says for each name what writes it and how many inputs it has."""
-        self._written = written
-        self._lock = threading.Lock()
-        self._entries: dict[str, entry.Entry] = {}
-
-    def entry(self, name: str) -> entry.Entry:
-        """A kernel, on all threads."""
-        with self._lock:
-            if not self._entries:
-                self._compile()
-        return self._entries[name]
-
-    def _compile(self) -> None:
-        functions: list[Code] = []
-        for name, (write, inputs) in self._written.items():
+    def source() -> Source:
+        kernels: list[Kernel] = []
+        for name, (write, inputs) in written.items():
             kernel = Sliding(name)
             write(kernel)
             kernel.code.do("ret void")
-            functions += [
-                kernel.code,
-                entry.write_part(name, 1),
-                entry.write_shared(name, 1, pool()),
-                entry.write(f"{name}_shared", inputs, 1),
-            ]
-        made = llvm.Module(module(functions))
-        for name in self._written:
-            address = made.address(f"{name}_shared_entry")
-            self._entries[name] = entry.Entry(address, made)
+            kernels.append(Kernel(kernel.code, inputs))
+        return Source(kernels)
+
+    return Library(source)

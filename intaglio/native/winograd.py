@@ -15,15 +15,14 @@ beyond the results that it belongs to.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from intaglio.native import entry, llvm
-from intaglio.native.code import Code, module
+from intaglio.native import entry
+from intaglio.native.code import Code
 from intaglio.native.convolution import Geometry
 from intaglio.native.lanes import FLOAT, literal
-from intaglio.native.pool import pool
+from intaglio.native.library import Kernel, Library, Source
 from intaglio.native.tiles import ROWS, Left, Right, Tiles
 
 # Results of a tile along an axis, pixels that it sees, and elements of its transform.
@@ -277,30 +276,19 @@ def _both(
     return [value for row in rows for value in row]
 
 
-_lock = threading.Lock()
-# The kernels, and how many inputs each has.
-KERNELS = {"winograd": 2, "filters": 1}
-_entries: dict[str, entry.Entry] = {}
+def _source() -> Source:
+    writer = _Writer()
+    return Source(
+        [
+            Kernel(writer.winograd("winograd"), 2),
+            Kernel(writer.filters("filters"), 1),
+        ],
+        [*writer.tiles.functions(), writer.gather(), writer.scatter()],
+        writer.tiles.table(),
+    )
 
 
-def _entry(name: str) -> entry.Entry:
-    """One of the compiled kernels, on all threads."""
-    with _lock:
-        if not _entries:
-            writer = _Writer()
-            functions = [*writer.tiles.functions(), writer.gather(), writer.scatter()]
-            functions += [writer.winograd("winograd"), writer.filters("filters")]
-            for kernel, inputs in KERNELS.items():
-                functions += [
-                    entry.write_part(kernel, 1),
-                    entry.write_shared(kernel, 1, pool()),
-                    entry.write(f"{kernel}_shared", inputs, 1),
-                ]
-            made = llvm.Module(writer.tiles.table() + module(functions))
-            for kernel in KERNELS:
-                address = made.address(f"{kernel}_shared_entry")
-                _entries[kernel] = entry.Entry(address, made)
-    return _entries[name]
+LIBRARY = Library(_source)
 
 
 def _block(tiles: int, channels: int) -> int:
@@ -341,13 +329,13 @@ def forward(g: Geometry) -> Callable[[Any, Any], Any] | None:
         g.height, g.width, g.channels, g.out_height, g.out_width, g.filters,
         g.top, g.left, rows, columns, tiles, block,
     )  # fmt: skip
-    transform = _entry("filters").for_dims((g.channels, *dims))
+    transform = LIBRARY.entry("filters").for_dims((g.channels, *dims))
     width = Tiles(FLOAT).width
     transformed = entry.filling(
         transform, (-(-g.filters // width), ELEMENTS, g.channels, width)
     )
     blocks = -(-tiles // block)
-    kernel = _entry("winograd").for_dims((blocks, *dims))
+    kernel = LIBRARY.entry("winograd").for_dims((blocks, *dims))
     shape = (g.images, g.out_height, g.out_width, g.filters)
     convolve = entry.filling(kernel, shape)
     return lambda images, filters: convolve(images, transformed(filters))

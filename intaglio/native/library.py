@@ -1,0 +1,66 @@
+"""Kernels in one module, compiled when the first of them is asked for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from intaglio.native import entry, llvm
+from intaglio.native.code import Code, module
+from intaglio.native.pool import pool
+
+
+class Kernel(NamedTuple):
+    """A kernel that Python calls: its code, how many arrays it takes and gives, and the
+    number of which parts of its outermost loop are best multiples."""
+
+    code: Code
+    inputs: int
+    outputs: int = 1
+    unit: int = 1
+
+    def functions(self) -> list[Code]:
+        """The kernel and the ways into it, for one thread and for all."""
+        name = self.code.name
+        return [
+            self.code,
+            entry.write(name, self.inputs, self.outputs),
+            entry.write_part(name, self.unit),
+            entry.write_shared(name, self.unit, pool()),
+            entry.write(f"{name}_shared", self.inputs, self.outputs),
+        ]
+
+
+class Source(NamedTuple):
+    """What a module is made of: kernels, what they call, and text that stands before."""
+
+    kernels: Sequence[Kernel]
+    called: Sequence[Code] = ()
+    text: str = ""
+
+
+class Library:
+    """The entries of a module's kernels."""
+
+    def __init__(self, write: Callable[[], Source]) -> None:
+        """`write` is called once, when the first kernel is asked for."""
+        self._write = write
+        self._lock = threading.Lock()
+        self._entries: dict[str, entry.Entry] = {}
+
+    def entry(self, name: str, shared: bool = True) -> entry.Entry:
+        """The way into a kernel, on all threads or on the caller's alone."""
+        with self._lock:
+            if not self._entries:
+                self._entries = self._compiled()
+        return self._entries[f"{name}_shared" if shared else name]
+
+    def _compiled(self) -> dict[str, entry.Entry]:
+        source = self._write()
+        functions = [f for kernel in source.kernels for f in kernel.functions()]
+        made = llvm.Module(source.text + module([*source.called, *functions]))
+        names = [
+            n for k in source.kernels for n in (k.code.name, f"{k.code.name}_shared")
+        ]
+        return {n: entry.Entry(made.address(f"{n}_entry"), made) for n in names}
