@@ -7,7 +7,7 @@ import secrets
 from typing import Any
 
 from intaglio.base import errors
-from intaglio.data.positions import elements_of, held, of_elements
+from intaglio.data.positions import counted, elements_of, held, of_elements
 from intaglio.data.record_files import RecordWriter
 from intaglio.data.snapshots import elements_in, record_of
 from intaglio.data.stage import (
@@ -180,22 +180,8 @@ class _File:
 
 
 def _read(path: str, width: int, root: Root) -> Advance:
-    """The elements in a file; the position is how many have been read."""
-    elements = elements_in(path, width, "")
-    count = 0
-
-    def advance() -> Element:
-        nonlocal count
-        element = next(elements)
-        count += 1
-        return element
-
-    def restore(position: int) -> None:
-        for _ in range(position):
-            advance()
-
-    root.keep(lambda: count, restore)
-    return advance
+    """The elements in a file."""
+    return counted(elements_in(path, width, ""), root)
 
 
 class _Written:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,24 @@ def elements_of(value: Any) -> list[Element]:
     if not columns:
         return [()] * count
     return list(zip(*[_parts(c) for c in columns], strict=True))
+
+
+def counted(elements: Iterator[Element], root: Root) -> Advance:
+    """Elements that are the same every time; the position is how many have been read."""
+    count = 0
+
+    def advance() -> Element:
+        nonlocal count
+        element = next(elements)
+        count += 1
+        return element
+
+    def restore(position: int) -> None:
+        for _ in range(position):
+            advance()
+
+    root.keep(lambda: count, restore)
+    return advance
 
 
 def _column(parts: Sequence[Any]) -> Any:

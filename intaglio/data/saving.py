@@ -14,7 +14,7 @@ import numpy as np
 from intaglio.base import errors
 from intaglio.data.functional import runner
 from intaglio.data.iterators import checked
-from intaglio.data.positions import held
+from intaglio.data.positions import counted, held
 from intaglio.data.record_files import RecordWriter, demand_compression
 from intaglio.data.serializing import fingerprint
 from intaglio.data.snapshots import Run, component_types, elements_in, metadata, shards
@@ -94,20 +94,7 @@ def _shard_stages(folder: str, width: int, compression: str) -> list[Stage]:
 def _in_files(files: list[str], width: int, compression: str) -> Stage:
     def open(root: Root) -> Advance:
         elements = (e for f in files for e in elements_in(f, width, compression))
-        count = 0
-
-        def advance() -> Element:
-            nonlocal count
-            element = next(elements)
-            count += 1
-            return element
-
-        def restore(position: int) -> None:
-            for _ in range(position):
-                advance()
-
-        root.keep(lambda: count, restore)
-        return advance
+        return counted(elements, root)
 
     return Stage("SnapshotReader", UNKNOWN, open)
 

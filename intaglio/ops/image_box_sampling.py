@@ -213,50 +213,42 @@ class BoxSampling(Op):
         return three, three, Spec(float32, (1, 1, 4))
 
 
+class StreamSampling(BoxSampling):
+    """One that draws from the op's own stream of random numbers."""
+
+    stateful = True
+    droppable = True
+
+    def kernel(
+        self, image_size, bounding_boxes, min_object_covered, aspect_ratio_range,
+        area_range, max_attempts, use_image_if_no_bounding_boxes, stream,
+    ):  # fmt: skip
+        plan = (
+            aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes,
+        )  # fmt: skip
+        _check(image_size, bounding_boxes, min_object_covered, plan)
+        start = stream.take(DRAWS * max_attempts)
+        return sampled(image_size, bounding_boxes, min_object_covered, start, plan)
+
+
 @op
-class SampleDistortedBoundingBox(BoxSampling):
+class SampleDistortedBoundingBox(StreamSampling):
     """A random crop that covers enough of one box."""
 
     signature = (
         "image_size: T, bounding_boxes: float32; seed: int = 0, seed2: int = 0,"
         f" min_object_covered: float = 0.1, {ATTRS} -> {OUTPUTS}"
     )
-    stateful = True
-    droppable = True
-
-    def kernel(
-        self, image_size, bounding_boxes, min_object_covered, aspect_ratio_range,
-        area_range, max_attempts, use_image_if_no_bounding_boxes, stream,
-    ):  # fmt: skip
-        plan = (
-            aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes,
-        )  # fmt: skip
-        _check(image_size, bounding_boxes, min_object_covered, plan)
-        start = stream.take(DRAWS * max_attempts)
-        return sampled(image_size, bounding_boxes, min_object_covered, start, plan)
 
 
 @op
-class SampleDistortedBoundingBoxV2(BoxSampling):
+class SampleDistortedBoundingBoxV2(StreamSampling):
     """A random crop that covers enough of one box; how much is an input."""
 
     signature = (
         "image_size: T, bounding_boxes: float32, min_object_covered: float32;"
         f" seed: int = 0, seed2: int = 0, {ATTRS} -> {OUTPUTS}"
     )
-    stateful = True
-    droppable = True
-
-    def kernel(
-        self, image_size, bounding_boxes, min_object_covered, aspect_ratio_range,
-        area_range, max_attempts, use_image_if_no_bounding_boxes, stream,
-    ):  # fmt: skip
-        plan = (
-            aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes,
-        )  # fmt: skip
-        _check(image_size, bounding_boxes, min_object_covered, plan)
-        start = stream.take(DRAWS * max_attempts)
-        return sampled(image_size, bounding_boxes, min_object_covered, start, plan)
 
 
 @op
