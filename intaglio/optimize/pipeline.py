@@ -14,6 +14,7 @@ from intaglio.optimize.common_subexpressions import share_subexpressions
 from intaglio.optimize.fold import fold_constants
 from intaglio.optimize.inline import inline_calls
 from intaglio.optimize.packs import cancel_packs
+from intaglio.optimize.powers import shorten_powers
 from intaglio.optimize.prune import prune
 from intaglio.optimize.rebuild import Fuel, Rebuild
 
@@ -63,6 +64,8 @@ PASSES: list[tuple[str, Pass]] = [
     ("packs", cancel_packs),
     # After the algebra, which makes unlike expressions alike.
     ("share", share_subexpressions),
+    # After sharing, which makes equal factors one value.
+    ("powers", shorten_powers),
     # What the passes have left without use.
     ("prune again", lambda graph, fuel: prune(graph)),
 ]

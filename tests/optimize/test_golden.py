@@ -19,6 +19,7 @@ from intaglio.optimize.fold import fold_constants
 from intaglio.optimize.inline import inline_calls
 from intaglio.optimize.packs import cancel_packs
 from intaglio.optimize.pipeline import optimize_attached
+from intaglio.optimize.powers import shorten_powers
 from intaglio.optimize.prune import prune
 from intaglio.optimize.rebuild import Fuel
 
@@ -29,6 +30,7 @@ PASSES = {
     "fold": fold_constants,
     "algebra": lambda graph: prune(ALGEBRA.rewrite(graph)),
     "packs": lambda graph: prune(cancel_packs(graph)),
+    "powers": lambda graph: prune(shorten_powers(graph)),
     "share": share_subexpressions,
     "inline": inline_calls,
 }

@@ -1,0 +1,124 @@
+"""Long chains of products with one factor become products with its powers.
+
+`x @ (x @ (x @ v))` of integers is `x**3 @ v` bit for bit: arithmetic modulo 2**n is associative,
+overflow or not. Powers by repeated squaring (Knuth, The Art of Computer Programming, 4.6.3) take
+the logarithm of the number of products. Floats round differently in another order and stay.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.optimize.rebuild import Fuel, Rebuild
+
+# The ops that are products, with the attributes that change the operands first.
+_PRODUCTS: dict[str, tuple[str, ...]] = {
+    "Mul": (),
+    "MatMul": ("transpose_a", "transpose_b"),
+    "BatchMatMulV2": ("adj_x", "adj_y"),
+}
+
+
+@dataclass(frozen=True)
+class Chain:
+    """`count` products, each of the one before with `factor`, which is operand `side`."""
+
+    start: SymbolicTensor
+    factor: SymbolicTensor
+    side: int
+    count: int
+
+    def saves(self, last: Node) -> bool:
+        """Whether the powers take fewer multiplications; False if the sizes are not known."""
+        factor, result = self.factor.dims, last.outputs[0].dims
+        if factor is None or result is None or None in factor or None in result:
+            return False
+        # A product takes as many for each element of its result, whichever it is.
+        square, product = math.prod(factor), math.prod(result)  # type: ignore[arg-type]
+        squarings, products = self.count.bit_length() - 1, self.count.bit_count()
+        return squarings * square + products * product < self.count * product
+
+    def shortened(self, last: Node, new: Rebuild) -> SymbolicTensor:
+        """The chain's value: its start times the squares that the count's binary digits name."""
+        plain = {**last.attrs, **dict.fromkeys(_PRODUCTS[last.op.name], False)}
+        value, square = new.value(self.start), new.value(self.factor)
+        for digit in range(self.count.bit_length()):
+            if digit:
+                square = _product(new, last, (square, square), plain)
+            if self.count >> digit & 1:
+                pair = (value, square) if self.side else (square, value)
+                value = _product(new, last, pair, last.attrs)
+        return value
+
+
+def shorten_powers(graph: Graph, fuel: Fuel | None = None) -> Graph:
+    """The graph with chains of integer products with one factor written with its powers."""
+    if not any([_is_integer_product(node) for node in graph.nodes]):
+        return graph
+    fuel = fuel or Fuel()
+    chains = _whole_chains(graph)
+    new = Rebuild(graph)
+    for node in graph.nodes:
+        chain = chains.get(id(node))
+        if chain is not None and chain.saves(node) and fuel.burn():
+            new.root = node
+            new.replace(node, [chain.shortened(node, new)])
+        else:
+            new.keep(node, new.copy(node))
+    return new.done()
+
+
+def _is_integer_product(node: Node) -> bool:
+    return node.op.name in _PRODUCTS and node.outputs[0].dtype.is_integer
+
+
+def _whole_chains(graph: Graph) -> dict[int, Chain]:
+    """The chains that nothing makes longer, by the id of the node at their end.
+
+    What is inside a chain is used by the next product alone: nobody misses it.
+    """
+    uses = Counter([id(v) for node in graph.nodes for v in node.inputs])
+    uses.update([id(v) for v in graph.outputs])
+    found: dict[int, list[Chain]] = {}
+    longest: dict[int, Chain] = {}
+    for node in graph.nodes:
+        if not _is_integer_product(node) or node.control:
+            continue
+        chains = found[id(node)] = []
+        for side in (0, 1):
+            before = node.inputs[1 - side]
+            shorter = found.get(id(before.node), ()) if uses[id(before)] == 1 else ()
+            chain = _next_chain(node, side, shorter)
+            if chain is None:
+                continue
+            chains.append(chain)
+            if chain.count > 1:
+                longest.pop(id(before.node), None)
+                longest[id(node)] = chain
+    return longest
+
+
+def _next_chain(node: Node, side: int, shorter: Iterable[Chain]) -> Chain | None:
+    """The node's product by operand `side`, joined to what comes before if that is its like."""
+    changed = _PRODUCTS[node.op.name]
+    if changed and node.attrs.get(changed[1 - side]):
+        return None
+    factor, before = node.inputs[side], node.inputs[1 - side]
+    for chain in shorter:
+        last = before.node
+        like = last.op is node.op and last.attrs == node.attrs
+        if like and chain.factor is factor and (chain.side == side or not changed):
+            return Chain(chain.start, factor, side, chain.count + 1)
+    return Chain(before, factor, side, 1)
+
+
+def _product(
+    new: Rebuild, like: Node, pair: tuple[Any, Any], attrs: dict[str, Any]
+) -> SymbolicTensor:
+    """The product of two values by the same op."""
+    return cast("SymbolicTensor", new.execute(like.op, pair, attrs, None)[0])
