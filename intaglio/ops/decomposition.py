@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import COMPLEX, float16, float32, float64
+from intaglio.base.dtypes import COMPLEX, bfloat16, float16, float32, float64
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import Dims
 from intaglio.op import raw
@@ -197,7 +197,7 @@ class MatrixTriangularSolve(Op):
     signature = (
         "matrix: T, rhs: T; lower: bool = True, adjoint: bool = False -> output: T"
     )
-    T = TYPES
+    T = (bfloat16, *TYPES)
 
     def infer(self, matrix: Spec, rhs: Spec) -> Spec:
         return _solution(matrix, rhs, broadcast=True)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import FLOATING, INDEX, ORDINARY, DType
+from intaglio.base.dtypes import FLOATING, INDEX, ORDINARY, REAL, DType
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
@@ -174,7 +174,7 @@ class Multinomial(Op):
     differentiable = False
     stateful = True
     droppable = True
-    T = FLOATING
+    T = REAL
 
     def infer(self, logits: Spec, num_samples: Spec, output_dtype: DType) -> Spec:
         return Spec(output_dtype, categorical_shape(logits, num_samples))

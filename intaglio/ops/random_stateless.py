@@ -8,9 +8,9 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.base.dtypes import (
-    FLOATING,
     INDEX,
     ORDINARY,
+    REAL,
     DType,
     int32,
     int64,
@@ -341,7 +341,7 @@ class StatelessMultinomial(Op):
         " output_dtype: type = int64 -> output: output_dtype"
     )
     differentiable = False
-    T = FLOATING
+    T = REAL
     Tseed = INDEX
 
     def infer(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import ALL, INDEX, int16, uint16
+from intaglio.base.dtypes import ALL, INDEX, NUMERIC, bool_, int16, uint16
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import Dims, brackets
 from intaglio.op import raw
@@ -226,7 +226,7 @@ class ScatterNdNonAliasingAdd(Op):
     """The updates are added."""
 
     signature = "input: T, indices: Tindices, updates: T; bad_indices_policy: str = '' -> output: T"
-    T = ALL
+    T = (*NUMERIC, bool_)
     Tindices = INDEX
 
     def infer(self, input: Spec, indices: Spec, updates: Spec) -> Spec:
