@@ -148,6 +148,7 @@ raw.expect(
         "clock": "Timestamp",
         "convolution_like": "Conv2DBackpropFilterV2 Conv2DBackpropInputV2",
         "ctc": "CTCGreedyDecoder CTCLoss CTCLossV2",
+        "ctc_beam_search": "CTCBeamSearchDecoder",
         "eigenvalues": "Eig Lu",
         "fake_quantization": (
             "FakeQuantWithMinMaxArgs FakeQuantWithMinMaxArgsGradient "
@@ -237,6 +238,12 @@ raw.expect(
             "SparseReshape SparseSlice SparseSliceGrad SparseSplit SparseToDense"
         ),
         "sparse_cross": "SparseCross SparseCrossV2",
+        "sparse_matrices": (
+            "CSRSparseMatrixComponents CSRSparseMatrixToDense "
+            "CSRSparseMatrixToSparseTensor DenseToCSRSparseMatrix SparseMatrixMatMul "
+            "SparseMatrixNNZ SparseMatrixSparseMatMul SparseMatrixTranspose "
+            "SparseTensorToCSRSparseMatrix"
+        ),
         "sparse_reductions": (
             "SparseReduceMax SparseReduceMaxSparse SparseReduceSum "
             "SparseReduceSumSparse SparseSoftmax"

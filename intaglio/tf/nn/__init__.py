@@ -167,6 +167,7 @@ LATER: dict[str, str] = {
     "isotonic_regression": "intaglio.tf.nn.isotonic:isotonic_regression",
     "nce_loss": "intaglio.tf.nn.sampling:nce_loss",
     "sampled_softmax_loss": "intaglio.tf.nn.sampling:sampled_softmax_loss",
+    "ctc_beam_search_decoder": "intaglio.tf.nn.ctc_decoding:ctc_beam_search_decoder",
 }
 __all__ += [*LATER]
 
@@ -176,6 +177,9 @@ if TYPE_CHECKING:
     from intaglio.tf.nn.ctc import collapse_repeated as collapse_repeated
     from intaglio.tf.nn.ctc import ctc_loss as ctc_loss
     from intaglio.tf.nn.ctc import ctc_unique_labels as ctc_unique_labels
+    from intaglio.tf.nn.ctc_decoding import (
+        ctc_beam_search_decoder as ctc_beam_search_decoder,
+    )
     from intaglio.tf.nn.ctc_decoding import ctc_greedy_decoder as ctc_greedy_decoder
     from intaglio.tf.nn.dilated_windows import (
         with_space_to_batch as with_space_to_batch,

@@ -1,4 +1,4 @@
-"""Decoding what a network says of each step: `tf.nn.ctc_greedy_decoder`."""
+"""Decoding what a network says of each step: `tf.nn.ctc_greedy_decoder` and its sibling."""
 
 from __future__ import annotations
 
@@ -42,4 +42,37 @@ def ctc_greedy_decoder(
     return [labels], found.log_probability
 
 
-__all__ = ["ctc_greedy_decoder"]
+def ctc_beam_search_decoder(
+    inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1
+) -> tuple[list[SparseTensor], Tensor]:
+    """([labels, ...], log-probabilities): the likeliest labels, over all their alignments.
+
+    `inputs` are logits [time, batch, classes], of which the last class is the blank;
+    `sequence_length` [batch]. There are `top_paths` SparseTensors [batch, longest] of int64, the
+    best first, and log-probabilities [batch, top_paths]; the search keeps `beam_width` prefixes
+    at each step. Raises FailedPreconditionError for lengths beyond the steps, and
+    InvalidArgumentError for more paths than the beam is wide or than there are.
+
+    https://www.tensorflow.org/api_docs/python/tf/nn/ctc_beam_search_decoder
+
+    >>> steps = tf.math.log([[[0.4, 0.0, 0.6]], [[0.4, 0.0, 0.6]]])
+    >>> labels, scores = tf.nn.ctc_beam_search_decoder(steps, [2], top_paths=2)
+    >>> [found.values.numpy().tolist() for found in labels]
+    [[0], []]
+    >>> tf.exp(scores).numpy().round(2)
+    array([[0.64, 0.36]], dtype=float32)
+    """
+    found = raw.CTCBeamSearchDecoder(
+        inputs,
+        sequence_length,
+        beam_width=beam_width,
+        top_paths=top_paths,
+        merge_repeated=False,
+    )
+    parts = zip(
+        found.decoded_indices, found.decoded_values, found.decoded_shape, strict=True
+    )
+    return [SparseTensor(*part) for part in parts], found.log_probability
+
+
+__all__ = ["ctc_beam_search_decoder", "ctc_greedy_decoder"]
