@@ -18,6 +18,15 @@ class Carried:
         self.following: list[str] = []
 
 
+class Phi:
+    """A value that depends on the block that control comes from."""
+
+    def __init__(self, kind: str, name: str, place: int) -> None:
+        self.kind = kind
+        self.name = name
+        self.place = place
+
+
 class Code:
     """One function. Values are written as LLVM writes them: `%v3`, `42`, `splat (float 1.0)`."""
 
@@ -25,9 +34,9 @@ class Code:
         self, name: str, parameters: Sequence[str], returns: str = "void"
     ) -> None:
         self.name = name
-        self._head = (
-            f"define {returns} @{name}({', '.join(parameters)}) {ATTRIBUTES} {{\nentry:"
-        )
+        self._rest = f"({', '.join(parameters)}) {ATTRIBUTES} {{\nentry:"
+        self._returns = returns
+        self._firsts: list[str] = []
         self._lines: list[str] = []
         self._count = 0
         self._block = "entry"
@@ -75,6 +84,35 @@ class Code:
         """A free name for a block."""
         self._count += 1
         return f"{what}{self._count}"
+
+    @property
+    def block(self) -> str:
+        """The name of the block that is being written."""
+        return self._block
+
+    def jump(self, label: str) -> None:
+        """Ends the block; another one follows."""
+        self.do(f"br label %{label}")
+
+    def branch(self, condition: str, yes: str, no: str) -> None:
+        """Ends the block; one of two follows."""
+        self.do(f"br i1 {condition}, label %{yes}, label %{no}")
+
+    def phi(self, kind: str) -> Phi:
+        """A value that `arrive` tells of once all blocks that come here are written."""
+        return Phi(kind, self.let("phi"), len(self._lines) - 1)
+
+    def arrive(self, phi: Phi, *sources: tuple[str, str]) -> None:
+        """What a phi is: pairs of a value and the block that it comes from."""
+        ways = ", ".join([f"[ {value}, %{block} ]" for value, block in sources])
+        self._lines[phi.place] = f"  {phi.name} = phi {phi.kind} {ways}"
+
+    def first(self, text: str) -> str:
+        """A new value at the very beginning, for memory on the stack: loops must not make it."""
+        self._count += 1
+        name = f"%v{self._count}"
+        self._firsts.append(f"  {name} = {text}")
+        return name
 
     @contextmanager
     def carrying(
@@ -144,7 +182,8 @@ class Code:
 
     def text(self) -> str:
         """The function."""
-        return "\n".join([self._head, *self._lines, "}"])
+        head = f"define {self._returns} @{self.name}{self._rest}"
+        return "\n".join([head, *self._firsts, *self._lines, "}"])
 
 
 def module(functions: Sequence[Code]) -> str:

@@ -13,10 +13,11 @@ import ctypes
 import sys
 import sysconfig
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from intaglio.native import llvm
 from intaglio.native.code import Code
 from intaglio.native.pool import Pool, pool
 
@@ -79,17 +80,18 @@ _new_function.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
 
 # What code needs of the process that it runs in stands before the dims: machine code with
 # addresses in it could not be kept on disk.
-PROCESS = ("array", "none", "refused", "save", "restore", "parallel_for", "pool")
+PROCESS = ("kernel", "array", "none", "refused", "save", "restore", "parallel_for", "pool")  # fmt: skip
 
 
-def process(threads: Pool | None) -> list[int]:
-    """The addresses named in `PROCESS`."""
+def process(threads: Pool | None, kernel: int = 0) -> list[int]:
+    """The addresses named in `PROCESS`; `kernel` is what the entry runs, for other code to call."""
     python = [
         ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
         for name in ("PyEval_SaveThread", "PyEval_RestoreThread")
     ]
     shared = [threads.parallel_for, threads.address] if threads else [0, 0]
-    return [id(np.ndarray), id(None), id(NotImplemented), *python, *shared]
+    objects = [id(np.ndarray), id(None), id(NotImplemented)]
+    return [kernel, *objects, *python, *shared]
 
 
 def _of_process(code: Code, name: str, dims: str = "%dims") -> str:
@@ -210,18 +212,21 @@ def _return(code: Code, answer: str) -> None:
 
 
 class Entry:
-    """A compiled entry from which functions are made, one for each tuple of dims."""
+    """The compiled entry of a kernel, from which functions are made, one for each tuple of dims."""
 
-    def __init__(self, address: int, keep: Any) -> None:
+    def __init__(self, made: llvm.Module, kernel: str) -> None:
+        address = made.address(f"{kernel}_entry")
         self._definition = _Definition(b"kernel", address, FASTCALL, None)
-        self._keep = keep
+        self._kernel = made.address(kernel)
+        self._keep = made
 
     def for_dims(self, dims: Sequence[int]) -> Callable[..., Any]:
         """The built-in function that runs the kernel on arrays of these dims.
 
         It must not outlive this object.
         """
-        held = np.asarray([*process(pool()), *dims], np.int64).tobytes()
+        words = [*process(pool(), self._kernel), *dims]
+        held = np.asarray(words, np.int64).tobytes()
         made: Callable[..., Any] = _new_function(
             ctypes.addressof(self._definition), held, None
         )
@@ -239,6 +244,7 @@ def filling(kernel: Callable[..., Any], shape: tuple[int, ...]) -> Callable[...,
             kernel(*[in_order(a) for a in arrays], result)
         return result
 
+    run.steps = [Step(kernel, [(shape, _SINGLE)])]  # type: ignore[attr-defined]
     return run
 
 
@@ -257,4 +263,21 @@ def filling_all(
             kernel(*[in_order(a) for a in arrays], *made)
         return made
 
+    run.steps = [Step(kernel, results)]  # type: ignore[attr-defined]
     return run
+
+
+class Step(NamedTuple):
+    """What a function made by `filling` does, for native code that is to do it by itself:
+    the kernel, and shapes and dtypes of the results."""
+
+    kernel: Any
+    results: Sequence[tuple[tuple[int, ...], Any]]
+
+    @property
+    def words(self) -> list[int]:
+        """The addresses named in `PROCESS`, then the dims."""
+        return np.frombuffer(self.kernel.__self__, np.int64).tolist()
+
+
+_SINGLE = np.dtype(np.float32)

@@ -95,7 +95,7 @@ class FusedKernel:
         counts = len(self._graph.inputs), len(self._graph.outputs)
         functions.append(entry.write(name, *counts))
         made = llvm.module(module(functions))
-        return entry.Entry(made.address(f"{name}_entry"), made)
+        return entry.Entry(made, name)
 
     def _runner(
         self, made: Any, whole: tuple[int, ...], dims: tuple[int, ...]

@@ -63,4 +63,4 @@ class Library:
         names = [
             n for k in source.kernels for n in (k.code.name, f"{k.code.name}_shared")
         ]
-        return {n: entry.Entry(made.address(f"{n}_entry"), made) for n in names}
+        return {n: entry.Entry(made, n) for n in names}
