@@ -30,7 +30,7 @@ test: $(STAMP)
 
 keras-tests: $(STAMP)
 	site=$$($(BIN)/python -c "import importlib.util as u; print(u.find_spec('keras').submodule_search_locations[0])") && \
-	$(BIN)/python -m pytest -q -p tests.keras_bridge.suite -p no:cacheprovider -c /dev/null \
+	$(BIN)/python -m pytest -q -p tests.keras_bridge.suite -p tests.keras_bridge.outcomes -p no:cacheprovider -c /dev/null \
 		--rootdir $$site --continue-on-collection-errors $(addprefix $$site/src/,$(KERAS_TESTS))
 
 check: $(STAMP)

@@ -35,7 +35,14 @@ PRIVATE: dict[str, dict[str, str]] = {
     # Keras: export
     "python.framework.tensor_util": {"is_tf_type": "intaglio.tf:is_tensor"},
     # Keras: matmul of two sparse matrices
-    "python.ops.linalg.sparse.sparse_csr_matrix_ops": {},
+    "python.ops.linalg.sparse.sparse_csr_matrix_ops": {
+        name: f"intaglio.keras_bridge.sparse_products:{name}"
+        for name in (
+            "csr_sparse_matrix_to_sparse_tensor",
+            "sparse_matrix_sparse_mat_mul",
+            "sparse_tensor_to_csr_sparse_matrix",
+        )
+    },
     # Keras: nanmax and its like
     "python.ops.math_ops": {"is_nan": "intaglio.tf.math:is_nan"},
     # Programs that follow the guides on tf.experimental.numpy

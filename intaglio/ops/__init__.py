@@ -156,6 +156,10 @@ raw.expect(
             "FakeQuantWithMinMaxVarsPerChannel FakeQuantWithMinMaxVarsPerChannelGradient"
         ),
         "files": "MatchingFiles ReadFile WriteFile",
+        "fractional_pooling": (
+            "FractionalAvgPool FractionalAvgPoolGrad FractionalMaxPool "
+            "FractionalMaxPoolGrad"
+        ),
         "fourier": (
             "FFT FFT2D FFT3D FFTND IFFT IFFT2D IFFT3D IFFTND IRFFT IRFFT2D "
             "IRFFT3D IRFFTND RFFT RFFT2D RFFT3D RFFTND"
