@@ -22,7 +22,7 @@ import time
 import numpy as np
 
 import intaglio
-from benchmarks import peers
+from benchmarks import keras, peers
 from benchmarks.cases import CASES
 
 PAGE = pathlib.Path(__file__).parent / "README.md"
@@ -59,11 +59,11 @@ def measure(names: list[str], rounds: int, only: list[str]) -> Times:
     return found
 
 
-def import_times(names: list[str], rounds: int, cache: str) -> dict[str, float]:
+def import_times(imports: dict[str, str], rounds: int, cache: str) -> dict[str, float]:
     """library -> median seconds that importing it takes beyond importing NumPy."""
     found: dict[str, list[float]] = {}
     for _ in range(rounds):
-        for name in names:
+        for name, code in imports.items():
             python = peers.python_of(name)
             if python is None:
                 continue
@@ -73,10 +73,10 @@ def import_times(names: list[str], rounds: int, cache: str) -> dict[str, float]:
             )
             environment.pop("PYTHONDONTWRITEBYTECODE", None)
             if name not in found:
-                _seconds([str(python), "-c", IMPORTS[name]], environment)
-            spent = [
                 _seconds([str(python), "-c", code], environment)
-                for code in ("import numpy", f"import numpy; {IMPORTS[name]}")
+            spent = [
+                _seconds([str(python), "-c", text], environment)
+                for text in ("import numpy", f"import numpy; {code}")
             ]
             found.setdefault(name, []).append(spent[1] - spent[0])
     return {n: statistics.median(t) for n, t in found.items()}
@@ -88,7 +88,9 @@ def _seconds(command: list[str], environment: dict[str, str]) -> float:
     return time.perf_counter() - start
 
 
-def page(times: Times, imports: dict[str, float], rounds: int) -> str:
+def page(
+    times: Times, imports: dict[str, float], of_keras: dict[str, float], rounds: int
+) -> str:
     """The text of README.md."""
     lines = [
         "# Benchmarks",
@@ -111,6 +113,9 @@ def page(times: Times, imports: dict[str, float], rounds: int) -> str:
             [n for n in imports if n != "intaglio"],
             None,
         )
+    )
+    lines.append(
+        _line("import of Keras, beyond NumPy's", of_keras, ["tensorflow"], 0.4)
     )
     lines += ["", "The ratio is to the first peer named; at most the goal is good.", ""]
     return "\n".join(lines)
@@ -143,10 +148,13 @@ def main() -> None:
     names = ["intaglio", *peers.PACKAGES]
     times = measure(names, options.rounds, [c for c in options.only.split(",") if c])
     with tempfile.TemporaryDirectory() as cache:
-        imports = import_times(names, options.rounds, cache)
+        imports = import_times(IMPORTS, options.rounds, cache)
+        of_keras = import_times(keras.IMPORTS, options.rounds, cache)
+    text = page(times, imports, of_keras, options.rounds)
     if options.only:
+        print(text)
         return
-    PAGE.write_text(page(times, imports, options.rounds), encoding="utf-8")
+    PAGE.write_text(text, encoding="utf-8")
     print(f"wrote {PAGE}")
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import compiled
+from benchmarks import compiled, keras
 
 Timed = Callable[[], Any]
 
@@ -55,6 +55,7 @@ CASES: dict[str, tuple[str, tuple[str, ...], float | None]] = {
         0.5,
     ),
     **compiled.CASES,
+    **keras.CASES,
 }
 
 
@@ -77,6 +78,8 @@ def _tensorflow_like(module: str) -> Callable[[str], Timed | None]:
         tf: Any = importlib.import_module(module)
         if case in compiled.CASES:
             return compiled.tensorflow_like(tf, case)
+        if case in keras.CASES:
+            return keras.tensorflow_like(tf, case)
         return _TENSORFLOW[case](tf)
 
     return build

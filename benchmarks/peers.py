@@ -10,7 +10,7 @@ import sys
 ROOT = pathlib.Path(__file__).parents[1]
 FOLDER = ROOT / ".peers"
 PACKAGES = {
-    "tensorflow": ["tensorflow-cpu==2.21.0"],
+    "tensorflow": ["tensorflow-cpu==2.21.0", "keras==3.15.1"],
     "jax": ["jax[cpu]"],
     "torch": ["torch", "numpy"],
 }
