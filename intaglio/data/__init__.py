@@ -8,7 +8,10 @@ from intaglio.op import raw
 raw.expect(
     __name__,
     {
-        "batching": "BatchDatasetV2 ParallelBatchDataset PaddedBatchDatasetV2 RebatchDatasetV2 UnbatchDataset WindowDataset",
+        "batching": """
+            BatchDatasetV2 DenseToSparseBatchDataset ParallelBatchDataset PaddedBatchDatasetV2
+            RebatchDatasetV2 UnbatchDataset WindowDataset
+        """,
         "caching": "CacheDataset",
         "checking": "UniqueDataset IgnoreErrorsDataset AssertCardinalityDataset OptionsDataset",
         "choices": "RandomChoicesDataset",

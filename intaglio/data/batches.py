@@ -10,7 +10,7 @@ from typing import Any
 
 from intaglio.base import nest
 from intaglio.base.dtypes import int64
-from intaglio.data import building, element, folding, seldom, selecting
+from intaglio.data import building, folding, selecting
 from intaglio.data.specs import DatasetSpec
 from intaglio.op import convert, raw
 
@@ -60,13 +60,15 @@ class Batches:
         name: str | None = None,
     ) -> Any:
         """`batch_size` elements of different shapes as ragged tensors."""
-        return selecting.ragged(self, batch_size, drop_remainder, row_splits_dtype)
+        return selecting.ragged(
+            self, batch_size, drop_remainder, row_splits_dtype, name
+        )
 
     def sparse_batch(
         self, batch_size: Any, row_shape: Any, name: str | None = None
     ) -> Any:
         """`batch_size` elements of different shapes as sparse tensors."""
-        return selecting.sparse(self, batch_size, row_shape)
+        return selecting.sparse(self, batch_size, row_shape, name)
 
     def rebatch(
         self, batch_size: Any, drop_remainder: Any = False, name: str | None = None
@@ -78,24 +80,11 @@ class Batches:
         return selecting.rebatched(self, batch_size, drop_remainder, name)
 
     def unbatch(self, name: str | None = None) -> Any:
-        """The slices of each element along the first dimension."""
-        if element.has_sparse(self._element_spec):
-            return seldom.sparse_batches.unbatched(self)
-        element.demand_dense(self._element_spec, "Dataset.unbatch()")
-        specs = nest.flatten(self._element_spec)
-        if any(s.dims == () for s in specs if hasattr(s, "dims")):
-            raise ValueError("Cannot unbatch an input with scalar components.")
-        sizes = [s.dims[0] for s in specs if getattr(s, "dims", None)]
-        for size in sizes:
-            if size not in (None, sizes[0]) and sizes[0] is not None:
-                raise ValueError(
-                    "`unbatch()` is only supported for datasets of elements whose components have "
-                    f"a matching leading dimension. Encountered both {sizes[0]} and {size}."
-                )
-        structure = nest.map_structure(lambda s: s._unbatch(), self._element_spec)
-        return building.transformed(
-            raw.UnbatchDataset, "_UnbatchDataset", self, structure=structure, name=name
-        )
+        """The slices of each element along the first dimension.
+
+        Raises ValueError for scalars and for first dimensions that differ.
+        """
+        return selecting.unbatched(self, name)
 
     def window(
         self,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import errors
+from intaglio.base.dtypes import VARIANT_MARKER
 from intaglio.data.positions import elements_of, held, of_elements
 from intaglio.data.sources import Rows
 from intaglio.data.stage import (
@@ -26,6 +27,7 @@ from intaglio.data.stage import (
     in_sequence,
 )
 from intaglio.op.op import op
+from intaglio.ops.variants import HeldTensor, Variants
 
 
 def gathered(source: Advance, size: int, drop_remainder: bool) -> list[Element]:
@@ -51,6 +53,8 @@ def stacked(elements: Sequence[Element]) -> Element:
 
 def _stack(parts: tuple[Any, ...], told: Callable[..., str] | None = None) -> Any:
     first = parts[0]
+    if first.dtype is VARIANT_MARKER:
+        return Variants.stacked(parts)
     if not first.ndim and first.dtype != object:
         return np.array(parts, first.dtype)
     shape = first.shape
@@ -82,7 +86,7 @@ def _different(component: int) -> Callable[..., str]:
     return told
 
 
-def _dims(shape: tuple[int, ...]) -> str:
+def _dims(shape: Sequence[int]) -> str:
     return f"[{','.join(map(str, shape))}]"
 
 
@@ -210,6 +214,51 @@ def _padded(parts: Sequence[Any], wanted: list[int], value: Any) -> Any:
 
 
 @op
+class DenseToSparseBatchDataset(DatasetOp):
+    """Tensors of different shapes as sparse tensors, with rows of a shape given."""
+
+    signature = (
+        "input_dataset: variant, batch_size: int64, row_shape: int64;"
+        f" {ELEMENTS} -> handle: variant"
+    )
+
+    def kernel(self, input_dataset, batch_size, row_shape):
+        def together(elements: Sequence[Element]) -> Element:
+            return (_sparse([e[0] for e in elements], row_shape),)
+
+        return _batches(
+            "DenseToSparseBatch", input_dataset, batch_size, False, together
+        )
+
+
+def _sparse(parts: Sequence[Any], row_shape: Any) -> Variants:
+    """Arrays as the rows of a sparse tensor, in which all their elements stand."""
+    for part in parts:
+        if part.ndim != row_shape.size:
+            raise errors.invalid_argument(
+                f"Input element had shape ({_dims(part.shape)}) that is incompatible with the "
+                f"row shape ({_dims(row_shape.tolist())})."
+            )
+        if np.any((np.array(part.shape) > row_shape) & (row_shape >= 0)):
+            raise errors.DataLossError(
+                None,
+                None,
+                f"Input element had shape ({_dims(part.shape)}) that is larger than the row "
+                f"shape ({_dims(row_shape.tolist())}).",
+            )
+    sizes = np.array([p.shape for p in parts], np.int64).reshape(len(parts), -1)
+    row = np.where(row_shape < 0, sizes.max(axis=0, initial=0), row_shape)
+    counts = [p.size for p in parts]
+    indices = np.empty((sum(counts), 1 + row_shape.size), np.int64)
+    indices[:, 0] = np.repeat(np.arange(len(parts)), counts)
+    places = [np.indices(p.shape).reshape(p.ndim, p.size).T for p in parts]
+    indices[:, 1:] = np.concatenate(places)
+    values = np.concatenate([p.ravel() for p in parts])
+    shape = np.array([len(parts), *row], np.int64)
+    return Variants([HeldTensor(a) for a in (indices, values, shape)], (3,))
+
+
+@op
 class RebatchDatasetV2(DatasetOp):
     """Batches of other sizes: those of `batch_sizes` in turn."""
 
@@ -290,6 +339,8 @@ class _Rebatched:
 
 
 def _joined(parts: tuple[Any, ...]) -> Any:
+    if parts[0].dtype is VARIANT_MARKER:
+        return Variants.joined(parts)
     shape = parts[0].shape[1:]
     for part in parts:
         if part.shape[1:] != shape:

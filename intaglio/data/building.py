@@ -15,6 +15,7 @@ from intaglio.data.tracing import Traced, arguments_of
 from intaglio.op import convert, raw
 from intaglio.op.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor
+from intaglio.trace.type_spec import BatchableTypeSpec
 
 _dataset: list[type] = []
 
@@ -73,6 +74,27 @@ def transformed(
     return made(label, handle, structure, [dataset])
 
 
+def in_rows(dataset: Any) -> Any:
+    """The dataset with components whose rows are those of the elements' rows.
+
+    Tensors have rows; other values are written anew, each of their rows on its own.
+    """
+    structure = dataset.element_spec
+    if element.is_dense(structure):
+        return dataset
+
+    def rows(*arguments: Any) -> Any:
+        value = element.whole(structure, arguments)
+        return tuple(element.flat_rows(structure, value))
+
+    return retyped(dataset.map(rows), structure)
+
+
+def retyped(dataset: Any, structure: Any) -> Any:
+    """The dataset of the same components, as elements of another type."""
+    return made(type(dataset).__name__, dataset.handle_tensor, structure, [dataset])
+
+
 def traced(function: Any, dataset: Any, transformation: str) -> Traced:
     """A function of the dataset's elements, as a graph."""
     return Traced(function, arguments_of(dataset.element_spec), transformation)
@@ -106,8 +128,17 @@ def inner_dataset(found: Traced, parameter: str) -> Any:
 
 
 def batched(structure: Any, size: int | None) -> Any:
-    """The type of batches of elements."""
-    return nest.map_structure(lambda spec: spec._batch(size), structure)
+    """The type of batches of elements. Raises TypeError for what cannot be put together."""
+
+    def one(spec: Any) -> Any:
+        if not isinstance(spec, BatchableTypeSpec):
+            raise TypeError(
+                f"Dataset.batch() of elements of type {spec!r}, which cannot be put together: "
+                "make its type a tf.experimental.BatchableExtensionType."
+            )
+        return spec._batch(size)
+
+    return nest.map_structure(one, structure)
 
 
 def padded_specs(
@@ -172,7 +203,7 @@ def padding(structure: Any, padding_values: Any) -> list[Tensor]:
 
 def _padding_of(spec: Any, value: Any) -> Tensor:
     if value is None:
-        return convert.to_tensor(element.zeros(spec.dtype, spec.dims), spec.dtype)
+        return convert.to_tensor(element.zeros(spec.dtype), spec.dtype)
     try:
         return convert.to_tensor(value, spec.dtype)
     except (TypeError, ValueError):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import errors
+from intaglio.base.dtypes import int32, int64, string
 from intaglio.base.log import logger
 from intaglio.data.options import Options
 from intaglio.data.stage import (
@@ -19,8 +20,11 @@ from intaglio.data.stage import (
     Element,
     Root,
     Stage,
+    demand,
 )
 from intaglio.op.op import op
+
+_COMPARED = ((int32,), (int64,), (string,))
 
 
 @op
@@ -29,7 +33,13 @@ class UniqueDataset(DatasetOp):
 
     signature = f"input_dataset: variant; {OUTPUTS} -> handle: variant"
 
-    def kernel(self, input_dataset):
+    def kernel(self, input_dataset, output_types):
+        demand(
+            output_types in _COMPARED,
+            "UniqueDataset only supports inputs with a single `tf.int32`, `tf.int64`, or "
+            "`tf.string` component.",
+        )
+
         def open(root: Root) -> Advance:
             source, seen = input_dataset.open(root), set[Any]()
 
@@ -52,7 +62,8 @@ def _identity(component: Any) -> Any:
     value = np.asarray(component)
     if value.ndim == 0:
         return value.item()
-    return tuple(value.ravel()) if value.dtype == object else value.tobytes()
+    content = tuple(value.ravel()) if value.dtype == object else value.tobytes()
+    return value.shape, content
 
 
 @op

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.autograph import loops
-from intaglio.base import errors, nest
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import as_dtype, int64
 from intaglio.data import (
@@ -421,11 +420,10 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         return Dataset.zip((Dataset.range(start, most, name=name), self), name=name)
 
     def unique(self, name: str | None = None) -> Dataset:
-        """The elements, without those that came before. Of one component only."""
-        if len(nest.flatten(self._element_spec)) != 1:
-            raise errors.invalid_argument(
-                "UniqueDataset only supports inputs with a single component."
-            )
+        """The elements, without those that came before.
+
+        Raises InvalidArgumentError unless they are int32, int64 or string tensors.
+        """
         return building.transformed(
             raw.UniqueDataset, "_UniqueDataset", self, name=name
         )

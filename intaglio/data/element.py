@@ -14,15 +14,13 @@ import numpy as np
 from intaglio.base import nest
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import DType
-from intaglio.base.shapes import Dims
-from intaglio.op import convert
+from intaglio.op import convert, raw
 from intaglio.op.tensor import Tensor
 from intaglio.runtime.eager import from_array
-from intaglio.trace.extension_type import ExtensionTypeSpec
-from intaglio.trace.type_spec import TensorSpec, TypeSpec
+from intaglio.trace.type_spec import BatchableTypeSpec, TensorSpec, TypeSpec
 
 
-class NoneTensorSpec(TypeSpec):
+class NoneTensorSpec(BatchableTypeSpec):
     """The type of None in the place of a tensor."""
 
     __slots__ = ()
@@ -49,6 +47,12 @@ class NoneTensorSpec(TypeSpec):
 
     def from_tensors(self, tensors: Iterator[Any]) -> Any:
         return None
+
+    def _batch(self, batch_size: int | None) -> NoneTensorSpec:
+        return self
+
+    def _unbatch(self) -> NoneTensorSpec:
+        return self
 
     def __repr__(self) -> str:
         return "NoneTensorSpec()"
@@ -85,25 +89,7 @@ def _spec_of_leaf(value: Any) -> TypeSpec:
 
 def flat_specs(structure: Any) -> list[TensorSpec]:
     """The TensorSpecs of an element's components."""
-    return [t for spec in nest.flatten(structure) for t in spec.flatten()]
-
-
-def has_sparse(structure: Any) -> bool:
-    """True for elements with sparse tensors."""
-    return any(
-        [s.value_type.__name__ == "SparseTensor" for s in nest.flatten(structure)]
-    )
-
-
-def demand_dense(structure: Any, transformation: str) -> None:
-    """Raises NotImplementedError for elements with parts that are cut along no common dimension."""
-    for spec in nest.flatten(structure):
-        # The components of an extension type's values are rows of those of their batch.
-        if len(spec.flatten()) > 1 and not isinstance(spec, ExtensionTypeSpec):
-            raise NotImplementedError(
-                f"{transformation} of elements of type {spec!r}: take them apart with `map` "
-                "before, and put them together with `map` after"
-            )
+    return [t for spec in nest.flatten(structure) for t in spec._flat_tensor_specs]
 
 
 def output_attrs(structure: Any) -> dict[str, Any]:
@@ -117,15 +103,56 @@ def output_attrs(structure: Any) -> dict[str, Any]:
 
 def flat_tensors(structure: Any, value: Any) -> list[Tensor]:
     """A normalized element's components."""
-    specs = nest.flatten(structure)
-    values = nest.flatten_up_to(structure, value)
-    return [t for s, v in zip(specs, values, strict=True) for t in s.to_tensors(v)]
+    return [t for spec, v in _parts(structure, value) for t in spec._to_tensor_list(v)]
+
+
+def flat_rows(structure: Any, value: Any) -> list[Tensor]:
+    """Tensors whose rows are the components of the element's rows.
+
+    Raises ValueError for elements without rows, TypeError for those that have none by type.
+    """
+    return [
+        t
+        for spec, v in _parts(structure, value)
+        for t in spec._to_batched_tensor_list(v)
+    ]
+
+
+def _parts(structure: Any, value: Any) -> Any:
+    return zip(
+        nest.flatten(structure), nest.flatten_up_to(structure, value), strict=True
+    )
 
 
 def packed(structure: Any, tensors: Sequence[Tensor]) -> Any:
     """The element with these components."""
     remaining = iter(tensors)
-    return nest.map_structure(lambda spec: spec.from_tensors(remaining), structure)
+
+    def one(spec: Any) -> Any:
+        own = [next(remaining) for _ in spec._flat_tensor_specs]
+        return spec._from_compatible_tensor_list(own)
+
+    return nest.map_structure(one, structure)
+
+
+def unbatched(spec: Any) -> Any:
+    """The type of the rows of values of a type. Raises TypeError if they have none."""
+    if not isinstance(spec, BatchableTypeSpec):
+        raise TypeError(
+            "Slicing dataset elements is only supported for types that may be batched, but "
+            f"values of type {spec!r} may not: make its type a tf.experimental.BatchableExtensionType."
+        )
+    return spec._unbatch()
+
+
+def is_dense(structure: Any) -> bool:
+    """True for elements that are structures of tensors, whose components are these tensors."""
+    return all(isinstance(spec, TensorSpec) for spec in nest.flatten(structure))
+
+
+def whole(structure: Any, arguments: tuple[Any, ...]) -> Any:
+    """The element that a mapped function has been given as its arguments."""
+    return arguments if type(structure) is tuple else arguments[0]
 
 
 def packer(structure: Any) -> Any:
@@ -161,11 +188,20 @@ def as_numpy(value: Any) -> Any:
     """An element with arrays in the place of tensors."""
 
     def array(leaf: Any) -> Any:
-        return leaf.numpy() if hasattr(leaf, "numpy") else leaf
+        # By its name: its module is imported by programs that use it.
+        sparse = type(leaf).__name__ == "SparseTensor"
+        found: Any = _dense(leaf) if sparse else leaf
+        return found.numpy() if hasattr(found, "numpy") else found
 
     return nest.map_structure(array, value)
 
 
-def zeros(dtype: DType, dims: Dims) -> Any:
+def _dense(sparse: Any) -> Tensor:
+    return raw.SparseToDense(
+        sparse.indices, sparse.dense_shape, sparse.values, zeros(sparse.dtype)
+    )
+
+
+def zeros(dtype: DType) -> Any:
     """What padding is made of where the user names no value."""
     return b"" if dtype.name == "string" else np.zeros((), dtype.numpy)

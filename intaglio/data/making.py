@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import nest, shapes
+from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import as_dtype, from_numpy, int64, string
 from intaglio.base.shapes import compatible
-from intaglio.data import building, element, files, seldom
+from intaglio.data import building, element, files
 from intaglio.data.seeds import dataset_seeds
 from intaglio.op import convert, raw
 from intaglio.op.tensor import Tensor
@@ -40,20 +41,14 @@ def from_tensor_slices(tensors: Any, name: str | None) -> Any:
     whole = element.spec_of(value)
     if not element.flat_specs(whole):
         raise ValueError("Invalid `element`. `element` should not be empty.")
-    if element.has_sparse(whole):
-        return seldom.sparse_batches.slices(
-            value, lambda v: from_tensor_slices(v, name)
-        )
-    element.demand_dense(whole, "from_tensor_slices")
-    structure = nest.map_structure(lambda spec: spec._unbatch(), whole)
-    lengths = [
-        s.dims[0] for s in element.flat_specs(whole) if s.dims and s.dims[0] is not None
-    ]
+    structure = nest.map_structure(element.unbatched, whole)
+    rows = element.flat_rows(whole, value)
+    lengths = [t.dims[0] for t in rows if t.dims and t.dims[0] is not None]
     for length in lengths[1:]:
         if length != lengths[0]:
             raise ValueError(f"Dimensions {lengths[0]} and {length} are not compatible")
     handle = raw.TensorSliceDataset(
-        element.flat_tensors(whole, value),
+        rows,
         output_shapes=element.output_attrs(structure)["output_shapes"],
         name=name,
     )
@@ -221,27 +216,39 @@ def _components(value: Any, structure: Any) -> tuple[Any, ...]:
     try:
         values = nest.flatten_up_to(structure, value)
     except (TypeError, ValueError) as e:
-        raise TypeError(
-            "`generator` yielded an element that did not match the expected structure. The "
-            f"expected structure was {_types(structure)}, but the yielded element was {value}."
-        ) from e
-    return tuple(
-        [
-            array
-            for spec, v in zip(nest.flatten(structure), values, strict=True)
-            for array in _arrays(v, spec)
-        ]
+        raise _misfit(value, structure) from e
+    found: list[Any] = []
+    for spec, part in zip(nest.flatten(structure), values, strict=True):
+        if type(spec) is TensorSpec:
+            found.append(_component(part, spec))
+        else:
+            _check_composite(part, spec, value, structure)
+            found += [t._array for t in spec._to_tensor_list(part)]
+    return tuple(found)
+
+
+def _misfit(value: Any, structure: Any) -> TypeError:
+    return TypeError(
+        "`generator` yielded an element that did not match the expected structure. The "
+        f"expected structure was {_types(structure)}, but the yielded element was {value}."
     )
 
 
 def _types(structure: Any) -> Any:
-    return nest.map_structure(lambda s: getattr(s, "dtype", s), structure)
+    return nest.map_structure(
+        lambda s: s.dtype if isinstance(s, TensorSpec) else s, structure
+    )
 
 
-def _arrays(value: Any, spec: Any) -> list[Any]:
-    if type(spec) is TensorSpec:
-        return [_component(value, spec)]
-    return [t._array for t in spec.to_tensors(value)]
+def _check_composite(part: Any, spec: Any, value: Any, structure: Any) -> None:
+    """Raises TypeError unless a part of a yielded value, no tensor, has the declared type."""
+    if not isinstance(part, (CompositeTensor, Tensor)) and part is not None:
+        raise _misfit(value, structure)
+    if not spec.is_compatible_with(part):
+        found = element.spec_of(element.normalized(value))
+        raise TypeError(
+            f"`generator` yielded an element of {found} where an element of {structure} was expected."
+        )
 
 
 def _component(value: Any, spec: TensorSpec) -> Any:

@@ -57,5 +57,5 @@ def _zero(spec: Any) -> Any:
     dims = [0 if d is None else d for d in spec.dims or ()]
     return raw.Fill(
         convert.to_tensor(dims, int32),
-        convert.to_tensor(element.zeros(spec.dtype, ()), spec.dtype),
+        convert.to_tensor(element.zeros(spec.dtype), spec.dtype),
     )

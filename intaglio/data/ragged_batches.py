@@ -1,4 +1,4 @@
-"""Batches of vectors of different lengths as ragged tensors.
+"""Batches of tensors of different shapes as ragged tensors.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/data/Dataset#ragged_batch.
 """
@@ -8,57 +8,47 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.base import nest
-from intaglio.base.dtypes import int64
-from intaglio.data import element
-from intaglio.op import raw
+from intaglio.base.dtypes import as_dtype
+from intaglio.data import building, element
 from intaglio.ragged.api import RaggedTensor, RaggedTensorSpec
 from intaglio.trace.type_spec import TensorSpec
 
 
-def _is_vector(spec: Any) -> bool:
-    """True for vectors whose length is not known."""
-    return type(spec) is TensorSpec and spec.dims == (None,)
+def as_ragged(dataset: Any, row_splits_dtype: Any) -> Any:
+    """The dataset with tensors of unknown sizes as ragged tensors, whose batches are ragged.
 
-
-def ragged_batches(
-    dataset: Any, batch_size: Any, drop: Any, row_splits_dtype: Any
-) -> Any:
-    """Batches in which vectors of unknown lengths are rows of ragged tensors.
-
-    They are padded, batched with their lengths, and cut again. Raises NotImplementedError
-    for other elements of unknown shapes.
+    A tensor is ragged down to its last dimension of unknown size.
     """
-    structure = dataset.element_spec
-    specs = nest.flatten(structure)
-    for spec in specs:
-        known = None if isinstance(spec, RaggedTensorSpec) else spec.dims
-        if not _is_vector(spec) and (known is None or None in known):
-            raise NotImplementedError(
-                f"Dataset.ragged_batch of elements of type {spec!r}: only vectors may have "
-                "an unknown length; use padded_batch"
+    kind = as_dtype(row_splits_dtype)
+    before = dataset.element_spec
+    after = nest.map_structure(lambda spec: _ragged_spec(spec, kind), before)
+
+    def encoded(*arguments: Any) -> Any:
+        value = element.whole(before, arguments)
+        parts = [
+            _as_ragged(spec, part)
+            for spec, part in zip(
+                nest.flatten(after), nest.flatten_up_to(before, value), strict=True
             )
-
-    def with_lengths(*parts: Any) -> Any:
-        whole = parts if type(structure) is tuple else parts[0]
-        flat = element.flat_tensors(structure, whole)
-        lengths = [
-            raw.Size(v, out_type=int64)
-            for s, v in zip(specs, flat, strict=True)
-            if _is_vector(s)
         ]
-        return (*flat, *lengths)
+        made = nest.pack_sequence_as(after, parts)
+        return tuple(element.flat_tensors(after, made))
 
-    def cut(*parts: Any) -> Any:
-        lengths = iter(parts[len(specs) :])
-        made = [
-            RaggedTensor.from_tensor(
-                v, lengths=next(lengths), row_splits_dtype=row_splits_dtype
-            )
-            if _is_vector(s)
-            else v
-            for s, v in zip(specs, parts, strict=False)
-        ]
-        return nest.pack_sequence_as(structure, made)
+    return building.retyped(dataset.map(encoded), after)
 
-    padded = dataset.map(with_lengths).padded_batch(batch_size, drop_remainder=drop)
-    return padded.map(cut)
+
+def _ragged_spec(spec: Any, kind: Any) -> Any:
+    if not isinstance(spec, TensorSpec) or spec.dims is None or None not in spec.dims:
+        return spec
+    rank = max([axis for axis, size in enumerate(spec.dims) if size is None])
+    return RaggedTensorSpec(spec.dims, spec.dtype, rank, kind)
+
+
+def _as_ragged(spec: Any, value: Any) -> Any:
+    if isinstance(value, RaggedTensor) or not isinstance(spec, RaggedTensorSpec):
+        return value
+    if not spec.ragged_rank:
+        return value
+    return RaggedTensor.from_tensor(
+        value, ragged_rank=spec.ragged_rank, row_splits_dtype=spec.row_splits_dtype
+    )

@@ -44,14 +44,6 @@ def batched(
     name: Any,
 ) -> Any:
     """Elements stacked into batches."""
-    if element.has_sparse(dataset.element_spec):
-        size, drops = building.scalar(batch_size, "batch_size"), convert.to_tensor(drop)
-        known = building.constant(size) if building.constant(drops) else None
-        return seldom.sparse_batches.batched(
-            dataset, building.batched(dataset.element_spec, known),
-            lambda d: batched(d, size, drops, parallel, deterministic, name),
-        )  # fmt: skip
-    element.demand_dense(dataset.element_spec, "Dataset.batch()")
     size = building.scalar(batch_size, "batch_size")
     drops = convert.to_tensor(drop, name="drop_remainder")
     known = building.constant(size) if building.constant(drops) else None
@@ -72,7 +64,13 @@ def padded(
     dataset: Any, batch_size: Any, shapes: Any, values: Any, drop: Any, name: Any
 ) -> Any:
     """Elements padded to one shape and stacked."""
-    element.demand_dense(dataset.element_spec, "Dataset.padded_batch()")
+    for spec in nest.flatten(dataset.element_spec):
+        if not isinstance(spec, TensorSpec):
+            raise TypeError(
+                "`padded_batch` is only supported for datasets that produce tensor elements but "
+                "type spec of elements in the input dataset is not a subclass of TensorSpec: "
+                f"`{spec!r}`."
+            )
     size = building.scalar(batch_size, "batch_size")
     drops = convert.to_tensor(drop, name="drop_remainder")
     known = building.constant(size) if building.constant(drops) else None
@@ -87,14 +85,14 @@ def padded(
 
 def rebatched(dataset: Any, batch_size: Any, drop: Any, name: str | None) -> Any:
     """The rows of batches in batches of other sizes."""
-    element.demand_dense(dataset.element_spec, "Dataset.rebatch()")
     sizes = building.scalar(batch_size, "batch_sizes")
     if sizes.dims is not None and len(sizes.dims) > 1:
         raise ValueError(
             "Invalid `batch_sizes`. Expected `batch_sizes` to be a scalar or a vector. "
             f"Received `batch_sizes` of rank {len(sizes.dims)}."
         )
-    if any(s.dims == () for s in element.flat_specs(dataset.element_spec)):
+    specs = nest.flatten(dataset.element_spec)
+    if any(getattr(s, "shape", None) == () for s in specs):
         raise ValueError(
             "Invalid `batch_sizes`. Expected dataset with rank of >= 1 but found a dataset "
             "with scalar elements. Fix the issue by adding the `batch` transformation to the "
@@ -106,29 +104,48 @@ def rebatched(dataset: Any, batch_size: Any, drop: Any, name: str | None) -> Any
         given = {*np.asarray(sizes).reshape(-1).tolist()}
         known = given.pop() if len(given) == 1 else None
     structure = nest.map_structure(
-        lambda spec: spec._unbatch()._batch(known), dataset.element_spec
+        lambda spec: element.unbatched(spec)._batch(known), dataset.element_spec
     )
     return building.transformed(
-        raw.RebatchDatasetV2, "_RebatchDataset", dataset, sizes, drops,
+        raw.RebatchDatasetV2, "_RebatchDataset", building.in_rows(dataset), sizes, drops,
         structure=structure, name=name,
     )  # fmt: skip
 
 
-def ragged(dataset: Any, batch_size: Any, drop: Any, row_splits_dtype: Any) -> Any:
+def unbatched(dataset: Any, name: str | None) -> Any:
+    """The rows of each element. Raises ValueError for elements without rows."""
+    specs = nest.flatten(dataset.element_spec)
+    if any(getattr(s, "shape", None) == () for s in specs):
+        raise ValueError("Cannot unbatch an input with scalar components.")
+    sizes = [s.shape[0] for s in specs if getattr(s, "shape", None)]
+    for size in sizes:
+        if size not in (None, sizes[0]) and sizes[0] is not None:
+            raise ValueError(
+                "`unbatch()` is only supported for datasets of elements whose components have "
+                f"a matching leading dimension. Encountered both {sizes[0]} and {size}."
+            )
+    structure = nest.map_structure(element.unbatched, dataset.element_spec)
+    return building.transformed(
+        raw.UnbatchDataset, "_UnbatchDataset", building.in_rows(dataset),
+        structure=structure, name=name,
+    )  # fmt: skip
+
+
+def ragged(
+    dataset: Any, batch_size: Any, drop: Any, row_splits_dtype: Any, name: str | None
+) -> Any:
     """Batches of elements that may differ in shape."""
-    if all(
-        s.dims is not None and None not in s.dims
-        for s in element.flat_specs(dataset.element_spec)
+    if any(
+        isinstance(s, TensorSpec) and s.dims is not None and None in s.dims
+        for s in nest.flatten(dataset.element_spec)
     ):
-        return dataset.batch(batch_size, drop)
-    return seldom.ragged_batches.ragged_batches(
-        dataset, batch_size, drop, row_splits_dtype
-    )
+        dataset = seldom.ragged_batches.as_ragged(dataset, row_splits_dtype)
+    return dataset.batch(batch_size, drop, name=name)
 
 
-def sparse(dataset: Any, batch_size: Any, row_shape: Any) -> Any:
+def sparse(dataset: Any, batch_size: Any, row_shape: Any, name: str | None) -> Any:
     """Sparse batches of elements that may differ in shape."""
-    return seldom.sparse_batches.sparse_batches(dataset, batch_size, row_shape)
+    return seldom.sparse_batches.sparse_batches(dataset, batch_size, row_shape, name)
 
 
 def zipped(args: tuple[Any, ...], datasets: Any, name: str | None) -> Any:

@@ -27,6 +27,8 @@ from intaglio.ir import text, walk
 from intaglio.ir.graph import Graph
 from intaglio.op import raw
 from intaglio.ops.python_call import Token
+from intaglio.ops.ragged_variant import EncodedRagged
+from intaglio.ops.variants import HeldTensor, Variants
 
 
 def to_bytes(value: Any) -> bytes:
@@ -112,6 +114,12 @@ class _Writer:
             return {"op": name, "parts": self.plain(parts)}
         if isinstance(value, SeedGenerator):
             return {"seeds": [self.plain(value.save()), value.reshuffle]}
+        if isinstance(value, EncodedRagged):
+            return {"ragged": self.plain([*value.splits, value.values])}
+        if isinstance(value, HeldTensor):
+            return {"held tensor": self.plain(value.array)}
+        if isinstance(value, Variants):
+            return {"variants": self.plain([value.shape, value.items])}
         if isinstance(value, Graph):
             return {"graph": self._function(value)}
         raise TypeError(
@@ -153,6 +161,16 @@ def _graph(content: Any) -> Graph:
     return Functions(library).graph(name)
 
 
+def _ragged(content: Any) -> EncodedRagged:
+    *splits, values = _read(content)
+    return EncodedRagged(splits, values)
+
+
+def _variants(content: Any) -> Variants:
+    shape, items = _read(content)
+    return Variants(items, shape)
+
+
 _READ: dict[str, Callable[[Any], Any]] = {
     "text": str,
     "bytes": lambda c: c.item(),
@@ -163,5 +181,8 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "array": lambda c: c,
     "held": lambda c: held(elements_of(_read(c))),
     "seeds": _seeds,
+    "ragged": _ragged,
+    "held tensor": lambda c: HeldTensor(_read(c)),
+    "variants": _variants,
     "graph": _graph,
 }

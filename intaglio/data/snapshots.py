@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import errors
-from intaglio.base.dtypes import DType, from_numpy, string
+from intaglio.base.dtypes import VARIANT_MARKER, DType, from_numpy, string, variant
 from intaglio.data import element, record_files
 from intaglio.data.stage import Element
 from intaglio.graphdef import messages, structured, tensors
@@ -31,6 +31,8 @@ from intaglio.graphdef.declarations import (
     parsed,
 )
 from intaglio.graphdef.saved_messages import StructuredValue
+from intaglio.ops.ragged_variant import EncodedRagged
+from intaglio.ops.variants import HeldTensor, Variants
 
 declare(
     """
@@ -57,23 +59,69 @@ _VERSION = 2
 
 def record_of(array: Any) -> bytes:
     """A component as bytes."""
+    if array.dtype is VARIANT_MARKER:
+        return _variant_record(array)
     array = np.asarray(array)
     dtype = from_numpy(array.dtype)
     proto = messages.TensorProto(
         dtype=dtype.as_datatype_enum, tensor_shape=tensors.shape_proto(array.shape)
     )
     if dtype is string:
-        texts = array.ravel().tolist()
-        lengths = b"".join([_varint(len(t)) for t in texts])
-        proto.tensor_content = lengths + b"".join(texts)
+        proto.tensor_content = _content(array.ravel().tolist())
     else:
         proto.tensor_content = np.ascontiguousarray(array).tobytes()
     return proto.SerializeToString()
 
 
+def _content(texts: list[bytes]) -> bytes:
+    lengths = b"".join([_varint(len(t)) for t in texts])
+    return lengths + b"".join(texts)
+
+
+def _variant_record(value: Any) -> bytes:
+    """A variant, or a tensor of them; raises TypeError for those without a written form."""
+    items = value.items if isinstance(value, Variants) else [value]
+    proto = messages.TensorProto(
+        dtype=variant.as_datatype_enum, tensor_shape=tensors.shape_proto(value.shape)
+    )
+    proto.tensor_content = _content([_variant_bytes(i) for i in items])
+    return proto.SerializeToString()
+
+
+def _variant_bytes(value: Any) -> bytes:
+    if isinstance(value, EncodedRagged):
+        name, arrays = "RaggedTensorVariant", [*value.splits, value.values]
+    elif isinstance(value, HeldTensor):
+        name, arrays = "tensorflow::Tensor", [value.array]
+    else:
+        raise TypeError(f"{value!r} cannot be written to a file")
+    data = messages.VariantTensorDataProto(type_name=name)
+    data.tensors.extend([tensors.tensor_proto(np.asarray(a)) for a in arrays])
+    return data.SerializeToString()
+
+
+def _variants_of(proto: Any) -> Any:
+    dims = tensors.shape_of(proto.tensor_shape)
+    count = math.prod([d or 0 for d in dims or ()])
+    items = [_variant_of(data) for data in _texts(proto.tensor_content, count)]
+    return Variants(items, dims) if dims else items[0]  # type: ignore[arg-type]  # known dimensions
+
+
+def _variant_of(record: bytes) -> Any:
+    data = parsed(messages.VariantTensorDataProto, record, "a snapshot's record")
+    arrays = [tensors.array_of(t) for t in data.tensors]
+    if data.type_name == "tensorflow::Tensor" and len(arrays) == 1:
+        return HeldTensor(arrays[0])
+    if data.type_name == "RaggedTensorVariant" and arrays:
+        return EncodedRagged(arrays[:-1], arrays[-1])
+    raise MalformedError(f"a snapshot's record is a variant of type {data.type_name}")
+
+
 def array_of(record: bytes) -> Any:
     """The component that a record holds. Raises MalformedError if it holds none."""
     proto = parsed(messages.TensorProto, record, "a snapshot's record")
+    if proto.dtype == variant.as_datatype_enum:
+        return _variants_of(proto)
     if proto.dtype != string.as_datatype_enum:
         array = tensors.array_of(proto)
         return array if array.ndim else array[()]

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from intaglio.base import nest
 from intaglio.data import element
 from intaglio.data.options import DEBUGGED
 from intaglio.function.conversion import converted_for_graphs
@@ -17,7 +16,6 @@ from intaglio.op.tensor import Tensor
 from intaglio.ops.python_call import Token
 from intaglio.runtime.random_state import global_seed
 from intaglio.trace.graph import FuncGraph
-from intaglio.trace.trace_type import PlaceholderContext
 
 _numbers = itertools.count()
 
@@ -79,11 +77,12 @@ class Traced:
         """Replaces the graph by one that calls the function on eager tensors."""
 
         def call(*tensors: Any) -> Any:
-            remaining = iter(tensors)
-            values = [
-                nest.map_structure(lambda spec: spec.from_tensors(remaining), structure)
-                for structure in arguments
-            ]
+            remaining = list(tensors)
+            values: list[Any] = []
+            for structure in arguments:
+                count = len(element.flat_specs(structure))
+                values.append(element.packed(structure, remaining[:count]))
+                del remaining[:count]
             result = _as_output(function(*values), transformation)
             return element.flat_tensors(self.structure, result)
 
@@ -109,20 +108,14 @@ class Traced:
 
 def _placeholders(graph: FuncGraph, arguments: Sequence[Any]) -> list[Any]:
     numbers = itertools.count()
-
-    def make(spec: Any, name: str) -> Any:
-        label = f"args_{next(numbers)}"
-        return graph.placeholder(spec.dtype, spec.dims, label, spec.content)
-
-    context = PlaceholderContext(make)
     values: list[Any] = []
     for structure in arguments:
-        value = nest.map_structure(
-            lambda spec: spec.placeholder_value(context), structure
-        )
-        flat: list[Any] = element.flat_tensors(structure, value)
+        flat: list[Any] = []
+        for spec in element.flat_specs(structure):
+            label = f"args_{next(numbers)}"
+            flat.append(graph.placeholder(spec.dtype, spec.dims, label, spec.content))
         graph.inputs.extend(flat)
-        values.append(value)
+        values.append(element.packed(structure, flat))
     return values
 
 

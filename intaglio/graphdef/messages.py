@@ -170,6 +170,7 @@ declare(DECLARATIONS, "intaglio/graph.proto")
 
 TensorShapeProto = message_class("TensorShapeProto")
 TensorProto = message_class("TensorProto")
+VariantTensorDataProto = message_class("VariantTensorDataProto")
 AttrValue = message_class("AttrValue")
 NameAttrList = message_class("NameAttrList")
 NodeDef = message_class("NodeDef")

@@ -1,4 +1,4 @@
-"""Sparse tensors as strings: a vector of three, the TensorProtos of their parts."""
+"""Sparse tensors as three strings, the TensorProtos of their parts, or three variants, the parts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes
-from intaglio.base.dtypes import DType, int64, string
+from intaglio.base.dtypes import VARIANT_MARKER, DType, int64, string, variant
 from intaglio.base.errors import invalid_argument
 from intaglio.base.shapes import Dims, brackets
 from intaglio.graphdef import messages, tensors
@@ -18,12 +18,13 @@ from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 from intaglio.ops import sparse_places as places
 from intaglio.ops.strings import filled
+from intaglio.ops.variants import HeldTensor, Variants
 
 _TYPES = (*dtypes.NUMERIC, dtypes.bool_, string)
 
 
 class Writer(Op):
-    """Sparse tensors as strings. Variants, TensorFlow's other form, are refused."""
+    """Sparse tensors as strings or variants, three for each."""
 
     signature = (
         "sparse_indices: int64, sparse_values: T, sparse_shape: int64;"
@@ -31,12 +32,21 @@ class Writer(Op):
     )
     differentiable = False
     T = _TYPES
-    out_type = (string,)
+    out_type = (string, variant)
 
 
 def _three(indices: Any, values: Any, shape: Any, dtype: DType) -> list[bytes]:
     own = _content(values) if dtype is string else tensor_bytes(values, dtype)
     return [tensor_bytes(indices, int64), own, tensor_bytes(shape, int64)]
+
+
+def _written(
+    parts: list[tuple[Any, Any, Any]], dims: tuple[int, ...], dtype: DType, form: DType
+) -> Any:
+    """Sparse tensors' parts in a tensor of strings or variants."""
+    if form is variant:
+        return Variants([HeldTensor(a) for part in parts for a in part], (*dims, 3))
+    return filled([b for part in parts for b in _three(*part, dtype)], (*dims, 3))
 
 
 def _content(texts: Any) -> bytes:
@@ -87,30 +97,32 @@ def _texts(proto: Any) -> Any:
 class SerializeSparse(Writer):
     """A sparse tensor as three strings."""
 
-    def infer(self, sparse_indices: Spec, sparse_values: Spec, sparse_shape: Spec) -> Spec:  # fmt: skip
+    def infer(self, sparse_indices: Spec, sparse_values: Spec, sparse_shape: Spec, out_type) -> Spec:  # fmt: skip
         places.need_ranks((sparse_indices, 2), (sparse_values, 1), (sparse_shape, 1))
-        return Spec(string, (3,))
+        return Spec(out_type, (3,))
 
-    def kernel(self, sparse_indices, sparse_values, sparse_shape, T):
+    def kernel(self, sparse_indices, sparse_values, sparse_shape, out_type, T):
         places.check(sparse_indices, sparse_values, sparse_shape)
-        return filled(_three(sparse_indices, sparse_values, sparse_shape, T), 3)
+        parts = [(sparse_indices, sparse_values, sparse_shape)]
+        return _written(parts, (), T, out_type)
 
 
 @op
 class SerializeManySparse(Writer):
     """The rows of a sparse tensor as three strings each."""
 
-    def infer(self, sparse_indices: Spec, sparse_values: Spec, sparse_shape: Spec) -> Spec:  # fmt: skip
+    def infer(self, sparse_indices: Spec, sparse_values: Spec, sparse_shape: Spec, out_type) -> Spec:  # fmt: skip
         places.need_ranks((sparse_indices, 2), (sparse_values, 1), (sparse_shape, 1))
         dims = sparse_shape.as_shape()
-        return Spec(string, (dims[0] if dims else None, 3))
+        return Spec(out_type, (dims[0] if dims else None, 3))
 
-    def kernel(self, sparse_indices, sparse_values, sparse_shape, T):
+    def kernel(self, sparse_indices, sparse_values, sparse_shape, out_type, T):
         places.check(sparse_indices, sparse_values, sparse_shape)
         if sparse_shape.size < 2:
             raise invalid_argument(
                 f"Rank of input SparseTensor should be > 1, but saw rank: {sparse_shape.size}"
             )
+        places.check_bounds(sparse_indices, sparse_shape)
         count = int(sparse_shape[0])
         rows = sparse_indices[:, 0]
         order = np.argsort(rows, kind="stable")
@@ -118,8 +130,8 @@ class SerializeManySparse(Writer):
         inner = np.split(sparse_indices[order, 1:], cuts)
         values = np.split(sparse_values[order], cuts)
         pairs = zip(inner, values, strict=True) if count else ()
-        found = [_three(i, v, sparse_shape[1:], T) for i, v in pairs]
-        return filled([b for three in found for b in three], (count, 3))
+        parts = [(i, v, sparse_shape[1:]) for i, v in pairs]
+        return _written(parts, (count,), T, out_type)
 
 
 def _array(proto: Any) -> Any:
@@ -128,8 +140,11 @@ def _array(proto: Any) -> Any:
 
 
 def _read(serialized: Any, dtype: DType) -> list[Any]:
-    """The parts of every sparse tensor in [..., 3] strings."""
+    """The parts of every sparse tensor in [..., 3] strings or variants."""
     found: list[Any] = []
+    if serialized.dtype is VARIANT_MARKER:
+        items = [item.array for item in serialized.items]
+        return _of_type([items[i : i + 3] for i in range(0, len(items), 3)], dtype)
     for three in serialized.reshape(-1, 3):
         try:
             arrays = [
@@ -138,12 +153,17 @@ def _read(serialized: Any, dtype: DType) -> list[Any]:
             ]
         except MalformedError as e:
             raise invalid_argument(f"Could not parse serialized_sparse: {e}") from None
+        found.append(arrays)
+    return _of_type(found, dtype)
+
+
+def _of_type(parts: list[Any], dtype: DType) -> list[Any]:
+    for arrays in parts:
         if arrays[1].dtype != dtype.numpy:
             raise invalid_argument(
                 f"Requested SparseTensor of type {dtype.name} but SparseTensor has values of another type"
             )
-        found.append(arrays)
-    return found
+    return parts
 
 
 def _joined(parts: list[Any], dims: tuple[int, ...], dtype: DType) -> Any:
@@ -171,7 +191,7 @@ class DeserializeSparse(Op):
         " -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64"
     )
     differentiable = False
-    Tserialized = (string,)
+    Tserialized = (string, variant)
     dtype = _TYPES
 
     def infer(self, dtype: DType) -> Any:

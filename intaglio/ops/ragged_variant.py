@@ -15,6 +15,7 @@ from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 from intaglio.ops.families import shape_of
 from intaglio.ops.ragged import splits_from
+from intaglio.ops.variants import Variants
 
 
 class EncodedRagged:
@@ -24,6 +25,7 @@ class EncodedRagged:
     dtype = VARIANT_MARKER
     shape: tuple[int, ...] = ()
     ndim = 0
+    size = 1
     spec = Spec(variant, ())
 
     def __init__(self, splits: list[Any], values: Any) -> None:
@@ -32,30 +34,6 @@ class EncodedRagged:
 
     def __repr__(self) -> str:
         return "<RaggedTensorVariant>"
-
-
-class EncodedRows:
-    """A tensor of ragged tensors, those of its elements one after the other."""
-
-    __slots__ = ("items", "shape")
-    dtype = VARIANT_MARKER
-
-    def __init__(self, items: list[EncodedRagged], shape: tuple[int, ...]) -> None:
-        self.items = items
-        self.shape = shape
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return len(self.shape)
-
-    @property
-    def spec(self) -> Spec:
-        """The spec of the tensor."""
-        return Spec(variant, self.shape)
-
-    def __repr__(self) -> str:
-        return f"<{len(self.items)} of RaggedTensorVariant>"
 
 
 @op
@@ -82,8 +60,8 @@ class RaggedTensorToVariant(Op):
             return EncodedRagged(splits, values)
         if not splits:
             rows = [EncodedRagged([], row) for row in values]
-            return EncodedRows(rows, (len(rows),))
-        return EncodedRows(_rows(splits, values), (splits[0].size - 1,))
+            return Variants(rows, (len(rows),))
+        return Variants(_rows(splits, values), (splits[0].size - 1,))
 
     def gradient(
         self, dencoded_ragged, rt_nested_splits, rt_dense_values: Spec, batched_input

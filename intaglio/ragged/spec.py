@@ -5,12 +5,13 @@ Follows https://www.tensorflow.org/api_docs/python/tf/RaggedTensorSpec.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from intaglio.base import dtypes
-from intaglio.base.dtypes import DType, as_dtype
+from intaglio.base.dtypes import DType, as_dtype, variant
 from intaglio.base.shapes import TensorShape
+from intaglio.op import raw
 from intaglio.op.tensor import Tensor
 from intaglio.ragged import core
 from intaglio.ragged.partition import partition_from_splits
@@ -157,6 +158,52 @@ class RaggedTensorSpec(BatchableTypeSpec):
         """The value made of the next tensors."""
         specs = self._component_specs
         return self._from_components([next(tensors) for _ in specs])
+
+    # -- as elements of datasets: one variant, in batches one for each row ----------------
+
+    @property
+    def _flat_tensor_specs(self) -> list[Any]:
+        return [TensorSpec(None, variant)]
+
+    def _encoded(self, value: Any, in_rows: bool) -> list[Any]:
+        splits: Sequence[Any] = ()
+        if isinstance(value, RaggedTensor):
+            splits, value = value.nested_row_splits, value.flat_values
+        if value.dtype is not self._dtype:
+            raise ValueError(
+                f"Expected a value of dtype {self._dtype!r}, but it has {value.dtype!r}."
+            )
+        if len(splits) != self._ragged_rank:
+            raise ValueError(
+                f"Ragged rank of value {len(splits)} does not match ragged rank of type {self._ragged_rank}"
+            )
+        kind = self._row_splits_dtype
+        return [
+            raw.RaggedTensorToVariant(
+                splits, value, batched_input=in_rows, Tsplits=kind
+            )
+        ]
+
+    def _to_tensor_list(self, value: Any) -> list[Any]:
+        return self._encoded(value, False)
+
+    def _to_batched_tensor_list(self, value: Any) -> list[Any]:
+        if self._shape.rank == 0:
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        return self._encoded(value, True)
+
+    def _from_tensor_list(self, tensors: Sequence[Any]) -> Any:
+        splits, flat = raw.RaggedTensorFromVariant(
+            tensors[0],
+            input_ragged_rank=-1,
+            output_ragged_rank=self._ragged_rank,
+            Tvalues=self._dtype,
+            Tsplits=self._row_splits_dtype,
+        )
+        components = [flat, *splits]
+        for spec, part in zip(self._component_specs, components, strict=True):
+            part.set_shape(spec.shape)
+        return self._from_components(components)
 
     def _batch(self, batch_size: int | None) -> RaggedTensorSpec:
         return RaggedTensorSpec(

@@ -5,10 +5,12 @@ Follows https://www.tensorflow.org/api_docs/python/tf/SparseTensorSpec.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from intaglio.base.dtypes import DType, as_dtype, float32, int64
+from intaglio.base.dtypes import DType, as_dtype, float32, int64, variant
 from intaglio.base.shapes import TensorShape, as_dims
+from intaglio.op import raw
 from intaglio.sparse.tensor import SparseTensor, SparseTensorValue, with_static
 from intaglio.trace.type_spec import BatchableTypeSpec, TensorSpec
 
@@ -71,6 +73,28 @@ class SparseTensorSpec(BatchableTypeSpec):
         if isinstance(spec_or_value, SparseTensorValue):
             spec_or_value = SparseTensor.from_value(spec_or_value)
         return super().is_compatible_with(spec_or_value)
+
+    # -- as elements of datasets: three variants, in batches three for each row ------------
+
+    @property
+    def _flat_tensor_specs(self) -> list[Any]:
+        return [TensorSpec(None, variant)]
+
+    def _to_tensor_list(self, value: Any) -> list[Any]:
+        return [raw.SerializeSparse(*self._to_components(value), out_type=variant)]
+
+    def _to_batched_tensor_list(self, value: Any) -> list[Any]:
+        if self._shape.rank == 0:
+            raise ValueError(
+                "Unbatching a sparse tensor is only supported for rank >= 1"
+            )
+        return [raw.SerializeManySparse(*self._to_components(value), out_type=variant)]
+
+    def _from_tensor_list(self, tensors: Sequence[Any]) -> Any:
+        parts = raw.DeserializeSparse(tensors[0], dtype=self._dtype)
+        for spec, part in zip(self._component_specs, parts, strict=True):
+            part.set_shape(spec.shape)
+        return self._from_components(parts)
 
     def _batch(self, batch_size: int | None) -> SparseTensorSpec:
         outer = TensorShape([batch_size])

@@ -6,6 +6,7 @@ https://www.tensorflow.org/api_docs/python/tf/experimental/ExtensionTypeBatchEnc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from intaglio.base import nest
@@ -62,6 +63,36 @@ class BatchableSpec(ExtensionTypeSpec, BatchableTypeSpec):
 
     def _unbatch(self) -> Any:
         return self._encoder.unbatch(self)
+
+    # -- as elements of datasets -----------------------------------------------------------
+
+    @property
+    def _encoding_specs(self) -> list[Any]:
+        return nest.flatten(self._encoder.encoding_specs(self))
+
+    @property
+    def _flat_tensor_specs(self) -> list[Any]:
+        return [t for spec in self._encoding_specs for t in spec._flat_tensor_specs]
+
+    def _encoded(self, value: Any, minimum_rank: int, to_list: str) -> list[Any]:
+        parts = nest.flatten(self._encoder.encode(self, value, minimum_rank))
+        pairs = zip(self._encoding_specs, parts, strict=True)
+        return [t for spec, part in pairs for t in getattr(spec, to_list)(part)]
+
+    def _to_tensor_list(self, value: Any) -> list[Any]:
+        return self._encoded(value, 0, "_to_tensor_list")
+
+    def _to_batched_tensor_list(self, value: Any) -> list[Any]:
+        return self._encoded(value, 1, "_to_batched_tensor_list")
+
+    def _from_tensor_list(self, tensors: Sequence[Any]) -> Any:
+        remaining = iter(tensors)
+        parts: list[Any] = []
+        for spec in self._encoding_specs:
+            own = [next(remaining) for _ in spec._flat_tensor_specs]
+            parts.append(spec._from_tensor_list(own))
+        structure = self._encoder.encoding_specs(self)
+        return self._encoder.decode(self, nest.pack_sequence_as(structure, parts))
 
 
 class BatchableExtensionType(ExtensionType):

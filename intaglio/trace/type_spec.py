@@ -150,17 +150,30 @@ class TypeSpec(TraceType, metaclass=abc.ABCMeta):
             raise TypeError(f"Can not cast {value!r} to {self!r}")
         return value
 
+    # -- as elements of datasets --------------------------------------------------------
+    # One tensor for each part that is cut, stacked and kept on its own; under TensorFlow's
+    # names, which libraries use.
+
     @property
     def _flat_tensor_specs(self) -> list[Any]:
+        """The specs of the tensors that an element of a dataset consists of."""
         return list(self.flatten())
 
     def _to_tensor_list(self, value: Any) -> list[Any]:
+        """The tensors of a value that is an element."""
         return self.to_tensors(value)
 
+    def _to_batched_tensor_list(self, value: Any) -> list[Any]:
+        """Tensors whose rows are the tensors of elements: those of the value's rows."""
+        raise TypeError(f"Values of type {self!r} cannot be taken apart into elements.")
+
     def _from_tensor_list(self, tensors: Sequence[Any]) -> Any:
+        """The value of an element's tensors."""
         return self.from_tensors(iter(tensors))
 
-    _from_compatible_tensor_list = _from_tensor_list
+    def _from_compatible_tensor_list(self, tensors: Sequence[Any]) -> Any:
+        """The value of an element's tensors; the two names say the same here."""
+        return self._from_tensor_list(tensors)
 
 
 class BatchableTypeSpec(TypeSpec):
@@ -175,6 +188,9 @@ class BatchableTypeSpec(TypeSpec):
     @abc.abstractmethod
     def _unbatch(self) -> TypeSpec:
         """The spec of one value of the batch."""
+
+    def _to_batched_tensor_list(self, value: Any) -> list[Any]:
+        return self._to_tensor_list(value)
 
 
 class TensorSpec(BatchableTypeSpec):

@@ -17,6 +17,16 @@ PIPELINES: dict[str, Any] = {
     "slices": lambda: Dataset.from_tensor_slices(
         {"a": np.arange(20), "b": [str(i) for i in range(20)]}
     ),
+    "ragged": lambda: (
+        Dataset.range(20)
+        .map(lambda x: tf.RaggedTensor.from_row_lengths([x, x], [1, 1]))
+        .shuffle(4, seed=2)
+        .batch(3)
+        .unbatch()
+    ),
+    "sparse": lambda: Dataset.from_tensor_slices(
+        tf.sparse.from_dense(np.eye(20))
+    ).shuffle(4, seed=2),
     "list": lambda: tf.data.experimental.from_list([*range(20)]),
     "map": lambda: Dataset.range(20).map(lambda x: x * 2),
     "parallel map": lambda: Dataset.range(20).map(lambda x: x * 2, 3),
@@ -79,12 +89,15 @@ PIPELINES: dict[str, Any] = {
 
 def plain(element):
     """An element as Python values, datasets in it as lists."""
-    return tf.nest.map_structure(
-        lambda t: (
-            [plain(e) for e in t] if isinstance(t, Dataset) else np.asarray(t).tolist()
-        ),
-        element,
-    )
+
+    def value(t):
+        if isinstance(t, Dataset):
+            return [plain(e) for e in t]
+        if isinstance(t, tf.SparseTensor):
+            t = tf.sparse.to_dense(t)
+        return t.to_list() if hasattr(t, "to_list") else np.asarray(t).tolist()
+
+    return tf.nest.map_structure(value, element)
 
 
 def rest(iterator):

@@ -53,9 +53,7 @@ def test_sparse_batch():
     one, two = data
     assert one.indices.numpy().tolist() == [[1, 0]]
     assert two.values.numpy().tolist() == [2, 2]
-    with pytest.raises(
-        tf.errors.InvalidArgumentError, match="larger than the row shape"
-    ):
+    with pytest.raises(tf.errors.DataLossError, match="larger than the row shape"):
         list(
             tf.data.Dataset.range(3).map(lambda x: tf.fill([x], x)).sparse_batch(4, [1])
         )
