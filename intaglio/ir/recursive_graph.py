@@ -36,7 +36,7 @@ class RecursiveGraph(Graph):
     def __init__(self, graph: Graph, limit: int) -> None:
         super().__init__(graph.name, graph.inputs, graph.nodes, graph.outputs)
         self.limit = limit
-        self.compiled = self.settled = self._call
+        self.compiled = self.settled = self._caller()
         self._target: Callable[[], Graph] | None = None
         self._run: Callable[[Graph], Callable[..., Any]] | None = None
 
@@ -60,12 +60,19 @@ class RecursiveGraph(Graph):
         """Names the graph, asked for when it first runs, and how it becomes a function."""
         self._target, self._run = target, run
 
-    def _call(self, *arrays: Any) -> tuple[Any, ...]:
-        run = self._run
-        if run is None:
-            raise ValueError(f"the graph {self.name} calls itself and is not finished")
-        with self._deeper():
-            return run(self.target)(*arrays)
+    def _caller(self) -> Callable[..., Any]:
+        """What runs the graph: a plain function, which Python calls without C's stack."""
+
+        def call(*arrays: Any) -> tuple[Any, ...]:
+            run = self._run
+            if run is None:
+                raise ValueError(
+                    f"the graph {self.name} calls itself and is not finished"
+                )
+            with self._deeper():
+                return run(self.target)(*arrays)
+
+        return call
 
     @contextmanager
     def _deeper(self) -> Generator[None]:

@@ -16,6 +16,8 @@ from typing import Any, cast
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.optimize.rebuild import Fuel, Rebuild
 
+Known = tuple[int, ...]
+
 # The ops that are products, with the attributes that change the operands first.
 _PRODUCTS: dict[str, tuple[str, ...]] = {
     "Mul": (),
@@ -39,7 +41,7 @@ class Chain:
         if factor is None or result is None or None in factor or None in result:
             return False
         # A product takes as many for each element of its result, whichever it is.
-        square, product = math.prod(factor), math.prod(result)  # type: ignore[arg-type]
+        square, product = math.prod(cast(Known, factor)), math.prod(cast(Known, result))
         squarings, products = self.count.bit_length() - 1, self.count.bit_count()
         return squarings * square + products * product < self.count * product
 

@@ -124,7 +124,7 @@ def test_an_object_that_changes_is_still_the_same_object():
     assert [int(f(a)), int(f(Valued(2))), int(f(Valued(1)))] == [1, 1, 2]
 
 
-@pytest.mark.parametrize("value", [{1, 2}, slice(1, 2)], ids=repr)
+@pytest.mark.parametrize("value", [{1, 2}, bytearray(b"ab")], ids=repr)
 def test_what_cannot_be_hashed_is_refused(value):
     with pytest.raises(TypeError) as raised:
         traced()(value)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections import OrderedDict
 
 import pytest
 
@@ -21,6 +23,12 @@ def _plain(text: str) -> str:
     text = re.sub(r"0x[0-9a-f]+", "0x", text)
     text = re.sub(r"\{\{function_node [^}]*\}\} ", "", text)
     text = re.sub(r"(\[Op:\w+\])( name: ?[\w/]*)? *", r"\1", text)
+    # Pythons print these differently.
+    text = re.sub(
+        r"OrderedDict\((\[.*?\])\)",
+        lambda m: repr(OrderedDict(ast.literal_eval(m[1]))),
+        text,
+    )
     return re.sub(r"<class '[\w.]*\.(\w+)'>", r"<class '\1'>", text)
 
 
