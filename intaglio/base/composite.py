@@ -36,3 +36,12 @@ class CompositeTensor:
     def _type_spec(self) -> Any:
         """The spec of this very value."""
         raise NotImplementedError(f"{type(self).__name__}._type_spec")
+
+
+class TensorInParts(CompositeTensor):
+    """A composite value that is one tensor: a ragged or sparse one, or slices of one.
+
+    For `tf.is_tensor` these are tensors; datasets and extension types are none.
+    """
+
+    __slots__ = ()

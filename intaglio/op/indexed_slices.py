@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.composite import CompositeTensor
+from intaglio.base.composite import TensorInParts
 from intaglio.base.dtypes import DType
 from intaglio.base.shapes import TensorShape
 from intaglio.op import convert, raw
 from intaglio.op.tensor import Tensor
 
 
-class IndexedSlices(CompositeTensor):
+class IndexedSlices(TensorInParts):
     """Rows `values[i]` standing at `indices[i]` of a tensor; rows of one index add up.
 
     `values` has shape (D0, ...), `indices` is an integer vector (D0,), `dense_shape` an

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from intaglio.base.composite import CompositeTensor
+from intaglio.base.composite import TensorInParts
 from intaglio.base.dtypes import DType
 from intaglio.base.shapes import Dims, TensorShape
 from intaglio.op import convert, raw
@@ -17,7 +17,7 @@ from intaglio.ragged import checks, partition
 from intaglio.ragged.partition import RowPartition
 
 
-class Ragged(CompositeTensor):
+class Ragged(TensorInParts):
     """Values, the inner dimensions of which may be ragged again, with a row partition."""
 
     __slots__ = ("__weakref__", "_partition", "_values")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from intaglio.base.composite import CompositeTensor
+from intaglio.base.composite import TensorInParts
 from intaglio.base.dtypes import DType, int64
 from intaglio.base.shapes import Dims, TensorShape, as_dims, is_subshape, merge
 from intaglio.op import convert, door, raw
@@ -35,7 +35,7 @@ class ByValues:
         return value.with_values(component_gradients)
 
 
-class SparseTensor(CompositeTensor):
+class SparseTensor(TensorInParts):
     """Values [n] at places [n, rank] of a tensor of shape `dense_shape` [rank], 0 elsewhere.
 
     Most functions want the places in row-major order, each at most once (`tf.sparse.reorder`

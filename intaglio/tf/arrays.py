@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes, shapes
-from intaglio.base.composite import ActsAsTensor, CompositeTensor
+from intaglio.base.composite import ActsAsTensor, TensorInParts
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.errors import InvalidArgumentError, ShapeError, invalid_argument
 from intaglio.base.shapes import Dims, TensorShape, as_dims
@@ -19,13 +19,12 @@ from intaglio.ir.graph import SymbolicTensor
 from intaglio.op import convert, door, raw
 from intaglio.op.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
-from intaglio.trace.tensor_array import TensorArray
 
 # Known tensors with fewer elements than this are written into graphs as constants.
 FILL_LIMIT = 1000
 
 newaxis = None
-_TENSORS = (ActsAsTensor, CompositeTensor)
+_TENSORS = (ActsAsTensor, TensorInParts)
 
 
 def constant(
@@ -93,8 +92,8 @@ def convert_to_tensor(
 
 
 def is_tensor(x: Any) -> bool:
-    """True for tensors, variables and what is made of tensors; False for TensorArrays."""
-    return isinstance(x, _TENSORS) and not isinstance(x, TensorArray)
+    """True for tensors, variables, ragged and sparse tensors and indexed slices."""
+    return isinstance(x, _TENSORS)
 
 
 def is_symbolic_tensor(tensor: Any) -> bool:
