@@ -14,13 +14,16 @@ import pytest
 _PLACE = pathlib.Path(tempfile.gettempdir()) / f"intaglio-tests-{getpass.getuser()}"
 os.environ.setdefault("INTAGLIO_CACHE", str(_PLACE))
 
+from intaglio.base.options import OPTIONS  # noqa: E402
 from intaglio.runtime import random_state  # noqa: E402  (reads the environment)
 
 
 @pytest.fixture(autouse=True)
 def _as_at_the_start() -> Iterator[None]:
-    """Libraries that tests import set the logger's level; tests set the global seed."""
+    """Libraries that tests import set the logger's level; tests set the global seed, and
+    allow less accuracy."""
     logging.getLogger("tensorflow").setLevel(logging.NOTSET)
     if random_state.SEEDS.seed is not None:
         random_state.SEEDS.set(None)
+    OPTIONS.tensor_float_32 = None
     yield

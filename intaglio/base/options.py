@@ -16,7 +16,9 @@ class Options:
     `log_placement`: devices of ops are printed.
     `filter_tracebacks`: tracebacks leave this package's own frames out.
     `optimizer`: the graph optimisations set by name.
-    `device_policy`, `synchronous`, `tensor_float_32`: kept, and of no effect on the host.
+    `tensor_float_32`: large convolutions may be a little less accurate; None leaves it open,
+    and they are not.
+    `device_policy`, `synchronous`: kept, and of no effect on the host.
     """
 
     __slots__ = (
@@ -46,7 +48,7 @@ class Options:
         self.optimizer: dict[str, Any] = {}
         self.device_policy = "silent"
         self.synchronous = True
-        self.tensor_float_32 = True
+        self.tensor_float_32: bool | None = None
 
 
 OPTIONS = Options()

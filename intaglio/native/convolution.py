@@ -266,24 +266,28 @@ def by_filters(g: Geometry) -> Callable[[Any, Any], Any] | None:
     return entry.filling(kernel, shape)
 
 
-def by_images(
-    g: Geometry,
-    forward: Callable[[Geometry], Callable[[Any, Any], Any] | None] = forward,
-) -> Callable[[Any, Any], Any] | None:
-    """The gradient by the images: (filters, gradients) to it; None for strides.
+def turned(g: Geometry) -> Geometry | None:
+    """The convolution with the filters turned around that gives the gradient by the images.
 
-    It is the convolution of the gradients with the filters turned around, by any `forward`.
+    None for strides, and for images padded by more than windows have.
     """
     if g.stride_y != 1 or g.stride_x != 1:
         return None
-    turned = Geometry(
+    opposite = Geometry(
         g.images, g.out_height, g.out_width, g.filters, g.height, g.width, g.channels,
         g.window_height, g.window_width, 1, 1,
         g.window_height - 1 - g.top, g.window_width - 1 - g.left,
     )  # fmt: skip
-    if turned.top < 0 or turned.left < 0:
-        return None
-    run = forward(turned)
+    return None if opposite.top < 0 or opposite.left < 0 else opposite
+
+
+def by_images(g: Geometry) -> Callable[[Any, Any], Any] | None:
+    """The gradient by the images: (filters, gradients) to it; None for strides.
+
+    It is the convolution of the gradients with the filters turned around.
+    """
+    opposite = turned(g)
+    run = opposite and forward(opposite)
     if run is None:
         return None
 

@@ -11,13 +11,6 @@ from intaglio.native import entry
 from intaglio.native.windows import Sliding, Windows, library
 
 
-def _product(k: Sliding, x: str, y: str, total: str) -> str:
-    vector = k.vector
-    return k.code.call(
-        vector, f"llvm.fma.{k.tiles.suffix}", (vector, x), (vector, y), (vector, total)
-    )
-
-
 def _forward(k: Sliding) -> None:
     """The sum of every window's products with the filters of its channels."""
     images, filters = (k.pointer("%ins", i) for i in (0, 1))
@@ -31,7 +24,7 @@ def _forward(k: Sliding) -> None:
                 at = code.integer("mul", i, k.given["window_width"])
                 tap = k.tiles.step(code, filters, code.integer("add", at, j), channels)
                 weight = k.tiles.read(code, code.at("float", tap, c), mask)
-                return _product(k, seen, weight, total)
+                return k.tiles.fma(code, seen, weight, total)
 
             total = k.over(down, across, k.vector, "zeroinitializer", added)
             k.tiles.write(code, total, k.pixel(result, y, x, c, "out_"), mask)
@@ -62,7 +55,9 @@ def _by_filters(k: Sliding) -> None:
                     seen = k.tiles.read(code, k.pixel(image, row, column, c), there)
                     at = k.pixel(gradient, down.index, across.index, c, "out_")
                     slope = k.tiles.read(code, at, mask)
-                    across.following = [_product(k, seen, slope, across.values[0])]
+                    across.following = [
+                        k.tiles.fma(code, seen, slope, across.values[0])
+                    ]
                 down.following = across.values
             all_.following = down.values
         target = k.tiles.step(code, out, place, given["channels"])

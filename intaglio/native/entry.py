@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from intaglio.native import llvm
+from intaglio.native.buffers import maker
 from intaglio.native.code import Code
 from intaglio.native.pool import Pool, pool
 
@@ -235,11 +236,11 @@ class Entry:
 
 def filling(kernel: Callable[..., Any], shape: tuple[int, ...]) -> Callable[..., Any]:
     """A function of arrays that makes a float32 array of this shape and lets a kernel fill it."""
-    empty, in_order = np.empty, np.ascontiguousarray
+    empty, in_order = maker(shape, np.float32), np.ascontiguousarray
 
     # `filling_all` for one result, without its lists: small products spend most of their time here.
     def run(*arrays: Any) -> Any:
-        result = empty(shape, np.float32)
+        result = empty()
         if kernel(*arrays, result) is NotImplemented:
             kernel(*[in_order(a) for a in arrays], result)
         return result
@@ -255,10 +256,11 @@ def filling_all(
 
     Arrays that do not lie in order, and NumPy scalars, are copied.
     """
-    empty, in_order = np.empty, np.ascontiguousarray
+    makers = [maker(shape, dtype) for shape, dtype in results]
+    in_order = np.ascontiguousarray
 
     def run(*arrays: Any) -> list[Any]:
-        made = [empty(shape, dtype) for shape, dtype in results]
+        made = [make() for make in makers]
         if kernel(*arrays, *made) is NotImplemented:
             kernel(*[in_order(a) for a in arrays], *made)
         return made

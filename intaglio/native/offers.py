@@ -6,9 +6,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from intaglio.native import convolution, depthwise, matmul, winograd
+from intaglio.base.options import OPTIONS
+from intaglio.native import convolution, depthwise, matmul, winograd, winograd_filters
 from intaglio.native.convolution import Geometry
 from intaglio.native.pooling import pooling
+from intaglio.native.transforms import EXACT, FAST, Transform
 from intaglio.native.windows import Windows
 from intaglio.ops.windows import Axis
 
@@ -46,25 +48,43 @@ def windows(along: Along) -> Windows | None:
     )  # fmt: skip
 
 
-def best(g: Geometry) -> Run | None:
-    """The faster of two ways to convolve, as far as there is one."""
-    run = winograd.forward(g) if winograd.pays(g) else None
-    return run or convolution.forward(g)
+def _transformed(g: Geometry, make: Callable[[Transform], Run | None]) -> Run | None:
+    """What `make` gives for a transform that is faster than sums for such results, if any is.
+
+    A faster one takes its place as long as the program allows it.
+    """
+    exact = make(EXACT) if winograd.pays(g) else None
+    if exact is None or not winograd.pays(g, FAST):
+        return exact
+    fast = functools.cache(lambda: make(FAST) or exact)
+    return lambda *arrays: (fast() if OPTIONS.tensor_float_32 else exact)(*arrays)
 
 
 def _forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
     g = geometry(x, filters, along)
-    return None if g is None else best(g)
+    if g is None:
+        return None
+    run = _transformed(g, lambda transform: winograd.forward(g, transform))
+    return run or convolution.forward(g)
 
 
 def _by_filters(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:  # fmt: skip
     g = geometry(x, filters, along)
-    return None if g is None else convolution.by_filters(g)
+    if g is None:
+        return None
+    run = None
+    if g.filters >= winograd.CHANNELS:
+        run = _transformed(g, lambda t: winograd_filters.by_filters(g, t))
+    return run or convolution.by_filters(g)
 
 
 def _by_images(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:  # fmt: skip
     g = geometry(x, filters, along)
-    return None if g is None else convolution.by_images(g, best)
+    opposite = g and convolution.turned(g)
+    if g is None or opposite is None:
+        return None
+    run = _transformed(opposite, lambda transform: winograd.by_images(g, transform))
+    return run or convolution.by_images(g)
 
 
 def _pooling(name: str) -> Callable[[Along], Run | None]:

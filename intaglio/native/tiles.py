@@ -17,6 +17,10 @@ from intaglio.native.lanes import Kind
 # matrix they fill the registers, of which there are 32 of 64 bytes or 16 of 32.
 ROWS = 6
 VECTORS = 4 if llvm.WIDTH == 64 else 2
+# Sums that stay in registers at the same time.
+SUMS = ROWS * VECTORS
+# Without such an instruction LLVM would call a function for every lane.
+FUSED = "-fma" not in llvm.FEATURES.split(",")
 
 
 class Left(NamedTuple):
@@ -45,6 +49,7 @@ class Tiles:
         self.vector = f"<{self.lanes} x {kind.llvm}>"
         self.test = f"<{self.lanes} x i1>"
         self.suffix = f"v{self.lanes}f{kind.bits}"
+        self.fused = FUSED
         # The columns of a whole tile.
         self.width = self.lanes * VECTORS
 
@@ -62,6 +67,15 @@ class Tiles:
         size = len(names) + 1
         return f"@tiles = internal constant [{size} x ptr] [ptr null, {', '.join(names)}]\n"
 
+    def fma(self, code: Code, x: str, y: str, total: str) -> str:
+        """x * y + total, rounded once where the processor can."""
+        vector = self.vector
+        if self.fused:
+            name = f"llvm.fma.{self.suffix}"
+            return code.call(vector, name, (vector, x), (vector, y), (vector, total))
+        product = code.let(f"fmul {vector} {x}, {y}")
+        return code.let(f"fadd {vector} {product}, {total}")
+
     # -- reading and writing ----------------------------------------------------------
 
     def mask(self, code: Code, first: str, count: str) -> str:
@@ -76,6 +90,21 @@ class Tiles:
         return code.call(
             self.vector, f"llvm.masked.load.{self.suffix}.p0",
             (f"ptr align {self.kind.bytes}", place), (self.test, mask),
+            (self.vector, "zeroinitializer"),
+        )  # fmt: skip
+
+    def read_apart(self, code: Code, place: str, step: str, mask: str) -> str:
+        """A vector whose elements lie `step` elements apart."""
+        order = ", ".join([f"i64 {i}" for i in range(self.lanes)])
+        places = code.let(
+            f"mul <{self.lanes} x i64> {code.splat(self.lanes, 'i64', step)}, <{order}>"
+        )
+        pointers = code.let(
+            f"getelementptr {self.kind.llvm}, ptr {place}, <{self.lanes} x i64> {places}"
+        )
+        return code.call(
+            self.vector, f"llvm.masked.gather.{self.suffix}.v{self.lanes}p0",
+            (f"<{self.lanes} x ptr> align {self.kind.bytes}", pointers), (self.test, mask),
             (self.vector, "zeroinitializer"),
         )  # fmt: skip
 
@@ -145,11 +174,7 @@ class Tiles:
             value = code.load(self.kind.llvm, place, self.kind.bytes)
             factor = code.splat(self.lanes, self.kind.llvm, value)
             for v, vector in enumerate(panel):
-                factors = [(self.vector, factor), (self.vector, vector)]
-                total = (self.vector, sums[r * len(panel) + v])
-                made.append(
-                    code.call(self.vector, f"llvm.fma.{self.suffix}", *factors, total)
-                )
+                made.append(self.fma(code, factor, vector, sums[r * len(panel) + v]))
         return made
 
     def _store(self, code: Code, sums: list[str], rows: int, masks: list[str]) -> None:

@@ -1,36 +1,43 @@
 """Convolutions with filters of 3x3, stride 1, in fewer multiplications than their sums have.
 
-The method is that of Winograd, as Lavin and Gray describe it in "Fast Algorithms for
-Convolutional Neural Networks" (CVPR 2016), for tiles of 2x2 results: a tile's 4x4 pixels and
-the filters are transformed, multiplied element by element, and the products, summed over the
-channels, transformed back. That takes 16 multiplications where the sums have 36. The sums
-are products of matrices, one for each of the 16 elements. Everything that happens to a block
-of tiles happens in cache; nothing but images, filters and results goes through memory.
+The images are seen as tiles of results. A tile's pixels and the filters are transformed
+(`native/transforms.py`), multiplied element by element, and the products, summed over the channels,
+transformed back. The sums are products of matrices, one for each element of the transform.
+Everything that happens to a block of tiles happens in cache; nothing but images, filters and
+results goes through memory. A bias is added and what lies below a floor raised to it before
+results are stored.
 
-The transforms only add, subtract and halve: small integers give exact results, and errors are
-of the size that the sums' own are. What is not finite spreads a little further: a pixel that is
-infinite or NaN makes NaN of what the tiles that see it result in, which is at most one pixel
-beyond the results that it belongs to.
+Transformed tiles lie so that each matrix has a vector of channels for every tile, then the next
+vector of channels: all steps within are known when the code is written.
+
+`transforms.EXACT` only adds, subtracts and halves: small integers give exact results, and errors
+are of the size that the sums' own are. What is not finite spreads a little further: a pixel that
+is infinite or NaN makes NaN of what the tiles that see it result in, which is at most one pixel
+beyond the results that it belongs to; with `transforms.FAST` at most three.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+import math
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
-from intaglio.native import entry
+import numpy as np
+
+from intaglio.native import convolution, entry
 from intaglio.native.code import Code
 from intaglio.native.convolution import Geometry
-from intaglio.native.lanes import FLOAT, literal
+from intaglio.native.lanes import FLOAT, Builder, Lanes, literal
 from intaglio.native.library import Kernel, Library, Source
-from intaglio.native.tiles import ROWS, Left, Right, Tiles
+from intaglio.native.tiles import SUMS, VECTORS, Tiles
+from intaglio.native.transforms import EXACT, Sums, Transform, in_squares
 
-# Results of a tile along an axis, pixels that it sees, and elements of its transform.
-STEP, SEEN = 2, 4
-ELEMENTS = SEEN * SEEN
-# Bytes of a thread's transformed tiles and their products, and the most tiles of a block.
-SCRATCH = 1 << 19
-MOST = 24
+# Bytes of a thread's transformed tiles and their products: what is aimed at, and the most.
+AIM, SCRATCH = 3 << 17, 1 << 21
+# Blocks have a multiple of so many tiles: the rows of every shape of a product divide it.
+UNIT = SUMS
 # From so many channels and tiles on it pays: below, the transforms cost more than is saved.
 CHANNELS = 16
 TILES = 48
@@ -40,206 +47,356 @@ GAP = 16
 # channels; `rows` and `columns` are the tiles of an image, `tiles` those of all.
 DIMS = (
     "parts", "height", "width", "channels", "out_height", "out_width", "filters",
-    "top", "left", "rows", "columns", "tiles", "block",
+    "top", "left", "rows", "columns", "tiles", "block", "floored",
 )  # fmt: skip
 
 
-class _Writer:
-    """Writes the kernels: `filters` transforms them, `winograd` does the rest."""
+class Blocks:
+    """Writes what the kernels on blocks of tiles share."""
 
-    def __init__(self) -> None:
+    def __init__(self, transform: Transform) -> None:
+        self.transform = transform
         self.tiles = Tiles(FLOAT)
         self.kind = self.tiles.kind.llvm
+        self.lanes = self.tiles.lanes
 
-    # -- transforms ---------------------------------------------------------------------
+    def at(self, code: Code, start: str, index: str | int) -> str:
+        """The pointer to an element."""
+        return code.at(self.kind, start, str(index))
 
-    def _add(self, code: Code, x: str, y: str) -> str:
-        return code.let(f"fadd {self.tiles.vector} {x}, {y}")
+    def held(self, code: Code, *sizes: str) -> str:
+        """Memory on the stack for so many elements together."""
+        size = functools.reduce(lambda x, y: code.integer("add", x, y), sizes)
+        return code.let(f"alloca {self.kind}, i64 {size}, align 64")
 
-    def _sub(self, code: Code, x: str, y: str) -> str:
-        return code.let(f"fsub {self.tiles.vector} {x}, {y}")
+    def rounded(self, code: Code, count: str, unit: int) -> str:
+        """A count rounded up to a multiple of `unit`."""
+        more = code.integer("add", count, unit - 1)
+        return code.integer("mul", code.integer("sdiv", more, unit), unit)
 
-    def _half(self, code: Code, x: str) -> str:
-        half = f"splat ({self.kind} {literal(0.5, FLOAT)})"
-        return code.let(f"fmul {self.tiles.vector} {x}, {half}")
-
-    def _of_pixels(self, code: Code, line: Sequence[str]) -> list[str]:
-        a, b, c, d = line
+    def elements(self, code: Code, start: str, size: str) -> list[str]:
+        """Where the matrix of each element begins."""
         return [
-            self._sub(code, a, c), self._add(code, b, c),
-            self._sub(code, c, b), self._sub(code, b, d),
-        ]  # fmt: skip
-
-    def _of_filters(self, code: Code, line: Sequence[str]) -> list[str]:
-        a, b, c = line
-        outer = self._half(code, self._add(code, a, c))
-        middle = self._half(code, b)
-        return [a, self._add(code, outer, middle), self._sub(code, outer, middle), c]
-
-    def _of_products(self, code: Code, line: Sequence[str]) -> list[str]:
-        a, b, c, d = line
-        return [
-            self._add(code, self._add(code, a, b), c),
-            self._sub(code, self._sub(code, b, c), d),
+            self.tiles.step(code, start, size, e)
+            for e in range(self.transform.elements)
         ]
 
-    # -- places -------------------------------------------------------------------------
+    def vectors(self, code: Code, count: str, body: Callable[[str, str], None]) -> None:
+        """Calls `body(first, mask)` for whole vectors, without mask, and for what is left."""
+        whole = code.integer("mul", code.integer("sdiv", count, self.lanes), self.lanes)
+        with code.loop("0", whole, self.lanes) as index:
+            body(index, "")
+        with code.when(code.integer("icmp slt", whole, count)):
+            body(whole, self.tiles.mask(code, whole, count))
 
-    def _element(self, code: Code, start: str, size: str) -> list[str]:
-        """Where the matrix of each element begins."""
-        return [self.tiles.step(code, start, size, e) for e in range(ELEMENTS)]
+    def across(self, code: Code, columns: str) -> str:
+        """How many vectors columns take."""
+        more = code.integer("add", columns, self.lanes - 1)
+        return code.integer("sdiv", more, self.lanes)
 
-    def _pixels(
-        self, code: Code, images: str, tile: str, given: dict[str, str], outside: str, of: str
-    ) -> list[str]:  # fmt: skip
-        """Pointers to the pixels that a tile sees, or (`of` is "out_") to its results.
+    @contextmanager
+    def panels(self, code: Code, columns: str, most: int) -> Generator[tuple[str, str]]:
+        """For every panel of columns: its first column and its vectors, at most `most`, of
+        which all panels have nearly the same number."""
+        whole = self.across(code, columns)
+        count = code.integer("sdiv", code.integer("add", whole, most - 1), most)
+        with code.loop("0", count) as p:
+            first, last = (
+                code.integer("sdiv", code.integer("mul", whole, at), count)
+                for at in (p, code.integer("add", p, 1))
+            )
+            vectors = code.integer("sub", last, first)
+            yield code.integer("mul", first, self.lanes), vectors
 
-        Those that do not exist are at `outside`.
+    def walk(
+        self, code: Code, images: str, given: dict[str, str], of: str, side: int, outside: str,
+        body: Callable[[str, Callable[[int, int, str], str]], None],
+    ) -> None:  # fmt: skip
+        """Goes over the tiles from `first` to `last`; for images, or (`of` is "out_") for results.
+
+        Calls `body(tile, place)` for a tile inside of its image, and again for one that is
+        not: `place(i, j, c)` is where element c of one of the `side` times `side` pixels is,
+        which for pixels that do not exist is `outside`.
         """
-        height, width = given[f"{of}height"], given[f"{of}width"]
         depth = given["filters" if of else "channels"]
+        line = code.integer("mul", given[f"{of}width"], depth)
+        size = code.integer("mul", given[f"{of}height"], line)
         each = code.integer("mul", given["rows"], given["columns"])
-        number = code.integer("sdiv", tile, each)
-        place = code.integer("srem", tile, each)
-        y = code.integer("sdiv", place, given["columns"])
-        x = code.integer("srem", place, given["columns"])
-        y, x = (code.integer("mul", at, STEP) for at in (y, x))
-        if not of:
-            y, x = code.integer("sub", y, given["top"]), code.integer("sub", x, given["left"])  # fmt: skip
-        size = code.integer("mul", code.integer("mul", height, width), depth)
-        image = self.tiles.step(code, images, number, size)
-        count = STEP if of else SEEN
-        downs = [code.integer("add", y, i) for i in range(count)]
-        acrosses = [code.integer("add", x, j) for j in range(count)]
-        # Compared as unsigned numbers, places before the first are too large.
-        within = [code.integer("icmp ult", across, width) for across in acrosses]
+        place = code.integer("srem", "%first", each)
+        image = self.tiles.step(code, images, code.integer("sdiv", "%first", each), size)  # fmt: skip
+        start = [
+            ("ptr", image),
+            ("i64", code.integer("sdiv", place, given["columns"])),
+            ("i64", code.integer("srem", place, given["columns"])),
+        ]
+        beside = [code.integer("mul", depth, j) for j in range(side)]
+        with code.carrying("%first", "%last", 1, *start) as tile:
+            image, row, column = tile.values
+            y, x = (code.integer("mul", v, self.transform.step) for v in (row, column))
+            if not of:
+                y = code.integer("sub", y, given["top"])
+                x = code.integer("sub", x, given["left"])
+            offset = code.integer("add", code.integer("mul", y, line), code.integer("mul", x, depth))  # fmt: skip
+            tops = [self.at(code, image, offset)]
+            for _ in range(side - 1):
+                tops.append(self.at(code, tops[-1], line))
+            # Compared as unsigned numbers, places before the first are too large.
+            room = [
+                code.integer("sub", given[f"{of}{d}"], side - 1)
+                for d in ("height", "width")
+            ]
+            within = [
+                code.let(f"and i1 {code.integer('icmp sge', v, 0)}, {code.integer('icmp slt', v, r)}")
+                for v, r in zip((y, x), room, strict=True)
+            ]  # fmt: skip
+            whole = code.let(f"and i1 {within[0]}, {within[1]}")
+            with code.when(whole):
+                body(tile.index, lambda i, j, c: self.at(code, self.at(code, tops[i], c), beside[j]))  # fmt: skip
+            with code.when(code.let(f"xor i1 {whole}, true")):
+                table = self._table(code, given, of, tops, beside, (y, x), outside)
+                body(tile.index, lambda i, j, c: self.at(code, table[i * side + j], c))
+            tile.following = self._next(code, given, tile.values, size)
+
+    def _table(
+        self, code: Code, given: dict[str, str], of: str, tops: list[str], beside: list[str],
+        corner: tuple[str, str], outside: str,
+    ) -> list[str]:  # fmt: skip
+        """The pointers to a tile's pixels."""
+        (y, x), side = corner, len(tops)
+        columns = [code.integer("add", x, j) for j in range(side)]
+        there = [code.integer("icmp ult", c, given[f"{of}width"]) for c in columns]
         found: list[str] = []
-        for down in downs:
-            inside = code.integer("icmp ult", down, height)
-            row = code.integer("mul", down, width)
-            for across, beside in zip(acrosses, within, strict=True):
-                pixel = self.tiles.step(code, image, code.integer("add", row, across), depth)  # fmt: skip
-                both = code.let(f"and i1 {inside}, {beside}")
+        for i, top in enumerate(tops):
+            row = code.integer("add", y, i)
+            inside = code.integer("icmp ult", row, given[f"{of}height"])
+            for j in range(side):
+                both = code.let(f"and i1 {inside}, {there[j]}")
+                pixel = self.at(code, top, beside[j])
                 found.append(code.let(f"select i1 {both}, ptr {pixel}, ptr {outside}"))
         return found
 
-    def _vectors(
-        self, code: Code, count: str, body: Callable[[str, str], None]
-    ) -> None:
-        """Calls `body(first, mask)` for whole vectors, without mask, and for what is left."""
-        lanes = self.tiles.lanes
-        whole = code.integer("mul", code.integer("sdiv", count, lanes), lanes)
-        with code.loop("0", whole, lanes) as index:
-            body(index, "")
-        with code.loop(whole, count, lanes) as index:
-            body(index, self.tiles.mask(code, index, count))
+    def _next(
+        self, code: Code, given: dict[str, str], values: list[str], size: str
+    ) -> list[str]:
+        """The image, row and column of the tile that follows."""
+        image, row, column = values
+        right = code.integer("add", column, 1)
+        end = code.integer("icmp eq", right, given["columns"])
+        below = code.let(f"add i64 {row}, {code.let(f'zext i1 {end} to i64')}")
+        last = code.integer("icmp eq", below, given["rows"])
+        return [
+            code.let(f"select i1 {last}, ptr {self.at(code, image, size)}, ptr {image}"),
+            code.let(f"select i1 {last}, i64 0, i64 {below}"),
+            code.let(f"select i1 {end}, i64 0, i64 {right}"),
+        ]  # fmt: skip
 
-    # -- kernels ------------------------------------------------------------------------
+    def gather(
+        self, name: str, of: str, side: int, along: Callable[[Sums, Any], list[str]]
+    ) -> Code:
+        """Transforms what the tiles from `first` to `last` see, into a matrix for each element:
+        a vector of channels for every tile, then the next vector of channels."""
+        code = Code(
+            name,
+            ["ptr %images", "ptr %to", "i64 %element", "ptr %zeros", "i64 %first", "i64 %last", "ptr %dims"],
+            "internal fastcc void",
+        )  # fmt: skip
+        given, sums = entry.numbers(code, DIMS), Sums(code, self.tiles)
+        depth = given["filters" if of else "channels"]
+        targets = self.elements(code, "%to", "%element")
 
-    def filters(self, name: str) -> Code:
+        def body(tile: str, place: Callable[[int, int, str], str]) -> None:
+            local = code.integer("sub", tile, "%first")
+            row = code.integer("mul", local, self.lanes)
+
+            def transformed(c: str, mask: str) -> None:
+                seen = [
+                    self.tiles.read(code, place(i, j, c), mask)
+                    for i in range(side)
+                    for j in range(side)
+                ]
+                made = in_squares(seen, side, lambda line: along(sums, line))
+                chunk = code.integer("mul", c, given["block"])
+                at = code.integer("add", chunk, row)
+                for target, value in zip(targets, made, strict=True):
+                    self.tiles.write(code, value, self.at(code, target, at))
+
+            self.vectors(code, depth, transformed)
+
+        self.walk(code, "%images", given, of, side, "%zeros", body)
+        code.do("ret void")
+        return code
+
+
+class _Writer(Blocks):
+    """Writes the kernels: `filters` transforms them, `winograd` does the rest."""
+
+    def filters(self, name: str, turned: bool) -> Code:
         """Transforms the filters of the channels from `from` to `to`.
 
         The result lies as the products take it: for each panel of columns, for each element,
-        a matrix of channels and columns.
+        a matrix of channels and columns. `turned` takes filters turned around, their channels
+        exchanged with the columns.
         """
-        code, tiles = Code(name, entry.KERNEL), self.tiles
-        given = entry.numbers(code, DIMS)
+        code, tiles, lanes = Code(name, entry.KERNEL), self.tiles, self.lanes
+        given, sums = entry.numbers(code, DIMS), Sums(code, self.tiles)
         filters = code.load("ptr", "%ins", 8)
         out = code.load("ptr", "%outs", 8)
         channels, columns = given["channels"], given["filters"]
-        element = code.integer("mul", channels, tiles.width)
-        panel = code.integer("mul", element, ELEMENTS)
         window = code.integer("mul", channels, columns)
-
-        def transform(j: str, mask: str) -> None:
-            seen = [
-                tiles.read(code, code.at(self.kind, tiles.step(code, line, tap, window), j), mask)
-                for tap in range(9)
-            ]  # fmt: skip
-            made = _both(seen, lambda one: self._of_filters(code, one))
-            number = code.integer("sdiv", j, tiles.width)
-            column = code.integer("srem", j, tiles.width)
-            start = code.at(self.kind, tiles.step(code, target, number, panel), column)
-            for place, value in zip(self._element(code, start, element), made, strict=True):  # fmt: skip
-                tiles.write(code, value, place)
-
-        with code.loop("%from", "%to") as channel:
-            line = tiles.step(code, filters, channel, columns)
-            target = tiles.step(code, out, channel, tiles.width)
-            self._vectors(code, columns, transform)
+        with (
+            code.loop("%from", "%to") as channel,
+            self.panels(code, columns, VECTORS) as (start, count),
+        ):
+            wide = code.integer("mul", count, lanes)
+            element = code.integer("mul", channels, wide)
+            begin = code.integer("mul", code.integer("mul", channels, start), self.transform.elements)  # fmt: skip
+            target = self.at(code, self.at(code, out, begin), code.integer("mul", channel, wide))  # fmt: skip
+            places = self.elements(code, target, element)
+            with code.loop("0", wide, lanes) as j:
+                column = code.integer("add", start, j)
+                mask = tiles.mask(code, column, columns)
+                seen = [
+                    self._tap(code, tiles.step(code, filters, 8 - tap if turned else tap, window), channel, column, mask, given, turned)
+                    for tap in range(9)
+                ]  # fmt: skip
+                made = in_squares(
+                    seen, 3, lambda line: self.transform.of_filters(sums, line)
+                )
+                for place, value in zip(places, made, strict=True):
+                    tiles.write(code, value, self.at(code, place, j))
         code.do("ret void")
         return code
 
-    def gather(self) -> Code:
-        """Transforms the pixels that the tiles from `first` to `last` see, into matrices of
-        tiles and channels, one for each element."""
-        code, tiles = Code(
-            "gather",
-            ["ptr %images", "ptr %to", "i64 %element", "ptr %zeros", "i64 %first", "i64 %last", "ptr %dims"],
+    def _tap(
+        self, code: Code, tap: str, channel: str, column: str, mask: str,
+        given: dict[str, str], turned: bool,
+    ) -> str:  # fmt: skip
+        """An element of the filters of a channel, for a vector of columns."""
+        tiles, channels, columns = self.tiles, given["channels"], given["filters"]
+        if not turned:
+            row = tiles.step(code, tap, channel, columns)
+            return tiles.read(code, self.at(code, row, column), mask)
+        row = self.at(code, tiles.step(code, tap, column, channels), channel)
+        return tiles.read_apart(code, row, channels, mask)
+
+    def cells(self, vectors: int) -> Code:
+        """The product of one element's matrices: `rows` tiles, `vectors` of columns."""
+        code, tiles, lanes = Code(
+            f"cells_{vectors}",
+            ["ptr %a", "i64 %chunk", "ptr %b", "ptr %c", "i64 %channels", "i64 %rows"],
             "internal fastcc void",
-        ), self.tiles  # fmt: skip
-        given = entry.numbers(code, DIMS)
-        channels = given["channels"]
-        targets = self._element(code, "%to", "%element")
-        with code.loop("%first", "%last") as tile:
-            pixels = self._pixels(code, "%images", tile, given, "%zeros", "")
-            row = code.integer("mul", code.integer("sub", tile, "%first"), channels)
-
-            def transform(c: str, mask: str) -> None:
-                seen = [tiles.read(code, code.at(self.kind, p, c), mask) for p in pixels]  # fmt: skip
-                made = _both(seen, lambda one: self._of_pixels(code, one))
-                at = code.integer("add", row, c)
-                for target, value in zip(targets, made, strict=True):
-                    tiles.write(code, value, code.at(self.kind, target, at), mask)
-
-            self._vectors(code, channels, transform)
+        ), self.tiles, self.lanes  # fmt: skip
+        rows, wide = SUMS // vectors, vectors * lanes
+        zeros = [(tiles.vector, "zeroinitializer")] * (rows * vectors)
+        with code.loop("0", "%rows", rows) as row:
+            top = tiles.step(code, "%a", row, lanes)
+            carried = [("ptr", top), ("ptr", "%b"), *zeros]
+            with code.carrying("0", "%channels", lanes, *carried) as chunk:
+                left = code.least(lanes, code.integer("sub", "%channels", chunk.index))
+                inner = [("ptr", chunk.values[0]), ("ptr", chunk.values[1])]
+                inner += [(tiles.vector, s) for s in chunk.values[2:]]
+                with code.carrying("0", left, 1, *inner) as turn:
+                    turn.following = self._turn(code, turn.values, vectors)
+                following = self.at(code, chunk.values[0], "%chunk")
+                chunk.following = [following, *turn.values[1:]]
+            target = tiles.step(code, "%c", row, wide)
+            for i, value in enumerate(chunk.values[2:]):
+                tiles.write(code, value, self.at(code, target, i * lanes))
         code.do("ret void")
         return code
+
+    def _turn(self, code: Code, state: list[str], vectors: int) -> list[str]:
+        """One channel of all tiles times its row of columns, added to the sums."""
+        tiles, lanes = self.tiles, self.lanes
+        left, right, *sums = state
+        panel = [
+            tiles.read(code, place, "") for place in tiles.places(code, right, vectors)
+        ]
+        made: list[str] = []
+        for r in range(len(sums) // vectors):
+            place = self.at(code, left, r * lanes)
+            factor = code.splat(lanes, self.kind, code.load(self.kind, place, 4))
+            made += [
+                tiles.fma(code, factor, vector, sums[r * vectors + v])
+                for v, vector in enumerate(panel)
+            ]
+        return [self.at(code, left, 1), self.at(code, right, vectors * lanes), *made]
+
+    def table(self) -> str:
+        """The products by the vectors of their columns."""
+        names = ", ".join([f"ptr @cells_{v}" for v in range(1, VECTORS + 1)])
+        return f"@cells = internal constant [{VECTORS + 1} x ptr] [ptr null, {names}]\n"
 
     def scatter(self) -> Code:
         """Transforms the products of the tiles from `first` to `last` to results, in `count`
         columns from `column` on."""
         code, tiles = Code(
             "scatter",
-            ["ptr %out", "ptr %from", "i64 %element", "ptr %scrap", "i64 %first", "i64 %last", "i64 %column", "i64 %count", "ptr %dims"],
+            ["ptr %out", "ptr %from", "i64 %element", "i64 %row", "ptr %bias", "ptr %scrap", "i64 %first", "i64 %last", "i64 %column", "i64 %count", "ptr %dims"],
             "internal fastcc void",
         ), self.tiles  # fmt: skip
-        given = entry.numbers(code, DIMS)
-        sources = self._element(code, "%from", "%element")
-        out = code.at(self.kind, "%out", "%column")
-        with code.loop("%first", "%last") as tile:
-            pixels = self._pixels(code, out, tile, given, "%scrap", "out_")
-            row = code.integer("mul", code.integer("sub", tile, "%first"), tiles.width)
+        given, sums = entry.numbers(code, DIMS), Sums(code, self.tiles)
+        sources = self.elements(code, "%from", "%element")
+        floored = code.integer("icmp ne", given["floored"], 0)
+        least = code.let(
+            f"select i1 {floored}, {self.kind} 0.0, {self.kind} {literal(float('-inf'), FLOAT)}"
+        )
+        floor = code.splat(self.lanes, self.kind, least)
+        side = self.transform.step
 
-            def transform(c: str, mask: str) -> None:
+        def body(tile: str, place: Callable[[int, int, str], str]) -> None:
+            local = code.integer("sub", tile, "%first")
+            row = code.integer("mul", local, "%row")
+
+            def transformed(c: str, mask: str) -> None:
                 at = code.integer("add", row, c)
-                seen = [tiles.read(code, code.at(self.kind, s, at), "") for s in sources]  # fmt: skip
-                made = _both(seen, lambda one: self._of_products(code, one))
-                for pixel, value in zip(pixels, made, strict=True):
-                    tiles.write(code, value, code.at(self.kind, pixel, c), mask)
+                seen = [tiles.read(code, self.at(code, s, at), "") for s in sources]
+                made = in_squares(
+                    seen,
+                    self.transform.seen,
+                    lambda line: self.transform.of_products(sums, line),
+                )
+                bias = tiles.read(code, self.at(code, "%bias", c), mask)
+                for i in range(side):
+                    for j in range(side):
+                        value = sums.add(made[i * side + j], bias)
+                        value = self._above(code, value, floor)
+                        tiles.write(code, value, place(i, j, c), mask)
 
-            self._vectors(code, "%count", transform)
+            self.vectors(code, "%count", transformed)
+
+        out = self.at(code, "%out", "%column")
+        self.walk(code, out, given, "out_", side, "%scrap", body)
         code.do("ret void")
         return code
 
+    def _above(self, code: Code, value: str, floor: str) -> str:
+        """The larger of two vectors, NaN if the first is."""
+        s = Builder(code, self.lanes, 1)
+        return s.maximum(Lanes(FLOAT, (value,)), Lanes(FLOAT, (floor,))).names[0]
+
     def winograd(self, name: str) -> Code:
-        """Blocks of tiles, counted through all images; inputs: images, transformed filters."""
+        """Blocks of tiles, counted through all images; inputs: images, transformed filters, bias."""
         code, tiles = Code(name, entry.KERNEL), self.tiles
         given = entry.numbers(code, DIMS)
-        held = code.let(f"alloca [{SCRATCH // 4} x {self.kind}], align 64")
-        images, filters = (
-            code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
+        images, filters, bias = (
+            code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in range(3)
         )
         out = code.load("ptr", "%outs", 8)
         channels, columns, block = given["channels"], given["filters"], given["block"]
-        element = code.integer("add", code.integer("mul", block, channels), GAP)
+        deep = self.rounded(code, channels, self.lanes)
+        element = code.integer("add", code.integer("mul", block, deep), GAP)
         product = code.integer("add", code.integer("mul", block, tiles.width), GAP)
-        products = tiles.step(code, held, ELEMENTS, element)
+        both = code.integer("add", element, product)
+        size = code.integer("mul", both, self.transform.elements)
+        held = self.held(code, size, code.integer("add", deep, tiles.width))
+        products = tiles.step(code, held, self.transform.elements, element)
         # What images do not have is read here, what results do not have is written here.
-        zeros = tiles.step(code, products, ELEMENTS, product)
-        scrap = code.at(self.kind, zeros, channels)
+        zeros = tiles.step(code, products, self.transform.elements, product)
+        scrap = self.at(code, zeros, deep)
         size = code.integer("mul", channels, 4)
         code.call("void", "llvm.memset.p0.i64", ("ptr", zeros), ("i8", "0"), ("i64", size), ("i1", "false"))  # fmt: skip
+        chunk = code.integer("mul", block, self.lanes)
         with code.loop("%from", "%to") as part:
             first = code.integer("mul", part, block)
             last = code.least(code.integer("add", first, block), given["tiles"])
@@ -247,95 +404,144 @@ class _Writer:
                 f"call fastcc void @gather(ptr {images}, ptr {held}, i64 {element}, "
                 f"ptr {zeros}, i64 {first}, i64 {last}, ptr %dims)"
             )
-            count = code.integer("sub", last, first)
-            with code.loop("0", columns, tiles.width) as j:
-                wide = code.least(tiles.width, code.integer("sub", columns, j))
-                panel = tiles.step(code, filters, j, code.integer("mul", channels, ELEMENTS))  # fmt: skip
-                with code.loop("0", str(ELEMENTS)) as e:
-                    left = Left(tiles.step(code, held, e, element), channels, "1")
-                    depth = code.integer("mul", channels, tiles.width)
-                    right = Right(tiles.step(code, panel, e, depth), str(tiles.width))
-                    target = Right(tiles.step(code, products, e, product), str(tiles.width))  # fmt: skip
-                    sizes = (wide, channels, "1")
-                    tiles.product(code, ("0", count), left, right, target, sizes, "true")  # fmt: skip
+            rows = self.rounded(code, code.integer("sub", last, first), UNIT)
+            with self.panels(code, columns, VECTORS) as (column, count):
+                wide = code.integer("mul", count, self.lanes)
+                before = code.integer("mul", code.integer("mul", channels, column), self.transform.elements)  # fmt: skip
+                depth = code.integer("mul", channels, wide)
+                cells = code.load("ptr", code.at("ptr", "@cells", count), 8)
+                with code.loop("0", str(self.transform.elements)) as e:
+                    a = tiles.step(code, held, e, element)
+                    b = tiles.step(code, self.at(code, filters, before), e, depth)
+                    c = tiles.step(code, products, e, product)
+                    code.do(
+                        f"call fastcc void {cells}(ptr {a}, i64 {chunk}, ptr {b}, ptr {c}, "
+                        f"i64 {channels}, i64 {rows})"
+                    )
+                seen = code.least(wide, code.integer("sub", columns, column))
                 code.do(
                     f"call fastcc void @scatter(ptr {out}, ptr {products}, i64 {product}, "
-                    f"ptr {scrap}, i64 {first}, i64 {last}, i64 {j}, i64 {wide}, ptr %dims)"
+                    f"i64 {wide}, ptr {self.at(code, bias, column)}, ptr {scrap}, i64 {first}, "
+                    f"i64 {last}, i64 {column}, i64 {seen}, ptr %dims)"
                 )
         code.do("ret void")
         return code
 
 
-def _both(
-    square: Sequence[str], along: Callable[[Sequence[str]], list[str]]
-) -> list[str]:
-    """A transform of lines, carried out along both axes of a square."""
-    side = int(len(square) ** 0.5)
-    columns = [along(square[j::side]) for j in range(side)]
-    rows = [along(row) for row in zip(*columns, strict=True)]
-    return [value for row in rows for value in row]
-
-
-def _source() -> Source:
-    writer = _Writer()
+def _source(transform: Transform) -> Source:
+    writer = _Writer(transform)
+    gather = writer.gather("gather", "", transform.seen, transform.of_pixels)
+    products = [writer.cells(v) for v in range(1, VECTORS + 1)]
     return Source(
         [
-            Kernel(writer.winograd("winograd"), 2),
-            Kernel(writer.filters("filters"), 1),
+            Kernel(writer.winograd("winograd"), 3),
+            Kernel(writer.filters("filters", turned=False), 1),
+            Kernel(writer.filters("filters_turned", turned=True), 1),
         ],
-        [*writer.tiles.functions(), writer.gather(), writer.scatter()],
-        writer.tiles.table(),
+        [*products, gather, writer.scatter()],
+        writer.table(),
     )
 
 
-LIBRARY = Library(_source)
+@functools.cache
+def library(transform: Transform) -> Library:
+    """The kernels of a transform."""
+    return Library(lambda: _source(transform))
 
 
-def _block(tiles: int, channels: int) -> int:
-    """The tiles of a block, all blocks being about the same; 0 if the cache holds too few."""
-    width = Tiles(FLOAT).width
-    room = SCRATCH // 4 - channels - width - 2 * ELEMENTS * GAP
-    fit = room // (ELEMENTS * (channels + width)) // ROWS * ROWS
-    if fit < ROWS:
+def block_of(tiles: int, of_tile: int, spare: int) -> int:
+    """The tiles of a block, all blocks being about the same; 0 if the cache holds too few.
+
+    `of_tile` are the numbers that are kept for a tile, `spare` those that a block needs besides.
+    """
+    fit, most = (
+        (size // 4 - spare) // of_tile // UNIT * UNIT for size in (AIM, SCRATCH)
+    )
+    if most < UNIT:
         return 0
-    blocks = -(-tiles // min(fit, MOST))
-    return -(-tiles // blocks // ROWS) * ROWS
+    blocks = -(-tiles // max(fit, UNIT))
+    return -(-tiles // blocks // UNIT) * UNIT
 
 
-def pays(g: Geometry) -> bool:
+def is_for(g: Geometry) -> bool:
+    """True if a convolution is of this kind."""
+    steps = (g.window_height, g.window_width, g.stride_y, g.stride_x)
+    return entry.AVAILABLE and steps == (3, 3, 1, 1) and min(g[:7]) > 0
+
+
+def pays(g: Geometry, transform: Transform = EXACT) -> bool:
     """True if a convolution is of this kind, and the method faster than the sums.
 
-    Where heights or widths are odd and small, too much of the tiles is outside of the results.
+    Where heights or widths are small and no multiples of a tile's, too much of the tiles is
+    outside of the results.
     """
-    steps = (g.window_height, g.window_width, g.stride_y, g.stride_x)
-    if steps != (3, 3, 1, 1) or g.channels < CHANNELS:
+    if not is_for(g) or g.channels < CHANNELS:
         return False
-    tiles = -(-g.out_height // STEP) * -(-g.out_width // STEP)
-    used = g.out_height * g.out_width / (tiles * STEP * STEP)
-    return g.images * tiles >= TILES and used >= 2 / 3
+    count = tiles_of(g, transform)
+    used = g.images * g.out_height * g.out_width / (count * transform.step**2)
+    return count >= TILES and used >= 2 / 3
 
 
-def forward(g: Geometry) -> Callable[[Any, Any], Any] | None:
-    """The convolution: (images, filters) to the result. None if it is not of this kind."""
-    steps = (g.window_height, g.window_width, g.stride_y, g.stride_x)
-    if not entry.AVAILABLE or steps != (3, 3, 1, 1) or min(g[:7]) < 1:
+def dims_of(g: Geometry, transform: Transform, block: int, floored: bool) -> list[int]:
+    """What kernels are told of a geometry, but for `parts`."""
+    rows, columns = (-(-d // transform.step) for d in (g.out_height, g.out_width))
+    return [
+        g.height, g.width, g.channels, g.out_height, g.out_width, g.filters, g.top, g.left,
+        rows, columns, g.images * rows * columns, block, floored,
+    ]  # fmt: skip
+
+
+def tiles_of(g: Geometry, transform: Transform) -> int:
+    """How many tiles the results of all images have."""
+    return g.images * math.prod(
+        [-(-d // transform.step) for d in (g.out_height, g.out_width)]
+    )
+
+
+def forward(
+    g: Geometry,
+    transform: Transform = EXACT,
+    turned: bool = False,
+    floored: bool = False,
+) -> Callable[..., Any] | None:
+    """The convolution: (images, filters) to the result. None if it is not of this kind.
+
+    The function takes a bias as a third argument if it is to be added; `floored` makes what is
+    less than zero zero. `turned` says that the filters are those of the convolution whose
+    gradient by the images this is.
+    """
+    if not is_for(g):
         return None
-    rows, columns = -(-g.out_height // STEP), -(-g.out_width // STEP)
-    tiles = g.images * rows * columns
-    block = _block(tiles, g.channels)
+    tiles = Tiles(FLOAT)
+    deep = -(-g.channels // tiles.lanes) * tiles.lanes
+    spare = deep + tiles.width + 2 * transform.elements * GAP
+    count = tiles_of(g, transform)
+    block = block_of(count, transform.elements * (deep + tiles.width), spare)
     if not block:
         return None
-    dims = (
-        g.height, g.width, g.channels, g.out_height, g.out_width, g.filters,
-        g.top, g.left, rows, columns, tiles, block,
-    )  # fmt: skip
-    transform = LIBRARY.entry("filters").for_dims((g.channels, *dims))
-    width = Tiles(FLOAT).width
+    dims, kernels = dims_of(g, transform, block, floored), library(transform)
+    columns = -(-g.filters // tiles.lanes) * tiles.lanes
     transformed = entry.filling(
-        transform, (-(-g.filters // width), ELEMENTS, g.channels, width)
+        kernels.entry("filters_turned" if turned else "filters").for_dims(
+            (g.channels, *dims)
+        ),
+        (transform.elements * g.channels * columns,),
     )
-    blocks = -(-tiles // block)
-    kernel = LIBRARY.entry("winograd").for_dims((blocks, *dims))
-    shape = (g.images, g.out_height, g.out_width, g.filters)
-    convolve = entry.filling(kernel, shape)
-    return lambda images, filters: convolve(images, transformed(filters))
+    convolve = entry.filling(
+        kernels.entry("winograd").for_dims((-(-count // block), *dims)),
+        (g.images, g.out_height, g.out_width, g.filters),
+    )
+    none = np.zeros(g.filters, np.float32)
+    return lambda images, filters, bias=none: convolve(
+        images, transformed(filters), bias
+    )
+
+
+def by_images(g: Geometry, transform: Transform = EXACT) -> Callable[..., Any] | None:
+    """The gradient by the images: (filters, gradients) to it. None if it is not of this kind.
+
+    It is the convolution of the gradients with the filters turned around.
+    """
+    opposite = convolution.turned(g)
+    run = opposite and forward(opposite, transform, turned=True)
+    return run and (lambda filters, gradients: run(gradients, filters))

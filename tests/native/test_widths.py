@@ -11,7 +11,7 @@ import pytest
 PROGRAM = """
 import numpy as np
 from intaglio import tf
-from intaglio.native import convolution, llvm, matmul, reductions, softmax, winograd
+from intaglio.native import convolution, llvm, matmul, reductions, softmax, winograd, winograd_filters
 from intaglio.native.convolution import Geometry
 
 rng = np.random.default_rng(0)
@@ -32,6 +32,9 @@ images, filters = some(1, 9, 8, 5), some(3, 3, 5, 21)
 want = sum(images[:, i:i + 7, j:j + 6] @ filters[i, j] for i in range(3) for j in range(3))
 for way in (convolution, winograd):
     np.testing.assert_array_equal(way.forward(g)(images, filters), want)
+d = some(1, 7, 6, 21)
+np.testing.assert_array_equal(winograd.by_images(g)(filters, d), convolution.by_images(g)(filters, d))
+np.testing.assert_array_equal(winograd_filters.by_filters(g)(images, d), convolution.by_filters(g)(images, d))
 x = some(70, 83)
 for axis in (0, 1):
     np.testing.assert_array_equal(reductions.reduction("Sum", x.shape, (axis,), False)(x), x.sum(axis))

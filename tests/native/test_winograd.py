@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intaglio import tf
-from intaglio.native import convolution, offers, winograd
+from intaglio.native import convolution, offers, winograd, winograd_filters
 from intaglio.native.convolution import Geometry
+from intaglio.native.transforms import EXACT, FAST
 from tests.native.convolutions import exact, integers
 
 
@@ -32,11 +33,16 @@ def shapes(g):
 
 def check(g):
     x, filters, d = integers(g.height * 31 + g.filters, *shapes(g))
-    result, _, by_images = exact(g, x, filters, d)
+    result, by_filters, by_images = exact(g, x, filters, d)
     np.testing.assert_array_equal(winograd.forward(g)(x, filters), result)
-    gradient = convolution.by_images(g, winograd.forward)
+    np.testing.assert_array_equal(winograd_filters.by_filters(g)(x, d), by_filters)
+    gradient = winograd.by_images(g)
     if gradient is not None:
         np.testing.assert_array_equal(gradient(filters, d), by_images)
+    fast = winograd.forward(g, FAST)(x, filters)
+    np.testing.assert_allclose(fast, result, rtol=0, atol=4e-6 * abs(result).max())
+    fast = winograd_filters.by_filters(g, FAST)(x, d)
+    np.testing.assert_allclose(fast, by_filters, rtol=0, atol=8e-6 * abs(by_filters).max())  # fmt: skip
 
 
 sizes, pad = st.integers(1, 11), st.integers(0, 3)
@@ -51,16 +57,29 @@ def test_any_geometry(
     check(geometry(images, height, width, channels, filters, top, left, below, right))
 
 
-@pytest.mark.parametrize("channels", [70, 1000])
+@pytest.mark.parametrize("channels", [70, 300])
 def test_several_blocks(channels):
     g = geometry(3, 17, 12, channels, 70)
     tiles = 3 * 9 * 6
-    assert tiles > 2 * winograd.MOST
+    assert tiles > 2 * winograd.block_of(tiles, winograd.AIM // 100, 0)
     check(g)
 
 
 def test_channels_that_do_not_fit_the_cache():
-    assert winograd.forward(geometry(1, 16, 16, 4000, 16)) is None
+    g = geometry(1, 16, 16, 4000, 16)
+    assert winograd.forward(g) is winograd_filters.by_filters(g) is None
+
+
+def test_bias_and_floor():
+    g = geometry(2, 7, 9, 20, 37)
+    x, filters, _ = integers(5, *shapes(g))
+    bias = np.arange(-18, 19, dtype=np.float32)
+    x[0, 3, 4, 5] = np.nan
+    wanted = winograd.forward(g)(x, filters) + bias
+    np.testing.assert_array_equal(winograd.forward(g)(x, filters, bias), wanted)
+    floored = winograd.forward(g, floored=True)(x, filters, bias)
+    np.testing.assert_array_equal(floored, np.maximum(wanted, 0))
+    assert np.isnan(floored).any()
 
 
 @pytest.mark.parametrize(
@@ -141,18 +160,42 @@ def test_when_it_pays(g, faster):
 
 def test_it_is_used_where_it_pays(monkeypatch):
     seen = []
-    forward = winograd.forward
-    monkeypatch.setattr(winograd, "forward", lambda g: seen.append(g) or forward(g))
+
+    def note(of, name):
+        make = getattr(of, name)
+
+        def noted(g, transform, **options):
+            seen.append(((name, *options), transform))
+            return make(g, transform, **options)
+
+        monkeypatch.setattr(of, name, noted)
+
+    note(winograd, "forward")
+    note(winograd_filters, "by_filters")
+    offers.offer.cache_clear()
+    x, filters = IMAGES, FILTERS
+    first = step(x, filters)
+    compiled = tf.function(step, jit_compile=True)
+    for got, wanted in zip(compiled(x, filters), first, strict=True):
+        np.testing.assert_array_equal(got, wanted)
+    kinds = [("forward",), ("forward", "turned"), ("by_filters",)]
+    assert len(seen) == 3
+    assert {kind for kind, transform in seen if transform is EXACT} == {*kinds}
+    tf.config.experimental.enable_tensor_float_32_execution(True)
+    for got, wanted in zip(compiled(x, filters), first, strict=True):
+        largest = np.abs(wanted).max()
+        assert 0 < np.abs(got - wanted).max() < 1e-5 * largest
+    assert {kind for kind, transform in seen if transform is FAST} == {*kinds}
     offers.offer.cache_clear()
 
-    def step(x, filters):
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            loss = tf.reduce_sum(tf.nn.conv2d(x, filters, 1, "SAME") ** 2)
-        return tape.gradient(loss, x)
 
-    x = tf.random.stateless_normal([4, 15, 18, 40], [1, 2])
-    filters = tf.random.stateless_normal([3, 3, 40, 24], [3, 4])
-    compiled = tf.function(step, jit_compile=True)
-    np.testing.assert_array_equal(compiled(x, filters), step(x, filters))
-    assert [(g.channels, g.filters) for g in seen] == [(40, 24), (24, 40)]
+IMAGES = tf.random.stateless_normal([4, 15, 20, 40], [1, 2])
+FILTERS = tf.random.stateless_normal([3, 3, 40, 24], [3, 4])
+
+
+def step(x, filters):
+    with tf.GradientTape() as tape:
+        tape.watch([x, filters])
+        y = tf.nn.conv2d(x, filters, 1, "SAME")
+        loss = tf.reduce_sum(y**2)
+    return y, *tape.gradient(loss, [x, filters])

@@ -1,0 +1,240 @@
+"""The gradient of 3x3 convolutions by their filters, in fewer multiplications than its sums have.
+
+It is the exact adjoint of `native/winograd.py`: a tile's pixels and the gradients of its results
+are transformed, multiplied element by element, summed over all tiles, and the sums transformed to
+filters. The tiles are cut into ranges, which threads share; how many there are is decided by the
+shapes, and their sums are added in order, so that the number of threads changes nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from intaglio.native import entry
+from intaglio.native.code import Code
+from intaglio.native.convolution import Geometry
+from intaglio.native.lanes import FLOAT
+from intaglio.native.library import Kernel, Library, Source
+from intaglio.native.tiles import SUMS, Tiles
+from intaglio.native.transforms import EXACT, Sums, Transform, in_squares
+from intaglio.native.winograd import (
+    DIMS,
+    GAP,
+    Blocks,
+    block_of,
+    dims_of,
+    is_for,
+    tiles_of,
+)
+
+# The sums of a product that stay in registers: rows of channels and vectors of columns.
+VECTORS = 3
+ROWS = SUMS // VECTORS
+# Ranges of tiles, at most, and the bytes of their sums.
+RANGES, PARTIAL = 16, 1 << 22
+
+
+class _Writer(Blocks):
+    """Writes the kernels: `by_filters` sums products over ranges, `finish` transforms them."""
+
+    def _sizes(self, code: Code, given: dict[str, str]) -> tuple[str, str, str]:
+        """The padded columns of the sums, their elements, and those of a range."""
+        deep = self.rounded(code, given["channels"], self.lanes)
+        wide = self.rounded(code, given["filters"], self.lanes)
+        element = code.integer("mul", deep, wide)
+        return wide, element, code.integer("mul", element, self.transform.elements)
+
+    def outer(self, vectors: int) -> Code:
+        """c = or += a b for `ROWS` channels and `vectors` of columns, summed over tiles."""
+        code, tiles, lanes = Code(
+            f"outer_{vectors}",
+            ["ptr %a", "ptr %b", "i64 %chunk", "ptr %c", "i64 %row", "i64 %count", "i1 %first"],
+            "internal fastcc void",
+        ), self.tiles, self.lanes  # fmt: skip
+        columns = [tiles.step(code, "%b", v, "%chunk") for v in range(vectors)]
+        zeros = [(tiles.vector, "zeroinitializer")] * (ROWS * vectors)
+        stop = code.integer("mul", "%count", lanes)
+        with code.carrying("0", stop, lanes, *zeros) as turn:
+            panel = [tiles.read(code, self.at(code, b, turn.index), "") for b in columns]  # fmt: skip
+            left, made = self.at(code, "%a", turn.index), []
+            for r in range(ROWS):
+                value = code.load(self.kind, self.at(code, left, r), 4)
+                factor = code.splat(lanes, self.kind, value)
+                made += [
+                    tiles.fma(code, factor, vector, turn.values[r * vectors + v])
+                    for v, vector in enumerate(panel)
+                ]
+            turn.following = made
+        every = code.splat(lanes, "i1", code.let("xor i1 %first, true"))
+        for i, total in enumerate(turn.values):
+            row = tiles.step(code, "%c", i // vectors, "%row")
+            place = self.at(code, row, i % vectors * lanes)
+            before = tiles.read(code, place, "")
+            kept = code.let(
+                f"select {tiles.test} {every}, {tiles.vector} {before}, {tiles.vector} zeroinitializer"
+            )
+            summed = code.let(f"fadd {tiles.vector} {total}, {kept}")
+            tiles.write(code, summed, place)
+        code.do("ret void")
+        return code
+
+    def table(self) -> str:
+        """The products by the vectors of their columns."""
+        names = ", ".join([f"ptr @outer_{v}" for v in range(1, VECTORS + 1)])
+        return f"@outer = internal constant [{VECTORS + 1} x ptr] [ptr null, {names}]\n"
+
+    def by_filters(self, name: str) -> Code:
+        """The sums of ranges of tiles; inputs: images and gradients."""
+        code, tiles = Code(name, entry.KERNEL), self.tiles
+        given = entry.numbers(code, DIMS)
+        images, gradients = (
+            code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
+        )
+        out = code.load("ptr", "%outs", 8)
+        block, count = given["block"], self.transform.elements
+        elements, depths = [], []
+        for channels in (given["channels"], given["filters"]):
+            depths.append(self.rounded(code, channels, self.lanes))
+            size = code.integer("mul", block, depths[-1])
+            elements.append(code.integer("add", size, GAP))
+        both = code.integer("add", *elements)
+        held = self.held(code, code.integer("mul", both, count), *depths)
+        others = tiles.step(code, held, count, elements[0])
+        # What images do not have is read here.
+        zeros = tiles.step(code, others, count, elements[1])
+        for depth in depths:
+            size = code.integer("mul", depth, 4)
+            code.call("void", "llvm.memset.p0.i64", ("ptr", zeros), ("i8", "0"), ("i64", size), ("i1", "false"))  # fmt: skip
+        *_, each = self._sizes(code, given)
+        more = code.integer("add", given["tiles"], code.integer("sub", block, 1))
+        blocks = code.integer("sdiv", more, block)
+        with code.loop("%from", "%to") as number:
+            target = tiles.step(code, out, number, each)
+            start, stop = (
+                code.integer("sdiv", code.integer("mul", blocks, at), given["parts"])
+                for at in (number, code.integer("add", number, 1))
+            )
+            with code.loop(start, stop) as part:
+                first = code.integer("mul", part, block)
+                last = code.least(code.integer("add", first, block), given["tiles"])
+                for what, source, to, element in (
+                    ("gather", images, held, elements[0]),
+                    ("gather_gradients", gradients, others, elements[1]),
+                ):
+                    code.do(
+                        f"call fastcc void @{what}(ptr {source}, ptr {to}, i64 {element}, "
+                        f"ptr {zeros}, i64 {first}, i64 {last}, ptr %dims)"
+                    )
+                seen = code.integer("sub", last, first)
+                fresh = code.integer("icmp eq", part, start)
+                sides = (held, elements[0]), (others, elements[1])
+                self._products(code, given, sides, target, seen, fresh)
+        code.do("ret void")
+        return code
+
+    def _products(
+        self, code: Code, given: dict[str, str], sides: tuple[tuple[str, str], tuple[str, str]],
+        target: str, count: str, first: str,
+    ) -> None:  # fmt: skip
+        """What a block adds to the sums of its range."""
+        tiles, wide, element = self.tiles, *self._sizes(code, given)[:2]
+        chunk = code.integer("mul", given["block"], self.lanes)
+        with code.loop("0", str(self.transform.elements)) as e:
+            a, b = (tiles.step(code, start, e, size) for start, size in sides)
+            sums = tiles.step(code, target, e, element)
+            with code.loop("0", given["channels"], ROWS) as channel:
+                vector = code.integer("sdiv", channel, self.lanes)
+                lane = code.integer("srem", channel, self.lanes)
+                left = self.at(code, tiles.step(code, a, vector, chunk), lane)
+                row = tiles.step(code, sums, channel, wide)
+                with self.panels(code, given["filters"], VECTORS) as (column, vectors):
+                    right = self.at(code, b, code.integer("mul", column, given["block"]))  # fmt: skip
+                    outer = code.load("ptr", code.at("ptr", "@outer", vectors), 8)
+                    code.do(
+                        f"call fastcc void {outer}(ptr {left}, ptr {right}, i64 {chunk}, "
+                        f"ptr {self.at(code, row, column)}, i64 {wide}, i64 {count}, i1 {first})"
+                    )
+
+    def finish(self, name: str) -> Code:
+        """Adds the sums of the ranges, and transforms those of the channels from `from` to `to`."""
+        code, tiles = Code(name, entry.KERNEL), self.tiles
+        given = entry.numbers(code, (*DIMS, "ranges"))
+        sums = Sums(code, tiles)
+        partial = code.load("ptr", "%ins", 8)
+        out = code.load("ptr", "%outs", 8)
+        wide, element, each = self._sizes(code, given)
+        columns = given["filters"]
+        window = code.integer("mul", given["channels"], columns)
+        stop = code.integer("mul", given["ranges"], each)
+        zeros = [(tiles.vector, "zeroinitializer")] * self.transform.elements
+        with code.loop("%from", "%to") as channel, code.loop("0", columns, self.lanes) as c:  # fmt: skip
+            mask = tiles.mask(code, c, columns)
+            place = self.at(code, tiles.step(code, partial, channel, wide), c)
+            with code.carrying("0", stop, each, *zeros) as turn:
+                places = self.elements(code, self.at(code, place, turn.index), element)
+                turn.following = [
+                    sums.add(total, tiles.read(code, p, ""))
+                    for total, p in zip(turn.values, places, strict=True)
+                ]
+            made = in_squares(
+                turn.values,
+                self.transform.seen,
+                lambda line: self.transform.to_filters(sums, line),
+            )
+            target = self.at(code, tiles.step(code, out, channel, columns), c)
+            for tap, value in enumerate(made):
+                tiles.write(code, value, tiles.step(code, target, tap, window), mask)
+        code.do("ret void")
+        return code
+
+
+def _source(transform: Transform) -> Source:
+    writer = _Writer(transform)
+    return Source(
+        [
+            Kernel(writer.by_filters("by_filters"), 2),
+            Kernel(writer.finish("finish"), 1),
+        ],
+        [
+            *[writer.outer(v) for v in range(1, VECTORS + 1)],
+            writer.gather("gather", "", transform.seen, transform.of_pixels),
+            writer.gather(
+                "gather_gradients", "out_", transform.step, transform.of_gradients
+            ),
+        ],
+        writer.table(),
+    )
+
+
+@functools.cache
+def library(transform: Transform) -> Library:
+    """The kernels of a transform."""
+    return Library(lambda: _source(transform))
+
+
+def by_filters(
+    g: Geometry, transform: Transform = EXACT
+) -> Callable[[Any, Any], Any] | None:
+    """The gradient by the filters: (images, gradients) to it. None if it is not of this kind."""
+    if not is_for(g):
+        return None
+    lanes = Tiles(FLOAT).lanes
+    deep, wide = (-(-d // lanes) * lanes for d in (g.channels, g.filters))
+    spare = max(deep, wide) + 2 * transform.elements * GAP
+    count = tiles_of(g, transform)
+    block = block_of(count, transform.elements * (deep + wide), spare)
+    if not block:
+        return None
+    sums = transform.elements * deep * wide
+    ranges = min(-(-count // block), RANGES, max(PARTIAL // (4 * sums), 1))
+    dims, kernels = dims_of(g, transform, block, False), library(transform)
+    summed = entry.filling(
+        kernels.entry("by_filters").for_dims((ranges, *dims)), (ranges, sums)
+    )
+    finish = entry.filling(
+        kernels.entry("finish").for_dims((g.channels, *dims, ranges)),
+        (3, 3, g.channels, g.filters),
+    )
+    return lambda images, gradients: finish(summed(images, gradients))

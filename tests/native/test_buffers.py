@@ -1,0 +1,99 @@
+"""Memory for large results is used again, and never while anything refers to it."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from intaglio import tf
+from intaglio.native.buffers import LARGEST, LEAST, LINE, Buffers, maker
+
+SHAPE = (256, 512)
+SIZE = 256 * 512 * 4
+
+
+def new(buffers):
+    return buffers.empty(SHAPE, np.float32, SIZE)
+
+
+def address(array):
+    return array.ctypes.data
+
+
+def test_it_is_used_again_once_it_is_free():
+    buffers = Buffers()
+    first = new(buffers)
+    place = address(first)
+    assert place % LINE == 0
+    assert first.shape == SHAPE
+    assert first.flags.c_contiguous
+    assert first.flags.writeable
+    part = first[3:, ::2]
+    del first
+    assert address(new(buffers)) != place
+    del part
+    again = new(buffers)
+    assert address(again) == place
+    held = memoryview(again)
+    del again
+    assert address(new(buffers)) != place
+    held.release()
+
+
+def test_sizes_that_are_nearly_equal_share_blocks():
+    buffers = Buffers()
+    place = address(new(buffers))
+    other = buffers.empty((SIZE // 2 - 3,), np.int16, SIZE - 6)
+    assert address(other) == place
+    assert other.dtype == np.int16
+
+
+def test_what_is_kept_is_bounded():
+    buffers = Buffers(most=3 * SIZE)
+    used = [new(buffers) for _ in range(5)]
+    places = {address(a) for a in used}
+    assert len(places) == 5
+    del used
+    larger = buffers.empty((3 * SIZE,), np.uint8, 3 * SIZE)
+    place = address(larger)
+    del larger
+    again = buffers.empty((3 * SIZE,), np.uint8, 3 * SIZE)
+    assert address(again) == place
+
+
+def test_small_and_huge_arrays_are_numpys():
+    for count in (LEAST // 4 - 1, LARGEST // 4 + 1):
+        assert maker((count,), np.float32)().base is None
+    assert maker((LEAST // 4,), np.float32)().base is not None
+
+
+def test_threads_never_share_a_block():
+    buffers, wrong = Buffers(), []
+
+    def work(number):
+        for _ in range(300):
+            mine = new(buffers)
+            mine[:] = number
+            other = new(buffers)
+            other[:] = -number
+            if not (mine == number).all():
+                wrong.append(number)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_results_stay_what_they_are():
+    double = tf.function(lambda x: tf.tanh(x) + x, jit_compile=True)
+    x = tf.random.stateless_normal([300, 400], [1, 2])
+    first = double(x)
+    kept, view = first.numpy().copy(), first.numpy()[2:7]
+    del first
+    for _ in range(3):
+        double(-x)
+    np.testing.assert_array_equal(view, kept[2:7])
