@@ -144,6 +144,17 @@ class Resource:
         flags = array.flags
         return array, bool(flags.owndata and flags.writeable)
 
+    def taken(self) -> tuple[Any, bool]:
+        """The array, out of the variable, and whether nobody else holds its memory.
+
+        For a caller that holds the lock until it has `put` an array in again.
+        """
+        return self._take(None)
+
+    def put(self, array: Any) -> None:
+        """The array of a variable whose own was `taken`."""
+        self._value = array
+
     def clear(self) -> bool:
         """Forgets the value; returns whether there was one."""
         with self.lock:
