@@ -16,6 +16,7 @@ from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number, numbers, of_elements
 from intaglio.ops.families import check_length, shape_of
 from intaglio.ops.passing import check_same
+from intaglio.ops.variants import Variants
 
 
 def on_axis(axis: int, rank: int) -> int:
@@ -244,6 +245,10 @@ class Pack(Op):
         if not -rank <= axis < rank:
             raise invalid_argument(f"axis = {axis} not in [{-rank}, {rank})")
         at = axis % rank
+        if not isinstance(first, (np.ndarray, np.generic)):
+            if at:
+                raise NotImplementedError("Variants are stacked along axis 0 only.")
+            return Variants.stacked(values)
         result = np.empty((*shape[:at], len(values), *shape[at:]), first.dtype)
         parts = np.moveaxis(result, at, 0) if at else result
         for i, v in enumerate(values):

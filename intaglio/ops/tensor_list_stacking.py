@@ -25,6 +25,7 @@ from intaglio.ops.tensor_list import (
     rows_form,
     zeros_of,
 )
+from intaglio.ops.variants import Variants
 
 # -- lists to tensors ----------------------------------------------------------------
 
@@ -60,6 +61,8 @@ class TensorListStack(ListOp):
                     "Tried to stack elements of an empty list with non-fully-defined element_shape: "
                     f"{shapes.brackets(dims)}"
                 )
+            if element_dtype is variant:
+                return Variants([], (0, *dims))
             return np.zeros((0, *dims), element_dtype.numpy)
         return _stack(items, dims, element_dtype, "stack list")
 
@@ -86,6 +89,8 @@ def _stack(items: list[Any], dims: Dims, element: DType, what: str) -> Any:
     if any(item is None for item in items):
         zero = zero_element(element, dims)
         items = [zero if item is None else item for item in items]
+    if element is variant:
+        return Variants.stacked(items)
     return stacked(items, dims, element)
 
 

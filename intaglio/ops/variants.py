@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
+import numpy as np
+
 from intaglio.base.dtypes import VARIANT_MARKER, variant
 from intaglio.op.spec import Spec
 
@@ -73,11 +75,22 @@ class Variants(Sequence[Any]):
     def __len__(self) -> int:
         return self.shape[0]
 
+    def _in_array(self) -> np.ndarray:
+        """The variants as elements of an array, which takes every index."""
+        array = np.empty(len(self.items), object)
+        for i, item in enumerate(self.items):
+            array[i] = item
+        return array.reshape(self.shape)
+
     @overload
-    def __getitem__(self, index: int) -> Any: ...
+    def __getitem__(self, index: int | tuple[Any, ...]) -> Any: ...
     @overload
     def __getitem__(self, index: slice) -> Variants: ...
-    def __getitem__(self, index: int | slice) -> Any:
+    def __getitem__(self, index: int | slice | tuple[Any, ...]) -> Any:
+        if isinstance(index, tuple):
+            rest = () if Ellipsis in index else (...,)
+            part = self._in_array()[(*index, *rest)]
+            return Variants(part.reshape(-1).tolist(), part.shape) if part.ndim else part.item()  # fmt: skip
         inner = self.shape[1:]
         width = math.prod(inner)
         if isinstance(index, slice):

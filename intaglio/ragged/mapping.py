@@ -13,6 +13,7 @@ import numpy as np
 from intaglio.base import dtypes, nest
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import DType, as_dtype
+from intaglio.base.errors import invalid_argument
 from intaglio.op import convert, door, raw
 from intaglio.op.tensor import Tensor
 from intaglio.ragged import core
@@ -56,10 +57,12 @@ def map_fn(
             signature = nest.map_structure(_row_spec, values)
         specs = nest.map_structure(_as_spec, signature)
         wanted: list[Any] = nest.flatten(specs)
-        count = _count(nest.flatten(values)[0])
+        elements = [_Elements(v) for v in nest.flatten(values)]
+        count = elements[0].count()
 
         def parts(turn: Any) -> list[list[Any]]:
-            result = fn(nest.map_structure(lambda v: _row(v, turn), values))
+            rows = [element.row(turn) for element in elements]
+            result = fn(nest.pack_sequence_as(values, rows))
             nest.assert_same_structure(
                 nest.map_structure(lambda _: 0, result),
                 nest.map_structure(lambda _: 0, specs),
@@ -92,22 +95,29 @@ def _as_spec(wanted: Any) -> Any:
     )
 
 
-def _count(value: Any) -> Any:
-    """The number of rows as an int32 scalar."""
-    if isinstance(value, Ragged):
-        return core.as_index(value.partition.nrows(), dtypes.int32)
-    if isinstance(value, CompositeTensor):
-        value = value._type_spec.to_tensors(value)[0]
-    shape: Any = raw.Shape(value)
-    return shape[0]
+class _Elements:
+    """The rows of a value; one that is neither a tensor nor ragged is taken apart once."""
 
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.tensors: list[Any] | None = None
+        if not isinstance(value, (Tensor, Ragged)):
+            spec = value._type_spec
+            self.spec = spec._unbatch()
+            self.tensors = spec._to_batched_tensor_list(value)
 
-def _row(value: Any, turn: Any) -> Any:
-    if isinstance(value, (Tensor, Ragged)):
-        return value[turn]  # type: ignore[index]  # a tensor of rows
-    spec = value._type_spec
-    rows = [tensor[turn] for tensor in spec.to_tensors(value)]
-    return spec._unbatch().from_tensors(iter(rows))
+    def count(self) -> Any:
+        """The number of rows as an int32 scalar."""
+        if isinstance(self.value, Ragged):
+            return core.as_index(self.value.partition.nrows(), dtypes.int32)
+        shape: Any = raw.Shape(self.tensors[0] if self.tensors else self.value)
+        return shape[0]
+
+    def row(self, turn: Any) -> Any:
+        """The row at an index."""
+        if self.tensors is None:
+            return self.value[turn]
+        return self.spec._from_tensor_list([tensor[turn] for tensor in self.tensors])
 
 
 # -- results -----------------------------------------------------------------------------
@@ -120,7 +130,7 @@ def _is_ragged(spec: Any) -> bool:
 def _taken_apart(spec: Any, value: Any) -> list[Any]:
     """A result's tensors: of a ragged one the flat values and all rows' lengths."""
     if not _is_ragged(spec):
-        return spec.to_tensors(value)
+        return spec._to_tensor_list(value)
     x = core.as_operand(value, spec.dtype)
     levels = x.ragged_rank if isinstance(x, Ragged) else 0
     if x.dims == () or levels != spec.ragged_rank:
@@ -139,7 +149,7 @@ def _taken_apart(spec: Any, value: Any) -> list[Any]:
 def _kinds(spec: Any) -> list[DType]:
     """The dtypes of what `_taken_apart` gives."""
     if not _is_ragged(spec):
-        return [s.dtype for s in spec.flatten()]
+        return [s.dtype for s in spec._flat_tensor_specs]
     return [spec.dtype, *[spec.row_splits_dtype] * (spec.ragged_rank + 1)]
 
 
@@ -148,7 +158,7 @@ def _put_together(spec: Any, columns: Sequence[Any], count: Any) -> Any:
     if not _is_ragged(spec):
         if isinstance(spec, TensorSpec):
             return columns[0]
-        return spec._batch(None).from_tensors(iter(columns))
+        return spec._batch(None)._from_tensor_list(columns)
     flat, *lengths = columns
     result = flat
     for one in reversed(lengths):
@@ -177,6 +187,8 @@ def _joined(spec: Any, items: list[Any], kind: DType, part: int) -> Any:
         return raw.ConcatV2(items, 0) if _is_ragged(spec) else raw.Pack(items, axis=0)
     dims = spec.shape.as_list() if spec.shape.rank is not None else []
     inner = dims[1:] if _is_ragged(spec) and part == 0 else [] if _is_ragged(spec) else dims  # fmt: skip
+    if kind is dtypes.variant:
+        raise invalid_argument(f"No rows, hence no results of type {spec!r} to put together")  # fmt: skip
     shape = [0, *[d or 0 for d in inner]]
     return convert.to_tensor(np.zeros(shape, kind.numpy), kind)
 
