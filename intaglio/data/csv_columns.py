@@ -15,7 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import DType, as_dtype, int32, string
+from intaglio.base import errors
+from intaglio.base.dtypes import (
+    DType,
+    as_dtype,
+    float32,
+    float64,
+    int32,
+    int64,
+    string,
+)
 from intaglio.data import building, csv_files, element
 from intaglio.data.dataset import Dataset
 from intaglio.data.record_files import opened
@@ -47,6 +56,10 @@ class CsvDatasetV2(Dataset):
         exclude_cols: Any = None,
     ) -> None:
         defaults = [_default(d) for d in record_defaults]
+        if not defaults:
+            raise errors.invalid_argument(
+                "`record_defaults` is empty: there must be at least 1 field."
+            )
         structure = tuple([TensorSpec((), d.dtype) for d in defaults])
         handle = raw.CSVDatasetV2(
             convert.to_tensor(filenames, string),
@@ -60,8 +73,16 @@ class CsvDatasetV2(Dataset):
         super().__init__(handle, structure)
 
 
+_FIELDS = (float32, float64, int32, int64, string)
+
+
 def _default(value: Any) -> Any:
     if isinstance(value, (DType, type)):
+        if as_dtype(value) not in _FIELDS:
+            raise ValueError(
+                f"A field of a CSV file cannot be {as_dtype(value).name}: `record_defaults` may be "
+                f"of {', '.join([t.name for t in _FIELDS])}."
+            )
         return convert.to_tensor(np.zeros(0, as_dtype(value).numpy), as_dtype(value))
     found = convert.to_tensor(value)
     return raw.Reshape(found, np.array([-1], np.int32)) if found.dims == () else found

@@ -155,8 +155,9 @@ class _Columns:
         elif self._left_out:
             fields = [f for i, f in enumerate(fields) if i not in self._left_out]
         if len(fields) != len(self._converters):
+            have = "more" if len(fields) > len(self._converters) else len(fields)
             raise errors.invalid_argument(
-                f"Expect {len(self._converters)} fields but have {len(fields)} in record"
+                f"Expect {len(self._converters)} fields but have {have} in record"
             )
         return tuple([self._component(i, field) for i, field in enumerate(fields)])
 

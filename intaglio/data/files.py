@@ -18,6 +18,8 @@ from intaglio.data.sources import Source
 from intaglio.data.stage import UNKNOWN, Advance, Element, Root, Stage, exhausted
 from intaglio.op.op import op
 
+_AHEAD = 1 << 20  # bytes read at a time
+
 
 def text_array(value: bytes) -> Any:
     """A string scalar."""
@@ -122,18 +124,32 @@ class FixedLengthRecordDatasetV2(Source):
         head, size, foot = int(header_bytes), int(record_bytes), int(footer_bytes)
 
         def read(name: bytes) -> Iterator[Element]:
-            with opened(os.fsdecode(name), compression) as f:
-                data = f.read()
-            body = data[head : len(data) - foot]
-            if len(body) % size:
-                raise errors.invalid_argument(
-                    f"Excess bytes in a file of records: {os.fsdecode(name)} has {len(body)} "
-                    f"body bytes, which is no multiple of {size}."
-                )
-            for at in range(0, len(body), size):
-                yield (text_array(body[at : at + size]),)
+            path = os.fsdecode(name)
+            with opened(path, compression) as f:
+                if not compression:
+                    body = f.seek(0, os.SEEK_END) - head - foot
+                    _demand_whole(path, body, head, size, foot)
+                    f.seek(0)
+                f.read(head)
+                read_so_far, rest = 0, b""
+                while more := f.read(max(_AHEAD, size)):
+                    rest += more
+                    usable = max(len(rest) - foot, 0) // size * size
+                    for at in range(0, usable, size):
+                        yield (text_array(rest[at : at + size]),)
+                    rest, read_so_far = rest[usable:], read_so_far + usable
+            _demand_whole(path, read_so_far + len(rest) - foot, head, size, foot)
 
         return Stage("FixedLengthRecord", UNKNOWN, over_files(filenames, read))
+
+
+def _demand_whole(path: str, body: int, head: int, size: int, foot: int) -> None:
+    if body % size:
+        raise errors.invalid_argument(
+            f'Excluding the header ({head} bytes) and footer ({foot} bytes), input file "{path}" '
+            f"has body length {body} bytes, which is not an exact multiple of the record length "
+            f"({size} bytes)."
+        )
 
 
 def demand_matches(names: Any, pattern: Any) -> None:

@@ -148,7 +148,8 @@ def checked(element: Element, types: Any) -> list[Any]:
     for index, (array, wanted) in enumerate(zip(element, types, strict=True)):
         if array.dtype != wanted.numpy and BY_NUMPY.get(array.dtype) is not wanted:
             raise errors.invalid_argument(
-                f"Data type mismatch at component {index}: expected {wanted.name} but got {array.dtype}."
+                f"Data type mismatch at component {index}: expected {wanted.kernel_name} but "
+                f"got {BY_NUMPY[array.dtype].kernel_name}."
             )
     return list(element)
 

@@ -39,6 +39,12 @@ class _FileDataset(Dataset):
                 f"`{getattr(names.element_spec, 'dtype', names.element_spec)!r}` elements."
             )
 
+        if names.element_spec.dims not in ((), None):
+            raise TypeError(
+                "The `filenames` argument must contain `tf.string` elements of shape [] (i.e. "
+                f"scalars). Got a dataset of element shape {names.element_spec.shape!r}."
+            )
+
         def of_file(name: Any) -> Any:
             return building.made("_FileDataset", read(name), _LINES)
 

@@ -5,7 +5,6 @@ A record is its length (8 bytes), a checksum of that, the data, a checksum of th
 
 from __future__ import annotations
 
-import gzip
 import io
 import struct
 import zlib
@@ -24,17 +23,57 @@ HEAD, TAIL = LENGTH.size, CHECK.size
 _AHEAD = (
     1 << 20
 )  # bytes read at a time: the checksums of their records are computed together
+_BLOCK = 1 << 18  # bytes of a compressed file that are read at a time
+_ZLIB, _GZIP = 15, 31  # for `zlib`: the largest window, and which head comes first
 COMPRESSIONS = ("", "GZIP", "ZLIB", "SNAPPY")
 
 
-class _Unpacked(gzip.GzipFile):
-    """What a compressed file holds; closing it closes the file."""
+class _Inflated(io.RawIOBase):
+    """What a compressed file holds; closing it closes the file.
 
-    def __init__(self, file: Any) -> None:
+    `header` says which head the data has, as `zlib` wants it. Raises DataLossError for data
+    of another form.
+    """
+
+    def __init__(self, file: Any, header: int) -> None:
         self._below = file
-        super().__init__(fileobj=file, mode="rb")
+        self._header = header
+        self._inflate = zlib.decompressobj(header)
+        self._ended = False
+
+    def readable(self) -> bool:
+        """True: it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fills the buffer, or a part of it; 0 at the end."""
+        room = memoryview(buffer).cast("B")
+        while not self._ended:
+            data = self._inflate.unconsumed_tail or self._below.read(_BLOCK)
+            if self._inflate.eof:
+                # Files of this form may be put one behind the other, those of ZLIB not.
+                data = self._inflate.unused_data + data
+                if not data.strip(b"\0") or self._header == _ZLIB:
+                    break
+                self._inflate = zlib.decompressobj(self._header)
+            elif not data:
+                raise errors.DataLossError(None, None, "truncated compressed file")
+            try:
+                made = self._inflate.decompress(data, len(room))
+            except zlib.error as e:
+                number, _, reason = str(e).removeprefix("Error ").partition(" ")
+                reason = reason.rpartition(": ")[2]
+                raise errors.DataLossError(
+                    None, None, f"inflate() failed with error {number}: {reason}"
+                ) from None
+            if made:
+                room[: len(made)] = made
+                return len(made)
+        self._ended = True
+        return 0
 
     def close(self) -> None:
+        """Closes the file too."""
         super().close()
         self._below.close()
 
@@ -46,12 +85,11 @@ def opened(path: str, compression: str) -> Any:
     file = files.opened(path, "rb")
     if compression == "":
         return file
-    if compression == "GZIP":
-        return _Unpacked(file)
-    with file:
-        data = file.read()
-    whole = zlib.decompress if compression == "ZLIB" else snappy.decompressed
-    return io.BytesIO(whole(data))
+    if compression == "SNAPPY":
+        with file:
+            return io.BytesIO(snappy.decompressed(file.read()))
+    raw = _Inflated(file, _GZIP if compression == "GZIP" else _ZLIB)
+    return io.BufferedReader(raw, _BLOCK)
 
 
 def demand_compression(compression: str) -> None:

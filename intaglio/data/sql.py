@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
+import numpy as np
+
 from intaglio.base import errors
 from intaglio.base.dtypes import BY_NAME, DType, bool_, float64, string
 from intaglio.data.files import over_files, text_array
@@ -18,6 +20,9 @@ from intaglio.data.stage import UNKNOWN, Element, Stage, demand
 from intaglio.op.op import op
 
 _INTEGERS = "int8 int16 int32 int64 uint8 uint16"
+_MASK = (
+    0xFFFFFFFFFFFFFFFF  # numbers too large for a column's type lose their upper bits
+)
 _TYPES = (string, *[BY_NAME[n] for n in _INTEGERS.split()], bool_, float64)
 
 
@@ -67,8 +72,12 @@ def _rows(path: str, query: str, types: tuple[DType, ...]) -> Iterator[Element]:
                 yield tuple([_value(v, t) for v, t in zip(row, types, strict=True)])
     except sqlite3.Error as e:
         raise errors.UnknownError(
-            None, None, f"Prepare() failed: {e}: {query}"
+            None, None, f"Prepare() failed: [{_code(e)}] {e}: {query}"
         ) from None
+
+
+def _code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", 1) & 0xFF
 
 
 def _value(value: Any, dtype: DType) -> Any:
@@ -85,4 +94,6 @@ def _value(value: Any, dtype: DType) -> Any:
     value = 0 if value is None else value
     if dtype is bool_:
         return kind(value != 0)
-    return kind(value) if dtype is float64 else kind(int(value))
+    if dtype is float64:
+        return kind(value)
+    return np.array(int(value) & _MASK, np.uint64).astype(kind)[()]

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from intaglio.base.dtypes import string
 from intaglio.data.dataset import Dataset
 from intaglio.data.readers import TFRecordDatasetV2
 from intaglio.tf.io.examples import parse_example
+from intaglio.trace.type_spec import TensorSpec
 
 
 def parse_example_dataset(
@@ -18,12 +20,18 @@ def parse_example_dataset(
 ) -> Callable[[Dataset], Dataset]:
     """Takes batches of serialized Examples apart, for `Dataset.apply`.
 
-    Raises ValueError without features.
+    Raises ValueError without features, TypeError for a dataset of other elements.
     """
     if features is None:
-        raise ValueError("Missing: features was None.")
+        raise ValueError("Argument `features` is required, but not specified.")
 
     def apply(dataset: Dataset) -> Dataset:
+        spec = dataset.element_spec
+        if not spec.is_compatible_with(TensorSpec([None], string)):
+            raise TypeError(
+                "Input dataset should be a dataset of vectors of strings. Instead it is "
+                f"`{spec}`."
+            )
         return dataset.map(
             lambda serialized: parse_example(serialized, features),
             num_parallel_calls=num_parallel_calls,
