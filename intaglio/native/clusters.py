@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from intaglio.base import shapes
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.code import Code
 from intaglio.native.functions import Functions
+from intaglio.native.held import is_small
 from intaglio.native.lanes import Lanes, Unsupported, kind_of
 from intaglio.native.loops import apply
+from intaglio.native.updates import without_updates
 from intaglio.op import raw
-from intaglio.op.spec import Spec
+from intaglio.op.op import Op
 
 # NumPy spends less on one of these than a call of a kernel costs.
 CHEAP = frozenset(
@@ -24,8 +26,19 @@ CHEAP = frozenset(
 
 def fuse(graph: Graph) -> Graph:
     """The graph with its elementwise ops in clusters, each a `_FusedElementwise` node."""
-    found = _Search(graph).clusters()
-    return _Rewrite(graph, found).graph() if found else graph
+    found = [c for c in _Search(graph).clusters() if _worth_it(c)]
+    return Rewrite(graph, found).graph() if found else graph
+
+
+def prepared(graph: Graph) -> Graph:
+    """The same for a native function, where small values stay in registers and calls cost nothing."""
+    found = graph.derived.get(prepared)
+    if found is None:
+        plain = without_updates(graph)
+        clusters = _Search(plain, small=False).clusters()
+        found = Rewrite(plain, clusters).graph() if clusters else plain
+        graph.derived[prepared] = found
+    return found
 
 
 def can_compile(node: Node) -> str:
@@ -38,6 +51,11 @@ def can_compile(node: Node) -> str:
     except Unsupported as e:
         return str(e)
     return ""
+
+
+def _is_number(value: SymbolicTensor) -> bool:
+    """True for a constant without dims: it becomes part of the code."""
+    return value.node.op.name == "Const" and value.dims == ()
 
 
 class Cluster:
@@ -59,14 +77,15 @@ class _Search:
     would wait for itself. What every node needs is a set of clusters, kept as bits.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, small: bool = True) -> None:
         self.graph = graph
+        self.small = small  # whether values that fit into registers count
         self.needs: dict[int, int] = {}  # by node
         self.home: dict[int, Cluster] = {}  # by node
         self.shapes: dict[int, Any] = {}  # by value
 
     def clusters(self) -> list[Cluster]:
-        """The clusters that are worth it."""
+        """The clusters."""
         effects = 0
         for node in self.graph.nodes:
             needs = 0
@@ -82,7 +101,7 @@ class _Search:
             if node.op.stateful:
                 effects |= self.needs[id(node)]
         unique = {id(c): c for c in self.home.values()}
-        return [c for c in unique.values() if _worth_it(c)]
+        return list(unique.values())
 
     def _mark_used(self, node: Node) -> None:
         mine = self.home.get(id(node))
@@ -94,6 +113,9 @@ class _Search:
     def _fusible(self, node: Node) -> bool:
         op = node.op
         if op.stateful or node.control or len(node.outputs) != 1 or not node.inputs:
+            return False
+        dims = node.outputs[0].dims
+        if not self.small and shapes.known(dims) and is_small(dims):
             return False
         return "scalar" in op.rules and not can_compile(node)
 
@@ -172,20 +194,23 @@ class _Search:
         return all(a == 1 or (a == b and b is not None) for a, b in pairs)
 
 
-def _is_number(value: SymbolicTensor) -> bool:
-    """True for a constant without dims: it becomes part of the code."""
-    return value.node.op.name == "Const" and value.dims == ()
-
-
 def _worth_it(cluster: Cluster) -> bool:
     return len(cluster.nodes) > 1 or cluster.nodes[0].op.name not in CHEAP
 
 
-class _Rewrite:
-    """Writes the graph anew with a node for each cluster, everything after what it needs."""
+class Rewrite:
+    """Writes the graph anew with a node for each cluster, everything after what it needs.
 
-    def __init__(self, graph: Graph, clusters: list[Cluster]) -> None:
+    The node is of the type `op`; `within` says which constants become part of it.
+    """
+
+    def __init__(
+        self, graph: Graph, clusters: list[Cluster], op: Op | None = None,
+        within: Callable[[SymbolicTensor], bool] = _is_number,
+    ) -> None:  # fmt: skip
         self.old = graph
+        self.op = op or raw._FusedElementwise
+        self.within = within
         self.home = {id(n): c for c in clusters for n in c.nodes}
         position = {id(n): i for i, n in enumerate(graph.nodes)}
         for cluster in clusters:
@@ -244,7 +269,7 @@ class _Rewrite:
         for member in members:
             for value in member.inputs:
                 inside = cluster is not None and (
-                    self.home.get(id(value.node)) is cluster or _is_number(value)
+                    self.home.get(id(value.node)) is cluster or self.within(value)
                 )
                 if not inside:
                     yield value.node
@@ -272,7 +297,7 @@ class _Rewrite:
             self.copies[id(node)] = new
 
     def _fuse(self, cluster: Cluster) -> None:
-        body = _Body(cluster, self.users)
+        body = _Body(cluster, self.users, self.within)
         last = cluster.nodes[-1]
         graph = body.graph(f"{last.name}_fused")
         inputs = [self.values[id(v)] for v in body.outer]
@@ -282,7 +307,7 @@ class _Rewrite:
             "Tout": tuple([v.dtype for v in graph.outputs]),
         }
         new = Node(
-            raw._FusedElementwise, inputs, attrs, last.name, graph.output_specs,
+            self.op, inputs, attrs, last.name, graph.output_specs,
             origin=last.origin, graph=last.graph,
         )  # fmt: skip
         self._made(cluster.nodes, new)
@@ -292,31 +317,41 @@ class _Rewrite:
 
 
 class _Body:
-    """The graph of a cluster: inputs from outside, small constants as part of it."""
+    """The graph of a cluster: inputs from outside, constants as part of it where `within` says so."""
 
-    def __init__(self, cluster: Cluster, users: dict[int, set[int]]) -> None:
+    def __init__(
+        self, cluster: Cluster, users: dict[int, set[int]],
+        within: Callable[[SymbolicTensor], bool],
+    ) -> None:  # fmt: skip
         self.cluster = cluster
+        self.within = within
         self.outer: list[SymbolicTensor] = []
         self.inputs: list[SymbolicTensor] = []
         self.nodes: list[Node] = []
         self.values: dict[int, SymbolicTensor] = {}
         mine = {id(cluster)}
         self.results = [
-            n.outputs[0]
+            v
             for n in cluster.nodes
-            if users.get(id(n.outputs[0]), set()) - mine
+            for v in n.outputs
+            if users.get(id(v), set()) - mine
         ]
 
     def graph(self, name: str) -> Graph:
         """The graph."""
+        copies: dict[int, Node] = {}
         for node in self.cluster.nodes:
             inputs = [self._inside(v) for v in node.inputs]
+            control = [copies[id(c)] for c in node.control if id(c) in copies]
             made = Node(
                 node.op, inputs, node.attrs, node.name, [v.spec for v in node.outputs],
-                origin=node.origin, graph=node.graph, source=node.source or node,
+                control=tuple(control), origin=node.origin, graph=node.graph,
+                source=node.source or node,
             )  # fmt: skip
             self.nodes.append(made)
-            self.values[id(node.outputs[0])] = made.outputs[0]
+            copies[id(node)] = made
+            for old, new in zip(node.outputs, made.outputs, strict=True):
+                self.values[id(old)] = new
         outputs = [self.values[id(v)] for v in self.results]
         placeholders = [v.node for v in self.inputs]
         return Graph(name, self.inputs, [*placeholders, *self.nodes], outputs)
@@ -326,11 +361,11 @@ class _Body:
         if found is not None:
             return found
         node = value.node
-        if _is_number(value):
+        if self.within(value):
             self.nodes.append(node)
             found = value
         else:
-            spec = Spec(value.dtype, value.dims)
+            spec = value.spec.like() if value.dtype.is_numpy_compatible else value.spec
             attrs = {"dtype": spec.dtype, "shape": spec.shape}
             found = Node(
                 raw.Placeholder, (), attrs, f"input_{len(self.inputs)}", [spec],

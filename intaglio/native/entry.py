@@ -23,7 +23,7 @@ from intaglio.native.code import Code
 from intaglio.native.pool import Pool, pool
 
 # Offsets in PyObject, PyBytesObject and PyArrayObject.
-TYPE, BYTES, DATA, FLAGS = 8, 32, 16, 64
+TYPE, BYTES, DATA, RANK, LENGTHS, FLAGS = 8, 32, 16, 24, 32, 64
 # C_CONTIGUOUS | ALIGNED
 IN_ORDER = 0x0001 | 0x0100
 FASTCALL = 0x0080
@@ -63,6 +63,14 @@ def _verified() -> bool:
         if word(at + TYPE).value != id(np.ndarray):
             return False
         if word(at + DATA).value != array.ctypes.data:
+            return False
+        if number(at + RANK).value != array.ndim:
+            return False
+        lengths = word(at + LENGTHS).value or 0
+        length = ctypes.c_ssize_t.from_address
+        if array.shape != tuple(
+            [length(lengths + 8 * i).value for i in range(array.ndim)]
+        ):
             return False
         if (number(at + FLAGS).value & 1 == 1) != flags.c_contiguous:
             return False
@@ -109,11 +117,14 @@ def numbers(code: Code, names: Sequence[str]) -> dict[str, str]:
     }
 
 
-def write(kernel: str, inputs: int, outputs: int) -> Code:
+def write(
+    kernel: str, inputs: int, outputs: int, forms: Sequence[tuple[int, ...]] = ()
+) -> Code:
     """Writes `kernel_entry`: arguments are the input arrays, then the output arrays.
 
     Its `self` is a bytes object that holds the dims as int64. The kernel runs over the whole
-    of the first. Gives None, or NotImplemented if an argument is no array in order.
+    of the first. Gives None, or NotImplemented if an argument is no array in order, or an
+    input has not the shape that `forms` says.
     """
     code = Code(f"{kernel}_entry", ["ptr %self", "ptr %args", "i64 %count"], "ptr")
     dims = code.at("i8", "%self", str(BYTES + 8 * len(PROCESS)))
@@ -130,6 +141,8 @@ def write(kernel: str, inputs: int, outputs: int) -> Code:
         flags = code.load("i32", code.at("i8", given, str(FLAGS)), 4)
         order = code.let(f"and i32 {flags}, {IN_ORDER}")
         _otherwise(code, code.let(f"icmp eq i32 {order}, {IN_ORDER}"), refused)
+        if i < len(forms):
+            _check_shape(code, given, forms[i], refused)
         data = code.load("ptr", code.at("i8", given, str(DATA)), 8)
         table, place = (ins, i) if i < inputs else (outs, i - inputs)
         code.do(f"store ptr {data}, ptr {code.at('ptr', table, str(place))}, align 8")
@@ -193,6 +206,16 @@ def write_part(kernel: str, unit: int) -> Code:
     )
     code.do("ret void")
     return code
+
+
+def _check_shape(code: Code, array: str, form: tuple[int, ...], refused: str) -> None:
+    """Refuses an array of another shape."""
+    rank = code.load("i32", code.at("i8", array, str(RANK)), 4)
+    _otherwise(code, code.let(f"icmp eq i32 {rank}, {len(form)}"), refused)
+    lengths = code.load("ptr", code.at("i8", array, str(LENGTHS)), 8)
+    for i, wanted in enumerate(form):
+        length = code.load("i64", code.at("i64", lengths, str(i)), 8)
+        _otherwise(code, code.integer("icmp eq", length, wanted), refused)
 
 
 def _otherwise(code: Code, holds: str, answer: str) -> None:

@@ -17,7 +17,12 @@ from intaglio.native.code import Code
 
 
 class Unsupported(Exception):
-    """The expression has a part that is not compiled (yet); the message names it."""
+    """The expression has a part that is not compiled (yet); the message names it.
+
+    `node` is the node of the graph that it belongs to, if it was written for one.
+    """
+
+    node: Any = None
 
 
 class Kind(NamedTuple):

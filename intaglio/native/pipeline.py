@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from intaglio.ir.graph import Graph
+from collections.abc import Callable
+from typing import Any
+
+from intaglio.ir.graph import Graph, Node
+from intaglio.native import entry
 from intaglio.native.clusters import fuse
 from intaglio.native.kernels import kernel_of
+from intaglio.native.regions import Regions
 from intaglio.runtime import interpreter
 
 
 def compiled(graph: Graph) -> interpreter.Compiled:
     """The graph as a function of arrays."""
-    return interpreter.compiled_with(fuse(graph), kernel_of)
+    if not entry.AVAILABLE:
+        return interpreter.compiled_with(fuse(graph), kernel_of)
+    regions = Regions(graph)
+    whole = regions.whole
+    if whole is not None:
+        return whole.run
+
+    def kernel(node: Node) -> Callable[..., Any] | None:
+        program = regions.programs.get(id(node.attrs.get("body")))
+        return kernel_of(node) if program is None else program.run
+
+    rest = fuse(regions.rewritten)
+    return interpreter.compiled_with(rest, kernel)

@@ -165,7 +165,7 @@ raw.expect(
             "IRFFT3D IRFFTND RFFT RFFT2D RFFT3D RFFTND"
         ),
         "edit_distance": "EditDistance",
-        "fused": "_FusedElementwise",
+        "fused": "_FusedElementwise _Program",
         "image_box_sampling": (
             "SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 "
             "StatelessSampleDistortedBoundingBox"
@@ -227,6 +227,7 @@ raw.expect(
             "StatelessParameterizedTruncatedNormal StatelessRandomBinomial "
             "StatelessRandomGammaV2 StatelessRandomGammaV3 StatelessRandomPoisson"
         ),
+        "random_index_shuffle": "RandomIndexShuffle",
         "raw_bytes": "DecodeCompressed DecodePaddedRaw DecodeRaw",
         "sets": (
             "DenseToDenseSetOperation DenseToSparseSetOperation SetSize "

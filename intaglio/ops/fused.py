@@ -22,3 +22,21 @@ class _FusedElementwise(Op):
 
     def kernel(self, inputs, body, run):
         return run(body, inputs)
+
+
+@op
+class _Program(Op):
+    """outputs = body(inputs), where a compiler makes one function of `body`.
+
+    What is not compiled is interpreted. Variables go in as handles.
+    """
+
+    signature = "inputs: *Tin; body: func, Tout: list(type) -> outputs: *Tout"
+    stateful = True
+    differentiable = False
+
+    def infer(self, inputs, body: Any, Tout) -> Any:
+        return [list(body.output_specs)]
+
+    def kernel(self, inputs, body, run):
+        return run(body, inputs)

@@ -1,0 +1,111 @@
+"""Elementwise ops of a native function: small values stay in registers, others go through loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.ir.graph import Graph, Node
+from intaglio.native import entry
+from intaglio.native.fused import arranged
+from intaglio.native.held import Held, is_small
+from intaglio.native.lanes import Lanes, Unsupported
+from intaglio.native.loops import LoopNest, apply, evaluate
+from intaglio.native.pool import pool
+from intaglio.native.writer import Writer
+from intaglio.op import raw
+
+
+def elementwise(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """One op with a `scalar` rule."""
+    if "scalar" not in node.op.rules or not all(isinstance(h, Held) for h in inputs):
+        raise Unsupported(node.op.name)
+    shape = broadcast(inputs)
+    if is_small(shape):
+        return _small(w, shape, inputs, lambda s, args: [apply(s, node, args)])
+    return loop(w, node, alone(node), inputs, shape)
+
+
+def fused(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """Several of them, which `clusters` has put together."""
+    shape, body = broadcast(inputs), node.attrs["body"]
+    if is_small(shape):
+        return _small(w, shape, inputs, lambda s, args: evaluate(s, body, args))
+    return loop(w, node, body, inputs, shape)
+
+
+def broadcast(inputs: Sequence[Held]) -> tuple[int, ...]:
+    """The shape of the result. Raises Unsupported for shapes that do not fit, or without elements."""
+    try:
+        shape = np.broadcast_shapes(*[h.shape for h in inputs])
+    except ValueError:
+        raise Unsupported("shapes that do not fit together") from None
+    if 0 in shape:
+        raise Unsupported("no elements")
+    return shape
+
+
+def _small(
+    w: Writer, shape: tuple[int, ...], inputs: Sequence[Held],
+    write: Callable[[Any, Sequence[Lanes]], list[Lanes]],
+) -> list[Held]:  # fmt: skip
+    args = [w.spread(h, shape) for h in inputs]
+    s = w.builder(int(np.prod(shape)))
+    return [w.in_registers(lanes, shape) for lanes in write(s, args)]
+
+
+def alone(node: Node) -> Graph:
+    """A graph of one node."""
+    found = [
+        Node(
+            raw.Placeholder, (), {"dtype": v.dtype, "shape": v.dims}, f"input_{i}",
+            [v.spec.like()],
+        ).outputs[0]
+        for i, v in enumerate(node.inputs)
+    ]  # fmt: skip
+    made = Node(
+        node.op, found, node.attrs, node.name, [v.spec for v in node.outputs],
+        origin=node.origin, source=node.source or node,
+    )  # fmt: skip
+    return Graph(node.name, found, [*[v.node for v in found], made], made.outputs)
+
+
+def loop(
+    w: Writer, node: Node, body: Graph, inputs: Sequence[Held], shape: tuple[int, ...]
+) -> list[Held]:
+    """A loop nest over memory: a function of its own, written once for all that are alike."""
+    pattern, dims = arranged([h.shape for h in inputs])
+    nest = LoopNest(body, pattern, "loop")
+    code = nest.write()
+    name = _named(w, "loop", code)
+    # A loop over elements may write where it reads, if nobody reads there afterwards.
+    places = [w.pointer(h) for h in inputs]
+    made: list[Held] = []
+    for value, result in zip(node.outputs, body.outputs, strict=True):
+        made.append(w.room(value, w.kind(result), shape))
+    if int(np.prod(dims)) >= entry.LARGE:
+        name = _shared(w, name, nest.unit)
+        w.long = True
+    w.call_function(name, places, [h.pointer for h in made], dims)
+    return made
+
+
+def _named(w: Writer, prefix: str, code: Any) -> str:
+    """The name of a function in the module, which has each function once."""
+    key = code.text()
+    found = w.functions.get(key)
+    if found is None:
+        found = w.functions[key] = code
+        code.name = f"{prefix}_{len(w.functions)}"
+    return found.name
+
+
+def _shared(w: Writer, name: str, unit: int) -> str:
+    """The same on all threads."""
+    shared = f"{name}_shared"
+    if shared not in w.functions:
+        w.functions[f"{name}_part"] = entry.write_part(name, unit)
+        w.functions[shared] = entry.write_shared(name, unit, pool())
+    return shared

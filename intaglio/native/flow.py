@@ -1,0 +1,240 @@
+"""Control flow of a native function: branches and loops as blocks, values at joins as phis.
+
+What a loop hands on lives in registers, or in two pieces of memory that take turns: the body
+reads from one and writes to the other. What its body returns as it was given is not handed on
+at all. Bodies are written once, however often they run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from intaglio.ir.graph import Graph, Node
+from intaglio.native.arena import Block
+from intaglio.native.clusters import prepared
+from intaglio.native.code import Phi
+from intaglio.native.held import Held
+from intaglio.native.lanes import BOOL, Lanes, Unsupported
+from intaglio.native.lists import HeldList, TurningList
+from intaglio.native.writer import Value, Writer
+
+
+def called(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """A call, written in the place where it is."""
+    return w.graph(prepared(node.attrs["f"]), lent(w, node, inputs, 0))
+
+
+# -- branches ------------------------------------------------------------------------------
+
+
+def truth(w: Writer, held: Held) -> str:
+    """What a value means as a condition, as i1."""
+    if held.shape:
+        return "true" if held.count else "false"
+    lanes = w.builder(1).converted(w.lanes(held), BOOL)
+    return w.code.let(f"extractelement <1 x i1> {lanes.names[0]}, i64 0")
+
+
+def choice(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """One of two graphs."""
+    condition, given = inputs[0], lent(w, node, inputs, 1)
+    branches = [prepared(node.attrs[k]) for k in ("then_branch", "else_branch")]
+    if condition.known is not None:
+        taken = branches[0 if condition.known.any() else 1]
+        return w.graph(taken, given)
+    yes, no = w.code.new_label("then"), w.code.new_label("else")
+    w.code.branch(truth(w, condition), yes, no)
+    return _joined(w, node, list(zip((yes, no), branches, strict=True)), given)
+
+
+def case(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """The graph of an index, the last one for others."""
+    branches = [prepared(b) for b in node.attrs["branches"]]
+    labels = [w.code.new_label("case") for _ in branches]
+    index = w.scalar(inputs[0])
+    ways = " ".join([f"i32 {i}, label %{label}" for i, label in enumerate(labels)])
+    w.code.do(f"switch i32 {index}, label %{labels[-1]} [ {ways} ]")
+    return _joined(
+        w, node, list(zip(labels, branches, strict=True)), lent(w, node, inputs, 1)
+    )
+
+
+def _joined(
+    w: Writer, node: Node, branches: Sequence[tuple[str, Graph]], given: list[Value]
+) -> list[Value]:
+    """What the branch that was taken gives."""
+    code, after = w.code, w.code.new_label("join")
+    scope = w.scopes[-1]
+    targets = [scope.targets.get(id(v), "") for v in node.outputs]
+    ends: list[tuple[str, list[Value]]] = []
+    for label, graph in branches:
+        code.label(label)
+        results = [_settled(w, v) for v in w.graph(graph, given, targets)]
+        ends.append((code.block, results))
+        code.jump(after)
+    code.label(after)
+    columns = list(zip(*[results for _, results in ends], strict=True))
+    return [_phi_of(w, [b for b, _ in ends], list(column)) for column in columns]
+
+
+def _settled(w: Writer, held: Value) -> Value:
+    """The value where phis expect it, brought there in the block that is being written."""
+    if not isinstance(held, Held):
+        return held
+    made = held.reshaped(held.shape)
+    if not made.small:
+        made.pointer = w.pointer(held)
+    elif made.known is None:
+        made.lanes = w.lanes(held)
+    return made
+
+
+def _phi_of(w: Writer, blocks: Sequence[str], values: list[Value]) -> Value:
+    first = values[0]
+    if not all(isinstance(v, type(first)) for v in values):
+        raise Unsupported("branches that give unlike values")
+    if not isinstance(first, Held):
+        return first.join(w, blocks, values)
+    if any(v.shape != first.shape for v in values):
+        raise Unsupported("branches that give values of unlike shapes")
+    if first.small:
+        names = [w.lanes(v).names[0] for v in values]
+        kind = f"<{first.count} x {first.kind.llvm}>"
+        phi = w.code.phi(kind)
+        w.code.arrive(phi, *zip(names, blocks, strict=True))
+        for v in values:
+            w.let_go(v)
+        return w.in_registers(Lanes(first.kind, (phi.name,)), first.shape)
+    pointers = [v.pointer for v in values]
+    held = [b for v in values for b in v.blocks]
+    if len({*pointers}) == 1:
+        return Held(first.kind, first.shape, pointer=pointers[0], blocks=held)
+    phi = w.code.phi("ptr")
+    w.code.arrive(phi, *zip(pointers, blocks, strict=True))
+    return Held(first.kind, first.shape, pointer=phi.name, blocks=held)
+
+
+# -- loops ---------------------------------------------------------------------------------
+
+
+class Turning:
+    """A value that a loop hands from turn to turn."""
+
+    def __init__(self, w: Writer, first: Held) -> None:
+        self.w = w
+        self.first = first
+        self.blocks: list[Block] = []
+        if first.small:
+            self.start = w.lanes(first).names
+            self.kinds = (f"<{first.count} x {first.kind.llvm}>",)
+        else:
+            here = [w.space(first.bytes) for _ in range(2)]
+            self.blocks = [b for _, b in here]
+            # Where it is, where the next one will be, and the one after that.
+            self.start = (w.pointer(first), here[0][0], here[1][0])
+            self.kinds = ("ptr", "ptr", "ptr")
+        self.phis: list[Phi] = []
+
+    @property
+    def next(self) -> str:
+        """Where the body is to write, if it writes to memory."""
+        return "" if self.first.small else self.phis[1].name
+
+    def head(self) -> Held:
+        """The value at the beginning of a turn."""
+        first, code = self.first, self.w.code
+        self.phis = [code.phi(k) for k in self.kinds]
+        name = self.phis[0].name
+        if first.small:
+            return self.w.in_registers(Lanes(first.kind, (name,)), first.shape)
+        return Held(first.kind, first.shape, pointer=name)
+
+    def turn(self, result: Value) -> tuple[str, ...]:
+        """What the next turn begins with. Raises Unsupported if the shape changes."""
+        first = self.first
+        if not isinstance(result, Held) or result.shape != first.shape:
+            raise Unsupported("a loop variable whose shape changes")
+        if first.small:
+            return self.w.lanes(result).names
+        self.w.store(result, self.next)
+        return (self.phis[1].name, self.phis[2].name, self.phis[1].name)
+
+    def close(self, before: str, back: str, names: tuple[str, ...]) -> None:
+        """Completes the phis."""
+        for phi, start, name in zip(self.phis, self.start, names, strict=True):
+            self.w.code.arrive(phi, (start, before), (name, back))
+
+    def after(self, head: Held) -> Held:
+        """The value when the loop is over."""
+        head.blocks = (*self.blocks, *self.w.also(self.first).blocks)
+        return head
+
+
+def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """A body that runs as long as a condition holds."""
+    cond, body = prepared(node.attrs["cond"]), prepared(node.attrs["body"])
+    code = w.code
+    w.long = True
+    changing = [
+        i for i, (a, b) in enumerate(zip(body.inputs, body.outputs, strict=True))
+        if a is not b
+    ]  # fmt: skip
+    turning: dict[int, Any] = {
+        i: _turning(w, inputs[i], _used_later(w, node, i)) for i in changing
+    }
+    before, head = code.block, code.new_label("loop")
+    inside, after = code.new_label("turn"), code.new_label("done")
+    code.jump(head)
+    code.label(head)
+    state = lent(w, node, inputs, 0)
+    for i, t in turning.items():
+        state[i] = t.head()
+    (condition,) = w.graph(cond, state)
+    if not isinstance(condition, Held) or condition.shape:
+        raise Unsupported("a loop whose condition is no scalar")
+    code.branch(truth(w, condition), inside, after)
+    w.let_go(condition)
+    code.label(inside)
+    targets = [turning[i].next if i in turning else "" for i in range(len(state))]
+    results = w.graph(body, state, targets)
+    names = {i: t.turn(results[i]) for i, t in turning.items()}
+    back = code.block
+    code.jump(head)
+    for held in results:
+        w.let_go(held)
+    for i, t in turning.items():
+        t.close(before, back, names[i])
+    code.label(after)
+    ends = [turning[i].after(s) if i in turning else w.also(s) for i, s in enumerate(state)]  # fmt: skip
+    return ends
+
+
+def _turning(w: Writer, first: Value, used_later: bool) -> Any:
+    if isinstance(first, Held):
+        return Turning(w, first)
+    if isinstance(first, HeldList):
+        return TurningList(w, first, used_later)
+    raise Unsupported("a loop variable that is no tensor")
+
+
+def _used_later(w: Writer, node: Node, index: int) -> bool:
+    """True if an input of the node that is being written is used after it, or twice by it."""
+    value, scope = node.inputs[index], w.scopes[-1]
+    twice = sum(1 for v in node.inputs if v is value) > 1
+    return twice or scope.last[id(value)] != scope.at
+
+
+def lent(w: Writer, node: Node, inputs: list[Value], first: int) -> list[Value]:
+    """Inputs for a graph: lists that are used afterwards it must not change."""
+    return [
+        v.lent() if isinstance(v, HeldList) and _used_later(w, node, i) else v
+        for i, v in enumerate(inputs[first:], first)
+    ]
+
+
+RULES: dict[str, Callable[..., list[Value]]] = {
+    "PartitionedCall": called, "StatefulPartitionedCall": called,
+    "If": choice, "StatelessIf": choice, "Case": case, "StatelessCase": case,
+    "While": loop, "StatelessWhile": loop,
+}  # fmt: skip

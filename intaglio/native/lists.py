@@ -1,0 +1,367 @@
+"""Tensor lists of a native function: elements of one shape in one piece of memory.
+
+A list that nobody uses any more is changed in place, as one that a loop hands on always is;
+another is copied first, so that lists behave as values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from intaglio.base import shapes
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native.arena import Block
+from intaglio.native.code import Phi
+from intaglio.native.held import Held
+from intaglio.native.lanes import Kind, Lanes, Unsupported, kind_of
+from intaglio.native.writer import Value, Writer
+from intaglio.ops.tensor_list import given_dims
+
+# Memory is taken for lists whose length is not known: pages that are not touched cost nothing.
+MOST_BYTES = 1 << 25
+MOST = 1 << 16
+
+
+class HeldList:
+    """A list: where its elements lie, how many they are (i64) and how many may be."""
+
+    __slots__ = ("blocks", "capacity", "element", "kind", "owned", "pointer", "size")
+
+    def __init__(
+        self, kind: Kind, element: tuple[int, ...], pointer: str, size: str,
+        capacity: int, blocks: Sequence[Block], owned: bool = True,
+    ) -> None:  # fmt: skip
+        self.kind = kind
+        self.element = element
+        self.pointer = pointer
+        self.size = size
+        self.capacity = capacity
+        self.blocks = tuple(blocks)
+        self.owned = owned
+
+    @property
+    def bytes(self) -> int:
+        """The size of an element."""
+        return Held(self.kind, self.element).bytes
+
+    def like(self, size: str, owned: bool | None = None) -> HeldList:
+        """The same elements, or more or fewer of them."""
+        kept = self.owned if owned is None else owned
+        return HeldList(
+            self.kind,
+            self.element,
+            self.pointer,
+            size,
+            self.capacity,
+            self.blocks,
+            kept,
+        )
+
+    def lent(self) -> HeldList:
+        """The list for somebody who must not change it."""
+        return self.like(self.size, owned=False)
+
+    def place(self, w: Writer, index: str) -> str:
+        """Where an element lies."""
+        offset = w.code.integer("mul", index, self.bytes)
+        return w.code.at("i8", self.pointer, offset)
+
+    def join(self, w: Writer, blocks: Sequence[str], values: Sequence[HeldList]) -> HeldList:  # fmt: skip
+        """The list that one of several branches gives."""
+        if any(v.pointer != self.pointer for v in values):
+            raise Unsupported("branches that give unlike lists")
+        phi = w.code.phi("i64")
+        w.code.arrive(phi, *zip([v.size for v in values], blocks, strict=True))
+        for other in values[1:]:
+            w.let_go(other)
+        return self.like(phi.name, all(v.owned for v in values))
+
+
+class TurningList:
+    """A list that a loop hands from turn to turn: it stays where it is, only its size changes."""
+
+    next = ""
+
+    def __init__(self, w: Writer, first: HeldList, used_later: bool) -> None:
+        self.w = w
+        if first.owned and not used_later:
+            self.list = w.also(first)
+        else:
+            self.list = copied(w, first)
+        self.phi: Phi
+        self.same = False
+
+    def head(self) -> HeldList:
+        """The list at the beginning of a turn."""
+        self.phi = self.w.code.phi("i64")
+        return self.list.like(self.phi.name, owned=True)
+
+    def turn(self, result: Value) -> tuple[str, ...]:
+        """What the next turn begins with. Raises Unsupported for a list that was copied."""
+        if not isinstance(result, HeldList) or result.pointer != self.list.pointer:
+            raise Unsupported("a loop that makes another list in each turn")
+        self.same = result.size == self.phi.name
+        return (result.size,)
+
+    def close(self, before: str, back: str, names: tuple[str, ...]) -> None:
+        """Completes the phi."""
+        self.w.code.arrive(self.phi, (self.list.size, before), (names[0], back))
+
+    def after(self, head: HeldList) -> HeldList:
+        """The list when the loop is over."""
+        return self.list if self.same else head
+
+
+# -- making lists ----------------------------------------------------------------------------
+
+
+def made(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """EmptyTensorList and TensorListReserve."""
+    form, number = inputs
+    if form.known is None:
+        raise Unsupported("a list whose element shape is data")
+    kind = kind_of(node.attrs["element_dtype"].numpy)
+    element = _element(w, given_dims(form.known), node.outputs[0])
+    size = "0"
+    if node.op.name == "EmptyTensorList":
+        if number.known is None or int(number.known) >= 0:
+            raise Unsupported("a list with a limit")
+    elif number.known is not None:
+        size = str(int(number.known))
+    else:
+        size = w.index(number)
+    if size.startswith("-"):
+        raise Unsupported("a list of less than no elements")
+    return [_new(w, kind, element, size)]
+
+
+def _new(w: Writer, kind: Kind, element: tuple[int, ...], size: str) -> HeldList:
+    """A list of zeros. What is longer than there is room for is refused."""
+    each = Held(kind, element).bytes
+    if not each:
+        raise Unsupported("a list of elements without numbers")
+    capacity = min(MOST, max(MOST_BYTES // each, 1))
+    if size.isdigit() and int(size):
+        capacity = int(size) if int(size) > 1 else capacity
+    pointer, block = w.space(capacity * each)
+    found = HeldList(kind, element, pointer, size, capacity, [block])
+    if not size.isdigit():
+        w.demand(w.code.integer("icmp ult", size, capacity + 1))
+    if size != "0":
+        _clear(w, pointer, w.code.integer("mul", size, each))
+    return found
+
+
+def _clear(w: Writer, place: str, count: str) -> None:
+    w.code.call(
+        "void", "llvm.memset.p0.i64",
+        ("ptr", place), ("i8", "0"), ("i64", count), ("i1", "false"),
+    )  # fmt: skip
+
+
+def copied(w: Writer, held: HeldList) -> HeldList:
+    """A list of its own with the same elements."""
+    capacity = max(held.capacity, min(MOST, max(MOST_BYTES // held.bytes, 1)))
+    pointer, block = w.space(capacity * held.bytes)
+    w.code.call(
+        "void", "llvm.memcpy.p0.p0.i64", ("ptr", pointer), ("ptr", held.pointer),
+        ("i64", w.code.integer("mul", held.size, held.bytes)), ("i1", "false"),
+    )  # fmt: skip
+    return HeldList(held.kind, held.element, pointer, held.size, capacity, [block])
+
+
+def _element(w: Writer, dims: Any, value: SymbolicTensor) -> tuple[int, ...]:
+    """The shape of a list's elements: as declared, or as those that are put into it."""
+    if not shapes.known(dims):
+        dims = _put_into(w.scopes[-1].graph, value)
+    if not shapes.known(dims):
+        raise Unsupported("a list whose elements' shape is not known")
+    return tuple(dims)  # type: ignore[arg-type]  # all are known
+
+
+def _put_into(graph: Graph, value: SymbolicTensor) -> Any:
+    """The shape of what somebody puts into a list, or takes out of it."""
+    for node in graph.nodes:
+        for at, given in enumerate(node.inputs):
+            if given is value:
+                found = _by_user(graph, node, at)
+                if shapes.known(found):
+                    return found
+    return None
+
+
+def _by_user(graph: Graph, node: Node, at: int) -> Any:
+    name, attrs = node.op.name, node.attrs
+    if name == "TensorListSetItem":
+        return node.inputs[2].dims
+    if name == "TensorListPushBack":
+        return node.inputs[1].dims
+    if name == "TensorListStack":
+        dims = node.outputs[0].dims
+        return dims and dims[1:]
+    if name in ("While", "StatelessWhile"):
+        inside = _put_into(attrs["body"], attrs["body"].inputs[at])
+        return inside if shapes.known(inside) else _put_into(graph, node.outputs[at])
+    if name in ("If", "StatelessIf"):
+        return _put_into(attrs["then_branch"], attrs["then_branch"].inputs[at - 1])
+    return None
+
+
+def from_tensor(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """The rows of a tensor as a list that shares its memory."""
+    source = inputs[0]
+    if not source.shape or not source.count:
+        raise Unsupported("a list of no rows")
+    count = source.shape[0]
+    if source.pointer:
+        pointer, blocks = source.pointer, w.also(source).blocks
+    else:
+        pointer, block = w.space(source.bytes)
+        w.store(source, pointer)
+        blocks = (block,)
+    return [
+        HeldList(
+            source.kind, source.shape[1:], pointer, str(count), count, blocks, False
+        )
+    ]
+
+
+# -- changing lists --------------------------------------------------------------------------
+
+
+def _mine(w: Writer, node: Node, held: HeldList) -> HeldList:
+    """The list to be changed: the same if nobody else uses it, else a copy."""
+    scope = w.scopes[-1]
+    if held.owned and scope.last[id(node.inputs[0])] == scope.at:
+        return w.also(held)
+    return copied(w, held)
+
+
+def _checked(held: HeldList, item: Held) -> None:
+    if item.shape != held.element or item.kind != held.kind:
+        raise Unsupported("a list of elements of several shapes")
+
+
+def set_item(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """TensorListSetItem."""
+    held, at, item = inputs
+    _checked(held, item)
+    held, index, code = _mine(w, node, held), w.index(at), w.code
+    if not node.attrs["resize_if_index_out_of_bounds"]:
+        w.demand(code.integer("icmp ult", index, held.size))
+        w.store(item, held.place(w, index))
+        return [held]
+    w.demand(code.integer("icmp ult", index, held.capacity))
+    following = code.integer("add", index, 1)
+    beyond = code.integer("icmp sgt", following, held.size)
+    with code.when(beyond):
+        start = held.place(w, held.size)
+        gap = code.integer("sub", index, held.size)
+        _clear(w, start, code.integer("mul", gap, held.bytes))
+    size = code.let(f"select i1 {beyond}, i64 {following}, i64 {held.size}")
+    w.store(item, held.place(w, index))
+    return [held.like(size)]
+
+
+def push(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """TensorListPushBack."""
+    held, item = inputs
+    _checked(held, item)
+    held = _mine(w, node, held)
+    w.demand(w.code.integer("icmp ult", held.size, held.capacity))
+    w.store(item, held.place(w, held.size))
+    return [held.like(w.code.integer("add", held.size, 1))]
+
+
+def resized(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """TensorListResize to fewer elements."""
+    held, size = inputs
+    wanted = w.index(size)
+    w.demand(w.code.integer("icmp ule", wanted, held.size))
+    return [w.also(held).like(wanted)]
+
+
+# -- reading lists ---------------------------------------------------------------------------
+
+
+def _element_at(w: Writer, value: SymbolicTensor, held: HeldList, index: str) -> Held:
+    """A copy of an element: the list may change while it is used."""
+    there = Held(held.kind, held.element, pointer=held.place(w, index))
+    if there.small:
+        return w.in_registers(w.lanes(there), held.element)
+    made = w.room(value, held.kind, held.element)
+    w.store(there, made.pointer)
+    return made
+
+
+def get_item(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """TensorListGetItem."""
+    held, at = inputs[0], w.index(inputs[1])
+    w.demand(w.code.integer("icmp ult", at, held.size))
+    return [_element_at(w, node.outputs[0], held, at)]
+
+
+def pop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """TensorListPopBack."""
+    held = inputs[0]
+    w.demand(w.code.integer("icmp sgt", held.size, 0))
+    size = w.code.integer("sub", held.size, 1)
+    item = _element_at(w, node.outputs[1], held, size)
+    owned = w.scopes[-1].last[id(node.inputs[0])] == w.scopes[-1].at
+    return [w.also(held).like(size, held.owned and owned), item]
+
+
+def length(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """TensorListLength."""
+    size = w.code.let(f"trunc i64 {inputs[0].size} to i32")
+    vector = w.code.let(f"insertelement <1 x i32> poison, i32 {size}, i64 0")
+    return [w.in_registers(Lanes(kind_of("i4"), (vector,)), ())]
+
+
+class Rows:
+    """The elements of a list as a tensor of as many rows as there turn out to be."""
+
+    __slots__ = ("blocks", "counted", "list")
+
+    def __init__(self, held: HeldList) -> None:
+        self.list = held
+        self.blocks = held.blocks
+        # Where in the function's memory their number stands.
+        self.counted = 0
+
+    def finish(self, w: Writer) -> None:
+        """Writes down how many they are. Raises Unsupported for another list's memory."""
+        if len(self.blocks) != 1:
+            raise Unsupported("rows of a list that is somebody else's")
+        place, block = w.space(8)
+        self.counted = block.offset
+        w.code.do(f"store i64 {self.list.size}, ptr {place}, align 8")
+
+
+def stack(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """TensorListStack."""
+    held, wanted = inputs[0], node.attrs["num_elements"]
+    count = int(held.size) if held.size.isdigit() else wanted
+    if count < 0:
+        return [Rows(w.also(held))]
+    if count == 0 or (held.size.isdigit() and wanted not in (-1, count)):
+        raise Unsupported("a list of no elements, or too few")
+    if not held.size.isdigit():
+        w.demand(w.code.integer("icmp eq", held.size, count))
+    scope = w.scopes[-1]
+    shape = (count, *held.element)
+    if held.owned and scope.last[id(node.inputs[0])] == scope.at:
+        w.also(held)
+        return [Held(held.kind, shape, pointer=held.pointer, blocks=held.blocks)]
+    result = w.room(node.outputs[0], held.kind, shape)
+    w.copy(held.pointer, result.pointer, result.bytes)
+    return [result]
+
+
+RULES: dict[str, Any] = {
+    "EmptyTensorList": made, "TensorListReserve": made, "TensorListFromTensor": from_tensor,
+    "TensorListSetItem": set_item, "TensorListPushBack": push, "TensorListResize": resized,
+    "TensorListGetItem": get_item, "TensorListPopBack": pop, "TensorListLength": length,
+    "TensorListStack": stack,
+}  # fmt: skip

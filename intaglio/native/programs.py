@@ -1,0 +1,229 @@
+"""Native functions as Python calls them: compiled for the shapes of a graph's inputs.
+
+The caller's side makes the arrays of the results, takes the variables out of their resources and
+puts them back. What the native function refuses (an index out of range, arrays of other shapes) the
+interpreter does, with its messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import resource
+from intaglio.ir.graph import Graph
+from intaglio.native import entry, llvm
+from intaglio.native.buffers import maker
+from intaglio.native.clusters import prepared
+from intaglio.native.code import Code
+from intaglio.native.held import Held, Variable
+from intaglio.native.lanes import Unsupported, kind_of
+from intaglio.native.lists import Rows
+from intaglio.native.rules import RULES, elementwise
+from intaglio.native.variables import assigned
+from intaglio.native.writer import Writer
+from intaglio.ops.resource_variable import contents_of
+from intaglio.runtime import interpreter
+
+Run = Callable[..., Sequence[Any]]
+
+
+class Program:
+    """A graph as one native function."""
+
+    def __init__(self, graph: Graph) -> None:
+        """Raises Unsupported, with the `node` that has no code, if there is one."""
+        self.graph = graph
+        self.writes = sorted(assigned(graph))
+        self.writer = w = Writer(RULES, elementwise)
+        w.writes = bool(self.writes)
+        body = prepared(graph)
+        given = [self._input(w, i, v) for i, v in enumerate(body.inputs)]
+        extra = {p: len(body.outputs) + i for i, p in enumerate(self.writes)}
+        for place, number in extra.items():
+            given[place].target = w.argument("%outs", number)
+        self.results = w.write(body, given, len(body.outputs), len(extra))
+        if w.refuses and self.writes:
+            raise Unsupported("variables that are assigned where an index may be out of range")  # fmt: skip
+        made = llvm.module(w.module(entry_of(given, len(body.outputs) + len(extra) + 1)))  # fmt: skip
+        self._entry = entry.Entry(made, w.code.name)
+        self.kernel = self._entry.for_dims(w.words)
+        self.run = self._written()
+
+    def _input(self, w: Writer, number: int, value: Any) -> Any:
+        pointer = w.argument("%ins", number)
+        if value.dtype is resource:
+            contents = contents_of(value.spec)
+            if not shapes.known(contents.shape):
+                raise Unsupported("a variable whose shape is not known")
+            return Variable(contents, pointer)
+        if not shapes.known(value.dims):
+            raise Unsupported("a value of unknown shape")
+        held = Held(kind_of(value.dtype.numpy), tuple(value.dims), pointer=pointer)
+        if not held.count:
+            raise Unsupported("no elements")
+        return w.in_registers(w.lanes(held), held.shape) if held.small else held
+
+    # -- the caller's side -----------------------------------------------------------------
+
+    def _written(self) -> Run:
+        """A Python function of the arrays that allocates, calls and gives back."""
+        graph = self.graph
+        inputs = [f"i{i}" for i in range(len(graph.inputs))]
+        space: dict[str, Any] = {
+            "kernel": self.kernel, "spare": [], "again": self._again, "rows": _rows,
+            "memory": _memory(self.writer.arena.size), "borrow": borrow, "give": give,
+        }  # fmt: skip
+        arrays, lines = self._arrays(inputs)
+        outs, results, makers = self._results(space)
+        call = f"kernel({', '.join([*arrays, *outs, 'work'])}) is NotImplemented"
+        if self.writer.refuses:
+            call = f"{call} or work[0] != 0"
+        text = [
+            f"def run({', '.join(inputs)}):",
+            " try: work = spare.pop()",
+            " except IndexError: work = memory()",
+            *lines,
+            *makers,
+            *(self._borrowing(space, call) if self.writes else [f" refused = {call}"]),
+            f" if refused: return again(({', '.join([*inputs, ''])}))",
+            f" made = ({', '.join([*results, ''])})" if results else " made = ()",
+            " spare.append(work)",
+            " return made",
+        ]
+        code = compile("\n".join(text), f"<intaglio program {graph.name}>", "exec")
+        exec(code, space)
+        return space["run"]
+
+    def _arrays(self, inputs: Sequence[str]) -> tuple[list[str], list[str]]:
+        """What the kernel is given for each input, and the lines that find it."""
+        arrays, lines = list(inputs), list[str]()
+        for i, value in enumerate(self.graph.inputs):
+            if value.dtype is resource:
+                arrays[i] = f"a{i}"
+                if i not in self.writes:
+                    lines.append(f" a{i} = i{i}._value")
+        return arrays, lines
+
+    def _results(self, space: dict[str, Any]) -> tuple[list[str], list[str], list[str]]:
+        """What the kernel writes to, what the caller gets, and the lines that make it."""
+        outs: list[str] = []
+        given: list[str] = []
+        lines: list[str] = []
+        for k, result in enumerate(self.results):
+            dtype = self.graph.outputs[k].dtype.numpy
+            if isinstance(result, Rows):
+                outs.append("work")
+                space[f"d{k}"] = dtype
+                offset = result.list.blocks[0].offset
+                given.append(
+                    f"rows(work, {result.counted}, {offset}, {result.list.element}, d{k})"
+                )
+                continue
+            space[f"make{k}"] = maker(result.shape, dtype)
+            lines.append(f" o{k} = make{k}()")
+            outs.append(f"o{k}")
+            given.append(f"o{k}")
+        return [*outs, *[f"t{i}" for i in self.writes]], given, lines
+
+    def _borrowing(self, space: dict[str, Any], call: str) -> list[str]:
+        """The lines around the call that take the variables that are written, and put them back."""
+        contents = [contents_of(self.graph.inputs[i].spec) for i in self.writes]
+        space["makers"] = [maker(tuple(c.shape or ()), c.dtype.numpy) for c in contents]
+        every = [i for i, v in enumerate(self.graph.inputs) if v.dtype is resource]
+        written, others, before, after = (
+            "".join([f"{letter}{i}, " for i in places])
+            for letter, places in (
+                ("i", self.writes), ("i", [i for i in every if i not in self.writes]),
+                ("a", self.writes), ("t", self.writes),
+            )
+        )  # fmt: skip
+        everything = ", ".join([f"i{i}" for i in range(len(self.graph.inputs))])
+        return [
+            f" borrowed = borrow(({written}), ({others}), makers)",
+            f" if borrowed is None: return again(({everything},))",
+            f" ({before}), ({after}) = borrowed",
+            " refused = True",
+            " try:",
+            f"  refused = {call}",
+            " finally:",
+            f"  give(({written}), ({before}) if refused else ({after}))",
+        ]
+
+    def _again(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """What the native function has refused: arrays that lie otherwise, or what is an error."""
+        ordered = [_in_order(a) for a in arrays]
+        if any(a is not b for a, b in zip(arrays, ordered, strict=True)):
+            return self.run(*ordered)
+        return interpreter.compiled(self.graph)(*arrays)
+
+
+def entry_of(given: Sequence[Any], outputs: int) -> Code:
+    """The way in, which refuses arrays of other shapes than the program was written for."""
+    forms = [tuple(v.spec.shape) if isinstance(v, Variable) else v.shape for v in given]
+    return entry.write("program", len(forms), outputs, forms)
+
+
+def _memory(size: int) -> Callable[[], Any]:
+    """What makes memory for the plan."""
+    words = -(-size // 8)
+
+    def make() -> Any:
+        return np.empty(words, np.int64)
+
+    return make
+
+
+def _rows(work: Any, counted: int, offset: int, element: tuple[int, ...], dtype: Any) -> Any:  # fmt: skip
+    """The rows that a list has turned out to have, out of the function's memory."""
+    count = int(work[counted // 8])
+    each = int(np.prod(element))
+    start = work.view(np.uint8)[offset:]
+    size = count * each * dtype.itemsize
+    return start[:size].view(dtype).reshape(count, *element).copy()
+
+
+def _in_order(array: Any) -> Any:
+    """The array as native code reads it; variables and such as they are."""
+    if isinstance(array, np.generic):
+        return np.asarray(array)
+    if type(array) is not np.ndarray or (
+        array.flags.c_contiguous and array.flags.aligned
+    ):
+        return array
+    return np.array(array, order="C")
+
+
+def borrow(
+    written: Sequence[Any], others: Sequence[Any], makers: Sequence[Callable[[], Any]]
+) -> tuple[list[Any], list[Any]] | None:
+    """The arrays of variables, locked, and where their new values go.
+
+    That is the same array if nobody else holds it. None if one has no value, or is named twice.
+    All threads lock in one order.
+    """
+    if len({*map(id, written), *map(id, others)}) != len(written) + len(others):
+        return None
+    for one in sorted(written, key=id):
+        one.lock.acquire()
+    arrays: list[Any] = []
+    targets: list[Any] = []
+    for one, make in zip(written, makers, strict=True):
+        if not one.initialized:
+            give(written, arrays)
+            return None
+        array, mine = one.taken()
+        arrays.append(array)
+        targets.append(array if mine else make())
+    return arrays, targets
+
+
+def give(written: Sequence[Any], arrays: Sequence[Any]) -> None:
+    """Puts arrays into variables that were borrowed."""
+    for one, array in zip(written, arrays, strict=False):
+        one.put(array)
+    for one in written:
+        one.lock.release()

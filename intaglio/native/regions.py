@@ -1,0 +1,147 @@
+"""Which parts of a graph become native functions: the whole, wherever that is possible.
+
+Nodes that have no code stay what they are. Every other node belongs to the region of a number:
+how many times the way to it leaves and enters native code. Between nodes of one region no way
+leads outside, so each region is one function, and they run in their order.
+"""
+
+from __future__ import annotations
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import resource, variant
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native.clusters import CHEAP, Cluster, Rewrite, can_compile
+from intaglio.native.lanes import KINDS, Unsupported
+from intaglio.native.programs import Program
+from intaglio.native.rules import has_code
+from intaglio.op import raw
+from intaglio.ops.resource_variable import contents_of
+
+
+class Regions:
+    """A graph whose native parts are `_Program` nodes, and the programs of these."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.programs: dict[int, Program] = {}  # by the graph of each
+        # Why nodes are no part of one, by node of the graph.
+        self.reasons: dict[int, str] = {}
+        named = {n.name: n for n in graph.nodes}
+        for node in graph.nodes:
+            reason = _obstacle(node)
+            if reason:
+                self.reasons[id(node)] = reason
+        while True:
+            ordered, clusters = _split(graph, self.reasons)
+            rewrite = Rewrite(ordered, clusters, raw._Program, _is_constant)
+            made = rewrite.graph() if clusters else graph
+            try:
+                self.programs = {
+                    id(n.attrs["body"]): Program(n.attrs["body"])
+                    for n in made.nodes
+                    if n.op.name == "_Program"
+                }
+            except Unsupported as e:
+                # Copies of a node have its name.
+                known = e.node is not None and e.node.name in named
+                for node in [named[e.node.name]] if known else graph.nodes:
+                    self.reasons.setdefault(id(node), str(e))
+                continue
+            self.rewritten = made
+            return
+
+    @property
+    def whole(self) -> Program | None:
+        """The program that does everything, if one does."""
+        rest = [n for n in self.rewritten.nodes if n.op.name != "Placeholder"]
+        if len(rest) != 1 or rest[0].op.name != "_Program":
+            return None
+        program = self.programs[id(rest[0].attrs["body"])]
+        same = [id(v) for v in rest[0].inputs] == [id(v) for v in self.rewritten.inputs]
+        results = [id(v) for v in rest[0].outputs]
+        same &= results == [id(v) for v in self.rewritten.outputs]
+        return program if same else None
+
+
+def _is_constant(value: SymbolicTensor) -> bool:
+    return value.node.op.name == "Const" and value.dtype.numpy in KINDS
+
+
+def _obstacle(node: Node) -> str:
+    """Why a node certainly has no native code; nothing if it may have."""
+    op = node.op
+    if op.name in ("Placeholder", "Const"):
+        return op.name
+    if node.device:
+        return f"{op.name} on a device of its own"
+    for value in (*node.inputs, *node.outputs):
+        if value.dtype is resource:
+            if not shapes.known(contents_of(value.spec).shape):
+                return "a variable whose shape is not known"
+        elif value.dtype is not variant and value.dtype.numpy not in KINDS:
+            return f"elements of type {value.dtype.name}"
+    if has_code(op.name):
+        return "" if op.name in FLOWS else _unknown(node)
+    if "scalar" not in op.rules or len(node.outputs) != 1:
+        return op.name
+    return can_compile(node) or _unknown(node)
+
+
+FLOWS = frozenset(
+    ["While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase",
+     "PartitionedCall", "StatefulPartitionedCall"]
+)  # fmt: skip
+
+
+def _unknown(node: Node) -> str:
+    """What shape is not known."""
+    for value in (*node.inputs, *node.outputs):
+        if value.dtype in (variant, resource) or node.op.name == "TensorListStack":
+            continue
+        if value.dims is not None and 0 in value.dims:
+            return f"{value.name} has no elements"
+        if not shapes.known(value.dims):
+            return f"{value.name} has the shape {shapes.text(value.dims)}"
+    return ""
+
+
+def _split(graph: Graph, reasons: dict[int, str]) -> tuple[Graph, list[Cluster]]:
+    """The graph with its nodes in the order of regions, and the regions that are worth it."""
+    levels: dict[int, int] = {}
+    regions: dict[int, Cluster] = {}
+    effects: Node | None = None
+    for node in graph.nodes:
+        outside = id(node) in reasons
+        before = [*[v.node for v in node.inputs], *node.control]
+        if node.op.stateful:  # effects keep their order
+            before += [effects] if effects is not None else []
+            effects = node
+        level = 0
+        for other in before:
+            there = levels[id(other)]
+            entering = not outside and id(other) in reasons and other.inputs
+            level = max(level, there + bool(entering or (not outside and _has_effects(other, reasons))))  # fmt: skip
+        levels[id(node)] = level
+        if not outside:
+            home = regions.setdefault(level, Cluster(1 << len(regions)))
+            home.nodes.append(node)
+    order = {id(n): i for i, n in enumerate(graph.nodes)}
+    nodes = sorted(
+        graph.nodes, key=lambda n: (levels[id(n)], id(n) in reasons, order[id(n)])
+    )
+    ordered = Graph(graph.name, graph.inputs, nodes, graph.outputs)
+    return ordered, [c for c in regions.values() if _worth_it(c)]
+
+
+def _has_effects(node: Node, reasons: dict[int, str]) -> bool:
+    return id(node) in reasons and node.op.stateful
+
+
+def _worth_it(region: Cluster) -> bool:
+    """True if a native function saves something."""
+    names = [n.op.name for n in region.nodes]
+    return len(names) > 1 or names[0] not in FREE
+
+
+# NumPy spends no more on one of these than the call of a native function costs.
+FREE = CHEAP | {"ReadVariableOp", "_ReadVariablesOp", "Reshape", "NoOp", "ExpandDims", "Squeeze", "StridedSlice", "Slice", "Transpose", "AssignVariableOp", "TensorListReserve", "EmptyTensorList", "TensorListFromTensor"}  # fmt: skip

@@ -1,0 +1,69 @@
+"""Rows and elements at places that are data: an index is checked, and the address computed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.ir.graph import Node
+from intaglio.native.held import Held
+from intaglio.native.lanes import Unsupported
+from intaglio.native.writer import Writer
+
+
+def gathered(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """GatherV2 of one index along the first axis."""
+    source, at, axis = inputs
+    if axis.known is None or int(axis.known) not in (0, -len(source.shape)):
+        raise Unsupported("a gather along another axis than the first")
+    if at.shape or not source.shape:
+        raise Unsupported("a gather of several rows")
+    return [row(w, node, source, w.index(at), source.shape[1:])]
+
+
+def sliced(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """StridedSlice of the form `x[i]`."""
+    source, begin = inputs[:2]
+    attrs = node.attrs
+    single = (
+        begin.shape == (1,)
+        and attrs["shrink_axis_mask"] == 1
+        and not (attrs["begin_mask"] or attrs["ellipsis_mask"] or attrs["new_axis_mask"])
+    )  # fmt: skip
+    if not single or not source.shape:
+        raise Unsupported("a slice whose bounds are data")
+    return [row(w, node, source, w.index(begin), source.shape[1:], wraps=True)]
+
+
+def row(
+    w: Writer, node: Node, source: Held, index: str, shape: tuple[int, ...],
+    wraps: bool = False,
+) -> Held:  # fmt: skip
+    """The part of a value at an index of its first axis; refused if there is none."""
+    code, length = w.code, source.shape[0]
+    part = Held(source.kind, shape)
+    if not part.count:
+        raise Unsupported("no elements")
+    if wraps:
+        from_end = code.integer("add", index, length)
+        negative = code.integer("icmp slt", index, 0)
+        index = code.let(f"select i1 {negative}, i64 {from_end}, i64 {index}")
+    w.demand(code.integer("icmp ult", index, length))
+    base = w.pointer(source)
+    part.pointer = code.at("i8", base, code.integer("mul", index, part.bytes))
+    if part.small:
+        return w.in_registers(w.lanes(part), shape)
+    if source.pointer:
+        part.blocks = source.blocks
+        return w.also(part)
+    result = w.room(node.outputs[0], source.kind, shape)
+    w.copy(part.pointer, result.pointer, part.bytes)
+    return result
+
+
+def update(w: Writer, source: Held, index: str, item: Held, target: Held) -> None:
+    """Writes a row into a copy."""
+    w.store(source, target.pointer)
+    offset = w.code.integer("mul", index, int(np.prod(item.shape)) * item.kind.bytes)
+    w.store(item, w.code.at("i8", target.pointer, offset))

@@ -1,0 +1,135 @@
+"""What native functions have code for: a rule for each op, besides those with a `scalar` rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.errors import OpError
+from intaglio.ir.graph import Node
+from intaglio.native import flow, integer_products, lists, moves, rows, sums, variables
+from intaglio.native.elementwise import elementwise, fused
+from intaglio.native.entry import Step
+from intaglio.native.held import Held
+from intaglio.native.kernels import CHOICES
+from intaglio.native.lanes import BOOL, FLOAT, Lanes, Unsupported, kind_of
+from intaglio.native.writer import Rule, Value, Writer
+
+
+def kernel(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+    """An op that a compiled kernel does: a call of it, with the caller's memory."""
+    if any(not isinstance(h, Held) for h in inputs) or node.outputs[0].dtype.numpy != np.float32:  # fmt: skip
+        raise Unsupported(f"{node.op.name} of {node.outputs[0].dtype.name}")
+    arrays = [
+        np.empty(h.shape, v.dtype.numpy) if h.known is None else h.known
+        for v, h in zip(node.inputs, inputs, strict=True)
+    ]
+    if any(h.known is None and h.kind.letter in "iu" for h in inputs):
+        raise Unsupported(f"{node.op.name} whose sizes are data")
+    try:
+        run = CHOICES[node.op.name](node.attrs, *arrays)
+    except (OpError, ValueError, IndexError):
+        raise Unsupported(f"{node.op.name} that fails") from None
+    steps: list[Step] = getattr(run, "steps", [])
+    if not steps:
+        raise Unsupported(f"{node.op.name} of {', '.join([str(h.shape) for h in inputs])}")  # fmt: skip
+    places = [w.pointer(inputs[i]) for i in getattr(run, "takes", range(len(inputs)))]
+    for step in steps[:-1]:  # each but the last makes what the next one takes
+        ((shape, dtype),) = step.results
+        place = w.scratch(int(np.prod(shape)) * np.dtype(dtype).itemsize)
+        w.call_step(step, places, [place])
+        places = [place]
+    made = [
+        w.room(value, kind_of(dtype), shape)
+        for value, (shape, dtype) in zip(node.outputs, steps[-1].results, strict=True)
+    ]
+    w.long = True
+    w.call_step(steps[-1], places, [h.pointer for h in made])
+    return made
+
+
+def product(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+    """A product of matrices."""
+    if inputs[0].kind == FLOAT:
+        return kernel(w, node, inputs)
+    return integer_products.product(w, node, inputs)
+
+
+def reduction(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+    """A reduction: of small values in registers, of others by a kernel."""
+    if inputs[0].small:
+        return sums.reduction(w, node, inputs)
+    return kernel(w, node, inputs)
+
+
+def identity(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """The values themselves."""
+    return [w.also(v) for v in inputs]
+
+
+def slice_(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+    """A slice; where it begins may be data, if it is one row."""
+    if all(h.known is not None for h in inputs[1:]):
+        return moves.moved(w, node, inputs)
+    return rows.sliced(w, node, inputs)
+
+
+def gather(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+    """Elements or rows of an index."""
+    if inputs[1].known is not None:
+        return moves.moved(w, node, inputs)
+    return rows.gathered(w, node, inputs)
+
+
+def nothing(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """NoOp."""
+    return []
+
+
+def like(number: int) -> Rule:
+    """ZerosLike and OnesLike."""
+
+    def rule(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+        (held,) = inputs
+        if not isinstance(held, Held):
+            raise Unsupported(f"{node.op.name} of a list")
+        dtype = node.outputs[0].dtype.numpy
+        return [Held(held.kind, held.shape, known=np.full(held.shape, number, dtype))]
+
+    return rule
+
+
+def condition(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+    """ToBool: what a value means as a condition."""
+    test = flow.truth(w, inputs[0])
+    vector = w.code.let(f"insertelement <1 x i1> poison, i1 {test}, i64 0")
+    return [w.in_registers(Lanes(BOOL, (vector,)), ())]
+
+
+RULES: dict[str, Any] = {
+    **dict.fromkeys(CHOICES, kernel),
+    **dict.fromkeys(moves.DATA, moves.moved),
+    **dict.fromkeys(moves.JOINS, moves.joined),
+    **dict.fromkeys(sums.OPS, reduction),
+    **flow.RULES,
+    **lists.RULES,
+    **variables.RULES,
+    "_FusedElementwise": fused,
+    "MatMul": product,
+    **dict.fromkeys(("Identity", "StopGradient", "IdentityN", "PreventGradient"), identity),
+    "StridedSlice": slice_,
+    "GatherV2": gather,
+    "NoOp": nothing,
+    "ToBool": condition,
+    "ZerosLike": like(0),
+    "OnesLike": like(1),
+}  # fmt: skip
+
+
+def has_code(name: str) -> bool:
+    """True if an op of this name may have code."""
+    return name in RULES
+
+
+__all__ = ["RULES", "elementwise", "has_code"]

@@ -1,0 +1,133 @@
+"""Variables of a native function: read where they lie, and written in place.
+
+The caller hands over where a variable's value is and where the new one goes, which is the same
+memory unless somebody else holds the old value. An assignment therefore may overwrite what a
+read has given: a value that is used after that is copied when it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from intaglio.base import shapes
+from intaglio.ir import walk
+from intaglio.ir.graph import Graph, Node
+from intaglio.native.held import Held, Variable
+from intaglio.native.lanes import Unsupported, kind_of
+from intaglio.native.writer import Value, Writer
+
+WRITES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
+# What makes another value of the same memory.
+ALIASES = frozenset(
+    ["Reshape", "Identity", "StopGradient", "Squeeze", "ExpandDims", "StridedSlice",
+     "Slice", "Unpack", "Split", "SplitV", "GatherV2", "If", "StatelessIf", "Case",
+     "StatelessCase", "While", "StatelessWhile", "PartitionedCall",
+     "StatefulPartitionedCall", "IdentityN", "PreventGradient", "Transpose",
+     "TensorListFromTensor", "TensorListStack"]
+)  # fmt: skip
+
+
+def assigned(graph: Graph) -> set[int]:
+    """The positions of the graph's inputs that are variables which it writes to."""
+    places = {id(v): i for i, v in enumerate(graph.inputs)}
+    found: set[int] = set()
+    for node in graph.nodes:
+        if node.op.name in WRITES:
+            found.add(places.get(id(node.inputs[0]), -1))
+        for inner, first in _inner(node):
+            found |= {
+                places.get(id(node.inputs[first + i]), -1) for i in assigned(inner)
+            }
+    return found - {-1}
+
+
+def _inner(node: Node) -> list[tuple[Graph, int]]:
+    """The graphs of a node, each with the place of its first input among the node's."""
+    first = 1 if node.op.name in ("If", "StatelessIf", "Case", "StatelessCase") else 0
+    return [(g, first) for g in walk.attached(node)]
+
+
+def _contents(variable: Value) -> tuple[Any, tuple[int, ...]]:
+    if not isinstance(variable, Variable) or not shapes.known(variable.spec.shape):
+        raise Unsupported("a variable whose shape is not known")
+    return kind_of(variable.spec.dtype.numpy), tuple(variable.spec.shape)
+
+
+def read(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+    """ReadVariableOp, and _ReadVariablesOp for several."""
+    return [_read(w, node, i, v) for i, v in enumerate(inputs)]
+
+
+def _read(w: Writer, node: Node, number: int, variable: Value) -> Held:
+    kind, shape = _contents(variable)
+    there = Held(kind, shape, pointer=variable.pointer)
+    if there.small:
+        return w.in_registers(w.lanes(there), shape)
+    if not _overwritten(w, node, number):
+        return there
+    made = w.room(None, kind, shape)
+    w.copy(there.pointer, made.pointer, made.bytes)
+    return made
+
+
+def _overwritten(w: Writer, node: Node, number: int) -> bool:
+    """True if the variable is assigned before the last use of the value that is read."""
+    scope = w.scopes[-1]
+    if (
+        len(w.scopes) > 1 and w.writes
+    ):  # what the graph around this one does is not seen
+        return True
+    handle, nodes = node.inputs[number], scope.graph.nodes
+    write = next(
+        (i for i in range(scope.at, len(nodes)) if _writes(nodes[i], handle)), None
+    )
+    return write is not None and _last_use(scope.graph, node.outputs[number]) > _start(
+        scope.graph, write
+    )
+
+
+def _writes(node: Node, handle: Any) -> bool:
+    if node.op.name in WRITES:
+        return node.inputs[0] is handle
+    return any(
+        node.inputs[first + i] is handle
+        for inner, first in _inner(node)
+        for i in assigned(inner)
+    )
+
+
+def _last_use(graph: Graph, value: Any) -> int:
+    """The position of the last node that uses a value, or another one of the same memory."""
+    same = {id(value)}
+    last = 0
+    for i, node in enumerate(graph.nodes):
+        if any(id(v) in same for v in node.inputs):
+            last = i
+            if node.op.name in ALIASES:
+                same |= {id(v) for v in node.outputs}
+    return len(graph.nodes) if any(id(v) in same for v in graph.outputs) else last
+
+
+def _start(graph: Graph, write: int) -> int:
+    """The position of the node that may write to the variable's memory for an assignment."""
+    node = graph.nodes[write]
+    if node.op.name not in WRITES:
+        return write - 1  # a graph that assigns reads what it is given at the same time
+    return write
+
+
+def assign(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """AssignVariableOp."""
+    variable, value = inputs
+    kind, shape = _contents(variable)
+    if value.shape != shape or value.kind != kind:
+        raise Unsupported("a variable that gets a value of another shape")
+    w.store(value, variable.target)
+    variable.pointer = variable.target
+    return []
+
+
+RULES: dict[str, Callable[..., list[Value]]] = {
+    "ReadVariableOp": read, "_ReadVariablesOp": read, "AssignVariableOp": assign,
+}  # fmt: skip

@@ -1,0 +1,412 @@
+"""Writes a graph as one native function: values in registers or in a planned piece of memory.
+
+The function has the form of a kernel (`entry.KERNEL`): it reads its inputs, writes its outputs
+where the caller wants them, and gets its memory as one more output. Kernels that it calls stand
+beside it in the same module or are called by their addresses, which the caller hands over with
+the dims; no code holds an address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import shapes
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native import entry
+from intaglio.native.arena import Arena, Block
+from intaglio.native.code import Code, module
+from intaglio.native.functions import Functions
+from intaglio.native.held import Held, Variable, constant, is_small
+from intaglio.native.lanes import (
+    BOOL,
+    KINDS,
+    Kind,
+    Lanes,
+    Unsupported,
+    kind_of,
+    literal,
+)
+from intaglio.native.pool import pool
+from intaglio.op.spec import Spec
+from intaglio.runtime import interpreter
+
+# What a rule is given and gives: values, or variables and lists.
+Value = Any
+Rule = Callable[["Writer", Node, list[Value]], list[Value]]
+# Constants of more elements are not computed with while the function is written.
+FOLDED = 1 << 12
+
+
+class Scope:
+    """A graph that is being written: what its values are, and when each is used last."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.values: dict[int, Value] = {}
+        # Where outputs of the graph are best written, by the ids of values.
+        self.targets: dict[int, str] = {}
+        self.at = 0
+        self.last: dict[int, int] = {id(v): len(graph.nodes) for v in graph.outputs}
+        self.ends: dict[int, list[int]] = {}
+        for index in range(len(graph.nodes) - 1, -1, -1):
+            node = graph.nodes[index]
+            for value in (*node.inputs, *node.outputs):
+                if id(value) not in self.last:
+                    self.last[id(value)] = index
+                    self.ends.setdefault(index, []).append(id(value))
+
+
+class Writer:
+    """One native function, from its beginning to its end."""
+
+    def __init__(self, rules: dict[str, Rule], otherwise: Rule) -> None:
+        self.code = Code("program", entry.KERNEL)
+        self.arena = Arena()
+        self.scopes: list[Scope] = []
+        # Functions that are called, by what they are.
+        self.functions: dict[Any, Code] = {}
+        # What stands behind the caller's dims, and what must live as long as the code.
+        self.words: list[int] = [0]
+        self.keep: list[Any] = []
+        # True if the function may find that it cannot do its work.
+        self.refuses = False
+        # True if variables are written.
+        self.writes = False
+        # True if it may run so long that other threads should not wait.
+        self.long = False
+        self._rules = rules
+        self._otherwise = otherwise
+        self._temporary: list[Block] = []
+        self._tables = [0, 0]
+        self._ins = self.code.first("alloca [INS x ptr]")
+        self._outs = self.code.first("alloca [OUTS x ptr]")
+        self.memory = ""
+
+    # -- the whole ---------------------------------------------------------------------
+
+    def write(
+        self, graph: Graph, given: Sequence[Value], outputs: int, variables: int
+    ) -> list[Value]:
+        """Writes the function of a graph; `given` are its inputs. Gives what the results are.
+
+        After the outputs stand the places of variables that are written, then the memory.
+        Raises Unsupported, with the node that has no code as `node`.
+        """
+        code = self.code
+        pointers = [self.argument("%outs", i) for i in range(outputs)]
+        self.memory = self.argument("%outs", outputs + variables)
+        self.arena.block(8)  # what `demand` writes to
+        code.do(f"store i64 0, ptr {self.memory}, align 8")
+        results = self.graph(graph, given, pointers)
+        for held, pointer in zip(results, pointers, strict=True):
+            if isinstance(held, Held):
+                self.store(held, pointer)
+            else:
+                held.finish(self)
+        code.do("ret void")
+        return results
+
+    def argument(self, table: str, index: int) -> str:
+        """The pointer to an input or output."""
+        return self.code.load("ptr", self.code.at("ptr", table, str(index)), 8)
+
+    def module(self, way_in: Code) -> str:
+        """The module: the function, what it calls, and the way in."""
+        ins, outs = [max(n, 1) for n in self._tables]
+        text = module([*self.functions.values(), self.code, way_in])
+        return text.replace("[INS x", f"[{ins} x").replace("[OUTS x", f"[{outs} x")
+
+    # -- graphs ------------------------------------------------------------------------
+
+    def graph(
+        self, graph: Graph, given: Sequence[Value], targets: Sequence[str] = ()
+    ) -> list[Value]:
+        """Writes a graph's nodes; the results are the caller's to let go of."""
+        scope = Scope(graph)
+        for value, held in zip(graph.inputs, given, strict=True):
+            scope.values[id(value)] = held
+        for value, target in zip(graph.outputs, targets, strict=False):
+            scope.targets.setdefault(id(value), target)
+        self.scopes.append(scope)
+        given_ids = {id(v) for v in graph.inputs}
+        for index, node in enumerate(graph.nodes):
+            if node.outputs and id(node.outputs[0]) in given_ids:
+                continue
+            scope.at = index
+            self._node(scope, node)
+            for key in scope.ends.get(index, ()):
+                if key not in given_ids and key in scope.values:
+                    self.let_go(scope.values.pop(key))
+        results = [self.also(scope.values[id(v)]) for v in graph.outputs]
+        for key, held in scope.values.items():
+            if key not in given_ids:
+                self.let_go(held)
+        self.scopes.pop()
+        return results
+
+    def _node(self, scope: Scope, node: Node) -> None:
+        inputs = [scope.values[id(v)] for v in node.inputs]
+        outer, self._temporary = self._temporary, []
+        made = self._folded(node, inputs)
+        if made is None:
+            rule = self._rules.get(node.op.name, self._otherwise)
+            try:
+                made = rule(self, node, inputs)
+            except Unsupported as e:
+                e.node = node  # in the end the outermost
+                raise
+        for block in self._temporary:
+            self.arena.release(block)
+        self._temporary = outer
+        for value, held in zip(node.outputs, made, strict=True):
+            scope.values[id(value)] = held
+
+    def _folded(self, node: Node, inputs: list[Value]) -> list[Held] | None:
+        """The results, where they are known while the function is written."""
+        op = node.op
+        if op.name == "Const":
+            return [constant(node.attrs["value"])]
+        if op.stateful or op.has_graphs or op.kernel_fn is None or not node.outputs:
+            return None
+        if any(not isinstance(h, Held) for h in inputs):
+            return None
+        if any(v.dtype.numpy not in KINDS for v in node.outputs):
+            return None
+        if op.name in ("Shape", "Rank", "Size"):
+            inputs = [constant(np.broadcast_to(np.zeros((), bool), inputs[0].shape))]
+        elif any(h.known is None or h.count > FOLDED for h in inputs):
+            return None
+        if any(kind == "service" for kind, _ in op.kernel_order):
+            return None
+        try:
+            arrays = [h.known for h in inputs]
+            made = interpreter.call_kernel(op, arrays, node.attrs)
+        except Exception:  # it fails when it runs, and says why
+            raise Unsupported(f"{op.name} that fails") from None
+        return [constant(np.asarray(a)) for a in interpreter.flat_result(op, made)]
+
+    # -- what is known of values ---------------------------------------------------------
+
+    def results(self, node: Node, inputs: Sequence[Value]) -> list[tuple[int, ...]]:
+        """The shapes of a node's outputs. Raises Unsupported if they depend on data."""
+        dims = [v.dims for v in node.outputs]
+        if not all(map(shapes.known, dims)):
+            specs = [
+                Spec(v.dtype, h.shape, h.known) if isinstance(h, Held) else v.spec
+                for v, h in zip(node.inputs, inputs, strict=True)
+            ]
+            dims = [s.shape for s in node.op.output_specs(specs, node.attrs)]
+        found: list[tuple[int, ...]] = []
+        for d in dims:
+            if d is None or None in d:
+                raise Unsupported(f"{node.op.name} whose shape depends on data")
+            found.append(tuple(d))  # type: ignore[arg-type]  # no None is among them
+        return found
+
+    def kind(self, value: SymbolicTensor) -> Kind:
+        """What a value's elements are."""
+        return kind_of(value.dtype.numpy)
+
+    # -- holding and letting go ----------------------------------------------------------
+
+    def also(self, held: Value) -> Value:
+        """The value, held once more."""
+        for block in getattr(held, "blocks", ()):
+            self.arena.hold(block)
+        return held
+
+    def let_go(self, held: Value) -> None:
+        """The value is not needed any more."""
+        for block in getattr(held, "blocks", ()):
+            self.arena.release(block)
+
+    def space(self, size: int) -> tuple[str, Block]:
+        """New memory and the pointer to it."""
+        block = self.arena.block(size)
+        return self.code.at("i8", self.memory, str(block.offset)), block
+
+    def scratch(self, size: int) -> str:
+        """Memory for the node that is being written."""
+        pointer, block = self.space(size)
+        self._temporary.append(block)
+        return pointer
+
+    def room(self, value: SymbolicTensor | None, kind: Kind, shape: tuple[int, ...]) -> Held:  # fmt: skip
+        """Memory for a node's output: where the graph's caller wants it, if it is a result."""
+        held = Held(kind, shape)
+        target = self.scopes[-1].targets.pop(id(value), "") if value is not None else ""
+        if target:
+            held.pointer = target
+        else:
+            held.pointer, block = self.space(held.bytes)
+            held.blocks = (block,)
+        return held
+
+    # -- between registers and memory ------------------------------------------------------
+
+    def builder(self, count: int) -> Functions:
+        """What writes code for one vector of so many elements."""
+        return Functions(self.code, count, 1)
+
+    def lanes(self, held: Held) -> Lanes:
+        """The value as one vector."""
+        if held.lanes is not None:
+            return held.lanes
+        kind, count = held.kind, held.count
+        if held.known is not None:
+            return Lanes(kind, (_literals(held.known, kind),))
+        vector = self.code.load(f"<{count} x {kind.memory}>", held.pointer, kind.bytes)
+        if kind == BOOL:
+            vector = self.code.let(f"icmp ne <{count} x i8> {vector}, zeroinitializer")
+        return Lanes(kind, (vector,))
+
+    def pointer(self, held: Held) -> str:
+        """Where the value lies in memory; what is in registers is stored for this node."""
+        if held.pointer:
+            return held.pointer
+        if held.known is not None and not held.small:
+            array = np.ascontiguousarray(held.known)
+            self.keep.append(array)
+            return self.word(array.ctypes.data)
+        place = self.scratch(held.bytes)
+        self.store(held, place)
+        return place
+
+    def store(self, held: Held, place: str) -> None:
+        """Puts the value at a place in memory."""
+        if held.pointer == place:
+            return
+        if held.lanes is None and (held.known is None or not held.small):
+            self.copy(self.pointer(held), place, held.bytes)
+            return
+        (name,), kind, count = self.lanes(held).names, held.kind, held.count
+        if kind == BOOL:
+            name = self.code.let(f"zext <{count} x i1> {name} to <{count} x i8>")
+        self.code.do(
+            f"store <{count} x {kind.memory}> {name}, ptr {place}, align {kind.bytes}"
+        )
+
+    def copy(self, source: str, place: str, size: int) -> None:
+        """Copies bytes."""
+        if size:
+            self.code.call(
+                "void", "llvm.memmove.p0.p0.i64",
+                ("ptr", place), ("ptr", source), ("i64", str(size)), ("i1", "false"),
+            )  # fmt: skip
+
+    def in_registers(self, lanes: Lanes, shape: tuple[int, ...]) -> Held:
+        """A small value."""
+        return Held(lanes.kind, shape, lanes=lanes)
+
+    def shuffled(self, lanes: Lanes, count: int, order: Sequence[int]) -> Lanes:
+        """Elements of a vector in another order, or several times."""
+        if list(order) == list(range(count)):
+            return lanes
+        kind = lanes.kind.llvm
+        places = ", ".join([f"i32 {i}" for i in order])
+        name = self.code.let(
+            f"shufflevector <{count} x {kind}> {lanes.names[0]}, <{count} x {kind}> poison, "
+            f"<{len(order)} x i32> <{places}>"
+        )
+        return Lanes(lanes.kind, (name,))
+
+    def spread(self, held: Held, shape: tuple[int, ...]) -> Lanes:
+        """A small value broadcast to a small shape."""
+        if held.known is not None:
+            return self.lanes(constant(np.broadcast_to(held.known, shape)))
+        order = np.arange(held.count).reshape(held.shape)
+        wide = np.broadcast_to(order, shape).reshape(-1).tolist()
+        return self.shuffled(self.lanes(held), held.count, wide)
+
+    def scalar(self, held: Held) -> str:
+        """The only element of a value."""
+        (name,) = self.lanes(held).names
+        return self.code.let(
+            f"extractelement <{held.count} x {held.kind.llvm}> {name}, i64 0"
+        )
+
+    def index(self, held: Held) -> str:
+        """An integer scalar as i64."""
+        value = self.scalar(held)
+        if held.kind.bits == 64:
+            return value
+        word = "sext" if held.kind.letter == "i" else "zext"
+        return self.code.let(f"{word} {held.kind.llvm} {value} to i64")
+
+    # -- what the caller hands over ------------------------------------------------------
+
+    def word(self, value: int, kind: str = "ptr") -> str:
+        """A number that stands behind the dims: an address, most of the time."""
+        place = len(self.words)
+        self.words.append(value)
+        return self.code.load(kind, self.code.at("i64", "%dims", str(place)), 8)
+
+    def block_of_words(self, words: Sequence[int]) -> tuple[int, str]:
+        """Several such numbers; their place and a pointer to the first."""
+        place = len(self.words)
+        self.words += words
+        return place, self.code.at("i64", "%dims", str(place))
+
+    # -- calls ---------------------------------------------------------------------------
+
+    def call_step(self, step: entry.Step, ins: Sequence[str], outs: Sequence[str]) -> None:  # fmt: skip
+        """A call of a kernel of another module."""
+        words = step.words
+        ahead = len(entry.PROCESS)
+        self.keep.append(step.kernel)
+        place, _ = self.block_of_words(words)
+        dims = self.code.at("i64", "%dims", str(place + ahead))
+        at = self.code.at("i64", "%dims", str(place + entry.PROCESS.index("kernel")))
+        function = self.code.load("ptr", at, 8)
+        self._call(function, ins, outs, dims, words[ahead])
+
+    def call_function(
+        self, name: str, ins: Sequence[str], outs: Sequence[str], dims: Sequence[int]
+    ) -> None:
+        """A call of a function of this module, over the whole of its first dim."""
+        ahead = entry.process(pool())
+        place, _ = self.block_of_words([*ahead, *dims])
+        at = self.code.at("i64", "%dims", str(place + len(ahead)))
+        self._call(f"@{name}", ins, outs, at, dims[0])
+
+    def _call(
+        self, function: str, ins: Sequence[str], outs: Sequence[str], dims: str, to: int
+    ) -> None:
+        code = self.code
+        tables = (self._ins, self._outs)
+        for side, (table, pointers) in enumerate(zip(tables, (ins, outs), strict=True)):
+            self._tables[side] = max(self._tables[side], len(pointers))
+            for i, pointer in enumerate(pointers):
+                code.do(
+                    f"store ptr {pointer}, ptr {code.at('ptr', table, str(i))}, align 8"
+                )
+        code.do(
+            f"call void {function}(ptr {self._ins}, ptr {self._outs}, ptr {dims}, i64 0, i64 {to})"
+        )
+
+    # -- refusing --------------------------------------------------------------------------
+
+    def demand(self, condition: str) -> None:
+        """The function gives up unless the condition holds: its caller has the interpreter do the work."""
+        self.refuses = True
+        code = self.code
+        right, wrong = code.new_label("right"), code.new_label("wrong")
+        code.branch(condition, right, wrong)
+        code.label(wrong)
+        code.do(f"store i64 1, ptr {self.memory}, align 8")
+        code.do("ret void")
+        code.label(right)
+
+
+def _literals(array: Any, kind: Kind) -> str:
+    """A vector of numbers that are known."""
+    flat = np.asarray(array).reshape(-1).tolist()
+    if len({repr(x) for x in flat}) == 1:
+        return f"splat ({kind.llvm} {literal(flat[0], kind)})"
+    return f"<{', '.join([f'{kind.llvm} {literal(x, kind)}' for x in flat])}>"
+
+
+__all__ = ["Rule", "Scope", "Unsupported", "Value", "Variable", "Writer", "is_small"]
