@@ -6,7 +6,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -85,6 +85,22 @@ def _by_protocol(
     if isinstance(value, (list, tuple)) and _has_tensors(value):
         return _packed(value, dtype, name)
     return None
+
+
+def read(args: Sequence[Any]) -> list[Any] | None:
+    """The arguments with the tensors of those that convert themselves, as variables do.
+
+    None if there are no such; raises what their conversion raises.
+    """
+    found: list[Any] | None = None
+    for n, value in enumerate(args):
+        if isinstance(value, Tensor) or type(value) in _PLAIN:
+            continue
+        own = getattr(type(value), "__tf_tensor__", None)
+        if own is not None:
+            found = found or list(args)
+            found[n] = own(value, None, None)
+    return found
 
 
 def to_array(value: Any, dtype: DType | None = None) -> Any:

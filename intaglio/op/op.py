@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 from intaglio.base.dtypes import ALL, BY_NAME, DType
 from intaglio.base.errors import ShapeError, invalid_argument
-from intaglio.op import door, raw, scalar
+from intaglio.op import convert, door, raw, scalar
 from intaglio.op.signature import REQUIRED, Arg, Signature, parse
 from intaglio.op.spec import Spec
 
@@ -295,6 +295,10 @@ class Op:
                     written = self.written = door.written(self)
                 try:
                     done = written(here.watchers, *args, **kwargs)
+                    if done is door.DECLINED and not self.stateful:
+                        read = convert.read(args)
+                        if read is not None:
+                            done = written(here.watchers, *read, **kwargs)
                     if done is not door.DECLINED:
                         return done
                 except TypeError:  # not called as declared: the door says what is wrong

@@ -30,19 +30,21 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     https://www.tensorflow.org/api_docs/python/tf/cast
     """
     wanted = as_dtype(dtype)
-    if isinstance(x, IndexedSlices):
-        if x.dtype is wanted:
-            return x
-        values = raw.Cast(x.values, DstT=wanted, name=name)
-        return IndexedSlices(values, x.indices, x.dense_shape)
-    x = convert.to_tensor(x)
-    if x.dtype is wanted:
+    if not isinstance(x, Tensor):
+        if isinstance(x, IndexedSlices):
+            if x.dtype is wanted:
+                return x
+            values = raw.Cast(x.values, DstT=wanted, name=name)
+            return IndexedSlices(values, x.indices, x.dense_shape)
+        x = convert.to_tensor(x)
+    given = x.dtype
+    if given is wanted:
         return x
-    if x.dtype.is_complex and wanted.is_floating:
+    if given.is_complex and wanted.is_floating:
         logger().warning(
             "You are casting an input of type %s to an incompatible dtype %s.  This will "
             "discard the imaginary part and may not be what you intended.",
-            x.dtype.name,
+            given.name,
             wanted.name,
         )
     return raw.Cast(x, DstT=wanted, name=name)
