@@ -1,221 +1,55 @@
-"""Exponentials and logarithms as vector code, for float32 and float64.
-
-Each function reduces its argument to a small interval, where a series is summed by Horner's
-rule with fused multiplications. The series are Taylor's: their coefficients explain themselves, and
-on these intervals they need one or two terms more than the best polynomials.
-"""
+"""The builder of `scalar` rules with the functions that are approximated."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
+from intaglio.native import exponentials, hyperbolic, powers, trigonometry
 from intaglio.native.code import Code
-from intaglio.native.lanes import FLOAT, Builder, Kind, Lanes, Unsupported
+from intaglio.native.lanes import Builder, Kind, Lanes, Unsupported
 
-
-class _Format:
-    """What the functions need to know of a floating-point format."""
-
-    def __init__(self, kind: Kind) -> None:
-        dtype = np.float32 if kind == FLOAT else np.float64
-        info = np.finfo(dtype)
-        self.fraction = info.nmant
-        self.bias = info.maxexp - 1
-        self.smallest = float(info.smallest_normal)
-        # Added to a small number, it leaves the number's integer part in the lowest bits.
-        self.magic = 1.5 * 2.0**self.fraction
-        self.magic_bits = self.integer(self.magic)
-        # exp overflows above, and is less than half of the smallest number below.
-        self.largest_exponent = math.log(float(info.max)) + 0.01
-        self.least_exponent = math.log(float(info.smallest_subnormal)) - 1.0
-        # ln 2 in two parts; the multiples of the first are exact.
-        spare = info.nmant - (12 if kind == FLOAT else 14)
-        self.ln2_high = math.floor(math.log(2) * 2.0**spare) / 2.0**spare
-        self.ln2_low = _LN2_TAIL + (math.log(2) - self.ln2_high)
-        self.terms = 8 if kind == FLOAT else 14
-        self.log_terms = 4 if kind == FLOAT else 11
-
-    def integer(self, value: float) -> int:
-        """The bits of a number."""
-        if self.fraction == 23:
-            return int(np.float32(value).view(np.int32))
-        return int(np.float64(value).view(np.int64))
-
-
-# ln 2 less its nearest float64.
-_LN2_TAIL = 2.3190468138462996e-17
-_FORMATS: dict[Kind, _Format] = {}
-
-
-def _format(x: Lanes) -> _Format:
-    found = _FORMATS.get(x.kind)
-    if found is None:
-        found = _FORMATS[x.kind] = _Format(x.kind)
-    return found
-
-
-def horner(s: Builder, x: Lanes, coefficients: Sequence[float]) -> Lanes:
-    """c[0] + c[1] x + c[2] x**2 + ..."""
-    total = s.const(coefficients[-1], x)
-    for c in coefficients[-2::-1]:
-        total = s.fma(total, x, s.const(c, x))
-    return total
-
-
-def _limited(s: Builder, x: Lanes, low: float, high: float) -> Lanes:
-    """x between two limits; NaN stays what it is."""
-    least, most = s.const(low, x), s.const(high, x)
-    x = s.select(s.lt(x, least), least, x)
-    return s.select(s.gt(x, most), most, x)
-
-
-def _reduced(s: Builder, x: Lanes) -> tuple[Lanes, Lanes]:
-    """k as integers and r with x = k ln 2 + r, |r| <= ln 2 / 2."""
-    form = _format(x)
-    shifted = s.fma(x, s.const(1 / math.log(2), x), s.const(form.magic, x))
-    k = s.sub(shifted, s.const(form.magic, x))
-    r = s.fma(k, s.const(-form.ln2_high, x), x)
-    r = s.fma(k, s.const(-form.ln2_low, x), r)
-    bits = s.bits(shifted)
-    return s.sub(bits, s.const(form.magic_bits, bits)), r
-
-
-def _power_of_two(s: Builder, k: Lanes, x: Lanes) -> Lanes:
-    """2 ** k for integers k that give normal numbers."""
-    form = _format(x)
-    return s.floats(s.shift_left(s.add(k, s.const(form.bias, k)), form.fraction))
-
-
-def exp(s: Builder, x: Lanes) -> Lanes:
-    """e ** x."""
-    form = _format(x)
-    x = _limited(s, x, form.least_exponent, form.largest_exponent)
-    k, r = _reduced(s, x)
-    rest = horner(s, r, [1 / math.factorial(n) for n in range(2, form.terms)])
-    p = s.add(s.fma(s.mul(r, r), rest, r), s.const(1, r))
-    # Two steps, for 2 ** k itself may be out of range where the result is not.
-    half = s.shift_right(k, 1)
-    p = s.mul(p, _power_of_two(s, half, x))
-    return s.mul(p, _power_of_two(s, s.sub(k, half), x))
-
-
-def _half_of_expm1(s: Builder, x: Lanes, low: float) -> Lanes:
-    """(e ** x - 1) / 2, for x limited from below; half, for the whole may be out of range."""
-    form = _format(x)
-    k, r = _reduced(s, _limited(s, x, low, form.largest_exponent))
-    rest = horner(s, r, [1 / math.factorial(n) for n in range(2, form.terms + 1)])
-    p = s.fma(s.mul(r, r), rest, r)
-    half = _power_of_two(s, s.sub(k, s.const(1, k)), x)
-    return s.fma(p, half, s.sub(half, s.const(0.5, x)))
-
-
-def expm1(s: Builder, x: Lanes) -> Lanes:
-    """e ** x - 1, exact for small x."""
-    form = _format(x)
-    y = _half_of_expm1(s, x, -(form.fraction + 3) * math.log(2))
-    # Halves of the smallest numbers, and the sign of 0, would be lost.
-    small = s.lt(s.abs(x), s.const(2.0 ** -(form.fraction + 2), x))
-    return s.select(small, x, s.add(y, y))
-
-
-def tanh(s: Builder, x: Lanes) -> Lanes:
-    """The hyperbolic tangent: h / (h + 1) with h = (e ** 2|x| - 1) / 2."""
-    one = s.const(1, x)
-    most = (_format(x).fraction + 5) * math.log(2) / 2
-    a = _limited(s, s.abs(x), 0.0, most)
-    h = _half_of_expm1(s, s.add(a, a), 0.0)
-    d = s.add(h, one)
-    lost = s.sub(h, s.sub(d, one))
-    inverse = s.div(one, d)
-    y = s.mul(h, inverse)
-    # One step of Newton's takes back what the sum and the quotient lost by rounding.
-    left = s.sub(s.fma(s.neg(y), d, h), s.mul(y, lost))
-    return s.intrinsic("copysign", s.fma(left, inverse, y), x)
-
-
-def _log_parts(s: Builder, x: Lanes) -> tuple[Lanes, Lanes]:
-    """e (as numbers) and f with x = 2**e (1 + f), sqrt(1/2) <= 1 + f < sqrt(2)."""
-    form = _format(x)
-    up = form.fraction + 1
-    tiny = s.lt(x, s.const(form.smallest, x))
-    bits = s.bits(s.select(tiny, s.mul(x, s.const(2.0**up, x)), x))
-    above = s.sub(bits, s.const(form.integer(math.sqrt(0.5)), bits))
-    e = s.shift_right(above, form.fraction)
-    m = s.floats(s.sub(bits, s.shift_left(e, form.fraction)))
-    number = s.converted(e, x.kind)
-    number = s.select(tiny, s.sub(number, s.const(up, x)), number)
-    return number, s.sub(m, s.const(1, x))
-
-
-def log(s: Builder, x: Lanes, correction: Any = None) -> Lanes:
-    """The natural logarithm; `correction` is added before the last rounding."""
-    form = _format(x)
-    e, f = _log_parts(s, x)
-    # log(1 + f) = 2 artanh(z), z = f / (2 + f), less what f itself has of it already.
-    z = s.div(f, s.add(f, s.const(2, x)))
-    zz = s.mul(z, z)
-    series = horner(s, zz, [2 / (2 * n + 3) for n in range(form.log_terms)])
-    series = s.mul(series, zz)
-    half = s.mul(s.mul(f, f), s.const(0.5, x))
-    small = s.mul(e, s.const(form.ln2_low, x))
-    if correction is not None:
-        small = s.add(small, correction)
-    tail = s.sub(half, s.fma(z, s.add(half, series), small))
-    y = s.fma(e, s.const(form.ln2_high, x), s.sub(f, tail))
-    zero, infinite = s.const(0, x), s.const(math.inf, x)
-    y = s.select(s.eq(x, infinite), infinite, y)
-    y = s.select(s.eq(x, zero), s.const(-math.inf, x), y)
-    lost = s.logical_not(s.ge(x, zero))
-    return s.select(lost, s.const(math.nan, x), y)
-
-
-def log1p(s: Builder, x: Lanes) -> Lanes:
-    """log(1 + x), exact for small x."""
-    one = s.const(1, x)
-    u = s.add(one, x)
-    # What rounding 1 + x lost, as far as it changes the logarithm.
-    lost = s.div(s.sub(x, s.sub(u, one)), u)
-    whole = s.logical_and(s.isfinite(u), s.ne(u, s.const(0, x)))
-    y = log(s, u, s.select(whole, lost, s.const(0, x)))
-    return s.select(s.eq(x, s.const(0, x)), x, y)
+FUNCTIONS: dict[str, Callable[..., Lanes]] = {
+    f.__name__: f
+    for f in (
+        exponentials.exp, exponentials.expm1, exponentials.tanh,
+        exponentials.log, exponentials.log1p,
+        hyperbolic.sinh, hyperbolic.cosh,
+        hyperbolic.asinh, hyperbolic.acosh, hyperbolic.atanh,
+        trigonometry.sin, trigonometry.cos, trigonometry.tan,
+        trigonometry.asin, trigonometry.acos, trigonometry.atan, trigonometry.atan2,
+        powers.power,
+    )
+}  # fmt: skip
 
 
 class Functions(Builder):
-    """The builder of `scalar` rules with the functions of this file.
+    """The builder of `scalar` rules, with a method for each of `FUNCTIONS`.
 
     Each function is written once in a module and called: what calls cost is nothing beside
     the function, and a graph that takes many exponentials is compiled as fast as one.
     """
 
-    def exp(self, x: Lanes) -> Lanes:
-        return self._called(exp, x)
+    def __getattr__(self, name: str) -> Any:
+        function = FUNCTIONS.get(name)
+        if function is None:
+            raise Unsupported(name)
+        return lambda *operands: self._called(function, operands)
 
-    def expm1(self, x: Lanes) -> Lanes:
-        return self._called(expm1, x)
-
-    def tanh(self, x: Lanes) -> Lanes:
-        return self._called(tanh, x)
-
-    def log(self, x: Lanes) -> Lanes:
-        return self._called(log, x)
-
-    def log1p(self, x: Lanes) -> Lanes:
-        return self._called(log1p, x)
-
-    def _called(self, function: Callable[[Builder, Lanes], Lanes], x: Lanes) -> Lanes:
-        kind = x.kind
+    def _called(
+        self, function: Callable[..., Lanes], operands: tuple[Lanes, ...]
+    ) -> Lanes:
+        kind = operands[0].kind
         if kind.letter != "f":
             raise Unsupported(f"{function.__name__} of {kind.llvm}")
         vector, count = self.vector(kind), self.vectors
         name = f"{function.__name__}_{kind.llvm}_{self.lanes}x{count}"
         group = f"{{ {', '.join([vector] * count)} }}"
         if name not in self.code.callees:
-            self.code.callees[name] = self._written(function, name, kind, group)
-        given = ", ".join([f"{vector} {n}" for n in x.names])
+            self.code.callees[name] = self._written(
+                function, name, kind, group, len(operands)
+            )
+        given = ", ".join([f"{vector} {n}" for x in operands for n in x.names])
         result = self.code.let(f"call fastcc {group} @{name}({given})")
         names = [
             self.code.let(f"extractvalue {group} {result}, {i}") for i in range(count)
@@ -224,17 +58,23 @@ class Functions(Builder):
 
     def _written(
         self,
-        function: Callable[[Builder, Lanes], Lanes],
+        function: Callable[..., Lanes],
         name: str,
         kind: Kind,
         group: str,
+        operands: int,
     ) -> Code:
         vector = self.vector(kind)
-        names = [f"%x{i}" for i in range(self.vectors)]
-        code = Code(name, [f"{vector} {n}" for n in names], f"internal fastcc {group}")
+        given = [
+            tuple([f"%{letter}{i}" for i in range(self.vectors)])
+            for letter in "xyz"[:operands]
+        ]
+        parameters = [f"{vector} {n}" for names in given for n in names]
+        code = Code(name, parameters, f"internal fastcc {group}")
         s = Builder(code, self.lanes, self.vectors)
         made = "poison"
-        for i, n in enumerate(function(s, Lanes(kind, tuple(names))).names):
+        result = function(s, *[Lanes(kind, names) for names in given])
+        for i, n in enumerate(result.names):
             made = code.let(f"insertvalue {group} {made}, {vector} {n}, {i}")
         code.do(f"ret {group} {made}")
         return code

@@ -268,6 +268,41 @@ class Builder:
             condition, x, y,
         )  # fmt: skip
 
+    # -- ways --------------------------------------------------------------------
+
+    def any(self, condition: Lanes) -> str:
+        """One bit: whether it holds in any lane of any vector."""
+        test = self.vector(BOOL)
+        whole = condition.names[0]
+        for other in condition.names[1:]:
+            whole = self.code.let(f"or {test} {whole}, {other}")
+        return self.code.call(
+            "i1", f"llvm.vector.reduce.or.v{self.lanes}i1", (test, whole)
+        )
+
+    def either(
+        self, condition: str, one: Callable[[], Lanes], other: Callable[[], Lanes]
+    ) -> Lanes:
+        """What one of two ways gives; only that way is gone."""
+        code = self.code
+        labels = [code.new_label(word) for word in ("yes", "no", "after")]
+        code.branch(condition, *labels[:2])
+        made: list[Lanes] = []
+        ends: list[str] = []
+        for label, way in zip(labels, (one, other), strict=False):
+            code.label(label)
+            made.append(way())
+            ends.append(code.block)
+            code.jump(labels[2])
+        code.label(labels[2])
+        kind = made[0].kind
+        names: list[str] = []
+        for ways in zip(*[m.names for m in made], strict=True):
+            phi = code.phi(self.vector(kind))
+            code.arrive(phi, *zip(ways, ends, strict=True))
+            names.append(phi.name)
+        return Lanes(kind, tuple(names))
+
     # -- numbers of another type ---------------------------------------------------
 
     def cast(self, x: Lanes, dtype: Any) -> Lanes:

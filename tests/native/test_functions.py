@@ -7,7 +7,15 @@ import pytest
 
 from tests.native.vectors import compiled
 
-NAMES = ("exp", "expm1", "tanh", "log", "log1p")
+NAMES = (
+    "exp", "expm1", "tanh", "log", "log1p", "sin", "cos", "tan", "sinh", "cosh",
+    "asin", "acos", "atan", "asinh", "acosh", "atanh",
+)  # fmt: skip
+PAIRED = ("power", "atan2")
+# NumPy's names where they are others.
+NUMPY = {"atan2": "arctan2"} | {
+    f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")
+}
 SPECIAL = [
     0.0,
     -0.0,
@@ -55,21 +63,56 @@ def units_off(got, exact):
     return np.abs(got[finite].astype(exact.dtype) - exact[finite]) / spacing
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name", NAMES)
-def test_at_most_two_units_in_the_last_place(name, dtype):
-    x = arguments(dtype)
+def exact(name, dtype, *given):
+    """The function's values in wider arithmetic."""
     wide = np.float64 if dtype == "float32" else np.longdouble
     if np.finfo(wide).nmant < np.finfo(dtype).nmant + 8:
         pytest.skip("long double is no wider than double here")
     with np.errstate(all="ignore"):
-        exact = getattr(np, name)(x.astype(wide))
-    got = compiled(name, dtype)(x)
-    assert units_off(got, exact).max() <= 2.0
+        return getattr(np, NUMPY.get(name, name))(*[x.astype(wide) for x in given])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name", ["expm1", "tanh", "log1p"])
+@pytest.mark.parametrize("name", NAMES)
+def test_at_most_two_units_in_the_last_place(name, dtype):
+    x = arguments(dtype)
+    got = compiled(name, dtype)(x)
+    assert units_off(got, exact(name, dtype, x)).max() <= 2.0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", PAIRED)
+def test_functions_of_two_numbers(name, dtype):
+    x = arguments(dtype)
+    rng = np.random.default_rng(5)
+    near = np.exp(rng.normal(size=x.size)).astype(dtype)
+    most = 50 if dtype == "float32" else 300
+    given = (
+        np.concatenate([x, np.abs(x), near]),
+        np.concatenate([rng.permutation(x), x, rng.uniform(-most, most, x.size).astype(dtype)]),
+    )  # fmt: skip
+    got = compiled(name, dtype, operands=2)(*given)
+    assert units_off(got, exact(name, dtype, *given)).max() <= 2.0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", PAIRED)
+def test_the_special_cases_of_two_numbers(name, dtype):
+    values = np.array([*SPECIAL, 0.5, -0.5, 2, -2, 3, -3, 1e308, -1e308])
+    with np.errstate(over="ignore"):
+        x, y = (m.ravel().astype(dtype) for m in np.meshgrid(values, values))
+    got = compiled(name, dtype, operands=2)(x, y)
+    right = exact(name, dtype, x, y)
+    assert units_off(got, right).max() <= 2.0
+    known = ~np.isnan(right)
+    np.testing.assert_array_equal(np.signbit(got[known]), np.signbit(right[known]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "name",
+    ["expm1", "tanh", "log1p", "sin", "tan", "asin", "atan", "sinh", "asinh", "atanh"],
+)
 def test_zero_keeps_its_sign(name, dtype):
     got = compiled(name, dtype)(np.array([0.0, -0.0], dtype))
     assert got.tolist() == [0.0, 0.0]

@@ -14,30 +14,37 @@ from intaglio.native.functions import Functions
 from intaglio.native.lanes import Lanes, kind_of
 
 
-def compiled(name: str, dtype: Any, vectors: int = 1) -> Callable[[np.ndarray], Any]:
-    """`name` of the builder as a function of an array of `dtype`."""
+def compiled(
+    name: str, dtype: Any, vectors: int = 1, operands: int = 1
+) -> Callable[..., Any]:
+    """`name` of the builder as a function of arrays of `dtype` of one size."""
     kind = kind_of(dtype)
     lanes = llvm.WIDTH // kind.bytes
-    code = Code("k", ["ptr %x", "ptr %y", "i64 %n"])
+    given = [f"%x{i}" for i in range(operands)]
+    code = Code("k", [f"ptr {x}" for x in (*given, "%result")] + ["i64 %n"])
     vector = f"<{lanes} x {kind.llvm}>"
     with code.loop("0", "%n", lanes) as index:
-        place = code.at(kind.llvm, "%x", index)
-        value = Lanes(kind, (code.load(vector, place, kind.bytes),) * vectors)
-        result = getattr(Functions(code, lanes, vectors), name)(value).names[-1]
-        place = code.at(kind.llvm, "%y", index)
+        values: list[Lanes] = []
+        for x in given:
+            place = code.at(kind.llvm, x, index)
+            loaded = code.load(vector, place, kind.bytes)
+            values.append(Lanes(kind, (loaded,) * vectors))
+        result = getattr(Functions(code, lanes, vectors), name)(*values).names[-1]
+        place = code.at(kind.llvm, "%result", index)
         code.do(f"store {vector} {result}, ptr {place}, align {kind.bytes}")
     code.do("ret void")
     made = llvm.Module(module([code]))
     pointer, number = ctypes.c_void_p, ctypes.c_int64
-    function = made.function("k", pointer, pointer, number)
+    function = made.function("k", *[pointer] * (operands + 1), number)
 
-    def run(x: np.ndarray) -> np.ndarray:
-        whole = -(-x.size // lanes) * lanes
-        padded = np.zeros(whole, dtype)
-        padded[: x.size] = x
-        result = np.empty_like(padded)
-        function(padded.ctypes.data, result.ctypes.data, whole)
-        return result[: x.size]
+    def run(*arrays: np.ndarray) -> np.ndarray:
+        size = arrays[0].size
+        whole = -(-size // lanes) * lanes
+        padded = [np.zeros(whole, dtype) for _ in range(operands + 1)]
+        for array, room in zip(arrays, padded, strict=False):
+            room[:size] = array
+        function(*[room.ctypes.data for room in padded], whole)
+        return padded[-1][:size]
 
-    run.keep = made  # type: ignore[attr-defined]
+    run.keep = made  # type: ignore[attr-defined]  # kept alive with the function
     return run
