@@ -58,6 +58,77 @@ def _maximum_gradient(k: Sliding) -> None:
             k.over(down, across, k.test, mask, given)
 
 
+def _squares(
+    k: Sliding, images: str, body: Callable[[str, list[str], str], None]
+) -> None:
+    """Goes over windows of 2x2 that lie side by side and cover the images.
+
+    Calls `body(at, places, mask)` for vectors of channels: their place in what has an element
+    for each window, and pointers to the window's elements.
+    """
+    code, given = k.code, k.given
+    channels = given["channels"]
+    line = code.integer("mul", given["width"], channels)
+    beside = ["0", channels, line, code.integer("add", line, channels)]
+    with code.loop("%from", "%to") as number, code.loop("0", given["out_height"]) as y:
+        row = code.integer("add", code.integer("mul", number, given["out_height"]), y)
+        window = code.integer("mul", row, code.integer("mul", given["out_width"], channels))  # fmt: skip
+        top = code.integer("mul", code.integer("mul", row, 2), line)
+        with code.loop("0", given["out_width"]) as x:
+            across = code.integer("mul", x, channels)
+            window_x = code.integer("add", window, across)
+            left = code.integer("add", top, code.integer("mul", across, 2))
+
+            def of_channels(c: str, mask: str) -> None:
+                first = code.at("float", images, code.integer("add", left, c))
+                places = [code.at("float", first, step) for step in beside]
+                body(code.integer("add", window_x, c), places, mask)
+
+            k.vectors(of_channels)
+
+
+def _square_maximum(k: Sliding) -> None:
+    """The greatest element of windows of 2x2 side by side."""
+    images, out, code = k.pointer("%ins", 0), k.pointer("%outs", 0), k.code
+
+    def body(at: str, places: list[str], mask: str) -> None:
+        most = f"splat (float {literal(np.finfo(np.float32).min, FLOAT)})"
+        for place in places:
+            seen = k.tiles.read(code, place, mask)
+            above = code.let(f"fcmp ogt {k.vector} {seen}, {most}")
+            most = code.let(
+                f"select {k.test} {above}, {k.vector} {seen}, {k.vector} {most}"
+            )
+        k.tiles.write(code, most, code.at("float", out, at), mask)
+
+    _squares(k, images, body)
+
+
+def _square_gradient(k: Sliding) -> None:
+    """As `_maximum_gradient`; every element is seen just once: nothing is cleared or added to."""
+    images, maxima, gradients = (k.pointer("%ins", i) for i in range(3))
+    out, code = k.pointer("%outs", 0), k.code
+    away = code.let(f"sub i64 {code.let(f'ptrtoint ptr {out} to i64')}, {code.let(f'ptrtoint ptr {images} to i64')}")  # fmt: skip
+
+    def body(at: str, places: list[str], mask: str) -> None:
+        most, slope = (
+            k.tiles.read(code, code.at("float", d, at), mask)
+            for d in (maxima, gradients)
+        )
+        free = "splat (i1 true)"
+        for place in places:
+            seen = k.tiles.read(code, place, mask)
+            hit = code.let(f"fcmp oeq {k.vector} {seen}, {most}")
+            hit = code.let(f"and {k.test} {hit}, {free}")
+            value = code.let(
+                f"select {k.test} {hit}, {k.vector} {slope}, {k.vector} zeroinitializer"
+            )
+            k.tiles.write(code, value, code.at("i8", place, away), mask)
+            free = code.let(f"xor {k.test} {free}, {hit}")
+
+    _squares(k, images, body)
+
+
 def _add(k: Sliding, place: str, value: str, mask: str) -> None:
     """Adds a vector to what is at a place, in the lanes of a mask."""
     before = k.tiles.read(k.code, place, mask)
@@ -112,6 +183,8 @@ LIBRARY = library(
     {
         "maximum": (_maximum, 1),
         "maximum_gradient": (_maximum_gradient, 3),
+        "square_maximum": (_square_maximum, 1),
+        "square_maximum_gradient": (_square_gradient, 3),
         "mean": (_mean, 1),
         "mean_gradient": (_mean_gradient, 1),
     }
@@ -123,4 +196,12 @@ def pooling(name: str, w: Windows) -> Callable[..., Any] | None:
     if not entry.AVAILABLE or w.empty:
         return None
     shape = w.in_shape if name.endswith("gradient") else w.out_shape
+    if name.startswith("maximum") and w == _covering(w):
+        name = f"square_{name}"
     return entry.filling(LIBRARY.entry(name).for_dims((w.images, *w)), shape)
+
+
+def _covering(w: Windows) -> Windows:
+    """The windows of 2x2 that lie side by side and cover the images of `w`."""
+    down, across = 2 * w.out_height, 2 * w.out_width
+    return Windows(w.images, down, across, *w[3:6], 2, 2, 2, 2, 0, 0)

@@ -104,6 +104,16 @@ class Sliding:
         with self.code.loop("0", self.given["channels"], self.tiles.lanes) as c:
             yield c, self.tiles.mask(self.code, c, self.given["channels"])
 
+    def vectors(self, body: Callable[[str, str], None]) -> None:
+        """Calls `body(first, mask)` for whole vectors of channels, without mask, and for what
+        is left."""
+        code, lanes, channels = self.code, self.tiles.lanes, self.given["channels"]
+        whole = code.integer("mul", code.integer("sdiv", channels, lanes), lanes)
+        with code.loop("0", whole, lanes) as c:
+            body(c, "")
+        with code.when(code.integer("icmp slt", whole, channels)):
+            body(whole, self.tiles.mask(code, whole, channels))
+
     def reach(self, at: str, axis: str) -> Window:
         """The window of output `at` along an axis."""
         stride, before, window, size = {

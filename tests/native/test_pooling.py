@@ -109,3 +109,18 @@ def test_large_ones_in_tf(monkeypatch, padding):
     monkeypatch.setattr(compiled, "LARGE", 1)
     for got, theirs in zip(step(x, f), wanted, strict=True):
         np.testing.assert_allclose(got, theirs, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("channels", [1, 16, 21, 40])
+def test_windows_of_two_by_two_side_by_side(channels):
+    w = Windows(3, 8, 6, channels, 4, 3, 2, 2, 2, 2, 0, 0)
+    sides = windows.axes((8, 6), (2, 2), (2, 2), (1, 1), "VALID", ())
+    ends = (windows.Axis(n, 1, 1, 1, 0, 0, n) for n in (3, channels))
+    along = (next(ends), *sides, next(ends))
+    images, d = some(w.in_shape), some(w.out_shape, 1)
+    images[0, 0, 0], images[1, 2:4, 2:4] = np.nan, np.nan
+    most = pooling_kernels.maximum(images, along)
+    np.testing.assert_array_equal(run(pooling("maximum", w), images), most)
+    wanted = pooling_kernels.maximum_gradient(images, most, d, along)
+    got = run(pooling("maximum_gradient", w), images, most, d)
+    np.testing.assert_array_equal(got, wanted)
