@@ -12,8 +12,10 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from intaglio.base import nest
+from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import int32
 from intaglio.op import convert
+from intaglio.op.indexed_slices import IndexedSlices
 
 
 class ReduceOp(enum.Enum):
@@ -64,7 +66,12 @@ class ReplicaContext:
         return nest.map_structure(_as_tensor, value)
 
     def all_gather(self, value: Any, axis: Any, options: Any = None) -> Any:
-        """`value` of all replicas along `axis`: of one, itself as tensors."""
+        """`value` of all replicas along `axis`: of one, itself as tensors.
+
+        Raises NotImplementedError for IndexedSlices, as TensorFlow does.
+        """
+        if any(isinstance(part, IndexedSlices) for part in nest.flatten(value)):
+            raise NotImplementedError("all_gather does not support IndexedSlices")
         return nest.map_structure(_as_tensor, value)
 
     def merge_call(
@@ -87,7 +94,8 @@ class ReplicaContext:
 
 def _as_tensor(value: Any) -> Any:
     """Tensors, and what is made of them, as they are; other values as tensors."""
-    if hasattr(value, "_type_spec"):
+    # Slices of plain Python indices have no type spec yet.
+    if isinstance(value, CompositeTensor) or hasattr(value, "_type_spec"):
         return value
     return convert.to_tensor(value)
 

@@ -82,3 +82,13 @@ def test_what_needs_more_devices_says_so() -> None:
         tf.distribute.MultiWorkerMirroredStrategy()
     with pytest.raises(ValueError, match="There is no device"):
         tf.distribute.OneDeviceStrategy("/gpu:0")
+
+
+def test_indexed_slices_stay_slices_in_all_reduce() -> None:
+    slices = tf.IndexedSlices(tf.ones((3, 10)), (0, 2, 4), (5, 10))
+    replica = tf.distribute.get_replica_context()
+    assert replica is not None
+    (reduced,) = replica.all_reduce(tf.distribute.ReduceOp.SUM, [slices])
+    assert reduced is slices
+    with pytest.raises(NotImplementedError, match="IndexedSlices"):
+        replica.all_gather([slices], 0)
