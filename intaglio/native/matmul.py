@@ -18,10 +18,10 @@ from intaglio.native.tiles import ROWS, VECTORS, Left, Right, Tiles
 BLOCK = 384
 # From so many rows on it pays to copy a panel before it is used.
 PACKED_FROM = 48
-# Products of this many multiplications are worth several threads; larger ones than `MOST`
-# are OpenBLAS's, which is as fast there.
+# Products of this many multiplications are worth several threads; larger ones than `MOST`,
+# whose left matrix no cache holds any more, are OpenBLAS's.
 SHARED_FROM = 1 << 20
-MOST = 1 << 27
+MOST = 1 << 36
 # What the kernel is told: rows, columns, inner dimension, and the steps in the left matrix
 # from row to row and from column to column.
 DIMS = ("rows", "columns", "inner", "row_step", "column_step")
