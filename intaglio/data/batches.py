@@ -20,7 +20,7 @@ Function = Callable[..., Any]
 class Batches:
     """Batches, windows and groups of a dataset's elements."""
 
-    _element_spec: Any
+    element_spec: Any
 
     def batch(
         self,
@@ -95,7 +95,7 @@ class Batches:
         name: str | None = None,
     ) -> Any:
         """Datasets of `size` elements each, that begin `shift` elements apart."""
-        structure = nest.map_structure(DatasetSpec, self._element_spec)
+        structure = nest.map_structure(DatasetSpec, self.element_spec)
         return building.transformed(
             raw.WindowDataset, "_WindowDataset", self,
             building.scalar(size, "size"),

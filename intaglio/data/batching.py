@@ -175,26 +175,20 @@ class PaddedBatchDatasetV2(DatasetOp):
 
         def together(elements: Sequence[Element]) -> Element:
             columns = zip(*elements, strict=True)
-            return tuple(
-                [
-                    _padded(parts, shape, value)
-                    for parts, shape, value in zip(
-                        columns, wanted, padding_values, strict=True
-                    )
-                ]
-            )
+            pairs = zip(columns, wanted, padding_values, strict=True)
+            return tuple([_padded(i, *parts) for i, parts in enumerate(pairs)])
 
         return _batches(
             "PaddedBatch", input_dataset, batch_size, drop_remainder, together
         )
 
 
-def _padded(parts: Sequence[Any], wanted: list[int], value: Any) -> Any:
+def _padded(component: int, parts: Sequence[Any], wanted: list[int], value: Any) -> Any:
     for part in parts:
         if part.ndim != len(wanted):
             raise errors.invalid_argument(
                 "All elements in a batch must have the same rank as the padded shape for "
-                f"component: expected rank {len(wanted)} got element with rank {part.ndim}"
+                f"component{component}: expected rank {len(wanted)} but got element with rank {part.ndim}"
             )
     sizes = np.array([p.shape for p in parts], np.int64).reshape(len(parts), -1)
     longest = sizes.max(axis=0).tolist()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base import nest
+from intaglio.base import errors, nest
 from intaglio.base.dtypes import int64
 from intaglio.data import element
 from intaglio.data.tracing import Traced, arguments_of
@@ -33,21 +33,26 @@ def kind(name: str) -> Any:
 
 def made(name: str, handle: Tensor, structure: Any, inputs: Sequence[Any] = ()) -> Any:
     """A dataset that prints as `name`, with the options of the datasets it is made of."""
-    dataset = kind(name)(handle, structure)
+    dataset = kind(name)(handle)
+    dataset._element_spec = structure
     for other in inputs:
         dataset._options = dataset._options.merge(other._options)
     return dataset
 
 
 def scalar(value: Any, name: str) -> Tensor:
-    """A count or size as an int64 scalar tensor."""
-    return (
-        convert.to_tensor(value, int64, name)
-        if not isinstance(value, Tensor)
-        else raw.Cast(value, DstT=int64)
-        if value.dtype is not int64
-        else value
-    )
+    """A count or size as an int64 scalar. Raises InvalidArgumentError for larger tensors."""
+    found = integers(value, name)
+    if found.dims:
+        raise errors.invalid_argument(f"{name} must be a scalar")
+    return found
+
+
+def integers(value: Any, name: str) -> Tensor:
+    """Counts or sizes as an int64 tensor."""
+    if not isinstance(value, Tensor):
+        return convert.to_tensor(value, int64, name)
+    return value if value.dtype is int64 else raw.Cast(value, DstT=int64)
 
 
 def constant(value: Any) -> Any:
@@ -121,8 +126,8 @@ def inner_dataset(found: Traced, parameter: str) -> Any:
     inner = getattr(found.structure, "element_spec", None)
     if inner is None or not isinstance(found.value, _dataset[0]):
         raise TypeError(
-            f"Invalid `{parameter}`. `{parameter}` must return a `Dataset` object. Got "
-            f"{type(found.value).__name__}."
+            f"The `{parameter}` argument must return a `Dataset` object. Got "
+            f"{type(found.value)!r}."
         )
     return inner
 
@@ -149,8 +154,8 @@ def padded_specs(
     if padded_shapes is None:
         if any(s.dims is None for s in specs):
             raise ValueError(
-                "You must provide `padded_shapes` argument because component with unknown "
-                "rank is not supported."
+                "You must provide `padded_shapes` argument because component "
+                f"{[s.dims for s in specs].index(None)} has unknown rank."
             )
         given: Sequence[Any] = [s.dims for s in specs]
     else:
@@ -168,6 +173,10 @@ def padded_specs(
         if isinstance(shape, Tensor):
             values = constant_vector(shape)
         else:
+            if isinstance(shape, (str, bytes)):
+                raise ValueError(
+                    f"Padded shape {shape} must be a `tf.int64` vector tensor, but its shape was ()."
+                )
             dims = shape.as_list() if hasattr(shape, "as_list") else list(shape)
             values = [-1 if d is None else int(d) for d in dims]
             for v in values:
@@ -175,13 +184,17 @@ def padded_specs(
                     raise ValueError(f"Dimension {v} must be >= 0")
         if spec.dims is not None and len(spec.dims) != len(values):
             raise ValueError(
-                f"The padded shape {tuple(values)} is not compatible with the shape "
+                f"The padded shape {_shape_text(values)} is not compatible with the shape "
                 f"{spec.shape} of the corresponding input component."
             )
         vectors.append(np.asarray(values, np.int64))
         dims = tuple([None if v < 0 else v for v in values])
         batched_specs.append(type(spec)(dims, spec.dtype)._batch(size))
     return vectors, nest.pack_sequence_as(structure, batched_specs)
+
+
+def _shape_text(values: Sequence[int]) -> str:
+    return str(tuple([None if v < 0 else v for v in values]))
 
 
 def constant_vector(tensor: Tensor) -> list[int]:
@@ -205,13 +218,18 @@ def _padding_of(spec: Any, value: Any) -> Tensor:
     if value is None:
         return convert.to_tensor(element.zeros(spec.dtype), spec.dtype)
     try:
-        return convert.to_tensor(value, spec.dtype)
+        found = convert.to_tensor(value, spec.dtype)
     except (TypeError, ValueError):
-        found = convert.to_tensor(value).dtype
+        other = convert.to_tensor(value).dtype
         raise TypeError(
-            f"Invalid `padding_values`. `padding_values` values type {found} does not match "
+            f"Invalid `padding_values`. `padding_values` values type {other} does not match "
             f"type {spec.dtype} of the corresponding input component."
         ) from None
+    if found.dims:
+        raise ValueError(
+            f"Invalid `padding_values`. `padding_values` values should be scalars, but got {found.shape}."
+        )
+    return found
 
 
 def is_dataset(value: Any) -> bool:

@@ -35,6 +35,10 @@ class UniqueDataset(DatasetOp):
 
     def kernel(self, input_dataset, output_types):
         demand(
+            len(output_types) == 1,
+            "UniqueDataset only supports inputs with a single component.",
+        )
+        demand(
             output_types in _COMPARED,
             "UniqueDataset only supports inputs with a single `tf.int32`, `tf.int64`, or "
             "`tf.string` component.",

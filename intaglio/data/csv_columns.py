@@ -70,7 +70,8 @@ class CsvDatasetV2(Dataset):
             _columns(select_cols), defaults, _columns(exclude_cols),
             output_shapes=element.output_attrs(structure)["output_shapes"],
         )  # fmt: skip
-        super().__init__(handle, structure)
+        super().__init__(handle)
+        self._element_spec = structure
 
 
 _FIELDS = (float32, float64, int32, int64, string)

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.autograph import loops
+from intaglio.base import nest
 from intaglio.base.composite import CompositeTensor
-from intaglio.base.dtypes import as_dtype, int64
+from intaglio.base.dtypes import as_dtype, int32, int64, string, variant
 from intaglio.data import (
     building,
     builtin_functions,
@@ -28,9 +29,14 @@ from intaglio.data.options import Options
 from intaglio.data.specs import DatasetSpec
 from intaglio.data.stage import INFINITE, UNKNOWN
 from intaglio.op import convert, door, raw
+from intaglio.op.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
 
 Function = Callable[..., Any]
+_AS_ARRAYS = (
+    "RaggedTensor",
+    "SparseTensor",
+)  # their modules are imported by who uses them
 
 
 class DatasetV2:
@@ -47,10 +53,12 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
     it a loop of the graph.
     """
 
-    def __init__(self, handle: Any, element_spec: Any) -> None:
-        self.handle_tensor = handle
-        self._element_spec = element_spec
+    def __init__(self, variant_tensor: Any) -> None:
+        self.handle_tensor = variant_tensor
+        self._element_spec: Any = None
         self._options = Options()
+        for dataset in self._inputs():
+            self._options = self._options.merge(dataset._options)
 
     # -- what it is --------------------------------------------------------------------
 
@@ -61,14 +69,14 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
 
     @property
     def _type_spec(self) -> DatasetSpec:
-        return DatasetSpec(self._element_spec)
+        return DatasetSpec(self.element_spec)
 
     @property
     def _variant_tensor(self) -> Any:
         return self.handle_tensor
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} element_spec={self._element_spec}>"
+        return f"<{type(self).__name__} element_spec={self.element_spec}>"
 
     def __bool__(self) -> bool:
         return True
@@ -100,7 +108,11 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
             raise TypeError("A dataset of a graph cannot be pickled.")
         data = seldom.serializing.to_bytes(self.handle_tensor._array)
         options = self._options.to_text()
-        return _unpickled, (type(self).__name__, data, self._element_spec, options)
+        return _unpickled, (type(self).__name__, data, self.element_spec, options)
+
+    def _inputs(self) -> list[Dataset]:
+        """The datasets whose options this one has too; classes of users name them."""
+        return []
 
     # -- iterating -----------------------------------------------------------------------
 
@@ -114,11 +126,23 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         return iterating.begin(self)
 
     def as_numpy_iterator(self) -> NumpyIterator:
-        """The elements with NumPy arrays in the place of tensors. Eager only."""
+        """The elements with NumPy arrays in the place of tensors. Eager only.
+
+        Raises TypeError for datasets of datasets, and of other values without arrays.
+        """
         if not door.level().eager:
             raise RuntimeError(
                 "`tf.data.Dataset.as_numpy_iterator()` is only supported in eager mode."
             )
+        for spec in nest.flatten(self.element_spec):
+            kind = spec.value_type
+            if not (
+                issubclass(kind, (Tensor, type(None))) or kind.__name__ in _AS_ARRAYS
+            ):
+                raise TypeError(
+                    "`tf.data.Dataset.as_numpy_iterator()` is not supported for datasets that "
+                    f"produce values of type {kind}"
+                )
         return NumpyIterator(self)
 
     def __autograph_for__(
@@ -144,9 +168,9 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
     def get_single_element(self, name: str | None = None) -> Any:
         """The only element. Raises InvalidArgumentError if there is none, or another one."""
         tensors = raw.DatasetToSingleElement(
-            self.handle_tensor, **element.output_attrs(self._element_spec), name=name
+            self.handle_tensor, **element.output_attrs(self.element_spec), name=name
         )
-        return element.packed(self._element_spec, tensors)
+        return element.packed(self.element_spec, tensors)
 
     def reduce(
         self, initial_state: Any, reduce_func: Function, name: str | None = None
@@ -408,7 +432,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """The elements, then those of `dataset`. Raises TypeError if types differ."""
-        structure = element.compatible(self._element_spec, dataset.element_spec)
+        structure = element.compatible(self.element_spec, dataset.element_spec)
         return building.transformed(
             raw.ConcatenateDataset, "_ConcatenateDataset", self, dataset.handle_tensor,
             structure=structure, name=name,
@@ -422,8 +446,15 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
     def unique(self, name: str | None = None) -> Dataset:
         """The elements, without those that came before.
 
-        Raises InvalidArgumentError unless they are int32, int64 or string tensors.
+        Raises TypeError unless they are int32, int64 or string tensors,
+        InvalidArgumentError for elements of several.
         """
+        for spec in element.flat_specs(self.element_spec):
+            if spec.dtype not in (int32, int64, string, variant):
+                raise TypeError(
+                    f"`tf.data.Dataset.unique` does not support type {spec.dtype} -- only "
+                    "`tf.int32`, `tf.int64`, and `tf.string` are supported."
+                )
         return building.transformed(
             raw.UniqueDataset, "_UniqueDataset", self, name=name
         )
@@ -490,11 +521,15 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
     # -- options ---------------------------------------------------------------------------
 
     def options(self) -> Options:
-        """The options of the dataset and of those it is made of."""
-        return self._options
+        """The options of the dataset and of those it is made of, which do not change."""
+        return self._options.frozen()
 
     def with_options(self, options: Options, name: str | None = None) -> Dataset:
-        """The same elements with `options` added."""
+        """The same elements with `options` added. Raises TypeError for other objects."""
+        if not isinstance(options, Options):
+            raise TypeError(
+                f"`options` must be a tf.data.Options object, but got {options!r}."
+            )
         made = building.transformed(
             raw.OptionsDataset,
             "_OptionsDataset",

@@ -62,10 +62,11 @@ def _wider(before: Any, after: Any, parameter: str) -> Any:
     for old, new in zip(nest.flatten(before), nest.flatten(after), strict=True):
         wide = old.most_specific_common_supertype([new])
         if wide is None:
+            scan = parameter == "scan_func"
             raise TypeError(
-                f"Invalid `{parameter}`. The element types for the new state must match the "
-                f"initial state. Expected {getattr(old, 'dtype', old)!r}, got "
-                f"{getattr(new, 'dtype', new)!r}."
+                f"{'Invalid `scan_func`. ' if scan else ''}The element types for the new state "
+                f"must match the initial state. Expected {getattr(old, 'dtype', old)}"
+                f"{', got' if scan else ' but got'} {getattr(new, 'dtype', new)}."
             )
         joined.append(wide)
     return nest.pack_sequence_as(before, joined)
@@ -128,7 +129,12 @@ def grouped(
         )
     inner = DatasetSpec(dataset.element_spec)
     results = Traced(reduce_func, (key, inner), transformation)
-    structure = building.inner_dataset(results, "reduce_func")
+    structure = getattr(results.structure, "element_spec", None)
+    if not building.is_dataset(results.value):
+        raise TypeError(
+            "Invalid `reduce_func`. `reduce_func` must return a single `tf.data.Dataset` object "
+            f"but its return type is {results.structure}."
+        )
     sizes = Traced(sized, (key,), transformation)
     handle = raw.GroupByWindowDataset(
         dataset.handle_tensor, keys.captures, results.captures, sizes.captures,

@@ -12,7 +12,7 @@ import numpy as np
 
 from intaglio.base import nest, shapes
 from intaglio.base.composite import CompositeTensor
-from intaglio.base.dtypes import as_dtype, from_numpy, int64, string
+from intaglio.base.dtypes import as_dtype, int64, string
 from intaglio.base.shapes import compatible
 from intaglio.data import building, element, files
 from intaglio.data.seeds import dataset_seeds
@@ -161,9 +161,10 @@ def from_generator(
 def _signature(output_types: Any, output_shapes: Any, output_signature: Any) -> Any:
     if output_signature is not None:
         if output_types is not None or output_shapes is not None:
+            other = "output_shapes" if output_types is None else "output_types"
             raise TypeError(
-                "The `output_signature` argument can not be used together with the "
-                "`output_types` or `output_shapes` arguments."
+                f"The `{other}` argument can not be used together with the `output_signature` "
+                "argument."
             )
         for spec in nest.flatten(output_signature):
             if not hasattr(spec, "_component_specs"):
@@ -174,7 +175,8 @@ def _signature(output_types: Any, output_shapes: Any, output_signature: Any) -> 
         return _as_structure(output_signature)
     if output_types is None:
         raise TypeError(
-            "Either `output_signature` or `output_types` must be specified."
+            "To specify the output signature you need to provide either the `output_signature` "
+            "argument or the `output_types` argument."
         )
     types = nest.map_structure(as_dtype, _as_structure(output_types))
     if output_shapes is None:
@@ -242,7 +244,9 @@ def _types(structure: Any) -> Any:
 
 def _check_composite(part: Any, spec: Any, value: Any, structure: Any) -> None:
     """Raises TypeError unless a part of a yielded value, no tensor, has the declared type."""
-    if not isinstance(part, (CompositeTensor, Tensor)) and part is not None:
+    if part is None and isinstance(spec, element.NoneTensorSpec):
+        return
+    if not isinstance(part, (CompositeTensor, Tensor)):
         raise _misfit(value, structure)
     if not spec.is_compatible_with(part):
         found = element.spec_of(element.normalized(value))
@@ -251,25 +255,33 @@ def _check_composite(part: Any, spec: Any, value: Any, structure: Any) -> None:
         )
 
 
+# For each kind of array the kinds whose values it could only hold in part.
+_LOST = {"i": "fcSUO", "u": "fcSUO", "b": "iufcSUO", "f": "cSUO", "c": "SUO"}
+
+
+def _as_array(value: Any, spec: TensorSpec) -> Any:
+    """A yielded value as an array, or None if it is of another type."""
+    wanted = spec.dtype.numpy
+    if isinstance(value, Tensor):
+        return value._array if value.dtype is spec.dtype else None
+    try:
+        if spec.dtype is string:
+            return convert.to_array(value, string)
+        given = np.asarray(value)
+        if given.dtype.kind in _LOST.get(wanted.kind, ""):
+            return None
+        return given if given.dtype == wanted else np.asarray(value, wanted)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
 def _component(value: Any, spec: TensorSpec) -> Any:
     """A yielded value as an array of the declared type. Raises TypeError if it is not."""
-    if isinstance(value, Tensor):
-        array: Any = value._array
-        fits = value.dtype is spec.dtype
-    else:
-        try:
-            array = (
-                np.asarray(value, spec.dtype.numpy)
-                if spec.dtype.numpy != np.dtype(object)
-                else convert.to_array(value, spec.dtype)
-            )
-            fits = from_numpy(array.dtype) is spec.dtype
-        except (TypeError, ValueError):
-            array, fits = None, False
-    if not fits:
+    array = _as_array(value, spec)
+    if array is None:
         raise TypeError(
-            "`generator` yielded an element that could not be converted to the expected type."
-            f" The expected type was {spec.dtype.name}, but the yielded element was {value}."
+            "`generator` yielded an element that did not match the expected structure. The "
+            f"expected structure was {spec}, but the yielded element was {value}."
         )
     if not compatible(array.shape, spec.dims):
         raise TypeError(

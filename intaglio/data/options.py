@@ -53,6 +53,12 @@ class _Group:
             object.__setattr__(self, name, kind() if grouped else None)
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if "_is_frozen" in self.__dict__:
+            raise ValueError(
+                "Mutating `tf.data.Options()` returned by `tf.data.Dataset.options()` has no "
+                "effect. Use `tf.data.Dataset.with_options(options)` to set or update dataset "
+                "options."
+            )
         if name not in self._kinds:
             raise AttributeError(
                 f"Cannot set the property {name} on {type(self).__name__}."
@@ -81,6 +87,19 @@ class _Group:
             else:
                 object.__setattr__(made, name, mine if theirs is None else theirs)
         return made
+
+    def frozen(self) -> Any:
+        """The same settings, which cannot be changed."""
+        made = self.merged(type(self)())
+        made._freeze()
+        return made
+
+    def _freeze(self) -> None:
+        for name in self._kinds:
+            value = getattr(self, name)
+            if isinstance(value, _Group):
+                value._freeze()
+        object.__setattr__(self, "_is_frozen", True)
 
     def settings(self) -> dict[str, Any]:
         """What has been set, as plain values."""

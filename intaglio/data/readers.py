@@ -1,4 +1,4 @@
-"""The datasets of files as classes: lines of text, records.
+"""The datasets that are classes: of files, of databases, of random numbers.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/data/TextLineDataset,
 https://www.tensorflow.org/api_docs/python/tf/data/TFRecordDataset and
@@ -56,7 +56,8 @@ class _FileDataset(Dataset):
                 cycle_length=num_parallel_reads,
                 num_parallel_calls=num_parallel_reads,
             )
-        super().__init__(found.handle_tensor, _LINES)
+        super().__init__(found.handle_tensor)
+        self._element_spec = _LINES
 
 
 def _flat(filenames: Any) -> Any:
@@ -165,7 +166,22 @@ class SqlDatasetV2(Dataset):
             _text(driver_name), _text(data_source_name), _text(query),
             **element.output_attrs(structure),
         )  # fmt: skip
-        super().__init__(handle, structure)
+        super().__init__(handle)
+        self._element_spec = structure
+
+
+class RandomDatasetV2(Dataset):
+    """Random int64 numbers below 2**32, without end; as `Dataset.random`."""
+
+    def __init__(
+        self,
+        seed: int | None = None,
+        rerandomize_each_iteration: bool | None = None,
+        name: str | None = None,
+    ) -> None:
+        numbers = Dataset.random(seed, rerandomize_each_iteration, name)
+        super().__init__(numbers.handle_tensor)
+        self._element_spec = numbers.element_spec
 
 
 TextLineDataset = TextLineDatasetV2

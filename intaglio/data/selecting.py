@@ -85,7 +85,7 @@ def padded(
 
 def rebatched(dataset: Any, batch_size: Any, drop: Any, name: str | None) -> Any:
     """The rows of batches in batches of other sizes."""
-    sizes = building.scalar(batch_size, "batch_sizes")
+    sizes = building.integers(batch_size, "batch_sizes")
     if sizes.dims is not None and len(sizes.dims) > 1:
         raise ValueError(
             "Invalid `batch_sizes`. Expected `batch_sizes` to be a scalar or a vector. "
@@ -155,10 +155,10 @@ def zipped(args: tuple[Any, ...], datasets: Any, name: str | None) -> Any:
     if args and datasets is not None:
         raise TypeError("Both `*args` and `datasets` cannot be set.")
     whole = datasets if datasets is not None else args[0] if len(args) == 1 else args
+    listed = isinstance(whole, list) or any(isinstance(a, list) for a in args)
     flat: list[Any] = [whole] if isinstance(whole, list) else nest.flatten(whole)
     for dataset in flat:
         if not building.is_dataset(dataset):
-            listed = isinstance(whole, list)
             raise TypeError(
                 "Invalid input to `zip`. Inputs are expected to be (nested) structures of "
                 "`tf.data.Dataset` objects"
@@ -223,8 +223,15 @@ def chosen(datasets: Sequence[Any], choices: Any, stop: bool) -> Any:
 
 def _directed(selector: Any, datasets: Sequence[Any], stop: bool) -> Any:
     structure = datasets[0].element_spec
-    for other in datasets[1:]:
-        structure = element.compatible(structure, other.element_spec)
+    for number, other in enumerate(datasets[1:], 1):
+        try:
+            structure = element.compatible(structure, other.element_spec)
+        except TypeError as e:
+            raise TypeError(
+                "Invalid `datasets`. `datasets` must have compatible element specs.\n Dataset 0 "
+                f"element_spec={datasets[0].element_spec}.\nDataset {number} "
+                f"element_spec={other.element_spec}."
+            ) from e
     handle = raw.DirectedInterleaveDataset(
         selector.handle_tensor,
         [d.handle_tensor for d in datasets],

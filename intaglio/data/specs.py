@@ -14,7 +14,7 @@ from intaglio.base import nest
 from intaglio.base.dtypes import DType, resource, variant
 from intaglio.base.shapes import TensorShape
 from intaglio.trace.trace_type import TraceType
-from intaglio.trace.type_spec import TensorSpec, TypeSpec
+from intaglio.trace.type_spec import BatchableTypeSpec, TensorSpec, TypeSpec
 
 
 class _HandleSpec(TypeSpec):
@@ -66,6 +66,7 @@ class _HandleSpec(TypeSpec):
     def is_subtype_of(self, other: Any) -> bool:
         return (
             type(self) is type(other)
+            and self._serialize()[1:] == other._serialize()[1:]
             and _alike(self._element_spec, other._element_spec)
             and all(
                 a.is_subtype_of(b)
@@ -85,6 +86,8 @@ class _HandleSpec(TypeSpec):
             theirs = getattr(other, "_element_spec", None)
             if type(self) is not type(other) or not _alike(joined, theirs):
                 return None
+            if self._serialize()[1:] != other._serialize()[1:]:  # type: ignore[attr-defined]  # of one class with this
+                return None
             flat = [
                 a.most_specific_common_supertype([b])
                 for a, b in zip(nest.flatten(joined), nest.flatten(theirs), strict=True)
@@ -92,7 +95,7 @@ class _HandleSpec(TypeSpec):
             if any(f is None for f in flat):
                 return None
             joined = nest.pack_sequence_as(joined, flat)
-        return type(self)(joined)
+        return self._deserialize((joined, *self._serialize()[1:]))
 
     def cast(self, value: Any, cast_context: Any = None) -> Any:
         own = getattr(value, "_type_spec", None)
@@ -109,8 +112,11 @@ def _alike(one: Any, other: Any) -> bool:
     return True
 
 
-class DatasetSpec(_HandleSpec):
-    """The type of a dataset with elements of `element_spec`."""
+class DatasetSpec(_HandleSpec, BatchableTypeSpec):
+    """The type of a dataset with elements of `element_spec`.
+
+    `dataset_shape` is the shape of a tensor of datasets: of the batches of a dataset of them.
+    """
 
     __slots__ = ("_dataset_shape",)
 
@@ -121,6 +127,24 @@ class DatasetSpec(_HandleSpec):
     def _serialize(self) -> tuple[Any, ...]:
         return (self._element_spec, self._dataset_shape)
 
+    @classmethod
+    def from_value(cls, value: Any) -> DatasetSpec:
+        """The type of a dataset."""
+        return cls(value.element_spec)
+
+    @property
+    def _component_specs(self) -> Any:
+        return TensorSpec(self._dataset_shape, variant)
+
+    def _batch(self, batch_size: int | None) -> DatasetSpec:
+        outer = TensorShape([batch_size])
+        return DatasetSpec(self._element_spec, outer.concatenate(self._dataset_shape))
+
+    def _unbatch(self) -> DatasetSpec:
+        if self._dataset_shape.rank == 0:
+            raise ValueError("Slicing dataset elements is not supported for rank 0.")
+        return DatasetSpec(self._element_spec, self._dataset_shape[1:])
+
     def __repr__(self) -> str:
         return f"DatasetSpec({self._element_spec!r}, {self._dataset_shape!r})"
 
@@ -130,6 +154,11 @@ class IteratorSpec(_HandleSpec):
 
     __slots__ = ()
     dtype = resource
+
+    @classmethod
+    def from_value(cls, value: Any) -> IteratorSpec:
+        """The type of an iterator."""
+        return cls(value.element_spec)
 
     def __repr__(self) -> str:
         return f"IteratorSpec({self._element_spec!r},)"

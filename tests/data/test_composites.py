@@ -133,3 +133,31 @@ def test_extension_types_that_cannot_be_put_together():
 def test_unique_tells_shapes_apart():
     d = Dataset.range(3).map(lambda n: tf.zeros([n, 0], tf.int32)).unique()
     assert [e.shape[0] for e in d] == [0, 1, 2]
+
+
+def test_batches_of_datasets():
+    d = Dataset.range(6).window(2).batch(2)
+    assert d.element_spec == tf.data.DatasetSpec(tf.TensorSpec((), tf.int64), [None])
+    assert lists(d.unbatch().flat_map(lambda w: w)) == [*range(6)]
+
+
+def test_options_of_own_classes_come_from_their_inputs():
+    class Own(Dataset):
+        def __init__(self, base):
+            self.base = base
+            super().__init__(base._variant_tensor)
+
+        def _inputs(self):
+            return [self.base]
+
+        @property
+        def element_spec(self):
+            return self.base.element_spec
+
+    options = tf.data.Options()
+    options.deterministic = False
+    own = Own(Dataset.range(3).with_options(options))
+    assert own.map(lambda x: x + 1).options().deterministic is False
+    assert lists(own.batch(2)) == [[0, 1], [2]]
+    with pytest.raises(ValueError, match="has no effect"):
+        own.options().deterministic = True

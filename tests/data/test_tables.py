@@ -52,7 +52,7 @@ def test_columns(table):
 @pytest.mark.parametrize(
     ("defaults", "options", "message"),
     [
-        ([[0], [9.0]], {"header": True}, "Expect 2 fields but have 3 in record"),
+        ([[0], [9.0]], {"header": True}, "Expect 2 fields but have more in record"),
         ([[0], [""], [0.0], [1]], {"header": True}, "Expect 4 fields but have 3"),
         ([[0], [""], [0.0]], {}, "Field 0 in record is not a valid int32: a"),
         ([[0], [1]], {"select_cols": [1, 0]}, "strictly increasing"),

@@ -34,6 +34,7 @@ from intaglio.data.options import (
     ServiceOptions,
     ThreadingOptions,
 )
+from intaglio.data.readers import RandomDatasetV2 as RandomDataset
 from intaglio.data.readers import SqlDataset
 from intaglio.data.stage import AUTOTUNE
 from intaglio.data.stage import INFINITE as INFINITE_CARDINALITY
@@ -98,15 +99,6 @@ def from_list(elements: Sequence[Any], name: str | None = None) -> Dataset:
 def Counter(start: Any = 0, step: Any = 1, dtype: Any = int64) -> Dataset:
     """start, start + step, ... without end."""
     return Dataset.counter(start, step, dtype)
-
-
-def RandomDataset(
-    seed: int | None = None,
-    rerandomize_each_iteration: bool | None = None,
-    name: str | None = None,
-) -> Dataset:
-    """Random int64 numbers below 2**32, without end."""
-    return Dataset.random(seed, rerandomize_each_iteration, name)
 
 
 def enumerate_dataset(start: Any = 0) -> Apply:
