@@ -229,6 +229,7 @@ raw.expect(
         ),
         "random_index_shuffle": "RandomIndexShuffle",
         "raw_bytes": "DecodeCompressed DecodePaddedRaw DecodeRaw",
+        "sobol": "SobolSample",
         "sets": (
             "DenseToDenseSetOperation DenseToSparseSetOperation SetSize "
             "SparseToSparseSetOperation"

@@ -168,6 +168,8 @@ LATER: dict[str, str] = {
     "nce_loss": "intaglio.tf.nn.sampling:nce_loss",
     "sampled_softmax_loss": "intaglio.tf.nn.sampling:sampled_softmax_loss",
     "ctc_beam_search_decoder": "intaglio.tf.nn.ctc_decoding:ctc_beam_search_decoder",
+    "fractional_avg_pool": "intaglio.tf.nn.fractional_pools:fractional_avg_pool",
+    "fractional_max_pool": "intaglio.tf.nn.fractional_pools:fractional_max_pool",
 }
 __all__ += [*LATER]
 
@@ -183,6 +185,12 @@ if TYPE_CHECKING:
     from intaglio.tf.nn.ctc_decoding import ctc_greedy_decoder as ctc_greedy_decoder
     from intaglio.tf.nn.dilated_windows import (
         with_space_to_batch as with_space_to_batch,
+    )
+    from intaglio.tf.nn.fractional_pools import (
+        fractional_avg_pool as fractional_avg_pool,
+    )
+    from intaglio.tf.nn.fractional_pools import (
+        fractional_max_pool as fractional_max_pool,
     )
     from intaglio.tf.nn.isotonic import isotonic_regression as isotonic_regression
     from intaglio.tf.nn.morphology import dilation2d as dilation2d
