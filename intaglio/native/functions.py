@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from intaglio.native import exponentials, hyperbolic, powers, trigonometry
+from intaglio.native import (
+    error_functions,
+    exponentials,
+    hyperbolic,
+    powers,
+    trigonometry,
+)
 from intaglio.native.code import Code
 from intaglio.native.lanes import Builder, Kind, Lanes, Unsupported
 
@@ -18,7 +24,7 @@ FUNCTIONS: dict[str, Callable[..., Lanes]] = {
         hyperbolic.asinh, hyperbolic.acosh, hyperbolic.atanh,
         trigonometry.sin, trigonometry.cos, trigonometry.tan,
         trigonometry.asin, trigonometry.acos, trigonometry.atan, trigonometry.atan2,
-        powers.power,
+        powers.power, error_functions.erf, error_functions.erfc,
     )
 }  # fmt: skip
 

@@ -178,6 +178,9 @@ class Builder:
     def rint(self, x: Lanes) -> Lanes:
         return self._floating("roundeven", x)
 
+    def trunc(self, x: Lanes) -> Lanes:
+        return self._floating("trunc", x)
+
     def _floating(self, name: str, x: Lanes) -> Lanes:
         if x.kind.letter != "f":
             raise Unsupported(f"{name} of {x.kind.llvm}")
@@ -355,6 +358,19 @@ class Builder:
 
     def _shift(self, word: str, x: Lanes, places: int) -> Lanes:
         return self._bitwise(word, x, self.const(places, x))
+
+    def left_shift(self, x: Lanes, y: Lanes) -> Lanes:
+        """x * 2 ** y, for y held inside the width of the type."""
+        return self._bitwise("shl", x, self._places(x, y))
+
+    def right_shift(self, x: Lanes, y: Lanes) -> Lanes:
+        """x / 2 ** y rounded down, for y held inside the width of the type."""
+        word = "ashr" if x.kind.letter == "i" else "lshr"
+        return self._bitwise(word, x, self._places(x, y))
+
+    def _places(self, x: Lanes, y: Lanes) -> Lanes:
+        most = self.const(x.kind.bits - 1, y)
+        return self.minimum(self.maximum(y, self.const(0, y)), most)
 
     def conj(self, x: Lanes) -> Lanes:
         return x

@@ -48,6 +48,7 @@ class NumpyScalars:
     floor = staticmethod(np.floor)
     ceil = staticmethod(np.ceil)
     rint = staticmethod(np.rint)
+    trunc = staticmethod(np.trunc)
     power = staticmethod(np.power)
     maximum = staticmethod(np.maximum)
     minimum = staticmethod(np.minimum)

@@ -19,13 +19,13 @@ from intaglio.ops.families import Unary, constant
 FLOATS = (bfloat16, float16, float32, float64)
 
 # Coefficients, the highest power's first.
-_ERF = (
+ERF = (
     (9.60497373987051638749e0, 9.00260197203842689217e1, 2.23200534594684319226e3,
      7.00332514112805075473e3, 5.55923013010394962768e4),
     (1.0, 3.35617141647503099647e1, 5.21357949780152679795e2, 4.59432382970980127987e3,
      2.26290000613890934246e4, 4.92673942608635921086e4),
 )  # fmt: skip
-_ERFC = (
+ERFC = (
     (2.46196981473530512524e-10, 5.64189564831068821977e-1, 7.46321056442269912687e0,
      4.86371970985681366614e1, 1.96520832956077098242e2, 5.26445194995477358631e2,
      9.34528527171957607540e2, 1.02755188689515710272e3, 5.57535335369399327526e2),
@@ -33,7 +33,7 @@ _ERFC = (
      9.75708501743205489753e2, 1.82390916687909736289e3, 2.24633760818710981792e3,
      1.65666309194161350182e3, 5.57535340817727675546e2),
 )  # fmt: skip
-_ERFC_FAR = (
+ERFC_FAR = (
     (5.64189583547755073984e-1, 1.27536670759978104416e0, 5.01905042251180477414e0,
      6.16021097993053585195e0, 7.40974269950448939160e0, 2.97886665372100240670e0),
     (1.0, 2.26052863220117276590e0, 9.39603524938001434673e0, 1.20489539808096656605e1,
@@ -80,7 +80,7 @@ def _ratio(x: Any, coefficients: Any) -> Any:
 def erf(x: Any) -> Any:
     """The error function of float64 numbers."""
     inside = np.clip(x, -1.0, 1.0)
-    result = np.asarray(inside * _ratio(inside * inside, _ERF))
+    result = np.asarray(inside * _ratio(inside * inside, ERF))
     far = ~(np.abs(x) <= 1)
     if far.any():
         result[far] = 1 - erfc_outside(np.asarray(x)[far])
@@ -91,7 +91,7 @@ def erfc(x: Any) -> Any:
     """1 - erf(x) of float64 numbers, exact where it is small."""
     near = np.abs(x) <= 1
     inside = np.where(near, x, 0.0)
-    return np.where(near, 1 - inside * _ratio(inside * inside, _ERF), erfc_outside(x))
+    return np.where(near, 1 - inside * _ratio(inside * inside, ERF), erfc_outside(x))
 
 
 def erfc_outside(x: Any) -> Any:
@@ -100,9 +100,9 @@ def erfc_outside(x: Any) -> Any:
     far = size >= 8
     middle = np.clip(size, 1.0, 8.0)
     beyond = np.clip(size, 8.0, 40.0)
-    ratio = _ratio(middle, _ERFC)
+    ratio = _ratio(middle, ERFC)
     if np.any(far):
-        ratio = np.where(far, _ratio(beyond, _ERFC_FAR), ratio)
+        ratio = np.where(far, _ratio(beyond, ERFC_FAR), ratio)
     held = np.minimum(size, 40.0)
     # exp(-x * x) with the rounding error of the square taken along.
     head = np.floor(held * 16) / 16
@@ -161,6 +161,9 @@ class Erf(ErrorFunction):
     def kernel(self, x):
         return erf(x.astype(np.float64)).astype(x.dtype)
 
+    def scalar(self, s, x):
+        return s.erf(x)
+
     def gradient(self, dy, x) -> Any:
         scale = constant(2 / math.sqrt(math.pi), x)
         return raw.Mul(dy, raw.Mul(scale, raw.Exp(raw.Neg(raw.Square(x)))))
@@ -172,6 +175,9 @@ class Erfc(ErrorFunction):
 
     def kernel(self, x):
         return erfc(x.astype(np.float64)).astype(x.dtype)
+
+    def scalar(self, s, x):
+        return s.erfc(x)
 
     def gradient(self, dy, x) -> Any:
         scale = constant(-2 / math.sqrt(math.pi), x)

@@ -96,6 +96,9 @@ class LeftShift(Bitwise):
     def kernel(self, x, y):
         return np.left_shift(x, _places(x, y))
 
+    def scalar(self, s, x, y):
+        return s.left_shift(x, y)
+
 
 @op
 class RightShift(Bitwise):
@@ -103,6 +106,9 @@ class RightShift(Bitwise):
 
     def kernel(self, x, y):
         return np.right_shift(x, _places(x, y))
+
+    def scalar(self, s, x, y):
+        return s.right_shift(x, y)
 
 
 @op

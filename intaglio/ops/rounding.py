@@ -79,6 +79,9 @@ class Round(Unary):
             raise no_kernel("Round", x.dtype)
         return np.rint(x)
 
+    def scalar(self, s, x):
+        return s.rint(x)
+
 
 class Question(Op):
     """y = whether x is so, element by element."""

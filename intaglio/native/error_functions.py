@@ -1,0 +1,79 @@
+"""The error function as vector code: its series up to 1, beyond the approximations of the
+op's own kernel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from intaglio.native.exact import Pair, exact_product, exact_sum, in_double, plus, times
+from intaglio.native.exponentials import exp, horner
+from intaglio.native.lanes import Builder, Lanes
+from intaglio.ops.error_functions import ERFC, ERFC_FAR
+
+Ratio = tuple[Sequence[float], Sequence[float]]
+
+# erf(x) = 2/sqrt(pi) (x - x**3/3 + x**5/10 - ...); the first two coefficients in two parts.
+_FIRST = (1.1283791670955126, 1.533545961316588e-17)
+_SECOND = (-0.37612638903183754, 1.3391897206030649e-17)
+_REST = [
+    2 / math.sqrt(math.pi) * (-1) ** n / (math.factorial(n) * (2 * n + 1))
+    for n in range(2, 20)
+]
+
+
+def _ratio(s: Builder, x: Lanes, coefficients: Ratio) -> Lanes:
+    above, below = [_polynomial(s, x, part) for part in coefficients]
+    return s.div(above, below)
+
+
+def _polynomial(s: Builder, x: Lanes, coefficients: Sequence[float]) -> Lanes:
+    total = s.const(coefficients[0], x)
+    for c in coefficients[1:]:
+        total = s.fma(total, x, s.const(c, x))
+    return total
+
+
+def _inside(s: Builder, x: Lanes) -> Pair:
+    """erf(x) for |x| <= 1, with a rest: 1 - erf(x) loses digits."""
+    zero = s.const(0, x)
+    first, second = (
+        Pair(*[s.const(part, x) for part in parts]) for parts in (_FIRST, _SECOND)
+    )
+    square = exact_product(s, x, x)
+    rest = s.mul(square.high, horner(s, square.high, _REST))
+    factor = plus(s, first, times(s, square, plus(s, second, Pair(rest, zero))))
+    return times(s, Pair(x, zero), factor)
+
+
+def _outside(s: Builder, a: Lanes) -> Lanes:
+    """erfc(a) for a >= 1: e ** (-a * a) times a ratio of polynomials."""
+    held = s.minimum(a, s.const(40, a))
+    near = _ratio(s, s.minimum(held, s.const(8, a)), ERFC)
+    far = _ratio(s, s.maximum(held, s.const(8, a)), ERFC_FAR)
+    ratio = s.select(s.ge(held, s.const(8, a)), far, near)
+    square = exact_product(s, held, held)
+    return s.mul(exp(s, s.neg(square.high), s.neg(square.low)), ratio)
+
+
+@in_double
+def erf(s: Builder, x: Lanes) -> Lanes:
+    """The error function."""
+    one, a = s.const(1, x), s.abs(x)
+    far = s.intrinsic("copysign", s.sub(one, _outside(s, s.maximum(a, one))), x)
+    near = _inside(s, s.select(s.le(a, one), x, one))
+    y = s.select(s.le(a, one), s.add(near.high, near.low), far)
+    return s.select(s.eq(x, s.const(0, x)), x, y)
+
+
+@in_double
+def erfc(s: Builder, x: Lanes) -> Lanes:
+    """1 - erf(x), exact where it is small."""
+    one, a = s.const(1, x), s.abs(x)
+    tail = _outside(s, s.maximum(a, one))
+    far = s.select(s.lt(x, s.const(0, x)), s.sub(s.const(2, x), tail), tail)
+    inside = _inside(s, s.select(s.le(a, one), x, one))
+    rest = exact_sum(s, one, s.neg(inside.high))
+    near = s.add(rest.high, s.sub(rest.low, inside.low))
+    y = s.select(s.le(a, one), near, far)
+    return s.select(s.isnan(x), s.const(math.nan, x), y)
