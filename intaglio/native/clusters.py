@@ -232,8 +232,9 @@ class Rewrite:
     def graph(self) -> Graph:
         """The new graph."""
         for node in self.old.nodes:
-            # Constants come when they are needed: most have become part of a loop.
-            if id(node) not in self.home and node.op.name != "Const":
+            # Constants and loops come when they are needed: most constants are part of a loop.
+            needless = id(node) in self.home or node.op.name == "Const"
+            if node.op.stateful or not needless:
                 self._emit(node)
         for value in self.old.outputs:
             self._emit(value.node)

@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from intaglio.base.dtypes import DType
 from intaglio.native.arena import Block
-from intaglio.native.lanes import Kind, Lanes, kind_of
+from intaglio.native.lanes import KINDS, Kind, Lanes, Unsupported, kind_of
 
 # Values with at most this many elements live in registers.
 SMALL = 16
@@ -67,6 +68,11 @@ def is_small(shape: Sequence[int]) -> bool:
     return 0 < math.prod(shape) <= SMALL
 
 
+def numeric(dtype: DType) -> bool:
+    """True for types whose elements native code has."""
+    return dtype.is_numpy_compatible and dtype.numpy in KINDS
+
+
 def constant(array: Any) -> Held:
     """A value that is known now."""
     return Held(kind_of(array.dtype), array.shape, known=array)
@@ -81,3 +87,7 @@ class Variable:
         self.spec = spec
         self.pointer = pointer
         self.target = target
+
+    def finish(self, w: Any) -> None:
+        """Raises Unsupported: a function gives values, not variables."""
+        raise Unsupported("a variable as a result")

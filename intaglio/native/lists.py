@@ -58,6 +58,10 @@ class HeldList:
             kept,
         )
 
+    def finish(self, w: Writer) -> None:
+        """Raises Unsupported: lists do not leave native functions."""
+        raise Unsupported("a list that is used elsewhere")
+
     def lent(self) -> HeldList:
         """The list for somebody who must not change it."""
         return self.like(self.size, owned=False)

@@ -14,16 +14,16 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.base.dtypes import resource
-from intaglio.ir.graph import Graph
+from intaglio.ir.graph import Graph, SymbolicTensor
 from intaglio.native import entry, llvm
 from intaglio.native.buffers import maker
 from intaglio.native.clusters import prepared
 from intaglio.native.code import Code
-from intaglio.native.held import Held, Variable
-from intaglio.native.lanes import Unsupported, kind_of
+from intaglio.native.held import Held, Variable, numeric
+from intaglio.native.lanes import Unsupported
 from intaglio.native.lists import Rows
 from intaglio.native.rules import RULES, elementwise
-from intaglio.native.variables import assigned
+from intaglio.native.variables import assigned, settle
 from intaglio.native.writer import Writer
 from intaglio.ops.resource_variable import contents_of
 from intaglio.runtime import interpreter
@@ -41,10 +41,12 @@ class Program:
         self.writer = w = Writer(RULES, elementwise)
         w.writes = bool(self.writes)
         body = prepared(graph)
-        given = [self._input(w, i, v) for i, v in enumerate(body.inputs)]
+        given = [self._input(w, body, i) for i in range(len(body.inputs))]
         extra = {p: len(body.outputs) + i for i, p in enumerate(self.writes)}
         for place, number in extra.items():
             given[place].target = w.argument("%outs", number)
+        for place in sorted(assigned(body, always=False)):
+            settle(w, given[place])
         self.results = w.write(body, given, len(body.outputs), len(extra))
         if w.refuses and self.writes:
             raise Unsupported("variables that are assigned where an index may be out of range")  # fmt: skip
@@ -53,16 +55,25 @@ class Program:
         self.kernel = self._entry.for_dims(w.words)
         self.run = self._written()
 
-    def _input(self, w: Writer, number: int, value: Any) -> Any:
-        pointer = w.argument("%ins", number)
+    def _input(self, w: Writer, body: Graph, number: int) -> Any:
+        value = body.inputs[number]
+        try:
+            return self._given(w, value, w.argument("%ins", number))
+        except Unsupported as e:
+            takers = [n for n in body.nodes if any(v is value for v in n.inputs)]
+            e.node = takers[0] if takers else None
+            raise
+
+    def _given(self, w: Writer, value: SymbolicTensor, pointer: str) -> Any:
         if value.dtype is resource:
             contents = contents_of(value.spec)
             if not shapes.known(contents.shape):
                 raise Unsupported("a variable whose shape is not known")
             return Variable(contents, pointer)
-        if not shapes.known(value.dims):
-            raise Unsupported("a value of unknown shape")
-        held = Held(kind_of(value.dtype.numpy), tuple(value.dims), pointer=pointer)
+        dims = value.dims
+        if dims is None or None in dims or not numeric(value.dtype):
+            raise Unsupported("a list from elsewhere, or a value of unknown shape")
+        held = Held(w.kind(value), tuple(dims), pointer=pointer)  # type: ignore[arg-type]
         if not held.count:
             raise Unsupported("no elements")
         return w.in_registers(w.lanes(held), held.shape) if held.small else held

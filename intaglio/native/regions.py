@@ -11,7 +11,8 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import resource, variant
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.clusters import CHEAP, Cluster, Rewrite, can_compile
-from intaglio.native.lanes import KINDS, Unsupported
+from intaglio.native.held import numeric
+from intaglio.native.lanes import Unsupported
 from intaglio.native.programs import Program
 from intaglio.native.rules import has_code
 from intaglio.op import raw
@@ -64,7 +65,7 @@ class Regions:
 
 
 def _is_constant(value: SymbolicTensor) -> bool:
-    return value.node.op.name == "Const" and value.dtype.numpy in KINDS
+    return value.node.op.name == "Const" and numeric(value.dtype)
 
 
 def _obstacle(node: Node) -> str:
@@ -78,7 +79,7 @@ def _obstacle(node: Node) -> str:
         if value.dtype is resource:
             if not shapes.known(contents_of(value.spec).shape):
                 return "a variable whose shape is not known"
-        elif value.dtype is not variant and value.dtype.numpy not in KINDS:
+        elif value.dtype is not variant and not numeric(value.dtype):
             return f"elements of type {value.dtype.name}"
     if has_code(op.name):
         return "" if op.name in FLOWS else _unknown(node)

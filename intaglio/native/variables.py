@@ -28,18 +28,30 @@ ALIASES = frozenset(
 )  # fmt: skip
 
 
-def assigned(graph: Graph) -> set[int]:
-    """The positions of the graph's inputs that are variables which it writes to."""
+def assigned(graph: Graph, always: bool = True) -> set[int]:
+    """The positions of the graph's inputs that are variables which it writes to.
+
+    Those that it writes to itself count only if `always`; branches and bodies may not run.
+    """
     places = {id(v): i for i, v in enumerate(graph.inputs)}
     found: set[int] = set()
     for node in graph.nodes:
-        if node.op.name in WRITES:
+        if always and node.op.name in WRITES:
             found.add(places.get(id(node.inputs[0]), -1))
         for inner, first in _inner(node):
             found |= {
                 places.get(id(node.inputs[first + i]), -1) for i in assigned(inner)
             }
     return found - {-1}
+
+
+def settle(w: Writer, variable: Variable) -> None:
+    """Brings a variable's value to where the new one goes, which then need not be written."""
+    size = Held(*_contents(variable)).bytes
+    elsewhere = w.code.let(f"icmp ne ptr {variable.pointer}, {variable.target}")
+    with w.code.when(elsewhere):
+        w.copy(variable.pointer, variable.target, size)
+    variable.pointer = variable.target
 
 
 def _inner(node: Node) -> list[tuple[Graph, int]]:

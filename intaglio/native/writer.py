@@ -19,7 +19,7 @@ from intaglio.native import entry
 from intaglio.native.arena import Arena, Block
 from intaglio.native.code import Code, module
 from intaglio.native.functions import Functions
-from intaglio.native.held import Held, Variable, constant, is_small
+from intaglio.native.held import Held, Variable, constant, is_small, numeric
 from intaglio.native.lanes import (
     BOOL,
     KINDS,
@@ -101,11 +101,15 @@ class Writer:
         self.arena.block(8)  # what `demand` writes to
         code.do(f"store i64 0, ptr {self.memory}, align 8")
         results = self.graph(graph, given, pointers)
-        for held, pointer in zip(results, pointers, strict=True):
+        for value, held, pointer in zip(graph.outputs, results, pointers, strict=True):
             if isinstance(held, Held):
                 self.store(held, pointer)
-            else:
+                continue
+            try:
                 held.finish(self)
+            except Unsupported as e:
+                e.node = value.node
+                raise
         code.do("ret void")
         return results
 
@@ -173,7 +177,7 @@ class Writer:
             return None
         if any(not isinstance(h, Held) for h in inputs):
             return None
-        if any(v.dtype.numpy not in KINDS for v in node.outputs):
+        if not all(numeric(v.dtype) for v in node.outputs):
             return None
         if op.name in ("Shape", "Rank", "Size"):
             inputs = [constant(np.broadcast_to(np.zeros((), bool), inputs[0].shape))]
