@@ -142,7 +142,8 @@ raw.expect(
         ),
         "candidate_sampling": (
             "AllCandidateSampler ComputeAccidentalHits "
-            "FixedUnigramCandidateSampler LogUniformCandidateSampler "
+            "FixedUnigramCandidateSampler LearnedUnigramCandidateSampler "
+            "LogUniformCandidateSampler ThreadUnsafeUnigramCandidateSampler "
             "UniformCandidateSampler"
         ),
         "clock": "Timestamp",

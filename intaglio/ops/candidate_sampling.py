@@ -1,6 +1,6 @@
 """Candidate samplers: a few classes drawn to stand for all, and how often each is expected.
 
-Uniform and log-uniform classes are TensorFlow's own for the same seeds. Those of fixed
+Uniform, log-uniform and learned classes are TensorFlow's own for the same seeds. Those of fixed
 frequencies have the same distribution, but are drawn from one number each.
 """
 
@@ -45,8 +45,11 @@ def unique_draws(draw: Draw, stream: Stream, wanted: int) -> tuple[Any, int]:
 
 
 def expected(probs: Any, sampled: int, tries: int | None) -> Any:
-    """How often classes are expected among the sampled ones; once at most if unique."""
-    if tries is None:
+    """How often classes are expected among the sampled ones; once at most if unique.
+
+    Where all classes that were drawn differed, TensorFlow takes them for drawn independently.
+    """
+    if tries is None or tries == sampled:
         return (probs * sampled).astype(np.float32)
     return (-np.expm1(tries * np.log1p(-probs))).astype(np.float32)
 
@@ -71,11 +74,10 @@ class Sampler(Op):
     def infer(self, true_classes: Spec, num_true, num_sampled) -> Any:
         return _specs(true_classes, num_true, num_sampled)
 
-    def sampled(
-        self, true: Any, num_true: int, count: int, unique: bool, size: int,
-        stream: Any, draw: Draw, probability: Callable[[Any], Any],
-    ) -> Any:  # fmt: skip
-        """The outputs. Raises InvalidArgumentError for classes out of range."""
+    def check(
+        self, true: Any, num_true: int, count: int, unique: bool, size: int
+    ) -> None:
+        """Raises InvalidArgumentError for classes out of range, and too many of them."""
         _check_true(true, num_true)
         if count < 1:
             raise invalid_argument(f"num_sampled must be at least 1, not {count}")
@@ -86,6 +88,13 @@ class Sampler(Op):
             raise invalid_argument(
                 f"`true_candidate` out of range [0, {size}), received {outside[0]}"
             )
+
+    def sampled(
+        self, true: Any, num_true: int, count: int, unique: bool, size: int,
+        stream: Any, draw: Draw, probability: Callable[[Any], Any],
+    ) -> Any:  # fmt: skip
+        """The outputs. Raises InvalidArgumentError for classes out of range."""
+        self.check(true, num_true, count, unique, size)
         start = stream.take(SET_ASIDE * count // 4)
         tries = None
         if unique:
@@ -187,6 +196,43 @@ class FixedUnigramCandidateSampler(Sampler):
             true_classes, num_true, num_sampled, unique, range_max, stream, draw,
             lambda classes: weights[classes] / total,
         )  # fmt: skip
+
+
+class Learned(Sampler):
+    """Classes as often as they were true ones in earlier calls, each once more than that."""
+
+    def kernel(self, true_classes, num_true, num_sampled, unique, range_max, stream):
+        def counted(kept: Any) -> Any:
+            seen = np.ones(range_max, np.int64) if kept is None else kept.copy()
+            np.add.at(seen, true_classes.reshape(-1), 1)
+            return seen
+
+        def draw(start: Stream, count: int) -> Any:
+            places = philox.bits32(start, count) % sums[-1]
+            return np.searchsorted(sums, places, side="right")
+
+        self.check(true_classes, num_true, num_sampled, unique, range_max)
+        before = stream.exchange(counted)
+        weights = np.ones(range_max, np.int64) if before is None else before
+        sums = np.cumsum(weights)
+        return self.sampled(
+            true_classes, num_true, num_sampled, unique, range_max, stream, draw,
+            lambda classes: weights[classes] / sums[-1],
+        )  # fmt: skip
+
+
+@op
+class LearnedUnigramCandidateSampler(Learned):
+    """The frequencies that were seen; threads wait for one another."""
+
+    signature = RANGE
+
+
+@op
+class ThreadUnsafeUnigramCandidateSampler(Learned):
+    """As LearnedUnigramCandidateSampler; here threads wait too."""
+
+    signature = RANGE
 
 
 def _frequencies(path: str) -> Any:

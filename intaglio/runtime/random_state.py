@@ -11,6 +11,7 @@ import os
 import random
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 from intaglio.op import door
@@ -32,7 +33,7 @@ def fresh_bits(count: int) -> int:
 class Counters:
     """The state of a stateful random op: hands out stretches of its stream."""
 
-    __slots__ = ("_epoch", "_lock", "_seeds", "_stream")
+    __slots__ = ("_epoch", "_kept", "_lock", "_seeds", "_stream")
 
     def __init__(self, seed: int, seed2: int) -> None:
         self._seeds = (seed, seed2)
@@ -45,6 +46,17 @@ class Counters:
             seed, seed2 = fresh_bits(64), fresh_bits(64)
         self._epoch = SEEDS.epoch
         self._stream = philox.from_seed(seed, seed2)
+        self._kept: Any = None
+
+    def exchange(self, change: Callable[[Any], Any]) -> Any:
+        """What an op keeps beside its stream, None at first; from now on what `change` makes
+        of it."""
+        with self._lock:
+            if self._epoch != SEEDS.epoch:
+                self._start()
+            kept = self._kept
+            self._kept = change(kept)
+            return kept
 
     def take(self, blocks: int) -> philox.Stream:
         """The stream from here on, of which `blocks` counters are set aside."""

@@ -170,10 +170,12 @@ LATER: dict[str, str] = {
     "ctc_beam_search_decoder": "intaglio.tf.nn.ctc_decoding:ctc_beam_search_decoder",
     "fractional_avg_pool": "intaglio.tf.nn.fractional_pools:fractional_avg_pool",
     "fractional_max_pool": "intaglio.tf.nn.fractional_pools:fractional_max_pool",
+    "learned_unigram_candidate_sampler": "intaglio.tf.nn.sampling:learned_unigram_candidate_sampler",
 }
 __all__ += [*LATER]
 
 if TYPE_CHECKING:
+    from intaglio.tf.nn.sampling import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
     from intaglio.tf.math.incomplete import approx_max_k as approx_max_k
     from intaglio.tf.math.incomplete import approx_min_k as approx_min_k
     from intaglio.tf.nn.ctc import collapse_repeated as collapse_repeated

@@ -72,6 +72,38 @@ def log_uniform_candidate_sampler(
     )  # fmt: skip
 
 
+def learned_unigram_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """As `uniform_candidate_sampler`, with frequencies learned from the `true_classes` of calls.
+
+    At first all classes are equally likely; each time that a class is a true one makes it
+    likelier in later calls. Calls with the same arguments learn together, and so do the calls of
+    one place in a `tf.function`.
+
+    >>> for _ in range(2):
+    ...     _, expected, _ = tf.random.learned_unigram_candidate_sampler(
+    ...         [[1]], 1, 2, False, range_max=4, seed=5
+    ...     )
+    ...     print(expected.numpy())
+    [[0.5]]
+    [[0.8]]
+
+    https://www.tensorflow.org/api_docs/python/tf/random/learned_unigram_candidate_sampler
+    """
+    return raw.LearnedUnigramCandidateSampler(
+        convert.to_tensor(true_classes, int64), num_true=num_true,
+        num_sampled=num_sampled, unique=unique, range_max=range_max, **_seeds(seed),
+        name=name,
+    )  # fmt: skip
+
+
 def fixed_unigram_candidate_sampler(
     true_classes: Any,
     num_true: int,

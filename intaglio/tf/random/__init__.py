@@ -65,10 +65,12 @@ LATER: dict[str, str] = {
     "stateless_gamma": "intaglio.tf.random.distributions:stateless_gamma",
     "stateless_parameterized_truncated_normal": "intaglio.tf.random.distributions:stateless_parameterized_truncated_normal",
     "stateless_poisson": "intaglio.tf.random.distributions:stateless_poisson",
+    "learned_unigram_candidate_sampler": "intaglio.tf.nn.sampling:learned_unigram_candidate_sampler",
 }
 __all__ += [*LATER]
 
 if TYPE_CHECKING:
+    from intaglio.tf.nn.sampling import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
     from intaglio.tf.nn.sampling import all_candidate_sampler as all_candidate_sampler
     from intaglio.tf.nn.sampling import (
         fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,

@@ -5,7 +5,7 @@ from tests.ops.samples import i64, sample
 TRUE = i64([[1, 2], [0, 6]])
 SEEDS = {"seed": 3, "seed2": 4}
 
-for name in ("Uniform", "LogUniform"):
+for name in ("Uniform", "LogUniform", "LearnedUnigram", "ThreadUnsafeUnigram"):
     for unique in (False, True):
         sample(f"{name}CandidateSampler", true_classes=TRUE, num_true=2, num_sampled=5, unique=unique, range_max=7, **SEEDS)  # fmt: skip
     sample(f"{name}CandidateSampler", true_classes=TRUE, num_true=2, num_sampled=300, unique=True, range_max=10000, **SEEDS, tol=1e-6)  # fmt: skip
