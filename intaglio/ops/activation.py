@@ -119,7 +119,9 @@ class Elu(Activation):
 
     def scalar(self, s, features):
         zero = s.const(0, like=features)
-        below = s.expm1(s.minimum(features, zero))
+        # As TensorFlow, and not expm1: processors have vector instructions for exp.
+        one = s.const(1, like=features)
+        below = s.sub(s.exp(s.minimum(features, zero)), one)
         return s.select(s.lt(features, zero), below, features)
 
     def gradient(self, dactivations, activations) -> Any:
@@ -155,7 +157,7 @@ class Selu(Activation):
         zero = s.const(0, like=features)
         below = s.mul(
             s.const(SELU_SCALE_ALPHA, like=features),
-            s.expm1(s.minimum(features, zero)),
+            s.sub(s.exp(s.minimum(features, zero)), s.const(1, like=features)),
         )
         above = s.mul(s.const(SELU_SCALE, like=features), features)
         return s.select(s.lt(features, zero), below, above)

@@ -24,7 +24,11 @@ from intaglio.base.dtypes import (
     uint32,
     uint64,
 )
-from intaglio.base.errors import invalid_argument
+from intaglio.base.errors import (
+    InternalError,
+    InvalidArgumentError,
+    invalid_argument,
+)
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
@@ -38,6 +42,7 @@ from intaglio.ops.families import (
     no_kernel,
     spec_of,
     unbroadcast_both,
+    zero_where,
 )
 
 # The order is the one in which error messages list what is allowed.
@@ -174,6 +179,14 @@ class RealDiv(Binary):
         return _quotient_gradient(dz, x, y, raw.RealDiv)
 
 
+def nonzero(y: Any, x: Any) -> Any:
+    """`divisor` for ops of which TensorFlow says that it is its own fault."""
+    try:
+        return divisor(y, x)
+    except InvalidArgumentError as e:
+        raise InternalError(None, None, str(e)) from None
+
+
 def truncated(x: Any, y: Any) -> Any:
     """The quotient of integers, rounded towards zero."""
     quotient = np.floor_divide(x, divisor(y, x))
@@ -209,7 +222,7 @@ class TruncateDiv(Binary):
 
     def kernel(self, x, y):
         if x.dtype.kind in "iu":
-            return truncated(x, y)
+            return truncated(x, nonzero(y, x))
         if x.dtype.kind == "c":
             raise no_kernel("TruncateDiv", x.dtype)
         return np.trunc(np.true_divide(x, y))
@@ -278,6 +291,11 @@ class Mod(Remainder):
 class TruncateMod(Remainder):
     """The remainder of x / y with the sign of x."""
 
+    def kernel(self, x, y):
+        if x.dtype.kind in "iu":
+            y = nonzero(y, x)
+        return np.fmod(x, y)
+
 
 @op
 class Pow(Binary):
@@ -293,6 +311,9 @@ class Pow(Binary):
             raise invalid_argument(
                 "Integers to negative integer powers are not allowed"
             )
+        if x.dtype == np.float16:  # NumPy's own forgets that 1 ** nan is 1
+            wide = np.power(x.astype(np.float32), y.astype(np.float32))
+            return wide.astype(np.float16)
         return np.power(x, y)
 
     def gradient(self, dz, x, y, z) -> Any:
@@ -488,11 +509,11 @@ class InverseGradient(UnaryGradient):
 
     def kernel(self, y, dy):
         y = np.conjugate(y) if y.dtype.kind == "c" else y
-        return np.multiply(np.negative(dy), np.multiply(y, y))
+        return zero_where(np.multiply(np.multiply(np.negative(y), dy), y), dy)
 
     def scalar(self, s, y, dy):
-        y = s.conj(y)
-        return s.mul(s.neg(dy), s.mul(y, y))
+        y, zero = s.conj(y), s.const(0, like=dy)
+        return s.select(s.eq(dy, zero), zero, s.mul(s.mul(s.neg(y), dy), y))
 
     def gradient(self, dz, y, dy) -> Any:
         cy = conjugate(y)

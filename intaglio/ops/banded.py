@@ -64,6 +64,11 @@ class BandedTriangularSolve(Op):
                 f"Input matrix and rhs are incompatible: {list(matrix.shape)} vs. "
                 f"{list(rhs.shape)}"
             )
+        for position, x in enumerate((matrix, rhs)):
+            if not x.size:
+                raise invalid_argument(
+                    f"In[{position}] must not be an empty tensor: its shape is {list(x.shape)}"
+                )
         bands = matrix if lower else matrix[..., ::-1, :]
         if np.any(bands[..., 0, :] == 0):
             raise invalid_argument("Input matrix is not invertible.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -129,7 +130,7 @@ class BiasAddGrad(Op):
         if windows.channels_first(data_format):
             over = (0, *range(2, x.ndim))
             return x.sum(axis=over, dtype=x.dtype).astype(dtype, copy=False)
-        rows = x.reshape(-1, x.shape[-1])
+        rows = x.reshape(prod(x.shape[:-1]), x.shape[-1])
         if rows.dtype.kind in "iu":
             return rows.sum(axis=0, dtype=dtype)
         # A product with ones is several times faster than a sum over rows.

@@ -135,7 +135,7 @@ def _as_bool(result: Any) -> Any:
 
 @op
 class ApproximateEqual(Op):
-    """|x - y| < tolerance, element by element; x and y are of one shape."""
+    """|x - y| <= tolerance, element by element; x and y are of one shape."""
 
     differentiable = False
     signature = "x: T, y: T; tolerance: float = 1e-5 -> z: bool"
@@ -150,4 +150,4 @@ class ApproximateEqual(Op):
                 "x and y must be of the same shape. x shape:"
                 f" {list(x.shape)}. y shape: {list(y.shape)}"
             )
-        return np.less(np.abs(np.subtract(x, y)), tolerance)
+        return np.less_equal(np.abs(np.subtract(x, y)), tolerance)

@@ -144,11 +144,11 @@ class Plan:
                 f"{what} filter must be {self.rank}-dimensional: {brackets(tuple(filter_shape))}"
             )
         channels, (inner, outputs) = x[-1], filter_shape[-2:]
-        if not all(filter_shape[:-1]):
+        if not all(filter_shape if len(x) == 5 else filter_shape[:-1]):
             raise invalid_argument(
                 "filter must not have zero elements (i.e. all dimensions must be non-zero)"
             )
-        if channels % inner:
+        if channels % inner or (outputs and not channels):
             raise invalid_argument(
                 f"input depth must be evenly divisible by filter depth: {channels} vs {inner}"
             )

@@ -59,9 +59,12 @@ def _rows(x: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
 def forward(x: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
     """The convolution of (N, *S, C) with (*window, C, O): (N, *out, O)."""
     outs = tuple([a.out for a in along])
-    matrix = filters.reshape(-1, filters.shape[-1])
+    matrix = filters.reshape(prod(filters.shape[:-1]), filters.shape[-1])
     result = np.empty((len(x), *outs, filters.shape[-1]), x.dtype)
     if not result.size:
+        return result
+    if not matrix.size:
+        result.fill(0)  # sums of nothing
         return result
     work = result.size * matrix.shape[0]
     run = offered("convolution", x.dtype, work, x.shape, filters.shape, tuple(along))
@@ -83,7 +86,7 @@ def by_filters(x: np.ndarray, d: np.ndarray, along: Sequence[Axis]) -> np.ndarra
     if run is not None:
         return run(x, d)
     total = np.zeros((depth, d.shape[-1]), x.dtype)
-    if d.size and depth:
+    if d.size and depth and x.size:
         x = windows.padded(x, along)
         for piece in _pieces(len(x), prod(d.shape[1:-1]) * depth // 2):
             rows = _rows(x[piece], along)

@@ -175,6 +175,11 @@ def _check(inputs: Any, labels_indices: Any, labels_values: Any, steps: Any) -> 
             "labels_indices and labels_values must contain the same number of rows, "
             f"but saw shapes: {list(labels_indices.shape)} vs. {list(labels_values.shape)}"
         )
+    if labels_indices.shape[1] != 2:
+        raise invalid_argument(
+            "labels_indices must have two columns, an example and a place in it, but has "
+            f"{labels_indices.shape[1]}"
+        )
     if inputs.size == 0:
         raise invalid_argument("inputs must not have 0 elements")
     if len(steps) != inputs.shape[1]:

@@ -203,6 +203,7 @@ class MatrixTriangularSolve(Op):
         return _solution(matrix, rhs, broadcast=True)
 
     def kernel(self, matrix, rhs, lower, adjoint):
+        matrix = matrices(matrix)
         triangle = np.tril(matrix) if lower else np.triu(matrix)
         return _solve(triangle, rhs, adjoint, "Input matrix is not invertible.")
 

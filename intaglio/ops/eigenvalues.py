@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ def factorise(a: Any) -> tuple[Any, Any]:
 
     Each step chooses, swaps and clears a column in all matrices of the batch at once.
     """
-    lu = a.reshape(-1, *a.shape[-2:]).copy()
+    lu = a.reshape(math.prod(a.shape[:-2]), *a.shape[-2:]).copy()
     batch, n = lu.shape[0], lu.shape[-1]
     order = np.tile(np.arange(n), (batch, 1))
     rows = np.arange(batch)

@@ -114,6 +114,16 @@ def conjugate(x: Any) -> Any:
     return raw.Conj(x) if x.dtype.is_complex else x
 
 
+def zero_where(z: Any, dy: Any) -> Any:
+    """The kernel's result `z`, a new array, with 0 where the gradient `dy` is 0.
+
+    What nobody asks for stays 0 where the slope is infinite or no number.
+    """
+    if np.all(dy):
+        return z
+    return np.where(np.equal(dy, 0), z.dtype.type(0), z)
+
+
 def constant(value: Any, like: Any) -> np.ndarray:
     """A scalar of the dtype of a tensor or Spec, for gradient rules."""
     return np.asarray(value, like.dtype.numpy)

@@ -96,7 +96,7 @@ def zeta(x: Any, q: Any) -> Any:
         total = total + b * factor / math.factorial(2 * k)
         factor = factor * (s + 2 * k - 1) * (s + 2 * k) / (a * a)
     edge = np.where(x == 1, np.inf, np.nan)
-    pole = (x > 1) & (q <= 0) & (np.floor(q) == q)
+    pole = (x > 1) & (q <= 0) & (np.floor(q) == q) & (np.floor(x) == x)
     return np.where(regular, total, np.where(pole, np.inf, edge))
 
 

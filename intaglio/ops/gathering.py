@@ -268,6 +268,10 @@ class GatherNd(Op):
             raise invalid_argument(
                 f"index innermost dimension length must be <= params rank; saw: {depth} vs. {params.ndim}"
             )
+        if indices.size and not params.size:
+            raise invalid_argument(
+                f"Requested more than 0 entries, but params is empty. Params shape: {brackets(params.shape)}"
+            )
         bad = out_of_bounds(indices, params.shape[:depth])
         if bad is not None and bad_indices_policy != "IGNORE":
             at = np.unravel_index(int(np.argmax(bad)), indices.shape[:-1] or (1,))

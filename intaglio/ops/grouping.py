@@ -53,11 +53,11 @@ def _distinct_rows(x: Any, axis: int) -> tuple[Any, np.ndarray, np.ndarray]:
 
 def _one_axis(x: Any, axis: Any) -> int:
     """The axis that the vector `axis` names: 0 if it is empty."""
+    check_rank("axis", axis, 1)
     if axis.size == 0:
         if x.ndim != 1:
             raise invalid_argument("unique expects a 1D vector.")
         return 0
-    check_rank("axis", axis, 1)
     if axis.size != 1:
         raise invalid_argument(
             "axis does not support input tensors larger than 1 elements"
@@ -216,8 +216,12 @@ class UnravelIndex(Op):
             raise invalid_argument(
                 f"The indices can only be scalar or vector got {list(indices.shape)}"
             )
+        if not indices.size:
+            raise invalid_argument(
+                f"received empty tensor indices of shape {brackets(indices.shape)}"
+            )
         size = int(np.prod(dims))
-        if indices.size and (indices.min() < 0 or indices.max() >= size):
+        if indices.min() < 0 or indices.max() >= size:
             raise invalid_argument(
                 f"index is out of bound as with dims {brackets(dims.tolist())}"
             )

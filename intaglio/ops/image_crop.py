@@ -119,14 +119,14 @@ class CropAndResize(Op):
         crop = _checked(image, boxes, box_ind, crop_size)
         depth, sizes = image.shape[3], image.shape[1:3]
         rows, columns = _lines(boxes, sizes, crop)
+        if not len(boxes) or not depth:
+            return np.zeros((len(boxes), *crop, depth), np.float32)
         pixels = image.reshape(-1, depth)
 
         def at(r: Any, c: Any) -> np.ndarray:
             taken = pixels.take(_flat(box_ind, r, c, sizes), axis=0, mode="clip")
             return taken.astype(np.float32, copy=False)
 
-        if not len(boxes):
-            return np.zeros((0, *crop, depth), np.float32)
         if method == "nearest":
             crops = at(_nearest(rows), _nearest(columns))
         else:

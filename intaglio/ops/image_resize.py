@@ -65,8 +65,11 @@ def check_rank_of_size(size: Spec) -> None:
         )
 
 
-def sizes_of(images: Any, size: Any) -> tuple[int, int]:
-    """The new height and width. Raises InvalidArgumentError for bad ones."""
+def sizes_of(images: Any, size: Any, gradient: bool = False) -> tuple[int, int]:
+    """The new height and width. Raises InvalidArgumentError for bad ones.
+
+    Of an image without pixels only the gradient can be made anew: zeros.
+    """
     if images.ndim != 4:
         raise invalid_argument(f"input must be 4-dimensional{list(images.shape)}")
     if size.ndim != 1:
@@ -78,7 +81,7 @@ def sizes_of(images: Any, size: Any) -> tuple[int, int]:
         raise invalid_argument(
             f"output dimensions must be positive, but the size is {height} x {width}"
         )
-    if 0 in images.shape[1:]:
+    if not gradient and 0 in images.shape[1:]:
         raise invalid_argument("input image must be of non-zero size")
     return height, width
 
@@ -304,9 +307,11 @@ class ResizeNearestNeighborGrad(Op):
         return resized(grads, size, grads.dtype)
 
     def kernel(self, grads, size, align_corners, half_pixel_centers):
-        sizes = sizes_of(grads, size)
+        sizes = sizes_of(grads, size, gradient=True)
         check_centers(align_corners, half_pixel_centers)
         dtype = grads.dtype
+        if not grads.size:
+            return np.zeros((len(grads), *sizes, grads.shape[3]), dtype)
         half = dtype.itemsize == 2
         return scattered(
             grads,

@@ -413,6 +413,10 @@ class CombinedNonMaxSuppression(Op):
         threshold = _check_combined(boxes, scores, each, total, iou_threshold)
         batch, count, kinds, _ = boxes.shape
         classes = scores.shape[2]
+        size = min(total, each * classes) if pad_per_class else total
+        if not scores.size:
+            none = np.zeros((batch, size, 5), np.float32)
+            return none[..., :4], none[..., 4], none[..., 4], np.zeros(batch, np.int32)
         per_class = np.broadcast_to(
             boxes.transpose(0, 2, 1, 3), (batch, kinds, count, 4)
         )
@@ -428,7 +432,6 @@ class CombinedNonMaxSuppression(Op):
         taken = indices.shape[1]
         flat = np.where(np.arange(taken) < counts[:, None], values, -np.inf)
         order = np.argsort(-flat.reshape(batch, -1), axis=1, kind="stable")
-        size = min(total, each * classes) if pad_per_class else total
         order = order[:, :size]
         valid = np.minimum(counts.reshape(batch, -1).sum(axis=1), size).astype(np.int32)
         there = np.arange(order.shape[1]) < valid[:, None]

@@ -149,7 +149,7 @@ def _edges(a: Any, x: Any, regular: Any, value: Any, at_zero: float, far: float)
     edge = np.where((a > 0) & (x == 0), at_zero, edge)
     edge = np.where((a > 0) & np.isposinf(x), far, edge)
     edge = np.where(np.isposinf(a) & (x > 0) & np.isfinite(x), at_zero, edge)
-    edge = np.where((a == 0) & (x == 0) & (at_zero == 0), 0.0, edge)
+    edge = np.where((x == 0) & (at_zero == 0), 0.0, edge)  # of any shape at all
     return np.where(regular, value, edge)
 
 
@@ -171,8 +171,7 @@ def gamma_slopes(a: Any, x: Any) -> tuple[Any, Any]:
                 inner = sign * (growth[part] * value + by_a)
                 slope[part] = density[part] * inner
                 ratio[part] = -inner * good_x[part]
-    edge = np.where((a > 0) & ((x == 0) | np.isposinf(x)), 0.0, np.nan)
-    edge = np.where((a == 0) & (x == 0), 0.0, edge)
+    edge = np.where(((a > 0) & np.isposinf(x)) | (x == 0), 0.0, np.nan)
     edge = np.where(np.isposinf(a) & (x > 0) & np.isfinite(x), 0.0, edge)
     return np.where(regular, slope, edge), np.where(regular, ratio, edge)
 

@@ -359,6 +359,10 @@ class MaxPoolWithArgmax(Op):
     def kernel(
         self, input, ksize, strides, padding, Targmax: DType, include_batch_in_index
     ):
+        if not input.size:
+            raise invalid_argument(
+                f"tensor_in must not be empty, its shape is {list(input.shape)}"
+            )
         along = kernels.plan(input.shape, ksize, strides, padding, (), "NHWC")
         output = kernels.maximum(input, along)
         places = _flat_places(input.shape, include_batch_in_index)

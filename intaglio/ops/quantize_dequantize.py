@@ -31,6 +31,30 @@ def _check(x: Spec, low: Spec, axis: int) -> None:
         )
 
 
+def _check_axis(x: Any, axis: int) -> None:
+    if axis < -1:
+        raise invalid_argument(f"Axis must be at least -1. Found {axis}")
+    if axis >= np.ndim(x):
+        raise invalid_argument(
+            f"Shape must be at least rank {axis + 1} but is rank {np.ndim(x)}"
+        )
+
+
+def _check_shapes(x: Any, low: Any, high: Any, axis: int) -> None:
+    _check_axis(x, axis)
+    for name, bound in (("input_min", low), ("input_max", high)):
+        if axis == -1 and np.ndim(bound):
+            raise invalid_argument(
+                f"{name} must be a scalar if axis is unspecified, got shape "
+                f"{list(np.shape(bound))}"
+            )
+        if axis != -1 and np.size(bound) != x.shape[axis]:
+            raise invalid_argument(
+                f"{name} has incorrect size: {list(np.shape(bound))}, expected "
+                f"[{x.shape[axis]}]"
+            )
+
+
 def _bounds(low: Any, high: Any, rank: int, axis: int) -> tuple[Any, Any]:
     if np.any(low > high):
         at = np.argmax(np.ravel(low > high))
@@ -108,6 +132,10 @@ def _computed(
     x: Any, low: Any, high: Any, num_bits: int, signed: bool, given: bool, up: bool,
     narrow: bool, axis: int,
 ) -> Any:  # fmt: skip
+    if given:
+        _check_shapes(x, low, high, axis)
+    else:
+        _check_axis(x, axis)
     found = _bounds(low, high, x.ndim, axis) if given else _found(x, axis)
     return _rounded(x, *found, num_bits, signed, given, up, narrow)
 
@@ -147,6 +175,10 @@ class QuantizeAndDequantizeV3(_Rounding):
         self, input, input_min, input_max, num_bits, signed_input, range_given,
         narrow_range, axis,
     ):  # fmt: skip
+        if axis == -1:  # lists of one number are numbers here
+            input_min, input_max = (
+                b.reshape(()) if b.size == 1 else b for b in (input_min, input_max)
+            )
         return _computed(
             input, input_min, input_max, int(num_bits), signed_input, range_given,
             False, narrow_range, axis,
@@ -181,6 +213,12 @@ class QuantizeAndDequantizeV4Grad(Op):
         return [input.like(), input_min.like(), input_max.like()]
 
     def kernel(self, gradients, input, input_min, input_max, axis):
+        if np.shape(gradients) != np.shape(input):
+            raise invalid_argument(
+                "gradient and input must be the same size, got shapes "
+                f"{list(np.shape(gradients))} and {list(np.shape(input))}"
+            )
+        _check_shapes(input, input_min, input_max, axis)
         low, high = _bounds(input_min, input_max, input.ndim, axis)
         inside = (input >= low) & (input <= high)
         return (

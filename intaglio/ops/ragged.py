@@ -112,6 +112,7 @@ class RaggedGather(Op):
         indices: Spec,
         OUTPUT_RAGGED_RANK,
     ) -> Any:
+        _check_ragged_rank(OUTPUT_RAGGED_RANK)
         dtype = params_nested_splits[0].dtype
         splits = [Spec(dtype, (None,)) for _ in range(OUTPUT_RAGGED_RANK)]
         if indices.shape is not None and indices.shape and splits:
@@ -124,6 +125,7 @@ class RaggedGather(Op):
     def kernel(
         self, params_nested_splits, params_dense_values, indices, OUTPUT_RAGGED_RANK
     ):
+        _check_ragged_rank(OUTPUT_RAGGED_RANK)
         splits, taken = _gathered(params_nested_splits, params_dense_values, indices)
         dtype = params_nested_splits[0].dtype
         # What several dimensions of indices add: uniform partitions in front.
@@ -162,6 +164,13 @@ class RaggedGather(Op):
         return [None] * len(params_nested_splits), by_values, None
 
 
+def _check_ragged_rank(rank: int) -> None:
+    if rank < 0:
+        raise invalid_argument(
+            f"Value for attr 'OUTPUT_RAGGED_RANK' of {rank} must be at least minimum 0"
+        )
+
+
 def _gathered(splits: Any, values: Any, indices: Any) -> tuple[list[Any], Any]:
     """The row splits of the rows taken, and the places of their values."""
     outer = splits[0]
@@ -173,6 +182,12 @@ def _gathered(splits: Any, values: Any, indices: Any) -> tuple[list[Any], Any]:
     places = flat
     found: list[Any] = []
     for level in splits:
+        if level.size and level.min() < 0:
+            raise invalid_argument(
+                f"Ragged splits must be non-negative, but one is {int(level.min())}"
+            )
+        if np.any(np.diff(level) < 0):
+            raise invalid_argument("Ragged splits must be sorted, but one is smaller than the one before it")  # fmt: skip
         starts = level[:-1][places]
         lengths = level[1:][places] - starts
         found.append(splits_from(lengths, level.dtype))
@@ -293,8 +308,17 @@ def _as_splits(tensors: Any, kinds: Any) -> list[Any]:
         if kind == "FIRST_DIM_SIZE":
             rows = int(tensor)
         elif kind == "ROW_SPLITS":
+            if not tensor.size:
+                raise invalid_argument(
+                    "Invalid first partition input. Tensor requires at least one element."
+                )
+            if rows is not None and tensor.size - 1 > rows:
+                raise invalid_argument(
+                    "Row partition size is greater than output size: "
+                    f"{tensor.size - 1} > {rows}"
+                )
             found.append(tensor)
-            rows = int(tensor[-1]) if tensor.size else 0
+            rows = int(tensor[-1])
         elif kind == "VALUE_ROWIDS":
             lengths = np.bincount(tensor, minlength=rows or 0)
             found.append(splits_from(lengths, tensor.dtype))
@@ -314,6 +338,8 @@ def _dense_dims(shape: Any, values: Any, partitions: list[Any]) -> list[int]:
                 "tf.cond requires the shape to be a vector, or -1 for any shape"
             )
         return dims
+    if shape.size and shape.min() < -1:
+        raise invalid_argument(f"Dimension {int(shape.min())} must be >= -1")
     if shape.size != len(dims):
         raise invalid_argument(
             f"rt_input.shape and shape={_comma(shape.tolist())} are incompatible: "
@@ -328,6 +354,13 @@ def _check_default(default: Any, values: Any) -> None:
             f"default_value.shape={_comma(default.shape)} and rt_input.flat_values.shape="
             f"{_comma(values.shape)} are incompatible: default_value.rank = "
             f"{default.ndim}  must be less than rt_input.flat_values.rank = {values.ndim}"
+        )
+    facing = values.shape[values.ndim - default.ndim :]
+    if any(d not in (1, f) for d, f in zip(default.shape, facing, strict=True)):
+        raise invalid_argument(
+            f"default_value.shape={_comma(default.shape)} and rt_input.flat_values.shape="
+            f"{_comma(values.shape)} are incompatible: default_value.shape"
+            f" = {_comma(default.shape)} does not broadcast to {_comma(facing)}"
         )
 
 
@@ -375,11 +408,13 @@ class RaggedTensorToSparse(Op):
         for splits in rt_nested_splits:
             if not splits.size or splits[0] != 0:
                 raise invalid_argument("First value of ragged splits must be 0.")
-        if rt_nested_splits[-1][-1] != values.shape[0]:
-            raise invalid_argument(
-                "Final value of ragged splits must match the length the corresponding"
-                " ragged values."
-            )
+        lengths = [*(s.size - 1 for s in rt_nested_splits[1:]), values.shape[0]]
+        for splits, length in zip(rt_nested_splits, lengths, strict=True):
+            if splits[-1] != length:
+                raise invalid_argument(
+                    "Final value of ragged splits must match the length the corresponding"
+                    f" ragged values: it is {int(splits[-1])}, for {length} values."
+                )
         columns: list[Any] = [np.arange(rt_nested_splits[0].size - 1)]
         widths: list[int] = [rt_nested_splits[0].size - 1]
         for splits in rt_nested_splits:

@@ -10,6 +10,7 @@ from intaglio.base.dtypes import INDEX, float32, float64, int32, int64
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number
+from intaglio.ops import sparse_places as places
 from intaglio.ops.families import check_rank
 
 _WEIGHTS = (int32, int64, float32, float64)
@@ -98,6 +99,7 @@ class SparseBincount(Op):
             raise invalid_argument(f"size ({count}) must be non-negative")
         if weights.size and weights.size != values.size:
             raise invalid_argument("Weights and values must have the same size")
+        places.check(indices, values, dense_shape)
         flat = dense_shape.size == 1
         rows = 1 if flat else int(dense_shape[0])
         ids = np.zeros(values.size, np.int64) if flat else indices[:, 0]
@@ -136,9 +138,6 @@ def _counted(
     for name, length in (("minlength", minlength), ("maxlength", maxlength)):
         if length < -1:
             raise invalid_argument(f"{name} must be -1 or more, not {length}")
-    for name, length in (("minlength", minlength), ("maxlength", maxlength)):
-        if length < -1:
-            raise invalid_argument(f"{name} must be -1 or more, not {length}")
     if values.size and values.min() < 0:
         raise invalid_argument("Input values must all be non-negative")
     if weights.size and weights.size != values.size:
@@ -148,10 +147,9 @@ def _counted(
         )
     kept = np.ones(values.shape, bool) if maxlength < 0 else values < maxlength
     rows, values = rows[kept], values[kept].astype(np.int64)
-    # An integer at the limit or above leaves no mark on how many there are.
-    width = int(values.max(initial=-1)) + 1
-    width = max(width, minlength)
-    width = min(width, maxlength) if maxlength >= 0 else width
+    # A limit says how many there are, whichever occur.
+    width = max(int(values.max(initial=0)) + 1, minlength)
+    width = maxlength if maxlength >= 0 else width
     keys, where, counts = np.unique(
         rows * max(width, 1) + values, return_inverse=True, return_counts=True
     )
@@ -183,8 +181,6 @@ class RaggedCountSparseOutput(_SparseCounts):
     def kernel(self, splits, values, weights, minlength, maxlength, binary_output):
         if weights.size:
             check_rank("weights", weights, 1)
-        if weights.size:
-            check_rank("weights", weights, 1)
         rows = _row_numbers(splits, values.size)
         pairs, found, width = _counted(
             rows, values, weights, minlength, maxlength, binary_output
@@ -214,7 +210,7 @@ class DenseCountSparseOutput(_SparseCounts):
                 "Weights and data must have the same shape. Weight shape: "
                 f"{list(weights.shape)}; data shape: {list(values.shape)}"
             )
-        wide = values.reshape((-1, values.shape[-1]))
+        wide = np.atleast_2d(values)
         rows = np.repeat(np.arange(wide.shape[0]), wide.shape[1])
         flat = weights.reshape(-1)
         pairs, found, width = _counted(

@@ -43,6 +43,12 @@ class RaggedCross(Op):
         sparse_shape, dense_inputs, input_order, hashed_output, num_buckets, hash_key,
         out_row_splits_type,
     ):  # fmt: skip
+        _check_lists(
+            ragged_values, ragged_row_splits, sparse_indices, sparse_values,
+            dense_inputs, input_order,
+        )  # fmt: skip
+        if num_buckets < 0:
+            raise invalid_argument(f"Value for attr 'num_buckets' of {num_buckets} must be at least minimum 0")  # fmt: skip
         ragged = zip(ragged_values, ragged_row_splits, strict=True)
         sparse = zip(sparse_indices, sparse_values, sparse_shape, strict=True)
         dense = iter(dense_inputs)
@@ -64,6 +70,46 @@ class RaggedCross(Op):
         ]
         values = hashed(taken, num_buckets, hash_key, int(counts.sum())) if hashed_output else texts(taken)  # fmt: skip
         return values, splits_from(counts, out_row_splits_type.numpy)
+
+
+def _check_lists(
+    ragged: Any, splits: Any, indices: Any, sparse: Any, dense: Any, order: str
+) -> None:
+    """Raises InvalidArgumentError for lists that do not belong together."""
+    for name, arrays in (("ragged_values", ragged), ("sparse_values", sparse), ("dense", dense)):  # fmt: skip
+        for array in arrays:
+            if array.dtype not in (np.int64, object):
+                raise invalid_argument(
+                    f"Value for attr '{name}_types' of {array.dtype} is not in the list of "
+                    "allowed values: int64, string"
+                )
+    if len(ragged) != len(splits):
+        raise invalid_argument(
+            "ragged values and splits must have the same length, got "
+            f"{len(ragged)} and {len(splits)}"
+        )
+    for values, ends in zip(ragged, splits, strict=True):
+        if ends.size and ends[-1] != values.size:
+            raise invalid_argument(
+                f"Invalid ragged splits: last element of ragged splits is {ends[-1]}, "
+                f"for {values.size} values"
+            )
+    if len(indices) != len(sparse):
+        raise invalid_argument(
+            "sparse indices and values must have the same length, got "
+            f"{len(indices)} and {len(sparse)}"
+        )
+    counts = {"R": len(ragged), "S": len(sparse), "D": len(dense)}
+    if len(order) != sum(counts.values()):
+        raise invalid_argument(
+            f"Invalid length for input_order: {order!r} is about {len(order)} inputs, but "
+            f"there are {sum(counts.values())}"
+        )
+    if any(order.count(kind) != count for kind, count in counts.items()):
+        raise invalid_argument(
+            f"input_order {order!r} must have R for each ragged input, S for each sparse "
+            "and D for each dense one"
+        )
 
 
 def _sparse_rows(indices: Any, values: Any, shape: Any) -> tuple[Any, Any]:

@@ -72,6 +72,11 @@ def _check(value_rowids: Any, values: Any, nrows: Any, default_value: Any) -> No
         raise invalid_argument("nrows must be a scalar")
     if np.ndim(default_value) != 0:
         raise invalid_argument("default_value must be a scalar")
+    if values.size != value_rowids.size:
+        raise invalid_argument(
+            f"The length of `values` ({values.size}) must match the first dimension of "
+            f"`value_rowids` ({value_rowids.size})."
+        )
     wrong = (value_rowids < 0) | (value_rowids >= int(nrows))
     if np.any(wrong):
         at = int(np.flatnonzero(wrong)[0])

@@ -274,7 +274,14 @@ class StatelessParameterizedTruncatedNormal(TruncatedNormals):
 
     def kernel(self, shape, seed, means, stddevs, minvals, maxvals):
         given = (means, stddevs, minvals, maxvals)
-        return self.drawn(seeded(seed), dims_of(shape), given, means.dtype)
+        dims = dims_of(shape)
+        both = np.broadcast_shapes(*(np.shape(g) for g in given))
+        if dims[max(len(dims) - len(both), 0) :] != both:
+            raise invalid_argument(
+                f"Shape passed in must end with broadcasted shape: {list(dims)} does not "
+                f"end with {list(both)}"
+            )
+        return self.drawn(seeded(seed), dims, given, means.dtype)
 
 
 @op

@@ -5,7 +5,7 @@ accepted. The methods are those of Marsaglia and Tsang, "A simple method for gen
 variables" (2000), of Hormann, "The transformed rejection method for generating Poisson random
 variables" (1993) and "The generation of binomial random variates" (1993), and Knuth's products
 and sums for small means. Which draws they take in which order follows TensorFlow's results;
-for binomial numbers of small means those depend on its threads, and ours are others.
+binomial numbers of small means are others than its.
 """
 
 from __future__ import annotations

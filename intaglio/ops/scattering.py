@@ -114,6 +114,10 @@ def scatter(
     _check_now(target.shape, indices.shape, updates.shape, copied)
     depth = indices.shape[-1] if indices.ndim else 1
     head = target.shape[:depth]
+    if copied and indices.size and not target.size:
+        raise invalid_argument(
+            f"Indices and updates specified for empty output of shape {brackets(target.shape)}"
+        )
     bad = out_of_bounds(indices, head)
     if bad is not None and policy != "IGNORE":
         at = np.unravel_index(int(np.argmax(bad)), indices.shape[:-1] or (1,))

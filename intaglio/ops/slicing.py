@@ -263,7 +263,7 @@ class StridedSliceGrad(Op):
             begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
         )
         index = numpy_index(begin.tolist(), end.tolist(), strides.tolist(), masks)
-        result = np.zeros(shape.tolist(), dy.dtype)
+        result = np.full(shape.tolist(), b"" if dy.dtype == object else 0, dy.dtype)
         target = taken(result, index)
         if np.shape(target) != dy.shape:
             raise invalid_argument(

@@ -120,6 +120,8 @@ class SparseExtreme(Op):
         places.check(a_indices, a_values, a_shape, "a")
         places.check(b_indices, b_values, b_shape, "b")
         places.check_same_shape(a_shape, b_shape)
+        places.check_bounds(a_indices, a_shape)
+        places.check_bounds(b_indices, b_shape)
         table, mine, theirs = places.merged(a_indices, b_indices)
         a, b = np.zeros((2, len(table)), a_values.dtype)
         a[mine], b[theirs] = a_values, b_values

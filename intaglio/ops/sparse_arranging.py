@@ -14,7 +14,7 @@ from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number, numbers
 from intaglio.ops import sparse_places as places
-from intaglio.ops.families import shape_of, spec_of, unbroadcast
+from intaglio.ops.families import check_rank, shape_of, spec_of, unbroadcast
 
 
 @op
@@ -282,6 +282,7 @@ class SparseSliceGrad(Op):
             raise invalid_argument(
                 "Number of elements in backprop_val_grad and output_indices must match"
             )
+        check_rank("input_start", input_start, 1)
         at, found = places.matched(input_indices - input_start, output_indices)
         result = np.zeros(input_indices.shape[0], backprop_val_grad.dtype)
         result[found] = backprop_val_grad[at[found]]
@@ -380,6 +381,7 @@ class SparseSplit(Op):
 
     def kernel(self, split_dim, indices, values, shape, num_split):
         places.check(indices, values, shape)
+        places.check_bounds(indices, shape)
         rank = shape.size
         axis = int(split_dim)
         if not -rank <= axis < rank:
@@ -497,6 +499,7 @@ class SparseFillEmptyRowsGrad(Op):
         )
 
     def kernel(self, reverse_index_map, grad_values):
+        check_rank("reverse_index_map", reverse_index_map, 1)
         size = grad_values.size
         at = reverse_index_map
         if at.size and (at.min() < 0 or at.max() >= size):

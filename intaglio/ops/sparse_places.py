@@ -97,6 +97,11 @@ def check(indices: Any, values: Any, shape: Any, name: str = "input") -> None:
             f"Expected {name}_shape to have {indices.shape[1]} elements, one for each "
             f"column of {name}_indices, got {shape.size}"
         )
+    if shape.size and shape.min() < 0:
+        raise invalid_argument(
+            f"Expected shape dimensions to be non-negative, got {int(shape.min())} in "
+            f"{name}_shape {_place(shape)}"
+        )
 
 
 def check_bounds(indices: Any, dims: Any) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from intaglio.base.dtypes import HALF_TO_DOUBLE, NUMERIC, QUANTIZED, REAL, int64
 from intaglio.base.errors import invalid_argument
+from intaglio.base.shapes import brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, numbers
@@ -17,6 +18,11 @@ from intaglio.ops.reduction import lowest
 
 def _reduced(rank: int, axes: Any) -> Any:
     """Which dimensions are reduced, as a mask."""
+    if np.ndim(axes) > 1:
+        raise invalid_argument(
+            "Expected reduction_axes to be a scalar or a vector; got shape: "
+            f"{brackets(np.shape(axes))}"
+        )
     found = np.zeros(rank, bool)
     for axis in np.asarray(axes).reshape(-1).tolist():
         if not -rank <= axis < rank:

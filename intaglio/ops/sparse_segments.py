@@ -12,7 +12,7 @@ from intaglio.op import raw
 from intaglio.op.indexed_slices import IndexedSlices
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number
-from intaglio.ops.families import shape_of
+from intaglio.ops.families import check_rank, shape_of
 from intaglio.ops.segments import gathered, sorted_ids
 
 SUM, MEAN, SQRT_N = "sum", "mean", "sqrt_n"
@@ -269,6 +269,8 @@ class SparseRowsGradient(Op):
         return found, Spec(indices.dtype, (None,))
 
     def kernel(self, grad, indices, segment_ids, dense_output_dim0):
+        _check(indices, segment_ids)
+        check_rank("dense_output_dim0", dense_output_dim0, 0)
         wrong = (indices < 0) | (indices >= dense_output_dim0)
         if wrong.any():
             raise invalid_argument(

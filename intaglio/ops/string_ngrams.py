@@ -41,7 +41,7 @@ class StringNGrams(Op):
             raise invalid_argument(
                 f"ngram_widths must contain positive values: {list(ngram_widths)}"
             )
-        words: list[bytes] = data.tolist()
+        words: list[bytes] = data.reshape(-1).tolist()
         glue, left, right = [
             t.encode("utf-8", "surrogateescape")
             for t in (separator, left_pad, right_pad)
@@ -60,6 +60,8 @@ class StringNGrams(Op):
             if preserve_short_sequences and len(found) == before and row:
                 found.append(glue.join(row))
             counts.append(len(found) - before)
+        if not data_splits.size:
+            return filled([], -1), data_splits
         splits = splits_from(np.array(counts, np.int64), data_splits.dtype)
         return filled(found, -1), splits
 

@@ -371,7 +371,7 @@ class UnsortedSegmentJoin(Op):
             raise invalid_argument(
                 "segment_ids are not allowed to exceed num_segments or to have negative values."
             )
-        rows = np.asarray(inputs, object).reshape(len(ids), -1)
+        rows = np.asarray(inputs, object).reshape(len(ids), math.prod(rest))
         parts: list[list[list[bytes]]] = [
             [[] for _ in range(rows.shape[1])] for _ in range(int(num_segments))
         ]

@@ -22,7 +22,7 @@ from intaglio.base.dtypes import (
     uint64,
     variant,
 )
-from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.errors import FailedPreconditionError, ShapeError, invalid_argument
 from intaglio.base.shapes import Dims, brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
@@ -155,8 +155,10 @@ class Cross(Op):
         if not a.ndim:
             raise invalid_argument("Input must be at least 1D")
         if a.shape[-1] != 3:
-            raise invalid_argument(
-                f"Cross-products are only defined for 3-element vectors: {a.shape[-1]}"
+            raise FailedPreconditionError(
+                None,
+                None,
+                f"Cross-products are only defined for 3-element vectors: {a.shape[-1]}",
             )
         left, right = [a[..., i] for i in range(3)], [b[..., i] for i in range(3)]
         parts = [

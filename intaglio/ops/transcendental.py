@@ -24,6 +24,7 @@ from intaglio.ops.families import (
     constant,
     spec_of,
     unbroadcast_both,
+    zero_where,
 )
 
 FLOATS = (bfloat16, float16, float32, float64)
@@ -65,11 +66,12 @@ class SqrtGrad(AnalyticGradient):
 
     def kernel(self, y, dy):
         y = np.conjugate(y) if y.dtype.kind == "c" else y
-        return np.true_divide(np.multiply(y.dtype.type(0.5), dy), y)
+        return zero_where(np.true_divide(np.multiply(y.dtype.type(0.5), dy), y), dy)
 
     def scalar(self, s, y, dy):
-        y = s.conj(y)
-        return s.div(s.mul(s.const(0.5, like=y), dy), y)
+        y, zero = s.conj(y), s.const(0, like=dy)
+        quotient = s.div(s.mul(s.const(0.5, like=y), dy), y)
+        return s.select(s.eq(dy, zero), zero, quotient)
 
     def gradient(self, dz, y, dy) -> Any:
         slope = raw.RealDiv(dz, y)
@@ -94,12 +96,13 @@ class RsqrtGrad(AnalyticGradient):
 
     def kernel(self, y, dy):
         y = np.conjugate(y) if y.dtype.kind == "c" else y
-        cube = np.multiply(np.multiply(y, y), y)
-        return np.multiply(np.multiply(dy, y.dtype.type(-0.5)), cube)
+        product = np.multiply(np.multiply(dy, y), y.dtype.type(-0.5))
+        return zero_where(np.multiply(product, np.multiply(y, y)), dy)
 
     def scalar(self, s, y, dy):
-        y = s.conj(y)
-        return s.mul(s.mul(dy, s.const(-0.5, like=y)), s.mul(s.mul(y, y), y))
+        y, zero = s.conj(y), s.const(0, like=dy)
+        product = s.mul(s.mul(dy, y), s.const(-0.5, like=y))
+        return s.select(s.eq(dy, zero), zero, s.mul(product, s.mul(y, y)))
 
     def gradient(self, dz, y, dy) -> Any:
         cy = conjugate(y)
@@ -173,10 +176,10 @@ class SigmoidGrad(AnalyticGradient):
     blockwise = True
 
     def kernel(self, y, dy):
-        return np.multiply(np.multiply(dy, np.subtract(y.dtype.type(1), y)), y)
+        return np.multiply(dy, np.multiply(np.subtract(y.dtype.type(1), y), y))
 
     def scalar(self, s, y, dy):
-        return s.mul(s.mul(dy, s.sub(s.const(1, like=y), y)), y)
+        return s.mul(dy, s.mul(s.sub(s.const(1, like=y), y), y))
 
     def gradient(self, dz, y, dy) -> Any:
         cy, cdy = conjugate(y), conjugate(dy)

@@ -100,6 +100,11 @@ class _Decoding(Op):
         none = np.zeros(0, np.int64)
         points = np.concatenate([none, *[p for p, _ in parts]])
         starts = np.concatenate([none, *[s for _, s in parts]])
+        if controls and errors == "ignore":
+            kept = ~_is_control(points)
+            texts = np.repeat(np.arange(counts.size), counts)[kept]
+            counts = np.bincount(texts, minlength=counts.size)
+            return counts, points[kept].astype(np.int32), starts[kept]
         if controls:
             points = np.where(_is_control(points), instead, points)
         return counts, points.astype(np.int32), starts

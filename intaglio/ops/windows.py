@@ -57,9 +57,10 @@ def axis(
         return Axis(size, window, stride, dilation, total // 2, total - total // 2, out)
     before, after = ends if padding == "EXPLICIT" else (0, 0)
     room = size + before + after - reach
-    if room < -stride or (room < 0 and stride == 1):
+    # TensorFlow divides towards zero: a window that is too large by less is no window.
+    if room + stride <= -stride:
         raise ShapeError(
-            f"Computed output size would be negative: {-(-(room + 1) // stride)} "
+            f"Computed output size would be negative: {-(-(room + stride) // stride)} "
             f"[input_size: {size}, effective_filter_size: {reach}, stride: {stride}]"
         )
     return Axis(

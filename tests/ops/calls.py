@@ -93,6 +93,12 @@ def call(sample: samples.Sample, inputs: dict[str, Any]) -> list[Any]:
     return flat(CATALOGUE[sample.op](**inputs, **attrs_of(sample)))
 
 
+def run(op: str, arguments: dict[str, Any]) -> list[np.ndarray]:
+    """An op's results for arguments of any kind; random ops draw the first of their stream."""
+    random_state.SEEDS.set(1)
+    return [_array(t) for t in flat(CATALOGUE[op](**arguments))]
+
+
 def eager(sample: samples.Sample) -> list[np.ndarray]:
     """The kernel's results; random ops draw the first of their stream."""
     random_state.SEEDS.set(1)

@@ -9,7 +9,6 @@ outputs, or the class and first line of the error. Without names, all families.
 from __future__ import annotations
 
 import datetime
-import json
 import os
 import sys
 from typing import Any
@@ -21,7 +20,9 @@ import numpy as np
 import tensorflow as tf
 
 from tests.ops import samples
-from tests.parity.answers import FOLDER, encode
+from tests.parity.answers import FOLDER, encode, write
+
+VERSION = tf.__version__
 
 
 def _given(value: Any) -> Any:
@@ -82,7 +83,7 @@ def main(wanted: list[str]) -> int:
     FOLDER.mkdir(exist_ok=True)
     surprises = 0
     for family in wanted or sorted(by_family):
-        meta = {"tensorflow": tf.__version__, "date": str(datetime.date.today())}
+        meta = {"tensorflow": VERSION, "date": str(datetime.date.today())}
         table: dict[str, Any] = {"_meta": meta}
         for one in by_family[family]:
             if one.parity is not True:
@@ -92,8 +93,7 @@ def main(wanted: list[str]) -> int:
             if odd:
                 surprises += 1
                 print(f"{family}: {one.label}: {odd}")
-        lines = [f"{json.dumps(k)}: {json.dumps(v)}" for k, v in table.items()]
-        (FOLDER / f"{family}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+        write(FOLDER / f"{family}.json", table)
         print(f"{family}: {len(table) - 1} answers")
     return surprises
 

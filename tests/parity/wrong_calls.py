@@ -51,10 +51,18 @@ def of(known: list[Sample]) -> Iterator[Sample]:
     seen: set[str] = set()
     for base in bases(known):
         for label, args in _changed(base.args):
-            made = Sample(base.op, args, base.family, f"{base.op}: {label}", base.dtype)
+            made = changed(base, label, args)
             if made.key not in seen:
                 seen.add(made.key)
                 yield made
+
+
+def changed(base: Sample, label: str, args: dict[str, Any]) -> Sample:
+    """A call with other arguments that is compared as the one that it is made of."""
+    return Sample(
+        base.op, args, base.family, f"{base.op}: {label}", base.dtype,
+        ulp=base.ulp, tol=base.tol, nondeterministic=base.nondeterministic,
+    )  # fmt: skip
 
 
 def _changed(args: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
