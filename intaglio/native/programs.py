@@ -48,8 +48,6 @@ class Program:
         for place in sorted(assigned(body, always=False)):
             settle(w, given[place])
         self.results = w.write(body, given, len(body.outputs), len(extra))
-        if w.refuses and self.writes:
-            raise Unsupported("variables that are assigned where an index may be out of range")  # fmt: skip
         made = llvm.module(w.module(entry_of(given, len(body.outputs) + len(extra) + 1)))  # fmt: skip
         self._entry = entry.Entry(made, w.code.name)
         self.kernel = self._entry.for_dims(w.words)
@@ -154,7 +152,7 @@ class Program:
         )  # fmt: skip
         everything = ", ".join([f"i{i}" for i in range(len(self.graph.inputs))])
         return [
-            f" borrowed = borrow(({written}), ({others}), makers)",
+            f" borrowed = borrow(({written}), ({others}), makers, {not self.writer.refuses})",
             f" if borrowed is None: return again(({everything},))",
             f" ({before}), ({after}) = borrowed",
             " refused = True",
@@ -209,11 +207,14 @@ def _in_order(array: Any) -> Any:
 
 
 def borrow(
-    written: Sequence[Any], others: Sequence[Any], makers: Sequence[Callable[[], Any]]
+    written: Sequence[Any],
+    others: Sequence[Any],
+    makers: Sequence[Callable[[], Any]],
+    in_place: bool,
 ) -> tuple[list[Any], list[Any]] | None:
     """The arrays of variables, locked, and where their new values go.
 
-    That is the same array if nobody else holds it. None if one has no value, or is named twice.
+    That is the same array, if it may be and nobody else holds it. None if one has no value, or is named twice.
     All threads lock in one order.
     """
     if len({*map(id, written), *map(id, others)}) != len(written) + len(others):
@@ -228,7 +229,7 @@ def borrow(
             return None
         array, mine = one.taken()
         arrays.append(array)
-        targets.append(array if mine else make())
+        targets.append(array if mine and in_place else make())
     return arrays, targets
 
 

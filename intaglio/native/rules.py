@@ -8,7 +8,16 @@ import numpy as np
 
 from intaglio.base.errors import OpError
 from intaglio.ir.graph import Node
-from intaglio.native import flow, integer_products, lists, moves, rows, sums, variables
+from intaglio.native import (
+    division,
+    flow,
+    integer_products,
+    lists,
+    moves,
+    rows,
+    sums,
+    variables,
+)
 from intaglio.native.elementwise import elementwise, fused
 from intaglio.native.entry import Step
 from intaglio.native.held import Held
@@ -116,6 +125,7 @@ RULES: dict[str, Any] = {
     **lists.RULES,
     **variables.RULES,
     "_FusedElementwise": fused,
+    **dict.fromkeys(division.DIVISIONS, division.division),
     "MatMul": product,
     **dict.fromkeys(("Identity", "StopGradient", "IdentityN", "PreventGradient"), identity),
     "StridedSlice": slice_,
