@@ -147,6 +147,7 @@ raw.expect(
             "UniformCandidateSampler"
         ),
         "clock": "Timestamp",
+        "convolution_general": "Conv",
         "convolution_like": "Conv2DBackpropFilterV2 Conv2DBackpropInputV2",
         "ctc": "CTCGreedyDecoder CTCLoss CTCLossV2",
         "ctc_beam_search": "CTCBeamSearchDecoder",
@@ -166,7 +167,7 @@ raw.expect(
             "IRFFT3D IRFFTND RFFT RFFT2D RFFT3D RFFTND"
         ),
         "edit_distance": "EditDistance",
-        "fused": "_FusedElementwise _Program",
+        "fused": "_FusedElementwise _FusedRows _Program",
         "image_box_sampling": (
             "SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 "
             "StatelessSampleDistortedBoundingBox"

@@ -194,6 +194,7 @@ if TYPE_CHECKING:
     from intaglio.tf.any_axes import ifftnd as ifftnd
     from intaglio.tf.any_axes import irfftnd as irfftnd
     from intaglio.tf.any_axes import rfftnd as rfftnd
+    from intaglio.tf.convolution_gradients import conv as conv
     from intaglio.tf.convolution_gradients import (
         conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2,
     )
@@ -227,6 +228,9 @@ if TYPE_CHECKING:
     )
     from intaglio.tf.ragged.filling import (
         ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,
+    )
+    from intaglio.tf.random.index_shuffles import (
+        random_index_shuffle as random_index_shuffle,
     )
     from intaglio.tf.space_paddings import (
         required_space_to_batch_paddings as required_space_to_batch_paddings,
@@ -393,6 +397,8 @@ LATER: dict[str, str] = {
     "compat": "intaglio.tf.compat",
     "distribute": "intaglio.tf.distribute",
     "approx_top_k": "intaglio.tf.math.incomplete:approx_top_k",
+    "conv": "intaglio.tf.convolution_gradients:conv",
+    "random_index_shuffle": "intaglio.tf.random.index_shuffles:random_index_shuffle",
     "conv2d_backprop_filter_v2": "intaglio.tf.convolution_gradients:conv2d_backprop_filter_v2",
     "conv2d_backprop_input_v2": "intaglio.tf.convolution_gradients:conv2d_backprop_input_v2",
     "DeviceSpec": "intaglio.base.device_spec:DeviceSpec",

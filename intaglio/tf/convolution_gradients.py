@@ -1,4 +1,4 @@
-"""`tf.conv2d_backprop_input_v2` and `tf.conv2d_backprop_filter_v2`: gradients as functions.
+"""`tf.conv`, and gradients as functions: `tf.conv2d_backprop_input_v2` and its sibling.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/conv2d_backprop_input_v2.
 """
@@ -54,4 +54,38 @@ def conv2d_backprop_filter_v2(
         input, filter, out_backprop, strides=strides, padding=padding,
         use_cudnn_on_gpu=use_cudnn_on_gpu, explicit_paddings=explicit_paddings,
         data_format=data_format, dilations=dilations, name=name,
+    )  # fmt: skip
+
+
+def conv(
+    input: Any,
+    filter: Any,
+    strides: Any,
+    padding: str,
+    explicit_paddings: Any = (),
+    data_format: str = "CHANNELS_LAST",
+    dilations: Any = (),
+    batch_dims: int = 1,
+    groups: int = 1,
+    name: str | None = None,
+) -> Tensor:
+    """The convolution over the last two or three dimensions before the channels.
+
+    `input` has `batch_dims` dimensions, then the spatial ones and the channels, or the channels
+    first with `data_format` "CHANNELS_FIRST"; `filter` is [*spatial, channels / groups, outputs].
+    `strides` and `dilations` count the batch as one dimension, so that they have two numbers
+    more than there are spatial dimensions; so do the pairs of `explicit_paddings`, for
+    `padding="EXPLICIT"`. There is no gradient: `tf.nn.convolution` has one. Raises
+    InvalidArgumentError for numbers that do not fit.
+
+    https://www.tensorflow.org/api_docs/python/tf/conv
+
+    >>> films = tf.ones([2, 7, 4, 4, 1])
+    >>> tf.conv(films, tf.ones([3, 3, 1, 5]), [1, 1, 1, 1], "VALID", batch_dims=2).shape
+    TensorShape([2, 7, 2, 2, 5])
+    """
+    return raw.Conv(
+        input, filter, strides=strides, padding=padding,
+        explicit_paddings=explicit_paddings, data_format=data_format,
+        dilations=dilations, batch_dims=batch_dims, groups=groups, name=name,
     )  # fmt: skip

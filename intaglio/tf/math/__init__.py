@@ -265,6 +265,7 @@ LATER: dict[str, str] = {
     "bessel_i1": "intaglio.tf.math.special:bessel_i1",
     "bessel_i1e": "intaglio.tf.math.special:bessel_i1e",
     "special": "intaglio.tf.math.special",
+    "sobol_sample": "intaglio.tf.math.incomplete:sobol_sample",
 }
 __all__ += [*LATER]
 
@@ -275,6 +276,7 @@ if TYPE_CHECKING:
     from intaglio.tf.math.incomplete import betainc as betainc
     from intaglio.tf.math.incomplete import igamma as igamma
     from intaglio.tf.math.incomplete import igammac as igammac
+    from intaglio.tf.math.incomplete import sobol_sample as sobol_sample
     from intaglio.tf.math.special import bessel_i0 as bessel_i0
     from intaglio.tf.math.special import bessel_i0e as bessel_i0e
     from intaglio.tf.math.special import bessel_i1 as bessel_i1

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from intaglio.base.dtypes import as_dtype, float32
 from intaglio.op import raw
 from intaglio.op.tensor import Tensor
 
@@ -112,3 +113,26 @@ def approx_top_k(
         reduction_input_size_override=reduction_input_size_override,
         aggregate_to_topk=aggregate_to_topk, name=name,
     )  # fmt: skip
+
+
+def sobol_sample(
+    dim: Any,
+    num_results: Any,
+    skip: Any = 0,
+    dtype: Any = float32,
+    name: str | None = None,
+) -> Tensor:
+    """Points [num_results, dim] that fill the unit cube evenly: Sobol's sequence.
+
+    All arguments are scalars, `dim` at most 21200; `skip` says how many points to leave out. The
+    point at the origin, with which the sequence begins, is never given out. `dtype` is float32 or
+    float64. Raises InvalidArgumentError for numbers out of range.
+
+    >>> tf.math.sobol_sample(2, 3).numpy()
+    array([[0.5 , 0.5 ],
+           [0.75, 0.25],
+           [0.25, 0.75]], dtype=float32)
+
+    https://www.tensorflow.org/api_docs/python/tf/math/sobol_sample
+    """
+    return raw.SobolSample(dim, num_results, skip, dtype=as_dtype(dtype), name=name)

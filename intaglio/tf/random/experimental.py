@@ -3,6 +3,9 @@
 Follows https://www.tensorflow.org/api_docs/python/tf/random/experimental.
 """
 
+from typing import TYPE_CHECKING
+
+from intaglio.base import later
 from intaglio.ops.random_algorithm import Algorithm
 from intaglio.tf.random.generator import (
     Generator,
@@ -24,3 +27,14 @@ __all__ = [
     "stateless_shuffle",
     "stateless_split",
 ]
+
+# Names that are imported when they are first asked for: see `intaglio.base.later`.
+LATER: dict[str, str] = {
+    "index_shuffle": "intaglio.tf.random.index_shuffles:index_shuffle",
+}
+__all__ += [*LATER]
+
+if TYPE_CHECKING:
+    from intaglio.tf.random.index_shuffles import index_shuffle as index_shuffle
+else:
+    __getattr__, __dir__ = later.attributes(__name__, LATER)
