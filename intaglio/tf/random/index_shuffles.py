@@ -10,8 +10,8 @@ from intaglio.op import raw
 from intaglio.op.convert import to_tensor
 from intaglio.op.tensor import Tensor
 
-# What TensorFlow takes as the third word of the key.
-THIRD = 498247692
+# What TensorFlow takes as the first word of the key.
+FIRST = 498247692
 
 
 def index_shuffle(index: Any, seed: Any, max_index: Any) -> Tensor:
@@ -25,13 +25,13 @@ def index_shuffle(index: Any, seed: Any, max_index: Any) -> Tensor:
     https://www.tensorflow.org/api_docs/python/tf/random/experimental/index_shuffle
 
     >>> tf.random.experimental.index_shuffle(tf.range(4), seed=[5, 9], max_index=3).numpy()
-    array([1, 0, 2, 3], dtype=int32)
+    array([2, 0, 1, 3], dtype=int32)
     """
     key = to_tensor(seed)
     rank = key.shape.rank
-    ends = [[0, 0]] * ((rank or 1) - 1) + [[0, 1]]
+    ends = [[0, 0]] * ((rank or 1) - 1) + [[1, 0]]
     words = raw.PadV2(
-        key, np.asarray(ends, np.int32), raw.Cast(np.int32(THIRD), DstT=key.dtype)
+        key, np.asarray(ends, np.int32), raw.Cast(np.int32(FIRST), DstT=key.dtype)
     )
     return raw.RandomIndexShuffle(index, words, max_index)
 
