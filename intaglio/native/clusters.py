@@ -10,7 +10,7 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.code import Code
 from intaglio.native.functions import Functions
 from intaglio.native.held import is_small
-from intaglio.native.lanes import Lanes, Unsupported, kind_of
+from intaglio.native.lanes import Lanes, Unsupported, kept_kind
 from intaglio.native.loops import apply
 from intaglio.native.updates import without_updates
 from intaglio.op import raw
@@ -46,7 +46,7 @@ def can_compile(node: Node) -> str:
     code = Code("trial", [])
     s = Functions(code, 4, 1)
     try:
-        inputs = [Lanes(kind_of(v.dtype.numpy), ("%x",)) for v in node.inputs]
+        inputs = [Lanes(kept_kind(v.dtype.numpy), ("%x",)) for v in node.inputs]
         apply(s, node, inputs)
     except Unsupported as e:
         return str(e)

@@ -48,6 +48,9 @@ class Functions(Builder):
         kind = operands[0].kind
         if kind.letter != "f":
             raise Unsupported(f"{function.__name__} of {kind.llvm}")
+        if kind.short:
+            wide = self._called(function, tuple(map(self.widened, operands)))
+            return self.converted(wide, kind)
         vector, count = self.vector(kind), self.vectors
         name = f"{function.__name__}_{kind.llvm}_{self.lanes}x{count}"
         group = f"{{ {', '.join([vector] * count)} }}"

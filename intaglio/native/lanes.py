@@ -11,8 +11,10 @@ import struct
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import ml_dtypes
 import numpy as np
 
+from intaglio.native import llvm
 from intaglio.native.code import Code
 
 
@@ -26,7 +28,11 @@ class Unsupported(Exception):
 
 
 class Kind(NamedTuple):
-    """A type of element: LLVM's name, bits, and what it is: f, i, u or b as in NumPy."""
+    """A type of element: LLVM's name, bits, and what it is: f, i, u or b as in NumPy.
+
+    Floats of 16 bits are `short`: kept so, computed with as float32, and rounded each time.
+    LLVM knows a bfloat16 as an integer here.
+    """
 
     llvm: str
     bits: int
@@ -42,6 +48,16 @@ class Kind(NamedTuple):
         """The size in memory."""
         return max(self.bits, 8) // 8
 
+    @property
+    def short(self) -> bool:
+        """True for floats of 16 bits."""
+        return self.letter == "f" and self.bits == 16
+
+    @property
+    def width(self) -> int:
+        """The bytes of what is computed with."""
+        return 4 if self.short else self.bytes
+
 
 BOOL = Kind("i1", 1, "b")
 FLOAT, DOUBLE = Kind("float", 32, "f"), Kind("double", 64, "f")
@@ -55,6 +71,10 @@ KINDS = {
         for letter in "iu"
     },
 }
+HALF, BFLOAT = Kind("half", 16, "f"), Kind("i16", 16, "f")
+SHORT = {np.dtype(ml_dtypes.bfloat16): BFLOAT}
+if llvm.HALF:
+    SHORT[np.dtype(np.float16)] = HALF
 
 
 def kind_of(dtype: Any) -> Kind:
@@ -63,6 +83,11 @@ def kind_of(dtype: Any) -> Kind:
         return KINDS[np.dtype(dtype)]
     except KeyError:
         raise Unsupported(f"elements of type {dtype}") from None
+
+
+def kept_kind(dtype: Any) -> Kind:
+    """The kind of a NumPy dtype in memory: `kind_of`, and 16-bit floats too."""
+    return SHORT.get(np.dtype(dtype)) or kind_of(dtype)
 
 
 class Lanes(NamedTuple):
@@ -74,6 +99,10 @@ class Lanes(NamedTuple):
 
 def literal(value: Any, kind: Kind) -> str:
     """A number as LLVM writes it."""
+    if kind.short:
+        dtype = np.float16 if kind == HALF else ml_dtypes.bfloat16
+        bits = int(np.asarray(value, dtype).view(np.uint16))
+        return f"0xH{bits:04X}" if kind == HALF else str(bits)
     if kind.letter == "f":
         number = float(np.float32(value)) if kind.bits == 32 else float(value)
         return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
@@ -109,6 +138,9 @@ class Builder:
     def intrinsic(self, name: str, *operands: Lanes, flag: str | None = None) -> Lanes:
         """One of LLVM's functions on vectors of one kind."""
         kind = operands[0].kind
+        if kind.short:
+            wide = self.intrinsic(name, *map(self.widened, operands), flag=flag)
+            return self.converted(wide, kind)
         vector = self.vector(kind)
         full = f"llvm.{name}.{self.suffix(kind)}"
         extra = [("i1", flag)] if flag is not None else []
@@ -132,6 +164,9 @@ class Builder:
         name = of_floats if kind.letter == "f" else of_integers
         if not name or kind.letter == "b":
             raise Unsupported(f"{of_floats} of {kind.llvm}")
+        if kind.short:
+            wide = self._arithmetic(of_floats, "", *map(self.widened, operands))
+            return self.converted(wide, kind)
         vector = self.vector(kind)
         return self.each(kind, lambda *n: f"{name} {vector} {', '.join(n)}", *operands)
 
@@ -202,6 +237,7 @@ class Builder:
     # -- questions -----------------------------------------------------------------
 
     def _compare(self, of_floats: str, of_integers: str, x: Lanes, y: Lanes) -> Lanes:
+        x, y = self.widened(x), self.widened(y)
         kind = x.kind
         test = of_integers
         if of_integers not in ("eq", "ne"):
@@ -309,32 +345,82 @@ class Builder:
     # -- numbers of another type ---------------------------------------------------
 
     def cast(self, x: Lanes, dtype: Any) -> Lanes:
-        """Numbers as another type. Floats to integers are left to NumPy, whose results
-        out of range are the processor's and LLVM's are nobody's."""
-        return self.converted(x, kind_of(dtype))
+        """Numbers as another type, as the op Cast has them."""
+        return self.converted(x, kept_kind(dtype))
 
     def converted(self, x: Lanes, to: Kind) -> Lanes:
         """`cast` to a kind."""
         kind = x.kind
         if kind == to:
             return x
+        if kind.short:
+            return self.converted(self.widened(x), to)
+        if to.short:
+            return self._shortened(x, to)
         if to.letter == "b":
             return self.ne(x, self.const(0, x))
+        if kind.letter == "f" and to.letter != "f":
+            return self._truncated(x, to)
         if to.letter == "f":
             if kind.letter == "f":
                 word = "fpext" if to.bits > kind.bits else "fptrunc"
             else:
                 word = "sitofp" if kind.letter == "i" else "uitofp"
-        elif kind.letter == "f":
-            raise Unsupported("floating-point numbers to integers")
         elif to.bits == kind.bits:
             return Lanes(to, x.names)
         elif to.bits < kind.bits:
             word = "trunc"
         else:
             word = "sext" if kind.letter == "i" else "zext"
-        vectors = f"{self.vector(kind)} {{}} to {self.vector(to)}"
-        return self.each(to, lambda a: f"{word} {vectors.format(a)}", x)
+        return self._word(word, x, to)
+
+    def _word(self, word: str, x: Lanes, to: Kind) -> Lanes:
+        old, new = self.vector(x.kind), self.vector(to)
+        return self.each(to, lambda a: f"{word} {old} {a} to {new}", x)
+
+    def _truncated(self, x: Lanes, to: Kind) -> Lanes:
+        """Floating-point numbers as integers; what does not fit becomes what x86 makes of it."""
+        if to.bits < 32:
+            return self.converted(self._truncated(x, Kind("i32", 32, "i")), to)
+        half = 2.0 ** (to.bits - 1)
+        above = 2 * half if to.letter == "u" else half
+        fits = self.logical_and(
+            self.ge(x, self.const(-half, x)), self.lt(x, self.const(above, x))
+        )
+        inside = self.select(fits, x, self.const(0, x))
+        lowest = self.constant(-(2 ** (to.bits - 1)), to)
+        if to.letter == "i":
+            return self.select(fits, self._word("fptosi", inside, to), lowest)
+        high = self.ge(inside, self.const(half, x))
+        low = self.select(high, self.sub(inside, self.const(half, x)), inside)
+        made = self.converted(self._word("fptosi", low, Kind("i64", 64, "i")), to)
+        whole = self.add(made, self.select(high, lowest, self.const(0, made)))
+        return self.select(fits, whole, lowest)
+
+    def widened(self, x: Lanes) -> Lanes:
+        """Short floats as float32; anything else as it is."""
+        if not x.kind.short:
+            return x
+        if x.kind == HALF:
+            return self._word("fpext", x, FLOAT)
+        whole = self._word("zext", x, Kind("i32", 32, "i"))
+        return self.floats(self.shift_left(whole, 16))
+
+    def _shortened(self, x: Lanes, to: Kind) -> Lanes:
+        """Numbers as 16-bit floats, by way of float32."""
+        if to == HALF and x.kind == DOUBLE:
+            raise Unsupported("float64 to float16")  # it would be rounded twice
+        x = self.converted(x, FLOAT)
+        if to == HALF:
+            return self._word("fptrunc", x, HALF)
+        bits = self.bits(x)
+        odd = self.bit_and(self.shift_right(bits, 16), self.const(1, bits))
+        rounded = self.add(self.add(bits, self.const(0x7FFF, bits)), odd)
+        # A NaN stays one, with the sign it has.
+        sign = self.bit_and(bits, self.const(-(2**31), bits))
+        quiet = self.bit_or(sign, self.const(0x7FC00000, bits))
+        bits = self.select(self.isnan(x), quiet, rounded)
+        return self._word("trunc", self.shift_right(bits, 16), BFLOAT)
 
     def bits(self, x: Lanes) -> Lanes:
         """The bits of floating-point numbers as integers."""

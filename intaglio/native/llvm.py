@@ -31,6 +31,8 @@ FEATURES = ",".join(
         for name, there in sorted(_HOST.items())
     ]
 )
+# Whether the processor itself reads and writes 16-bit floats.
+HALF = bool(_HOST.get("f16c")) and WIDTH > 16
 VERSION = f"{llvmlite.__version__} {llvm.llvm_version_info}"
 
 # llvmlite parses into one global context, which threads may not use at the same time.

@@ -9,7 +9,7 @@ from intaglio.ir.graph import Graph, Node
 from intaglio.native import entry, llvm
 from intaglio.native.code import Code
 from intaglio.native.functions import Functions
-from intaglio.native.lanes import BOOL, Builder, Kind, Lanes, Unsupported, kind_of
+from intaglio.native.lanes import BOOL, Builder, Kind, Lanes, Unsupported, kept_kind
 
 
 class Pattern(NamedTuple):
@@ -31,7 +31,7 @@ def evaluate(s: Builder, graph: Graph, inputs: Sequence[Lanes]) -> list[Lanes]:
             continue
         if node.op.name == "Const":
             value = node.attrs["value"]
-            made = s.constant(value.reshape(-1)[0], kind_of(value.dtype))
+            made = s.constant(value.reshape(-1)[0], kept_kind(value.dtype))
         else:
             made = apply(s, node, [values[id(v)] for v in node.inputs])
         values[id(node.outputs[0])] = made
@@ -49,7 +49,7 @@ def apply(s: Builder, node: Node, inputs: Sequence[Lanes]) -> Lanes:
     made: Lanes = rule(s=s, **known, **node.attrs)
     if made is NotImplemented:
         raise Unsupported(f"{op.name} with these attributes")
-    wanted = kind_of(node.outputs[0].dtype.numpy)
+    wanted = kept_kind(node.outputs[0].dtype.numpy)
     if made.kind != wanted:
         raise Unsupported(f"{op.name} with a result of {wanted.llvm}")
     return made
@@ -66,9 +66,9 @@ class LoopNest:
         self.graph = graph
         self.pattern = pattern
         self.code = Code(name, entry.KERNEL)
-        self.kinds = [kind_of(v.dtype.numpy) for v in graph.inputs]
-        self.results = [kind_of(v.dtype.numpy) for v in graph.outputs]
-        widest = max([k.bytes for k in (*self.kinds, *self.results)])
+        self.kinds = [kept_kind(v.dtype.numpy) for v in graph.inputs]
+        self.results = [kept_kind(v.dtype.numpy) for v in graph.outputs]
+        widest = max([k.width for k in (*self.kinds, *self.results)])
         self.lanes = llvm.WIDTH // widest
         self.vectors = 4 if len(graph.nodes) > 2 else 2
         # Ranges of the outermost loop are best multiples of this.
@@ -216,5 +216,5 @@ class LoopNest:
 
 
 def _suffix(kind: Kind, lanes: int) -> str:
-    letter = "f" if kind.letter == "f" else "i"
+    letter = "i" if kind.memory.startswith("i") else "f"
     return f"v{lanes}{letter}{kind.bytes * 8}"

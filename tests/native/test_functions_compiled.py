@@ -54,7 +54,7 @@ def test_the_report_names_every_step():
     @tf.function(jit_compile=True)
     def f(x, w):
         h = tf.tanh(tf.matmul(x, w) * 2.0 + 1.0)
-        return tf.sort(h), tf.atan(h)
+        return tf.sort(h), tf.math.digamma(h)
 
     assert f.compile_report() == ""
     f(tf.ones([2, 3]), tf.ones([3, 2]))
@@ -64,7 +64,7 @@ def test_the_report_names_every_step():
     assert "one loop: Mul, AddV2, Tanh" in text
     assert "MatMul: kernel" in text
     assert "NumPy: TopKV2" in text
-    assert "NumPy: Atan, atan" in text
+    assert "NumPy: Digamma" in text
     assert __file__ in text
     g = tf.function(lambda x: x + 1)
     g(1.0)
