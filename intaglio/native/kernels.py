@@ -12,7 +12,7 @@ from typing import Any
 from intaglio.base.dtypes import float32
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.ir.graph import Node
-from intaglio.native import matmul, reductions, softmax
+from intaglio.native import matmul, reductions, row_kernels, softmax
 from intaglio.native.fused import REMEMBERED, FusedKernel
 from intaglio.native.offers import offer
 from intaglio.ops.convolution import plan_of
@@ -31,6 +31,8 @@ def kernel_of(node: Node) -> Run | None:
     name = node.op.name
     if name == "_FusedElementwise":
         return FusedKernel(node.attrs["body"])
+    if name == "_FusedRows":
+        return row_kernels.kernel(node.attrs["body"])
     choose = CHOICES.get(name)
     if choose is None or node.outputs[0].dtype is not float32:
         return None

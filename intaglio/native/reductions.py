@@ -82,18 +82,19 @@ class Joining:
         def rest(index: str) -> list[str]:
             mask = tiles.mask(code, index, last)
             (value,) = seen(index, 1, mask)
-            return [self._filled(value, mask)]
+            return [self.filled(value, mask)]
 
         (value,) = self.range(middle, last, tiles.lanes, sums, rest)
-        return self._folded(value)
+        return self.folded(value)
 
-    def _filled(self, value: str, mask: str) -> str:
+    def filled(self, value: str, mask: str) -> str:
+        """A vector with what changes nothing in the lanes that a mask does not allow."""
         vector = self.tiles.vector
         return self.code.let(
             f"select {self.tiles.test} {mask}, {vector} {value}, {vector} {self.neutral}"
         )
 
-    def _folded(self, value: str) -> str:
+    def folded(self, value: str) -> str:
         """A vector that has all lanes of another, joined, in its first."""
         tiles, half = self.tiles, self.tiles.lanes // 2
         while half:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from intaglio.ir.graph import Graph, Node
+from intaglio.native import row_clusters
 from intaglio.native.clusters import can_compile, fuse
 from intaglio.native.kernels import CHOICES, kernel_of
 
@@ -17,7 +18,7 @@ FREE = frozenset(
 
 def report(graph: Graph) -> str:
     """A table of the graph's nodes as they run: a line for each, with the user's line."""
-    fused = fuse(graph)
+    fused = fuse(row_clusters.fuse(graph))
     rows = [_row(n) for n in fused.nodes if n.op.name not in FREE]
     compiled = sum(1 for _, how, _ in rows if not how.startswith("NumPy"))
     lines = [f"{graph.name}: {compiled} of {len(rows)} steps are machine code"]
@@ -37,6 +38,8 @@ def _how(node: Node) -> str:
     name = node.op.name
     if name == "_FusedElementwise":
         return f"one loop: {_listed(node.attrs['body'])}"
+    if name == "_FusedRows":
+        return f"one pass over rows: {_listed(node.attrs['body'])}"
     if kernel_of(node) is not None:
         return f"{name}: kernel, where the shapes allow it"
     if name in CHOICES:

@@ -25,6 +25,23 @@ class _FusedElementwise(Op):
 
 
 @op
+class _FusedRows(Op):
+    """outputs = body(inputs), where `body` has elementwise ops and reductions along rows.
+
+    Made and compiled as `_FusedElementwise` is.
+    """
+
+    signature = "inputs: *Tin; body: func, Tout: list(type) -> outputs: *Tout"
+    differentiable = False
+
+    def infer(self, inputs, body: Any, Tout) -> Any:
+        return [list(body.output_specs)]
+
+    def kernel(self, inputs, body, run):
+        return run(body, inputs)
+
+
+@op
 class _Program(Op):
     """outputs = body(inputs), where a compiler makes one function of `body`.
 
