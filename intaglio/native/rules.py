@@ -30,6 +30,9 @@ def kernel(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """An op that a compiled kernel does: a call of it, with the caller's memory."""
     if any(not isinstance(h, Held) for h in inputs) or node.outputs[0].dtype.numpy != np.float32:  # fmt: skip
         raise Unsupported(f"{node.op.name} of {node.outputs[0].dtype.name}")
+    choose = CHOICES.get(node.op.name)
+    if choose is None:
+        raise Unsupported(f"{node.op.name} of {inputs[0].count} elements")
     arrays = [
         np.empty(h.shape, v.dtype.numpy) if h.known is None else h.known
         for v, h in zip(node.inputs, inputs, strict=True)
@@ -37,7 +40,7 @@ def kernel(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     if any(h.known is None and h.kind.letter in "iu" for h in inputs):
         raise Unsupported(f"{node.op.name} whose sizes are data")
     try:
-        run = CHOICES[node.op.name](node.attrs, *arrays)
+        run = choose(node.attrs, *arrays)
     except (OpError, ValueError, IndexError):
         raise Unsupported(f"{node.op.name} that fails") from None
     steps: list[Step] = getattr(run, "steps", [])
