@@ -39,6 +39,19 @@ def kernel_of(node: Node) -> Run | None:
     return Chosen(node, choose)
 
 
+class Taking:
+    """A kernel of some of a node's inputs: the others have said which kernel it is."""
+
+    def __init__(self, run: Run, *takes: int) -> None:
+        self.run = run
+        self.takes = takes
+        # What native code is to call in its place, if that is known.
+        self.steps = getattr(run, "steps", [])
+
+    def __call__(self, *arrays: Any) -> Any:
+        return self.run(*[arrays[i] for i in self.takes])
+
+
 class Chosen:
     """A node's kernel: for each tuple of shapes what `choose` finds, or the op's own."""
 
@@ -105,7 +118,7 @@ def _conv2d_by_images(
     if along is None or not _fits(along, d) or d.shape[::3] != (shape[0], filters.shape[3]):  # fmt: skip
         return None
     run = offer("convolution by images", shape, filters.shape, along)
-    return run and (lambda sizes, filters, d: run(filters, d))
+    return run and Taking(run, 1, 2)
 
 
 def _conv2d_by_filters(attrs: dict[str, Any], x: Any, sizes: Any, d: Any) -> Run | None:
@@ -114,7 +127,7 @@ def _conv2d_by_filters(attrs: dict[str, Any], x: Any, sizes: Any, d: Any) -> Run
     if along is None or not _fits(along, d) or d.shape[::3] != (len(x), shape[3]):
         return None
     run = offer("convolution by filters", x.shape, shape, along)
-    return run and (lambda x, sizes, d: run(x, d))
+    return run and Taking(run, 0, 2)
 
 
 def _pooled(attrs: dict[str, Any], x: Any) -> tuple[Axis, ...]:
@@ -142,7 +155,7 @@ def _reduction(op: str) -> Callable[..., Run | None]:
         except InvalidArgumentError:  # the op's kernel says so
             return None
         run = reductions.reduction(op, x.shape, axes, attrs["keep_dims"])
-        return run and (lambda x, axis: run(x))
+        return run and Taking(run, 0)
 
     return choose
 

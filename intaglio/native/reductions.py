@@ -233,11 +233,16 @@ def _levels(
     dims = (outer * chunks * slices, length, inner, chunks, chunk, slices, divisor if last else 1)  # fmt: skip
     made = LIBRARIES[kind, inner > 1].entry(_name(kind, inner > 1), shared)
     kernel = made.for_dims(dims)
-    run = entry.filling(kernel, shape if last else (outer, chunks, inner))
+    run: Any = entry.filling(kernel, shape if last else (outer, chunks, inner))
     if last:
         return run
-    following = _levels(kind, outer, chunks, inner, divisor, shape)
-    return lambda x: following(run(x))
+    following: Any = _levels(kind, outer, chunks, inner, divisor, shape)
+
+    def whole(x: Any) -> Any:
+        return following(run(x))
+
+    whole.steps = [*run.steps, *following.steps]  # type: ignore[attr-defined]  # as `filling`'s
+    return whole
 
 
 def reduction(
