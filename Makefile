@@ -7,12 +7,13 @@ JOBS   ?= 2
 PEERS  ?=
 KERAS_TESTS ?= losses metrics layers/activations layers/normalization
 
-.PHONY: help run test keras-tests check types architecture bench docs clean
+.PHONY: help run test keras-tests keras-smoke check types architecture bench docs clean
 
 help:
 	@echo "make run    set up .venv and run the main example"
 	@echo "make test   all tests"
 	@echo "make keras-tests  Keras' own tests; KERAS_TESTS=folders under keras/src"
+	@echo "make keras-smoke  some 400 of them, in half a minute"
 	@echo "make check  format, lint, types, layers, architecture tests"
 	@echo "make bench  measure; PEERS=tensorflow,jax,torch builds their environments too"
 	@echo "make docs   write docs/coverage.md and the outputs in README and docs/tour anew"
@@ -32,6 +33,9 @@ keras-tests: $(STAMP)
 	site=$$($(BIN)/python -c "import importlib.util as u; print(u.find_spec('keras').submodule_search_locations[0])") && \
 	$(BIN)/python -m pytest -q -p tests.keras_bridge.suite -p tests.keras_bridge.outcomes -p no:cacheprovider -c /dev/null \
 		--rootdir $$site --continue-on-collection-errors $(addprefix $$site/src/,$(KERAS_TESTS))
+
+keras-smoke: $(STAMP)
+	$(MAKE) --no-print-directory keras-tests KERAS_TESTS="$$(tr '\n' ' ' < tests/keras_bridge/smoke.txt)"
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .
