@@ -11,7 +11,7 @@ from intaglio.base.errors import invalid_argument
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 from intaglio.ops.ragged import positions, splits_from
-from intaglio.ops.string_hashes import fingerprint
+from intaglio.ops.hash_functions import fingerprints
 from intaglio.ops.strings import filled
 
 _MULTIPLIER = np.uint64(0xC6A4A7935BD1E995)
@@ -163,8 +163,7 @@ def hashed(columns: list[Any], buckets: int, key: int, count: int) -> Any:
     found = np.full(count, np.uint64(key & 0xFFFFFFFFFFFFFFFF))
     for column in columns:
         if column.dtype == object:
-            prints = [fingerprint(text) for text in column.tolist()]
-            numbers = np.array(prints, np.uint64)
+            numbers = fingerprints(column.tolist())
         else:
             numbers = column.astype(np.int64).view(np.uint64)
         found = _joined(found, numbers)

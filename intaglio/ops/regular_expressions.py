@@ -257,6 +257,10 @@ def replaced(
             return text
         parts = parts[:-1]
     source = text.decode("utf-8", "surrogateescape")
+    if every and len(parts) == 1 and isinstance(parts[0], str):
+        made = _with(source, pattern, parts[0])
+        if made is not None:
+            return made.encode("utf-8", "surrogateescape")
     out: list[str] = []
     at, ended = 0, -1
     while at <= len(source):
@@ -278,6 +282,22 @@ def replaced(
             break
     out.append(source[at:])
     return "".join(out).encode("utf-8", "surrogateescape")
+
+
+def _with(source: str, pattern: re.Pattern[str], instead: str) -> str | None:
+    """The text with other text for every match; None if one is empty, which RE2 has rules for."""
+    out: list[str] = []
+    at = 0
+    for match in pattern.finditer(source):
+        start, end = match.span()
+        if start == end:
+            return None
+        out.append(source[at:start])
+        at = end
+    if not out:
+        return source
+    out.append(source[at:])
+    return instead.join(out)
 
 
 def _scalar(value: Any, name: str) -> bytes:

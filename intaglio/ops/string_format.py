@@ -69,8 +69,22 @@ class AsString(Op):
         else:
             style = _float_format(precision, scientific, shortest)
             style = style if T.is_floating else "d"
-            texts = [_formatted(v, width, fill, style) for v in values.tolist()]
+            texts = _texts(values, width, fill, style)
         return filled(texts, np.shape(input))
+
+
+def _texts(values: Any, width: int, fill: str, style: str) -> list[bytes]:
+    """Real numbers as text: few different integers once each, others in one go."""
+    if values.dtype.kind in "iu" and values.size:
+        low, high = int(values.min()), int(values.max())
+        if high - low < values.size:
+            known = [_formatted(v, width, fill, style) for v in range(low, high + 1)]
+            at = (values - values.min()).view(f"u{values.itemsize}").astype(np.int64)
+            return filled(known, -1)[at].tolist()
+    if fill or not values.size:
+        return [_formatted(v, width, fill, style) for v in values.tolist()]
+    every = f"%{width or ''}{style}\n" * values.size
+    return (every % tuple(values.tolist())).encode().split(b"\n")[:-1]
 
 
 def _check_format(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 import re
 from collections.abc import Callable
 from typing import Any
@@ -34,9 +35,8 @@ UNITS = ("BYTE", "UTF8_CHAR")
 
 def mapped(function: Callable[[bytes], bytes], array: Any) -> np.ndarray:
     """The function of every string, in an array of the same shape."""
-    result = np.empty(np.shape(array), object)
-    result.reshape(-1)[:] = [function(v) for v in np.asarray(array).reshape(-1)]
-    return result
+    texts = np.asarray(array).reshape(-1).tolist()
+    return filled(list(map(function, texts)), np.shape(array))
 
 
 def filled(values: list[bytes], dims: Any) -> np.ndarray:
@@ -120,14 +120,22 @@ class StringLength(Op):
 
     def kernel(self, input, unit):
         one_of(unit, UNITS, "unit")
-        measure = len if unit == "BYTE" else _characters
-        lengths = [measure(v) for v in np.asarray(input).reshape(-1)]
-        return np.array(lengths, np.int32).reshape(np.shape(input))
+        measure = lengths if unit == "BYTE" else _characters
+        found = measure(np.asarray(input).reshape(-1).tolist())
+        return found.astype(np.int32).reshape(np.shape(input))
 
 
-def _characters(text: bytes) -> int:
-    """Every byte but the continuation bytes begins a character."""
-    return sum(b & 0xC0 != 0x80 for b in text)
+def lengths(texts: list[bytes]) -> np.ndarray:
+    """How many bytes each text has."""
+    return np.fromiter(map(len, texts), np.int64, len(texts))
+
+
+def _characters(texts: list[bytes]) -> np.ndarray:
+    """How many characters each text has: all bytes but the continuation bytes begin one."""
+    every = np.frombuffer(b"".join(texts), np.uint8)
+    begun = np.concatenate([[0], np.cumsum(every & 0xC0 != 0x80)])
+    ends = np.cumsum(lengths(texts))
+    return np.diff(begun[ends], prepend=0)
 
 
 # -- parts ---------------------------------------------------------------------------
@@ -154,19 +162,36 @@ class Substr(Op):
                 f"{shape_text(np.shape(pos))} vs. {shape_text(np.shape(len))}"
             )
         texts, starts, counts = np.broadcast_arrays(input, pos, len)
-        cut = _bytes_between if unit == "BYTE" else _characters_between
-        triples = zip(texts.flat, starts.flat, counts.flat, strict=True)
-        made = [cut(t, int(p), int(n), i) for i, (t, p, n) in enumerate(triples)]
+        flat = texts.reshape(-1).tolist()
+        if unit == "BYTE":
+            return filled(
+                _cut(flat, starts.reshape(-1), counts.reshape(-1)), texts.shape
+            )
+        triples = zip(flat, starts.flat, counts.flat, strict=True)
+        made = [
+            _characters_between(t, int(p), int(n), i)
+            for i, (t, p, n) in enumerate(triples)
+        ]
         return filled(made, texts.shape)
 
 
-def _bytes_between(text: bytes, start: int, count: int, index: int) -> bytes:
-    if not -len(text) <= start <= len(text):
+def _cut(texts: list[bytes], starts: Any, counts: Any) -> list[bytes]:
+    """So many bytes of each text from its start on; all of them for a negative count."""
+    sizes = lengths(texts)
+    wrong = (starts < -sizes) | (starts > sizes)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        shown = texts[at].decode("utf-8", "replace")
         raise invalid_argument(
-            f"pos {start} out of range for string b'{text.decode('utf-8', 'replace')}' at index {index}"
+            f"pos {int(starts[at])} out of range for string b'{shown}' at index {at}"
         )
-    start = start + len(text) if start < 0 else start
-    return text[start:] if count < 0 else text[start : start + count]
+    begins = np.where(starts < 0, starts + sizes, starts)
+    ends = np.where(counts < 0, sizes, begins + np.minimum(counts, sizes))
+    if texts and begins[0] == begins.max() == begins.min() and not np.ptp(ends):
+        same = operator.itemgetter(slice(int(begins[0]), int(ends[0])))
+        return list(map(same, texts))
+    spans = zip(texts, begins.tolist(), ends.tolist(), strict=True)
+    return [text[begin:end] for text, begin, end in spans]
 
 
 def _characters_between(text: bytes, start: int, count: int, index: int) -> bytes:
@@ -256,9 +281,14 @@ class StringJoin(Op):
                     )
                 dims = np.shape(array)
         glue = separator.encode()
-        wide = [np.broadcast_to(np.asarray(a, object), dims).flat for a in inputs]
+        wide = [
+            np.broadcast_to(np.asarray(a, object), dims).reshape(-1).tolist()
+            for a in inputs
+        ]
         if not wide:
             return filled([b""], ())
+        if len(wide) == 2 and not glue:
+            return filled(list(map(operator.add, *wide)), dims)
         return filled([glue.join(row) for row in zip(*wide, strict=True)], dims)
 
 
@@ -395,6 +425,22 @@ _HEXADECIMAL = re.compile(
 )
 
 
+# Lines of nothing but integers, or decimal numbers.
+_INTEGERS = re.compile(rb"(?:-?[0-9]{1,18}\n)+")
+_DECIMALS = re.compile(rb"(?:[-+]?[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?\n)+")
+
+
+def _plain(texts: list[bytes], dtype: DType) -> list[Any] | None:
+    """The numbers, if the texts are ordinary ones, which can be read without a closer look."""
+    lines = b"\n".join([*texts, b""])
+    if dtype.is_floating:
+        return list(map(float, texts)) if _DECIMALS.fullmatch(lines) else None
+    if not _INTEGERS.fullmatch(lines) or (dtype.is_unsigned and b"-" in lines):
+        return None
+    numbers = list(map(int, texts))
+    return numbers if dtype.min <= min(numbers) and max(numbers) <= dtype.max else None
+
+
 def _number(text: bytes, dtype: DType) -> Any:
     stripped = text.strip(_SPACE)
     if dtype.is_floating:
@@ -432,8 +478,10 @@ class StringToNumber(Op):
                 f"Value for attr 'out_type' of {out_type.name} is not in the list of allowed "
                 "values: float, double, int32, int64, uint32, uint64"
             )
-        flat = np.asarray(string_tensor).reshape(-1)
-        numbers = [_number(text, out_type) for text in flat]
+        flat = np.asarray(string_tensor).reshape(-1).tolist()
+        numbers = _plain(flat, out_type)
+        if numbers is None:
+            numbers = [_number(text, out_type) for text in flat]
         with np.errstate(over="ignore"):
             array = np.array(
                 numbers, np.float64 if out_type.is_floating else out_type.numpy
