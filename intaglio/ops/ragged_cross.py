@@ -10,8 +10,8 @@ from intaglio.base.dtypes import INDEX, int64, string
 from intaglio.base.errors import invalid_argument
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
-from intaglio.ops.ragged import positions, splits_from
 from intaglio.ops.hash_functions import fingerprints
+from intaglio.ops.ragged import positions, splits_from
 from intaglio.ops.strings import filled
 
 _MULTIPLIER = np.uint64(0xC6A4A7935BD1E995)
