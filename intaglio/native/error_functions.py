@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from intaglio.native.exact import Pair, exact_product, exact_sum, in_double, plus, times
 from intaglio.native.exponentials import exp, horner
-from intaglio.native.lanes import Builder, Lanes
+from intaglio.native.lanes import FLOAT, Builder, Lanes
 from intaglio.ops.error_functions import ERFC, ERFC_FAR
 
 Ratio = tuple[Sequence[float], Sequence[float]]
@@ -16,9 +16,9 @@ Ratio = tuple[Sequence[float], Sequence[float]]
 # erf(x) = 2/sqrt(pi) (x - x**3/3 + x**5/10 - ...); the first two coefficients in two parts.
 _FIRST = (1.1283791670955126, 1.533545961316588e-17)
 _SECOND = (-0.37612638903183754, 1.3391897206030649e-17)
-_REST = [
+_SERIES = [
     2 / math.sqrt(math.pi) * (-1) ** n / (math.factorial(n) * (2 * n + 1))
-    for n in range(2, 20)
+    for n in range(20)
 ]
 
 
@@ -41,7 +41,7 @@ def _inside(s: Builder, x: Lanes) -> Pair:
         Pair(*[s.const(part, x) for part in parts]) for parts in (_FIRST, _SECOND)
     )
     square = exact_product(s, x, x)
-    rest = s.mul(square.high, horner(s, square.high, _REST))
+    rest = s.mul(square.high, horner(s, square.high, _SERIES[2:]))
     factor = plus(s, first, times(s, square, plus(s, second, Pair(rest, zero))))
     return times(s, Pair(x, zero), factor)
 
@@ -56,14 +56,21 @@ def _outside(s: Builder, a: Lanes) -> Lanes:
     return s.mul(exp(s, s.neg(square.high), s.neg(square.low)), ratio)
 
 
-@in_double
 def erf(s: Builder, x: Lanes) -> Lanes:
     """The error function."""
     one, a = s.const(1, x), s.abs(x)
-    far = s.intrinsic("copysign", s.sub(one, _outside(s, s.maximum(a, one))), x)
-    near = _inside(s, s.select(s.le(a, one), x, one))
-    y = s.select(s.le(a, one), s.add(near.high, near.low), far)
-    return s.select(s.eq(x, s.const(0, x)), x, y)
+    square = s.mul(x, x)
+    # x + (2/sqrt(pi) - 1) x + ...: the first coefficient itself is not exact enough.
+    series = [_FIRST[0] - 1, *_SERIES[1 : 10 if x.kind == FLOAT else 20]]
+    near = s.fma(x, horner(s, square, series), x)
+    # From 6 on it is 1; up to 8 one ratio serves.
+    beyond = s.minimum(s.maximum(a, one), s.const(6, x))
+    square = exact_product(s, beyond, beyond)
+    tail = exp(s, s.neg(square.high), s.neg(square.low))
+    tail = s.mul(tail, _ratio(s, beyond, ERFC))
+    far = s.intrinsic("copysign", s.sub(one, tail), x)
+    y = s.select(s.gt(a, one), far, near)
+    return s.select(s.isnan(x), x, y)
 
 
 @in_double

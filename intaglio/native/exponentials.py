@@ -16,6 +16,13 @@ import numpy as np
 from intaglio.native.lanes import FLOAT, Builder, Kind, Lanes
 
 
+def integer_bits(value: float, kind: Kind) -> int:
+    """The bits of a number as an integer."""
+    if kind == FLOAT:
+        return int(np.float32(value).view(np.int32))
+    return int(np.float64(value).view(np.int64))
+
+
 class _Format:
     """What the functions need to know of a floating-point format."""
 
@@ -27,7 +34,7 @@ class _Format:
         self.smallest = float(info.smallest_normal)
         # Added to a small number, it leaves the number's integer part in the lowest bits.
         self.magic = 1.5 * 2.0**self.fraction
-        self.magic_bits = self.integer(self.magic)
+        self.magic_bits = integer_bits(self.magic, kind)
         # exp overflows above, and is less than half of the smallest number below.
         self.largest_exponent = math.log(float(info.max)) + 0.01
         self.least_exponent = math.log(float(info.smallest_subnormal)) - 1.0
@@ -37,12 +44,6 @@ class _Format:
         self.ln2_low = _LN2_TAIL + (math.log(2) - self.ln2_high)
         self.terms = 8 if kind == FLOAT else 14
         self.log_terms = 4 if kind == FLOAT else 11
-
-    def integer(self, value: float) -> int:
-        """The bits of a number."""
-        if self.fraction == 23:
-            return int(np.float32(value).view(np.int32))
-        return int(np.float64(value).view(np.int64))
 
 
 # ln 2 less its nearest float64.
@@ -147,7 +148,7 @@ def log_parts(s: Builder, x: Lanes) -> tuple[Lanes, Lanes]:
     up = form.fraction + 1
     tiny = s.lt(x, s.const(form.smallest, x))
     bits = s.bits(s.select(tiny, s.mul(x, s.const(2.0**up, x)), x))
-    above = s.sub(bits, s.const(form.integer(math.sqrt(0.5)), bits))
+    above = s.sub(bits, s.const(integer_bits(math.sqrt(0.5), x.kind), bits))
     e = s.shift_right(above, form.fraction)
     m = s.floats(s.sub(bits, s.shift_left(e, form.fraction)))
     number = s.converted(e, x.kind)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.native import (
+    arcs,
     error_functions,
     exponentials,
     hyperbolic,
@@ -23,7 +24,7 @@ FUNCTIONS: dict[str, Callable[..., Lanes]] = {
         hyperbolic.sinh, hyperbolic.cosh,
         hyperbolic.asinh, hyperbolic.acosh, hyperbolic.atanh,
         trigonometry.sin, trigonometry.cos, trigonometry.tan,
-        trigonometry.asin, trigonometry.acos, trigonometry.atan, trigonometry.atan2,
+        arcs.asin, arcs.acos, arcs.atan, arcs.atan2,
         powers.power, error_functions.erf, error_functions.erfc,
     )
 }  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from intaglio.native.exact import exact_sum, in_double
+from intaglio.native.exact import exact_sum
 from intaglio.native.exponentials import exp, horner, log
 from intaglio.native.lanes import Builder, Lanes
 
@@ -15,7 +15,6 @@ _SERIES = [1 / math.factorial(2 * n + 1) for n in range(1, 12)]
 _LARGE = 2.0**28
 
 
-@in_double
 def sinh(s: Builder, x: Lanes) -> Lanes:
     """The hyperbolic sine: h - 1 / (4 h) with h = e ** |x| / 2, its series for small x."""
     a = s.abs(x)
@@ -27,14 +26,12 @@ def sinh(s: Builder, x: Lanes) -> Lanes:
     return s.intrinsic("copysign", y, x)
 
 
-@in_double
 def cosh(s: Builder, x: Lanes) -> Lanes:
     """The hyperbolic cosine: h + 1 / (4 h) with h = e ** |x| / 2."""
     h = exp(s, s.abs(x), doublings=-1)
     return s.add(h, s.div(s.const(0.25, x), h))
 
 
-@in_double
 def asinh(s: Builder, x: Lanes) -> Lanes:
     """The inverse hyperbolic sine: log(1 + a + a**2 / (1 + sqrt(a**2 + 1))) with a = |x|."""
     one = s.const(1, x)
@@ -50,7 +47,6 @@ def asinh(s: Builder, x: Lanes) -> Lanes:
     return s.intrinsic("copysign", s.select(s.isnan(x), x, y), x)
 
 
-@in_double
 def acosh(s: Builder, x: Lanes) -> Lanes:
     """The inverse hyperbolic cosine: log(1 + t + sqrt(2 t + t**2)) with t = x - 1."""
     one = s.const(1, x)
@@ -63,7 +59,6 @@ def acosh(s: Builder, x: Lanes) -> Lanes:
     return s.select(s.lt(x, one), s.const(math.nan, x), y)
 
 
-@in_double
 def atanh(s: Builder, x: Lanes) -> Lanes:
     """The inverse hyperbolic tangent: log(1 + 2 a / (1 - a)) / 2 with a = |x|."""
     one = s.const(1, x)
