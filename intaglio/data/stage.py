@@ -17,10 +17,12 @@ from typing import Any
 
 from intaglio.base import errors
 from intaglio.base.dtypes import VARIANT_MARKER, variant
+from intaglio.base.options import OPTIONS
 from intaglio.data.options import Options
 from intaglio.ir.graph import Graph
 from intaglio.op.op import Op
 from intaglio.op.spec import Spec
+from intaglio.optimize.pipeline import optimize
 from intaglio.runtime import interpreter
 
 INFINITE = -1
@@ -49,13 +51,23 @@ class Shared:
         self.options = Options()
 
     def function(self, graph: Graph) -> Callable[..., Element]:
-        """The graph as a function of arrays."""
+        """The graph as a function of arrays; optimised, for it is called for every element."""
+        graph = _optimized(graph)
         if not any(("service", "stream") in n.op.kernel_order for n in graph.nodes):
             return interpreter.compiled(graph)
         found = self._runs.get(id(graph))
         if found is None:
             found = self._runs[id(graph)] = interpreter.compiled_anew(graph)
         return found
+
+
+def _optimized(graph: Graph) -> Graph:
+    if OPTIONS.optimizer.get("disable_meta_optimizer"):
+        return graph
+    found = graph.derived.get(optimize)
+    if found is None:
+        found = graph.derived.setdefault(optimize, optimize(graph))
+    return found
 
 
 class Root:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -11,13 +13,15 @@ from google.protobuf.message import DecodeError
 from intaglio.base.dtypes import INDEX, DType, float32, int64, string
 from intaglio.base.errors import invalid_argument
 from intaglio.base.shapes import brackets
-from intaglio.graphdef.example_messages import Example
+from intaglio.graphdef.example_messages import Example, Feature
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 
 _KINDS = {int64: "int64_list", float32: "float_list", string: "bytes_list"}
 _NAMES = {"int64_list": "int64", "float_list": "float", "bytes_list": "string"}
 _TYPES = (float32, int64, string)
+_VALUES = {name: operator.attrgetter(f"{name}.value") for name in _NAMES}
+_NONE = Feature()  # in the place of a feature that a record does not have
 
 
 def records(serialized: Any, kind: Any, names: Any) -> list[Any]:
@@ -52,25 +56,20 @@ class Column:
         self, features: list[Any], key: str, dtype: DType, names: Any, dense: bool
     ) -> None:
         kind = _KINDS[dtype]
-        lists: list[Any] = []
-        lengths = np.full(len(features), -1, np.int64)
-        for at, feature in enumerate(features):
-            if key not in feature:
-                continue
-            one = feature[key]
-            had = one.WhichOneof("kind")
+        ones = [feature.get(key, _NONE) for feature in features]
+        lists = list(map(_VALUES[kind], ones))
+        self.lengths = np.fromiter(map(len, lists), np.int64, len(lists))
+        for at in np.flatnonzero(self.lengths == 0).tolist():
+            # Without values it may be missing, or of another type.
+            had = ones[at].WhichOneof("kind")
             if had is None:
-                continue
-            if had != kind:
+                self.lengths[at] = -1
+            elif had != kind:
                 raise invalid_argument(
                     f"{label(names, at)}, Key: {key}, Index: {at}.  "
                     + _mismatch(_NAMES[kind], _NAMES[had], dense)
                 )
-            values = getattr(one, kind).value
-            lists.append(values)
-            lengths[at] = len(values)
-        self.lengths = lengths
-        flat = [v for values in lists for v in values]
+        flat = list(itertools.chain.from_iterable(lists))
         if dtype is string:
             self.values = np.empty(len(flat), object)
             self.values[:] = flat
@@ -208,7 +207,7 @@ class ParseExampleV2(Op):
             key, dtype = k.decode(), _dtype_of(default)
             column = Column(features, key, dtype, names, True)
             values = dense_values(column, key, dtype, shape, default, names)
-            dense.append(values[0] if scalar else values)
+            dense.append(values[0, ...] if scalar else values)
         ragged = [
             Column(features, k.decode(), t, names, False)
             for k, t in zip(ragged_keys, ragged_value_types, strict=True)

@@ -139,3 +139,12 @@ def test_prefetch_is_bounded_and_passes_errors_on():
     with pytest.raises(tf.errors.InvalidArgumentError, match="three"):
         next(it)
     assert int(next(it)) == 4
+
+
+def test_single_strings_of_examples_are_put_into_batches():
+    feature = tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"text"]))
+    one = tf.train.Example(features=tf.train.Features(feature={"s": feature}))
+    spec = {"s": tf.io.FixedLenFeature([], tf.string)}
+    d = Dataset.from_tensor_slices([one.SerializeToString()] * 3)
+    d = d.map(lambda x: tf.io.parse_single_example(x, spec)).batch(2)
+    assert [b["s"].numpy().tolist() for b in d] == [[b"text"] * 2, [b"text"]]
