@@ -10,7 +10,7 @@ from intaglio.base.dtypes import bool_, int32
 from intaglio.op import convert, raw
 from intaglio.op.tensor import Tensor
 from intaglio.trace import control_flow
-from intaglio.trace.control_flow import recording
+from intaglio.trace.control_flow import is_composite, recording
 from intaglio.trace.scopes import name_scope
 
 Branch = Callable[[], Any]
@@ -256,6 +256,4 @@ def _goes_on(condition: Any) -> bool:
 
 
 def _as_tensor(value: Any) -> Any:
-    if nest.composite_spec(value) is not None and not hasattr(value, "__tf_tensor__"):
-        return value
-    return convert.to_tensor(value)
+    return value if is_composite(value) else convert.to_tensor(value)

@@ -15,10 +15,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base import errors, nest, shapes
-from intaglio.base.dtypes import bool_, int32, resource
+from intaglio.base.composite import TensorInParts
+from intaglio.base.dtypes import bool_, int32, int64, resource
 from intaglio.base.shapes import Dims, as_dims
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.op import convert, door, raw
+from intaglio.op.indexed_slices import IndexedSlices
 from intaglio.op.tensor import Tensor
 from intaglio.trace.graph import FuncGraph
 
@@ -138,9 +140,19 @@ def _as_output(value: Any) -> Any:
         return None
     if isinstance(value, Node):  # the operation runs; its result is that it did
         return convert.to_tensor(True)
-    if nest.composite_spec(value) is not None and not hasattr(value, "__tf_tensor__"):
-        return value
-    return _inside(convert.to_tensor(value))
+    return value if is_composite(value) else _inside(convert.to_tensor(value))
+
+
+def is_composite(value: Any) -> bool:
+    """True for what branches and loops return as it is, made of several tensors.
+
+    Variables are composite too, but a branch that returns one returns its tensor.
+    """
+    if isinstance(value, TensorInParts):
+        return True
+    return nest.composite_spec(value) is not None and not hasattr(
+        value, "__tf_tensor__"
+    )
 
 
 def _inside(value: Tensor) -> SymbolicTensor:
@@ -153,6 +165,7 @@ def _inside(value: Tensor) -> SymbolicTensor:
 
 def _check_alike(graphs: Sequence[FuncGraph], names: Sequence[str], kind: str) -> None:
     """Raises TypeError or ValueError unless all branches return the same."""
+    _widen_indices(graphs)
     first = graphs[0]
     for graph, name in zip(graphs[1:], names[1:], strict=True):
         if (first.structured_outputs is None) != (graph.structured_outputs is None):
@@ -173,6 +186,24 @@ def _check_alike(graphs: Sequence[FuncGraph], names: Sequence[str], kind: str) -
                 f"of return values.\n\n{names[0]} output: {first.structured_outputs}\n{name} output: "
                 f"{graph.structured_outputs}\n\nError details:\n{e}"
             ) from None
+
+
+def _widen_indices(graphs: Sequence[FuncGraph]) -> None:
+    """Slices that have int32 indices in one branch and int64 ones in another get int64."""
+    columns = zip(*[nest.flatten(g.structured_outputs) for g in graphs], strict=False)
+    slices = [c for c in columns if all(isinstance(v, IndexedSlices) for v in c)]
+    if all(len({v.indices.dtype for v in column}) == 1 for column in slices):
+        return
+
+    def wide(value: Any) -> Any:
+        if not isinstance(value, IndexedSlices):
+            return value
+        indices = raw.Cast(value.indices, DstT=int64)
+        return IndexedSlices(value.values, indices, value.dense_shape)
+
+    for graph in graphs:
+        with graph.as_default():
+            set_outputs(graph, nest.map_structure(wide, graph.structured_outputs))
 
 
 def share_captures(graphs: Sequence[FuncGraph], keep: int = 0) -> list[Tensor]:
@@ -281,9 +312,7 @@ def while_loop(
 
 
 def _as_variable(value: Any) -> Any:
-    if nest.composite_spec(value) is not None and not hasattr(value, "__tf_tensor__"):
-        return value
-    return convert.to_tensor(value)
+    return value if is_composite(value) else convert.to_tensor(value)
 
 
 def _as_condition(value: Any) -> Tensor:

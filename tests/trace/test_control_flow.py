@@ -345,3 +345,33 @@ def test_loops_without_gradient():
             tape.watch(x)
             y = run(x)
         assert float(y) == 4.0 and tape.gradient(y, x) is None
+
+
+def test_branches_and_loops_keep_indexed_slices():
+    """Asked of TensorFlow: int32 and int64 indices in two branches make int64 ones."""
+
+    def double(s):
+        return tf.IndexedSlices(s.values * 2, s.indices, s.dense_shape)
+
+    def wide(s):
+        return tf.IndexedSlices(s.values, tf.cast(s.indices, tf.int64), s.dense_shape)
+
+    @tf.function
+    def f(p, x, i):
+        s = tf.IndexedSlices(x, i, tf.constant([4, 3]))
+        chosen = tf.cond(p, lambda: double(s), lambda: s)
+        assert isinstance(chosen, tf.IndexedSlices)
+        mixed = tf.cond(p, lambda: wide(s), lambda: s)
+        assert mixed.indices.dtype == tf.int64
+        (looped,) = tf.while_loop(
+            lambda s: tf.reduce_sum(s.values) < 100, lambda s: (double(s),), (chosen,)
+        )
+        with pytest.raises(TypeError, match="same number, type, and overall structure"):
+            tf.cond(p, lambda: s, lambda: tf.ones((4, 3)))
+        return chosen, mixed, looped
+
+    results = f(True, tf.ones((2, 3)), tf.constant([1, 3]))
+    sums = [float(tf.reduce_sum(r.values)) for r in results]
+    assert sums == [12.0, 6.0, 192.0]
+    assert [r.indices.numpy().tolist() for r in results] == [[1, 3]] * 3
+    assert tf.convert_to_tensor(results[0])[1].numpy().tolist() == [2.0, 2.0, 2.0]
