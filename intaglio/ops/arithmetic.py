@@ -133,8 +133,9 @@ class MulNoNan(Binary):
     gradient_needs = CROSSED
     T = (*FLOATS, complex64, complex128)
 
-    def kernel(self, x, y):
-        return np.where(y == 0, y.dtype.type(0), np.multiply(x, y))
+    def scalar(self, s, x, y):
+        zero = s.const(0, like=y)
+        return s.select(s.eq(y, zero), zero, s.mul(x, y))
 
     def gradient(self, dz, x, y) -> Any:
         return unbroadcast_both(
@@ -227,6 +228,9 @@ class TruncateDiv(Binary):
             raise no_kernel("TruncateDiv", x.dtype)
         return np.trunc(np.true_divide(x, y))
 
+    def scalar(self, s, x, y):
+        return s.trunc(s.div(x, y))
+
 
 @op
 class FloorDiv(Binary):
@@ -243,6 +247,9 @@ class FloorDiv(Binary):
         if kind == "c":
             raise no_kernel("FloorDiv", x.dtype)
         return np.floor(np.true_divide(x, y))
+
+    def scalar(self, s, x, y):
+        return s.floor(s.div(x, y))
 
 
 @op
@@ -315,6 +322,9 @@ class Pow(Binary):
             wide = np.power(x.astype(np.float32), y.astype(np.float32))
             return wide.astype(np.float16)
         return np.power(x, y)
+
+    def scalar(self, s, x, y):
+        return s.power(x, y)
 
     def gradient(self, dz, x, y, z) -> Any:
         cx, cy = conjugate(x), conjugate(y)
@@ -401,10 +411,10 @@ class DivNoNan(Binary):
     blockwise = True
     T = (float16, float32, bfloat16, float64, complex64, complex128)
 
-    def kernel(self, x, y):
-        zero = y == 0
-        safe = np.where(zero, y.dtype.type(1), y)
-        return np.where(zero, y.dtype.type(0), np.true_divide(x, safe))
+    def scalar(self, s, x, y):
+        none = s.eq(y, s.const(0, like=y))
+        safe = s.select(none, s.const(1, like=y), y)
+        return s.select(none, s.const(0, like=y), s.div(x, safe))
 
     def gradient(self, dz, x, y) -> Any:
         return _quotient_gradient(dz, x, y, raw.DivNoNan)

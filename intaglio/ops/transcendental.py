@@ -391,8 +391,9 @@ def _not_zero(x: Any) -> Any:
 class Xlogy(Guarded):
     """x * log(y), 0 where x is 0."""
 
-    def kernel(self, x, y):
-        return np.where(x == 0, x.dtype.type(0), np.multiply(x, np.log(y)))
+    def scalar(self, s, x, y):
+        zero = s.const(0, like=x)
+        return s.select(s.eq(x, zero), zero, s.mul(x, s.log(y)))
 
     def gradient(self, dz, x, y) -> Any:
         return _guarded_gradient(
@@ -406,8 +407,9 @@ class Xlogy(Guarded):
 class Xlog1py(Guarded):
     """x * log(1 + y), 0 where x is 0."""
 
-    def kernel(self, x, y):
-        return np.where(x == 0, x.dtype.type(0), np.multiply(x, np.log1p(y)))
+    def scalar(self, s, x, y):
+        zero = s.const(0, like=x)
+        return s.select(s.eq(x, zero), zero, s.mul(x, s.log1p(y)))
 
     def gradient(self, dz, x, y) -> Any:
         return _guarded_gradient(
@@ -421,8 +423,9 @@ class Xlog1py(Guarded):
 class Xdivy(Guarded):
     """x / y, 0 where x is 0."""
 
-    def kernel(self, x, y):
-        return np.where(x == 0, x.dtype.type(0), np.true_divide(x, y))
+    def scalar(self, s, x, y):
+        zero = s.const(0, like=x)
+        return s.select(s.eq(x, zero), zero, s.div(x, y))
 
     def gradient(self, dz, x, y) -> Any:
         return _guarded_gradient(
