@@ -1,39 +1,59 @@
-"""Lists that have become `GrownList`s, under all the names that they have.
+"""What objects have become in the graph being recorded, under all the names that they have.
 
-A list that grows in a staged block is replaced in the places that the block writes. Other
-places may hold the same list: a caller's variable, an attribute, an item. Wherever converted
-code reads one, it gets what the list has become in the graph being recorded.
+A list that grows in a staged block is replaced by a `GrownList` in the places that the block
+writes. Other places may hold the same list: a caller's variable, an attribute, an item.
+Wherever converted code reads one, it gets what the list has become. In the same way a list,
+dict or set of which nobody can tell what it holds, because a staged block has changed it in
+a way that no graph can carry, is an error wherever it is read.
 """
 
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 from intaglio.autograph.optional import Maybe
 from intaglio.trace.grown_list import GrownList
 
-# By the ids of the lists, which are kept alive: each list, and what it is now.
-Known = dict[int, tuple[list[Any], GrownList]]
+
+class Known(NamedTuple):
+    """What is known, by the ids of objects, which are kept alive."""
+
+    grown: dict[int, tuple[list[Any], GrownList]]
+    spoilt: dict[int, tuple[Any, str]]
+    # Dictionaries that have items of which only the graph knows whether they are there.
+    optional: dict[int, Any]
+
+    def copied(self) -> Known:
+        """The same, to go its own way."""
+        return Known(dict(self.grown), dict(self.spoilt), dict(self.optional))
 
 
-class _Lists(threading.local):
+class _Objects(threading.local):
     def __init__(self) -> None:
-        self.known: Known = {}
+        self.known = Known({}, {}, {})
 
 
-_lists = _Lists()
+_objects = _Objects()
 
 
 def current(value: Any) -> Any:
     """What a list has become; any other value itself."""
     if type(value) is list:
-        found = _lists.known.get(id(value))
+        found = _objects.known.grown.get(id(value))
     elif type(value) is GrownList and value.root is not None:
-        found = _lists.known.get(id(value.root))
+        found = _objects.known.grown.get(id(value.root))
     else:
         return value
     return value if found is None else found[1]
+
+
+def used(value: Any) -> Any:
+    """What is there where an object is read. Raises TypeError if nobody can tell."""
+    known = _objects.known
+    if known.spoilt and id(value) in known.spoilt:
+        raise TypeError(known.spoilt[id(value)][1])
+    return current(value) if known.grown else value
 
 
 def root_of(value: Any) -> list[Any] | None:
@@ -43,7 +63,7 @@ def root_of(value: Any) -> list[Any] | None:
 
 def everywhere(value: Any) -> Any:
     """A structure of lists, tuples and dictionaries with the values that all places have now."""
-    now = current(value)
+    now = used(value)
     if type(now) is Maybe:
         return now.read()
     if type(now) is list:
@@ -58,27 +78,62 @@ def everywhere(value: Any) -> Any:
 def follow(root: list[Any], grown: GrownList) -> None:
     """From now on `root` is `grown`, wherever it is read."""
     grown.root = root
-    _lists.known[id(root)] = (root, grown)
+    _objects.known.grown[id(root)] = (root, grown)
 
 
 def put_back(value: Any) -> None:
     """A list, or one that grows, is what it was before."""
     if type(value) is list:
-        _lists.known.pop(id(value), None)
+        _objects.known.grown.pop(id(value), None)
     elif type(value) is GrownList and value.root is not None:
         follow(value.root, value)
 
 
 def any_known() -> bool:
-    """True if a list has become one that grows."""
-    return bool(_lists.known)
+    """True if an object has become another, or cannot be told."""
+    return any(_objects.known)
+
+
+# -- what nobody can tell ---------------------------------------------------------------------
+
+
+def spoil(value: Any, why: str) -> None:
+    """From now on reading the object is an error that says why."""
+    _objects.known.spoilt[id(value)] = (value, why)
+
+
+def spoilt(value: Any) -> str | None:
+    """Why reading the object is an error, or None."""
+    found = _objects.known.spoilt.get(id(value))
+    return None if found is None else found[1]
+
+
+def mend(value: Any) -> None:
+    """Reading the object is an error no longer: it is what it was before."""
+    _objects.known.spoilt.pop(id(value), None)
+
+
+# -- items that may be there ------------------------------------------------------------------
+
+
+def note_optional(owner: Any) -> None:
+    """Remembers that a dictionary has an item which may be there or not."""
+    _objects.known.optional[id(owner)] = owner
+
+
+def may_lack(owner: Any) -> bool:
+    """True for dictionaries that have such an item."""
+    return bool(_objects.known.optional) and id(owner) in _objects.known.optional
+
+
+# -- going back -------------------------------------------------------------------------------
 
 
 def state() -> Known:
     """All that is known, for `reset`."""
-    return dict(_lists.known)
+    return _objects.known.copied()
 
 
 def reset(known: Known) -> None:
     """Goes back to what was known once."""
-    _lists.known = dict(known)
+    _objects.known = known.copied()

@@ -15,10 +15,11 @@ from typing import Any
 from intaglio.autograph import (
     calls,
     conversion,
-    hidden_state,
     operators,
     regions,
     source,
+    watches,
+    whole_trace,
 )
 from intaglio.autograph.loop_options import set_loop_options
 from intaglio.autograph.verbosity import set_verbosity
@@ -123,11 +124,11 @@ def for_tracing(function: Callable[..., Any], options: Any) -> Callable[..., Any
 
     @functools.wraps(function)
     def converted(*args: Any, **kwargs: Any) -> Any:
-        return hidden_state.traced(
-            lambda: regions.to_the_end(
-                lambda: calls.converted_call(function, args, kwargs)
-            )
-        )
+        def call() -> Any:
+            watches.made((args, kwargs))  # structures around this trace's tensors
+            return calls.converted_call(function, args, kwargs)
+
+        return whole_trace.traced(lambda: regions.to_the_end(call))
 
     return converted
 

@@ -193,8 +193,10 @@ def _before_continue(statements: list[ast.stmt], assign: ast.stmt) -> list[ast.s
     for statement in statements:
         if isinstance(statement, ast.Continue):
             done.append(copy.deepcopy(assign))
-        elif not isinstance(statement, (*_SCOPES, *_LOOPS)):
-            for field in ("body", "orelse", "finalbody"):
+        elif not isinstance(statement, _SCOPES):
+            # The `else` of a loop inside is no part of that loop.
+            is_loop = isinstance(statement, _LOOPS)
+            for field in ("orelse",) if is_loop else ("body", "orelse", "finalbody"):
                 inner = getattr(statement, field, None)
                 if isinstance(inner, list):
                     setattr(statement, field, _before_continue(inner, assign))

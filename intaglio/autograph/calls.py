@@ -8,23 +8,25 @@ import os
 import sys
 import weakref
 from abc import ABCMeta
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from intaglio.autograph import (
     aliases,
     builtin_functions,
+    containers,
     conversion,
     diagnosis,
     recursive_calls,
     source,
     verbosity,
 )
+from intaglio.autograph.dict_calls import of_dict, whole
 from intaglio.autograph.function_scope import STD, FunctionScope
 from intaglio.autograph.list_calls import of_list
-from intaglio.autograph.places import note_call, note_made
 from intaglio.autograph.values import ld
+from intaglio.autograph.watches import note_call, note_made
 from intaglio.base.log import logger
 from intaglio.base.origins import PACKAGE
 from intaglio.trace.grown_list import GrownList
@@ -43,6 +45,8 @@ LIBRARIES = frozenset(
         "tqdm",
     }
 )
+# What a call may make for its caller: containers and iterators.
+MADE = (*containers.CONTAINERS, Iterator)
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _warned: set[Any] = set()
 OVERLOADS = {**builtin_functions.OVERLOADS, **diagnosis.OVERLOADS}
@@ -58,15 +62,19 @@ def converted_call(
     verbosity.report(2, lambda: f"Converted call: {function!r} {args} {kwargs}")
     overload = OVERLOADS.get(function) if _hashable(function) else None
     if overload is not None:
-        return overload(*args, **kwargs or {})
+        result = overload(*args, **kwargs or {})
+        if isinstance(result, MADE) and sys.getrefcount(result) == containers.ALONE:
+            note_made(result)
+        return result
     if type(function) in (type, ABCMeta):
         return _constructed(function, args, kwargs or {}, scope)
     if aliases.any_known():
-        args = tuple([aliases.current(a) for a in args])
+        args = tuple([whole(aliases.used(a)) for a in args])
     if args and type(args[0]) is GrownList:
         function = of_list(function) or function
     target, args, kwargs = _unwrapped(function, args, kwargs or {})
-    note_call(target or getattr(function, "__func__", function), args)
+    note_call(target or _called_as_it_is(function), args, kwargs)
+    function = of_dict(function) or function
     if target is None:
         return _as_it_is(function, args, kwargs, scope)
     recursive = scope is None or scope.options.recursive
@@ -74,6 +82,13 @@ def converted_call(
     if recursive_calls.enabled():
         return recursive_calls.call(target, twin, args, kwargs, scope is not None)
     return twin(*args, **kwargs)
+
+
+def _called_as_it_is(function: Any) -> Any:
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, containers.CONTAINERS):
+        return function
+    return getattr(function, "__func__", function)
 
 
 def _as_it_is(
@@ -91,7 +106,12 @@ def _as_it_is(
     taken = getattr(function, "__autograph_functions__", None)
     if taken:
         args, kwargs = _with_converted(taken, args, kwargs)
-    return function(*args, **kwargs)
+    result = function(*args, **kwargs)
+    if function is vars and args:
+        containers.note_holder(args[0], result)
+    if isinstance(result, MADE) and sys.getrefcount(result) == containers.ALONE:
+        note_made(result)
+    return result
 
 
 def _with_converted(
@@ -133,6 +153,8 @@ def attr(owner: Any, name: str, used: bool = True) -> Any:
     getter = known[name]
     if getter is None:
         value = getattr(owner, name)
+        if name == "__dict__":
+            containers.note_holder(owner, value)
         return ld(value) if used else value
     return converted_call(getter, (owner,), None)
 
@@ -149,7 +171,10 @@ def _constructed(
         or not is_convertible(start)
         or not (scope is None or scope.options.recursive)
     ):
-        return kind(*args, **kwargs)
+        result = kind(*args, **kwargs)
+        if sys.getrefcount(result) == containers.ALONE:
+            note_made(result)
+        return result
     made = object.__new__(kind)
     note_made(made)
     twin_of(start)(made, *args, **kwargs)

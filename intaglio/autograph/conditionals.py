@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.autograph import regions
-from intaglio.autograph.hidden_state import Block, settle
+from intaglio.autograph.blocks import Block
+from intaglio.autograph.hidden_state import settle
 from intaglio.autograph.joins import Branch, agreed, joined, packed, tensors_of
 from intaglio.autograph.names import is_flag
 from intaglio.autograph.values import Undefined

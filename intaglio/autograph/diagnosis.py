@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from intaglio.autograph import builtin_functions
 from intaglio.autograph.conditionals import is_staged
-from intaglio.autograph.places import is_watched
+from intaglio.autograph.containers import is_made
 from intaglio.autograph.strictness import is_strict
+from intaglio.autograph.watches import in_block, is_watched
 from intaglio.base import nest, origins
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.trace.grown_list import GrownList
@@ -80,8 +82,7 @@ def unused(result: Any, source: str) -> Any:
     return result
 
 
-# Methods by which a dict or a set changes. Items that are assigned are state of the block; of
-# lists see GrownList.
+# Methods by which a dict or a set changes.
 _CHANGING: dict[Any, frozenset[str]] = {
     dict: frozenset(["clear", "pop", "popitem", "update"]),
     set: frozenset(["add", "clear", "discard", "pop", "remove", "update"]),
@@ -89,16 +90,41 @@ _CHANGING: dict[Any, frozenset[str]] = {
 
 
 def changing(function: Any) -> None:
-    """Warns if a call changes a dict or a set in a staged block: it happens once, at the trace."""
+    """Warns if a call changes a dict or set that is older than the trace in a staged block."""
     owner = getattr(function, "__self__", None)
     names = _CHANGING.get(type(owner))
-    if names is not None and function.__name__ in names and is_watched():
+    if names is None or function.__name__ not in names or not is_watched():
+        return
+    if not is_made(owner):
         kind, name = type(owner).__name__, function.__name__
         _warn(
             f"{name} changes the {kind} once, while the staged loop or branch around it is traced, "
             "whatever the condition is when the graph runs. Assign to a key that exists before "
             "the block, in every branch, or change it outside of the block."
         )
+
+
+def taking(iterator: Any) -> None:
+    """Raises TypeError where a staged block would take an item of Python's only once."""
+    if not (is_watched() and is_made(iterator) and not in_block(iterator)):
+        return
+    if isinstance(iterator, Iterator) and not type(iterator).__module__.startswith(
+        "intaglio."
+    ):
+        raise TypeError(
+            f"an item of this {type(iterator).__name__} is taken in a staged loop or branch, which is traced "
+            "once, whatever the condition is and however many turns there are. Take the items "
+            "before the block, or iterate over a tensor or a tf.data.Dataset."
+        )
+
+
+def next_(iterator: Any, *default: Any) -> Any:
+    """`next(...)`. Raises TypeError for what is no part of the staged block around it."""
+    taking(iterator)
+    return builtin_functions.OVERLOADS[next](iterator, *default)
+
+
+OVERLOADS[next] = next_
 
 
 def _is_symbolic(value: Any) -> bool:

@@ -9,8 +9,14 @@ from intaglio.autograph.names import begin_at, symbol
 
 # Methods that change a list.
 MUTATORS = frozenset({"append", "extend", "insert", "pop", "clear"})
+# What makes a container that can be changed, or an iterator.
+_DISPLAYS = (
+    ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp,
+)  # fmt: skip
 # Methods that give a new value and leave the old one as it is, in graphs.
 ANEW = ("write", "unstack", "scatter", "split", "tensor_scatter")
+# Methods that keep what they are given.
+_KEEPING = MUTATORS | {"setdefault", "add", "appendleft", "update"}
 # Called as they are: what they do depends on the frame that calls them.
 UNCONVERTED = frozenset(
     {"breakpoint", "locals", "globals", "eval", "exec", "dir", "vars"}
@@ -114,14 +120,19 @@ class Expressions(ast.NodeTransformer):
         if _is_own(node.func):
             node.args = [self.visit(a) for a in node.args]
             return node
-        if name in UNCONVERTED or _is_debugger(node.func):
+        if (name in UNCONVERTED and not (name == "vars" and node.args)) or _is_debugger(
+            node.func
+        ):
             return self.generic_visit(node)
         if isinstance(node.func, ast.Attribute):
             node.func.use = "called"  # type: ignore[attr-defined]  # marks of our own
             if node.func.attr in MUTATORS:
                 node.func.value.use = "grown"  # type: ignore[attr-defined]  # marks of our own
         outer, self.printed = self.printed, self.printed or name == "print"
+        keeps = isinstance(node.func, ast.Attribute) and node.func.attr in _KEEPING
+        kept = [keeps or is_empty(a) for a in node.args]
         node = self.generic_visit(node)
+        node.args = [bound(a) if k else a for a, k in zip(node.args, kept, strict=True)]
         self.printed = outer
         keywords = _keywords(node) if node.keywords else ast.Constant(None)
         return ag(
@@ -175,7 +186,7 @@ class Expressions(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         if len(node.ops) == 1:
-            return self._none_test(node) or self.generic_visit(node)
+            return self._none_test(node) or self._contained(node)
         if _binds(node):
             return self.generic_visit(node)
         terms = [self.visit(t) for t in (node.left, *node.comparators)]
@@ -184,6 +195,15 @@ class Expressions(ast.NodeTransformer):
             for a, op, b in zip(terms, node.ops, terms[1:], strict=False)
         ]
         return _folded("and_", pairs, node)
+
+    def _contained(self, node: ast.Compare) -> ast.expr:
+        """`x in c` and `x not in c`: what the graph knows only when it runs, too."""
+        node = self.generic_visit(node)
+        op = node.ops[0]
+        if not isinstance(op, (ast.In, ast.NotIn)):
+            return node
+        test = ag("contains", node.left, node.comparators[0], at=node)
+        return test if isinstance(op, ast.In) else ag("not_", test, at=node)
 
     def _none_test(self, node: ast.Compare) -> ast.expr | None:
         """`x is None` and `x is not None`: what the graph knows only when it runs, too."""
@@ -216,6 +236,21 @@ class Expressions(ast.NodeTransformer):
         if isinstance(node, ast.Call):
             return self.generic_visit(node)
         return self.visit(node)
+
+
+def bound(value: ast.expr) -> ast.expr:
+    """A value that gets a name or a place: the containers in it are the trace's own."""
+    whole = value.elts if isinstance(value, ast.Tuple) else [value]
+    if any(isinstance(v, _DISPLAYS) for v in whole):
+        return ag("made", value, at=value)
+    return value
+
+
+def is_empty(node: ast.expr) -> bool:
+    """True for `[]` and `{}`."""
+    return (isinstance(node, ast.List) and not node.elts) or (
+        isinstance(node, ast.Dict) and not node.keys
+    )
 
 
 def _is_own(function: ast.expr) -> bool:

@@ -21,7 +21,7 @@ NONE_THERE = (
 )
 
 DIFFERS = (
-    "'{}' is a Python object of type {} that differs between the main and the else "
+    "{} is a Python object of type {} that differs between the main and the else "
     "branch: a graph chooses between tensors only. Set it outside of the `if`."
 )
 
@@ -220,7 +220,9 @@ def _leaves(name: str, main: Branch, other: Branch, a: Any, b: Any) -> tuple[Any
 def _check_same(name: str, a: Any, b: Any) -> None:
     """Raises TypeError for two Python objects of which a graph cannot choose one."""
     if not is_same(a, b):
-        raise TypeError(DIFFERS.format(name, type(a if not is_data(a) else b).__name__))
+        raise TypeError(
+            DIFFERS.format(f"'{name}'", type(a if not is_data(a) else b).__name__)
+        )
 
 
 def is_same(a: Any, b: Any) -> bool:

@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from intaglio.autograph import aliases, regions
+from intaglio.autograph.blocks import Block
 from intaglio.autograph.builtin_functions import len_, range_
 from intaglio.autograph.conditionals import State, check_condition, decided, is_staged
-from intaglio.autograph.hidden_state import Block, settle
+from intaglio.autograph.diagnosis import taking
+from intaglio.autograph.dict_calls import whole
+from intaglio.autograph.hidden_state import settle
 from intaglio.autograph.loop_options import declared_shapes
 from intaglio.autograph.loop_state import (
     at_start_of_turn,
@@ -51,10 +54,12 @@ def while_stmt(
     def asked() -> Any:
         return decided(test())
 
-    start = get_state()
+    block = Block(get_state, set_state, names, (body,))
+    block.begin()
+    start = block.get()
     with FuncGraph("while_test").as_default():
         first = asked()
-    set_state(start)
+    block.put(start)
 
     def staged() -> None:
         _staged(
@@ -117,7 +122,7 @@ def for_stmt(
     options: dict[str, Any],
 ) -> None:
     """A `for` statement: staged over symbolic tensors, Python over everything else."""
-    sequence = aliases.current(sequence)
+    sequence = whole(aliases.used(sequence))
     hook = getattr(type(sequence), "__autograph_for__", None)
     if hook is not None:
         hook(sequence, extra_test, body, get_state, set_state, names, options)
@@ -240,6 +245,7 @@ def python_for(
     """
     graph = getattr(door.level(), "graph", None)
     ops = len(graph.nodes) if graph is not None else 0
+    taking(sequence)
     items = iter(sequence)
     turns = 0
     while True:

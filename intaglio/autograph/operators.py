@@ -3,6 +3,7 @@
 from intaglio.autograph.calls import attr, converted_call
 from intaglio.autograph.conditionals import if_stmt
 from intaglio.autograph.diagnosis import text_of, unused
+from intaglio.autograph.dict_calls import contains
 from intaglio.autograph.function_scope import (
     STD,
     ConversionOptions,
@@ -12,7 +13,6 @@ from intaglio.autograph.function_scope import (
 from intaglio.autograph.handlers import Handling
 from intaglio.autograph.logic import and_, if_exp, not_, or_
 from intaglio.autograph.loops import for_stmt, while_stmt
-from intaglio.autograph.places import own, written
 from intaglio.autograph.raising import assert_stmt, raise_stmt
 from intaglio.autograph.values import (
     Undefined,
@@ -21,9 +21,11 @@ from intaglio.autograph.values import (
     ld,
     ldu,
 )
+from intaglio.autograph.watches import made, own, written
 
 __all__ = [
     "STD", "ConversionOptions", "FunctionScope", "Handling", "Undefined", "UndefinedReturnValue", "and_",
-    "assert_stmt", "attr",    "autograph_artifact", "converted_call", "for_stmt", "if_exp", "if_stmt", "is_none", "ld", "ldu", "not_",
+    "assert_stmt", "attr",    "autograph_artifact", "contains", "converted_call", "for_stmt", "if_exp", "if_stmt", "is_none", "ld", "ldu",
+    "made", "not_",
     "or_", "own", "raise_stmt", "text_of", "unused", "while_stmt", "written",
 ]  # fmt: skip

@@ -7,6 +7,8 @@ reading the name checks the bit when the graph runs.
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -50,6 +52,13 @@ class Maybe:
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
         return convert.to_tensor(self.read(), dtype)
 
+    __hash__ = object.__hash__
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.read(), name)
+
     def read(self) -> Any:
         """The value. The graph fails where it runs and there is none."""
         graph = control_flow.recording()
@@ -59,9 +68,46 @@ class Maybe:
         return self.value
 
 
+# Whoever has got one without asking reads it by what is done with it.
+def _reading(operation: Callable[..., Any]) -> Callable[..., Any]:
+    def read(self: Maybe, *others: Any) -> Any:
+        values = [v.read() if type(v) is Maybe else v for v in others]
+        return operation(self.read(), *values)
+
+    return read
+
+
+for _name in (
+    "add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_",
+    "or_", "xor", "lt", "le", "gt", "ge", "eq", "ne", "getitem", "neg", "pos", "abs", "invert",
+):  # fmt: skip
+    _plain = _name.rstrip("_")
+    _operation = getattr(operator, _name)
+    setattr(Maybe, f"__{_plain}__", _reading(_operation))
+    if _plain in ("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow"):
+        setattr(Maybe, f"__r{_plain}__", _reading(lambda v, w, f=_operation: f(w, v)))
+
+
 def require(present: Any, why: str) -> None:
     """Records the check of a bit: InvalidArgumentError, `why`, where it is not set."""
     raw.Assert(convert.to_tensor(present), [convert.to_tensor(why)])
+
+
+def value_or(maybe: Maybe, default: Callable[[], Any]) -> Any:
+    """The value where there is one, else the default. Both have one structure."""
+    if maybe.present is None:
+        return maybe.value
+    return control_flow.cond(
+        convert.to_tensor(maybe.present),
+        lambda: maybe.value,
+        lambda: nest.map_structure(
+            lambda v, like: (
+                convert.to_tensor(v, like.dtype) if isinstance(like, Tensor) else v
+            ),
+            default(),
+            maybe.value,
+        ),
+    )
 
 
 def known(value: Any) -> Any:

@@ -1,8 +1,6 @@
-"""Places that converted code writes to apart from its own names, and who watches them.
+"""Places that converted code writes to apart from its own names.
 
-While a staged block is traced, a watch on it is told of each place that might change: the
-variables of closures, globals, attributes and items. It remembers what they held, so that
-the block can be traced again with those that changed as state (`hidden_state`).
+Variables of closures, globals, attributes, items, and the elements of containers.
 """
 
 from __future__ import annotations
@@ -10,18 +8,14 @@ from __future__ import annotations
 import ast
 import dis
 import functools
-import inspect
-import threading
 import weakref
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
-from types import CellType, CodeType, FunctionType
+from collections.abc import Iterator
+from types import CellType, CodeType
 from typing import Any
 
-import numpy as np
-
 from intaglio.autograph import aliases
-from intaglio.autograph.values import Undefined, ld
+from intaglio.autograph.optional import Maybe
+from intaglio.autograph.values import Undefined
 from intaglio.trace.grown_list import GrownList
 
 
@@ -106,18 +100,27 @@ class Item(Place):
 
     __slots__ = ()
 
+    @property
+    def is_global(self) -> bool:
+        """True for the items of a module's dictionary."""
+        return isinstance(self.owner, dict) and "__builtins__" in self.owner
+
     def _read(self) -> Any:
+        if isinstance(self.owner, dict) and not dict.__contains__(self.owner, self.key):
+            raise KeyError(self.key)  # not what a defaultdict would make
         return self.owner[self.key]
 
     def _write(self, value: Any) -> None:
         self.owner[self.key] = value
+        if type(value) is Maybe:
+            aliases.note_optional(self.owner)
 
     def _remove(self) -> None:
         del self.owner[self.key]
 
 
 class Elements(Place):
-    """The elements of a list, wherever it is."""
+    """The elements of a container, wherever it is; of a dictionary its keys and their order."""
 
     __slots__ = ()
 
@@ -131,107 +134,6 @@ class Elements(Place):
     def _write(self, value: Any) -> None:
         if type(value) is GrownList:
             aliases.follow(self.key[0], value)
-
-
-class Seen:
-    """What a place held before the block; of a list also its elements."""
-
-    __slots__ = ("before", "certain", "has_items", "held", "place", "value")
-
-    def __init__(self, place: Place, certain: bool) -> None:
-        self.place = place
-        self.value = place.get()
-        # True if the place is known to be older than the block.
-        self.certain = certain
-        self.held = _held(self.value)
-        self.has_items = False
-        # The value as it was, though the block may change the list itself.
-        self.before = self.value.copy() if type(self.value) is GrownList else self.value
-
-    @property
-    def elements(self) -> list[Any] | None:
-        """The elements of an ordinary list, None for what is none."""
-        return self.held if type(self.value) is list else None
-
-    def is_grown(self) -> bool:
-        """True if the list that was there is longer or shorter, or has other elements.
-
-        Elements that are written one by one are places of their own.
-        """
-        if self.held is None:
-            return False
-        now = _held(self.value) or []
-        if len(now) != len(self.held):
-            return True
-        return not self.has_items and any(
-            a is not b for a, b in zip(now, self.held, strict=True)
-        )
-
-    def is_changed(self) -> bool:
-        """True if the place holds something else, or a list that has grown."""
-        return self.is_grown() or self.place.get() is not self.value
-
-    def restore(self) -> None:
-        """Puts back what was there."""
-        if type(self.value) is GrownList:
-            self.value.flows = list(self.held or ())
-        elif self.held is not None:
-            self.value[:] = self.held
-        aliases.put_back(self.value)
-        if self.place.get() is not self.value:
-            self.place.put(self.value)
-
-
-def _held(value: Any) -> list[Any] | None:
-    if type(value) is GrownList:
-        return list(value.flows)
-    return list(value) if type(value) is list else None
-
-
-class Watch:
-    """The places that one trace of a block may have changed."""
-
-    def __init__(self) -> None:
-        self.seen: dict[tuple[int, Any], Seen] = {}
-        self.made: dict[int, Any] = {}  # objects made in the block, kept alive
-        self.held: dict[int, list[Any]] = {}  # of each list, what it held at first
-        self.items: set[int] = set()  # lists of which single elements were written
-        self.builds: set[int] = set()  # objects that got a variable in the block
-
-    def note(self, place: Place, certain: bool = False) -> None:
-        """Remembers what a place holds, the first time."""
-        ident = place.ident
-        if ident in self.seen or ident[0] in self.made:
-            return
-        seen = self.seen[ident] = Seen(place, certain)
-        if seen.held is not None:  # another name may have told of the list already
-            seen.held = self.held.setdefault(id(seen.value), seen.held)
-        if isinstance(place, Item) and type(place.owner) is list:
-            self.items.add(ident[0])
-
-
-class _Watches(threading.local):
-    def __init__(self) -> None:
-        self.stack: list[Watch] = []
-
-
-_watches = _Watches()
-
-
-@contextmanager
-def watching(*blocks: Callable[..., Any]) -> Generator[Watch]:
-    """A watch on what is traced meanwhile, and on the variables that the blocks see."""
-    watch = Watch()
-    for block in blocks:
-        for place in variables_of(inspect.unwrap(block)):
-            watch.note(place, certain=True)
-    _watches.stack.append(watch)
-    try:
-        yield watch
-    finally:
-        _watches.stack.remove(watch)
-        for seen in watch.seen.values():
-            seen.has_items = id(seen.value) in watch.items
 
 
 class _Facts:
@@ -283,102 +185,6 @@ def cells_of(function: Any) -> Iterator[tuple[str, CellType]]:
     for name, cell in zip(function.__code__.co_freevars, closure, strict=True):
         if name != "ag__":
             yield name, cell
-
-
-# -- what converted code tells ------------------------------------------------------------
-
-
-def written(owner: Any) -> Any:
-    """`owner`, an attribute or item of which is about to be written or grown."""
-    return _Written(owner) if _watches.stack or aliases.any_known() else owner
-
-
-def is_watched() -> bool:
-    """True while a staged block is traced."""
-    return bool(_watches.stack)
-
-
-def own(value: Any) -> Any:
-    """A value that is about to be changed in place: of an array a staged block has its own."""
-    value = ld(value)
-    return value.copy() if _watches.stack and type(value) is np.ndarray else value
-
-
-def _note(place: Place) -> None:
-    for watch in _watches.stack:
-        watch.note(place)
-
-
-class _Written:
-    """Stands for an object in the target of an assignment, and tells what is written."""
-
-    __slots__ = ("_owner",)
-
-    def __init__(self, owner: Any) -> None:
-        object.__setattr__(self, "_owner", owner)
-
-    def __getattr__(self, name: str) -> Any:
-        owner = object.__getattribute__(self, "_owner")
-        _note(Attribute(owner, name, f"{_label(owner)}.{name}"))
-        return own(getattr(owner, name))
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        owner = object.__getattribute__(self, "_owner")
-        _note(Attribute(owner, name, f"{_label(owner)}.{name}"))
-        setattr(owner, name, value)
-        if _is_variable(value):
-            for watch in _watches.stack:
-                watch.builds.add(id(owner))
-
-    def __delattr__(self, name: str) -> None:
-        owner = object.__getattribute__(self, "_owner")
-        _note(Attribute(owner, name, f"{_label(owner)}.{name}"))
-        delattr(owner, name)
-
-    def __getitem__(self, key: Any) -> Any:
-        owner = object.__getattribute__(self, "_owner")
-        _note_item(owner, key)
-        return own(owner[key])
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        owner = object.__getattribute__(self, "_owner")
-        _note_item(owner, key)
-        owner[key] = value
-
-    def __delitem__(self, key: Any) -> None:
-        owner = object.__getattribute__(self, "_owner")
-        _note_item(owner, key)
-        del owner[key]
-
-
-def _note_item(owner: Any, key: Any) -> None:
-    if isinstance(owner, (list, dict)) and isinstance(key, (str, int, bytes, tuple)):
-        _note(Item(owner, key, f"{_label(owner)}[{key!r}]"))
-
-
-def _label(owner: Any) -> str:
-    return type(owner).__name__
-
-
-def _is_variable(value: Any) -> bool:
-    return hasattr(value, "assign") and hasattr(value, "handle")
-
-
-def note_call(function: Any, args: tuple[Any, ...]) -> None:
-    """A converted function is about to be called: it may write what it shares or is given."""
-    if not _watches.stack or not isinstance(function, FunctionType):
-        return
-    for place in variables_of(function):
-        _note(place)
-    for argument in args:
-        if type(argument) is list:
-            _note(Elements(None, (argument,), "list"))
-
-
-def note_made(made: Any) -> None:
-    """An object was made: what is written to it inside is nobody's state."""
-    for watch in _watches.stack:
-        watch.made[id(made)] = made
 
 
 _names = _Facts()

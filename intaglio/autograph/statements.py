@@ -11,6 +11,7 @@ from intaglio.autograph.exceptions import ExceptionStatements, watched
 from intaglio.autograph.expressions import (
     Expressions,
     ag,
+    bound,
     gives_anew,
     loaded,
     located,
@@ -151,7 +152,10 @@ class FunctionConverter:
             ),
         ):
             return [node]
-        return [self.expressions.visit(node)]
+        made = self.expressions.visit(node)
+        if isinstance(made, (ast.Assign, ast.Return)) and made.value is not None:
+            made.value = bound(made.value)
+        return [made]
 
     def _If(self, node: ast.If, defined: set[str]) -> list[ast.stmt]:
         modified = Activity.of([*node.body, *node.orelse]).writes
@@ -277,7 +281,8 @@ class FunctionConverter:
         if node.value is None:
             return [node]
         assign = ast.Assign(
-            [self.expressions.visit(node.target)], self.expressions.visit(node.value)
+            [self.expressions.visit(node.target)],
+            bound(self.expressions.visit(node.value)),
         )
         return [located(assign, node)]
 

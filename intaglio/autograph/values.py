@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from intaglio.autograph.aliases import current
+from intaglio.autograph.aliases import any_known, used
 from intaglio.autograph.optional import Maybe
 from intaglio.op import raw
-from intaglio.trace.grown_list import GrownList
 
 
 class Undefined:
@@ -37,6 +36,24 @@ class Undefined:
             return object.__getattribute__(self, name)
         return self.read()
 
+    def _operated(self, *others: Any) -> NoReturn:
+        self.read()
+
+    # Python looks operators up in the class, past `__getattribute__`.
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __matmul__ = (
+        _operated
+    )
+    __rmatmul__ = __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = _operated
+    __mod__ = __rmod__ = __pow__ = __rpow__ = __and__ = __rand__ = __or__ = __ror__ = (
+        _operated
+    )
+    __xor__ = __rxor__ = __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _operated
+    __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __pos__ = __abs__ = __invert__ = (
+        _operated
+    )
+    __bool__ = __len__ = __iter__ = __contains__ = __getitem__ = __setitem__ = _operated
+    __call__ = __int__ = __float__ = __index__ = _operated
+
 
 class UndefinedReturnValue:
     """The result of a function that has not returned; becomes None at its end."""
@@ -52,7 +69,7 @@ def ld(value: Any) -> Any:
     kind = type(value)
     if kind is Undefined or kind is Maybe:
         return value.read()
-    return current(value) if kind is list or kind is GrownList else value
+    return used(value) if any_known() else value
 
 
 def is_none(value: Any) -> Any:

@@ -79,7 +79,7 @@ class Form:
 class GrownList(CompositeTensor):
     """A list whose length may depend on tensors.
 
-    `append`, `extend`, `insert`, `pop`, `clear`, `copy`, indices, slices, `+`, `len` in
+    `append`, `extend`, `insert`, `pop`, `clear`, `reverse`, `copy`, indices, slices, `+`, `*`, `len` in
     converted code, `for`, and conversion to a tensor (the elements stacked) work as those of
     a list. Elements have one structure and one dtype for each of its tensors.
     """
@@ -172,6 +172,29 @@ class GrownList(CompositeTensor):
         made.extend(other)
         return made
 
+    def reverse(self) -> None:
+        """The last element becomes the first."""
+        self.flows = self[::-1].flows
+
+    def __imul__(self, times: int) -> GrownList:
+        self.flows = (self * times).flows
+        return self
+
+    def __mul__(self, times: int) -> GrownList:
+        made = GrownList.of(self.form)
+        for _ in range(times):
+            made.extend(self)
+        return made
+
+    __rmul__ = __mul__
+
+    def has(self, value: Any) -> Tensor:
+        """Whether an element is equal to the value, a bool scalar."""
+        equal = raw.Equal(self._alone(), convert.to_tensor(value, self.form.dtypes[0]))
+        if self._rank():
+            equal = raw.All(equal, list(range(1, self._rank() + 1)))
+        return raw.Any(equal, 0)
+
     def __radd__(self, other: Any) -> GrownList:
         return GrownList.of(self.form, other) + self
 
@@ -208,6 +231,12 @@ class GrownList(CompositeTensor):
     def __setitem__(self, index: Any, value: Any) -> None:
         if self.frozen:
             return
+        if isinstance(index, slice):
+            before, after = self._around(index)
+            self.flows = before.flows
+            self.extend(value)
+            self._join(after.stacks())
+            return
         at = self._position(index)
         self.flows = [
             raw.TensorListSetItem(flow, at, t)
@@ -216,7 +245,20 @@ class GrownList(CompositeTensor):
             )
         ]
 
+    def _around(self, places: slice) -> tuple[GrownList, GrownList]:
+        """What is in front of a slice, and what is behind it. Raises ValueError for a step."""
+        if places.step not in (None, 1):
+            raise ValueError(
+                "A slice with a step cannot be set in a list that grows in staged control flow: set "
+                "its elements one by one."
+            )
+        end = self[:0] if places.stop is None else self[places.stop :]
+        return self[: 0 if places.start is None else places.start], end
+
     def __delitem__(self, index: Any) -> None:
+        if isinstance(index, slice):
+            self[index] = []
+            return
         at = self._position(index)
         before, after = self[:at], self[at + 1 :]
         self.flows = before.flows

@@ -1,0 +1,57 @@
+"""What is remembered of the staged blocks inside one that is traced again.
+
+A block that finds hidden state is traced again, and with it the blocks inside. They would find
+the same once more, each of them twice as often as the one around it. So each block remembers
+what those inside found: of these, in the order in which they come, as far as the places are
+its own state as well. What lies inside the block itself is made anew by each trace.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+
+class Memory:
+    """What a block found, and what the blocks inside it did."""
+
+    def __init__(self) -> None:
+        self.hidden: list[Any] = []
+        self.spoilt: list[Any] = []
+        self.block: Any = None
+        self._inside: dict[tuple[int, Any], Memory] = {}
+        self._count = 0
+
+    def begin(self) -> None:
+        """The block's body is traced from its beginning."""
+        self._count = 0
+
+    def next_inside(self, code: Any) -> Memory:
+        """The memory of the block inside that comes now, which is made of this code."""
+        self._count += 1
+        return self._inside.setdefault((self._count, code), Memory())
+
+
+class _Memories(threading.local):
+    def __init__(self) -> None:
+        self.open: list[Memory | None] = []
+
+
+_memories = _Memories()
+
+
+@contextmanager
+def remembering(memory: Memory | None) -> Generator[None]:
+    """Blocks inside are remembered there; None begins a trace of its own."""
+    _memories.open.append(memory)
+    try:
+        yield
+    finally:
+        _memories.open.pop()
+
+
+def around() -> Memory | None:
+    """The memory of the block around the place that is traced."""
+    return _memories.open[-1] if _memories.open else None

@@ -1,0 +1,413 @@
+"""Who is told what a staged block changes while it is traced.
+
+A watch remembers what each place held that the block may change, so that the block can be
+traced again with those that changed as state (`hidden_state`). Converted code tells of what
+it writes through the functions here.
+"""
+
+from __future__ import annotations
+
+import collections
+import copy
+import inspect
+import threading
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from intaglio.autograph import aliases, containers
+from intaglio.autograph.containers import CONTAINERS, Contents, contents
+from intaglio.autograph.optional import Maybe, value_or
+from intaglio.autograph.places import (
+    Attribute,
+    Elements,
+    Item,
+    Place,
+    variables_of,
+)
+from intaglio.autograph.values import ld
+from intaglio.base import origins
+from intaglio.op.tensor import Tensor
+from intaglio.trace.grown_list import GrownList
+
+
+class Seen:
+    """What a place held before the block; of a container also its contents."""
+
+    __slots__ = ("before", "certain", "has_items", "held", "place", "spoilt", "value", "where")  # fmt: skip
+
+    def __init__(self, place: Place, certain: bool, where: Any = ()) -> None:
+        self.place = place
+        self.value = place.get()
+        # True if the place is known to be older than the block.
+        self.certain = certain
+        self.where = where
+        self.held = _held(self.value, type(place) is Elements)
+        self.spoilt = aliases.spoilt(self.value)
+        self.has_items = False
+        # The value as it was, though the block may change the list itself.
+        self.before = self.value.copy() if type(self.value) is GrownList else self.value
+
+    @property
+    def elements(self) -> list[Any] | None:
+        """The elements of an ordinary list, None for what is none."""
+        return self.held if type(self.value) is list else None
+
+    def is_grown(self) -> bool:
+        """True if the container that was there is longer or shorter, or has other elements.
+
+        Elements of lists that are written one by one are places of their own, and so are the
+        items of dictionaries.
+        """
+        if self.held is None:
+            return False
+        now = _held(self.value, True) or Contents()
+        if type(self.value) is list and self.has_items:
+            return len(now) != len(self.held)
+        if isinstance(self.value, dict):
+            return now[::2] != self.held[::2]
+        return not containers.is_equal(now, self.held)
+
+    def is_spoilt(self) -> bool:
+        """True if meanwhile nobody can tell any more what the container holds."""
+        return aliases.spoilt(self.value) != self.spoilt
+
+    def is_changed(self) -> bool:
+        """True if the place holds something else, or a container with other contents."""
+        return self.is_grown() or self.is_spoilt() or self.place.get() is not self.value
+
+    def restore(self) -> None:
+        """Puts back what was there."""
+        if type(self.value) is GrownList:
+            self.value.flows = list(self.held or ())
+        elif self.held is not None and self.is_grown():
+            containers.put_contents(self.value, self.held)
+        aliases.put_back(self.value)
+        if self.spoilt is None:
+            aliases.mend(self.value)
+        if self.place.get() is not self.value:
+            self.place.put(self.value)
+
+
+def _held(value: Any, any_container: bool) -> Contents | None:
+    if type(value) is GrownList:
+        return Contents(value.flows)
+    if type(value) is list or (any_container and isinstance(value, CONTAINERS)):
+        return contents(value)
+    return None
+
+
+class Watch:
+    """The places that one trace of a block may have changed."""
+
+    def __init__(self) -> None:
+        self.seen: dict[tuple[int, Any], Seen] = {}
+        self.made: dict[int, Any] = {}  # objects made in the block, kept alive
+        self.held: dict[int, Any] = {}  # of each list, what it held at first
+        self.items: set[int] = set()  # lists of which single elements were written
+        self.builds: set[int] = set()  # objects that got a variable in the block
+
+    def note(self, place: Place, certain: bool = False, where: Any = ()) -> None:
+        """Remembers what a place holds, the first time."""
+        ident = place.ident
+        if ident in self.seen or ident[0] in self.made:
+            return
+        seen = self.seen[ident] = Seen(place, certain, where)
+        if seen.held is not None:  # another name may have told of the list already
+            seen.held = self.held.setdefault(id(seen.value), seen.held)
+        if isinstance(place, Item) and type(place.owner) is list:
+            self.items.add(ident[0])
+
+    def restore(self, idents: Iterable[Any]) -> None:
+        """Puts back what these places held, containers before their items."""
+        seen = [self.seen[i] for i in idents if i in self.seen]
+        for one in sorted(seen, key=lambda s: type(s.place) is not Elements):
+            one.restore()
+
+
+class _Watches(threading.local):
+    def __init__(self) -> None:
+        self.stack: list[Watch] = []
+
+
+_watches = _Watches()
+
+
+@contextmanager
+def watching(*blocks: Callable[..., Any]) -> Generator[Watch]:
+    """A watch on what is traced meanwhile, and on the variables that the blocks see."""
+    watch = Watch()
+    for block in blocks:
+        for place in variables_of(inspect.unwrap(block)):
+            watch.note(place, certain=True)
+    _watches.stack.append(watch)
+    try:
+        yield watch
+    finally:
+        _watches.stack.remove(watch)
+        for seen in watch.seen.values():
+            seen.has_items = id(seen.value) in watch.items
+
+
+def is_watched() -> bool:
+    """True while a staged block is traced."""
+    return bool(_watches.stack)
+
+
+def _note(place: Place) -> None:
+    where = origins.capture(3)[:1]
+    for watch in _watches.stack:
+        watch.note(place, where=where)
+
+
+# -- what converted code writes -----------------------------------------------------------
+
+
+def written(owner: Any) -> Any:
+    """`owner`, an attribute or item of which is about to be written or grown."""
+    return _Written(owner) if _watches.stack or aliases.any_known() else owner
+
+
+def own(value: Any) -> Any:
+    """A value that is about to be changed in place: a staged block has its own.
+
+    Under other names the old one cannot be told from then on.
+    """
+    value = ld(value)
+    if not _watches.stack or not isinstance(value, CONTAINERS):
+        return value
+    if type(value) is np.ndarray:
+        return value.copy()
+    if type(value) is list or isinstance(value, np.ndarray):
+        return value
+    if not containers.is_made(value) or id(value) in _watches.stack[-1].made:
+        if type(value) is not list:
+            note_changing(value)
+        return value
+    note_changing(value)
+    kind = type(value).__name__
+    aliases.spoil(
+        value,
+        f"this {kind} has another name, by which a staged branch or loop changes it in place, and "
+        "a graph chooses between tensors only. Change it outside of the block.",
+    )
+    made = copy.copy(value)
+    note_made(made)
+    return made
+
+
+def made(value: Any) -> Any:
+    """`value`, a container that converted code has just written out."""
+    if containers.in_trace():
+        if type(value) is not tuple:
+            note_made(value)
+        for part in containers.inside(value):
+            note_made(part)
+    return value
+
+
+class _Written:
+    """Stands for an object in the target of an assignment, and tells what is written."""
+
+    __slots__ = ("_owner",)
+
+    def __init__(self, owner: Any) -> None:
+        object.__setattr__(self, "_owner", owner)
+
+    def __getattr__(self, name: str) -> Any:
+        owner = object.__getattribute__(self, "_owner")
+        note_attribute(owner, name)
+        return own(getattr(owner, name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        owner = object.__getattribute__(self, "_owner")
+        note_attribute(owner, name)
+        setattr(owner, name, value)
+        if _is_variable(value):
+            for watch in _watches.stack:
+                watch.builds.add(id(owner))
+
+    def __delattr__(self, name: str) -> None:
+        owner = object.__getattribute__(self, "_owner")
+        note_attribute(owner, name)
+        delattr(owner, name)
+
+    def __getitem__(self, key: Any) -> Any:
+        owner = object.__getattribute__(self, "_owner")
+        _note_item(owner, key)
+        value = owner[key]
+        if type(value) is Maybe and isinstance(owner, collections.defaultdict):
+            assert owner.default_factory is not None  # or the key would not be missing
+            return value_or(value, owner.default_factory)
+        return own(value)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        owner = object.__getattribute__(self, "_owner")
+        _note_item(owner, key)
+        owner[key] = value
+
+    def __delitem__(self, key: Any) -> None:
+        owner = object.__getattribute__(self, "_owner")
+        if isinstance(owner, dict):
+            _note_contents(owner)
+        _note_item(owner, key)
+        del owner[key]
+
+
+def note_attribute(owner: Any, name: str) -> None:
+    """An attribute is about to be written."""
+    if _watches.stack:
+        lasting = not containers.is_made(owner)
+        _note(Attribute(owner, name, f"{_label(owner)}.{name}", lasting))
+
+
+def _note_item(owner: Any, key: Any) -> None:
+    if not _watches.stack:
+        return
+    holder = containers.holder(owner)
+    if holder is not None:
+        note_attribute(holder, key)
+    elif isinstance(owner, dict) or (type(owner) is list and isinstance(key, int)):
+        if not isinstance(key, Tensor) and getattr(type(key), "__hash__", None):
+            lasting = not containers.is_made(owner)
+            _note(Item(owner, key, f"{_label(owner)}[{key!r}]", lasting))
+    elif isinstance(owner, CONTAINERS):
+        _note_contents(owner)
+
+
+def _note_contents(owner: Any) -> None:
+    lasting = not containers.is_made(owner)
+    _note(Elements(None, (owner,), _label(owner), lasting))
+
+
+def _label(owner: Any) -> str:
+    return type(owner).__name__
+
+
+def _is_variable(value: Any) -> bool:
+    return (
+        type(value) is not Maybe
+        and hasattr(value, "assign")
+        and hasattr(value, "handle")
+    )
+
+
+# -- what calls change --------------------------------------------------------------------
+
+# Methods by which containers lose items or change their order.
+_LOSING = frozenset({"clear", "pop", "popitem", "move_to_end", "subtract"})
+_CHANGING: list[tuple[type, frozenset[str]]] = [
+    (dict, _LOSING | {"update", "setdefault", "__setitem__", "__delitem__"}),
+    (set, frozenset({
+        "add", "clear", "discard", "pop", "remove", "update", "difference_update",
+        "intersection_update", "symmetric_difference_update",
+    })),
+    (list, frozenset({
+        "append", "extend", "insert", "pop", "clear", "remove", "reverse", "sort", "__setitem__",
+        "__delitem__",
+    })),
+    (collections.deque, frozenset({
+        "append", "appendleft", "extend", "extendleft", "insert", "pop", "popleft", "clear", "remove",
+        "reverse", "rotate",
+    })),
+    (bytearray, frozenset({
+        "append", "extend", "insert", "pop", "clear", "remove", "reverse",
+    })),
+    (np.ndarray, frozenset({"fill", "sort", "put", "resize", "partition", "byteswap", "setfield"})),
+]  # fmt: skip
+# NumPy's functions that write to their first argument.
+_WRITING = frozenset(
+    {"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "shuffle"}
+)
+
+
+def note_changing(owner: Any, keys: Iterable[Any] | None = None) -> None:
+    """A container is about to be changed: at these keys, or anywhere."""
+    if not _watches.stack:
+        return
+    if isinstance(owner, dict):
+        for key in list(owner) if keys is None else keys:
+            _note_item(owner, key)
+        if keys is not None:
+            return
+    _note_contents(owner)
+
+
+def note_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """A function is about to be called: it may write what it shares or is given."""
+    if not _watches.stack:
+        return
+    if isinstance(function, FunctionType):
+        for place in variables_of(function):
+            _note(place)
+        for argument in args:
+            if type(argument) is list:
+                _note_contents(argument)
+    else:
+        _note_native(function, args, kwargs)
+
+
+def _note_native(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    owner = getattr(function, "__self__", None)
+    name = getattr(function, "__name__", "")
+    if isinstance(owner, CONTAINERS):
+        changing = next(names for kind, names in _CHANGING if isinstance(owner, kind))
+        if name in changing:
+            keys = _keys(owner, name, args, kwargs)
+            note_changing(owner, keys)
+            if keys is not None and name in _LOSING:
+                _note_contents(owner)
+    elif owner is None or isinstance(owner, ModuleType):
+        if function is setattr or function is delattr:
+            note_attribute(args[0], args[1])
+            return
+        for argument in args:
+            if isinstance(argument, (list, bytearray, collections.deque)):
+                _note_contents(argument)
+            elif isinstance(argument, (dict, set)):
+                note_changing(argument)
+    if name in _WRITING and args and isinstance(args[0], np.ndarray):
+        _note_contents(args[0])
+    if isinstance(kwargs.get("out"), np.ndarray):
+        _note_contents(kwargs["out"])
+
+
+def _keys(
+    owner: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> list[Any] | None:
+    """The keys of a dictionary that a method writes, None if they may be any."""
+    if not isinstance(owner, dict):
+        return None
+    if name in ("pop", "setdefault", "__setitem__", "__delitem__"):
+        return [args[0]] if args else []
+    if name == "update" and not isinstance(owner, collections.Counter):
+        given = args[0] if args else ()
+        if isinstance(given, dict):
+            return [*given, *kwargs]
+        if isinstance(given, (list, tuple)):
+            return [*[pair[0] for pair in given], *kwargs]
+    counted = name == "update" and isinstance(owner, collections.Counter)
+    if counted and args and isinstance(args[0], (dict, list, tuple, str)):
+        return [*args[0], *kwargs]
+    return None
+
+
+def note_made(value: Any) -> None:
+    """An object was made: what is written to it inside is nobody's state."""
+    containers.note_made(value)
+    for watch in _watches.stack:
+        watch.made[id(value)] = value
+
+
+def in_block(value: Any) -> bool:
+    """True for what the innermost staged block has made."""
+    return bool(_watches.stack) and id(value) in _watches.stack[-1].made
+
+
+__all__ = [
+    "Seen", "Watch", "in_block", "is_watched", "made", "note_attribute", "note_call",
+    "note_changing", "note_made", "own", "watching", "written",
+]  # fmt: skip
