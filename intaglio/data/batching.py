@@ -55,8 +55,12 @@ def _stack(parts: tuple[Any, ...], told: Callable[..., str] | None = None) -> An
     first = parts[0]
     if first.dtype is VARIANT_MARKER:
         return Variants.stacked(parts)
-    if not first.ndim and first.dtype != object:
-        return np.array(parts, first.dtype)
+    if not first.ndim and not any([part.ndim for part in parts]):
+        if first.dtype != object:
+            return np.array(parts, first.dtype)
+        strings = np.empty(len(parts), object)
+        strings[:] = [part.item() for part in parts]
+        return strings
     shape = first.shape
     for number, part in enumerate(parts):
         if part.shape != shape:

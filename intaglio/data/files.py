@@ -23,9 +23,7 @@ _AHEAD = 1 << 20  # bytes read at a time
 
 def text_array(value: bytes) -> Any:
     """A string scalar."""
-    array = np.empty((), object)
-    array[()] = value
-    return array
+    return np.array(value, object)
 
 
 def over_files(

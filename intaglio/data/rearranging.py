@@ -250,25 +250,25 @@ def _shuffled(root: Root, stage: Stage, capacity: int, seeds: Any) -> Advance:
 
     def advance() -> Element:
         nonlocal size, start, held, ended
-        while not ended and (held < capacity or capacity < 0):
+        if not ended:
             try:
-                element = source()
+                while held < capacity or capacity < 0:
+                    element = source()
+                    if held == len(slots):
+                        slots.append(element)
+                    else:
+                        slots[(start + held) % size] = element
+                    held += 1
             except StopIteration:
                 ended = True
                 size = size if capacity > 0 else len(slots)
-                break
-            if held == len(slots):
-                slots.append(element)
-            else:
-                slots[(start + held) % size] = element
-            held += 1
         if not held:
             raise StopIteration
-        oldest = start % size
         chosen = (start + draw() % held) % size
-        found, slots[chosen] = slots[chosen], slots[oldest]
-        slots[oldest] = None
-        start, held = start + 1, held - 1
+        found = slots[chosen]
+        slots[chosen], slots[start] = slots[start], None
+        start = start + 1 if start + 1 < size else 0
+        held -= 1
         return found
 
     def save() -> Any:

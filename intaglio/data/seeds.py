@@ -20,7 +20,7 @@ _BATCH = 256  # blocks drawn at a time
 class Samples:
     """The uint32 numbers of one Philox stream, one after the other."""
 
-    __slots__ = ("_at", "_blocks", "_numbers", "_seeds", "_stream")
+    __slots__ = ("_blocks", "_numbers", "_seeds", "_stream")
 
     def __init__(self, seed: int, seed2: int) -> None:
         self._begin(seed, seed2)
@@ -28,25 +28,24 @@ class Samples:
     def _begin(self, seed: int, seed2: int) -> None:
         self._seeds = seed, seed2
         self._stream = philox.from_seed(seed, seed2)
-        self._numbers: list[int] = []
-        self._at = 0
+        self._numbers: list[int] = []  # the next one last
         self._blocks = 0  # so many have been drawn
 
     def next(self) -> int:
         """The next number."""
-        if self._at == len(self._numbers):
-            count = _BATCH if self._numbers else 4
-            self._numbers = philox.blocks(self._stream, count).ravel().tolist()
+        try:
+            return self._numbers.pop()
+        except IndexError:
+            count = _BATCH if self._blocks else 4
+            numbers = philox.blocks(self._stream, count).ravel()[::-1].tolist()
+            self._numbers = numbers
             self._stream = self._stream.skipped(count)
             self._blocks += count
-            self._at = 0
-        number = self._numbers[self._at]
-        self._at += 1
-        return number
+            return numbers.pop()
 
     def save(self) -> tuple[int, int, int]:
         """The seeds, and how many numbers have been given."""
-        return *self._seeds, 4 * self._blocks - len(self._numbers) + self._at
+        return *self._seeds, 4 * self._blocks - len(self._numbers)
 
     def restore(self, position: tuple[int, int, int]) -> None:
         """Goes on behind so many numbers of the stream with these seeds."""

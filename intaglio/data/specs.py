@@ -69,7 +69,7 @@ class _HandleSpec(TypeSpec):
             and self._serialize()[1:] == other._serialize()[1:]
             and _alike(self._element_spec, other._element_spec)
             and all(
-                a.is_subtype_of(b)
+                a is None or a.is_subtype_of(b)
                 for a, b in zip(
                     nest.flatten(self._element_spec),
                     nest.flatten(other._element_spec),
@@ -89,10 +89,10 @@ class _HandleSpec(TypeSpec):
             if self._serialize()[1:] != other._serialize()[1:]:  # type: ignore[attr-defined]  # of one class with this
                 return None
             flat = [
-                a.most_specific_common_supertype([b])
+                a and a.most_specific_common_supertype([b])
                 for a, b in zip(nest.flatten(joined), nest.flatten(theirs), strict=True)
             ]
-            if any(f is None for f in flat):
+            if flat.count(None) != nest.flatten(joined).count(None):
                 return None
             joined = nest.pack_sequence_as(joined, flat)
         return self._deserialize((joined, *self._serialize()[1:]))
@@ -105,11 +105,14 @@ class _HandleSpec(TypeSpec):
 
 
 def _alike(one: Any, other: Any) -> bool:
+    """True if specs have one structure, with None (no element) in the same places."""
     try:
         nest.assert_same_structure(one, other)
     except (ValueError, TypeError):
         return False
-    return True
+    return [s is None for s in nest.flatten(one)] == [
+        s is None for s in nest.flatten(other)
+    ]
 
 
 class DatasetSpec(_HandleSpec, BatchableTypeSpec):
