@@ -370,7 +370,7 @@ def test_branches_and_loops_keep_indexed_slices():
             tf.cond(p, lambda: s, lambda: tf.ones((4, 3)))
         return chosen, mixed, looped
 
-    results = f(True, tf.ones((2, 3)), tf.constant([1, 3]))
+    results = f(tf.constant(True), tf.ones((2, 3)), tf.constant([1, 3]))
     sums = [float(tf.reduce_sum(r.values)) for r in results]
     assert sums == [12.0, 6.0, 192.0]
     assert [r.indices.numpy().tolist() for r in results] == [[1, 3]] * 3
