@@ -7,7 +7,10 @@ value that only one elementwise kernel takes gives that kernel its memory for th
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Callable, Sequence
+from types import CodeType
 from typing import Any, Protocol
 
 import numpy as np
@@ -157,6 +160,20 @@ def _is_fresh(node: Node) -> bool:
     return isinstance(node.op.kernel_fn, np.ufunc) or node.op.name in _FRESH
 
 
+# The number that tells a graph from others of its name.
+_NUMBER = re.compile(r"_\d+$")
+
+
+@functools.lru_cache(maxsize=256)
+def _code(text: str, name: str) -> CodeType:
+    """The code of a graph's function; graphs made over and over in a loop share it.
+
+    `fit` and `predict` of Keras make their datasets anew at every call, and Python keeps
+    the file names that it compiles for.
+    """
+    return compile(text, f"<intaglio graph {name}>", "exec")
+
+
 class _Writer:
     """Writes the Python text of a graph."""
 
@@ -193,8 +210,7 @@ class _Writer:
             + "\n".join(self.lines)
             + f"\n return ({results}{',' if results else ''})\n"
         )
-        code = compile(text, f"<intaglio graph {self.graph.name}>", "exec")
-        exec(code, self.space)
+        exec(_code(text, _NUMBER.sub("", self.graph.name)), self.space)
         run = self.space["run"]
         run.nodes = self.nodes
         return run
