@@ -7,6 +7,7 @@ from typing import Any
 
 from intaglio.base import shapes
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native import entry
 from intaglio.native.code import Code
 from intaglio.native.functions import Functions
 from intaglio.native.held import is_small
@@ -195,7 +196,9 @@ class _Search:
 
 
 def _worth_it(cluster: Cluster) -> bool:
-    return len(cluster.nodes) > 1 or cluster.nodes[0].op.name not in CHEAP
+    first = cluster.nodes[0]
+    large = (first.outputs[0].spec.count or 0) >= entry.LARGE
+    return len(cluster.nodes) > 1 or first.op.name not in CHEAP or large
 
 
 class Rewrite:

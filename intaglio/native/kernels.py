@@ -32,7 +32,7 @@ def kernel_of(node: Node) -> Run | None:
     if name == "_FusedElementwise":
         return FusedKernel(node.attrs["body"])
     if name == "_FusedRows":
-        return row_kernels.kernel(node.attrs["body"])
+        return row_kernels.kernel(row_kernels.plan_of(node.attrs["body"]))
     choose = CHOICES.get(name)
     if choose is None or node.outputs[0].dtype is not float32:
         return None

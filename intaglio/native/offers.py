@@ -7,7 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.base.options import OPTIONS
-from intaglio.native import convolution, depthwise, matmul, winograd, winograd_filters
+from intaglio.native import (
+    batch_normalization,
+    convolution,
+    depthwise,
+    matmul,
+    winograd,
+    winograd_filters,
+)
 from intaglio.native.convolution import Geometry
 from intaglio.native.pooling import pooling
 from intaglio.native.transforms import EXACT, FAST, Transform
@@ -123,6 +130,10 @@ def _products(
 
 
 KINDS: dict[str, Callable[..., Run | None]] = {
+    "batch moments": batch_normalization.moments,
+    "batch normalized": batch_normalization.normalized,
+    "batch sums": batch_normalization.sums,
+    "batch gradient": batch_normalization.gradient,
     "convolution": _forward,
     "convolution by filters": _by_filters,
     "convolution by images": _by_images,

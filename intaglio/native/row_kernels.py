@@ -12,6 +12,7 @@ the order of `native/reductions.py`.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.graph import Graph, Node
 from intaglio.native import entry, reductions
 from intaglio.native.code import Code
 from intaglio.native.functions import Functions
@@ -77,23 +78,69 @@ class Step:
 
 
 class Plan:
-    """The steps of a body. Raises Unsupported for what a kernel of rows does not do."""
+    """What a kernel computes of arrays of a shape: values, in the order in which they are made."""
 
-    def __init__(self, body: Graph, shape: tuple[int, ...]) -> None:
+    def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape, self.length = shape, shape[-1]
         self.rows = math.prod(shape[:-1])
         self.steps: list[Step] = []
         self.inputs: list[Value] = []
-        self._values: dict[int, Value] = {}
-        for i, value in enumerate(body.inputs):
-            made = Value(form_of(value.dims, shape), 0)
-            made.input = i
-            self.inputs.append(made)
-            self._values[id(value)] = made
-        for node in body.nodes:
-            if node.op.name not in ("Placeholder", "Const"):
-                self._values[id(node.outputs[0])] = self._written(node)
-        self.outputs = [self._output(v) for v in body.outputs]
+        # Results: their values, and the forms and shapes in which they are wanted.
+        self.outputs: list[tuple[Value, Form]] = []
+        self.dims: list[tuple[int, ...]] = []
+
+    def given(self, form: Form) -> Value:
+        """The next input."""
+        made = Value(form, 0)
+        made.input = len(self.inputs)
+        self.inputs.append(made)
+        return made
+
+    def number(self, number: float) -> Value:
+        """A number, as a step without inputs."""
+        made = Value("number", 0)
+        self.steps.append(Step(made, [], lambda s, given: s.constant(number, FLOAT)))
+        return made
+
+    def map(self, compute: Compute, *inputs: Value) -> Value:
+        """What is computed element by element."""
+        wide = any(v.form in ("wide", "columns") for v in inputs)
+        made = Value("wide" if wide else "narrow", max([v.stage for v in inputs]))
+        self.steps.append(Step(made, [*inputs], compute))
+        return made
+
+    def reduce(self, kind: str, value: Value, divisor: int = 1) -> Value:
+        """A reduction of every row."""
+        made = Value("narrow", value.stage + 1)
+        self.steps.append(Step(made, [value], None, kind, divisor))
+        return made
+
+    def columns(self, value: Value) -> Value:
+        """The sum over all rows."""
+        made = Value("columns", value.stage)
+        self.steps.append(Step(made, [value], None, "sum"))
+        return made
+
+    def softmax(self, x: Value, logarithm: bool) -> Value:
+        """The softmax of every row, or its logarithm."""
+        most = self.reduce("maximum", x)
+        shifted = self.map(lambda s, given: s.sub(*given), x, most)
+        grown = self.map(lambda s, given: s.exp(given[0]), shifted)
+        total = self.reduce("sum", grown)
+        if not logarithm:
+            return self.map(lambda s, given: s.div(*given), grown, total)
+        less = self.map(lambda s, given: s.log(given[0]), total)
+        return self.map(lambda s, given: s.sub(*given), shifted, less)
+
+    def result(self, value: Value, dims: tuple[int, ...]) -> None:
+        """Makes a value the next result, of a shape."""
+        if value.form == "number":
+            raise Unsupported("a result that is the same everywhere")
+        self.outputs.append((value, form_of(dims, self.shape)))
+        self.dims.append(dims)
+
+    def finish(self) -> None:
+        """Says which values are kept for later passes; after the last step and result."""
         self.stages = 1 + max([s.made.stage for s in self.steps], default=0)
         for step in self.steps:
             for value in step.inputs:
@@ -102,62 +149,6 @@ class Plan:
     def _stage(self, step: Step) -> int:
         """The pass in which a step is made; results of reductions are there in the next."""
         return step.made.stage - (bool(step.kind) and step.made.form == "narrow")
-
-    def _output(self, value: SymbolicTensor) -> tuple[Value, Form]:
-        made, form = self._values[id(value)], form_of(value.dims, self.shape)
-        if made.form == "number":
-            raise Unsupported("a result that is the same everywhere")
-        return made, form
-
-    def _map(self, compute: Compute, *inputs: Value) -> Value:
-        wide = any(v.form in ("wide", "columns") for v in inputs)
-        made = Value("wide" if wide else "narrow", max([v.stage for v in inputs]))
-        self.steps.append(Step(made, [*inputs], compute))
-        return made
-
-    def _reduce(self, kind: str, value: Value, divisor: int = 1) -> Value:
-        made = Value("narrow", value.stage + 1)
-        self.steps.append(Step(made, [value], None, kind, divisor))
-        return made
-
-    def _written(self, node: Node) -> Value:
-        name = node.op.name
-        inputs = [self._values.get(id(v)) or self._constant(v) for v in node.inputs]
-        if name in OPS:
-            divisor = self.length if name == "Mean" else 1
-            if form_of(node.outputs[0].dims, self.shape) == "columns":
-                made = Value("columns", inputs[0].stage)
-                self.steps.append(Step(made, inputs[:1], None, "sum"))
-                return made
-            return self._reduce(OPS[name], inputs[0], divisor)
-        if name == "BroadcastTo":
-            return inputs[0]
-        if name in ("Softmax", "LogSoftmax"):
-            return self._softmax(inputs[0], name == "LogSoftmax")
-        if name == "AddN":
-            total = inputs[0]
-            for value in inputs[1:]:
-                total = self._map(lambda s, given: s.add(*given), total, value)
-            return total
-        return self._map(lambda s, given: apply(s, node, given), *inputs)
-
-    def _constant(self, value: SymbolicTensor) -> Value:
-        """A number, as a step without inputs."""
-        number = float(value.node.attrs["value"].reshape(-1)[0])
-        made = Value("number", 0)
-        self.steps.append(Step(made, [], lambda s, given: s.constant(number, FLOAT)))
-        self._values[id(value)] = made
-        return made
-
-    def _softmax(self, x: Value, logarithm: bool) -> Value:
-        most = self._reduce("maximum", x)
-        shifted = self._map(lambda s, given: s.sub(*given), x, most)
-        grown = self._map(lambda s, given: s.exp(given[0]), shifted)
-        total = self._reduce("sum", grown)
-        if not logarithm:
-            return self._map(lambda s, given: s.div(*given), grown, total)
-        less = self._map(lambda s, given: s.log(given[0]), total)
-        return self._map(lambda s, given: s.sub(*given), shifted, less)
 
     def steps_of(self, stage: int) -> list[Step]:
         """What a pass makes, in order; the narrow values that are there before it are not."""
@@ -196,14 +187,14 @@ class _Writer:
         outs = [self._pointer("%outs", i) for i in range(len(plan.outputs))]
         for value in plan.inputs:
             if value.form == "columns":
-                self.pointers[id(value)] = ins[value.input]
+                # Read for every row: where each vector lies in one line of the cache.
+                self.pointers[id(value)] = self._room()
+                self._copy(self.pointers[id(value)], ins[value.input])
             elif value.form == "number":
                 self.single[id(value)] = self._spread(ins[value.input])
         for step in plan.steps:
             if step.made.kept or step.made.form == "columns":
-                self.pointers[id(step.made)] = code.let(
-                    f"alloca [{plan.length} x float], align 64"
-                )
+                self.pointers[id(step.made)] = self._room()
         columns = [s.made for s in plan.steps if s.made.form == "columns"]
         with code.loop("%from", "%to") as block:
             for value in columns:
@@ -225,6 +216,10 @@ class _Writer:
 
     def _spread(self, place: str) -> str:
         return self.code.splat(self.tiles.lanes, "float", self.code.load("float", place, 4))  # fmt: skip
+
+    def _room(self) -> str:
+        """Memory for the elements of a row."""
+        return self.code.let(f"alloca [{self.plan.length} x float], align 64")
 
     def _at_row(self, start: str, row: str) -> str:
         return self.tiles.step(self.code, start, row, self.plan.length)
@@ -370,39 +365,77 @@ class _Writer:
         return code.splat(tiles.lanes, "float", one)
 
 
-def kernel(body: Graph) -> Callable[..., list[Any]]:
-    """The body as a function from arrays to a list of arrays. Raises Unsupported."""
-    shape = shape_of(body)
-    plan = Plan(body, shape)
-    writer = _Writer(plan, "rows")
-    library = Library(
-        lambda: Source([Kernel(writer.write(), len(plan.inputs), len(plan.outputs))])
-    )
+def plan_of(body: Graph) -> Plan:
+    """The plan of a graph. Raises Unsupported for what a kernel of rows does not do."""
+    plan = Plan(shape_of(body))
+    values: dict[int, Value] = {}
+    for value in body.inputs:
+        values[id(value)] = plan.given(form_of(value.dims, plan.shape))
+    for node in body.nodes:
+        if node.op.name not in ("Placeholder", "Const"):
+            values[id(node.outputs[0])] = _written(plan, node, values)
+    for value in body.outputs:
+        assert shapes.known(value.dims)
+        plan.result(values[id(value)], value.dims)
+    plan.finish()
+    return plan
+
+
+def _written(plan: Plan, node: Node, values: dict[int, Value]) -> Value:
+    """Adds a node to a plan."""
+    name, inputs = node.op.name, list[Value]()
+    for value in node.inputs:
+        if id(value) not in values:
+            number = value.node.attrs["value"].reshape(-1)[0]
+            values[id(value)] = plan.number(float(number))
+        inputs.append(values[id(value)])
+    if name in OPS:
+        if form_of(node.outputs[0].dims, plan.shape) == "columns":
+            return plan.columns(inputs[0])
+        divisor = plan.length if name == "Mean" else 1
+        return plan.reduce(OPS[name], inputs[0], divisor)
+    if name == "BroadcastTo":
+        return inputs[0]
+    if name in ("Softmax", "LogSoftmax"):
+        return plan.softmax(inputs[0], name == "LogSoftmax")
+    if name == "AddN":
+        return functools.reduce(
+            lambda x, y: plan.map(lambda s, given: s.add(*given), x, y), inputs
+        )
+    return plan.map(lambda s, given: apply(s, node, given), *inputs)
+
+
+def kernel(plan: Plan) -> Callable[..., list[Any]]:
+    """The plan as a function from arrays to a list of arrays."""
+    library = Library(lambda: _source(plan))
     block = min(BLOCK, -(-plan.rows // 64))
     blocks = -(-plan.rows // block)
     made = library.entry("rows").for_dims((blocks, plan.rows, block))
     single = np.dtype(np.float32)
     results: list[tuple[tuple[int, ...], Any]] = []
-    finish: list[tuple[int, Callable[[Any], Any]]] = []
-    for i, ((value, _), symbol) in enumerate(zip(plan.outputs, body.outputs, strict=True)):  # fmt: skip
-        dims = symbol.dims
-        assert shapes.known(dims)
+    totals: list[tuple[int, Callable[[Any], Any]]] = []
+    for i, ((value, _), dims) in enumerate(zip(plan.outputs, plan.dims, strict=True)):
         if value.form == "columns":
             total = reductions.reduction("Sum", (blocks, plan.length), (0,), False)
             assert total is not None
-            finish.append((i, lambda x, total=total, dims=dims: total(x).reshape(dims)))
+            totals.append((i, lambda x, total=total, dims=dims: total(x).reshape(dims)))
             dims = (blocks, plan.length)
         results.append((dims, single))
     run = entry.filling_all(made, results)
 
     def whole(*arrays: Any) -> list[Any]:
         found = run(*arrays)
-        for i, total in finish:
+        for i, total in totals:
             found[i] = total(found[i])
         return found
 
     whole.keep = library  # type: ignore[attr-defined]  # the kernel must not outlive its entry
     return whole
+
+
+def _source(plan: Plan) -> Source:
+    code = _Writer(plan, "rows").write()
+    return Source([Kernel(code, len(plan.inputs), len(plan.outputs))])
 
 
 def shape_of(body: Graph) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 from intaglio.ops import windows
+from intaglio.ops.compiled import offered
 from intaglio.ops.families import check_rank, shape_of, spec_of
 from intaglio.ops.matmul import brackets
 
@@ -73,9 +74,7 @@ def normalize(
     kind = scale.dtype
     if training:
         count = wide.size // max(channels, 1)
-        saved_mean = wide.mean(axis=over)
-        centred = wide - saved_mean.reshape(column)
-        saved_variance = np.square(centred).mean(axis=over)
+        saved_mean, saved_variance = _moments(wide, over, column)
         batch_mean = saved_mean
         batch_variance = saved_variance * (count / max(count - 1, 1))
         if factor != 1.0:
@@ -84,11 +83,16 @@ def normalize(
     else:
         saved_mean = batch_mean = mean
         saved_variance = batch_variance = variance
-        centred = wide - mean.reshape(column).astype(wide.dtype)
     slope = scale.astype(wide.dtype) / np.sqrt(
         saved_variance.astype(wide.dtype) + wide.dtype.type(epsilon)
     )
-    y = centred * slope.reshape(column) + offset.reshape(column).astype(wide.dtype)
+    run = _offered("batch normalized", wide, column, wide.shape)
+    given = [v.astype(wide.dtype, copy=False) for v in (saved_mean, slope, offset)]
+    if run is not None:
+        y = run(wide, *given)
+    else:
+        middle, slope, offset = (v.reshape(column) for v in given)
+        y = (wide - middle) * slope + offset
     kept = (batch_mean, batch_variance, saved_mean, saved_variance)
     return (y.astype(x.dtype, copy=False), *[v.astype(kind, copy=False) for v in kept])
 
@@ -110,23 +114,56 @@ def normalize_gradient(
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     d = d.astype(wide.dtype, copy=False)
     rate = 1 / np.sqrt(variance.astype(wide.dtype) + wide.dtype.type(epsilon))
-    unit = (wide - mean.reshape(column)) * rate.reshape(column)
-    by_offset = d.sum(axis=over)
-    by_scale = (d * unit).sum(axis=over)
-    slope = (scale * rate).reshape(column)
+    run = _offered("batch sums", wide, column)
+    if run is not None:
+        by_offset, by_scale = run(d, wide, mean, rate)
+    else:
+        unit = (wide - mean.reshape(column)) * rate.reshape(column)
+        by_offset = d.sum(axis=over)
+        by_scale = (d * unit).sum(axis=over)
+    slope = scale * rate
     if training:
         count = wide.dtype.type(max(wide.size // max(by_offset.size, 1), 1))
-        inner = d - (by_offset / count).reshape(column)
-        inner -= unit * (by_scale / count).reshape(column)
-        by_x = slope * inner
+        shares = by_offset / count, by_scale / count
+        by_x = _by_x(d, wide, column, mean, rate, *shares, slope)
     else:
-        by_x = slope * d
+        by_x = slope.reshape(column) * d
     kind = mean.dtype
     return (
         by_x.astype(x.dtype, copy=False),
         by_scale.astype(kind, copy=False),
         by_offset.astype(kind, copy=False),
     )
+
+
+def _offered(kind: str, x: Any, column: tuple[int, ...], *rest: Any) -> Any:
+    """A compiled kernel for images that have their channels last."""
+    channels = column[-1]
+    if channels != x.shape[-1] or not x.size:
+        return None
+    # Each kernel does what takes NumPy several passes.
+    return offered(kind, x.dtype, 8 * x.size, x.size // channels, channels, *rest)
+
+
+def _moments(x: Any, over: tuple[int, ...], column: tuple[int, ...]) -> tuple[Any, Any]:
+    """The means and variances of the channels."""
+    run = _offered("batch moments", x, column)
+    if run is not None:
+        return run(x)
+    mean = x.mean(axis=over)
+    return mean, np.square(x - mean.reshape(column)).mean(axis=over)
+
+
+def _by_x(
+    d: Any, x: Any, column: tuple[int, ...], mean: Any, rate: Any, share: Any, part: Any, slope: Any,
+) -> Any:  # fmt: skip
+    """The gradient by x: slope * (d - share - part * (x - mean) * rate)."""
+    run = _offered("batch gradient", x, column, x.shape)
+    if run is not None:
+        return run(d, x, mean, rate, share, part, slope)
+    inner = d - share.reshape(column)
+    inner -= (x - mean.reshape(column)) * rate.reshape(column) * part.reshape(column)
+    return slope.reshape(column) * inner
 
 
 def _infer(x: Spec, scale: Spec, data_format: str, extra: int) -> Any:

@@ -1,0 +1,103 @@
+"""Batch normalisation of float32 images with their channels last, and its gradient, in machine code.
+
+Statistics are sums over all rows of an array that has the channels in rows. Those of the
+squares are taken of what is left of the elements when the mean of the first rows is taken away,
+which is near enough the mean of all that nothing is lost: their squares' errors are at most
+those of the variance times the number of rows over that of the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from intaglio.native import entry
+from intaglio.native.row_kernels import BLOCK, LONGEST, Plan, Value, kernel
+
+Run = Callable[..., Any]
+
+
+def _fits(rows: int, channels: int) -> bool:
+    return entry.AVAILABLE and rows > 1 and 1 < channels <= LONGEST
+
+
+def moments(rows: int, channels: int) -> Run | None:
+    """An array to the means and variances of its channels."""
+    if not _fits(rows, channels):
+        return None
+    plan = Plan((rows, channels))
+    x, near = plan.given("wide"), plan.given("columns")
+    left = plan.map(lambda s, given: s.sub(*given), x, near)
+    square = plan.map(lambda s, given: s.mul(given[0], given[0]), left)
+    for value in (left, square):
+        plan.result(plan.columns(value), (channels,))
+    plan.finish()
+    sums = kernel(plan)
+    count = np.float32(rows)
+
+    def run(x: Any) -> tuple[Any, Any]:
+        x = x.reshape(rows, channels)
+        near = x[:BLOCK].mean(axis=0)
+        total, squares = sums(x, near)
+        beside = total / count
+        variance = squares / count - beside * beside
+        return near + beside, np.maximum(variance, 0, out=variance)
+
+    return run
+
+
+def normalized(rows: int, channels: int, shape: tuple[int, ...]) -> Run | None:
+    """(x, means, slopes, offsets) to (x - means) * slopes + offsets."""
+    if not _fits(rows, channels):
+        return None
+    plan = Plan((rows, channels))
+    x, mean, slope, offset = plan.given("wide"), *_columns(plan, 3)
+    made = plan.map(lambda s, given: s.mul(s.sub(*given[:2]), given[2]), x, mean, slope)
+    plan.result(
+        plan.map(lambda s, given: s.add(*given), made, offset), (rows, channels)
+    )
+    plan.finish()
+    run = kernel(plan)
+    return lambda x, *columns: run(x, *columns)[0].reshape(shape)
+
+
+def sums(rows: int, channels: int) -> Run | None:
+    """(d, x, means, rates) to the sums of d and of d * (x - means) * rates."""
+    if not _fits(rows, channels):
+        return None
+    plan = Plan((rows, channels))
+    d, x = plan.given("wide"), plan.given("wide")
+    unit = _unit(plan, x, *_columns(plan, 2))
+    product = plan.map(lambda s, given: s.mul(*given), d, unit)
+    for value in (d, product):
+        plan.result(plan.columns(value), (channels,))
+    plan.finish()
+    return kernel(plan)
+
+
+def gradient(rows: int, channels: int, shape: tuple[int, ...]) -> Run | None:
+    """(d, x, means, rates, a, b, slopes) to slopes * (d - a - b * (x - means) * rates)."""
+    if not _fits(rows, channels):
+        return None
+    plan = Plan((rows, channels))
+    d, x = plan.given("wide"), plan.given("wide")
+    mean, rate, a, b, slope = _columns(plan, 5)
+    unit = _unit(plan, x, mean, rate)
+    inner = plan.map(lambda s, given: s.sub(*given), d, a)
+    part = plan.map(lambda s, given: s.mul(*given), unit, b)
+    left = plan.map(lambda s, given: s.sub(*given), inner, part)
+    made = plan.map(lambda s, given: s.mul(*given), slope, left)
+    plan.result(made, (rows, channels))
+    plan.finish()
+    run = kernel(plan)
+    return lambda *arrays: run(*arrays)[0].reshape(shape)
+
+
+def _columns(plan: Plan, count: int) -> list[Value]:
+    return [plan.given("columns") for _ in range(count)]
+
+
+def _unit(plan: Plan, x: Value, mean: Value, rate: Value) -> Value:
+    return plan.map(lambda s, given: s.mul(s.sub(*given[:2]), given[2]), x, mean, rate)
