@@ -16,6 +16,33 @@ import numpy as np
 BLOCK = 1 << 15
 
 
+# From so many elements on, conditions that follow no pattern cost more than what is chosen.
+MANY = 1 << 11
+
+
+def select(condition: Any, x: Any, y: Any) -> Any:
+    """`x` where the condition holds, else `y`.
+
+    Large arrays are mixed bit by bit: processors wait wherever they guess a branch wrongly.
+    """
+    if condition.__class__ is not np.ndarray or condition.size < MANY:
+        return np.where(condition, x, y)
+    dtype, shape = x.dtype, condition.shape
+    alike = dtype == y.dtype and all(a.shape in ((), shape) for a in (x, y))
+    if (
+        not alike
+        or dtype.hasobject
+        or dtype.itemsize > 8
+        or condition.dtype != np.bool_
+    ):
+        return np.where(condition, x, y)
+    whole = np.dtype(f"i{dtype.itemsize}")
+    mixed = np.negative(condition.view(np.int8)).astype(whole)
+    other = y.view(whole)
+    np.bitwise_and(mixed, np.bitwise_xor(x.view(whole), other), out=mixed)
+    return np.bitwise_xor(mixed, other, out=mixed).view(dtype)
+
+
 class NumpyScalars:
     """The builder that computes with NumPy at once."""
 
@@ -71,7 +98,7 @@ class NumpyScalars:
     conj = staticmethod(np.conjugate)
     real = staticmethod(np.real)
     imag = staticmethod(np.imag)
-    select = staticmethod(np.where)
+    select = staticmethod(select)
 
     @staticmethod
     def const(value: Any, like: Any) -> Any:

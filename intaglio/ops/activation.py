@@ -122,7 +122,7 @@ class Elu(Activation):
         # As TensorFlow, and not expm1: processors have vector instructions for exp.
         one = s.const(1, like=features)
         below = s.sub(s.exp(s.minimum(features, zero)), one)
-        return s.select(s.lt(features, zero), below, features)
+        return s.add(below, s.maximum(features, zero))
 
     def gradient(self, dactivations, activations) -> Any:
         return raw.EluGrad(dactivations, activations)
@@ -159,8 +159,8 @@ class Selu(Activation):
             s.const(SELU_SCALE_ALPHA, like=features),
             s.sub(s.exp(s.minimum(features, zero)), s.const(1, like=features)),
         )
-        above = s.mul(s.const(SELU_SCALE, like=features), features)
-        return s.select(s.lt(features, zero), below, above)
+        above = s.mul(s.const(SELU_SCALE, like=features), s.maximum(features, zero))
+        return s.add(below, above)
 
     def gradient(self, dactivations, activations) -> Any:
         return raw.SeluGrad(dactivations, activations)
@@ -190,6 +190,8 @@ class LeakyRelu(Activation):
 
     def scalar(self, s, features, alpha):
         scaled = s.mul(features, s.const(alpha, like=features))
+        if 0 <= alpha <= 1:
+            return s.maximum(features, scaled)
         return s.select(s.gt(features, s.const(0, like=features)), features, scaled)
 
     def gradient(self, dactivations, features, alpha) -> Any:

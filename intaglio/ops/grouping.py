@@ -33,7 +33,12 @@ def distinct(x: Any) -> tuple[Any, np.ndarray, np.ndarray]:
 
 
 def _distinct_integers(x: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-    """`distinct` without a loop: sorted, then numbered in the order of first occurrence."""
+    """`distinct` without a loop: counted if they lie close together, else sorted."""
+    if x.size and x.dtype.kind != "b":
+        low, span = x.min(), int(x.max()) - int(x.min()) + 1
+        if span <= max(2 * x.size, 64):
+            unsigned = (x - low).view(f"u{x.itemsize}")
+            return _distinct_close(unsigned.astype(np.int64), span)
     _, first, which, count = np.unique(
         x, return_index=True, return_inverse=True, return_counts=True
     )
@@ -41,6 +46,17 @@ def _distinct_integers(x: Any) -> tuple[Any, np.ndarray, np.ndarray]:
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
     return first[order], number[which.reshape(-1)], count[order]
+
+
+def _distinct_close(x: Any, span: int) -> tuple[Any, np.ndarray, np.ndarray]:
+    """`distinct` of integers below `span`."""
+    at = np.full(span, -1)
+    at[x[::-1]] = np.arange(x.size - 1, -1, -1)  # the last one written is the first
+    first = np.sort(at[at >= 0])
+    number = np.empty(span, np.int64)
+    number[x[first]] = np.arange(first.size)
+    which = number[x]
+    return first, which, np.bincount(which, minlength=first.size)
 
 
 def _distinct_rows(x: Any, axis: int) -> tuple[Any, np.ndarray, np.ndarray]:

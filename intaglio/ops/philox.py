@@ -269,8 +269,12 @@ def categories(stream: Stream, logits: np.ndarray, count: int) -> np.ndarray:
     top = wide.max(axis=1, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0.0)
     sums = np.cumsum(np.where(finite, np.exp(wide - top), 0.0), axis=1)
+    wanted = drawn * sums[:, -1:]
     result = np.empty((rows, count), np.int64)
+    if count < rows:
+        for draw in range(count):
+            result[:, draw] = (sums <= wanted[:, draw, None]).sum(axis=1)
+        return result
     for row in range(rows):
-        wanted = drawn[row] * sums[row, -1]
-        result[row] = np.searchsorted(sums[row], wanted, side="right")
+        result[row] = np.searchsorted(sums[row], wanted[row], side="right")
     return result

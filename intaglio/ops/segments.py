@@ -32,12 +32,11 @@ def gathered(
     if not kept.all():
         rows, flat = rows[kept], flat[kept]
     result = np.full((count, *rows.shape[1:]), start, values.dtype)
-    unordered = bool(np.any(flat[1:] < flat[:-1]))
-    if unordered and rows.ndim == 1 and values.dtype.kind in "iuf":
+    if rows.ndim == 1 and values.dtype.kind in "iuf":
         ufunc.at(result, flat, rows)  # quick for vectors of numbers
     elif flat.size and rows.size:
         ordered = flat
-        if unordered:
+        if np.any(flat[1:] < flat[:-1]):
             order = np.argsort(flat, kind="stable")
             ordered, rows = flat[order], rows[order]
         begins = starts_of_runs(ordered)

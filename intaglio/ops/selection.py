@@ -12,6 +12,7 @@ from intaglio.base.errors import invalid_argument
 from intaglio.base.shapes import brackets
 from intaglio.op import raw
 from intaglio.op.op import Op, op
+from intaglio.op.scalar import select
 from intaglio.op.spec import Spec
 from intaglio.ops.families import unbroadcast
 from intaglio.ops.passing import check_same
@@ -43,6 +44,7 @@ class SelectV2(Op):
     """t where the condition holds, else e; all three broadcast."""
 
     signature = "condition: bool, t: T, e: T -> output: T"
+    blockwise = True
     T = ALL
 
     def infer(self, condition: Spec, t: Spec, e: Spec) -> Spec:
@@ -51,7 +53,7 @@ class SelectV2(Op):
 
     def kernel(self, condition, t, e):
         try:
-            return np.where(condition, t, e)
+            return select(condition, t, e)
         except ValueError:
             raise invalid_argument(
                 f"condition {brackets(condition.shape)}, then {brackets(t.shape)}, and else {brackets(e.shape)} must be broadcastable"

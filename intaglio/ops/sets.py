@@ -60,19 +60,10 @@ def _combined(a: Sets, b: Sets, operation: str) -> Any:
         raise invalid_argument(f"Invalid set_operation {operation}.")
     if a.dims != b.dims:
         raise invalid_argument(f"Mismatched shapes {brackets(a.dims)} vs {brackets(b.dims)}")  # fmt: skip
-    known, codes = np.unique(np.concatenate([a.values, b.values]), return_inverse=True)
+    known, codes = _coded(np.concatenate([a.values, b.values]))
     width = max(known.size, 1)
-    keys = np.concatenate([a.rows, b.rows]) * width + codes.reshape(-1)
-    ours, theirs = np.unique(keys[: a.rows.size]), np.unique(keys[a.rows.size :])
-    match operation.lower():
-        case "a-b":
-            found = np.setdiff1d(ours, theirs, assume_unique=True)
-        case "b-a":
-            found = np.setdiff1d(theirs, ours, assume_unique=True)
-        case "intersection":
-            found = np.intersect1d(ours, theirs, assume_unique=True)
-        case _:
-            found = np.union1d(ours, theirs)
+    keys = np.concatenate([a.rows, b.rows]) * width + codes
+    found = _members(keys[: a.rows.size], keys[a.rows.size :], operation.lower())
     rows = found // width
     counts = np.bincount(rows, minlength=1)
     starts = np.cumsum(counts) - counts
@@ -81,6 +72,37 @@ def _combined(a: Sets, b: Sets, operation: str) -> Any:
     table = np.concatenate([outer, inside[:, None]], axis=1).astype(np.int64)
     dims = np.array([*a.dims, int(counts.max(initial=0)) if rows.size else 0], np.int64)
     return table, known[found % width].astype(a.values.dtype), dims
+
+
+def _coded(values: Any) -> tuple[Any, Any]:
+    """Values in order, among them all these, and the place of each of these there."""
+    if values.size and values.dtype.kind in "iu":
+        low, high = int(values.min()), int(values.max())
+        if high - low < values.size and high < 2**63:
+            return np.arange(low, high + 1), values.astype(np.int64) - low
+    known, codes = np.unique(values, return_inverse=True)
+    return known, codes.reshape(-1)
+
+
+def _members(ours: Any, theirs: Any, operation: str) -> Any:
+    """The numbers, in order, that a combination of two collections of numbers has."""
+    count = int(max(ours.max(initial=-1), theirs.max(initial=-1))) + 1
+    if count > 8 * (ours.size + theirs.size):
+        every, where = np.unique(np.concatenate([ours, theirs]), return_inverse=True)
+        cut = ours.size
+        return every[_members(where[:cut], where[cut:], operation)]
+    a, b = np.zeros((2, count), bool)
+    a[ours], b[theirs] = True, True
+    match operation:
+        case "a-b":
+            kept = a & ~b
+        case "b-a":
+            kept = b & ~a
+        case "intersection":
+            kept = a & b
+        case _:
+            kept = a | b
+    return np.flatnonzero(kept)
 
 
 class SetOperation(Op):
