@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from intaglio import native
 from intaglio.function.trace_types import Dict, Fields, List, Literal, Tuple, Weakref
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.trace.trace_type import TraceType
@@ -169,6 +170,79 @@ def make_entry(
     return _compiled(guards, concrete, len(args), tuple(kwargs))
 
 
+def make_native_entry(
+    concrete: Any, args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any
+) -> Entry | None:
+    """The same in machine code, for a trace that is one native function; else None.
+
+    Python values it knows by identity: others an entry in Python recognises.
+    """
+    program = getattr(concrete.settle(), "program", None)
+    single = isinstance(concrete.function_type.output, TensorSpec)
+    if program is None or not (single or _is_tuple_of_tensors(concrete)):
+        return None
+    table = native.calls.Table()
+    try:
+        given = dict(zip(bound.names, zip(bound.values, concrete.types, strict=True), strict=True))  # fmt: skip
+        where = _numbered(table, args, kwargs, bound)
+        for name, (value, kind) in given.items():
+            if name in where:
+                _recognise(table, where[name], value, kind)
+            elif kind.flatten():
+                return None
+    except (Unguardable, TypeError, ValueError):
+        return None
+    for array in concrete.capture_arrays:
+        if type(array) is not np.ndarray or not array.flags.c_contiguous:
+            return None
+        table.fixed(array)
+    if concrete.capture_arrays:
+        die = table.alive()
+        concrete.taking_captures.append(lambda others: die())
+    return native.calls.call(program, table, MISS, single)
+
+
+def _is_tuple_of_tensors(concrete: Any) -> bool:
+    output = concrete.function_type.output
+    return type(output) is Tuple and all(isinstance(p, TensorSpec) for p in output.parts)  # fmt: skip
+
+
+def _numbered(
+    table: Any, args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any
+) -> dict[str, int]:
+    """The numbers of the parameters' values in a native entry's table."""
+    positional = bound.names[: len(args)]
+    if len(positional) != len(args) or any(name in positional for name in kwargs):
+        raise Unguardable
+    first = table.sequence(0, args)
+    found = {name: first + i for i, name in enumerate(positional)}
+    return found | dict(zip(kwargs, table.mapping(1, list(kwargs)), strict=True))
+
+
+def _recognise(table: Any, number: int, value: Any, kind: TraceType) -> None:
+    """Adds the steps that recognise an argument."""
+    if type(value) is EagerTensor and isinstance(kind, TensorSpec):
+        if type(value._array) is not np.ndarray:
+            raise Unguardable
+        table.tensor(number, value._array)
+    elif isinstance(kind, Literal):
+        if value is not None and type(value) not in _EQUAL:
+            raise Unguardable
+        table.same(number, value)
+    elif type(value) in (list, tuple) and isinstance(kind, (List, Tuple)):
+        first = table.sequence(number, value)
+        for i, (part, its_kind) in enumerate(zip(value, kind.parts, strict=True)):
+            _recognise(table, first + i, part, its_kind)
+    elif type(value) is dict and isinstance(kind, Dict):
+        numbers = table.mapping(number, kind.keys)
+        for key, part, at in zip(kind.keys, kind.parts, numbers, strict=True):
+            if type(key) not in (str, int):
+                raise Unguardable
+            _recognise(table, at, value[key], part)
+    else:
+        raise Unguardable
+
+
 def _positions(
     args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any
 ) -> dict[str, str]:
@@ -216,7 +290,7 @@ def _result(concrete: Any, space: dict[str, Any]) -> list[str]:
         return [" t = E()", " t._array = r[0]", " return t"]
     if isinstance(output, Literal):
         return [" return None"]
-    if type(output) is Tuple and all(isinstance(p, TensorSpec) for p in output.parts):
+    if _is_tuple_of_tensors(concrete):
         n = len(output.parts)
         made = [f" t{i} = E(); t{i}._array = r[{i}]" for i in range(n)]
         return [*made, f" return ({', '.join([f't{i}' for i in range(n)])},)"]

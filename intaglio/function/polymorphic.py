@@ -16,7 +16,7 @@ from intaglio.function import recursion, retracing
 from intaglio.function.cache import Key, TraceCache
 from intaglio.function.concrete import ConcreteFunction
 from intaglio.function.conversion import converted_for_graphs
-from intaglio.function.entry import MISS, Entry, make_entry
+from intaglio.function.entry import MISS, Entry, make_entry, make_native_entry
 from intaglio.function.kinds import PolymorphicFunction
 from intaglio.function.signature import (
     Bound,
@@ -37,7 +37,9 @@ from intaglio.trace.trace_type import TraceType, Tracing
 from intaglio.trace.type_spec import TensorSpec, TypeSpec
 from intaglio.trace.variable_creation import SINGLETON
 
-ENTRIES = 4  # recent ways of calling that a function recognises at once
+ENTRIES = (
+    8  # recent ways of calling that a function recognises at once, one or two for each
+)
 
 # An entry costs as much as a hundred calls. One is made at these numbers of calls that no
 # entry recognised, so that arguments that always differ cost nothing in the long run.
@@ -252,8 +254,9 @@ class Function(PolymorphicFunction):
     ) -> None:
         """Puts an entry for calls like this one in front."""
         entry = make_entry(concrete, args, kwargs, bound, len(self._cache) > 1)
-        if entry is not None:
-            self._entries = (entry, *self._entries[: ENTRIES - 1])
+        quick = make_native_entry(concrete, args, kwargs, bound)
+        made = [e for e in (quick, entry) if e is not None]
+        self._entries = (*made, *self._entries)[:ENTRIES]
 
     def _typed(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], for_signature: bool = False

@@ -9,6 +9,7 @@ from intaglio.base.log import logger
 from intaglio.ops.compiled import install
 
 if TYPE_CHECKING:
+    from intaglio.native import calls as calls
     from intaglio.native.pipeline import compiled as compiled
     from intaglio.native.report import report as report
 
@@ -16,6 +17,7 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(
         __name__,
         {
+            "calls": "intaglio.native.calls",
             "compiled": "intaglio.native.pipeline:compiled",
             "report": "intaglio.native.report:report",
         },

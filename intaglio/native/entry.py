@@ -35,7 +35,7 @@ PARTS = 4
 KERNEL = ("ptr %ins", "ptr %outs", "ptr %dims", "i64 %from", "i64 %to")
 
 
-class _Definition(ctypes.Structure):
+class _MethodDef(ctypes.Structure):
     """PyMethodDef."""
 
     _fields_ = [
@@ -84,7 +84,25 @@ AVAILABLE = _verified()
 
 _new_function = ctypes.pythonapi.PyCFunction_NewEx
 _new_function.restype = ctypes.py_object
-_new_function.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+_new_function.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
+
+
+class Definition:
+    """A native function from which built-in functions are made."""
+
+    def __init__(self, name: str, address: int, keep: Any) -> None:
+        self._method = _MethodDef(name.encode(), address, FASTCALL, None)
+        self._keep = keep
+
+    def function(self, held: bytes, keep: Any = None) -> Callable[..., Any]:
+        """The built-in function whose `self` is `held`. It keeps alive what it needs.
+
+        A built-in function holds a second object, which is meant for the name of its module.
+        """
+        made: Callable[..., Any] = _new_function(
+            ctypes.addressof(self._method), held, [self, keep]
+        )
+        return made
 
 
 # What code needs of the process that it runs in stands before the dims: machine code with
@@ -103,7 +121,7 @@ def process(threads: Pool | None, kernel: int = 0) -> list[int]:
     return [kernel, *objects, *python, *shared]
 
 
-def _of_process(code: Code, name: str, dims: str = "%dims") -> str:
+def of_process(code: Code, name: str, dims: str = "%dims") -> str:
     """An address named in `PROCESS`."""
     offset = PROCESS.index(name) - len(PROCESS)
     return code.load("ptr", code.at("i64", dims, str(offset)), 8)
@@ -129,8 +147,8 @@ def write(
     code = Code(f"{kernel}_entry", ["ptr %self", "ptr %args", "i64 %count"], "ptr")
     dims = code.at("i8", "%self", str(BYTES + 8 * len(PROCESS)))
     array, refused = (
-        _of_process(code, "array", dims),
-        _of_process(code, "refused", dims),
+        of_process(code, "array", dims),
+        of_process(code, "refused", dims),
     )
     ins = code.let(f"alloca ptr, i64 {max(inputs, 1)}")
     outs = code.let(f"alloca ptr, i64 {outputs}")
@@ -150,7 +168,7 @@ def write(
     code.do(
         f"call void @{kernel}(ptr {ins}, ptr {outs}, ptr {dims}, i64 0, i64 {count})"
     )
-    _return(code, _of_process(code, "none", dims))
+    _return(code, of_process(code, "none", dims))
     return code
 
 
@@ -160,7 +178,7 @@ def write_shared(kernel: str, unit: int, threads: Pool | None) -> Code:
     Every thread takes parts of the outermost loop, whole multiples of `unit`.
     """
     code = Code(f"{kernel}_shared", KERNEL)
-    state = code.let(f"call ptr {_of_process(code, 'save')}()")
+    state = code.let(f"call ptr {of_process(code, 'save')}()")
     if threads is None:
         code.do(
             f"call void @{kernel}(ptr %ins, ptr %outs, ptr %dims, i64 %from, i64 %to)"
@@ -176,11 +194,11 @@ def write_shared(kernel: str, unit: int, threads: Pool | None) -> Code:
             code.do(
                 f"store {kind} {value}, ptr {code.at('i64', context, str(i))}, align 8"
             )
-        run, shared = _of_process(code, "parallel_for"), _of_process(code, "pool")
+        run, shared = of_process(code, "parallel_for"), of_process(code, "pool")
         code.do(
             f"call void {run}(ptr {shared}, ptr @{kernel}_part, ptr {context}, i64 {parts})"
         )
-    code.do(f"call void {_of_process(code, 'restore')}(ptr {state})")
+    code.do(f"call void {of_process(code, 'restore')}(ptr {state})")
     code.do("ret void")
     return code
 
@@ -240,21 +258,13 @@ class Entry:
 
     def __init__(self, made: llvm.Module, kernel: str) -> None:
         address = made.address(f"{kernel}_entry")
-        self._definition = _Definition(b"kernel", address, FASTCALL, None)
-        self._kernel = made.address(kernel)
-        self._keep = made
+        self._definition = Definition("kernel", address, made)
+        self.kernel = made.address(kernel)
 
     def for_dims(self, dims: Sequence[int]) -> Callable[..., Any]:
-        """The built-in function that runs the kernel on arrays of these dims.
-
-        It must not outlive this object.
-        """
-        words = [*process(pool(), self._kernel), *dims]
-        held = np.asarray(words, np.int64).tobytes()
-        made: Callable[..., Any] = _new_function(
-            ctypes.addressof(self._definition), held, None
-        )
-        return made
+        """The built-in function that runs the kernel on arrays of these dims."""
+        words = [*process(pool(), self.kernel), *dims]
+        return self._definition.function(np.asarray(words, np.int64).tobytes())
 
 
 def filling(kernel: Callable[..., Any], shape: tuple[int, ...]) -> Callable[..., Any]:

@@ -19,7 +19,7 @@ def compiled(graph: Graph) -> interpreter.Compiled:
         return interpreter.compiled_with(fuse(graph), kernel_of)
     regions = Regions(row_clusters.fuse(graph))
     whole = regions.whole
-    if whole is not None:
+    if whole is not None:  # then the call itself may be machine code
         return whole.run
 
     def kernel(node: Node) -> Callable[..., Any] | None:

@@ -48,9 +48,12 @@ class Program:
         for place in sorted(assigned(body, always=False)):
             settle(w, given[place])
         self.results = w.write(body, given, len(body.outputs), len(extra))
-        made = llvm.module(w.module(entry_of(given, len(body.outputs) + len(extra) + 1)))  # fmt: skip
-        self._entry = entry.Entry(made, w.code.name)
-        self.kernel = self._entry.for_dims(w.words)
+        way_in = entry_of(w.name, given, len(body.outputs) + len(extra) + 1)
+        made = llvm.module(w.module(way_in))
+        w.link(made.address)
+        whole = entry.Entry(made, w.name)
+        self.address = whole.kernel
+        self.kernel: Any = whole.for_dims(w.words)
         self.run = self._written()
 
     def _input(self, w: Writer, body: Graph, number: int) -> Any:
@@ -75,6 +78,11 @@ class Program:
         if not held.count:
             raise Unsupported("no elements")
         return w.in_registers(w.lanes(held), held.shape) if held.small else held
+
+    @property
+    def plain_results(self) -> bool:
+        """True if results are arrays of known shapes."""
+        return all(isinstance(r, Held) for r in self.results)
 
     # -- the caller's side -----------------------------------------------------------------
 
@@ -105,7 +113,9 @@ class Program:
         ]
         code = compile("\n".join(text), f"<intaglio program {graph.name}>", "exec")
         exec(code, space)
-        return space["run"]
+        run: Any = space["run"]
+        run.program = self
+        return run
 
     def _arrays(self, inputs: Sequence[str]) -> tuple[list[str], list[str]]:
         """What the kernel is given for each input, and the lines that find it."""
@@ -170,10 +180,10 @@ class Program:
         return interpreter.compiled(self.graph)(*arrays)
 
 
-def entry_of(given: Sequence[Any], outputs: int) -> Code:
+def entry_of(name: str, given: Sequence[Any], outputs: int) -> Code:
     """The way in, which refuses arrays of other shapes than the program was written for."""
     forms = [tuple(v.spec.shape) if isinstance(v, Variable) else v.shape for v in given]
-    return entry.write("program", len(forms), outputs, forms)
+    return entry.write(name, len(forms), outputs, forms)
 
 
 def _memory(size: int) -> Callable[[], Any]:

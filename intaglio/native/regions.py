@@ -20,7 +20,10 @@ from intaglio.ops.resource_variable import contents_of
 
 
 class Regions:
-    """A graph whose native parts are `_Program` nodes, and the programs of these."""
+    """A graph whose native parts are `_Program` nodes, and the programs of these.
+
+    `whole` is the program that does everything, if one does.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -32,36 +35,37 @@ class Regions:
             reason = _obstacle(node)
             if reason:
                 self.reasons[id(node)] = reason
-        while True:
-            ordered, clusters = _split(graph, self.reasons)
-            rewrite = Rewrite(ordered, clusters, raw._Program, _is_constant)
-            made = rewrite.graph() if clusters else graph
-            try:
-                self.programs = {
-                    id(n.attrs["body"]): Program(n.attrs["body"])
-                    for n in made.nodes
-                    if n.op.name == "_Program"
-                }
-            except Unsupported as e:
-                # Copies of a node have its name.
-                known = e.node is not None and e.node.name in named
-                for node in [named[e.node.name]] if known else graph.nodes:
-                    self.reasons.setdefault(id(node), str(e))
-                continue
-            self.rewritten = made
-            return
+        self.whole: Program | None = None
+        self.rewritten = graph
+        while not self._compiled(named):
+            pass
 
-    @property
-    def whole(self) -> Program | None:
-        """The program that does everything, if one does."""
-        rest = [n for n in self.rewritten.nodes if n.op.name != "Placeholder"]
-        if len(rest) != 1 or rest[0].op.name != "_Program":
-            return None
-        program = self.programs[id(rest[0].attrs["body"])]
-        same = [id(v) for v in rest[0].inputs] == [id(v) for v in self.rewritten.inputs]
-        results = [id(v) for v in rest[0].outputs]
-        same &= results == [id(v) for v in self.rewritten.outputs]
-        return program if same else None
+    def _compiled(self, named: dict[str, Node]) -> bool:
+        """Makes the programs; False if a node was in the way, which is known then."""
+        graph, reasons = self.graph, self.reasons
+        try:
+            if not any(
+                n.inputs or n.op.stateful for n in graph.nodes if id(n) in reasons
+            ):
+                self.whole = Program(graph)
+                return True
+            ordered, clusters = _split(graph, reasons)
+            if clusters:
+                rewrite = Rewrite(ordered, clusters, raw._Program, _is_constant)
+                self.rewritten = rewrite.graph()
+            bodies = [
+                n.attrs["body"] for n in self.rewritten.nodes if n.op is raw._Program
+            ]
+            self.programs = {id(body): Program(body) for body in bodies}
+        except Unsupported as e:
+            # Copies of a node have its name.
+            known = e.node is not None and e.node.name in named
+            before = len(reasons)
+            for node in [named[e.node.name]] if known else graph.nodes:
+                reasons.setdefault(id(node), str(e))
+            self.rewritten, self.programs = graph, {}
+            return len(reasons) == before
+        return True
 
 
 def _is_constant(value: SymbolicTensor) -> bool:

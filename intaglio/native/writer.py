@@ -80,6 +80,7 @@ class Writer:
         self._rules = rules
         self._otherwise = otherwise
         self._temporary: list[Block] = []
+        self._blocks: list[int] = []
         self._tables = [0, 0]
         self._ins = self.code.first("alloca [INS x ptr]")
         self._outs = self.code.first("alloca [OUTS x ptr]")
@@ -113,6 +114,32 @@ class Writer:
         code.do("ret void")
         return results
 
+    @property
+    def name(self) -> str:
+        """What callers call: the function, without the interpreter's lock if it may take long."""
+        return "released" if self.long else self.code.name
+
+    def _released(self) -> list[Code]:
+        if not self.long:
+            return []
+        whole = Code("released", entry.KERNEL)
+        state = whole.let(f"call ptr {entry.of_process(whole, 'save')}()")
+        whole.do(f"call void @{self.code.name}(ptr %ins, ptr %outs, ptr %dims, i64 %from, i64 %to)")  # fmt: skip
+        whole.do(f"call void {entry.of_process(whole, 'restore')}(ptr {state})")
+        whole.do("ret void")
+        save, restore = Code("save_nothing", [], "ptr"), Code("restore_nothing", ["ptr %state"])  # fmt: skip
+        save.do("ret ptr null")
+        restore.do("ret void")
+        return [whole, save, restore]
+
+    def link(self, address: Callable[[str], int]) -> None:
+        """What is called without the lock has nothing to release."""
+        if self.long:
+            for place in self._blocks:
+                for name in ("save", "restore"):
+                    at = place + entry.PROCESS.index(name)
+                    self.words[at] = address(f"{name}_nothing")
+
     def argument(self, table: str, index: int) -> str:
         """The pointer to an input or output."""
         return self.code.load("ptr", self.code.at("ptr", table, str(index)), 8)
@@ -120,7 +147,7 @@ class Writer:
     def module(self, way_in: Code) -> str:
         """The module: the function, what it calls, and the way in."""
         ins, outs = [max(n, 1) for n in self._tables]
-        text = module([*self.functions.values(), self.code, way_in])
+        text = module([*self.functions.values(), self.code, *self._released(), way_in])
         return text.replace("[INS x", f"[{ins} x").replace("[OUTS x", f"[{outs} x")
 
     # -- graphs ------------------------------------------------------------------------
@@ -349,8 +376,9 @@ class Writer:
         return self.code.load(kind, self.code.at("i64", "%dims", str(place)), 8)
 
     def block_of_words(self, words: Sequence[int]) -> tuple[int, str]:
-        """Several such numbers; their place and a pointer to the first."""
+        """Several such numbers, addresses of the process first; their place and a pointer to them."""
         place = len(self.words)
+        self._blocks.append(place)
         self.words += words
         return place, self.code.at("i64", "%dims", str(place))
 
