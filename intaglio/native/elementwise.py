@@ -89,6 +89,7 @@ def loop(
         name = _shared(w, name, nest.unit)
         w.long = True
     w.call_function(name, places, [h.pointer for h in made], dims)
+    w.how = "one loop"
     return made
 
 

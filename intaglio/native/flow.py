@@ -74,6 +74,7 @@ def _joined(
         ends.append((code.block, results))
         code.jump(after)
     code.label(after)
+    w.how = "branch"
     columns = list(zip(*[results for _, results in ends], strict=True))
     return [_phi_of(w, [b for b, _ in ends], list(column)) for column in columns]
 
@@ -206,6 +207,7 @@ def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     for i, t in turning.items():
         t.close(before, back, names[i])
     code.label(after)
+    w.how = "jump"
     ends = [turning[i].after(s) if i in turning else w.also(s) for i, s in enumerate(state)]  # fmt: skip
     return ends
 

@@ -38,6 +38,7 @@ def product(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     result = w.room(node.outputs[0], kind, (rows, columns))
     places = [w.pointer(a), w.pointer(b)]
     w.call_function(name, places, [result.pointer], (rows, inner, columns))
+    w.how = "kernel"
     return [result]
 
 

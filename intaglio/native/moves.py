@@ -174,6 +174,7 @@ def _copied(
         w.functions[name] = _copier(name, rank, kind.bytes)
     lengths, froms, tos = zip(*axes, strict=True)
     w.call_function(name, [source], [target], [*lengths, *froms, *tos])
+    w.how = "copy"
 
 
 def _merged(axes: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from intaglio.ir.graph import Graph, Node
-from intaglio.native import row_clusters
+from intaglio.native import entry, row_clusters
 from intaglio.native.clusters import can_compile, fuse
 from intaglio.native.kernels import CHOICES, kernel_of
+from intaglio.native.programs import Program
+from intaglio.native.regions import Regions
 
 # Ops that move no data, or cost nothing beside what they name.
 FREE = frozenset(
@@ -16,38 +20,75 @@ FREE = frozenset(
 )  # fmt: skip
 
 
+class Row(NamedTuple):
+    """A step: its node, how it runs, and whether that is machine code."""
+
+    node: Node
+    how: str
+    compiled: bool = True
+    depth: int = 0
+
+
 def report(graph: Graph) -> str:
     """A table of the graph's nodes as they run: a line for each, with the user's line."""
-    fused = fuse(row_clusters.fuse(graph))
-    rows = [_row(n) for n in fused.nodes if n.op.name not in FREE]
-    compiled = sum(1 for _, how, _ in rows if not how.startswith("NumPy"))
+    rows = list(_rows(graph))
+    compiled = sum(1 for row in rows if row.compiled)
     lines = [f"{graph.name}: {compiled} of {len(rows)} steps are machine code"]
-    width = max([len(name) for name, _, _ in rows], default=0)
-    for name, how, where in rows:
-        lines.append(f"  {name:<{width}}  {how}{where}")
+    names = ["  " * row.depth + row.node.name for row in rows]
+    width = max(map(len, names), default=0)
+    for name, row in zip(names, rows, strict=True):
+        frames = row.node.frames
+        where = f"  ({frames[0].filename}:{frames[0].lineno})" if frames else ""
+        lines.append(f"  {name:<{width}}  {row.how}{where}")
     return "\n".join(lines)
 
 
-def _row(node: Node) -> tuple[str, str, str]:
-    frames = node.frames
-    where = f"  ({frames[0].filename}:{frames[0].lineno})" if frames else ""
-    return node.name, _how(node), where
+def _rows(graph: Graph) -> Iterator[Row]:
+    graph = row_clusters.fuse(graph)
+    if not entry.AVAILABLE:
+        yield from (_alone(n, {}) for n in fuse(graph).nodes if n.op.name not in FREE)
+        return
+    regions = Regions(graph)
+    if regions.whole is not None:
+        yield from _steps(regions.whole)
+        return
+    for node in fuse(regions.rewritten).nodes:
+        program = regions.programs.get(id(node.attrs.get("body")))
+        if program is not None:
+            yield from _steps(program)
+        elif node.op.name not in FREE:
+            yield _alone(node, regions.reasons)
 
 
-def _how(node: Node) -> str:
+def _steps(program: Program) -> Iterator[Row]:
+    """The steps of a native function."""
+    for depth, node, how in program.writer.notes:
+        if node.op.name in FREE:
+            continue
+        name = node.op.name
+        if name == "_FusedElementwise":
+            how = f"{how or 'registers'}: {_listed(node.attrs['body'])}"
+        else:
+            how = f"{name}: {how}" if how else f"registers: {name}"
+        yield Row(node, how, True, depth)
+
+
+def _alone(node: Node, reasons: dict[int, str]) -> Row:
+    """A step that is none of a native function: a kernel of its own, or NumPy's."""
     name = node.op.name
     if name == "_FusedElementwise":
-        return f"one loop: {_listed(node.attrs['body'])}"
+        return Row(node, f"one loop: {_listed(node.attrs['body'])}")
     if name == "_FusedRows":
-        return f"one pass over rows: {_listed(node.attrs['body'])}"
+        return Row(node, f"one pass over rows: {_listed(node.attrs['body'])}")
     if kernel_of(node) is not None:
-        return f"{name}: kernel, where the shapes allow it"
+        return Row(node, f"{name}: kernel, where the shapes allow it")
+    reason = reasons.get(id(node), "")
     if name in CHOICES:
-        return f"NumPy: {name} of {node.outputs[0].dtype.name}"
-    if "scalar" in node.op.rules:
-        reason = can_compile(node)
-        return f"NumPy: {name}, {reason or 'alone, where a loop would save nothing'}"
-    return f"NumPy: {name}"
+        reason = f"of {node.outputs[0].dtype.name}"
+    elif "scalar" in node.op.rules:
+        reason = can_compile(node) or reason or "alone, where a loop would save nothing"
+    told = f", {reason}" if reason and reason != name else ""
+    return Row(node, f"NumPy: {name}{told}", False)
 
 
 def _listed(body: Graph) -> str:

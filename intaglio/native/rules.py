@@ -58,6 +58,7 @@ def kernel(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     ]
     w.long = True
     w.call_step(steps[-1], places, [h.pointer for h in made])
+    w.how = "kernel"
     return made
 
 

@@ -9,7 +9,7 @@ the dims; no code holds an address.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,14 @@ Value = Any
 Rule = Callable[["Writer", Node, list[Value]], list[Value]]
 # Constants of more elements are not computed with while the function is written.
 FOLDED = 1 << 12
+
+
+class Note(NamedTuple):
+    """What a node became: `how` is nothing for values in registers, or for no code at all."""
+
+    depth: int
+    node: Node
+    how: str
 
 
 class Scope:
@@ -73,6 +81,9 @@ class Writer:
         self.keep: list[Any] = []
         # True if the function may find that it cannot do its work.
         self.refuses = False
+        # What became of each node, and of the one that is being written.
+        self.notes: list[Note] = []
+        self.how = ""
         # True if variables are written.
         self.writes = False
         # True if it may run so long that other threads should not wait.
@@ -181,6 +192,7 @@ class Writer:
     def _node(self, scope: Scope, node: Node) -> None:
         inputs = [scope.values[id(v)] for v in node.inputs]
         outer, self._temporary = self._temporary, []
+        self.how, place = "", len(self.notes)
         made = self._folded(node, inputs)
         if made is None:
             rule = self._rules.get(node.op.name, self._otherwise)
@@ -189,6 +201,7 @@ class Writer:
             except Unsupported as e:
                 e.node = node  # in the end the outermost
                 raise
+            self.notes.insert(place, Note(len(self.scopes) - 1, node, self.how))
         for block in self._temporary:
             self.arena.release(block)
         self._temporary = outer
