@@ -22,7 +22,7 @@ import time
 import numpy as np
 
 import intaglio
-from benchmarks import keras, peers
+from benchmarks import floors, keras, peers
 from benchmarks.cases import CASES
 
 PAGE = pathlib.Path(__file__).parent / "README.md"
@@ -89,8 +89,8 @@ def _seconds(command: list[str], environment: dict[str, str]) -> float:
 
 
 def page(
-    times: Times, imports: dict[str, float], of_keras: dict[str, float], rounds: int
-) -> str:
+    times: Times, imports: dict[str, float], of_keras: dict[str, float], rounds: int, limits: floors.Floors,
+) -> str:  # fmt: skip
     """The text of README.md."""
     lines = [
         "# Benchmarks",
@@ -99,6 +99,7 @@ def page(
         f"{datetime.date.today().isoformat()}, {platform.machine()}, {os.cpu_count()} cores, "
         f"Python {platform.python_version()}, NumPy {np.__version__}, Intaglio {intaglio.__version__}; "
         f"medians of {rounds} rounds in which the libraries take turns.",
+        limits.text(),
         "",
         "| work | Intaglio | peers | ratio | goal |",
         "| --- | ---: | --- | ---: | ---: |",
@@ -117,7 +118,7 @@ def page(
     lines.append(
         _line("import of Keras, beyond NumPy's", of_keras, ["tensorflow"], 0.4)
     )
-    lines += ["", "The ratio is to the first peer named; at most the goal is good.", ""]
+    lines += ["", "The ratio is to the fastest peer; at most the goal is good.", ""]
     return "\n".join(lines)
 
 
@@ -125,7 +126,8 @@ def _line(
     title: str, row: dict[str, float], wanted: list[str], goal: float | None
 ) -> str:
     others = ", ".join(f"{n} {_time(row[n])}" for n in wanted)
-    ratio = f"{row['intaglio'] / row[wanted[0]]:.3f}" if wanted else ""
+    best = min([row[n] for n in wanted], default=0.0)
+    ratio = f"{row['intaglio'] / best:.3f}" if wanted else ""
     return f"| {title} | {_time(row['intaglio'])} | {others} | {ratio} | {goal or ''} |"
 
 
@@ -145,12 +147,14 @@ def main() -> None:
     options = parser.parse_args()
     for peer in filter(None, options.peers.split(",")):
         peers.build(peer)
-    names = ["intaglio", *peers.PACKAGES]
+    limits = floors.measured()
+    print(limits.text(), flush=True)
+    names = ["intaglio", *peers.PACKAGES, *peers.SHARING]
     times = measure(names, options.rounds, [c for c in options.only.split(",") if c])
     with tempfile.TemporaryDirectory() as cache:
         imports = import_times(IMPORTS, options.rounds, cache)
         of_keras = import_times(keras.IMPORTS, options.rounds, cache)
-    text = page(times, imports, of_keras, options.rounds)
+    text = page(times, imports, of_keras, options.rounds, limits)
     if options.only:
         print(text)
         return

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import compiled, keras
+from benchmarks import compiled, heavy, keras
 
 Timed = Callable[[], Any]
 
@@ -55,6 +55,7 @@ CASES: dict[str, tuple[str, tuple[str, ...], float | None]] = {
         0.5,
     ),
     **compiled.CASES,
+    **heavy.CASES,
     **keras.CASES,
 }
 
@@ -64,6 +65,7 @@ def make(peer: str, case: str) -> Timed | None:
     build = {
         "intaglio": _tensorflow_like("intaglio.tf"),
         "tensorflow": _tensorflow_like("tensorflow"),
+        "xla": _tensorflow_like("tensorflow", xla=True),
         "torch": _torch,
         "jax": _jax,
     }[peer]
@@ -73,9 +75,13 @@ def make(peer: str, case: str) -> Timed | None:
     return timed
 
 
-def _tensorflow_like(module: str) -> Callable[[str], Timed | None]:
+def _tensorflow_like(module: str, xla: bool = False) -> Callable[[str], Timed | None]:
     def build(case: str) -> Timed | None:
         tf: Any = importlib.import_module(module)
+        if case in heavy.CASES:
+            return heavy.tensorflow_like(tf, case, xla or None)
+        if xla:
+            return None
         if case in compiled.CASES:
             return compiled.tensorflow_like(tf, case)
         if case in keras.CASES:
@@ -217,6 +223,8 @@ _TENSORFLOW: dict[str, Callable[[Any], Timed]] = {
 
 
 def _torch(case: str) -> Timed | None:
+    if case in heavy.CASES:
+        return heavy.torch(case)
     if case in compiled.CASES:
         return compiled.torch(case)
     torch: Any = importlib.import_module("torch")
@@ -237,6 +245,8 @@ def _torch(case: str) -> Timed | None:
 
 
 def _jax(case: str) -> Timed | None:
+    if case in heavy.CASES:
+        return heavy.jax(case)
     if case in compiled.CASES:
         return compiled.jax(case)
     jax: Any = importlib.import_module("jax")

@@ -20,21 +20,6 @@ CASES: dict[str, tuple[str, tuple[str, ...], float | None]] = {
         ("jax", "tensorflow", "torch"),
         0.5,
     ),
-    "conv_16": (
-        "convolution, batch 64, 32x32x16, 3x3",
-        ("torch", "tensorflow", "jax"),
-        0.6,
-    ),
-    "conv_64": (
-        "convolution, batch 64, 16x16x64, 3x3",
-        ("torch", "tensorflow", "jax"),
-        0.6,
-    ),
-    "matmul_256": (
-        "compiled: product of 256x256 float32",
-        ("torch", "tensorflow", "jax"),
-        0.8,
-    ),
     "mlp_step": (
         "compiled: Adam step of a 784-128-10 network, batch 32",
         ("tensorflow",),
@@ -46,7 +31,6 @@ CASES: dict[str, tuple[str, tuple[str, ...], float | None]] = {
         0.5,
     ),
 }
-CONVOLUTIONS = {"conv_16": (32, 16), "conv_64": (16, 64)}
 
 
 def numbers(*shape: int) -> np.ndarray:
@@ -70,15 +54,6 @@ def tensorflow_like(tf: Any, case: str) -> Timed:
 
         x, run = tf.constant(numbers(1_000_000)), traced(chain)
         return lambda: run(x)
-    if case in CONVOLUTIONS:
-        size, channels = CONVOLUTIONS[case]
-        images = tf.constant(numbers(64, size, size, channels))
-        filters = tf.constant(numbers(3, 3, channels, channels))
-        convolve = tf.function(lambda x, f: tf.nn.conv2d(x, f, 1, "SAME"))
-        return lambda: convolve(images, filters)
-    if case == "matmul_256":
-        a, product = tf.constant(numbers(256, 256)), traced(tf.matmul)
-        return lambda: product(a, a)
     return _training(tf, traced, case == "cnn_step")
 
 
@@ -136,15 +111,6 @@ def torch(case: str) -> Timed | None:
             return y
 
         return chain
-    if case in CONVOLUTIONS:
-        size, channels = CONVOLUTIONS[case]
-        images = torch.from_numpy(numbers(64, channels, size, size))
-        images = images.contiguous(memory_format=torch.channels_last)
-        filters = torch.from_numpy(numbers(channels, channels, 3, 3))
-        return lambda: torch.nn.functional.conv2d(images, filters, padding=1)
-    if case == "matmul_256":
-        a = torch.from_numpy(numbers(256, 256))
-        return lambda: a @ a
     return None
 
 
@@ -161,21 +127,6 @@ def jax(case: str) -> Timed | None:
             return x
 
         made = chain, [numbers(1_000_000)]
-    elif case in CONVOLUTIONS:
-        size, channels = CONVOLUTIONS[case]
-
-        def convolve(x: Any, f: Any) -> Any:
-            order = ("NHWC", "HWIO", "NHWC")
-            return jax.lax.conv_general_dilated(
-                x, f, (1, 1), "SAME", dimension_numbers=order
-            )
-
-        made = (
-            convolve,
-            [numbers(64, size, size, channels), numbers(3, 3, channels, channels)],
-        )
-    elif case == "matmul_256":
-        made = jnp.matmul, [numbers(256, 256)] * 2
     if made is None:
         return None
     run, arrays = jax.jit(made[0]), [jnp.asarray(a) for a in made[1]]

@@ -17,6 +17,10 @@ Timed = Callable[[], Any]
 Arrays = tuple[np.ndarray, ...]
 
 
+# Cases that end so allow Intaglio what `enable_tensor_float_32_execution` allows.
+FAST = "_fast"
+
+
 class Work(NamedTuple):
     """What is done: a title, shapes of the arrays, the work in three libraries' words, the
     places of the arrays by which the sum of the result is differentiated, and the goal."""
@@ -69,6 +73,9 @@ def _convolutions() -> dict[str, Work]:
         (),
         0.6,
     )
+    for name, work in [*found.items()]:
+        title = f"{work.title}; less accuracy allowed"
+        found[f"{name}{FAST}"] = work._replace(title=title)
     return found
 
 
@@ -189,12 +196,12 @@ def _blocks() -> dict[str, Work]:
         "gelu_mlp": ("block of products with gelu, 512x256 @ 256x1024 @ 1024x256", ((512, 256), (256, 1024), (1024, 256)), _tf_mlp, _jax_mlp, _torch_mlp),
     }  # fmt: skip
     found: dict[str, Work] = {}
-    for name, (title, shapes, *words) in works.items():
+    for name, (title, shapes, tf, jax, torch) in works.items():
         where = title if name == "gelu_mlp" else f"{title}, 64x32x32x64"
-        found[name] = Work(where, shapes, *words)
-        every = tuple(range(len(shapes)))
-        by = (0,) if name == "softmax" else every
-        found[f"{name}_step"] = Work(f"{where}, with gradients", shapes, *words, by)
+        found[name] = Work(where, shapes, tf, jax, torch)
+        by = (0,) if name == "softmax" else tuple(range(len(shapes)))
+        what = f"{where}, with gradients"
+        found[f"{name}_step"] = Work(what, shapes, tf, jax, torch, by)
     return found
 
 
@@ -283,10 +290,20 @@ def tensorflow_like(tf: Any, case: str, compiled: bool | None = None) -> Timed:
             total = tf.reduce_sum(compute(*given))
         return tape.gradient(total, [given[i] for i in work.by])
 
-    if tf.__name__.startswith("intaglio"):
-        compiled = True
-    run = tf.function(step if work.by else compute, jit_compile=compiled)
-    return lambda: run(*given)
+    ours = tf.__name__.startswith("intaglio")
+    run = tf.function(step if work.by else compute, jit_compile=ours or compiled)
+    if not (ours and case.endswith(FAST)):
+        return lambda: run(*given)
+    allow = tf.config.experimental.enable_tensor_float_32_execution
+
+    def allowed() -> Any:
+        allow(True)
+        try:
+            return run(*given)
+        finally:
+            allow(False)
+
+    return allowed
 
 
 def torch(case: str) -> Timed:

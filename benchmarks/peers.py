@@ -14,13 +14,15 @@ PACKAGES = {
     "jax": ["jax[cpu]"],
     "torch": ["torch", "numpy"],
 }
+# Peers that are in another's environment.
+SHARING = {"xla": "tensorflow"}
 
 
 def python_of(peer: str) -> pathlib.Path | None:
     """The interpreter of a peer's environment, or None if it was not built."""
     if peer == "intaglio":
         return pathlib.Path(sys.executable)
-    python = FOLDER / peer / "bin" / "python"
+    python = FOLDER / SHARING.get(peer, peer) / "bin" / "python"
     return python if python.exists() else None
 
 
