@@ -434,6 +434,10 @@ class Builder:
         old, new = self.vector(x.kind), self.vector(to)
         return self.each(to, lambda a: f"bitcast {old} {a} to {new}", x)
 
+    def high_half(self, x: Lanes) -> Lanes:
+        """The upper half of the bits of integers."""
+        return self._shift("lshr", x, x.kind.bits // 2)
+
     def shift_left(self, x: Lanes, places: int) -> Lanes:
         """Integers times 2 ** places, wrapping around."""
         return self._shift("shl", x, places)

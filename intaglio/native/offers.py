@@ -12,6 +12,7 @@ from intaglio.native import (
     convolution,
     depthwise,
     matmul,
+    random_bits,
     winograd,
     winograd_filters,
 )
@@ -139,6 +140,7 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     "convolution by images": _by_images,
     "maximum": _pooling("maximum"),
     "product": _product,
+    "random": random_bits.drawn,
     "products": _products,
     "maximum gradient": _pooling("maximum_gradient"),
     "mean": _pooling("mean"),

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
+from intaglio.ops.compiled import offered
+
 MULTIPLIERS = np.array([[0xD2511F53], [0xCD9E8D57]], np.uint64)
 WEYL_0 = 0x9E3779B9
 WEYL_1 = 0xBB67AE85
@@ -28,6 +30,10 @@ FEW = 8
 # Counters set aside for each output whose number of draws is not known beforehand.
 RESERVED = 256
 TRUNCATE_AT = 2.0
+# Uniform numbers below this are taken for it: their logarithms are needed.
+LEAST = 1e-7
+# Multiplications that NumPy makes for each number.
+WORK = 4
 
 
 class Stream(NamedTuple):
@@ -45,19 +51,28 @@ class Stream(NamedTuple):
 
 def blocks(stream: Stream, count: int, step: int = 1) -> np.ndarray:
     """`count` blocks, `step` counters apart, as uint32 of shape (count, 4)."""
+    made = _compiled("bits", stream, 4 * count, step)
+    if made is not None:
+        return made.reshape(count, 4)
     if count <= FEW:
         few = [_one(stream.skipped(i * step)) for i in range(count)]
         return np.array(few, np.uint32).reshape(count, 4)
     return blocks_at(stream, np.arange(count, dtype=np.uint64) * np.uint64(step))
 
 
+def _compiled(kind: str, stream: Stream, count: int, step: int = 1) -> Any:
+    """So many numbers of a kind from machine code; None where there is none."""
+    draw = offered("random", np.float32, WORK * count, kind, count)
+    return draw and draw(np.array([*stream, step], np.uint64))
+
+
 def blocks_at(stream: Stream, offsets: np.ndarray) -> np.ndarray:
     """The blocks at these counters (uint64) from the stream's own, in this order."""
-    result = np.empty((len(offsets), 4), np.uint32)
+    result = np.empty((len(offsets), 4), "<u4")
     for start in range(0, len(offsets), CHUNK):
         part = slice(start, start + CHUNK)
         _cipher(stream, offsets[part], result[part])
-    return result
+    return result.astype(np.uint32, copy=False)
 
 
 def _one(stream: Stream) -> tuple[int, int, int, int]:
@@ -75,29 +90,37 @@ def _one(stream: Stream) -> tuple[int, int, int, int]:
 
 def _cipher(stream: Stream, offsets: np.ndarray, out: np.ndarray) -> None:
     low = offsets + np.uint64(stream.low)
-    high = (low < offsets).astype(np.uint64) + np.uint64(stream.high)
-    both = np.stack([low, high])
-    even, odd = both & LOW, both >> HIGH  # words 0 and 2; words 1 and 3
-    product = np.empty_like(both)
-    crossed = product[::-1]
-    for keys in _round_keys(stream.key):
-        np.multiply(even, MULTIPLIERS, out=product)
-        # words 0, 2 = high(crossed) ^ words 1, 3 ^ keys; words 1, 3 = low(crossed)
-        np.right_shift(crossed, HIGH, out=even)
-        np.bitwise_xor(even, odd, out=even)
-        np.bitwise_xor(even, keys, out=even)
-        np.bitwise_and(crossed, LOW, out=odd)
-    out[:, 0::2], out[:, 1::2] = even.T, odd.T
+    high = (low < offsets).astype(np.uint64)
+    high += np.uint64(stream.high)
+    x0, x1, x2, x3 = low & LOW, low >> HIGH, high & LOW, high >> HIGH
+    m0, m1 = MULTIPLIERS[:, 0]
+    p0, p1 = low, high  # their memory: each number is in the words
+    for key_0, key_1 in _round_keys(stream.key):
+        np.multiply(x0, m0, out=p0)
+        np.multiply(x2, m1, out=p1)
+        x1 ^= key_0
+        x3 ^= key_1
+        np.right_shift(p1, HIGH, out=x0)
+        np.right_shift(p0, HIGH, out=x2)
+        x0 ^= x1
+        x2 ^= x3
+        np.bitwise_and(p1, LOW, out=x1)
+        np.bitwise_and(p0, LOW, out=x3)
+    pairs = out.view("<u8")
+    x1 <<= HIGH
+    x3 <<= HIGH
+    np.bitwise_or(x0, x1, out=pairs[:, 0])
+    np.bitwise_or(x2, x3, out=pairs[:, 1])
 
 
 @functools.lru_cache(64)
-def _round_keys(key: int) -> np.ndarray:
-    """The two key words of each of the ten rounds, of shape (10, 2, 1)."""
+def _round_keys(key: int) -> list[tuple[np.uint64, np.uint64]]:
+    """The two key words of each of the ten rounds."""
     words = [
         ((key + i * WEYL_0) & 0xFFFFFFFF, ((key >> 32) + i * WEYL_1) & 0xFFFFFFFF)
         for i in range(10)
     ]
-    return np.array(words, np.uint64).reshape(10, 2, 1)
+    return [(np.uint64(a), np.uint64(b)) for a, b in words]
 
 
 def bits32(stream: Stream, count: int) -> np.ndarray:
@@ -132,8 +155,11 @@ def scrambled(seed: int, seed2: int) -> Stream:
 def unit(bits: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
     """Floats in [0, 1) whose mantissa is the low bits of `bits` (uint32; pairs for float64)."""
     if dtype == np.float32:
-        single = (bits & np.uint32(0x7FFFFF)) | np.uint32(0x3F800000)
-        return single.view(np.float32) - 1.0
+        single = bits & np.uint32(0x7FFFFF)
+        single |= np.uint32(0x3F800000)
+        made = single.view(np.float32)
+        made -= np.float32(1)
+        return made
     if dtype == np.float64:
         pairs = bits.reshape(-1, 2).astype(np.uint64)
         mantissa = (pairs[:, 0] & np.uint64(0xFFFFF)) << HIGH | pairs[:, 1]
@@ -149,6 +175,11 @@ def unit(bits: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
 def uniform(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.ndarray:
     """`count` floats in [0, 1)."""
     wide = 2 if dtype == np.float64 else 1
+    if dtype.itemsize > 2:
+        kind = "uniform" if wide == 1 else "uniform_double"
+        made = _compiled(kind, stream, count)
+        if made is not None:
+            return made
     return unit(bits32(stream, count * wide), dtype)
 
 
@@ -189,7 +220,7 @@ def box_muller(bits: np.ndarray, double: bool) -> np.ndarray:
 
 def _pairs(u: np.ndarray, out: np.ndarray) -> None:
     kind = out.dtype.type
-    first = np.maximum(u[:, 0], kind(1e-7)).astype(np.float64)
+    first = np.maximum(u[:, 0], kind(LEAST)).astype(np.float64)
     radius = np.sqrt(kind(-2) * np.log(first).astype(kind))
     # The angle is rounded to float32 only after the product, the functions of it likewise.
     angle = (2 * math.pi * u[:, 1].astype(np.float64)).astype(kind).astype(np.float64)
@@ -201,8 +232,16 @@ def normal(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.ndarray:
     """`count` standard normals; float16 and bfloat16 are computed in float32."""
     if dtype == np.float64:
         return box_muller(blocks(stream, -(-count // 2)), True).reshape(-1)[:count]
-    made = box_muller(blocks(stream, -(-count // 4)), False).reshape(-1)[:count]
+    made = _single_normals(stream, -(-count // 4)).reshape(-1)[:count]
     return made.astype(dtype, copy=False)
+
+
+def _single_normals(stream: Stream, count: int, step: int = 1) -> np.ndarray:
+    """The four normal float32s of each of `count` blocks, `step` counters apart."""
+    made = _compiled("normal", stream, 4 * count, step)
+    if made is None:
+        made = box_muller(blocks(stream, count, step), False)
+    return made.reshape(count, 4)
 
 
 def truncated_normal(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.ndarray:
@@ -218,14 +257,18 @@ def truncated_normal(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.nda
     made = np.empty((groups, group), np.float64 if double else np.float32)
     filled = np.zeros(groups, np.int64)
     left = np.arange(groups)
-    drawn = blocks(stream, groups, step)
+    if double:
+        normals = box_muller(blocks(stream, groups, step), True).reshape(groups, group)
+    else:
+        normals = _single_normals(stream, groups, step)
     turn = 0
     while len(left):
-        _fill(made, filled, left, box_muller(drawn, double).reshape(len(left), group))
+        _fill(made, filled, left, normals)
         left = left[filled[left] < group]
         turn += 1
         offsets = left.astype(np.uint64) * np.uint64(step) + np.uint64(turn)
         drawn = blocks_at(stream, offsets)
+        normals = box_muller(drawn, double).reshape(len(left), group)
     return made.reshape(-1)[:count].astype(dtype, copy=False)
 
 

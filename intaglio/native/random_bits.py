@@ -1,0 +1,230 @@
+"""Random numbers in machine code: Philox4x32-10, and uniform and normal numbers made of it.
+
+Bits and uniform numbers are those of the NumPy code in `ops/philox.py`. Normal float32s go through
+logarithms and sines of float64 there and here, which rounded are hardly ever different; normal
+float64s, which would be, are left to NumPy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.native import entry, llvm
+from intaglio.native.buffers import maker
+from intaglio.native.code import Code
+from intaglio.native.functions import Functions
+from intaglio.native.lanes import DOUBLE, FLOAT, Kind, Lanes
+from intaglio.native.library import Kernel, Library, Source
+from intaglio.ops.philox import LEAST, LOW, MULTIPLIERS, WEYL_0, WEYL_1
+
+Run = Callable[..., Any]
+Finish = Callable[[Functions, Sequence[Lanes]], list[Lanes]]
+
+WORD, HALF_WORD = Kind("i64", 64, "u"), Kind("i32", 32, "u")
+LANES = max(llvm.WIDTH // 4, 4)
+# The numbers that a kernel is told: the stream's key, its counter's halves, and the step from
+# one block's counter to the next.
+STATE = ("key", "low", "high", "step")
+
+
+def _cipher(s: Functions, counter: Sequence[Lanes], keys: Sequence[Any]) -> list[Lanes]:
+    """Ten rounds over blocks whose four words are given, as 32-bit numbers in 64-bit lanes."""
+    x0, x1, x2, x3 = counter
+    first, second = [s.constant(int(m), WORD) for m in np.ravel(MULTIPLIERS)]
+    low = s.constant(int(LOW), WORD)
+    for k0, k1 in keys:
+        p0, p1 = s.mul(x0, first), s.mul(x2, second)
+        x0 = s.bit_xor(s.bit_xor(s.high_half(p1), x1), k0)
+        x2 = s.bit_xor(s.bit_xor(s.high_half(p0), x3), k1)
+        x1, x3 = s.bit_and(p1, low), s.bit_and(p0, low)
+    return [x0, x1, x2, x3]
+
+
+def _round_keys(s: Functions, key: str) -> list[tuple[Lanes, Lanes]]:
+    """The two words that each round adds, in every lane."""
+    code = s.code
+    words = [code.integer("and", key, int(LOW)), code.integer("lshr", key, 32)]
+    made: list[tuple[Lanes, Lanes]] = []
+    for _ in range(10):
+        pair = [
+            Lanes(WORD, (code.splat(s.lanes, "i64", w),) * s.vectors) for w in words
+        ]
+        made.append((pair[0], pair[1]))
+        words = [
+            code.integer("and", code.integer("add", w, weyl), int(LOW))
+            for w, weyl in zip(words, (WEYL_0, WEYL_1), strict=True)
+        ]
+    return made
+
+
+def _counters(s: Functions, state: dict[str, str], first: str) -> list[Lanes]:
+    """The four words of the counters of `lanes` blocks from number `first` on."""
+    code, lanes = s.code, s.lanes
+
+    def everywhere(value: str) -> Lanes:
+        return Lanes(WORD, (code.splat(lanes, "i64", value),))
+
+    steps = ", ".join([f"i64 {i}" for i in range(lanes)])
+    numbers = s.add(everywhere(first), Lanes(WORD, (f"<{steps}>",)))
+    offsets = s.mul(numbers, everywhere(state["step"]))
+    low = s.add(everywhere(state["low"]), offsets)
+    carried = s.converted(s.lt(low, offsets), WORD)
+    high = s.add(everywhere(state["high"]), carried)
+    mask = s.const(int(LOW), low)
+    return [
+        part
+        for half in (low, high)
+        for part in (s.bit_and(half, mask), s.high_half(half))
+    ]
+
+
+# -- what is made of the words ---------------------------------------------------------
+
+
+def _bits(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
+    return [s.converted(w, HALF_WORD) for w in words]
+
+
+def _unit(s: Functions, word: Lanes) -> Lanes:
+    """A float32 in [0, 1) of a word."""
+    bits = s.converted(word, HALF_WORD)
+    bits = s.bit_or(s.bit_and(bits, s.const(0x7FFFFF, bits)), s.const(0x3F800000, bits))
+    number = s.floats(bits)
+    return s.sub(number, s.const(1, number))
+
+
+def _double_unit(s: Functions, high: Lanes, low: Lanes) -> Lanes:
+    """A float64 in [0, 1) of two words."""
+    upper = s.shift_left(s.bit_and(high, s.const(0xFFFFF, high)), 32)
+    bits = s.bit_or(s.bit_or(upper, low), s.const(0x3FF << 52, low))
+    number = s.floats(bits)
+    return s.sub(number, s.const(1, number))
+
+
+def _normals(s: Functions, first: Lanes, second: Lanes) -> list[Lanes]:
+    """Two normal float32s of two uniform ones (Box and Muller), each step rounded."""
+    least = s.maximum(first, s.const(LEAST, first))
+    log = s.converted(s.log(s.converted(least, DOUBLE)), FLOAT)
+    radius = s.sqrt(s.mul(s.const(-2, log), log))
+    wide = s.converted(second, DOUBLE)
+    angle = s.converted(s.mul(s.const(2 * math.pi, wide), wide), FLOAT)
+    wide = s.converted(angle, DOUBLE)
+    return [
+        s.mul(s.converted(turned, FLOAT), radius)
+        for turned in (s.sin(wide), s.cos(wide))
+    ]
+
+
+def _uniform(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
+    return [_unit(s, w) for w in words]
+
+
+def _uniform_double(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
+    return [_double_unit(s, *words[i : i + 2]) for i in (0, 2)]
+
+
+def _normal(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
+    u = _uniform(s, words)
+    return [*_normals(s, *u[:2]), *_normals(s, *u[2:])]
+
+
+FINISHES: dict[str, tuple[Finish, Kind]] = {
+    "bits": (_bits, HALF_WORD),
+    "uniform": (_uniform, FLOAT),
+    "uniform_double": (_uniform_double, DOUBLE),
+    "normal": (_normal, FLOAT),
+}
+DTYPES = {HALF_WORD: np.uint32, FLOAT: np.float32, DOUBLE: np.float64}
+
+
+# -- kernels ---------------------------------------------------------------------------
+
+
+def _kernel(name: str) -> Kernel:
+    """Fills an array: dims are the number of groups of `LANES` blocks, and that of elements."""
+    finish, kind = FINISHES[name]
+    code = Code(name, entry.KERNEL)
+    given = code.load("ptr", "%ins", 8)
+    out = code.load("ptr", "%outs", 8)
+    state = {
+        part: code.load("i64", code.at("i64", given, str(i)), 8)
+        for i, part in enumerate(STATE)
+    }
+    size = code.load("i64", code.at("i64", "%dims", "1"), 8)
+    s = Functions(code, LANES, 1)
+    keys = _round_keys(s, state["key"])
+    with code.loop("%from", "%to") as group:
+        first = code.integer("mul", group, LANES)
+        made = finish(s, _cipher(s, _counters(s, state, first), keys))
+        start = code.integer("mul", first, len(made))
+        for i, vector in enumerate(_in_turn(s, made)):
+            index = code.integer("add", start, i * LANES)
+            _write(s, kind, vector, out, index, size)
+    code.do("ret void")
+    return Kernel(code, 1)
+
+
+def _in_turn(s: Functions, made: Sequence[Lanes]) -> list[str]:
+    """Vectors with the first elements of all, then the second ones, ..."""
+    code, lanes = s.code, s.lanes
+    element = made[0].kind.llvm
+    parts, width = [m.names[0] for m in made], lanes
+    while len(parts) > 1:  # side by side
+        vector = f"<{width} x {element}>"
+        every = ", ".join([f"i32 {i}" for i in range(2 * width)])
+        parts = [
+            code.let(f"shufflevector {vector} {a}, {vector} {b}, <{2 * width} x i32> <{every}>")
+            for a, b in zip(parts[::2], parts[1::2], strict=True)
+        ]  # fmt: skip
+        width *= 2
+    whole, vector, count = parts[0], f"<{width} x {element}>", len(made)
+    turns: list[str] = []
+    for start in range(0, width, lanes):
+        places = [e % count * lanes + e // count for e in range(start, start + lanes)]
+        order = ", ".join([f"i32 {p}" for p in places])
+        turns.append(
+            code.let(f"shufflevector {vector} {whole}, {vector} poison, <{lanes} x i32> <{order}>")
+        )  # fmt: skip
+    return turns
+
+
+def _write(
+    s: Functions, kind: Kind, vector: str, out: str, index: str, size: str
+) -> None:
+    """Stores a vector's elements, those that the array has room for."""
+    code, lanes = s.code, s.lanes
+    test = f"<{lanes} x i1>"
+    mask = code.call(
+        test, f"llvm.get.active.lane.mask.v{lanes}i1.i64", ("i64", index), ("i64", size)
+    )
+    code.call(
+        "void", f"llvm.masked.store.{s.suffix(kind)}.p0", (s.vector(kind), vector),
+        (f"ptr align {kind.bytes}", code.at(kind.llvm, out, index)), (test, mask),
+    )  # fmt: skip
+
+
+LIBRARIES = {
+    name: Library(lambda name=name: Source([_kernel(name)])) for name in FINISHES
+}
+
+
+def drawn(name: str, count: int) -> Run | None:
+    """What makes `count` numbers of a stream, given as an array of `STATE`; for names in `FINISHES`."""
+    if not entry.AVAILABLE or not count:
+        return None
+    _, kind = FINISHES[name]
+    of_block = 128 // kind.bits
+    groups = -(-count // (LANES * of_block))
+    fill = LIBRARIES[name].entry(name).for_dims((groups, count))
+    empty = maker((count,), DTYPES[kind])
+
+    def run(state: Any) -> Any:
+        result = empty()
+        fill(state, result)
+        return result
+
+    return run

@@ -1,0 +1,59 @@
+"""Random numbers from machine code are NumPy's own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+from intaglio.native import random_bits
+from intaglio.ops import compiled, philox
+
+# The second counter's lower half runs over within the first blocks.
+STREAMS = [philox.Stream(5, 0, 0), philox.Stream(2**64 - 3, 2**64 - 300, 2**64 - 1)]
+F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
+DRAWS = {
+    "bits": philox.bits32,
+    "wide bits": philox.bits64,
+    "blocks": lambda stream, n: philox.blocks(stream, n // 4, 64),
+    "uniform": lambda stream, n: philox.uniform(stream, n, F32),
+    "uniform of float64": lambda stream, n: philox.uniform(stream, n, F64),
+    "integers": lambda stream, n: philox.uniform_int(
+        stream, n, -5, 17, np.dtype(np.int32)
+    ),
+}
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+@pytest.mark.parametrize("name", DRAWS)
+@pytest.mark.parametrize("count", [65_536, 65_537, 100_003])
+def test_the_same_bits(name, stream, count, monkeypatch):
+    got = DRAWS[name](stream, count)
+    monkeypatch.setattr(compiled, "_offers", [])
+    wanted = DRAWS[name](stream, count)
+    assert got.dtype == wanted.dtype
+    np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("draw", [philox.normal, philox.truncated_normal])
+def test_normal_numbers_hardly_differ(draw, monkeypatch):
+    """They are functions of float64 rounded to float32: one in many millions may round elsewhere."""
+    got = draw(STREAMS[1], 300_001, F32)
+    monkeypatch.setattr(compiled, "_offers", [])
+    wanted = draw(STREAMS[1], 300_001, F32)
+    np.testing.assert_allclose(got, wanted, rtol=2e-7)
+    assert (got != wanted).sum() <= 2
+
+
+@pytest.mark.parametrize("name", random_bits.FINISHES)
+@pytest.mark.parametrize("count", [1, 2, 3, 63, 64, 65])
+def test_any_number_of_them(name, count):
+    state = np.array([7, 1, 2, 1], np.uint64)
+    whole = random_bits.drawn(name, 500)(state)
+    np.testing.assert_array_equal(random_bits.drawn(name, count)(state), whole[:count])
+
+
+def test_a_large_draw_is_what_small_ones_are():
+    large = tf.random.stateless_uniform([80_000], [1, 2])
+    small = tf.random.stateless_uniform([1_000], [1, 2])
+    np.testing.assert_array_equal(large[:1_000], small)
