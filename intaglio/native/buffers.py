@@ -21,8 +21,6 @@ import numpy as np
 LEAST, LARGEST, MOST = 1 << 17, 1 << 26, 1 << 28
 # Arrays begin with a line of the cache, so that vectors do not lie on two.
 LINE = 64
-# References to the owner of a free block: the block's, and that of the call that counts.
-_FREE = 2
 # Where threads count references apart from each other the counts do not say it.
 _COUNTED = sys.implementation.name == "cpython" and not sysconfig.get_config_var(
     "Py_GIL_DISABLED"
@@ -73,8 +71,17 @@ class Buffers:
             self._blocks[size] = used
 
 
+def _references(block: Any) -> int:
+    """How many refer to the owner of a block, this call among them."""
+    return sys.getrefcount(block.base)
+
+
+# What a block has that no array refers to; Pythons count differently.
+_FREE = _references(np.empty(1, np.uint8)[:])
+
+
 def _is_free(block: Any) -> bool:
-    return sys.getrefcount(block.base) == _FREE
+    return _references(block) == _FREE
 
 
 def _rounded(size: int) -> int:
