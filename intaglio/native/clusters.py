@@ -13,7 +13,7 @@ from intaglio.native.functions import Functions
 from intaglio.native.held import is_small
 from intaglio.native.lanes import Lanes, Unsupported, kept_kind
 from intaglio.native.loops import apply
-from intaglio.native.updates import without_updates
+from intaglio.native.updates import settled
 from intaglio.op import raw
 from intaglio.op.op import Op
 
@@ -35,7 +35,7 @@ def prepared(graph: Graph) -> Graph:
     """The same for a native function, where small values stay in registers and calls cost nothing."""
     found = graph.derived.get(prepared)
     if found is None:
-        plain = without_updates(graph)
+        plain = settled(graph)
         clusters = _Search(plain, small=False).clusters()
         found = Rewrite(plain, clusters).graph() if clusters else plain
         graph.derived[prepared] = found

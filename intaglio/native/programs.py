@@ -162,7 +162,7 @@ class Program:
         )  # fmt: skip
         everything = ", ".join([f"i{i}" for i in range(len(self.graph.inputs))])
         return [
-            f" borrowed = borrow(({written}), ({others}), makers, {not self.writer.refuses})",
+            f" borrowed = borrow(({written}), ({others}), makers, {self.writer.in_place})",
             f" if borrowed is None: return again(({everything},))",
             f" ({before}), ({after}) = borrowed",
             " refused = True",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from intaglio.ir.graph import Node
 from intaglio.native.held import Held
 from intaglio.native.lanes import Unsupported
@@ -62,8 +60,11 @@ def row(
     return result
 
 
-def update(w: Writer, source: Held, index: str, item: Held, target: Held) -> None:
-    """Writes a row into a copy."""
-    w.store(source, target.pointer)
-    offset = w.code.integer("mul", index, int(np.prod(item.shape)) * item.kind.bytes)
-    w.store(item, w.code.at("i8", target.pointer, offset))
+def all_below(w: Writer, place: str, count: int, length: int) -> str:
+    """Whether integers of 64 bits are all places of a row of that length, as i1."""
+    code = w.code
+    with code.carrying("0", str(count), 1, ("i1", "true")) as state:
+        one = code.load("i64", code.at("i64", place, state.index), 8)
+        inside = code.integer("icmp ult", one, length)
+        state.following.append(code.let(f"and i1 {state.values[0]}, {inside}"))
+    return state.values[0]

@@ -15,6 +15,7 @@ from intaglio.native import (
     lists,
     moves,
     rows,
+    softmax,
     sums,
     variables,
 )
@@ -58,6 +59,26 @@ def kernel(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     ]
     w.long = True
     w.call_step(steps[-1], places, [h.pointer for h in made])
+    w.how = "kernel"
+    return made
+
+
+def sparse_cross_entropy(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+    """Cross entropies of labels that are places; one that is outside of its row is refused."""
+    logits, labels = inputs
+    run: Any = softmax.sparse_cross_entropy(logits.shape)
+    if run is None or logits.kind != FLOAT or len(logits.shape) != 2:
+        raise Unsupported(f"{node.op.name} of {node.inputs[0].dtype.name}")
+    if labels.kind.bits != 64:
+        raise Unsupported(f"{node.op.name} with labels of {node.inputs[1].dtype.name}")
+    w.demand(rows.all_below(w, w.pointer(labels), labels.count, logits.shape[1]))
+    (step,) = run.steps
+    made = [
+        w.room(value, FLOAT, shape)
+        for value, (shape, _) in zip(node.outputs, step.results, strict=True)
+    ]
+    places = [w.pointer(logits), w.pointer(labels)]
+    w.call_step(step, places, [h.pointer for h in made])
     w.how = "kernel"
     return made
 
@@ -131,6 +152,7 @@ RULES: dict[str, Any] = {
     "_FusedElementwise": fused,
     **dict.fromkeys(division.DIVISIONS, division.division),
     "MatMul": product,
+    "SparseSoftmaxCrossEntropyWithLogits": sparse_cross_entropy,
     **dict.fromkeys(("Identity", "StopGradient", "IdentityN", "PreventGradient"), identity),
     "StridedSlice": slice_,
     "GatherV2": gather,

@@ -229,7 +229,7 @@ def sparse_cross_entropy(shape: tuple[int, ...]) -> Run | None:
 
     The function gives NotImplemented if one is outside of its row.
     """
-    entropy = _entropy("sparse_cross_entropy", shape)
+    entropy: Any = _entropy("sparse_cross_entropy", shape)
     if entropy is None:
         return None
     classes = shape[-1]
@@ -239,6 +239,7 @@ def sparse_cross_entropy(shape: tuple[int, ...]) -> Run | None:
             return NotImplemented
         return entropy(logits, labels.astype(np.int64, copy=False))
 
+    run.steps = entropy.steps  # type: ignore[attr-defined]  # what is done with good labels
     return run
 
 

@@ -8,14 +8,18 @@ read has given: a value that is used after that is copied when it is read.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from intaglio.base import shapes
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node
 from intaglio.native.held import Held, Variable
 from intaglio.native.lanes import Unsupported, kind_of
-from intaglio.native.writer import Value, Writer
+
+if TYPE_CHECKING:
+    from intaglio.native.writer import Writer
+
+Value = Any
 
 WRITES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
 # What makes another value of the same memory.
@@ -136,8 +140,45 @@ def assign(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     if value.shape != shape or value.kind != kind:
         raise Unsupported("a variable that gets a value of another shape")
     w.store(value, variable.target)
+    w.written = True
+    w.undoes |= (
+        len(w.scopes) > 1
+    )  # a loop may find out in its next turn that it cannot go on
     variable.pointer = variable.target
     return []
+
+
+def targets(w: Writer, graph: Graph) -> dict[int, str]:
+    """Values that may be written where the variable lies that they are assigned to, by their ids.
+
+    Nobody may read the old value afterwards; a loop over elements may read what it writes.
+    """
+    found: dict[int, str] = {}
+    places = {id(n): i for i, n in enumerate(graph.nodes)}
+    for node in graph.nodes:
+        if node.op.name != "AssignVariableOp":
+            continue
+        handle, value = node.inputs
+        maker, variable = value.node, w.scopes[-1].values.get(id(handle))
+        if not isinstance(variable, Variable) or id(maker) not in places:
+            continue
+        at = places[id(maker)]
+        if all(_read_before(graph, n, handle, value, at) for n in graph.nodes):
+            found.setdefault(id(value), variable.target)
+    return found
+
+
+def _read_before(graph: Graph, node: Node, handle: Any, value: Any, at: int) -> bool:
+    """True if a node does not read a variable, or nobody uses what it reads after a position."""
+    if not any(v is handle for v in node.inputs) or node.op.name in WRITES:
+        return True
+    if node.op.name != "ReadVariableOp":
+        return False
+    read = node.outputs[0]
+    last = _last_use(graph, read)
+    if last == at and any(v is read for v in value.node.inputs):
+        return value.node.op.name == "_FusedElementwise" and read.dims == value.dims
+    return last < at
 
 
 RULES: dict[str, Callable[..., list[Value]]] = {

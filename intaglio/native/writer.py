@@ -15,7 +15,7 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.native import entry
+from intaglio.native import entry, variables
 from intaglio.native.arena import Arena, Block
 from intaglio.native.code import Code, module
 from intaglio.native.functions import Functions
@@ -56,6 +56,8 @@ class Scope:
         self.values: dict[int, Value] = {}
         # Where outputs of the graph are best written, by the ids of values.
         self.targets: dict[int, str] = {}
+        # Those among them that are where variables lie.
+        self.assigned: set[int] = set()
         self.at = 0
         self.last: dict[int, int] = {id(v): len(graph.nodes) for v in graph.outputs}
         self.ends: dict[int, list[int]] = {}
@@ -84,8 +86,8 @@ class Writer:
         # What became of each node, and of the one that is being written.
         self.notes: list[Note] = []
         self.how = ""
-        # True if variables are written.
-        self.writes = False
+        # True if variables are written; if that has begun; if it may have to be undone.
+        self.writes = self.written = self.undoes = False
         # True if it may run so long that other threads should not wait.
         self.long = False
         self._rules = rules
@@ -124,6 +126,11 @@ class Writer:
                 raise
         code.do("ret void")
         return results
+
+    @property
+    def in_place(self) -> bool:
+        """True if variables may be written where they lie: nothing is refused after that."""
+        return not (self.refuses and self.undoes)
 
     @property
     def name(self) -> str:
@@ -173,6 +180,11 @@ class Writer:
         for value, target in zip(graph.outputs, targets, strict=False):
             scope.targets.setdefault(id(value), target)
         self.scopes.append(scope)
+        if self.writes:
+            for key, target in variables.targets(self, graph).items():
+                if key not in scope.targets:
+                    scope.targets[key] = target
+                    scope.assigned.add(key)
         given_ids = {id(v) for v in graph.inputs}
         for index, node in enumerate(graph.nodes):
             if node.outputs and id(node.outputs[0]) in given_ids:
@@ -284,6 +296,7 @@ class Writer:
         target = self.scopes[-1].targets.pop(id(value), "") if value is not None else ""
         if target:
             held.pointer = target
+            self.written |= id(value) in self.scopes[-1].assigned
         else:
             held.pointer, block = self.space(held.bytes)
             held.blocks = (block,)
@@ -437,6 +450,7 @@ class Writer:
     def demand(self, condition: str) -> None:
         """The function gives up unless the condition holds: its caller has the interpreter do the work."""
         self.refuses = True
+        self.undoes |= self.written
         code = self.code
         right, wrong = code.new_label("right"), code.new_label("wrong")
         code.branch(condition, right, wrong)
