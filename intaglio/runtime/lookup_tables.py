@@ -142,8 +142,19 @@ class LookupTable:
                 self.insert(keys, values)
                 self.initialized = True
 
+    def _of_buckets(self, keys: Any, values: Any) -> tuple[Any, Any]:
+        """What TensorFlow's dense tables export: all their buckets, the unused ones with a
+        forbidden key, and the keys with a dimension of 1 more."""
+        if keys.ndim == 2 and keys.shape[1] == 1:
+            keys = keys[:, 0]
+            values = values.reshape((len(keys), *self._inner))
+        used = ~np.isin(keys, np.array([k for _, k in self.forbidden], keys.dtype))
+        return keys[used], values[used]
+
     def replace(self, keys: Any, values: Any) -> None:
         """Makes these the only keys."""
+        if self.forbidden:
+            keys, values = self._of_buckets(keys, values)
         with self._lock:
             self._rows, self._used = {}, 0
             self.insert(keys, values)

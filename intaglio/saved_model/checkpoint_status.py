@@ -100,7 +100,12 @@ class LoadStatus:
         keys = {a.name: a.checkpoint_key for a in node.attributes}
         if keys:
             value._restore_checkpoint_values(
-                {name: self.bundle.array(key) for name, key in keys.items()}
+                {
+                    name + stored[len(key) :]: self.bundle.array(stored)
+                    for name, key in keys.items()
+                    for stored in self.bundle
+                    if stored == key or stored.startswith(f"{key}-")
+                }
             )
             self.restored[id(value)] = value
 

@@ -16,7 +16,9 @@ from intaglio.graphdef.load import Functions, UnknownOpError, function_graph
 from intaglio.op.spec import Spec
 from intaglio.op.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array, spec_of
+from intaglio.saved_model.resources import RestoredResource
 from intaglio.saved_model.restored import RestoredFunction, Unusable, signature_of
+from intaglio.state.trackable_resource import Asset
 from intaglio.state.variable import Variable
 from intaglio.trace.graph import FuncGraph
 from intaglio.trace.trace_type import Tracing
@@ -26,10 +28,17 @@ PYTHON_OPS = frozenset(["PyFunc", "PyFuncStateless", "EagerPyFunc"])
 
 
 class FunctionReader:
-    """Makes the functions of one model; `objects` are those that they capture, by number."""
+    """Makes the functions of one model; `objects` are those that they capture, by number.
 
-    def __init__(self, meta_graph: Any, objects: Mapping[int, Any]) -> None:
+    `suffix` is given to the names of shared resources, which are then this model's own.
+    """
+
+    def __init__(
+        self, meta_graph: Any, objects: Mapping[int, Any], suffix: str = ""
+    ) -> None:
         self.graph = meta_graph.object_graph_def
+        if suffix:
+            _rename_shared(meta_graph.graph_def.library, suffix)
         self.functions = Functions(meta_graph.graph_def.library)
         self.objects = objects
         self.made: dict[str, ConcreteFunction | Unusable] = {}
@@ -95,6 +104,10 @@ class FunctionReader:
 
     def _captured(self, number: int) -> Any:
         found = self.objects.get(number)
+        if isinstance(found, Asset):
+            return found.asset_path
+        if isinstance(found, RestoredResource) and found.made:
+            return found.resource_handle
         if not isinstance(found, (Variable, Tensor)):
             raise NotImplementedError(
                 f"it captures the object {number}, a {type(found).__name__}, which is neither a variable nor a constant"
@@ -146,6 +159,13 @@ class FunctionReader:
             jit_compile={0: None, 1: True}.get(spec.jit_compile, False),
         )
         return RestoredFunction(name, signature, traces, options)
+
+
+def _rename_shared(library: Any, suffix: str) -> None:
+    for function in library.function:
+        for node in function.node_def:
+            if "shared_name" in node.attr and node.attr["shared_name"].s:
+                node.attr["shared_name"].s += suffix.encode()
 
 
 def plain_name(name: str) -> str:

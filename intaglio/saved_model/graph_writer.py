@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,15 @@ Attribute = tuple[
 ]  # a value and its kind, as `tensors.set_attribute` takes them
 
 
+class Table(NamedTuple):
+    """A table that changes: where its values are kept, its handle, and how it gets them."""
+
+    key: str
+    handle: str
+    types: tuple[dtypes.DType, dtypes.DType]
+    restore: Graph
+
+
 class GraphWriter:
     """Writes nodes and functions into a MetaGraphDef."""
 
@@ -32,6 +41,10 @@ class GraphWriter:
         self.nodes = graph_def.node
         self.library = export.Library(graph_def.library)
         self._taken: set[str] = set()
+        # The ops that keep the paths of assets.
+        self.assigned: list[str] = []
+        # Reads of those paths for the ops that run while they are kept, by the later reads.
+        self.first_reads: dict[str, str] = {}
 
     def node(
         self, name: str, op: str, inputs: Sequence[str] = (), **attrs: Attribute
@@ -71,6 +84,34 @@ class GraphWriter:
         dtype = dtypes.from_numpy(array.dtype)
         return self.node(name, "Const", value=(array, "tensor"), dtype=(dtype, "type"))
 
+    def call(self, graph: Graph, inputs: Sequence[str]) -> str:
+        """A call of a function."""
+        return self.node(
+            "StatefulPartitionedCall",
+            "StatefulPartitionedCall",
+            inputs,
+            Tin=([v.dtype for v in graph.inputs], "list(type)"),
+            Tout=([v.dtype for v in graph.outputs], "list(type)"),
+            f=(graph, "func"),
+        )
+
+    def asset(self, definition: Any, filename: str) -> str:
+        """The path of an asset: told to a placeholder when the model is initialized, and kept
+        in a variable for later."""
+        string = (dtypes.string, "type")
+        given = self.node("asset_path_initializer", "Placeholder", dtype=string, shape=((), "shape"))  # fmt: skip
+        definition.filename = filename
+        definition.tensor_info.name = f"{given}:0"
+        handle = self.node("asset_path", "VarHandleOp", dtype=string, shape=((), "shape"), container=("", "str"))  # fmt: skip
+        self.nodes[-1].attr["shared_name"].s = handle.encode()
+        kept = self.node(f"{handle}/Assign", "AssignVariableOp", [handle, given], dtype=string)  # fmt: skip
+        self.assigned.append(kept)
+        read = self.node(f"{handle}/Read", "ReadVariableOp", [handle], dtype=string)
+        self.first_reads[read] = self.node(
+            f"{handle}/FirstRead", "ReadVariableOp", [handle, f"^{kept}"], dtype=string
+        )
+        return read
+
     # -- signatures ---------------------------------------------------------------------
 
     def signature(
@@ -93,14 +134,7 @@ class GraphWriter:
             _tensor_info(made.inputs[label], f"{inputs[-1]}:0", value)
         graph = function.frozen
         inputs += captured
-        call = self.node(
-            "StatefulPartitionedCall",
-            "StatefulPartitionedCall",
-            inputs,
-            Tin=([v.dtype for v in graph.inputs], "list(type)"),
-            Tout=([v.dtype for v in graph.outputs], "list(type)"),
-            f=(graph, "func"),
-        )
+        call = self.call(graph, inputs)
         flat = iter(range(len(graph.outputs)))
         for label in sorted(function.structured_outputs):
             index = next(flat)
@@ -108,9 +142,10 @@ class GraphWriter:
 
     # -- initialising and restoring --------------------------------------------------------
 
-    def initializer(self) -> None:
-        """The op that serving runs first: there is nothing to do."""
-        name = self.node("NoOp", "NoOp")
+    def initializer(self, fillers: Sequence[str]) -> None:
+        """The op that serving runs first: paths of assets are kept, resources filled."""
+        first = [*self.assigned, *fillers]
+        name = self.node("NoOp", "NoOp", [f"^{n}" for n in first])
         self.meta_graph.collection_def["saved_model_main_op"].node_list.value.append(
             name
         )
@@ -119,9 +154,11 @@ class GraphWriter:
         info.name = name
         info.tensor_shape.unknown_rank = True
 
-    def saver(self, variables: Sequence[tuple[str, str, Variable]]) -> None:
+    def saver(
+        self, variables: Sequence[tuple[str, str, Variable]], tables: Sequence[Table]
+    ) -> None:
         """Saving and restoring as ops, for loaders that run graphs: (key, handle, variable)."""
-        if not variables:
+        if not variables and not tables:
             return
         filename = self.node(
             "saver_filename",
@@ -129,10 +166,15 @@ class GraphWriter:
             dtype=(dtypes.string, "type"),
             shape=((), "shape"),
         )
-        keys = np.empty(len(variables), object)
-        keys[:] = [key.encode() for key, _, _ in variables]
-        blanks = np.full(len(variables), b"", object)
-        types = ([v.dtype for _, _, v in variables], "list(type)")
+        names = [key for key, _, _ in variables]
+        kinds = [v.dtype for _, _, v in variables]
+        for kept in tables:
+            names += [f"{kept.key}-keys", f"{kept.key}-values"]
+            kinds += kept.types
+        keys = np.empty(len(names), object)
+        keys[:] = [name.encode() for name in names]
+        blanks = np.full(len(names), b"", object)
+        types = (kinds, "list(type)")
         files = [
             filename,
             self.constant(keys, "save/tensor_names"),
@@ -142,12 +184,32 @@ class GraphWriter:
             self.node("save/Read", "ReadVariableOp", [handle], dtype=(v.dtype, "type"))
             for _, handle, v in variables
         ]
+        for kept in tables:
+            export = self.node(
+                "save/Export", "LookupTableExportV2", [kept.handle],
+                Tkeys=(kept.types[0], "type"), Tvalues=(kept.types[1], "type"),
+            )  # fmt: skip
+            reads += [export, f"{export}:1"]
         save = self.node("save/SaveV2", "SaveV2", [*files, *reads], dtypes=types)
         saved = self.node(
             "save/saved", "Identity", [filename, f"^{save}"], T=(dtypes.string, "type")
         )
         restore = self.node("save/RestoreV2", "RestoreV2", files, dtypes=types)
-        assigned = [
+        done = self.node("save/restore_all", "NoOp", [f"^{n}" for n in self._restored(restore, variables, tables)])  # fmt: skip
+        saver = self.meta_graph.saver_def
+        saver.filename_tensor_name = f"{filename}:0"
+        saver.save_tensor_name = f"{saved}:0"
+        saver.restore_op_name = done
+        saver.version = 2
+
+    def _restored(
+        self,
+        restore: str,
+        variables: Sequence[tuple[str, str, Variable]],
+        tables: Sequence[Table],
+    ) -> list[str]:
+        """The ops that put back what the op `restore` has read."""
+        made = [
             self.node(
                 "save/Assign",
                 "AssignVariableOp",
@@ -156,12 +218,12 @@ class GraphWriter:
             )
             for i, (_, handle, v) in enumerate(variables)
         ]
-        done = self.node("save/restore_all", "NoOp", [f"^{n}" for n in assigned])
-        saver = self.meta_graph.saver_def
-        saver.filename_tensor_name = f"{filename}:0"
-        saver.save_tensor_name = f"{saved}:0"
-        saver.restore_op_name = done
-        saver.version = 2
+        at = len(variables)
+        for kept in tables:
+            parts = [f"{restore}:{n}" if n else restore for n in (at, at + 1)]
+            made.append(self.call(kept.restore, [*parts, kept.handle]))
+            at += 2
+        return made
 
 
 def _tensor_info(info: Any, name: str, value: Any) -> None:

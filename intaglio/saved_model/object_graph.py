@@ -113,6 +113,10 @@ class ObjectGraph:
             self.children[parent].append((name, found))
         return found
 
+    def append(self, value: Any) -> int:
+        """An object that no other leads to; returns its number."""
+        return self._number(value, ())
+
     def _number(self, value: Any, path: tuple[str, ...]) -> int:
         found = self.numbers.get(id(value))
         if found is None:
@@ -132,7 +136,8 @@ class ObjectGraph:
     def holders(self) -> Iterator[tuple[int, Any]]:
         """The objects that say themselves what checkpoints keep of them, and their numbers.
 
-        They have `_checkpoint_values()`, arrays by name, and `_restore_checkpoint_values`.
+        They have `_checkpoint_values()`, arrays by name, and `_restore_checkpoint_values`. What
+        stands before a hyphen in a name is the attribute, of which there are several values.
         """
         for number, value in enumerate(self.objects):
             if hasattr(type(value), "_checkpoint_values"):
@@ -161,7 +166,10 @@ class ObjectGraph:
                     full_name=value._shared_name,
                     checkpoint_key=self.key(number),
                 )
-            for name in self.held.get(number, ()):
+            # `table-keys` and `table-values` are two values of the attribute `table`.
+            for name in dict.fromkeys(
+                n.partition("-")[0] for n in self.held.get(number, ())
+            ):
                 node.attributes.add(name=name, checkpoint_key=self.key(number, name))
         for number in self._having_values():
             proto.nodes[number].has_checkpoint_values.value = True

@@ -1,8 +1,8 @@
 """`tf.saved_model.load`: the object graph of a saved model as live objects.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/saved_model/load. Nothing of a model is
-run or trusted: messages are checked before they are used, and functions that would call
-Python are refused.
+trusted: messages are checked before they are used, and functions that would call Python are
+refused. Nothing is run but the functions that make and fill resources such as look-up tables.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from intaglio.saved_model import names
 from intaglio.saved_model.bundle import Bundle
 from intaglio.saved_model.function_reader import FunctionReader
 from intaglio.saved_model.options import LoadOptions
+from intaglio.saved_model.resource_reader import ResourceReader
 from intaglio.saved_model.restored import SignatureMap, set_child, user_object
+from intaglio.state.trackable_resource import Asset
 from intaglio.state.variable import ResourceVariable, Variable
 from intaglio.trace.scopes import init_scope, name_scope
 
@@ -115,6 +117,9 @@ class _Loader:
         self.meta_graph = meta_graph
         self.nodes = meta_graph.object_graph_def.nodes
         self.objects: dict[int, Any] = {}
+        self.bundle: Bundle | None = None
+        # What the checkpoint has of each object: keys by the names of attributes.
+        self.stored: dict[int, dict[str, str]] = {}
         if not self.nodes:
             raise MalformedError(f"the SavedModel at {folder} has no objects")
         for number, node in enumerate(self.nodes):
@@ -126,7 +131,8 @@ class _Loader:
 
     def load(self) -> Any:
         """The root object."""
-        keys = self._checkpoint_keys()
+        self.stored = self._checkpoint_keys()
+        keys = {n: k[names.VALUE] for n, k in self.stored.items() if names.VALUE in k}
         constants = {n.name: n for n in self.meta_graph.graph_def.node}
         for number, node in enumerate(self.nodes):
             kind = node.WhichOneof("kind")
@@ -136,21 +142,27 @@ class _Loader:
                 self.objects[number] = _constant(node.constant.operation, constants)
             elif kind == "asset":
                 self.objects[number] = self._asset(node.asset.asset_file_def_index)
-        self._functions()
+        resources = ResourceReader(self.nodes, self.objects)
+        reader = FunctionReader(self.meta_graph, self.objects, resources.suffix)
+        resources.make(reader)
+        self._functions(reader)
         for number, node in enumerate(self.nodes):
             if number not in self.objects:
                 self.objects[number] = self._container(node)
         for number, node in enumerate(self.nodes):
             self._link(self.objects[number], node)
+        if self.bundle is not None:
+            resources.restore(reader, self.bundle, self.stored)
+        resources.fill()
         return self.objects[0]
 
     # -- values ------------------------------------------------------------------------
 
-    def _checkpoint_keys(self) -> dict[int, str]:
-        """Where the bundle keeps each variable, found by the names that lead to it."""
+    def _checkpoint_keys(self) -> dict[int, dict[str, str]]:
+        """Where the bundle keeps what objects have, found by the names that lead to them."""
         prefix = os.path.join(self.folder, names.VARIABLES, names.VARIABLES)
         if self.options.experimental_skip_checkpoint or not any(
-            n.WhichOneof("kind") == "variable" for n in self.nodes
+            n.WhichOneof("kind") in ("variable", "resource") for n in self.nodes
         ):
             return {}
         self.bundle = Bundle(prefix)
@@ -182,7 +194,7 @@ class _Loader:
         self, name: str, key: str | None, dtype: DType, dims: Dims
     ) -> np.ndarray:
         """A variable's value; zeros for one that stays uninitialized."""
-        if key is not None:
+        if key is not None and self.bundle is not None:
             if self.bundle.dtype(key) is not dtype:
                 raise MalformedError(
                     f"the variable '{name}' is {dtype.name}, its value {self.bundle.dtype(key).name}"
@@ -206,12 +218,11 @@ class _Loader:
             raise MalformedError(f"there is no asset {index}")
         name = os.path.basename(defs[index].filename)
         path = os.path.join(self.folder, names.ASSETS, name)
-        return from_array(np.array(os.fsencode(path), object))
+        return Asset(path)
 
     # -- functions ---------------------------------------------------------------------
 
-    def _functions(self) -> None:
-        reader = FunctionReader(self.meta_graph, self.objects)
+    def _functions(self, reader: FunctionReader) -> None:
         named = {c.node_id: c.local_name for n in self.nodes for c in n.children}
         for number, node in enumerate(self.nodes):
             kind = node.WhichOneof("kind")
@@ -230,7 +241,7 @@ class _Loader:
 
     def _container(self, node: Any) -> Any:
         kind = node.WhichOneof("kind")
-        if kind in ("resource", "captured_tensor"):
+        if kind == "captured_tensor":
             return Unread(kind)
         identifier = node.user_object.identifier
         if identifier in ("trackable_list_wrapper", "trackable_tuple_wrapper"):
@@ -244,7 +255,7 @@ class _Loader:
         return user_object()
 
     def _link(self, owner: Any, node: Any) -> None:
-        if node.WhichOneof("kind") not in ("user_object", None):
+        if node.WhichOneof("kind") not in ("user_object", "resource", None):
             return  # the traces of a function, the captures of a trace
         for child in node.children:
             value = self.objects[child.node_id]
@@ -257,7 +268,7 @@ class _Loader:
 
 
 class Unread:
-    """Stands for an object of a kind that is not read, such as a look-up table."""
+    """Stands for an object of a kind that is not read, such as a tensor of another graph."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -266,18 +277,19 @@ class Unread:
         return f"<{self.kind} of a SavedModel, which is not read>"
 
 
-def keys_by_node(saved: Sequence[Any], stored: Sequence[Any]) -> dict[int, str]:
-    """The checkpoint keys of variables, by their number in the saved object graph."""
-    found: dict[int, str] = {}
+def keys_by_node(
+    saved: Sequence[Any], stored: Sequence[Any]
+) -> dict[int, dict[str, str]]:
+    """The checkpoint keys of attributes, by the object's number in the saved object graph."""
+    found: dict[int, dict[str, str]] = {}
     work, seen = [(0, 0)], {0}
     while work:
         mine, theirs = work.pop()
         if not 0 <= theirs < len(stored):
             raise MalformedError(f"the checkpoint has no object {theirs}")
         node = stored[theirs]
-        for attribute in node.attributes:
-            if attribute.name == names.VALUE:
-                found[mine] = attribute.checkpoint_key
+        if node.attributes:
+            found[mine] = {a.name: a.checkpoint_key for a in node.attributes}
         numbers = {c.local_name: c.node_id for c in node.children}
         for child in saved[mine].children:
             other = numbers.get(child.local_name)

@@ -22,18 +22,21 @@ from intaglio.op import door
 from intaglio.runtime.eager import EagerTensor
 from intaglio.runtime.lookup_tables import LookupTable
 from intaglio.runtime.resources import Resource
-from intaglio.saved_model import bundle, names, object_graph, signatures
-from intaglio.saved_model.graph_writer import GraphWriter
+from intaglio.saved_model import bundle, fingerprint, names, object_graph, resources
+from intaglio.saved_model import signatures as model_signatures
+from intaglio.saved_model.graph_writer import GraphWriter, Table
 from intaglio.saved_model.object_graph import ObjectGraph
 from intaglio.saved_model.options import SaveOptions
 from intaglio.saved_model.restored import RestoredFunction, SignatureMap
+from intaglio.state.trackable_resource import Asset
 from intaglio.state.variable import Variable
 from intaglio.trace.scopes import init_scope
 from intaglio.trace.type_spec import TensorSpec
 
 _OWN_FILES = frozenset(
-    (names.MODEL, names.VARIABLES, names.ASSETS, "fingerprint.pb", "debug")
+    (names.MODEL, names.VARIABLES, names.ASSETS, fingerprint.FILE, "debug")
 )
+HELD = (Resource, LookupTable)
 VERSION = "2.21.0"  # of the TensorFlow whose format this is
 
 
@@ -64,7 +67,7 @@ class _Model:
     def __init__(self, root: Any, given: Any, options: SaveOptions) -> None:
         self.root = root
         self.options = options
-        self.signatures = signatures.of_model(root, given)
+        self.signatures = model_signatures.of_model(root, given)
         self.graph = ObjectGraph(root, self._children)
         self.message = SavedModel(saved_model_schema_version=names.SCHEMA_VERSION)
         self.meta_graph = self.message.meta_graphs.add()
@@ -73,7 +76,12 @@ class _Model:
         info.tensorflow_version = VERSION
         self.writer = GraphWriter(self.meta_graph)
         self.tensor_names: dict[int, str] = {}
+        # The numbers of what functions capture: resources by what is behind their handle,
+        # assets by their tensor.
         self.resources: dict[int, int] = {}
+        self.assets = resources.Assets()
+        # The functions that write and read the values of tables, by the table's number.
+        self.savers: dict[int, list[int]] = {}
         self.functions: list[ConcreteFunction] = []
         self._fill()
 
@@ -82,6 +90,8 @@ class _Model:
         if isinstance(value, Function):
             return {f"trace_{i}": t for i, t in enumerate(traces_of(value))}
         found = object_graph.children(value)
+        if resources.is_resource(value):
+            return {**found, **resources.functions_of(value)}
         if value is self.root:
             found.pop("signatures", None)
             return {
@@ -101,6 +111,7 @@ class _Model:
             key = self.graph.key(number)
             self.values[key] = np.asarray(resource.read())
             saver.append((key, handle, variable))
+        self._resources_and_assets()
         for function in self.signatures.values():
             self._check_tracked(function)
         for value in list(self.graph.objects):
@@ -113,9 +124,9 @@ class _Model:
         for key, function in self.signatures.items():
             bound = self._bound_inputs(function)
             self.writer.signature(key, function, [self.tensor_names[n] for n in bound])
-        self.writer.initializer()
+        self.writer.initializer(self._fillers())
         if not self.options.experimental_skip_saver:
-            self.writer.saver(saver)
+            self.writer.saver(saver, self._tables())
         self._aliases()
         graph = self.graph.message().SerializeToString()
         self.values[names.OBJECT_GRAPH_KEY] = np.array(graph, object)
@@ -132,12 +143,7 @@ class _Model:
     def _check_tracked(self, function: ConcreteFunction) -> None:
         for tensor, inner in function.graph.captures:
             array = getattr(tensor, "_array", None)
-            if isinstance(array, LookupTable):
-                raise NotImplementedError(
-                    f"The function {function.name!r} uses a table of tf.lookup, which saved "
-                    "models do not keep yet; tf.train.Checkpoint keeps mutable tables"
-                )
-            if isinstance(array, Resource) and id(array) not in self.resources:
+            if isinstance(array, HELD) and id(array) not in self.resources:
                 raise AssertionError(
                     "Tried to export a function which references an 'untracked' resource. TensorFlow objects (e.g. tf.Variable) "
                     "captured by functions must be 'tracked' by assigning them to an attribute of a tracked object or assigned "
@@ -150,7 +156,10 @@ class _Model:
         number = self.graph.numbers[id(function)]
         for i, tensor in enumerate(function.captured_inputs):
             array = getattr(tensor, "_array", None)
-            if isinstance(array, Resource) and id(array) in self.resources:
+            if id(array) in self.resources:
+                asset = self.graph.objects[self.resources[id(array)]]
+                if isinstance(asset, Asset):
+                    self.graph.add(number, f"capture_{i}", asset)
                 continue
             if not isinstance(array, (np.ndarray, np.generic)):
                 raise KeyError(
@@ -167,7 +176,7 @@ class _Model:
         """The objects that a function captures, by number."""
         return [
             self.resources[id(t._array)]
-            if isinstance(t._array, Resource)
+            if id(t._array) in self.resources
             else self.graph.numbers[id(t)]
             for t in function.captured_inputs
         ]
@@ -181,6 +190,76 @@ class _Model:
             made.canonicalized_input_signature.CopyFrom(signature)
             made.output_signature.CopyFrom(structured.encode(_output_specs(function)))
         return name
+
+    # -- resources -----------------------------------------------------------------------
+
+    def _resources_and_assets(self) -> None:
+        """Handles of the resources and paths of the assets, as nodes of the graph."""
+        self.asset_numbers: dict[int, int] = {}
+        for number, value in enumerate(self.graph.objects):
+            if isinstance(value, Asset):
+                files = self.meta_graph.asset_file_def
+                self.asset_numbers[number] = len(files)
+                self.resources[id(value.asset_path._array)] = number
+                name = self.assets.name(value)
+                self.tensor_names[number] = self.writer.asset(files.add(), name)
+            elif resources.is_resource(value):
+                array = value.resource_handle._array
+                creator = self._of_resource(number, resources.CREATE)
+                if creator.captured_inputs:
+                    raise ValueError(
+                        f"`_create_resource` of {value!r} uses tensors from outside: "
+                        f"{creator.captured_inputs}. Make them in the function."
+                    )
+                self.resources[id(array)] = number
+                self.tensor_names[number] = self.writer.call(creator.frozen, ())
+                if isinstance(array, LookupTable) and not array.fixed:
+                    self._keep_table(number, value)
+
+    def _of_resource(self, number: int, name: str) -> ConcreteFunction:
+        """The trace of a function of a resource."""
+        found = dict(self.graph.children[number])[name]
+        return traces_of(self.graph.objects[found])[0]
+
+    def _keep_table(self, number: int, table: Any) -> None:
+        kept = [f.get_concrete_function() for f in resources.table_functions(table)]
+        self.savers[number] = [self.graph.append(trace) for trace in kept]
+        keys, rows = table.resource_handle._array.export()
+        self.graph.held[number] = ["table-keys", "table-values"]
+        self.values[self.graph.key(number, "table-keys")] = keys
+        self.values[self.graph.key(number, "table-values")] = rows
+
+    def _tables(self) -> list[Table]:
+        """The tables whose values the graph restores."""
+        found: list[Table] = []
+        for number, (_, restore) in self.savers.items():
+            array = self.graph.objects[number].resource_handle._array
+            found.append(
+                Table(
+                    self.graph.key(number, "table"),
+                    self.tensor_names[number],
+                    (array.key_dtype, array.spec.dtype),
+                    self.graph.objects[restore].frozen,
+                )
+            )
+        return found
+
+    def _fillers(self) -> list[str]:
+        """Calls of the functions that fill the resources."""
+        made: list[str] = []
+        for number, value in enumerate(self.graph.objects):
+            if resources.is_resource(value):
+                filler = self._of_resource(number, resources.FILL)
+                bound = [self.tensor_names[n] for n in self._bound_inputs(filler)]
+                first = [self.writer.first_reads.get(name, name) for name in bound]
+                made.append(self.writer.call(filler.frozen, first))
+        return made
+
+    def _fill_resource(self, node: Any, number: int) -> None:
+        node.resource.SetInParent()
+        if number in self.savers:
+            saves = node.saveable_objects["table"]
+            saves.save_function, saves.restore_function = self.savers[number]
 
     # -- objects -----------------------------------------------------------------------
 
@@ -200,6 +279,10 @@ class _Model:
             bare.allowed_positional_arguments = len(value.arg_keywords)
             _fill_bare_spec(bare.function_spec, value)
             self.graph.fill_children(number, node.dependencies)
+        elif isinstance(value, Asset):
+            node.asset.asset_file_def_index = self.asset_numbers[number]
+        elif resources.is_resource(value):
+            self._fill_resource(node, number)
         elif isinstance(value, EagerTensor):
             node.constant.operation = self.tensor_names[number]
             node.registered_name = "tf.TrackableConstant"
@@ -293,10 +376,13 @@ def _write(folder: str, model: _Model) -> None:
         os.chmod(beside, 0o777 & ~_umask())
         for name in (names.VARIABLES, names.ASSETS):
             os.mkdir(os.path.join(beside, name))
+        for path, name in model.assets.names.items():
+            shutil.copyfile(path, os.path.join(beside, names.ASSETS, name))
         prefix = os.path.join(beside, names.VARIABLES, names.VARIABLES)
         bundle.write(prefix, model.values)
         with open(os.path.join(beside, names.MODEL), "wb") as file:
             file.write(model.message.SerializeToString(deterministic=True))
+        fingerprint.write(beside, model.message)
         _replace(folder, beside)
     finally:
         shutil.rmtree(beside, ignore_errors=True)

@@ -243,7 +243,7 @@ class FuncGraph(Graph):
             return found[1]
         if isinstance(tensor, EagerTensor):
             array = tensor._array
-            if _is_small_constant(array):
+            if type(tensor) is EagerTensor and _is_small_constant(array):
                 value: Any = Recorder(self).constant(array, name and f"{name}/")
                 self.captured[id(tensor)] = (tensor, value)
                 return value

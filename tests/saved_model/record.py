@@ -12,14 +12,34 @@ from __future__ import annotations
 import importlib.util
 import json
 import pathlib
+from typing import Any
 
 import tensorflow as tf
 
 FOLDER = pathlib.Path(__file__).parent
-spec = importlib.util.spec_from_file_location("network", FOLDER / "network.py")
-assert spec is not None and spec.loader is not None
-network = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(network)
+
+
+def _program(name: str) -> Any:
+    """A program beside this file, without the package, which imports Intaglio."""
+    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+network, tables = _program("network"), _program("tables")
+
+
+def served_tables(path: str) -> dict[str, object]:
+    """The answers of a session, which fills and restores the tables with ops of the graph."""
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        meta_graph = tf.compat.v1.saved_model.load(session, ["serve"], path)
+        signature = meta_graph.signature_def["look"]
+        names = {k: v.name for k, v in signature.outputs.items()}
+        feeds = {signature.inputs["words"].name: tables.WORDS}
+        found = session.run(names, feeds)
+        return {k: v.tolist() for k, v in found.items()}
 
 
 def served(path: str) -> list[object]:
@@ -34,12 +54,17 @@ def served(path: str) -> list[object]:
 def main() -> None:
     """Records."""
     theirs, ours = str(FOLDER / "models/tensorflow"), str(FOLDER / "models/ours")
+    their_tables, our_tables = [str(FOLDER / "models" / n) for n in ("tensorflow_tables", "our_tables")]  # fmt: skip
     network.save(tf, theirs)
+    tables.save(tf, their_tables)
     found = {
         "version": tf.__version__,
         "tensorflow": network.answers(tf, tf.saved_model.load(theirs)),
         "ours": network.answers(tf, tf.saved_model.load(ours)),
         "ours_served": served(ours),
+        "tensorflow_tables": tables.answers(tf, tf.saved_model.load(their_tables)),
+        "our_tables": tables.answers(tf, tf.saved_model.load(our_tables)),
+        "our_tables_served": served_tables(our_tables),
     }
     text = json.dumps(found, indent=1, sort_keys=True)
     (FOLDER / "answers.json").write_text(text + "\n")

@@ -1,11 +1,13 @@
-"""Saves the model with Intaglio, for TensorFlow to load: see `record`."""
+"""Saves the models with Intaglio, for TensorFlow to load: see `record`."""
 
 from __future__ import annotations
 
 import pathlib
 
 from intaglio import tf
-from tests.saved_model import network
+from tests.saved_model import network, tables
 
 if __name__ == "__main__":
-    network.save(tf, str(pathlib.Path(__file__).parent / "models/ours"))
+    models = pathlib.Path(__file__).parent / "models"
+    network.save(tf, str(models / "ours"))
+    tables.save(tf, str(models / "our_tables"))

@@ -6,10 +6,12 @@ https://www.tensorflow.org/api_docs/python/tf/lookup/TextFileInitializer.
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from intaglio.base.dtypes import DType, as_dtype, int64, string
 from intaglio.op import convert, raw
+from intaglio.state.trackable_resource import Asset
 from intaglio.state.tracking import AutoTrackable
 from intaglio.trace.scopes import name_scope
 
@@ -122,18 +124,25 @@ class TextFileInitializer(TableInitializer):
                 )
         if vocab_size is not None and vocab_size <= 0:
             raise ValueError(f"`vocab_size` should be > 0, received: {vocab_size}")
-        self._filename = filename
+        self._filename = Asset(filename)
         self._key_index, self._value_index = key_index, value_index
         self._vocab_size = -1 if vocab_size is None else vocab_size
         self._delimiter = delimiter
         self._offset = value_index_offset
         super().__init__(keys, values)
 
+    @property
+    def _shared_name(self) -> str:
+        path = os.fsdecode(self._filename._path)
+        if self._vocab_size == -1:
+            return f"hash_table_{path}_{self._key_index}_{self._value_index}"
+        return f"hash_table_{path}_{self._vocab_size}_{self._key_index}_{self._value_index}"
+
     def initialize(self, table: Any) -> Any:
         """Reads the file into the table. Raises NotFoundError if there is no such file."""
         self._check(table)
         return raw.InitializeTableFromTextFileV2(
-            table.resource_handle, convert.to_tensor(self._filename, string),
+            table.resource_handle, self._filename.asset_path,
             key_index=self._key_index, value_index=self._value_index,
             vocab_size=self._vocab_size, delimiter=self._delimiter, offset=self._offset,
         )  # fmt: skip

@@ -6,6 +6,7 @@ https://www.tensorflow.org/api_docs/python/tf/lookup/StaticVocabularyTable.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -16,14 +17,19 @@ from intaglio.op import convert, raw
 from intaglio.op.tensor import Tensor
 from intaglio.ragged.api import RaggedTensor
 from intaglio.sparse.api import SparseTensor
-from intaglio.state.tracking import AutoTrackable
+from intaglio.state.trackable_resource import TrackableResource
 from intaglio.trace.scopes import init_scope, name_scope
 
+# Numbers for the names under which saved models make tables.
+_NUMBERS = itertools.count()
 
-class Lookup(AutoTrackable):
+
+class Lookup(TrackableResource):
     """A table of keys and values of two dtypes."""
 
     def __init__(self, key_dtype: Any, value_dtype: Any, name: str | None) -> None:
+        super().__init__()
+        self._table_name = f"table_{next(_NUMBERS)}"
         self._key_dtype = as_dtype(key_dtype)
         self._value_dtype = as_dtype(value_dtype)
         self._name = name
@@ -43,17 +49,9 @@ class Lookup(AutoTrackable):
         """The name of the table, None if it has none of its own."""
         return None
 
-    @property
-    def resource_handle(self) -> Any:
-        """The tensor of dtype resource that stands for the table."""
-        raise NotImplementedError(f"{type(self).__name__}.resource_handle")
-
     def __getitem__(self, keys: Any) -> Any:
         find: Callable[[Any], Any] = getattr(self, "lookup")  # noqa: B009  # of the subclass
         return find(keys)
-
-    def _trackable_children(self, save_type: str = "checkpoint") -> dict[str, Any]:
-        return {}
 
 
 def check_keys(keys: Any, dtype: DType) -> None:
@@ -97,16 +95,21 @@ class StaticHashTable(Lookup):
             raise ValueError(
                 f"Shape {self._default_value.shape} of default_value must have rank 0"
             )
+        self._table_name = initializer._shared_name or self._table_name
         with init_scope():
-            self._handle = raw.AnonymousHashTable(
+            self._resource_handle = self._handle = raw.AnonymousHashTable(
                 key_dtype=self._key_dtype, value_dtype=self._value_dtype
             )
-            initializer.initialize(self)
+            self._initialize()
 
-    @property
-    def resource_handle(self) -> Any:
-        """The tensor of dtype resource that stands for the table."""
-        return self._handle
+    def _create_resource(self) -> Any:
+        return raw.HashTableV2(
+            shared_name=self._table_name, key_dtype=self._key_dtype,
+            value_dtype=self._value_dtype,
+        )  # fmt: skip
+
+    def _initialize(self) -> Any:
+        return self._initializer.initialize(self)
 
     @property
     def default_value(self) -> Tensor:
@@ -179,6 +182,15 @@ class StaticVocabularyTable(Lookup):
     def resource_handle(self) -> Any:
         """The tensor of dtype resource that stands for the table, None without words."""
         return None if self._table is None else self._table.resource_handle
+
+    def _create_resource(self) -> Any:
+        return self._table and self._table._create_resource()
+
+    def _initialize(self) -> Any:
+        return self._table and self._table._initialize()
+
+    def _trackable_children(self, save_type: str = "checkpoint") -> dict[str, Any]:
+        return {} if self._table is None else {"_initializer": self._table._initializer}
 
     def size(self, name: str | None = None) -> Tensor:
         """The number of words and buckets, int64."""

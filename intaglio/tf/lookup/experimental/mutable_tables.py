@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from intaglio.base.dtypes import as_dtype
 from intaglio.op import convert, raw
 from intaglio.op.tensor import Tensor
@@ -30,6 +32,9 @@ class MutableTable(Lookup):
     def resource_handle(self) -> Any:
         """The tensor of dtype resource that stands for the table."""
         return self._handle
+
+    def _initialize(self) -> Any:
+        return None
 
     def size(self, name: str | None = None) -> Tensor:
         """The number of keys, int64."""
@@ -95,6 +100,15 @@ class MutableHashTable(MutableTable):
                     **types, value_shape=self._value_shape
                 )
 
+    def _create_resource(self) -> Any:
+        options: dict[str, Any] = {
+            "shared_name": self._table_name, "key_dtype": self._key_dtype,
+            "value_dtype": self._value_dtype,
+        }  # fmt: skip
+        if self._value_shape == ():
+            return raw.MutableHashTableV2(**options)
+        return raw.MutableHashTableOfTensorsV2(**options, value_shape=self._value_shape)
+
     def lookup(
         self, keys: Any, dynamic_default_values: Any = None, name: str | None = None
     ) -> Any:
@@ -127,13 +141,22 @@ class DenseHashTable(MutableTable):
         experimental_is_anonymous: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(key_dtype, value_dtype, default_value, name)
+        self._empty_key = convert.to_tensor(empty_key, self._key_dtype)
+        self._deleted_key = convert.to_tensor(deleted_key, self._key_dtype)
+        self._buckets = initial_num_buckets or 131072
         with init_scope():
             self._handle = raw.AnonymousMutableDenseHashTable(
-                convert.to_tensor(empty_key, self._key_dtype),
-                convert.to_tensor(deleted_key, self._key_dtype),
-                value_dtype=self._value_dtype, value_shape=self._value_shape,
-                initial_num_buckets=initial_num_buckets or 131072,
+                self._empty_key, self._deleted_key, value_dtype=self._value_dtype,
+                value_shape=self._value_shape, initial_num_buckets=self._buckets,
             )  # fmt: skip
+
+    def _create_resource(self) -> Any:
+        # The keys as constants: a function that makes a resource takes nothing from outside.
+        return raw.MutableDenseHashTableV2(
+            *[np.asarray(k) for k in (self._empty_key, self._deleted_key)],
+            shared_name=self._table_name, value_dtype=self._value_dtype,
+            value_shape=self._value_shape, initial_num_buckets=self._buckets,
+        )  # fmt: skip
 
     def lookup(self, keys: Any, name: str | None = None) -> Any:
         """The values of keys. Raises TypeError for keys that do not have the dtype."""

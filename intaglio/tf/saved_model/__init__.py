@@ -10,6 +10,8 @@ from typing import Any
 
 from intaglio.saved_model import reader, writer
 from intaglio.saved_model.options import LoadOptions, SaveOptions
+from intaglio.state.trackable_resource import Asset
+from intaglio.tf.saved_model import experimental
 
 ASSETS_DIRECTORY = "assets"
 ASSETS_KEY = "saved_model_assets"
@@ -61,8 +63,9 @@ def save(
 def load(export_dir: str, tags: Any = None, options: LoadOptions | None = None) -> Any:
     """The object that was saved: with variables, `tf.function`s and `signatures`.
 
-    Models of TensorFlow are read as well. Nothing of the model runs while it is loaded, and
-    functions that would call Python are refused.
+    Models of TensorFlow are read as well. Nothing of the model runs while it is loaded but the
+    functions that make and fill its look-up tables and other resources; functions that would call
+    Python are refused. `assets` of the model are objects with their `asset_path`.
 
     Raises:
       OSError: there is no model.
@@ -76,13 +79,6 @@ def load(export_dir: str, tags: Any = None, options: LoadOptions | None = None) 
 def contains_saved_model(export_dir: str) -> bool:
     """True if the folder contains a saved model."""
     return reader.contains_saved_model(export_dir)
-
-
-def Asset(path: Any) -> Any:
-    """A file that is part of a model. Raises NotImplementedError: assets are not saved."""
-    raise NotImplementedError(
-        f"tf.saved_model.Asset({path!r}): file assets are not saved."
-    )
 
 
 __all__ = [
@@ -113,6 +109,7 @@ __all__ = [
     "TRAINING",
     "VARIABLES_DIRECTORY",
     "VARIABLES_FILENAME",
+    "experimental",
     "contains_saved_model",
     "load",
     "save",

@@ -1,0 +1,98 @@
+"""What saved models keep besides variables: resources that a function makes, and files.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/saved_model/experimental/TrackableResource
+and https://www.tensorflow.org/api_docs/python/tf/saved_model/Asset.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from intaglio.op.tensor import Tensor
+from intaglio.runtime.eager import EagerTensor
+from intaglio.state.tracking import AutoTrackable, Trackable
+from intaglio.trace.scopes import init_scope
+
+
+class TrackableResource(AutoTrackable):
+    """A resource that saved models can make again: a base class.
+
+    A subclass says in `_create_resource` how the resource is made (it returns the handle), in
+    `_initialize` how it is filled, and in `_destroy_resource` how it is given up. The first two
+    are recorded when a model is saved, and carried out when it is loaded or served. Functions use
+    the resource by `resource_handle`, which is made when it is first asked for.
+
+    https://www.tensorflow.org/api_docs/python/tf/saved_model/experimental/TrackableResource
+
+    >>> class Pair(tf.saved_model.experimental.TrackableResource):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self._initialize()
+    ...     def _create_resource(self):
+    ...         return tf.raw_ops.VarHandleOp(dtype=tf.float32, shape=[2])
+    ...     def _initialize(self):
+    ...         tf.raw_ops.AssignVariableOp(resource=self.resource_handle, value=[1.0, 2.0])
+    ...     def _destroy_resource(self):
+    ...         tf.raw_ops.DestroyResourceOp(resource=self.resource_handle)
+    >>> tf.raw_ops.ReadVariableOp(resource=Pair().resource_handle, dtype=tf.float32).numpy()
+    array([1., 2.], dtype=float32)
+    """
+
+    def __init__(self, device: str = "") -> None:
+        self._resource_handle: Any = None
+        self._resource_device = device
+
+    def _create_resource(self) -> Any:
+        """Makes the resource; returns its handle."""
+        raise NotImplementedError("TrackableResource._create_resource not implemented.")
+
+    def _initialize(self) -> Any:
+        """Fills the resource."""
+        raise NotImplementedError("TrackableResource._initialize not implemented.")
+
+    def _destroy_resource(self) -> Any:
+        """Gives the resource up."""
+
+    @property
+    def resource_handle(self) -> Any:
+        """The tensor of dtype resource that stands for the resource."""
+        if self._resource_handle is None:
+            with init_scope():
+                self._resource_handle = self._create_resource()
+        return self._resource_handle
+
+
+class _Path(EagerTensor):
+    """The path of an asset: functions take it from outside, as it changes with the model."""
+
+    __slots__ = ()
+
+
+class Asset(Trackable):
+    """A file that belongs to a model: saving copies it into the model's folder.
+
+    Functions that read the file use `asset_path`, a scalar string; in a loaded model it is the
+    path of the copy.
+
+    https://www.tensorflow.org/api_docs/python/tf/saved_model/Asset
+
+    >>> tf.saved_model.Asset("words.txt").asset_path.numpy()
+    b'words.txt'
+    """
+
+    def __init__(self, path: Any) -> None:
+        given = path.numpy() if isinstance(path, Tensor) else path  # type: ignore[attr-defined]  # an eager tensor has it
+        self._path = os.fsencode(given)
+        self._tensor = _Path()
+        self._tensor._array = np.array(self._path, object)
+
+    @property
+    def asset_path(self) -> Tensor:
+        """The file's path."""
+        return self._tensor
+
+    def _trackable_children(self, save_type: str = "checkpoint") -> dict[str, Any]:
+        return {}
