@@ -166,7 +166,7 @@ class Block:
             root if root is aliases.root_of(v) else None
             for v, root in zip(values, self.roots, strict=False)
         ]
-        values = [v.copy() if type(v) is GrownList else v for v in values]
+        values = [_as_it_is_now(v) for v in values]
         for at, form in enumerate(self.forms[: len(values)]):
             if form is not None and type(values[at]) is list:
                 values[at] = GrownList.of(form, values[at])
@@ -317,6 +317,21 @@ class Block:
         self.suspects.add(ident)
         self.kept.append(seen)
         return False
+
+
+def _as_it_is_now(value: Any) -> Any:
+    """A structure of its own around the same values: items of the first may be state too."""
+    kind = type(value)
+    if kind is GrownList:
+        return value.copy()
+    if kind is list:
+        now = aliases.current(value)
+        return now.copy() if now is not value else [_as_it_is_now(v) for v in value]
+    if kind is tuple:
+        return tuple([_as_it_is_now(v) for v in value])
+    if kind is dict:
+        return {k: _as_it_is_now(v) for k, v in value.items()}
+    return value
 
 
 def _ident(name: str, accessor: Any) -> tuple[int, Any] | None:
