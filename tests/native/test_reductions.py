@@ -122,9 +122,9 @@ def test_the_report_names_them():
     def f(x, n):
         return tf.reduce_sum(x, 0), tf.reduce_sum(n, 0)
 
-    f(tf.ones([3]), tf.ones([3], tf.int32))
+    f(tf.ones([30]), tf.ones([30], tf.int32))
     report = f.compile_report()
-    assert "Sum: kernel, where the shapes allow it" in report
+    assert "Sum: kernel" in report
     assert "NumPy: Sum of int32" in report
     assert set(reductions.OPS) <= set(CHOICES)
 
