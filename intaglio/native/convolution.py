@@ -54,9 +54,14 @@ class Geometry(NamedTuple):
     @property
     def band(self) -> int:
         """The rows of the result for which padded rows are made at a time; 0: none fit."""
+        return min(self.held, 16)
+
+    @property
+    def held(self) -> int:
+        """The rows of the result whose padded rows fit; 0: none do."""
         row = self.padded_width * self.channels * 4
         rows = STRIPE // max(row, 1) - self.window_height
-        return max(0, min(rows // self.stride_y + 1, 16, self.out_height))
+        return max(0, min(rows // self.stride_y + 1, self.out_height))
 
 
 class _Writer:
@@ -170,7 +175,7 @@ class _Writer:
         """Rows of the gradient by the filters: sums over all images, in their order.
 
         A row is a pixel and channel of the window. The padded image is the left matrix,
-        transposed; its segments are the rows of the result's gradient.
+        transposed; its segments are the rows of the result's gradient, a band at a time.
         """
         code = Code(name, entry.KERNEL)
         given = entry.numbers(code, DIMS)
@@ -180,25 +185,33 @@ class _Writer:
         )
         out = code.load("ptr", "%outs", 8)
         image_size = self._size(code, given, "height", "width", "channels")
-        size = self._size(code, given, "out_height", "out_width", "filters")
-        above = code.integer("sub", 0, given["top"])
-        last = code.integer("mul", code.integer("sub", given["out_height"], 1), given["stride_y"])  # fmt: skip
-        count = code.integer("add", last, given["window_height"])
-        with code.loop("0", given["images"]) as number:
-            first = code.integer("icmp eq", number, 0)
+        line = self._size(code, given, "out_width", "filters")
+        size = code.integer("mul", line, given["out_height"])
+        with (
+            code.loop("0", given["images"]) as number,
+            code.loop("0", given["out_height"], given["band"]) as y,
+        ):
+            before = code.integer("or", number, y)
+            first = code.integer("icmp eq", before, 0)
             image = self.tiles.step(code, images, number, image_size)
             gradient = self.tiles.step(code, gradients, number, size)
+            gradient = self.tiles.step(code, gradient, y, line)
+            rows = code.least(given["band"], code.integer("sub", given["out_height"], y))  # fmt: skip
+            above = code.integer("sub", code.integer("mul", y, given["stride_y"]), given["top"])  # fmt: skip
+            last = code.integer("mul", code.integer("sub", rows, 1), given["stride_y"])
+            count = code.integer("add", last, given["window_height"])
             code.do(
                 f"call fastcc void @stripe(ptr {image}, ptr {held}, i64 {above}, i64 {count}, ptr %dims)"
             )
-            self._window_rows(code, given, held, gradient, out, first)
+            self._window_rows(code, given, held, gradient, out, rows, first)
         code.do("ret void")
         return code
 
     def _window_rows(
-        self, code: Code, given: dict[str, str], held: str, gradient: str, out: str, first: str
+        self, code: Code, given: dict[str, str], held: str, gradient: str, out: str,
+        rows: str, first: str,
     ) -> None:  # fmt: skip
-        """What one image adds to the rows from `from` to `to` of the filters' gradient."""
+        """What a band adds to the rows from `from` to `to` of the filters' gradient."""
         pitch = self._size(code, given, "padded_width", "channels")
         depth = self._size(code, given, "window_width", "channels")
         down = code.integer("mul", given["stride_y"], pitch)
@@ -217,7 +230,7 @@ class _Writer:
                 width = code.least(self.tiles.width, code.integer("sub", columns, j))
                 right = Right(code.at(self.kind, gradient, j), columns)
                 place = Right(code.at(self.kind, target, j), columns)
-                sizes = (width, given["out_width"], given["out_height"])
+                sizes = (width, given["out_width"], rows)
                 self.tiles.product(
                     code, (start, stop), left, right, place, sizes, first
                 )
@@ -254,14 +267,11 @@ def forward(g: Geometry) -> Callable[[Any, Any], Any] | None:
 
 
 def by_filters(g: Geometry) -> Callable[[Any, Any], Any] | None:
-    """The gradient by the filters: (images, gradients) to it. None where images are too large."""
-    rows = (g.out_height - 1) * g.stride_y + g.window_height
-    if rows * g.padded_width * g.channels * 4 > STRIPE or min(g[:9]) < 1:
-        return None
-    if not entry.AVAILABLE:
+    """The gradient by the filters: (images, gradients) to it. None where images are too wide."""
+    if not entry.AVAILABLE or not g.held or min(g[:9]) < 1:
         return None
     parts = g.window_height * g.window_width * g.channels
-    kernel = LIBRARY.entry("by_filters").for_dims(_numbers(parts, g, g.out_height))
+    kernel = LIBRARY.entry("by_filters").for_dims(_numbers(parts, g, g.held))
     shape = (g.window_height, g.window_width, g.channels, g.filters)
     return entry.filling(kernel, shape)
 
@@ -282,10 +292,13 @@ def turned(g: Geometry) -> Geometry | None:
 
 
 def by_images(g: Geometry) -> Callable[[Any, Any], Any] | None:
-    """The gradient by the images: (filters, gradients) to it; None for strides.
+    """The gradient by the images: (filters, gradients) to it.
 
-    It is the convolution of the gradients with the filters turned around.
+    It is the convolution of the gradients with the filters turned around. Without strides
+    None where that would begin inside of the gradients.
     """
+    if g.stride_y != 1 or g.stride_x != 1:
+        return _by_phases(g)
     opposite = turned(g)
     run = opposite and forward(opposite)
     if run is None:
@@ -296,3 +309,64 @@ def by_images(g: Geometry) -> Callable[[Any, Any], Any] | None:
         return run(gradients, np.ascontiguousarray(around))
 
     return by_turned_filters
+
+
+class _Phase(NamedTuple):
+    """What a stride's pixels of one kind see along an axis: the first of them, how many there
+    are, the first element of the window that reaches them, how many do, what is padded, and
+    the gradients before the first that they see."""
+
+    first: int
+    pixels: int
+    element: int
+    elements: int
+    before: int
+    skipped: int
+
+
+def _phases(size: int, window: int, stride: int, before: int) -> list[_Phase]:
+    """The kinds of pixels along an axis: those `stride` apart are reached by the same elements."""
+    found: list[_Phase] = []
+    for first in range(min(stride, size)):
+        beyond, element = divmod(first + before, stride)
+        elements = max(-(-(window - element) // stride), 0)
+        pixels, ahead = -(-(size - first) // stride), elements - 1 - beyond
+        found.append(
+            _Phase(first, pixels, element, elements, max(ahead, 0), max(-ahead, 0))
+        )
+    return found
+
+
+def _by_phases(g: Geometry) -> Callable[[Any, Any], Any] | None:
+    """The gradient by the images for strides: a convolution for every kind of pixel."""
+    runs: list[tuple[_Phase, _Phase, Callable[[Any, Any], Any] | None]] = []
+    for y in _phases(g.height, g.window_height, g.stride_y, g.top):
+        for x in _phases(g.width, g.window_width, g.stride_x, g.left):
+            height, width = g.out_height - y.skipped, g.out_width - x.skipped
+            run = None
+            if min(height, width, y.elements, x.elements) > 0:
+                run = forward(
+                    Geometry(
+                        g.images, height, width, g.filters, y.pixels, x.pixels, g.channels,
+                        y.elements, x.elements, 1, 1, y.before, x.before,
+                    )
+                )  # fmt: skip
+                if run is None:
+                    return None
+            runs.append((y, x, run))
+    sy, sx = g.stride_y, g.stride_x
+    shape = (g.images, g.height, g.width, g.channels)
+
+    def by_phases(filters: Any, gradients: Any) -> Any:
+        result = np.empty(shape, np.float32)
+        for y, x, run in runs:
+            pixels = result[:, y.first :: sy, x.first :: sx]
+            if run is None:
+                pixels[...] = 0
+                continue
+            seen = gradients[:, y.skipped :, x.skipped :]
+            part = filters[y.element :: sy, x.element :: sx][::-1, ::-1]
+            pixels[...] = run(seen, np.ascontiguousarray(part.transpose(0, 1, 3, 2)))
+        return result
+
+    return by_phases

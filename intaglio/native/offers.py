@@ -88,10 +88,11 @@ def _by_filters(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> R
 
 def _by_images(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:  # fmt: skip
     g = geometry(x, filters, along)
-    opposite = g and convolution.turned(g)
-    if g is None or opposite is None:
+    if g is None:
         return None
-    run = _transformed(opposite, lambda transform: winograd.by_images(g, transform))
+    opposite, run = convolution.turned(g), None
+    if opposite is not None:
+        run = _transformed(opposite, lambda t: winograd.by_images(g, t))
     return run or convolution.by_images(g)
 
 

@@ -53,8 +53,22 @@ def test_any_geometry(height, width, channels, filters, down, across, sy, sx, sa
     )
 
 
-def test_images_of_several_bands():
-    check(Geometry(3, 50, 40, 24, 50, 40, 16, 3, 3, 1, 1, 1, 1))
+@pytest.mark.parametrize("stride", [1, 2, 3])
+def test_images_of_several_bands(stride):
+    height, width = -(-100 // stride), -(-40 // stride)
+    g = Geometry(3, 100, 40, 24, height, width, 16, 3, 3, stride, stride, 1, 1)
+    assert g.held < height
+    check(g)
+
+
+@pytest.mark.parametrize("window", [1, 2, 3, 5])
+@pytest.mark.parametrize("stride", [2, 3])
+@pytest.mark.parametrize("before", [0, 1])
+def test_strides_have_gradients_by_images(window, stride, before):
+    out = (11 + before + window // 2 - window) // stride + 1
+    g = Geometry(2, 11, 11, 5, out, out, 7, window, window, stride, stride, before, before)  # fmt: skip
+    assert convolution.by_images(g) is not None
+    check(g)
 
 
 def test_images_that_are_too_wide_are_left_to_numpy():
