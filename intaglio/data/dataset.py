@@ -502,7 +502,10 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         reader_func: Function | None = None,
         wait: bool = False,
     ) -> Dataset:
-        """The elements that `save` wrote. Raises NotFoundError if nothing is there."""
+        """The elements that `save` wrote. Raises NotFoundError if nothing is there.
+
+        With `wait` it waits until somebody has written them.
+        """
         return seldom.storing.loaded(path, element_spec, compression, reader_func, wait)
 
     def snapshot(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from intaglio.base import later
 
 if TYPE_CHECKING:
+    from intaglio.data import pipeline_model as pipeline_model
     from intaglio.data import ragged_batches as ragged_batches
     from intaglio.data import serializing as serializing
     from intaglio.data import sparse_batches as sparse_batches
@@ -18,6 +19,7 @@ else:
     __getattr__, __dir__ = later.attributes(
         __name__,
         {
+            "pipeline_model": "intaglio.data.pipeline_model",
             "ragged_batches": "intaglio.data.ragged_batches",
             "sparse_batches": "intaglio.data.sparse_batches",
             "serializing": "intaglio.data.serializing",

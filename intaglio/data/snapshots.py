@@ -52,6 +52,7 @@ SnapshotMetadataRecord: Any = message_class("SnapshotMetadataRecord")
 METADATA = "snapshot.metadata"
 SPEC = "dataset_spec.pb"
 _VERSION = 2
+_PAUSE = 0.1  # seconds between two looks at a folder that is being written
 
 
 # -- records -----------------------------------------------------------------------------
@@ -276,6 +277,12 @@ def metadata(folder: str) -> Any:
     with open(path, "rb") as file:
         record = parsed(SnapshotMetadataRecord, file.read(), path)
     return record if record.finalized else None
+
+
+def wait_until_complete(folder: str) -> None:
+    """Returns when somebody has written a complete run to the folder."""
+    while metadata(folder) is None:
+        time.sleep(_PAUSE)
 
 
 def shards(folder: str, record: Any) -> list[list[str]]:

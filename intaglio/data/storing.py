@@ -64,11 +64,9 @@ def loaded(
     path: Any, structure: Any, compression: str | None, reader_func: Any, wait: bool
 ) -> Any:
     """The elements in a folder."""
-    if wait:
-        raise NotImplementedError(
-            "Dataset.load: wait=True, for a folder that another process is writing"
-        )
     folder = os.fsdecode(path)
+    if wait:
+        snapshots.wait_until_complete(folder)
     if structure is None:
         structure = snapshots.read_spec(folder)
     found = _reading(reader_func, structure)

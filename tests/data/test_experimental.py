@@ -171,7 +171,6 @@ def test_functions_run_as_python_in_debug_mode(monkeypatch):
 def test_what_has_no_meaning_here_says_so():
     iterator = iter(Dataset.range(1))
     for call in (
-        lambda: experimental.get_model_proto(iterator),
         lambda: experimental.make_saveable_from_iterator(iterator),
         lambda: experimental.distributed_save(Dataset.range(1), "path", "address"),
     ):
@@ -210,3 +209,24 @@ def test_ragged_batches():
         [[2], [3, 4]]
     ] * 2
     assert [r.to_list() for r in ragged.repeat(2).batch(2)] == [[[[1], [2, 3]]] * 2]
+
+
+def test_the_stages_of_a_pipeline_as_a_message():
+    d = Dataset.zip(Dataset.range(9), Dataset.range(9).map(lambda x: x, 2)).prefetch(3)
+    it = iter(d)
+    next(it)
+    model = experimental.get_model_proto(it)
+    # Ids count as in TensorFlow: the root is 1, inputs come after who asks for them.
+    names = {i: (n.name, list(n.inputs)) for i, n in model.nodes.items()}
+    assert names == {
+        1: ("Root", [2]),
+        2: ("Prefetch", [3]),
+        3: ("Zip", [4, 5]),
+        4: ("Range", []),
+        5: ("ParallelMap", [6]),
+        6: ("Range", []),
+    }
+    assert model.output == 1
+    assert model.nodes[1].num_elements == 1
+    (buffer,) = model.nodes[2].parameters
+    assert (buffer.name, buffer.value) == ("buffer_size", 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 
 import numpy as np
 import pytest
@@ -194,3 +195,12 @@ def test_corrupted_records_are_found_behind_good_ones(tmp_path):
     path.write_bytes(bytes(data[: place - 1]))
     with pytest.raises(tf.errors.DataLossError, match="truncated record"):
         list(tf.data.TFRecordDataset(str(path)))
+
+
+def test_waiting_for_a_folder(tmp_path):
+    folder = str(tmp_path / "d")
+    writer = threading.Timer(0.2, lambda: Dataset.range(3).save(folder))
+    writer.start()
+    found = Dataset.load(folder, wait=True)
+    writer.join()
+    assert list(found.as_numpy_iterator()) == [0, 1, 2]
