@@ -19,7 +19,8 @@ from intaglio.op.spec import Spec
 from intaglio.ops.families import Unary, constant, spec_of, unbroadcast_both
 
 FLOATS = (bfloat16, float16, float32, float64)
-LARGE = 10
+# From here on the asymptotic series are exact.
+LARGE = 8
 # Bernoulli numbers B2, B4, ...
 _BERNOULLI = (
     1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510,
@@ -30,9 +31,10 @@ _BERNOULLI = (
 def _series(z: Any, weights: Any) -> Any:
     """sum of weights[k] / z ** (2 k)."""
     inverse = 1 / (z * z)
-    total = np.zeros_like(z)
-    for weight in reversed(weights):
-        total = total * inverse + weight
+    total = np.full_like(z, weights[-1])
+    for weight in reversed(weights[:-1]):
+        total *= inverse
+        total += weight
     return total
 
 
@@ -40,42 +42,113 @@ _LGAMMA = [b / (2 * k * (2 * k - 1)) for k, b in enumerate(_BERNOULLI[:8], 1)]
 _DIGAMMA = [b / (2 * k) for k, b in enumerate(_BERNOULLI[:8], 1)]
 
 
-def lgamma(x: Any) -> Any:
-    """log(|gamma(x)|) of float64 numbers."""
+# lgamma(2 + t) / t for |t| <= 1/2, the highest power's coefficient first: of float64 numbers, and
+# of those that are rounded to fewer bits.
+_AT_TWO = (
+    -1.3219945666117874e-07, 2.78740805211359e-07, -4.3252393445604814e-07,
+    9.200527894968101e-07, -2.0439048107029907e-06, 4.38470440459836e-06,
+    -9.438715099211532e-06, 2.0505590755833454e-05, -4.49263133791557e-05,
+    9.945767355819498e-05, -2.2315475400520507e-04, 5.096695154115458e-04,
+    -1.1927539118428156e-03, 2.890510331034267e-03, -7.3855510286719986e-03,
+    2.058080842778038e-02, -6.73523010531981e-02, 3.2246703342411326e-01,
+    4.2278433509846713e-01,
+)  # fmt: skip
+_AT_TWO_SHORT = (
+    1.1347311981994552e-04, -2.538170956727826e-04, 5.065171429518161e-04,
+    -1.1858600344983208e-03, 2.890795321559696e-03, -7.386174155633413e-03,
+    2.0580799471518252e-02, -6.73522814721006e-02, 3.224670334689425e-01,
+    4.227843350004583e-01,
+)  # fmt: skip
+
+
+def lgamma(x: Any, short: bool = False) -> Any:
+    """log(|gamma(x)|) of float64 numbers; `short` if they are rounded to fewer bits."""
+    x = np.asarray(x)
     negative = x < 0.5
     z = np.where(negative, 1 - x, x)
-    z = np.where(np.isfinite(z), z, 1.0)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        value = _from_half(z, short)
+        if negative.any():
+            # Reflection; x - round(x) keeps the sine exact near the poles.
+            below = x[negative]
+            sine = np.abs(np.sin(np.pi * (below - np.round(below))))
+            other = math.log(math.pi) - np.log(sine) - value[negative]
+            value[negative] = np.where(sine == 0, np.inf, other)
+    return np.where(np.isinf(x), np.inf, value)
+
+
+def _from_half(z: Any, short: bool) -> Any:
+    """lgamma from 1/2 on."""
+    small = z < 2.5
+    if small.all():
+        return np.asarray(_near_two(z, short))
+    value = np.empty_like(z)
+    large = ~(z < LARGE)
+    middle = ~(small | large)
+    value[small] = _near_two(z[small], short)
+    value[middle] = _lowered(z[middle], short)
+    value[large] = _stirling(z[large])
+    return value
+
+
+def _near_two(z: Any, short: bool) -> Any:
+    """lgamma from 1/2 to 5/2: relative to its zeros at 1 and 2."""
+    low = z < 1.5
+    t = np.where(low, z - 1, z - 2)
+    first, *others = _AT_TWO_SHORT if short else _AT_TWO
+    total = np.full_like(t, first)
+    for c in others:
+        total *= t
+        total += c
+    total *= t
+    total -= np.log(np.where(low, z, 1.0))
+    return total
+
+
+def _lowered(z: Any, short: bool) -> Any:
+    """lgamma from 5/2 to LARGE, by gamma(z) = (z - 1) gamma(z - 1)."""
     product = np.ones_like(z)
-    up = z
-    for _ in range(LARGE):
-        low = up < LARGE
-        product = np.where(low, product * up, product)
-        up = np.where(low, up + 1, up)
-    value = (up - 0.5) * np.log(up) - up + 0.5 * math.log(2 * math.pi)
-    value = value + _series(up, _LGAMMA) / up - np.log(product)
-    # Reflection; x - round(x) keeps the sine exact near the poles.
-    sine = np.abs(np.sin(np.pi * (x - np.round(x))))
-    value = np.where(negative, math.log(math.pi) - np.log(sine) - value, value)
-    return np.where(np.isinf(x), np.inf, np.where(np.isnan(x), x, value))
+    z = z.copy()
+    for _ in range(LARGE - 2):
+        high = z >= 2.5
+        z -= high
+        product = np.where(high, product * z, product)
+    return np.log(product) + _near_two(z, short)
+
+
+def _stirling(z: Any) -> Any:
+    """lgamma from LARGE on."""
+    value = (z - 0.5) * np.log(z) - z + 0.5 * math.log(2 * math.pi)
+    return value + _series(z, _LGAMMA) / z
 
 
 def digamma(x: Any) -> Any:
     """The derivative of lgamma; NaN at 0, -1, -2, ..."""
+    x = np.asarray(x)
     negative = x < 0.5
     z = np.where(negative, 1 - x, x)
-    z = np.where(np.isfinite(z), z, 1.0)
-    total = np.zeros_like(z)
-    up = z
-    for _ in range(LARGE):
-        low = up < LARGE
-        total = np.where(low, total - 1 / up, total)
-        up = np.where(low, up + 1, up)
-    value = np.log(up) - 0.5 / up - _series(up, _DIGAMMA) / (up * up) + total
-    offset = x - np.round(x)
-    value = np.where(negative, value - np.pi / np.tan(np.pi * offset), value)
-    pole = (x <= 0) & (offset == 0)
-    value = np.where(np.isposinf(x), np.inf, value)
-    return np.where(pole | np.isnan(x) | np.isneginf(x), np.nan, value)
+    low = z < LARGE
+    up = np.where(low, z + LARGE, z)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = np.asarray(np.log(up) - 0.5 / up - _series(up, _DIGAMMA) / (up * up))
+        value[low] -= _reciprocals(z[low])
+        if negative.any():
+            below = x[negative]
+            offset = below - np.round(below)
+            value[negative] -= np.pi / np.tan(np.pi * offset)
+            value[negative & (x == np.round(x))] = np.nan  # poles
+    return value
+
+
+def _reciprocals(z: Any) -> Any:
+    """1 / z + 1 / (z + 1) + ..., LARGE of them, as the logarithmic derivative of a product."""
+    product, slope, factor = z.copy(), np.ones_like(z), z.copy()
+    for _ in range(1, LARGE):
+        factor += 1
+        slope *= factor
+        slope += product
+        product *= factor
+    return slope / product
 
 
 def zeta(x: Any, q: Any) -> Any:
@@ -122,7 +195,8 @@ class Lgamma(Unary):
     blockwise = True
 
     def kernel(self, x):
-        return lgamma(x.astype(np.float64)).astype(x.dtype)
+        short = x.dtype.itemsize < 8
+        return lgamma(x.astype(np.float64), short).astype(x.dtype)
 
     def gradient(self, dy, x) -> Any:
         return raw.Mul(dy, raw.Digamma(x))
