@@ -55,7 +55,8 @@ class Checkpoint(AutoTrackable):
     def _find(self, value: Any) -> dict[str, Any]:
         """The children of any object; the root has this checkpoint's besides its own."""
         if value is self._root:
-            return {**object_graph.children(value), **self._trackable_children()}
+            own = {**object_graph.children(value), "root": value}
+            return {**own, **self._trackable_children()}
         return object_graph.children(value)
 
     @property

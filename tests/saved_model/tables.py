@@ -8,9 +8,8 @@ from typing import Any
 WORDS = ["red", "green", "blue", "x", "zz", "dddd"]
 
 
-def build(tf: Any, vocabulary: str) -> Any:
-    """A module; `tf` is TensorFlow or Intaglio, `vocabulary` the path of a file."""
-    lookup = tf.lookup
+def pair(tf: Any) -> Any:
+    """Two numbers as a resource."""
 
     class Pair(tf.saved_model.experimental.TrackableResource):
         def __init__(self) -> None:
@@ -26,6 +25,13 @@ def build(tf: Any, vocabulary: str) -> Any:
             tf.raw_ops.AssignVariableOp(
                 resource=self.resource_handle, value=tf.constant([1.5, -2.0])
             )
+
+    return Pair()
+
+
+def build(tf: Any, vocabulary: str) -> Any:
+    """A module; `tf` is TensorFlow or Intaglio, `vocabulary` the path of a file."""
+    lookup = tf.lookup
 
     class Tables(tf.Module):
         def __init__(self) -> None:
@@ -50,7 +56,7 @@ def build(tf: Any, vocabulary: str) -> Any:
             )
             self.dense.insert([3, 4], [30, 40])
             self.file = tf.saved_model.Asset(vocabulary)
-            self.pair = Pair()
+            self.pair = pair(tf)
             self.offset = tf.Variable(100, dtype=tf.int64)
 
         @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from intaglio.graphdef.example_messages import FloatList as FloatList
     from intaglio.graphdef.example_messages import Int64List as Int64List
     from intaglio.graphdef.example_messages import SequenceExample as SequenceExample
+    from intaglio.saved_model.views import CheckpointView as CheckpointView
+    from intaglio.saved_model.views import TrackableView as TrackableView
+    from intaglio.tf.train import experimental as experimental
     from intaglio.tf.train.clusters import ClusterDef as ClusterDef
     from intaglio.tf.train.clusters import ClusterSpec as ClusterSpec
     from intaglio.tf.train.clusters import JobDef as JobDef
@@ -61,6 +64,9 @@ LATER = {
         name: f"intaglio.tf.train.clusters:{name}"
         for name in ("ClusterDef", "ClusterSpec", "JobDef", "ServerDef")
     },
+    "CheckpointView": "intaglio.saved_model.views:CheckpointView",
+    "TrackableView": "intaglio.saved_model.views:TrackableView",
+    "experimental": "intaglio.tf.train.experimental",
     "Coordinator": "intaglio.tf.train.coordinator:Coordinator",
     "ExponentialMovingAverage": "intaglio.tf.train.moving_averages:ExponentialMovingAverage",
     "checkpoints_iterator": "intaglio.tf.train.watching:checkpoints_iterator",
