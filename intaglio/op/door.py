@@ -17,7 +17,7 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.base.dtypes import DType
-from intaglio.op import convert
+from intaglio.op import convert, index_types
 from intaglio.op.keys import fresh
 from intaglio.op.signature import REQUIRED
 from intaglio.op.tensor import Tensor
@@ -386,13 +386,28 @@ def _converted(
         wanted = fixed or types.get(var)
         tensor = _one(op, index, value, wanted)
         if allowed is not None and tensor.dtype not in allowed:
-            if wanted or not _empty(value) or dtypes.int32 not in allowed:
+            wanted = None if wanted else _by_default(op, var, value, allowed)
+            if wanted is None:
                 raise _not_allowed(op, index, tensor.dtype)
-            tensor = _one(op, index, value, dtypes.int32)
+            tensor = _one(op, index, value, wanted)
         if var is not None and var not in types:
             types[var] = tensor.dtype
         inputs.append(tensor)
     return inputs
+
+
+def _by_default(
+    op: Op, var: str | None, value: Any, allowed: frozenset[DType]
+) -> DType | None:
+    """The dtype that a value takes which the op may not have in its own, or None."""
+    if _empty(value):
+        return dtypes.int32 if dtypes.int32 in allowed else None
+    if isinstance(value, (list, tuple)):
+        if not convert.holds_tensors(value):
+            return None
+    elif not isinstance(value, (np.ndarray, np.generic)) and not level().eager:
+        return None
+    return index_types.default(op.name, var)
 
 
 def _empty(value: Any) -> bool:
@@ -481,9 +496,14 @@ def _alike(
             raise _mismatch(op, at + i, wanted, tensor.dtype)
         if var:
             types.setdefault(var, tensor.dtype)
-            allowed = op.slots[op.sig.inputs.index(arg)][2]
+            slot = op.sig.inputs.index(arg)
+            allowed = op.slots[slot][2]
             if allowed is not None and tensor.dtype not in allowed:
-                raise _not_allowed(op, op.sig.inputs.index(arg), tensor.dtype)
+                wanted = None if arg.is_list else _by_default(op, var, v, allowed)
+                if isinstance(v, Tensor) or wanted is None:
+                    raise _not_allowed(op, slot, tensor.dtype)
+                tensor = _one(op, slot, v, wanted)
+                types[var] = wanted
         tensors.append(tensor)
     return tensors
 

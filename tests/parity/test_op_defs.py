@@ -10,7 +10,7 @@ import pytest
 from intaglio import tf  # noqa: F401  declares the ops
 from intaglio.base import dtypes
 from intaglio.base.dtypes import DType
-from intaglio.op import raw
+from intaglio.op import index_types, raw
 from intaglio.op.op import Op
 from intaglio.op.signature import REQUIRED, Arg
 from tests.parity import op_defs
@@ -130,3 +130,13 @@ def test_types_are_tensorflows(name: str) -> None:
         assert not beyond, f"{attr}: TensorFlow does not allow {beyond}"
         if "allowed" in known:
             assert not wanted - mine - NOT_OURS, f"{attr}: {wanted - mine} is allowed"
+
+
+@pytest.mark.parametrize("name", both())
+def test_type_variables_have_tensorflows_defaults(name: str) -> None:
+    """Those of shapes, axes and counts: arrays of other types are converted to them."""
+    op, theirs = pair(name)
+    for var in op.vars:
+        known = theirs["attrs"][op.graphdef_names.get(var, var)]
+        mine = index_types.default(name, var)
+        assert mine is None or known.get("default") == mine.name, var
