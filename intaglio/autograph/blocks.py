@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from intaglio.autograph import aliases, telling
-from intaglio.autograph.carried import has_tensor, list_form
+from intaglio.autograph.carried import has_tensor, is_carried, list_form
 from intaglio.autograph.containers import Contents
 from intaglio.autograph.memory import Memory
 from intaglio.autograph.names import is_composite
 from intaglio.autograph.optional import Maybe
 from intaglio.autograph.places import Elements, place_of
+from intaglio.autograph.records import Record, is_record, record
 from intaglio.autograph.strictness import is_strict
 from intaglio.autograph.values import Undefined
 from intaglio.autograph.watches import Seen, Watch
@@ -194,6 +195,7 @@ class Block:
     def put(self, state: State) -> None:
         """Sets all state. Lists that grow are copied: a block changes its own."""
         values = [v.copy() if type(v) is GrownList else v for v in state]
+        values = [v.made() if type(v) is Record else v for v in values]
         self.forms = [v.form if type(v) is GrownList else None for v in values]
         count = len(self.hidden)
         for value, root in zip(values, self.roots, strict=False):
@@ -331,6 +333,9 @@ def _as_it_is_now(value: Any) -> Any:
         return tuple([_as_it_is_now(v) for v in value])
     if kind is dict:
         return {k: _as_it_is_now(v) for k, v in value.items()}
+    if is_record(value):
+        made = record(value)
+        return made if is_carried(made) else value
     return value
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from intaglio.autograph.names import is_flag
 from intaglio.autograph.optional import Maybe, known, placeholder
-from intaglio.autograph.values import Undefined, UndefinedReturnValue
+from intaglio.autograph.values import Undefined, UndefinedReturnValue, deletion
 from intaglio.base import dtypes, nest
 from intaglio.op import convert
 from intaglio.op.tensor import Tensor
@@ -138,13 +138,15 @@ def _optional(
 def _check_optional(name: str, branch: Branch, start: Any, value: Any) -> None:
     """Passes for names that were None before the `if`: they may stay so in one branch."""
     if type(value) is Undefined:
-        raise _uninitialized(name, branch)
+        raise _uninitialized(name, branch, value)
     if start is not None and type(start) is not Maybe:
         raise _none(name, branch)
 
 
-def _uninitialized(name: str, branch: Branch) -> ValueError:
-    return ValueError(f"'{name}' must also be initialized in the {branch.label} branch")
+def _uninitialized(name: str, branch: Branch, value: Any) -> ValueError:
+    return ValueError(
+        f"'{name}' must also be initialized in the {branch.label} branch{deletion(value)}"
+    )
 
 
 def _none(name: str, branch: Branch) -> ValueError:
@@ -160,7 +162,7 @@ def _as_tensors(branch: Branch, value: Any) -> Any:
 def _whole(branch: Branch, name: str, value: Any) -> Any:
     for leaf in nest.flatten(value):
         if type(leaf) is Undefined:
-            raise _uninitialized(name or leaf.symbol_name, branch)
+            raise _uninitialized(name or leaf.symbol_name, branch, leaf)
     return value
 
 

@@ -9,7 +9,7 @@ from intaglio.autograph import regions
 from intaglio.autograph.joins import is_data
 from intaglio.autograph.names import is_flag
 from intaglio.autograph.optional import RESULT, Maybe, known, placeholder
-from intaglio.autograph.values import Undefined, UndefinedReturnValue
+from intaglio.autograph.values import Undefined, UndefinedReturnValue, deletion
 from intaglio.base import nest
 from intaglio.base.composite import CompositeTensor
 from intaglio.op import convert
@@ -143,7 +143,8 @@ def settled(name: str, before: Any, after: Any) -> Any:
     ):
         raise ValueError(f"'{name}' is None at the end of the iteration.")
     if type(before) is not Undefined and any(type(v) is Undefined for v in leaves):
-        raise ValueError(f"'{name}' must be defined before the loop")
+        told = next(map(deletion, leaves))
+        raise ValueError(f"'{name}' must be defined before the loop{told}")
     return after
 
 

@@ -299,7 +299,7 @@ class FunctionConverter:
         for target in node.targets:
             if isinstance(target, ast.Name):
                 done += statements_of(
-                    f"{target.id} = ag__.Undefined({target.id!r})", node
+                    f"{target.id} = ag__.Undefined({target.id!r}, deleted=True)", node
                 )
             else:
                 done.append(located(ast.Delete([self.expressions.visit(target)]), node))

@@ -16,11 +16,12 @@ class Undefined:
     Or for one whose value cannot be told: any use raises TypeError then, which says `why`.
     """
 
-    __slots__ = ("symbol_name", "why")
+    __slots__ = ("deleted", "symbol_name", "why")
 
-    def __init__(self, symbol_name: str, why: str = "") -> None:
+    def __init__(self, symbol_name: str, why: str = "", deleted: bool = False) -> None:
         self.symbol_name = symbol_name
         self.why = why
+        self.deleted = deleted  # by a `del` statement
 
     def read(self) -> NoReturn:
         """Raises UnboundLocalError, as Python does for an unassigned name."""
@@ -32,7 +33,15 @@ class Undefined:
         return self.symbol_name
 
     def __getattribute__(self, name: str) -> Any:
-        if name in ("symbol_name", "why", "read", "__class__", "__repr__", "__slots__"):
+        if name in (
+            "symbol_name",
+            "why",
+            "read",
+            "deleted",
+            "__class__",
+            "__repr__",
+            "__slots__",
+        ):
             return object.__getattribute__(self, name)
         return self.read()
 
@@ -62,6 +71,17 @@ class UndefinedReturnValue:
 
     def __repr__(self) -> str:
         return "(no return value)"
+
+
+def deletion(value: Any) -> str:
+    """What a message adds where a `del` statement took a name's value."""
+    if type(value) is not Undefined or not value.deleted:
+        return ""
+    name = value.symbol_name
+    return (
+        f": `del {name}` takes its value away there, and a graph has one in any case. Leave the name alone, or set "
+        "it to None before the block, and None again in the place of the `del`."
+    )
 
 
 def ld(value: Any) -> Any:

@@ -1,0 +1,52 @@
+"""Objects of data classes as structures: state of blocks, like named tuples."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+
+class Record:
+    """The fields of an object of a data class."""
+
+    __slots__ = ("kind", "values")
+
+    def __init__(self, kind: type, values: tuple[Any, ...]) -> None:
+        self.kind = kind
+        self.values = values
+
+    def __tf_flatten__(self) -> tuple[Any, tuple[Any, ...]]:
+        return (self.kind,), self.values
+
+    @classmethod
+    def __tf_unflatten__(cls, metadata: Any, components: tuple[Any, ...]) -> Record:
+        return cls(*metadata, tuple(components))
+
+    def made(self) -> Any:
+        """An object with these fields. Nobody's `__init__` is called."""
+        made = object.__new__(self.kind)
+        for field, value in zip(
+            dataclasses.fields(self.kind), self.values, strict=True
+        ):
+            object.__setattr__(made, field.name, value)
+        return made
+
+
+def is_record(value: Any) -> bool:
+    """True for objects of data classes that have nothing but their fields."""
+    kind = type(value)
+    if not dataclasses.is_dataclass(kind) or hasattr(kind, "__tf_flatten__"):
+        return False
+    names = {f.name for f in dataclasses.fields(kind)}
+    return names == set(getattr(value, "__dict__", names))
+
+
+def record(value: Any) -> Record:
+    """The fields of an object of a data class."""
+    kind = type(value)
+    return Record(
+        kind, tuple([getattr(value, f.name) for f in dataclasses.fields(kind)])
+    )
+
+
+__all__ = ["Record", "is_record", "record"]
