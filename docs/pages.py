@@ -23,6 +23,7 @@ PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs" / "tour").glob("*.md")),
     ROOT / "docs" / "autograph.md",
+    ROOT / "docs" / "compiler.md",
 ]
 _BLOCK = re.compile(
     r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<printed>.*?)^```\n)?",

@@ -89,9 +89,10 @@ def module(text: str) -> Module:
     return Module(text)
 
 
-def assembly(text: str) -> str:
-    """The machine code of a module as text, for reading."""
+def assembly(text: str, cpu: str = "") -> str:
+    """The machine code of a module as text, for reading: for this processor, or for another of its kind."""
     with _lock:
         parsed = llvm.parse_assembly(text)
         parsed.verify()
-        return _machine().emit_assembly(parsed)
+        machine = _TARGET.create_target_machine(cpu=cpu, opt=1) if cpu else _machine()
+        return machine.emit_assembly(parsed)
