@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(
 def test_predict_in_a_loop_does_not_grow() -> None:
     lines = printed_by(
         """
-        import gc, threading, tracemalloc
+        import gc, sys, threading
         import intaglio
         intaglio.install_as_tensorflow()
         import keras
@@ -27,20 +27,19 @@ def test_predict_in_a_loop_does_not_grow() -> None:
         )
         x = np.ones((1, 16), "float32")
 
-        def state():
-            for _ in range(100):
+        def blocks(calls):
+            for _ in range(calls):
                 model.predict(x, verbose=0)
             gc.collect()
-            held = tracemalloc.get_traced_memory()[0]
-            return held, len(gc.get_objects()), threading.active_count()
+            return sys.getallocatedblocks()
 
-        tracemalloc.start()
-        state()
-        before, after = state(), state()
-        print(*[b - a for a, b in zip(before, after)])
+        blocks(300)  # caches fill
+        threads = threading.active_count()
+        # The least of each: threads that fetch ahead may hold a batch when they are asked.
+        before, after = (min(blocks(100) for _ in range(4)) for _ in range(2))
+        print(after - before, threading.active_count() - threads)
         """
     )
-    held, objects, threads = map(int, lines[0].split())
-    assert held < 20_000  # 100 calls that each kept one small object would hold more
-    assert objects < 50
-    assert threads == 0
+    blocks, threads = map(int, lines[0].split())
+    assert blocks < 400  # one for each call between the two
+    assert threads < 5  # those that fetch ahead come and go
