@@ -278,8 +278,7 @@ def filling(kernel: Callable[..., Any], shape: tuple[int, ...]) -> Callable[...,
             kernel(*[in_order(a) for a in arrays], result)
         return result
 
-    run.steps = [Step(kernel, [(shape, _SINGLE)])]  # type: ignore[attr-defined]
-    return run
+    return _known(run, Step(kernel, [(shape, _SINGLE)]))
 
 
 def filling_all(
@@ -298,8 +297,7 @@ def filling_all(
             kernel(*[in_order(a) for a in arrays], *made)
         return made
 
-    run.steps = [Step(kernel, results)]  # type: ignore[attr-defined]
-    return run
+    return _known(run, Step(kernel, results))
 
 
 class Step(NamedTuple):
@@ -313,6 +311,12 @@ class Step(NamedTuple):
     def words(self) -> list[int]:
         """The addresses named in `PROCESS`, then the dims."""
         return np.frombuffer(self.kernel.__self__, np.int64).tolist()
+
+
+def _known(run: Any, step: Step) -> Any:
+    """The function, with what it does written down."""
+    run.steps = [step]
+    return run
 
 
 _SINGLE = np.dtype(np.float32)

@@ -208,8 +208,9 @@ def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
         t.close(before, back, names[i])
     code.label(after)
     w.how = "jump"
-    ends = [turning[i].after(s) if i in turning else w.also(s) for i, s in enumerate(state)]  # fmt: skip
-    return ends
+    return [
+        turning[i].after(s) if i in turning else w.also(s) for i, s in enumerate(state)
+    ]
 
 
 def _turning(w: Writer, first: Value, used_later: bool) -> Any:

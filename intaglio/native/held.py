@@ -73,6 +73,13 @@ def numeric(dtype: DType) -> bool:
     return dtype.is_numpy_compatible and dtype.numpy in KINDS
 
 
+def known(dims: Any) -> tuple[int, ...]:
+    """The dims. Raises Unsupported unless all are known."""
+    if dims is None or None in dims:
+        raise Unsupported("a shape that is not known")
+    return tuple(dims)
+
+
 def constant(array: Any) -> Held:
     """A value that is known now."""
     return Held(kind_of(array.dtype), array.shape, known=array)
@@ -87,6 +94,11 @@ class Variable:
         self.spec = spec
         self.pointer = pointer
         self.target = target
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape, which is known of variables that native code works on."""
+        return known(self.spec.shape)
 
     def finish(self, w: Any) -> None:
         """Raises Unsupported: a function gives values, not variables."""

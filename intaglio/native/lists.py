@@ -13,7 +13,7 @@ from intaglio.base import shapes
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.arena import Block
 from intaglio.native.code import Phi
-from intaglio.native.held import Held
+from intaglio.native.held import Held, known
 from intaglio.native.lanes import Kind, Lanes, Unsupported, kind_of
 from intaglio.native.writer import Value, Writer
 from intaglio.ops.tensor_list import given_dims
@@ -179,9 +179,7 @@ def _element(w: Writer, dims: Any, value: SymbolicTensor) -> tuple[int, ...]:
     """The shape of a list's elements: as declared, or as those that are put into it."""
     if not shapes.known(dims):
         dims = _put_into(w.scopes[-1].graph, value)
-    if not shapes.known(dims):
-        raise Unsupported("a list whose elements' shape is not known")
-    return tuple(dims)  # type: ignore[arg-type]  # all are known
+    return known(dims)
 
 
 def _put_into(graph: Graph, value: SymbolicTensor) -> Any:

@@ -19,7 +19,7 @@ from intaglio.native import entry, llvm
 from intaglio.native.buffers import maker
 from intaglio.native.clusters import prepared
 from intaglio.native.code import Code
-from intaglio.native.held import Held, Variable, numeric
+from intaglio.native.held import Held, Variable, known, numeric
 from intaglio.native.lanes import Unsupported
 from intaglio.native.lists import Rows
 from intaglio.native.rules import RULES, elementwise
@@ -28,7 +28,7 @@ from intaglio.native.writer import Writer
 from intaglio.ops.resource_variable import contents_of
 from intaglio.runtime import interpreter
 
-Run = Callable[..., Sequence[Any]]
+Run = Callable[..., tuple[Any, ...]]
 
 
 class Program:
@@ -42,6 +42,7 @@ class Program:
         w.writes = bool(self.writes)
         body = prepared(graph)
         given = [self._input(w, body, i) for i in range(len(body.inputs))]
+        self.given = given
         extra = {p: len(body.outputs) + i for i, p in enumerate(self.writes)}
         for place, number in extra.items():
             given[place].target = w.argument("%outs", number)
@@ -74,7 +75,7 @@ class Program:
         dims = value.dims
         if dims is None or None in dims or not numeric(value.dtype):
             raise Unsupported("a list from elsewhere, or a value of unknown shape")
-        held = Held(w.kind(value), tuple(dims), pointer=pointer)  # type: ignore[arg-type]
+        held = Held(w.kind(value), known(dims), pointer=pointer)
         if not held.count:
             raise Unsupported("no elements")
         return w.in_registers(w.lanes(held), held.shape) if held.small else held
@@ -150,8 +151,8 @@ class Program:
 
     def _borrowing(self, space: dict[str, Any], call: str) -> list[str]:
         """The lines around the call that take the variables that are written, and put them back."""
-        contents = [contents_of(self.graph.inputs[i].spec) for i in self.writes]
-        space["makers"] = [maker(tuple(c.shape or ()), c.dtype.numpy) for c in contents]
+        variables = [self.given[i] for i in self.writes]
+        space["makers"] = [maker(v.shape, v.spec.dtype.numpy) for v in variables]
         every = [i for i, v in enumerate(self.graph.inputs) if v.dtype is resource]
         written, others, before, after = (
             "".join([f"{letter}{i}, " for i in places])
@@ -172,7 +173,7 @@ class Program:
             f"  give(({written}), ({before}) if refused else ({after}))",
         ]
 
-    def _again(self, arrays: Sequence[Any]) -> Sequence[Any]:
+    def _again(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """What the native function has refused: arrays that lie otherwise, or what is an error."""
         ordered = [_in_order(a) for a in arrays]
         if any(a is not b for a, b in zip(arrays, ordered, strict=True)):

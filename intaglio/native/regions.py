@@ -59,9 +59,9 @@ class Regions:
             self.programs = {id(body): Program(body) for body in bodies}
         except Unsupported as e:
             # Copies of a node have its name.
-            known = e.node is not None and e.node.name in named
+            blamed = named.get(e.node.name) if e.node is not None else None
             before = len(reasons)
-            for node in [named[e.node.name]] if known else graph.nodes:
+            for node in graph.nodes if blamed is None else [blamed]:
                 reasons.setdefault(id(node), str(e))
             self.rewritten, self.programs = graph, {}
             return len(reasons) == before

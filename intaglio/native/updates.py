@@ -18,7 +18,7 @@ from intaglio.op.op import Op
 from intaglio.op.spec import Spec
 from intaglio.ops.resource_variable import contents_of
 
-UPDATES = {"AssignAddVariableOp": "AddV2", "AssignSubVariableOp": "Sub"}
+UPDATES = ("AssignAddVariableOp", "AssignSubVariableOp")
 OWN = frozenset(["ReadVariableOp", "_ReadVariablesOp", "AssignVariableOp", *UPDATES])
 
 
@@ -69,7 +69,8 @@ class _Order:
         elif name in UPDATES and shapes.known(contents_of(inputs[0].spec).shape):
             contents = contents_of(inputs[0].spec)
             both = [self._read(node, inputs[0]), inputs[1]]
-            total = _made(node, raw.find(UPDATES[name]), both, {}, [contents])
+            change = raw.AddV2 if name == "AssignAddVariableOp" else raw.Sub
+            total = _made(node, change, both, {}, [contents])
             self.nodes.append(total)
             self._assign(node, inputs[0], total.outputs[0])
         else:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from intaglio.base import shapes
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native import entry, variables
 from intaglio.native.arena import Arena, Block
@@ -22,7 +21,6 @@ from intaglio.native.functions import Functions
 from intaglio.native.held import Held, Variable, constant, is_small, numeric
 from intaglio.native.lanes import (
     BOOL,
-    KINDS,
     Kind,
     Lanes,
     Unsupported,
@@ -30,7 +28,6 @@ from intaglio.native.lanes import (
     literal,
 )
 from intaglio.native.pool import pool
-from intaglio.op.spec import Spec
 from intaglio.runtime import interpreter
 
 # What a rule is given and gives: values, or variables and lists.
@@ -243,24 +240,6 @@ class Writer:
         except Exception:  # it fails when it runs, and says why
             raise Unsupported(f"{op.name} that fails") from None
         return [constant(np.asarray(a)) for a in interpreter.flat_result(op, made)]
-
-    # -- what is known of values ---------------------------------------------------------
-
-    def results(self, node: Node, inputs: Sequence[Value]) -> list[tuple[int, ...]]:
-        """The shapes of a node's outputs. Raises Unsupported if they depend on data."""
-        dims = [v.dims for v in node.outputs]
-        if not all(map(shapes.known, dims)):
-            specs = [
-                Spec(v.dtype, h.shape, h.known) if isinstance(h, Held) else v.spec
-                for v, h in zip(node.inputs, inputs, strict=True)
-            ]
-            dims = [s.shape for s in node.op.output_specs(specs, node.attrs)]
-        found: list[tuple[int, ...]] = []
-        for d in dims:
-            if d is None or None in d:
-                raise Unsupported(f"{node.op.name} whose shape depends on data")
-            found.append(tuple(d))  # type: ignore[arg-type]  # no None is among them
-        return found
 
     def kind(self, value: SymbolicTensor) -> Kind:
         """What a value's elements are."""
