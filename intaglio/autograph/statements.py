@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from intaglio.autograph.activity import Activity, Liveness, captured_names, parameters
 from intaglio.autograph.bindings import Bindings
@@ -42,6 +43,14 @@ def is_generator(node: ast.AST) -> bool:
         ):
             pending.extend(ast.iter_child_nodes(part))
     return False
+
+
+class Around(NamedTuple):
+    """What a block has in common with the code around it."""
+
+    modified: set[str]  # the symbols that the statement writes
+    shared: Sequence[str]  # the names that it does not have for itself
+    undefined: Sequence[str]  # those that it may be the first to assign
 
 
 class FunctionConverter:
@@ -128,11 +137,16 @@ class FunctionConverter:
         return done
 
     def _inside(
-        self, statements: Sequence[ast.stmt], defined: set[str], unset: Sequence[str]
+        self, statements: Sequence[ast.stmt], defined: set[str], around: Around
     ) -> list[ast.stmt]:
-        """A block in a statement that is the first to assign some names."""
-        outer, self.unset = self.unset, self.unset | set(unset)
-        done = self._block(statements, defined | set(unset))
+        """A block in a statement, which becomes a function of its own.
+
+        What it assigns and does not share with the code around it has no value yet in there.
+        """
+        local = around.modified - set(around.shared) - self.outer_names
+        unset = set(around.undefined) - local
+        outer, self.unset = self.unset, (self.unset - local) | unset
+        done = self._block(statements, (defined - local) | unset)
         self.unset = outer
         return done
 
@@ -161,11 +175,12 @@ class FunctionConverter:
         modified = Activity.of([*node.body, *node.orelse]).writes
         state, outputs = self._state(node, modified, defined)
         undefined = self._undefined(modified, defined)
-        body = self._inside(node.body, defined, undefined)
-        orelse = self._inside(node.orelse, defined, undefined)
+        shared = self._shared(state, modified)
+        around = Around(modified, shared, undefined)
+        body = self._inside(node.body, defined, around)
+        orelse = self._inside(node.orelse, defined, around)
         test = self.expressions.visit(node.test)
         get, put = self._accessors(state, node)
-        shared = self._shared(state, modified)
         first = self._function("if_body", [], shared, body, node)
         second = self._function("else_body", [], shared, orelse, node)
         call = ag(
@@ -186,12 +201,11 @@ class FunctionConverter:
         modified = Activity.of(node.body).writes
         state, _ = self._state(node, modified, defined)
         undefined = self._undefined(modified, defined)
-        body = self._inside(node.body, defined, undefined)
+        shared = self._shared(state, modified)
+        body = self._inside(node.body, defined, Around(modified, shared, undefined))
         test = located(ast.Return(self.expressions.visit(node.test)), node)
         get, put = self._accessors(state, node)
-        loop = self._function(
-            "loop_body", [], self._shared(state, modified), body, node
-        )
+        loop = self._function("loop_body", [], shared, body, node)
         check = self._function("loop_test", [], (), [test], node)
         call = ag(
             "while_stmt", loaded(check.name), loaded(loop.name), loaded(get.name),
@@ -206,15 +220,14 @@ class FunctionConverter:
         modified = Activity.of([*node.body, node.target]).writes
         state, _ = self._state(node, modified, defined)
         undefined = self._undefined(modified, defined)
-        body = self._inside(node.body, defined, undefined)
+        shared = self._shared(state, modified)
+        body = self._inside(node.body, defined, Around(modified, shared, undefined))
         item = self.namer.new("itr")
         body = [located(ast.Assign([node.target], loaded(item)), node), *body]
         extra = getattr(node, "extra_test", None)
         sequence = self.expressions.visit(node.iter)
         get, put = self._accessors(state, node)
-        loop = self._function(
-            "loop_body", [item], self._shared(state, modified), body, node
-        )
+        loop = self._function("loop_body", [item], shared, body, node)
         made: list[ast.stmt] = [get, put, loop]
         test: ast.expr = ast.Constant(None)
         if extra is not None:
