@@ -16,7 +16,7 @@ help:
 	@echo "make keras-smoke  some 400 of them, in half a minute"
 	@echo "make check  format, lint, types, layers, architecture tests"
 	@echo "make bench  measure; PEERS=tensorflow,jax,torch builds their environments too"
-	@echo "make docs   write docs/coverage.md and the outputs in README and docs/tour anew"
+	@echo "make docs   write docs/coverage.md, docs/keras.md and the outputs in README and docs/tour anew"
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -54,6 +54,7 @@ bench: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/python -m docs.coverage
+	$(BIN)/python -m docs.keras
 	$(BIN)/python -m docs.pages --write
 
 clean:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from docs import pages
+from docs import keras, pages
 from intaglio.op import raw
 
 MARKDOWN = [
@@ -68,3 +68,7 @@ def test_the_coverage_page_is_new() -> None:
         cwd=pages.ROOT,
     )
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_the_page_on_keras_is_new() -> None:
+    assert keras.PAGE.read_text(encoding="utf-8") == keras.page()
