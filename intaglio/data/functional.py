@@ -77,9 +77,17 @@ def failure(error: Exception, name: str) -> Exception:
         f"Error in user-defined function passed to {name} transformation: {text}\n"
         f"\t [[{{{{node {node.traced_name}}}}}]]"
     )
-    if kind is OpError:
-        return OpError(None, node, message, error.error_code)  # type: ignore[attr-defined]  # an OpError has a code
-    return kind(None, node, message)
+    made = (
+        OpError(None, node, message, error.error_code)  # type: ignore[attr-defined]  # an OpError has a code
+        if kind is OpError
+        else kind(None, node, message)
+    )
+    if node.frames and hasattr(made, "add_note"):
+        lines = "".join([f"  {frame}\n" for frame in reversed(node.frames)])
+        made.add_note(
+            f"Node {node.traced_name} is defined at (most recent call last):\n{lines}"
+        )
+    return made
 
 
 def parallelism(num_parallel_calls: Any) -> int:

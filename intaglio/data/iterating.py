@@ -18,6 +18,7 @@ from intaglio.base.dtypes import string
 from intaglio.data import element, seldom
 from intaglio.data.iterators import IteratorResource
 from intaglio.data.specs import IteratorSpec, OptionalSpec
+from intaglio.function.user_errors import without_our_frames
 from intaglio.op import convert, door, raw
 from intaglio.op.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
@@ -61,7 +62,11 @@ class Iterator(CompositeTensor):
         try:
             return self._pack(self._resource.next())
         except errors.OpError as e:
-            raise _named(e, "IteratorGetNext") from None
+            raise without_our_frames(_named(e, "IteratorGetNext")) from None
+        except StopIteration:
+            raise
+        except Exception as e:  # the user's own
+            raise without_our_frames(e) from None
 
     def next(self) -> Any:
         """The next element; the same as `next(iterator)`."""

@@ -253,3 +253,17 @@ def test_options():
     assert merged.threading.private_threadpool_size == 3
     with pytest.raises(AttributeError, match="Cannot set the property nonsense"):
         options.nonsense = 1
+
+
+def test_errors_of_functions_name_the_users_line():
+    def divided(x):
+        y = x - 1
+        return 6 // y
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="by zero") as caught:
+        list(Dataset.range(3).map(divided))
+    (note,) = caught.value.__notes__
+    assert "test_dataset.py" in note
+    assert "in divided" in note
+    files = [e.path for e in caught.traceback]
+    assert not any("functional.py" in str(f) for f in files)
