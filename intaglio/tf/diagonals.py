@@ -17,6 +17,11 @@ def band_part(
     """Each matrix with zeros outside a band around its diagonal; negative numbers keep all.
 
     Raises InvalidArgumentError if a number is larger than the matrix.
+
+    >>> print(tf.linalg.band_part([[1, 2, 3], [4, 5, 6], [7, 8, 9]], 0, 1).numpy())
+    [[1 2 0]
+     [0 5 6]
+     [0 0 9]]
     """
     return raw.MatrixBandPart(input, num_lower, num_upper, name=name)
 
@@ -33,6 +38,10 @@ def diag(
     """Matrices with the given diagonals, numbered k or k[0] to k[1]; `padding_value` elsewhere.
 
     Raises InvalidArgumentError (ValueError in a graph) if the sizes do not fit.
+
+    >>> print(tf.linalg.diag([1, 2]).numpy())
+    [[1 0]
+     [0 2]]
     """
     x = convert.to_tensor(diagonal)
     padding = convert.to_tensor(_padding(padding_value, x), x.dtype)
@@ -49,6 +58,9 @@ def diag_part(
     """The diagonals k or k[0] to k[1] of each matrix, highest first, padded to one length.
 
     Raises InvalidArgumentError for a diagonal that is not there.
+
+    >>> print(tf.linalg.diag_part([[1, 2], [3, 4]]).numpy())
+    [1 4]
     """
     x = convert.to_tensor(input)
     padding = convert.to_tensor(_padding(padding_value, x), x.dtype)
@@ -67,17 +79,31 @@ def set_diag(
     k: Any = 0,
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
-    """The matrices with other diagonals. Raises InvalidArgumentError if the shapes do not fit."""
+    """The matrices with other diagonals. Raises InvalidArgumentError if the shapes do not fit.
+
+    >>> print(tf.linalg.set_diag([[1, 2], [3, 4]], [8, 9]).numpy())
+    [[8 2]
+     [3 9]]
+    """
     return raw.MatrixSetDiagV3(input, diagonal, k, align=align, name=name)
 
 
 def tensor_diag(diagonal: Any, name: str | None = None) -> Tensor:
-    """`output[i..., i...] = diagonal[i...]`, zeros elsewhere."""
+    """`output[i..., i...] = diagonal[i...]`, zeros elsewhere.
+
+    >>> print(tf.linalg.tensor_diag([1, 2]).numpy())
+    [[1 0]
+     [0 2]]
+    """
     return raw.Diag(diagonal, name=name)
 
 
 def tensor_diag_part(input: Any, name: str | None = None) -> Tensor:
-    """`output[i...] = input[i..., i...]`."""
+    """`output[i...] = input[i..., i...]`.
+
+    >>> print(tf.linalg.tensor_diag_part([[1, 2], [3, 4]]).numpy())
+    [1 4]
+    """
     return raw.DiagPart(input, name=name)
 
 

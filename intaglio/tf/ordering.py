@@ -27,6 +27,9 @@ def top_k(
 
     Of equal elements, the one that stands first comes first. Raises InvalidArgumentError
     (ValueError in a graph) if there are fewer than k.
+
+    >>> [x.numpy().tolist() for x in tf.math.top_k([3, 1, 4, 1, 5], 2)]
+    [[5, 4], [4, 2]]
     """
     return raw.TopKV2(
         input, k, sorted=sorted, index_type=as_dtype(index_type), name=name
@@ -34,7 +37,11 @@ def top_k(
 
 
 def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
-    """For each row of predictions, whether the target class is among the k largest."""
+    """For each row of predictions, whether the target class is among the k largest.
+
+    >>> print(tf.math.in_top_k([0, 1], [[0.1, 0.9, 0.5], [0.1, 0.9, 0.5]], 2).numpy())
+    [False  True]
+    """
     return raw.InTopKV2(predictions, targets, k, name=name)
 
 
@@ -44,6 +51,9 @@ def sort(
     """The elements in order along `axis`; `direction` is ASCENDING or DESCENDING.
 
     Raises ValueError for another direction.
+
+    >>> print(tf.sort([3, 1, 2], direction="DESCENDING").numpy())
+    [3 2 1]
     """
     return _ordered(values, axis, direction, name or "sort")[0]
 
@@ -58,6 +68,9 @@ def argsort(
     """The positions of the elements in order along `axis`, int32; equal ones keep their order.
 
     Raises ValueError for a direction other than ASCENDING and DESCENDING.
+
+    >>> print(tf.argsort([3, 1, 2]).numpy())
+    [1 2 0]
     """
     return _ordered(values, axis, direction, name or "argsort")[1]
 
@@ -134,6 +147,9 @@ def searchsorted(
 
     `side` says whether before or after equal elements. Raises ValueError for a side other
     than "left" and "right".
+
+    >>> print(tf.searchsorted([1, 3, 5], [0, 3, 9]).numpy())
+    [0 1 3]
     """
     if side not in ("left", "right"):
         raise ValueError(

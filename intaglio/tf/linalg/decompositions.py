@@ -22,6 +22,10 @@ def cholesky(input: Any, name: str | None = None) -> Tensor:
     Raises InvalidArgumentError for a matrix that is not positive definite.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/cholesky
+
+    >>> print(tf.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]]).numpy())
+    [[2. 0.]
+     [1. 2.]]
     """
     return raw.Cholesky(input, name=name)
 
@@ -30,6 +34,10 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
     """x with A @ x = rhs, for the Cholesky factor of A.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/cholesky_solve
+
+    >>> print(tf.linalg.cholesky_solve([[2.0, 0.0], [1.0, 2.0]], [[4.0], [2.0]]).numpy())
+    [[1.]
+     [0.]]
     """
     with door.level().scoped(name or "cholesky_solve"):
         chol, rhs = pair(chol, rhs)
@@ -43,6 +51,10 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     Raises InvalidArgumentError for a singular matrix.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/inv
+
+    >>> print(tf.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).numpy())
+    [[0.5  0.  ]
+     [0.   0.25]]
     """
     return raw.MatrixInverse(input, adjoint=adjoint, name=name)
 
@@ -55,6 +67,10 @@ def solve(
     Raises InvalidArgumentError for a singular matrix.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/solve
+
+    >>> print(tf.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [2.0]]).numpy())
+    [[1. ]
+     [0.5]]
     """
     return raw.MatrixSolve(matrix, rhs, adjoint=adjoint, name=name)
 
@@ -69,6 +85,10 @@ def triangular_solve(
     """x with matrix @ x = rhs, of the matrix's lower or upper triangle; batches broadcast.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/triangular_solve
+
+    >>> print(tf.linalg.triangular_solve([[2.0, 0.0], [1.0, 4.0]], [[2.0], [5.0]]).numpy())
+    [[1.]
+     [1.]]
     """
     with door.level().scoped(name or "triangular_solve"):
         return raw.MatrixTriangularSolve(matrix, rhs, lower=lower, adjoint=adjoint)
@@ -87,6 +107,14 @@ def lstsq(
     the pseudoinverse.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/lstsq
+
+    >>> print(
+    ...     tf.linalg.lstsq([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [[1.0], [2.0], [4.0]])
+    ...     .numpy()
+    ...     .round(4)
+    ... )
+    [[1.]
+     [3.]]
     """
     with door.level().scoped(name or "matrix_solve_ls"):
         matrix, rhs = pair(matrix, rhs)
@@ -110,6 +138,9 @@ def det(input: Any, name: str | None = None) -> Tensor:
     """The determinant.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/det
+
+    >>> f"{tf.linalg.det([[3.0, 1.0], [2.0, 4.0]]):.3f}"
+    '10.000'
     """
     return raw.MatrixDeterminant(input, name=name)
 
@@ -118,6 +149,10 @@ def slogdet(input: Any, name: str | None = None) -> Any:
     """(sign, log_abs_determinant) of the determinant.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/slogdet
+
+    >>> sign, log_abs = tf.linalg.slogdet([[0.0, 1.0], [1.0, 0.0]])
+    >>> print(sign.numpy())
+    -1.0
     """
     return raw.LogMatrixDeterminant(input, name=name)
 
@@ -126,6 +161,9 @@ def logdet(matrix: Any, name: str | None = None) -> Tensor:
     """The logarithm of the determinant of a positive definite matrix, real.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/logdet
+
+    >>> f"{tf.linalg.logdet([[4.0, 2.0], [2.0, 5.0]]):.4f}"
+    '2.7726'
     """
     with door.level().scoped(name or "logdet"):
         chol = raw.Cholesky(matrix)
@@ -141,6 +179,11 @@ def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
     """(q, r) with input = q @ r.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/qr
+
+    >>> q, r = tf.linalg.qr([[3.0, 1.0], [4.0, 2.0]])
+    >>> print(abs(r.numpy()).round(3))
+    [[5.  2.2]
+     [0.  0.4]]
     """
     return raw.Qr(input, full_matrices=full_matrices, name=name)
 
@@ -154,6 +197,9 @@ def svd(
     """(s, u, v) with tensor = u @ diag(s) @ v^H, or s alone; s is real and descends.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/svd
+
+    >>> print(tf.linalg.svd([[3.0, 0.0], [0.0, 2.0]], compute_uv=False).numpy().round(4))
+    [3. 2.]
     """
     made = raw.Svd(
         tensor, compute_uv=compute_uv, full_matrices=full_matrices, name=name
@@ -170,6 +216,10 @@ def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     """(eigenvalues in ascending order, eigenvectors) of a self-adjoint matrix.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/eigh
+
+    >>> values, vectors = tf.linalg.eigh([[2.0, 0.0], [0.0, 1.0]])
+    >>> print(values.numpy())
+    [1. 2.]
     """
     made = raw.SelfAdjointEigV2(tensor, compute_v=True, name=name)
     return made.e, made.v
@@ -179,6 +229,9 @@ def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
     """The eigenvalues of a self-adjoint matrix, in ascending order.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/eigvalsh
+
+    >>> print(tf.linalg.eigvalsh([[2.0, 0.0], [0.0, 1.0]]).numpy())
+    [1. 2.]
     """
     return raw.SelfAdjointEigV2(tensor, compute_v=False, name=name).e
 
@@ -191,6 +244,10 @@ def pinv(
     Raises TypeError for anything but floating-point numbers.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/pinv
+
+    >>> print(tf.linalg.pinv([[2.0, 0.0], [0.0, 0.0]]).numpy().round(4))
+    [[0.5 0. ]
+     [0.  0. ]]
     """
     with door.level().scoped(name or "pinv"):
         a = convert.to_tensor(a)
@@ -216,6 +273,9 @@ def matrix_rank(
     """How many singular values exceed `tol`, int32.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/matrix_rank
+
+    >>> print(tf.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]]).numpy())
+    1
     """
     with door.level().scoped(name or "matrix_rank"):
         a = convert.to_tensor(a)

@@ -31,6 +31,9 @@ def norm(
     for an order or axis that does not exist.
 
     https://www.tensorflow.org/api_docs/python/tf/norm
+
+    >>> print(tf.norm([[3.0, 4.0], [0.0, 2.0]], axis=1).numpy())
+    [5. 2.]
     """
     keep = bool(keepdims)
     matrix, axes = _norm_axes(axis)
@@ -123,6 +126,9 @@ def normalize(
     """(tensor / norm, norm), the norm with the dimensions that it was taken over as 1.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/normalize
+
+    >>> [x.numpy().tolist() for x in tf.linalg.normalize([3.0, 4.0])]
+    [[0.6000000238418579, 0.800000011920929], [5.0]]
     """
     with door.level().scoped(name or "normalize"):
         x = convert.to_tensor(tensor)
@@ -135,6 +141,9 @@ def trace(x: Any, name: str | None = None) -> Tensor:
     """The sum of the main diagonal of each matrix `[..., m, n]`.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/trace
+
+    >>> print(tf.linalg.trace([[1, 2], [3, 4]]).numpy())
+    5
     """
     with door.level().scoped(name or "Trace") as scope:
         x = convert.to_tensor(x)
@@ -151,6 +160,10 @@ def matrix_transpose(
     Raises ValueError if it has fewer than two.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/matrix_transpose
+
+    >>> print(tf.linalg.matrix_transpose([[1, 2], [3, 4]]).numpy())
+    [[1 3]
+     [2 4]]
     """
     with door.level().scoped(name):
         a = convert.to_tensor(a)
@@ -175,6 +188,10 @@ def adjoint(matrix: Any, name: str | None = None) -> Tensor:
     """The conjugate of the matrix with its last two dimensions exchanged.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/adjoint
+
+    >>> print(tf.linalg.adjoint([[1.0 + 2.0j, 3.0 + 0.0j]]).numpy())
+    [[1.-2.j]
+     [3.-0.j]]
     """
     with door.level().scoped(name or "adjoint"):
         return matrix_transpose(matrix, conjugate=True)
@@ -192,6 +209,9 @@ def l2_normalize(
     `dim` is the older name of `axis`. For floating-point and complex tensors.
 
     https://www.tensorflow.org/api_docs/python/tf/math/l2_normalize
+
+    >>> print(tf.math.l2_normalize([3.0, 4.0]).numpy())
+    [0.6 0.8]
     """
     axis = dim if axis is None else axis
     with door.level().scoped(name or "l2_normalize") as scope:
@@ -220,6 +240,9 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
     Raises TypeError if `t_list` is no sequence.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/global_norm
+
+    >>> print(tf.linalg.global_norm([tf.constant([3.0]), tf.constant([4.0])]).numpy())
+    5.0
     """
     if not isinstance(t_list, Sequence) or isinstance(t_list, str):
         raise TypeError(
@@ -242,5 +265,8 @@ def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
     """The cross product of vectors of 3 elements along the last dimension.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/cross
+
+    >>> print(tf.linalg.cross([1, 0, 0], [0, 1, 0]).numpy())
+    [0 0 1]
     """
     return raw.Cross(a, b, name=name)

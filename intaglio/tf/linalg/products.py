@@ -41,6 +41,10 @@ def matmul(
     if they do not fit eagerly.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/matmul
+
+    >>> print(tf.matmul([[1, 2], [3, 4]], [[10], [1]]).numpy())
+    [[12]
+     [34]]
     """
     return products.matmul(
         a,
@@ -68,6 +72,9 @@ def matvec(
     Raises as matmul does.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/matvec
+
+    >>> print(tf.linalg.matvec([[1, 2], [3, 4]], [10, 1]).numpy())
+    [12 34]
     """
     with door.level().scoped(name or "MatVec"):
         a, b = pair(a, b)
@@ -90,6 +97,13 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
     equation that does not fit the operands.
 
     https://www.tensorflow.org/api_docs/python/tf/einsum
+
+    >>> print(
+    ...     tf.einsum(
+    ...         "ij,j->i", tf.constant([[1, 2], [3, 4]]), tf.constant([10, 1])
+    ...     ).numpy()
+    ... )
+    [12 34]
     """
     name = kwargs.pop("name", None)
     optimize = kwargs.pop("optimize", "greedy")
@@ -187,6 +201,10 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
     the other axes of `a`, then those of `b`. Raises ValueError if the axes do not fit.
 
     https://www.tensorflow.org/api_docs/python/tf/tensordot
+
+    >>> print(tf.tensordot([[1, 2], [3, 4]], [[5, 6], [7, 8]], axes=[[0], [1]]).numpy())
+    [[23 31]
+     [34 46]]
     """
     with door.level().scoped(name or "Tensordot") as scope:
         a, b = pair(a, b)

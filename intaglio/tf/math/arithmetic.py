@@ -23,6 +23,10 @@ def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     Raises InvalidArgumentError eagerly, TypeError in a graph, if the dtypes differ.
 
     https://www.tensorflow.org/api_docs/python/tf/math/add
+
+    >>> print(tf.add([1, 2], [[10], [20]]).numpy())
+    [[11 12]
+     [21 22]]
     """
     return operators.add(x, y, name)
 
@@ -31,6 +35,9 @@ def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x - y, for numbers; the shapes broadcast.
 
     https://www.tensorflow.org/api_docs/python/tf/math/subtract
+
+    >>> print(tf.subtract([5, 7], 2).numpy())
+    [3 5]
     """
     return operators.subtract(x, y, name)
 
@@ -39,6 +46,9 @@ def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x * y, for numbers; the shapes broadcast.
 
     https://www.tensorflow.org/api_docs/python/tf/math/multiply
+
+    >>> print(tf.multiply([1, 2, 3], 10).numpy())
+    [10 20 30]
     """
     return operators.multiply(x, y, name)
 
@@ -47,6 +57,9 @@ def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y as Python divides: integers give floating-point numbers.
 
     https://www.tensorflow.org/api_docs/python/tf/math/divide
+
+    >>> print(tf.divide([6.0, 7.0], 2.0).numpy())
+    [3.  3.5]
     """
     return operators.truediv(x, y, name)
 
@@ -57,6 +70,9 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
     Raises TypeError if the dtypes differ.
 
     https://www.tensorflow.org/api_docs/python/tf/math/truediv
+
+    >>> print(tf.truediv([7, 8], 2).numpy())
+    [3.5 4. ]
     """
     return operators.truediv(x, y, name)
 
@@ -65,6 +81,9 @@ def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y, and 0 where y is 0; integers give floating-point numbers.
 
     https://www.tensorflow.org/api_docs/python/tf/math/divide_no_nan
+
+    >>> print(tf.math.divide_no_nan([6.0, 7.0], [2.0, 0.0]).numpy())
+    [3. 0.]
     """
     with door.level().scoped(name or "div_no_nan") as scope:
         x, y = operators.in_order(x, y)
@@ -88,6 +107,9 @@ def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x * y, and 0 where y is 0 whatever x is, for floating-point and complex numbers.
 
     https://www.tensorflow.org/api_docs/python/tf/math/multiply_no_nan
+
+    >>> print(tf.math.multiply_no_nan([2.0, float("inf")], [3.0, 0.0]).numpy())
+    [6. 0.]
     """
     with door.level().scoped(name or "multiply_no_nan") as scope:
         x = convert.to_tensor(x)
@@ -99,6 +121,9 @@ def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y rounded down, as Python rounds. Raises InvalidArgumentError for integers / 0.
 
     https://www.tensorflow.org/api_docs/python/tf/math/floordiv
+
+    >>> print(tf.math.floordiv([7, -7], 2).numpy())
+    [ 3 -4]
     """
     return operators.floordiv(x, y, name)
 
@@ -107,6 +132,9 @@ def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The remainder of x / y with the sign of y, as Python has it.
 
     https://www.tensorflow.org/api_docs/python/tf/math/floormod
+
+    >>> print(tf.math.floormod([7, -7], 3).numpy())
+    [1 2]
     """
     return raw.FloorMod(x, y, name=name)
 
@@ -142,6 +170,9 @@ def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x ** y. Raises InvalidArgumentError for integers to negative powers.
 
     https://www.tensorflow.org/api_docs/python/tf/math/pow
+
+    >>> print(tf.pow([2, 3], 2).numpy())
+    [4 9]
     """
     return operators.power(x, y, name)
 
@@ -150,6 +181,9 @@ def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The larger of x and y, for real numbers; NaN if either is.
 
     https://www.tensorflow.org/api_docs/python/tf/math/maximum
+
+    >>> print(tf.maximum([1, 5, 3], [4, 2, 3]).numpy())
+    [4 5 3]
     """
     return raw.Maximum(x, y, name=name)
 
@@ -158,6 +192,9 @@ def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The smaller of x and y, for real numbers; NaN if either is.
 
     https://www.tensorflow.org/api_docs/python/tf/math/minimum
+
+    >>> print(tf.minimum([1, 5, 3], [4, 2, 3]).numpy())
+    [1 2 3]
     """
     return raw.Minimum(x, y, name=name)
 
@@ -166,6 +203,9 @@ def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
     """conj(x - y) * (x - y).
 
     https://www.tensorflow.org/api_docs/python/tf/math/squared_difference
+
+    >>> print(tf.math.squared_difference([1, 5], [3, 2]).numpy())
+    [4 9]
     """
     return raw.SquaredDifference(x, y, name=name)
 
@@ -174,6 +214,9 @@ def negative(x: Any, name: str | None = None) -> Tensor:
     """-x, for signed numbers.
 
     https://www.tensorflow.org/api_docs/python/tf/math/negative
+
+    >>> print(tf.negative([1, -2]).numpy())
+    [-1  2]
     """
     return raw.Neg(x, name=name)
 
@@ -182,6 +225,9 @@ def abs(x: Any, name: str | None = None) -> Tensor:
     """|x|; of complex numbers, real numbers.
 
     https://www.tensorflow.org/api_docs/python/tf/math/abs
+
+    >>> print(tf.abs([-2.5, 3.0]).numpy())
+    [2.5 3. ]
     """
     return operators.absolute(x, name)
 
@@ -190,6 +236,9 @@ def sign(x: Any, name: str | None = None) -> Tensor:
     """-1, 0 or 1; of complex numbers, x / |x|.
 
     https://www.tensorflow.org/api_docs/python/tf/math/sign
+
+    >>> print(tf.sign([-2.0, 0.0, 5.0]).numpy())
+    [-1.  0.  1.]
     """
     return raw.Sign(x, name=name)
 
@@ -198,6 +247,9 @@ def square(x: Any, name: str | None = None) -> Tensor:
     """x * x.
 
     https://www.tensorflow.org/api_docs/python/tf/math/square
+
+    >>> print(tf.square([3, -4]).numpy())
+    [ 9 16]
     """
     return raw.Square(x, name=name)
 
@@ -206,6 +258,9 @@ def reciprocal(x: Any, name: str | None = None) -> Tensor:
     """1 / x.
 
     https://www.tensorflow.org/api_docs/python/tf/math/reciprocal
+
+    >>> print(tf.math.reciprocal([2.0, 4.0]).numpy())
+    [0.5  0.25]
     """
     return raw.Reciprocal(x, name=name)
 
@@ -214,6 +269,9 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
     """1 / x, and 0 where x is 0.
 
     https://www.tensorflow.org/api_docs/python/tf/math/reciprocal_no_nan
+
+    >>> print(tf.math.reciprocal_no_nan([2.0, 0.0]).numpy())
+    [0.5 0. ]
     """
     with door.level().scoped(name or "reciprocal_no_nan") as scope:
         x = convert.to_tensor(x)
@@ -225,6 +283,9 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
     """A number times a tensor or IndexedSlices. Raises ValueError if it is no number.
 
     https://www.tensorflow.org/api_docs/python/tf/math/scalar_mul
+
+    >>> print(tf.scalar_mul(2.0, tf.constant([1.0, 3.0])).numpy())
+    [2. 6.]
     """
     values = x.values if isinstance(x, IndexedSlices) else convert.to_tensor(x)
     with door.level().scoped(name or "scalar_mul") as scope:
@@ -245,6 +306,9 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     Raises ValueError if there is none.
 
     https://www.tensorflow.org/api_docs/python/tf/math/add_n
+
+    >>> print(tf.add_n([tf.constant([1, 2]), tf.constant([3, 4])]).numpy())
+    [4 6]
     """
     tensors = _listed(inputs)
     if len(tensors) == 1:
@@ -278,6 +342,9 @@ def accumulate_n(
     Raises ValueError if there is none, TypeError if `tensor_dtype` is another dtype.
 
     https://www.tensorflow.org/api_docs/python/tf/math/accumulate_n
+
+    >>> print(tf.math.accumulate_n([tf.constant([1, 2]), tf.constant([3, 4])]).numpy())
+    [4 6]
     """
     tensors = _listed(inputs)
     if tensor_dtype is not None and tensors[0].dtype != tensor_dtype:
@@ -299,6 +366,9 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
     Raises ValueError if `coeffs` is no list.
 
     https://www.tensorflow.org/api_docs/python/tf/math/polyval
+
+    >>> print(tf.math.polyval([2.0, 0.0, 1.0], 3.0).numpy())
+    19.0
     """
     if not isinstance(coeffs, list):
         raise ValueError(

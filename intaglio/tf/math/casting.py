@@ -112,6 +112,9 @@ def real(input: Any, name: str | None = None) -> Tensor:
     """The real parts of complex numbers; real numbers as they are.
 
     https://www.tensorflow.org/api_docs/python/tf/math/real
+
+    >>> print(tf.math.real([1.0 + 2.0j]).numpy())
+    [1.]
     """
     input = convert.to_tensor(input)
     if not input.dtype.is_complex:
@@ -124,6 +127,9 @@ def imag(input: Any, name: str | None = None) -> Tensor:
     """The imaginary parts of complex numbers; zeros for real ones.
 
     https://www.tensorflow.org/api_docs/python/tf/math/imag
+
+    >>> print(tf.math.imag([1.0 + 2.0j]).numpy())
+    [2.]
     """
     input = convert.to_tensor(input)
     if not input.dtype.is_complex:
@@ -135,6 +141,9 @@ def conj(x: Any, name: str | None = None) -> Tensor:
     """The complex conjugates; real numbers as they are. Raises TypeError for non-numbers.
 
     https://www.tensorflow.org/api_docs/python/tf/math/conj
+
+    >>> print(tf.math.conj([1.0 + 2.0j]).numpy())
+    [1.-2.j]
     """
     x = convert.to_tensor(x)
     if x.dtype.is_complex or x.dtype is dtypes.variant:
@@ -153,6 +162,9 @@ def angle(input: Any, name: str | None = None) -> Tensor:
     """The angles of complex numbers; 0 or pi for real ones.
 
     https://www.tensorflow.org/api_docs/python/tf/math/angle
+
+    >>> print(tf.math.angle([1.0 + 1.0j, -1.0 + 0.0j]).numpy().round(4))
+    [0.7854 3.1416]
     """
     input = convert.to_tensor(input)
     if input.dtype.is_complex:

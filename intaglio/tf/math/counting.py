@@ -35,6 +35,9 @@ def bincount(
     Raises InvalidArgumentError for negative integers, ValueError for another axis.
 
     https://www.tensorflow.org/api_docs/python/tf/math/bincount
+
+    >>> print(tf.math.bincount([1, 1, 3]).numpy())
+    [0 2 0 1]
     """
     if axis not in (None, 0, -1):
         raise ValueError(
@@ -88,6 +91,10 @@ def confusion_matrix(
     number decides. Raises InvalidArgumentError for negative numbers or too large ones.
 
     https://www.tensorflow.org/api_docs/python/tf/math/confusion_matrix
+
+    >>> print(tf.math.confusion_matrix([0, 1, 1], [0, 1, 0]).numpy())
+    [[1 0]
+     [1 1]]
     """
     wanted = as_dtype(dtype)
     with door.level().scoped(name or "confusion_matrix"):
@@ -171,5 +178,8 @@ def invert_permutation(x: Any, name: str | None = None) -> Tensor:
     Raises InvalidArgumentError if it is no permutation.
 
     https://www.tensorflow.org/api_docs/python/tf/math/invert_permutation
+
+    >>> print(tf.math.invert_permutation([2, 0, 1]).numpy())
+    [1 2 0]
     """
     return raw.InvertPermutation(x, name=name)

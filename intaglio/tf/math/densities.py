@@ -19,6 +19,9 @@ def erf(x: Any, name: str | None = None) -> Tensor:
     """The error function, for floating-point numbers of any shape.
 
     https://www.tensorflow.org/api_docs/python/tf/math/erf
+
+    >>> print(tf.math.erf([0.0, 0.5]).numpy().round(4))
+    [0.     0.5205]
     """
     return raw.Erf(x, name=name)
 
@@ -27,6 +30,9 @@ def erfc(x: Any, name: str | None = None) -> Tensor:
     """1 - erf(x), exact where it is small, for floating-point numbers.
 
     https://www.tensorflow.org/api_docs/python/tf/math/erfc
+
+    >>> print(tf.math.erfc([0.0, 0.5]).numpy().round(4))
+    [1.     0.4795]
     """
     return raw.Erfc(x, name=name)
 
@@ -35,6 +41,9 @@ def erfinv(x: Any, name: str | None = None) -> Tensor:
     """The number whose error function is x; NaN outside -1..1.
 
     https://www.tensorflow.org/api_docs/python/tf/math/erfinv
+
+    >>> print(tf.math.erfinv([0.0, 0.5]).numpy().round(4))
+    [0.     0.4769]
     """
     with door.level().scoped(name or "erfinv"):
         return raw.Erfinv(x)
@@ -44,6 +53,9 @@ def erfcinv(x: Any, name: str | None = None) -> Tensor:
     """The number y for which 1 - erf(y) is x; NaN outside 0..2.
 
     https://www.tensorflow.org/api_docs/python/tf/math/erfcinv
+
+    >>> print(tf.math.erfcinv([1.0, 0.5]).numpy().round(4))
+    [-0.      0.4769]
     """
     with door.level().scoped(name or "erfcinv"):
         x = convert.to_tensor(x)
@@ -55,6 +67,9 @@ def ndtri(x: Any, name: str | None = None) -> Tensor:
     """The quantile of the standard normal distribution at probability x.
 
     https://www.tensorflow.org/api_docs/python/tf/math/ndtri
+
+    >>> print(tf.math.ndtri([0.5, 0.975]).numpy().round(4))
+    [0.   1.96]
     """
     with door.level().scoped(name or "ndtri"):
         return raw.Ndtri(x)
@@ -64,6 +79,9 @@ def lgamma(x: Any, name: str | None = None) -> Tensor:
     """log(|gamma(x)|), for floating-point numbers; infinite at 0, -1, -2, ...
 
     https://www.tensorflow.org/api_docs/python/tf/math/lgamma
+
+    >>> print(tf.math.lgamma([1.0, 5.0]).numpy().round(4))
+    [0.     3.1781]
     """
     return raw.Lgamma(x, name=name)
 
@@ -72,6 +90,9 @@ def digamma(x: Any, name: str | None = None) -> Tensor:
     """The derivative of lgamma, for floating-point numbers of any shape.
 
     https://www.tensorflow.org/api_docs/python/tf/math/digamma
+
+    >>> print(tf.math.digamma([1.0, 2.0]).numpy().round(4))
+    [-0.5772  0.4228]
     """
     return raw.Digamma(x, name=name)
 
@@ -80,6 +101,9 @@ def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
     """The a-th derivative of digamma at x, for float32 and float64; shapes broadcast.
 
     https://www.tensorflow.org/api_docs/python/tf/math/polygamma
+
+    >>> print(tf.math.polygamma(1.0, [1.0, 2.0]).numpy().round(4))
+    [1.6449 0.6449]
     """
     return raw.Polygamma(a, x, name=name)
 
@@ -88,6 +112,9 @@ def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
     """The Hurwitz zeta function, for float32 and float64; the shapes broadcast.
 
     https://www.tensorflow.org/api_docs/python/tf/math/zeta
+
+    >>> print(tf.math.zeta(2.0, [1.0, 2.0]).numpy().round(4))
+    [1.6449 0.6449]
     """
     return raw.Zeta(x, q, name=name)
 
@@ -96,6 +123,9 @@ def lbeta(x: Any, name: str | None = None) -> Tensor:
     """log(|beta(x)|) over the last dimension, for floating-point numbers.
 
     https://www.tensorflow.org/api_docs/python/tf/math/lbeta
+
+    >>> print(tf.math.lbeta([1.0, 2.0, 3.0]).numpy().round(4))
+    -4.0943
     """
     with door.level().scoped(name or "lbeta"):
         x = convert.to_tensor(x)

@@ -84,6 +84,9 @@ def approx_min_k(
     """(values, indices) of the `k` least numbers along a dimension: here exactly those.
 
     https://www.tensorflow.org/api_docs/python/tf/math/approx_min_k
+
+    >>> [x.numpy().tolist() for x in tf.math.approx_min_k(tf.constant([3.0, 1.0, 2.0]), 2)]
+    [[1.0, 2.0], [1, 2]]
     """
     return raw.ApproxTopK(
         operand, k=k, reduction_dimension=reduction_dimension,

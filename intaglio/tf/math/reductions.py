@@ -37,6 +37,9 @@ def reduce_sum(
     """The sum over the axes, for numbers; 0 for none.
 
     https://www.tensorflow.org/api_docs/python/tf/math/reduce_sum
+
+    >>> print(tf.reduce_sum([[1, 5], [7, 2]], axis=1).numpy())
+    [6 9]
     """
     return _reduce(raw.Sum, input_tensor, axis, keepdims, name)
 
@@ -47,6 +50,9 @@ def reduce_mean(
     """The mean over the axes, for numbers; of integers, rounded towards zero.
 
     https://www.tensorflow.org/api_docs/python/tf/math/reduce_mean
+
+    >>> print(tf.reduce_mean([[1.0, 5.0], [7.0, 2.0]], axis=0).numpy())
+    [4.  3.5]
     """
     return _reduce(raw.Mean, input_tensor, axis, keepdims, name)
 
@@ -57,6 +63,10 @@ def reduce_prod(
     """The product over the axes, for numbers; 1 for none.
 
     https://www.tensorflow.org/api_docs/python/tf/math/reduce_prod
+
+    >>> print(tf.reduce_prod([[1, 5], [7, 2]], axis=1, keepdims=True).numpy())
+    [[ 5]
+     [14]]
     """
     return _reduce(raw.Prod, input_tensor, axis, keepdims, name)
 
@@ -67,6 +77,9 @@ def reduce_max(
     """The largest element over the axes, for real numbers; NaN if there is one.
 
     https://www.tensorflow.org/api_docs/python/tf/math/reduce_max
+
+    >>> print(tf.reduce_max([[1, 5], [7, 2]], axis=0).numpy())
+    [7 5]
     """
     return _reduce(raw.Max, input_tensor, axis, keepdims, name)
 
@@ -77,6 +90,9 @@ def reduce_min(
     """The smallest element over the axes, for real numbers; NaN if there is one.
 
     https://www.tensorflow.org/api_docs/python/tf/math/reduce_min
+
+    >>> print(tf.reduce_min([[1, 5], [7, 2]], axis=0).numpy())
+    [1 2]
     """
     return _reduce(raw.Min, input_tensor, axis, keepdims, name)
 
@@ -87,6 +103,9 @@ def reduce_all(
     """True where all truth values along the axes are; True for none.
 
     https://www.tensorflow.org/api_docs/python/tf/math/reduce_all
+
+    >>> print(tf.reduce_all([[True, False], [True, True]], axis=1).numpy())
+    [False  True]
     """
     return _reduce(raw.All, input_tensor, axis, keepdims, name)
 
@@ -97,6 +116,9 @@ def reduce_any(
     """True where at least one truth value along the axes is; False for none.
 
     https://www.tensorflow.org/api_docs/python/tf/math/reduce_any
+
+    >>> print(tf.reduce_any([[True, False], [False, False]], axis=1).numpy())
+    [ True False]
     """
     return _reduce(raw.Any, input_tensor, axis, keepdims, name)
 
@@ -107,6 +129,9 @@ def reduce_euclidean_norm(
     """The square root of the sum of squares over the axes, for numbers.
 
     https://www.tensorflow.org/api_docs/python/tf/math/reduce_euclidean_norm
+
+    >>> print(tf.math.reduce_euclidean_norm([[3.0, 4.0], [0.0, 2.0]], axis=1).numpy())
+    [5. 2.]
     """
     return _reduce(raw.EuclideanNorm, input_tensor, axis, keepdims, name)
 
@@ -117,6 +142,9 @@ def reduce_logsumexp(
     """log(sum(exp(x))) over the axes, without overflow, for floating-point numbers.
 
     https://www.tensorflow.org/api_docs/python/tf/math/reduce_logsumexp
+
+    >>> print(tf.reduce_logsumexp([[0.0, 0.0], [1.0, 2.0]], axis=1).numpy().round(4))
+    [0.6931 2.3133]
     """
     with door.level().scoped(name or "ReduceLogSumExp") as scope:
         x = convert.to_tensor(input_tensor)
@@ -138,6 +166,9 @@ def reduce_variance(
     Raises TypeError for integers.
 
     https://www.tensorflow.org/api_docs/python/tf/math/reduce_variance
+
+    >>> print(tf.math.reduce_variance([[1.0, 5.0], [7.0, 3.0]], axis=1).numpy())
+    [4. 4.]
     """
     with door.level().scoped(name or "reduce_variance"):
         x = convert.to_tensor(input_tensor)
@@ -163,6 +194,9 @@ def reduce_std(
     Raises TypeError for integers.
 
     https://www.tensorflow.org/api_docs/python/tf/math/reduce_std
+
+    >>> print(tf.math.reduce_std([[1.0, 5.0], [7.0, 3.0]], axis=1).numpy())
+    [2. 2.]
     """
     with door.level().scoped(name or "reduce_std"):
         return raw.Sqrt(reduce_variance(input_tensor, axis, keepdims))
@@ -178,6 +212,9 @@ def count_nonzero(
     """How many elements along the axes are not 0, "" or False.
 
     https://www.tensorflow.org/api_docs/python/tf/math/count_nonzero
+
+    >>> print(tf.math.count_nonzero([[0, 1], [2, 3]], axis=0).numpy())
+    [1 2]
     """
     with door.level().scoped(name or "count_nonzero"):
         input = convert.to_tensor(input)
@@ -193,6 +230,9 @@ def zero_fraction(value: Any, name: str | None = None) -> Tensor:
     """The share of elements that are 0, as a float32 scalar; NaN of nothing.
 
     https://www.tensorflow.org/api_docs/python/tf/math/zero_fraction
+
+    >>> print(tf.math.zero_fraction([0.0, 1.0, 0.0, 3.0]).numpy())
+    0.5
     """
     with door.level().scoped(name or "zero_fraction"):
         value = convert.to_tensor(value)
@@ -219,6 +259,9 @@ def argmax(
     Of equal elements the first counts. `output_type` is int16, uint16, int32 or int64.
 
     https://www.tensorflow.org/api_docs/python/tf/math/argmax
+
+    >>> print(tf.argmax([[1, 5, 3], [7, 2, 4]], axis=1).numpy())
+    [1 0]
     """
     axis = 0 if axis is None else axis
     return raw.ArgMax(input, axis, output_type=as_dtype(output_type), name=name)
@@ -235,6 +278,9 @@ def argmin(
     Of equal elements the first counts. `output_type` is int32 or int64.
 
     https://www.tensorflow.org/api_docs/python/tf/math/argmin
+
+    >>> print(tf.argmin([[1, 5, 3], [7, 2, 4]], axis=1).numpy())
+    [0 1]
     """
     axis = 0 if axis is None else axis
     return raw.ArgMin(input, axis, output_type=as_dtype(output_type), name=name)
@@ -250,6 +296,9 @@ def cumsum(
     """Running sums along an axis; `exclusive` of what comes before, `reverse` from the end.
 
     https://www.tensorflow.org/api_docs/python/tf/math/cumsum
+
+    >>> print(tf.cumsum([2, 3, 4], exclusive=True).numpy())
+    [0 2 5]
     """
     return raw.Cumsum(x, axis, exclusive=exclusive, reverse=reverse, name=name)
 
@@ -264,6 +313,9 @@ def cumprod(
     """Running products along an axis; `exclusive` and `reverse` as in `cumsum`.
 
     https://www.tensorflow.org/api_docs/python/tf/math/cumprod
+
+    >>> print(tf.math.cumprod([2, 3, 4]).numpy())
+    [ 2  6 24]
     """
     return raw.Cumprod(x, axis, exclusive=exclusive, reverse=reverse, name=name)
 
@@ -278,6 +330,9 @@ def cumulative_logsumexp(
     """Running log(sum(exp(x))) along an axis; `exclusive` and `reverse` as in `cumsum`.
 
     https://www.tensorflow.org/api_docs/python/tf/math/cumulative_logsumexp
+
+    >>> print(tf.math.cumulative_logsumexp([0.0, 0.0, 0.0]).numpy().round(4))
+    [0.     0.6931 1.0986]
     """
     return raw.CumulativeLogsumexp(
         x, axis, exclusive=exclusive, reverse=reverse, name=name

@@ -22,6 +22,10 @@ def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     the numbers are negative or not sorted.
 
     https://www.tensorflow.org/api_docs/python/tf/math/segment_sum
+
+    >>> print(tf.math.segment_sum([[1, 2], [3, 4], [5, 6]], [0, 0, 1]).numpy())
+    [[4 6]
+     [5 6]]
     """
     return raw.SegmentSum(data, segment_ids, name=name)
 
@@ -33,6 +37,9 @@ def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Tensor
     the numbers are negative or not sorted.
 
     https://www.tensorflow.org/api_docs/python/tf/math/segment_mean
+
+    >>> print(tf.math.segment_mean([1.0, 5.0, 3.0], [0, 0, 1]).numpy())
+    [3. 3.]
     """
     return raw.SegmentMean(data, segment_ids, name=name)
 
@@ -44,6 +51,9 @@ def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     the numbers are negative or not sorted.
 
     https://www.tensorflow.org/api_docs/python/tf/math/segment_max
+
+    >>> print(tf.math.segment_max([1, 5, 3], [0, 0, 1]).numpy())
+    [5 3]
     """
     return raw.SegmentMax(data, segment_ids, name=name)
 
@@ -55,6 +65,9 @@ def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
     the numbers are negative or not sorted.
 
     https://www.tensorflow.org/api_docs/python/tf/math/segment_min
+
+    >>> print(tf.math.segment_min([1, 5, 3], [0, 0, 1]).numpy())
+    [1 3]
     """
     return raw.SegmentMin(data, segment_ids, name=name)
 
@@ -66,6 +79,9 @@ def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor
     the numbers are negative or not sorted.
 
     https://www.tensorflow.org/api_docs/python/tf/math/segment_prod
+
+    >>> print(tf.math.segment_prod([2, 5, 3], [0, 0, 1]).numpy())
+    [10  3]
     """
     return raw.SegmentProd(data, segment_ids, name=name)
 
@@ -79,6 +95,9 @@ def unsorted_segment_sum(
     Raises InvalidArgumentError for numbers that are too large.
 
     https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_sum
+
+    >>> print(tf.math.unsorted_segment_sum([1, 5, 3], [1, 0, 1], 3).numpy())
+    [5 4 0]
     """
     return raw.UnsortedSegmentSum(data, segment_ids, num_segments, name=name)
 
@@ -92,6 +111,9 @@ def unsorted_segment_max(
     Raises InvalidArgumentError for numbers that are too large.
 
     https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_max
+
+    >>> print(tf.math.unsorted_segment_max([1, 5, 3], [1, 0, 1], 2).numpy())
+    [5 3]
     """
     return raw.UnsortedSegmentMax(data, segment_ids, num_segments, name=name)
 
@@ -105,6 +127,9 @@ def unsorted_segment_min(
     Raises InvalidArgumentError for numbers that are too large.
 
     https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_min
+
+    >>> print(tf.math.unsorted_segment_min([1, 5, 3], [1, 0, 1], 2).numpy())
+    [5 1]
     """
     return raw.UnsortedSegmentMin(data, segment_ids, num_segments, name=name)
 
@@ -118,6 +143,9 @@ def unsorted_segment_prod(
     Raises InvalidArgumentError for numbers that are too large.
 
     https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_prod
+
+    >>> print(tf.math.unsorted_segment_prod([2, 5, 3], [1, 0, 1], 2).numpy())
+    [5 6]
     """
     return raw.UnsortedSegmentProd(data, segment_ids, num_segments, name=name)
 
@@ -128,6 +156,9 @@ def unsorted_segment_mean(
     """The means of rows with the same number, in any order; 0 for numbers without rows.
 
     https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_mean
+
+    >>> print(tf.math.unsorted_segment_mean([1.0, 5.0, 3.0], [1, 0, 1], 2).numpy())
+    [5. 2.]
     """
     with door.level().scoped(name or "UnsortedSegmentMean"):
         data, ids = convert.to_tensor(data), convert.to_tensor(segment_ids)
@@ -142,6 +173,11 @@ def unsorted_segment_sqrt_n(
     """The sums of rows with the same number, over the square root of how many they are.
 
     https://www.tensorflow.org/api_docs/python/tf/math/unsorted_segment_sqrt_n
+
+    >>> print(
+    ...     tf.math.unsorted_segment_sqrt_n([1.0, 5.0, 3.0], [1, 0, 1], 2).numpy().round(4)
+    ... )
+    [5.     2.8284]
     """
     with door.level().scoped(name or "UnsortedSegmentSqrtN"):
         data, ids = convert.to_tensor(data), convert.to_tensor(segment_ids)

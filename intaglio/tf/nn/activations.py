@@ -23,6 +23,9 @@ def relu(features: Any, name: str | None = None) -> Tensor:
     """max(features, 0), for real numbers of any shape.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/relu
+
+    >>> print(tf.nn.relu([-1.0, 2.0]).numpy())
+    [0. 2.]
     """
     return raw.Relu(features, name=name)
 
@@ -31,6 +34,9 @@ def relu6(features: Any, name: str | None = None) -> Tensor:
     """min(max(features, 0), 6), for real numbers of any shape.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/relu6
+
+    >>> print(tf.nn.relu6([-1.0, 2.0, 9.0]).numpy())
+    [0. 2. 6.]
     """
     return raw.Relu6(features, name=name)
 
@@ -39,6 +45,9 @@ def elu(features: Any, name: str | None = None) -> Tensor:
     """features where positive, else exp(features) - 1, for floating-point numbers.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/elu
+
+    >>> print(tf.nn.elu([-1.0, 2.0]).numpy().round(4))
+    [-0.6321  2.    ]
     """
     return raw.Elu(features, name=name)
 
@@ -47,6 +56,9 @@ def selu(features: Any, name: str | None = None) -> Tensor:
     """The scaled exponential linear unit, for floating-point numbers.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/selu
+
+    >>> print(tf.nn.selu([-1.0, 2.0]).numpy().round(4))
+    [-1.1113  2.1014]
     """
     return raw.Selu(features, name=name)
 
@@ -55,6 +67,9 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tens
     """features where positive, else alpha * features; integers become float32.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/leaky_relu
+
+    >>> print(tf.nn.leaky_relu([-1.0, 2.0]).numpy().round(4))
+    [-0.2  2. ]
     """
     features = convert.to_tensor(features)
     if features.dtype.is_integer:
@@ -67,6 +82,9 @@ def softplus(features: Any, name: str | None = None) -> Tensor:
     """log(exp(features) + 1), for floating-point numbers.
 
     https://www.tensorflow.org/api_docs/python/tf/math/softplus
+
+    >>> print(tf.nn.softplus([0.0, 2.0]).numpy().round(4))
+    [0.6931 2.1269]
     """
     return raw.Softplus(features, name=name)
 
@@ -75,6 +93,9 @@ def softsign(features: Any, name: str | None = None) -> Tensor:
     """features / (|features| + 1), for floating-point numbers.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/softsign
+
+    >>> print(tf.nn.softsign([-1.0, 3.0]).numpy())
+    [-0.5   0.75]
     """
     return raw.Softsign(features, name=name)
 
@@ -86,6 +107,9 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> T
     ValueError for anything but floating-point numbers.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/gelu
+
+    >>> print(tf.nn.gelu([-1.0, 2.0]).numpy().round(4))
+    [-0.1587  1.9545]
     """
     with door.level().scoped(name or "Gelu"):
         x = convert.to_tensor(features)
@@ -119,6 +143,9 @@ def silu(features: Any, beta: Any = 1.0) -> Tensor:
     """features * sigmoid(beta * features), for floating-point numbers.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/silu
+
+    >>> print(tf.nn.silu([-1.0, 2.0]).numpy().round(4))
+    [-0.2689  1.7616]
     """
     x = convert.to_tensor(features)
     beta = convert.to_tensor(beta, x.dtype)
@@ -132,6 +159,9 @@ def crelu(features: Any, axis: int = -1, name: str | None = None) -> Tensor:
     """relu of the features and of their negatives, side by side along `axis`.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/crelu
+
+    >>> print(tf.nn.crelu([[-1.0, 2.0]]).numpy())
+    [[0. 2. 1. 0.]]
     """
     with door.level().scoped(name or "CRelu"):
         x = convert.to_tensor(features)
@@ -149,6 +179,9 @@ def bias_add(
     ValueError in graphs and InvalidArgumentError eagerly.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/bias_add
+
+    >>> print(tf.nn.bias_add([[1.0, 2.0]], [10.0, 20.0]).numpy())
+    [[11. 22.]]
     """
     if data_format is not None:
         if data_format.startswith("NC"):

@@ -36,6 +36,11 @@ def conv2d(
     and InvalidArgumentError eagerly for shapes that do not fit.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/conv2d
+
+    >>> tf.nn.conv2d(
+    ...     tf.ones([1, 3, 3, 1]), tf.ones([2, 2, 1, 1]), 1, "VALID"
+    ... ).numpy().ravel()
+    array([4., 4., 4., 4.], dtype=float32)
     """
     padding, ends = layouts.explicit(padding)
     data_format = data_format or "NHWC"
@@ -64,6 +69,11 @@ def conv1d(
     """Every window's inner product with every filter, for a batch of sequences.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/conv1d
+
+    >>> tf.nn.conv1d(
+    ...     tf.reshape([1.0, 2.0, 3.0, 4.0], [1, 4, 1]), tf.ones([2, 1, 1]), 1, "VALID"
+    ... ).numpy().ravel()
+    array([3., 5., 7.], dtype=float32)
     """
     with door.level().scoped(name or "conv1d") as scope:
         data_format = data_format or "NWC"
@@ -107,6 +117,11 @@ def conv3d(
     """Every window's inner product with every filter, for a batch of volumes.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/conv3d
+
+    >>> tf.nn.conv3d(
+    ...     tf.ones([1, 3, 3, 3, 1]), tf.ones([2, 2, 2, 1, 4]), [1, 1, 1, 1, 1], "VALID"
+    ... ).shape
+    TensorShape([1, 2, 2, 2, 4])
     """
     channels = layouts.channel_index(data_format, 3)
     return raw.Conv3D(
@@ -135,6 +150,11 @@ def convolution(
     dilations are greater than 1.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/convolution
+
+    >>> tf.nn.convolution(
+    ...     tf.ones([1, 5, 5, 2]), tf.ones([3, 3, 2, 7]), padding="SAME"
+    ... ).shape
+    TensorShape([1, 5, 5, 7])
     """
     with door.level().scoped(name or "convolution") as scope:
         filters = convert.to_tensor(filters, name="filter")
@@ -176,6 +196,9 @@ def atrous_conv2d(
     """conv2d with `rate - 1` places between the elements of every window.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/atrous_conv2d
+
+    >>> tf.nn.atrous_conv2d(tf.ones([1, 5, 5, 1]), tf.ones([2, 2, 1, 3]), 2, "VALID").shape
+    TensorShape([1, 3, 3, 3])
     """
     return convolution(value, filters, None, padding, None, [rate, rate], name)
 
@@ -199,6 +222,11 @@ def conv2d_transpose(
     InvalidArgumentError eagerly for shapes that do not fit.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/conv2d_transpose
+
+    >>> tf.nn.conv2d_transpose(
+    ...     tf.ones([1, 2, 2, 1]), tf.ones([2, 2, 3, 1]), [1, 4, 4, 3], 2
+    ... ).shape
+    TensorShape([1, 4, 4, 3])
     """
     with door.level().scoped(name or "conv2d_transpose") as scope:
         padding, ends = layouts.explicit(padding)
@@ -230,6 +258,11 @@ def conv1d_transpose(
     """The gradient of conv1d as a function of its own: `filters` are (w, out, in).
 
     https://www.tensorflow.org/api_docs/python/tf/nn/conv1d_transpose
+
+    >>> tf.nn.conv1d_transpose(
+    ...     tf.reshape([1.0, 2.0], [1, 2, 1]), tf.ones([2, 1, 1]), [1, 4, 1], 2
+    ... ).numpy().ravel()
+    array([1., 1., 2., 2.], dtype=float32)
     """
     with door.level().scoped(name or "conv1d_transpose") as scope:
         first = (data_format or "NWC").startswith("NC")
@@ -275,6 +308,11 @@ def conv3d_transpose(
     """The gradient of conv3d as a function of its own: `filters` are (d, h, w, out, in).
 
     https://www.tensorflow.org/api_docs/python/tf/nn/conv3d_transpose
+
+    >>> tf.nn.conv3d_transpose(
+    ...     tf.ones([1, 2, 2, 2, 1]), tf.ones([2, 2, 2, 3, 1]), [1, 4, 4, 4, 3], 2
+    ... ).shape
+    TensorShape([1, 4, 4, 4, 3])
     """
     with door.level().scoped(name or "conv3d_transpose") as scope:
         data_format = data_format or "NDHWC"
@@ -307,6 +345,11 @@ def conv_transpose(
     another, or if it is unknown.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/conv_transpose
+
+    >>> tf.nn.conv_transpose(
+    ...     tf.ones([1, 2, 2, 1]), tf.ones([2, 2, 3, 1]), [1, 4, 4, 3], 2
+    ... ).shape
+    TensorShape([1, 4, 4, 3])
     """
     with door.level().scoped(name or "conv_transpose") as scope:
         if isinstance(output_shape, Tensor):
@@ -342,6 +385,11 @@ def atrous_conv2d_transpose(
     """The gradient of atrous_conv2d as a function of its own.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/atrous_conv2d_transpose
+
+    >>> tf.nn.atrous_conv2d_transpose(
+    ...     tf.ones([1, 3, 3, 1]), tf.ones([2, 2, 4, 1]), [1, 5, 5, 4], 2, "VALID"
+    ... ).shape
+    TensorShape([1, 5, 5, 4])
     """
     return conv2d_transpose(
         value,
@@ -369,6 +417,11 @@ def depthwise_conv2d(
     """Each channel with filters of its own: `filter` is (h, w, channels, multiplier).
 
     https://www.tensorflow.org/api_docs/python/tf/nn/depthwise_conv2d
+
+    >>> tf.nn.depthwise_conv2d(
+    ...     tf.ones([1, 3, 3, 2]), tf.ones([2, 2, 2, 3]), [1, 1, 1, 1], "VALID"
+    ... ).shape
+    TensorShape([1, 2, 2, 6])
     """
     with door.level().scoped(name or "depthwise") as scope:
         return _depthwise(
@@ -413,6 +466,15 @@ def depthwise_conv2d_backprop_input(
     """The gradient of depthwise_conv2d by its input.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/depthwise_conv2d_backprop_input
+
+    >>> tf.nn.depthwise_conv2d_backprop_input(
+    ...     [1, 3, 3, 2],
+    ...     tf.ones([2, 2, 2, 3]),
+    ...     tf.ones([1, 2, 2, 6]),
+    ...     [1, 1, 1, 1],
+    ...     "VALID",
+    ... ).shape
+    TensorShape([1, 3, 3, 2])
     """
     padding, ends = layouts.explicit(padding)
     return raw.DepthwiseConv2dNativeBackpropInput(
@@ -441,6 +503,15 @@ def depthwise_conv2d_backprop_filter(
     """The gradient of depthwise_conv2d by its filters.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/depthwise_conv2d_backprop_filter
+
+    >>> tf.nn.depthwise_conv2d_backprop_filter(
+    ...     tf.ones([1, 3, 3, 2]),
+    ...     [2, 2, 2, 3],
+    ...     tf.ones([1, 2, 2, 6]),
+    ...     [1, 1, 1, 1],
+    ...     "VALID",
+    ... ).shape
+    TensorShape([2, 2, 2, 3])
     """
     padding, ends = layouts.explicit(padding)
     return raw.DepthwiseConv2dNativeBackpropFilter(
@@ -469,6 +540,15 @@ def separable_conv2d(
     """depthwise_conv2d, then conv2d with windows of one place that mixes the channels.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/separable_conv2d
+
+    >>> tf.nn.separable_conv2d(
+    ...     tf.ones([1, 3, 3, 2]),
+    ...     tf.ones([2, 2, 2, 3]),
+    ...     tf.ones([1, 1, 6, 5]),
+    ...     [1, 1, 1, 1],
+    ...     "SAME",
+    ... ).shape
+    TensorShape([1, 3, 3, 5])
     """
     with door.level().scoped(name or "separable_conv2d") as scope:
         depth = _depthwise(

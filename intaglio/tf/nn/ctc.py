@@ -40,6 +40,10 @@ def ctc_loss(
     negative one counts from the end. `unique` has no effect: nothing is gained by it here.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/ctc_loss
+
+    >>> loss = tf.nn.ctc_loss([[1, 2]], tf.zeros([4, 1, 3]), [2], [4], blank_index=0)
+    >>> print(loss.numpy().round(4))
+    [1.6864]
     """
     with door.level().scoped(name or "ctc_loss_dense"):
         logits = convert.to_tensor(logits)
@@ -95,6 +99,9 @@ def ctc_unique_labels(labels: Any, name: str | None = None) -> Any:
     """(the different labels of each row, padded with 0; for each label its place among them).
 
     https://www.tensorflow.org/api_docs/python/tf/nn/ctc_unique_labels
+
+    >>> [x.numpy().tolist() for x in tf.nn.ctc_unique_labels([[1, 2, 1], [3, 3, 0]])]
+    [[[1, 2, 0], [3, 0, 0]], [[0, 1, 0], [0, 0, 1]]]
     """
     with door.level().scoped(name or "ctc_unique_labels"):
         labels = convert.to_tensor(labels)

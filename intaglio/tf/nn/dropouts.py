@@ -32,6 +32,9 @@ def dropout(
     ValueError for a rate outside [0, 1) and for anything but floating-point numbers.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/dropout
+
+    >>> print(tf.nn.dropout(tf.ones([4]), rate=0.0).numpy())
+    [1. 1. 1. 1.]
     """
 
     def sample(shape: Any, dtype: Any) -> Tensor:
@@ -51,6 +54,12 @@ def stateless_dropout(
     """`dropout` whose choices follow from `seed`, two integers, alone.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/experimental/stateless_dropout
+
+    >>> tf.reduce_all(
+    ...     tf.nn.experimental.stateless_dropout(tf.ones([9]), 0.5, [1, 2])
+    ...     == tf.nn.experimental.stateless_dropout(tf.ones([9]), 0.5, [1, 2])
+    ... ).numpy().item()
+    True
     """
 
     def sample(shape: Any, dtype: Any) -> Tensor:
@@ -69,6 +78,13 @@ def general_dropout(
     """`dropout` with choices from `uniform_sampler(shape=, dtype=)`, numbers in [0, 1).
 
     https://www.tensorflow.org/api_docs/python/tf/nn/experimental/general_dropout
+
+    >>> print(
+    ...     tf.nn.experimental.general_dropout(
+    ...         tf.ones([3]), 0.5, lambda shape, dtype: tf.constant([0.1, 0.6, 0.9])
+    ...     ).numpy()
+    ... )
+    [0. 2. 2.]
     """
 
     def sample(shape: Any, dtype: Any) -> Tensor:

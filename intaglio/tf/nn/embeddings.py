@@ -24,6 +24,9 @@ def embedding_lookup(
     it. Raises ValueError for an empty list; ids out of range raise InvalidArgumentError.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/embedding_lookup
+
+    >>> print(tf.nn.embedding_lookup([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [2, 0]).numpy())
+    [3. 1.]
     """
     if params is None:
         raise ValueError("params must be specified")

@@ -24,6 +24,9 @@ def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tensor:
     For floating-point numbers. Raises InvalidArgumentError for an axis that does not exist.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/softmax
+
+    >>> print(tf.nn.softmax([0.0, 0.0, 1.0]).numpy().round(4))
+    [0.2119 0.2119 0.5761]
     """
     return _along(raw.Softmax, logits, -1 if axis is None else axis, name)
 
@@ -34,6 +37,9 @@ def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Tenso
     For floating-point numbers. Raises InvalidArgumentError for an axis that does not exist.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/log_softmax
+
+    >>> print(tf.nn.log_softmax([0.0, 0.0]).numpy().round(4))
+    [-0.6931 -0.6931]
     """
     return _along(raw.LogSoftmax, logits, -1 if axis is None else axis, name)
 
@@ -87,6 +93,13 @@ def softmax_cross_entropy_with_logits(
     bfloat16 are computed as float32. Gradients flow into the labels, too.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/softmax_cross_entropy_with_logits
+
+    >>> print(
+    ...     tf.nn.softmax_cross_entropy_with_logits([[0.0, 1.0]], [[0.0, 2.0]])
+    ...     .numpy()
+    ...     .round(4)
+    ... )
+    [0.1269]
     """
     with door.level().scoped(name or "softmax_cross_entropy_with_logits") as scope:
         logits = convert.to_tensor(logits, name="logits")
@@ -151,6 +164,13 @@ def sparse_softmax_cross_entropy_with_logits(
     InvalidArgumentError.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/sparse_softmax_cross_entropy_with_logits
+
+    >>> print(
+    ...     tf.nn.sparse_softmax_cross_entropy_with_logits([1, 0], [[0.0, 2.0], [0.0, 2.0]])
+    ...     .numpy()
+    ...     .round(4)
+    ... )
+    [0.1269 2.1269]
     """
     with door.level().scoped(name or "SparseSoftmaxCrossEntropyWithLogits"):
         labels = convert.to_tensor(labels)
@@ -206,6 +226,11 @@ def sigmoid_cross_entropy_with_logits(
     Both arguments are floating-point tensors of one shape; raises ValueError otherwise.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/sigmoid_cross_entropy_with_logits
+
+    >>> print(
+    ...     tf.nn.sigmoid_cross_entropy_with_logits([1.0, 0.0], [2.0, 2.0]).numpy().round(4)
+    ... )
+    [0.1269 2.1269]
     """
     if labels is None or logits is None:
         raise ValueError(
@@ -236,6 +261,13 @@ def weighted_cross_entropy_with_logits(
     otherwise.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/weighted_cross_entropy_with_logits
+
+    >>> print(
+    ...     tf.nn.weighted_cross_entropy_with_logits([1.0, 0.0], [2.0, 2.0], 3.0)
+    ...     .numpy()
+    ...     .round(4)
+    ... )
+    [0.3808 2.1269]
     """
     with door.level().scoped(name or "logistic_loss") as scope:
         logits = convert.to_tensor(logits, name="logits")
@@ -264,6 +296,9 @@ def log_poisson_loss(
     Both arguments are floating-point tensors of one shape; raises ValueError otherwise.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/log_poisson_loss
+
+    >>> print(tf.nn.log_poisson_loss([1.0, 2.0], [0.0, 0.5]).numpy().round(4))
+    [1.     0.6487]
     """
     with door.level().scoped(name or "log_poisson_loss"):
         log_input = convert.to_tensor(log_input, name="log_input")
@@ -290,5 +325,8 @@ def l2_loss(t: Any, name: str | None = None) -> Tensor:
     """sum(t ** 2) / 2 of a floating-point tensor.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/l2_loss
+
+    >>> print(tf.nn.l2_loss([3.0, 4.0]).numpy())
+    12.5
     """
     return raw.L2Loss(t, name=name)

@@ -33,6 +33,16 @@ def dilation2d(
     """The greatest `input` + `filters` in each window; `filters` is [height, width, channels].
 
     https://www.tensorflow.org/api_docs/python/tf/nn/dilation2d
+
+    >>> tf.nn.dilation2d(
+    ...     tf.reshape([1.0, 5.0, 2.0], [1, 1, 3, 1]),
+    ...     tf.zeros([1, 2, 1]),
+    ...     [1, 1, 1, 1],
+    ...     "VALID",
+    ...     "NHWC",
+    ...     [1, 1, 1, 1],
+    ... ).numpy().ravel()
+    array([5., 5.], dtype=float32)
     """
     _only_last(data_format)
     return raw.Dilation2D(
@@ -52,6 +62,16 @@ def erosion2d(
     """The least `value` - `filters` in each window, the filter turned by half a turn.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/erosion2d
+
+    >>> tf.nn.erosion2d(
+    ...     tf.reshape([1.0, 5.0, 2.0], [1, 1, 3, 1]),
+    ...     tf.zeros([1, 2, 1]),
+    ...     [1, 1, 1, 1],
+    ...     "VALID",
+    ...     "NHWC",
+    ...     [1, 1, 1, 1],
+    ... ).numpy().ravel()
+    array([1., 2.], dtype=float32)
     """
     _only_last(data_format)
     with door.level().scoped(name or "erosion2d"):

@@ -27,6 +27,11 @@ def max_pool2d(
     dimension; `padding` is "VALID", "SAME" or four pairs of explicit paddings.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/max_pool2d
+
+    >>> tf.nn.max_pool2d(
+    ...     tf.reshape([1.0, 2.0, 3.0, 4.0], [1, 2, 2, 1]), 2, 1, "VALID"
+    ... ).numpy().ravel()
+    array([4.], dtype=float32)
     """
     return _max_2d(input, ksize, strides, padding, data_format, name or "MaxPool2d")
 
@@ -65,6 +70,11 @@ def max_pool1d(
     """The maximum of every window of a batch of sequences.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/max_pool1d
+
+    >>> tf.nn.max_pool1d(
+    ...     tf.reshape([1.0, 2.0, 3.0, 4.0], [1, 4, 1]), 2, 1, "VALID"
+    ... ).numpy().ravel()
+    array([2., 3., 4.], dtype=float32)
     """
     if isinstance(padding, (list, tuple)):
         padding = [*padding[:1], [0, 0], *padding[1:]]
@@ -106,6 +116,9 @@ def max_pool3d(
     """The maximum of every window of a batch of volumes.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/max_pool3d
+
+    >>> tf.nn.max_pool3d(tf.ones([1, 4, 4, 4, 2]), 2, 2, "VALID").shape
+    TensorShape([1, 2, 2, 2, 2])
     """
     channels = layouts.channel_index(data_format, 3)
     return raw.MaxPool3D(
@@ -131,6 +144,11 @@ def max_pool(
     Raises ValueError if the number of dimensions cannot be told or is another.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/max_pool
+
+    >>> tf.nn.max_pool(
+    ...     tf.reshape([1.0, 2.0, 3.0, 4.0], [1, 4, 1]), 2, 2, "VALID"
+    ... ).numpy().ravel()
+    array([2., 4.], dtype=float32)
     """
     n = _spatial_rank(input, data_format)
     pool = {1: max_pool1d, 2: max_pool2d, 3: max_pool3d}[n]
@@ -174,6 +192,14 @@ def max_pool_with_argmax(
     Raises ValueError for a data format other than "NHWC".
 
     https://www.tensorflow.org/api_docs/python/tf/nn/max_pool_with_argmax
+
+    >>> [
+    ...     x.numpy().ravel().tolist()
+    ...     for x in tf.nn.max_pool_with_argmax(
+    ...         tf.reshape([1.0, 4.0, 3.0, 2.0], [1, 2, 2, 1]), 2, 1, "VALID"
+    ...     )
+    ... ]
+    [[4.0], [1]]
     """
     if data_format != "NHWC":
         raise ValueError(
@@ -201,6 +227,11 @@ def avg_pool2d(
     """The mean of every window of a batch of images; padding does not count.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/avg_pool2d
+
+    >>> tf.nn.avg_pool2d(
+    ...     tf.reshape([1.0, 2.0, 3.0, 4.0], [1, 2, 2, 1]), 2, 1, "SAME"
+    ... ).numpy().ravel()
+    array([2.5, 3. , 3.5, 4. ], dtype=float32)
     """
     return _avg_2d(input, ksize, strides, padding, data_format, name or "AvgPool2D")
 
@@ -230,6 +261,11 @@ def avg_pool1d(
     """The mean of every window of a batch of sequences; padding does not count.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/avg_pool1d
+
+    >>> tf.nn.avg_pool1d(
+    ...     tf.reshape([1.0, 2.0, 3.0, 4.0], [1, 4, 1]), 2, 2, "VALID"
+    ... ).numpy().ravel()
+    array([1.5, 3.5], dtype=float32)
     """
     with door.level().scoped(name or "AvgPool1D") as scope:
         image, spread, axis = _as_image(input, data_format)
@@ -255,6 +291,9 @@ def avg_pool3d(
     """The mean of every window of a batch of volumes; padding does not count.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/avg_pool3d
+
+    >>> tf.nn.avg_pool3d(tf.ones([1, 4, 4, 4, 2]), 2, 2, "VALID").shape
+    TensorShape([1, 2, 2, 2, 2])
     """
     channels = layouts.channel_index(data_format, 3)
     return raw.AvgPool3D(
@@ -280,6 +319,11 @@ def avg_pool(
     Raises ValueError if the number of dimensions cannot be told or is another.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/avg_pool
+
+    >>> tf.nn.avg_pool(
+    ...     tf.reshape([1.0, 2.0, 3.0, 4.0], [1, 2, 2, 1]), 2, 1, "VALID"
+    ... ).numpy().ravel()
+    array([2.5], dtype=float32)
     """
     n = _spatial_rank(input, data_format)
     pool = {1: avg_pool1d, 2: avg_pool2d, 3: avg_pool3d}[n]
@@ -304,6 +348,11 @@ def pool(
     with dilations.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/pool
+
+    >>> tf.nn.pool(
+    ...     tf.reshape([1.0, 2.0, 3.0, 4.0], [1, 4, 1]), [2], "AVG", strides=[2]
+    ... ).numpy().ravel()
+    array([1.5, 3.5], dtype=float32)
     """
     n = len(window_shape)
     if not 1 <= n <= 3:

@@ -64,6 +64,10 @@ def log_uniform_candidate_sampler(
     """As `uniform_candidate_sampler`, with probabilities that fall as 1 / class (Zipf's law).
 
     https://www.tensorflow.org/api_docs/python/tf/random/log_uniform_candidate_sampler
+
+    >>> sampled, _, _ = tf.random.log_uniform_candidate_sampler([[1]], 1, 3, True, 10)
+    >>> len(set(sampled.numpy().tolist()))
+    3
     """
     return raw.LogUniformCandidateSampler(
         convert.to_tensor(true_classes, int64), num_true=num_true,
@@ -125,6 +129,12 @@ def fixed_unigram_candidate_sampler(
     for the same seed; their distribution is.
 
     https://www.tensorflow.org/api_docs/python/tf/random/fixed_unigram_candidate_sampler
+
+    >>> sampled, _, _ = tf.random.fixed_unigram_candidate_sampler(
+    ...     [[1]], 1, 3, True, 3, unigrams=[1.0, 5.0, 2.0]
+    ... )
+    >>> sorted(sampled.numpy().tolist())
+    [0, 1, 2]
     """
     return raw.FixedUnigramCandidateSampler(
         convert.to_tensor(true_classes, int64), num_true=num_true,
@@ -146,6 +156,10 @@ def all_candidate_sampler(
     """All classes, each once: for tests of what uses the other samplers.
 
     https://www.tensorflow.org/api_docs/python/tf/random/all_candidate_sampler
+
+    >>> sampled, true_counts, counts = tf.random.all_candidate_sampler([[1]], 1, 3, True)
+    >>> print(sampled.numpy(), true_counts.numpy())
+    [0 1 2] [[1.]]
     """
     return raw.AllCandidateSampler(
         convert.to_tensor(true_classes, int64), num_true=num_true,
@@ -163,6 +177,14 @@ def compute_accidental_hits(
     """(rows, places among the sampled classes, weights to add) where a sampled class is a true one.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/compute_accidental_hits
+
+    >>> [
+    ...     x.numpy().tolist()
+    ...     for x in tf.nn.compute_accidental_hits(
+    ...         tf.constant([[1], [4]], tf.int64), tf.constant([4, 2, 1], tf.int64), 1
+    ...     )
+    ... ][:2]
+    [[0, 1], [2, 0]]
     """
     return raw.ComputeAccidentalHits(
         convert.to_tensor(true_classes, int64), sampled_candidates, num_true=num_true,
@@ -232,6 +254,17 @@ def nce_loss(
     int64 [batch, num_true]. Classes are sampled log-uniformly unless `sampled_values` is given.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/nce_loss
+
+    >>> loss = tf.nn.nce_loss(
+    ...     tf.zeros([5, 2]),
+    ...     tf.zeros([5]),
+    ...     tf.constant([[1], [3]], tf.int64),
+    ...     tf.ones([2, 2]),
+    ...     2,
+    ...     5,
+    ... )
+    >>> loss.shape
+    TensorShape([2])
     """
     with door.level().scoped(name or "nce_loss"):
         if sampled_values is None:
@@ -262,6 +295,17 @@ def sampled_softmax_loss(
     """The softmax losses [batch] over the true and some sampled classes; see `nce_loss`.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/sampled_softmax_loss
+
+    >>> loss = tf.nn.sampled_softmax_loss(
+    ...     tf.zeros([5, 2]),
+    ...     tf.zeros([5]),
+    ...     tf.constant([[1], [3]], tf.int64),
+    ...     tf.ones([2, 2]),
+    ...     2,
+    ...     5,
+    ... )
+    >>> loss.shape
+    TensorShape([2])
     """
     with door.level().scoped(name or "sampled_softmax_loss"):
         if sampled_values is None:

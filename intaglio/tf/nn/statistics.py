@@ -46,6 +46,12 @@ def moments(
     `shift` is accepted and ignored, as in TensorFlow.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/moments
+
+    >>> [
+    ...     x.numpy().tolist()
+    ...     for x in tf.nn.moments(tf.constant([[1.0, 2.0], [3.0, 6.0]]), axes=[0])
+    ... ]
+    [[2.0, 4.0], [1.0, 4.0]]
     """
     with door.level().scoped(name or "moments"):
         given = convert.to_tensor(x, name="x")
@@ -75,6 +81,14 @@ def weighted_moments(
     The weights broadcast to `x`.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/weighted_moments
+
+    >>> [
+    ...     x.numpy().tolist()
+    ...     for x in tf.nn.weighted_moments(
+    ...         tf.constant([1.0, 5.0]), [0], tf.constant([3.0, 1.0])
+    ...     )
+    ... ]
+    [2.0, 3.0]
     """
     with door.level().scoped(name or "weighted_moments"):
         x = convert.to_tensor(x, name="x")
@@ -120,6 +134,12 @@ def sufficient_statistics(
     """(count, sum, sum of squares, shift) over `axes`, of the elements less `shift`.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/sufficient_statistics
+
+    >>> [
+    ...     x.numpy().tolist()
+    ...     for x in tf.nn.sufficient_statistics(tf.constant([1.0, 3.0]), [0])[:3]
+    ... ]
+    [2.0, 4.0, 10.0]
     """
     with door.level().scoped(name or "sufficient_statistics"):
         x = convert.to_tensor(x, name="x")
@@ -151,6 +171,10 @@ def normalize_moments(
     """(mean, variance) from what `sufficient_statistics` gives.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/normalize_moments
+
+    >>> counts, sums, squares, _ = tf.nn.sufficient_statistics(tf.constant([1.0, 3.0]), [0])
+    >>> [x.numpy().tolist() for x in tf.nn.normalize_moments(counts, sums, squares, None)]
+    [2.0, 1.0]
     """
     with door.level().scoped(name or "normalize"):
         divisor = raw.Reciprocal(convert.to_tensor(counts), name="divisor")
@@ -179,6 +203,14 @@ def batch_normalization(
     The statistics broadcast to `x`.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/batch_normalization
+
+    >>> print(
+    ...     tf.nn.batch_normalization(
+    ...         tf.constant([[3.0], [5.0]]), 4.0, 1.0, None, None, 0.0
+    ...     ).numpy()
+    ... )
+    [[-1.]
+     [ 1.]]
     """
     with door.level().scoped(name or "batchnorm"):
         x = convert.to_tensor(x)
@@ -216,6 +248,17 @@ def batch_norm_with_global_normalization(
     """`batch_normalization` with `beta` and, if asked for, `gamma`.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/batch_norm_with_global_normalization
+
+    >>> tf.nn.batch_norm_with_global_normalization(
+    ...     tf.ones([1, 1, 1, 2]),
+    ...     tf.zeros([2]),
+    ...     tf.ones([2]),
+    ...     tf.zeros([2]),
+    ...     tf.ones([2]),
+    ...     0.0,
+    ...     True,
+    ... ).numpy().ravel()
+    array([1., 1.], dtype=float32)
     """
     scale = gamma if scale_after_normalization else None
     return batch_normalization(
@@ -234,6 +277,11 @@ def local_response_normalization(
     """input / (bias + alpha * the sum of squares of neighbouring channels) ** beta.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/local_response_normalization
+
+    >>> tf.nn.local_response_normalization(
+    ...     tf.ones([1, 1, 1, 3]), depth_radius=1
+    ... ).numpy().round(3).ravel()
+    array([0.577, 0.5  , 0.577], dtype=float32)
     """
     return raw.LRN(
         input, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta, name=name
@@ -251,6 +299,13 @@ def compute_average_loss(
     Raises ValueError for a scalar loss.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/compute_average_loss
+
+    >>> print(
+    ...     tf.nn.compute_average_loss(
+    ...         tf.constant([1.0, 2.0, 3.0]), global_batch_size=4
+    ...     ).numpy()
+    ... )
+    1.5
     """
     loss = convert.to_tensor(per_example_loss)
     if loss.dims == ():
@@ -277,6 +332,9 @@ def scale_regularization_loss(regularization_loss: Any) -> Tensor:
     """The sum of the loss, divided by the number of replicas: 1 here.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/scale_regularization_loss
+
+    >>> print(tf.nn.scale_regularization_loss(tf.constant([1.0, 2.0])).numpy())
+    3.0
     """
     loss = convert.to_tensor(regularization_loss)
     return raw.Sum(loss, all_axes(loss))
