@@ -86,6 +86,11 @@ class Code:
         return f"{what}{self._count}"
 
     @property
+    def steps(self) -> int:
+        """The number of instructions so far."""
+        return len(self._lines)
+
+    @property
     def block(self) -> str:
         """The name of the block that is being written."""
         return self._block

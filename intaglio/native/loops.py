@@ -12,6 +12,10 @@ from intaglio.native.functions import Functions
 from intaglio.native.lanes import BOOL, Builder, Kind, Lanes, Unsupported, kept_kind
 
 
+# Bodies of more instructions are written once.
+LARGEST = 1000
+
+
 class Pattern(NamedTuple):
     """How the operands lie in the loop nest.
 
@@ -70,9 +74,22 @@ class LoopNest:
         self.results = [kept_kind(v.dtype.numpy) for v in graph.outputs]
         widest = max([k.width for k in (*self.kinds, *self.results)])
         self.lanes = llvm.WIDTH // widest
-        self.vectors = 4 if len(graph.nodes) > 2 else 2
+        self.vectors = self._abreast()
         # Ranges of the outermost loop are best multiples of this.
         self.unit = self.lanes * self.vectors if pattern.rank == 1 else 1
+
+    def _abreast(self) -> int:
+        """The number of vectors that go through the body together.
+
+        Long ways through exponentials leave the processor time for four. Very large bodies are
+        written once, with masks: what they take to compile nobody gets back.
+        """
+        trial = Code("trial", [])
+        inputs = [Lanes(kind, ("%x",)) for kind in self.kinds]
+        evaluate(Functions(trial, self.lanes, 1), self.graph, inputs)
+        steps = trial.steps
+        self.once = steps > LARGEST
+        return 4 if trial.callees or steps > 8 * len(self.graph.nodes) else 2
 
     def write(self) -> Code:
         """The function."""
@@ -139,17 +156,25 @@ class LoopNest:
         blocks = code.let(f"sdiv i64 {count}, {block}")
         whole = code.let(f"mul nsw i64 {blocks}, {block}")
         middle = code.let(f"add nsw i64 {start}, {whole}")
-        with code.loop(start, middle, block) as index:
-            self._body(
-                Functions(code, self.lanes, self.vectors), pointers, steady, index, ""
-            )
-        with code.loop(middle, stop, self.lanes) as index:
-            mask = code.call(
-                f"<{self.lanes} x i1>",
-                f"llvm.get.active.lane.mask.v{self.lanes}i1.i64",
-                ("i64", index), ("i64", stop),
-            )  # fmt: skip
-            self._body(Functions(code, self.lanes, 1), pointers, steady, index, mask)
+        if self.once:
+            middle = start
+        else:
+            with code.loop(start, middle, block) as index:
+                s = Functions(code, self.lanes, self.vectors)
+                self._body(s, pointers, steady, index, [""] * self.vectors)
+        rest = self.vectors if self.once else 1
+        with code.loop(middle, stop, self.lanes * rest) as index:
+            masks = [self._mask(index, v, stop) for v in range(rest)]
+            s = Functions(code, self.lanes, rest)
+            self._body(s, pointers, steady, index, masks)
+
+    def _mask(self, index: str, vector: int, stop: str) -> str:
+        """The lanes of a vector that are before the end."""
+        first = self.code.integer("add", index, vector * self.lanes)
+        return self.code.call(
+            f"<{self.lanes} x i1>", f"llvm.get.active.lane.mask.v{self.lanes}i1.i64",
+            ("i64", first), ("i64", stop),
+        )  # fmt: skip
 
     def _body(
         self,
@@ -157,9 +182,9 @@ class LoopNest:
         pointers: list[str],
         steady: dict[int, str],
         index: str,
-        mask: str,
+        masks: Sequence[str],
     ) -> None:
-        """Reads, computes and writes a group of vectors; with a mask the lanes it allows."""
+        """Reads, computes and writes a group of vectors; of those with a mask the lanes it allows."""
         inputs: list[Lanes] = []
         for i, kind in enumerate(self.kinds):
             if i in steady:
@@ -167,7 +192,9 @@ class LoopNest:
                 continue
             names = [
                 self._read(kind, p, mask)
-                for p in self._places(s, kind, pointers[i], index)
+                for p, mask in zip(
+                    self._places(s, kind, pointers[i], index), masks, strict=True
+                )
             ]
             inputs.append(Lanes(kind, tuple(names)))
         results = evaluate(s, self.graph, inputs)
@@ -175,7 +202,7 @@ class LoopNest:
             self.results, results, pointers[len(self.kinds) :], strict=True
         ):
             places = self._places(s, kind, pointer, index)
-            for place, name in zip(places, lanes.names, strict=True):
+            for place, name, mask in zip(places, lanes.names, masks, strict=True):
                 self._write(kind, place, name, mask)
 
     def _places(self, s: Builder, kind: Kind, pointer: str, index: str) -> list[str]:
