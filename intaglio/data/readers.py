@@ -28,36 +28,46 @@ class _FileDataset(Dataset):
     def __init__(
         self, filenames: Any, read: Callable[[Any], Any], num_parallel_reads: Any
     ) -> None:
-        names = (
-            filenames
-            if building.is_dataset(filenames)
-            else Dataset.from_tensor_slices(_flat(filenames))
-        )
-        if getattr(names.element_spec, "dtype", None) is not string:
-            raise TypeError(
-                "The `filenames` argument must contain `tf.string` elements. Got a dataset of "
-                f"`{getattr(names.element_spec, 'dtype', names.element_spec)!r}` elements."
-            )
-
-        if names.element_spec.dims not in ((), None):
-            raise TypeError(
-                "The `filenames` argument must contain `tf.string` elements of shape [] (i.e. "
-                f"scalars). Got a dataset of element shape {names.element_spec.shape!r}."
-            )
-
-        def of_file(name: Any) -> Any:
-            return building.made("_FileDataset", read(name), _LINES)
-
-        if num_parallel_reads is None:
-            found = names.flat_map(of_file)
+        if building.is_dataset(filenames):
+            handle = _of_files(_checked(filenames), read, num_parallel_reads)
+        elif num_parallel_reads is None:
+            handle = read(_flat(filenames))  # one after the other: the op does that
         else:
-            found = names.interleave(
-                of_file,
-                cycle_length=num_parallel_reads,
-                num_parallel_calls=num_parallel_reads,
-            )
-        super().__init__(found.handle_tensor)
+            names = Dataset.from_tensor_slices(_flat(filenames))
+            handle = _of_files(names, read, num_parallel_reads)
+        super().__init__(handle)
         self._element_spec = _LINES
+
+
+def _of_files(names: Any, read: Callable[[Any], Any], num_parallel_reads: Any) -> Any:
+    """What the files hold that a dataset names."""
+
+    def of_file(name: Any) -> Any:
+        return building.made("_FileDataset", read(name), _LINES)
+
+    if num_parallel_reads is None:
+        return names.flat_map(of_file).handle_tensor
+    return names.interleave(
+        of_file,
+        cycle_length=num_parallel_reads,
+        num_parallel_calls=num_parallel_reads,
+    ).handle_tensor
+
+
+def _checked(names: Any) -> Any:
+    """A dataset of file names. Raises TypeError for one of other elements."""
+    spec = names.element_spec
+    if getattr(spec, "dtype", None) is not string:
+        raise TypeError(
+            "The `filenames` argument must contain `tf.string` elements. Got a dataset of "
+            f"`{getattr(spec, 'dtype', spec)!r}` elements."
+        )
+    if spec.dims not in ((), None):
+        raise TypeError(
+            "The `filenames` argument must contain `tf.string` elements of shape [] (i.e. "
+            f"scalars). Got a dataset of element shape {spec.shape!r}."
+        )
+    return names
 
 
 def _flat(filenames: Any) -> Any:
