@@ -32,8 +32,14 @@ PRIVATE: dict[str, dict[str, str]] = {
         "enable_op_determinism": "intaglio.tf.config.experimental:enable_op_determinism",
         "is_op_determinism_enabled": f"{_CONTEXT}:is_op_determinism_enabled",
     },
+    # Programs that read event files
+    "core.util.event_pb2": {"Event": "intaglio.graphdef.event_messages:Event"},
     # Keras: export
     "python.framework.tensor_util": {"is_tf_type": "intaglio.tf:is_tensor"},
+    # Programs that read event files
+    "python.lib.io.tf_record": {
+        "tf_record_iterator": "intaglio.keras_bridge.record_iterator:tf_record_iterator",
+    },
     # Keras: matmul of two sparse matrices
     "python.ops.linalg.sparse.sparse_csr_matrix_ops": {
         name: f"intaglio.keras_bridge.sparse_products:{name}"
@@ -52,7 +58,7 @@ PRIVATE: dict[str, dict[str, str]] = {
     # Keras: nodes of its trees
     "python.trackable.data_structures": {
         "ListWrapper": f"{_TRACKED}:ListWrapper",
-        "_DictWrapper": f"{_TRACKED}:DictWrapper",
+        "_DictWrapper": f"{_TRACKED}:_DictWrapper",
     },
 }
 

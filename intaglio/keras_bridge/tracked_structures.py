@@ -12,5 +12,5 @@ class ListWrapper(list[Any]):
     """A list that an object is saved with."""
 
 
-class DictWrapper(dict[Any, Any]):
+class _DictWrapper(dict[Any, Any]):  # pyright: ignore[reportUnusedClass]  # TensorFlow's name, which messages show
     """A dict that an object is saved with."""

@@ -5,13 +5,22 @@ Follows https://www.tensorflow.org/api_docs/python/tf/compat/v1.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from intaglio.base.dtypes import as_dtype
+from intaglio.base import later
+from intaglio.base.dimension import Dimension
+from intaglio.base.dtypes import as_dtype, int64
 from intaglio.base.shapes import as_dims
 from intaglio.op import door
 from intaglio.op.tensor import Tensor
+from intaglio.sparse.tensor import SparseTensor, with_static
 from intaglio.trace.recorder import Recorder
+
+if TYPE_CHECKING:
+    from intaglio.graphdef.event_messages import Event as Event
+    from intaglio.graphdef.event_messages import RunMetadata as RunMetadata
+    from intaglio.graphdef.event_messages import Summary as Summary
+    from intaglio.graphdef.event_messages import SummaryMetadata as SummaryMetadata
 
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
@@ -29,6 +38,28 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
     )
 
 
+def sparse_placeholder(
+    dtype: Any, shape: Any = None, name: str | None = None
+) -> SparseTensor:
+    """A sparse tensor of the graph in force, made of placeholders. RuntimeError eagerly.
+
+    >>> with tf.Graph().as_default():
+    ...     print(tf.compat.v1.sparse_placeholder(tf.float32, [None, 2]).shape)
+    (None, 2)
+    """
+    if not isinstance(door.level(), Recorder):
+        raise RuntimeError(
+            "`sparse_placeholder` is not compatible with eager execution."
+        )
+    dims = as_dims(shape)
+    label = f"{name}/" if name else ""
+    rank = None if dims is None else len(dims)
+    dense_shape = placeholder(int64, [rank], f"{label}shape")
+    values = placeholder(dtype, [None], f"{label}values")
+    indices = placeholder(int64, [None, rank], f"{label}indices")
+    return with_static(SparseTensor(indices, values, dense_shape), dims)
+
+
 def reset_default_graph() -> None:
     """Forgets the graph that programs without functions write into. There is none.
 
@@ -36,4 +67,23 @@ def reset_default_graph() -> None:
     """
 
 
-__all__ = ["placeholder", "reset_default_graph"]
+# The messages of event files are protocol buffers, which few programs pay for.
+_EVENTS = "intaglio.graphdef.event_messages"
+LATER = {
+    name: f"{_EVENTS}:{name}"
+    for name in ("Event", "RunMetadata", "Summary", "SummaryMetadata")
+}
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = later.attributes(__name__, LATER)
+
+__all__ = [
+    "Dimension",
+    "Event",
+    "RunMetadata",
+    "Summary",
+    "SummaryMetadata",
+    "placeholder",
+    "reset_default_graph",
+    "sparse_placeholder",
+]
