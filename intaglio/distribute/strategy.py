@@ -25,6 +25,7 @@ from intaglio.distribute.contexts import (
 )
 from intaglio.op import convert, raw
 from intaglio.runtime.resources import DEVICE
+from intaglio.state.creation import variable_creator_scope
 
 
 class InputContext:
@@ -109,8 +110,14 @@ class StrategyExtended:
         return value
 
     def variable_created_in_scope(self, v: Any) -> bool:
-        """True if the variable was made under this strategy, or under none."""
-        return getattr(v, "_distribute_strategy", self._strategy) is self._strategy
+        """True if the variable was made under this strategy; under none, for the default one."""
+        return getattr(v, "_distribute_strategy", DEFAULT) is self._strategy
+
+    def create(self, next_creator: Any, **kwargs: Any) -> Any:
+        """A variable of this strategy, for `tf.variable_creator_scope`."""
+        made = next_creator(**kwargs)
+        made._distribute_strategy = self._strategy
+        return made
 
 
 class Strategy:
@@ -139,9 +146,11 @@ class Strategy:
         """None: there is no cluster."""
         return None
 
-    def scope(self) -> Any:
+    @contextmanager
+    def scope(self) -> Generator[Any]:
         """A context manager: the strategy is in force, variables are made for it."""
-        return in_force(self)
+        with in_force(self), variable_creator_scope(self._extended.create):
+            yield self
 
     def run(
         self,
@@ -324,4 +333,5 @@ def strategy_supports_no_merge_call() -> bool:
     return get_strategy() is not None
 
 
-install_default(DefaultStrategy())
+DEFAULT = DefaultStrategy()
+install_default(DEFAULT)

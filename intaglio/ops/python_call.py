@@ -160,7 +160,9 @@ class _NumpyCall(Op):
     def kernel(self, input, token, Tout) -> Any:
         named = function_of(token)
         try:
-            values = as_list(named.function(*[np.array(array) for array in input]))
+            # Copies; a scalar as NumPy's own, and a string as bytes.
+            given = [np.array(array)[()] for array in input]
+            values = as_list(named.function(*given))
         except Exception as e:
             raise translated(e) from e
         if len(values) != len(Tout):

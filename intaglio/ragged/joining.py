@@ -180,8 +180,18 @@ def _stacked_rows(operands: Sequence[Any]) -> tuple[Any, Any]:
     ]
     whole = operands[0]
     if len(operands) > 1:
+        if core.rank_of(whole) != 1 and len({_row_shape(x) for x in operands}) > 1:
+            operands = [cut_to(x, max(_cuts(x), 1), dtype) for x in operands]
         whole = _concatenated(operands, 0)
     return whole, raw.Pack(counts, axis=0)
+
+
+def _row_shape(x: Any) -> Any:
+    return x.dims[1:] if x.dims is not None else None
+
+
+def _cuts(x: Any) -> int:
+    return x.ragged_rank if isinstance(x, Ragged) else 0
 
 
 # -- repeating -----------------------------------------------------------------------

@@ -68,6 +68,9 @@ class PairSpec:
     def _from_components(self, parts):
         return Pair(*parts)
 
+    def most_specific_common_supertype(self, others):
+        return self if all(self.is_compatible_with(other) for other in others) else None
+
     def is_compatible_with(self, other):
         return self.kind is other.kind
 

@@ -222,12 +222,13 @@ def get_registered_schemes() -> list[str]:
 
 
 def glob(pattern: Any) -> list[str]:
-    """The paths that a pattern, or one of a list, matches: `*`, `?` and `[abc]` within names.
+    """The paths that a pattern, or one of several, matches: `*`, `?` and `[abc]` within names.
 
     >>> tf.io.gfile.glob("/no/such/folder/*")
     []
     """
-    patterns = pattern if isinstance(pattern, (list, tuple)) else [pattern]
+    one = isinstance(pattern, (str, bytes, os.PathLike))
+    patterns = [pattern] if one else pattern
     return [p for one in patterns for p in sorted(files.matching(os.fsdecode(one)))]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import complex64, complex128, float64, int32
+from intaglio.base.shapes import TensorShape
 from intaglio.op import convert, door, raw
 from intaglio.op.operators import pair
 from intaglio.op.tensor import Tensor
@@ -40,6 +41,11 @@ def eigvals(tensor: Any, name: str | None = None) -> Tensor:
     """The eigenvalues of general square matrices, complex, in no order.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/eigvals
+
+    >>> sorted(
+    ...     tf.linalg.eigvals(tf.constant([[2.0, 0.0], [0.0, 3.0]])).numpy().real.tolist()
+    ... )
+    [2.0, 3.0]
     """
     tensor = convert.to_tensor(tensor)
     return raw.Eig(tensor, Tout=_complex_of(tensor), compute_v=False, name=name).e
@@ -51,6 +57,9 @@ def lu(input: Any, output_idx_type: Any = int32, name: str | None = None) -> Any
     Raises InvalidArgumentError for a singular matrix.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/lu
+
+    >>> [x.numpy().tolist() for x in tf.linalg.lu([[2.0, 1.0], [4.0, 4.0]])]
+    [[[4.0, 4.0], [0.5, -1.0]], [1, 0]]
     """
     return raw.Lu(input, output_idx_type=output_idx_type, name=name)
 
@@ -100,6 +109,14 @@ def lu_solve(
     """x with A @ x = rhs, for A factorised by `lu`.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/lu_solve
+
+    >>> print(
+    ...     tf.linalg.lu_solve(
+    ...         *tf.linalg.lu([[2.0, 0.0], [0.0, 4.0]]), rhs=[[2.0], [2.0]]
+    ...     ).numpy()
+    ... )
+    [[1. ]
+     [0.5]]
     """
     with door.level().scoped(name or "lu_solve"):
         lower_upper, rhs = pair(lower_upper, rhs)
@@ -116,6 +133,10 @@ def lu_matrix_inverse(
     """The inverses of matrices factorised by `lu`.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/lu_matrix_inverse
+
+    >>> print(tf.linalg.lu_matrix_inverse(*tf.linalg.lu([[2.0, 0.0], [0.0, 4.0]])).numpy())
+    [[0.5  0.  ]
+     [0.   0.25]]
     """
     with door.level().scoped(name or "lu_matrix_inverse"):
         lower_upper, perm = convert.to_tensor(lower_upper), convert.to_tensor(perm)
@@ -134,6 +155,10 @@ def sqrtm(input: Any, name: str | None = None) -> Tensor:
     NaN for a real matrix with negative eigenvalues.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/sqrtm
+
+    >>> print(tf.linalg.sqrtm([[4.0, 0.0], [0.0, 9.0]]).numpy().round(4))
+    [[2. 0.]
+     [0. 3.]]
     """
     return raw.MatrixSquareRoot(input, name=name)
 
@@ -142,6 +167,10 @@ def logm(input: Any, name: str | None = None) -> Tensor:
     """The principal logarithms of complex matrices: expm(logm(A)) = A.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/logm
+
+    >>> print(tf.linalg.logm([[2.0 + 0.0j, 0.0], [0.0, 3.0]]).numpy().round(4))
+    [[0.6931+0.j 0.    +0.j]
+     [0.    +0.j 1.0986+0.j]]
     """
     return raw.MatrixLogarithm(input, name=name)
 
@@ -171,6 +200,14 @@ def banded_triangular_solve(
     first row of a lower, the last row of an upper matrix.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/banded_triangular_solve
+
+    >>> print(
+    ...     tf.linalg.banded_triangular_solve(
+    ...         [[2.0, 2.0], [0.0, 1.0]], [[2.0], [5.0]]
+    ...     ).numpy()
+    ... )
+    [[1.]
+     [2.]]
     """
     with door.level().scoped(name or "banded_triangular_solve"):
         return raw.BandedTriangularSolve(bands, rhs, lower=lower, adjoint=adjoint)
@@ -218,7 +255,7 @@ def tridiagonal_solve(
     """x with A @ x = rhs for tridiagonal matrices.
 
     `diagonals` is [..., 3, M] ("compact"), three tensors ("sequence") or whole matrices
-    ("matrix"); `rhs` is [..., M] or [..., M, K].
+    ("matrix"); `rhs` is [..., M] or [..., M, K]. Raises ValueError for another rank or batch.
 
     >>> tf.linalg.tridiagonal_solve([[1., 1., 0.], [4., 4., 4.], [0., 1., 1.]], [5., 6., 5.]).numpy().round(3)
     array([1., 1., 1.], dtype=float32)
@@ -230,6 +267,7 @@ def tridiagonal_solve(
         rhs = convert.to_tensor(rhs, rows[1].dtype)
         if conjugate_rhs and rhs.dtype.is_complex:
             rhs = raw.Conj(rhs)
+        _check_batches(rows[1], rhs)
         vector = rhs.dims is not None and len(rhs.dims) == _rank(rows[1])
         if vector:
             rhs = raw.ExpandDims(rhs, np.int32(-1))
@@ -240,6 +278,19 @@ def tridiagonal_solve(
             partial_pivoting=partial_pivoting, perturb_singular=perturb_singular,
         )  # fmt: skip
         return raw.Squeeze(x, axis=[-1]) if vector else x
+
+
+def _check_batches(diagonal: Tensor, rhs: Tensor) -> None:
+    if diagonal.dims is None or rhs.dims is None:
+        return
+    rank = len(diagonal.dims)
+    if len(rhs.dims) not in (rank, rank + 1):
+        raise ValueError(
+            f"Expected the rank of rhs to be {rank} or {rank + 1}, got {len(rhs.dims)}"
+        )
+    one, two = TensorShape(diagonal.dims[:-1]), TensorShape(rhs.dims[: rank - 1])
+    if not one.is_compatible_with(two):
+        raise ValueError(f"Batch shapes {one} and {two} are incompatible")
 
 
 def _rank(x: Tensor) -> int:
@@ -255,6 +306,17 @@ def tridiagonal_matmul(
     """The products of tridiagonal matrices and `rhs` [..., M, N]; see `tridiagonal_solve`.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/tridiagonal_matmul
+
+    >>> print(
+    ...     tf.linalg.tridiagonal_matmul(
+    ...         tf.constant([[1.0, 1.0, 0.0], [2.0, 2.0, 2.0], [0.0, 1.0, 1.0]]),
+    ...         tf.constant([[1.0], [0.0], [1.0]]),
+    ...         "compact",
+    ...     ).numpy()
+    ... )
+    [[2.]
+     [2.]
+     [2.]]
     """
     with door.level().scoped(name or "tridiagonal_matmul"):
         rows = [
@@ -280,6 +342,13 @@ def eigh_tridiagonal(
     last of `select_range`, both included). All eigenvalues are computed whatever is selected.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/eigh_tridiagonal
+
+    >>> print(
+    ...     tf.linalg.eigh_tridiagonal(tf.constant([2.0, 2.0]), tf.constant([1.0]))
+    ...     .numpy()
+    ...     .round(4)
+    ... )
+    [1. 3.]
     """
     with door.level().scoped(name or "eigh_tridiagonal"):
         alpha, beta = pair(alpha, beta)

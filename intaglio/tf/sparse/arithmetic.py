@@ -224,7 +224,7 @@ def sampled_addmm(
     https://www.tensorflow.org/api_docs/python/tf/sparse/sampled_addmm
     """
     dtype = as_dtype(output_type)
-    places = convert.to_tensor(indices, dtypes.int64)
+    places = convert.to_tensor(indices)
     a, b = (raw.Cast(convert.to_tensor(m), DstT=dtype) for m in (mat1, mat2))
     rank = len(b.dims or ())
     order = np.array([*range(rank - 2), rank - 1, rank - 2], np.int32)
@@ -232,8 +232,9 @@ def sampled_addmm(
     outer = raw.ConcatV2([places[:, :-2], places[:, -1:]], 1)
     columns = raw.GatherNd(raw.Transpose(b, order), outer)
     products: Any = raw.Sum(raw.Mul(rows, columns), np.array([-1], np.int32))
-    before: Any = raw.Cast(convert.to_tensor(values), DstT=dtype)
-    return places, before * beta + products * alpha, convert.to_tensor(dense_shape, dtypes.int64)  # fmt: skip
+    before: Any = convert.to_tensor(values, dtype)
+    made: Any = before * beta + products * alpha
+    return places, made, convert.to_tensor(dense_shape)
 
 
 __all__ = [

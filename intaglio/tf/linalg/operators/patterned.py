@@ -14,7 +14,7 @@ from intaglio.base.shapes import Dims
 from intaglio.op import convert, raw
 from intaglio.tf.linalg import factorisations
 from intaglio.tf.linalg.norms import LAST
-from intaglio.tf.linalg.operators.operator import LinearOperator, column
+from intaglio.tf.linalg.operators.operator import LinearOperator, column, same_batch
 from intaglio.tf.linalg.operators.structured import (
     dims_of,
     doubled,
@@ -179,7 +179,10 @@ class LinearOperatorTridiag(LinearOperator):
     def _solve(self, rhs: Any, adjoint: bool) -> Any:
         if adjoint:
             return super()._solve(rhs, adjoint)
-        return factorisations.tridiagonal_solve(self._diagonals, rhs, self._format)
+        rows = factorisations.diagonal_rows(self._diagonals, self._format)
+        return factorisations.tridiagonal_solve(
+            *same_batch(raw.Pack(rows, axis=-2), rhs)
+        )
 
     def _to_dense(self) -> Any:
         if self._format == "matrix":
