@@ -7,6 +7,7 @@ segment from each row of the image. Padded rows are made in cache, some at a tim
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from intaglio.native import entry
 from intaglio.native.code import Code
-from intaglio.native.lanes import FLOAT
+from intaglio.native.lanes import FLOAT, Builder, Lanes, literal
 from intaglio.native.library import Kernel, Library, Source
 from intaglio.native.tiles import ROWS, Left, Right, Tiles
 
@@ -25,7 +26,7 @@ STRIPE = 1 << 18
 DIMS = (
     "parts", "images", "height", "width", "channels", "out_height", "out_width", "filters",
     "window_height", "window_width", "stride_y", "stride_x", "top", "left", "padded_width",
-    "band", "bands",
+    "band", "bands", "floored",
 )  # fmt: skip
 
 
@@ -62,6 +63,20 @@ class Geometry(NamedTuple):
         row = self.padded_width * self.channels * 4
         rows = STRIPE // max(row, 1) - self.window_height
         return max(0, min(rows // self.stride_y + 1, self.out_height))
+
+
+def floor(code: Code, tiles: Tiles, floored: str) -> str:
+    """Zero in every lane if a number is not 0, else what is below everything."""
+    kind, there = tiles.kind.llvm, code.integer("icmp ne", floored, 0)
+    least = literal(-math.inf, tiles.kind)
+    value = code.let(f"select i1 {there}, {kind} 0.0, {kind} {least}")
+    return code.splat(tiles.lanes, kind, value)
+
+
+def above(code: Code, tiles: Tiles, value: str, low: str) -> str:
+    """The larger of two vectors, NaN if the first is."""
+    s = Builder(code, tiles.lanes, 1)
+    return s.maximum(Lanes(tiles.kind, (value,)), Lanes(tiles.kind, (low,))).names[0]
 
 
 class _Writer:
@@ -111,8 +126,11 @@ class _Writer:
         size = code.integer("mul", count, 4)
         code.call("void", "llvm.memcpy.p0.p0.i64", ("ptr", place), ("ptr", source), ("i64", size), ("i1", "false"))  # fmt: skip
 
-    def forward(self, name: str) -> Code:
-        """Bands of rows of the result, counted through all images."""
+    def forward(self, name: str, finished: bool = False) -> Code:
+        """Bands of rows of the result, counted through all images.
+
+        With `finished` a third input is a bias, and what is less than the floor is raised to it.
+        """
         code = Code(name, entry.KERNEL)
         given = entry.numbers(code, DIMS)
         held = code.let(f"alloca [{STRIPE // 4} x {self.kind}], align 64")
@@ -144,6 +162,8 @@ class _Writer:
                 line = self._size(code, given, "out_width", "filters")
                 target = self.tiles.step(code, result, at, line)
                 self._row(code, given, held, row, filters, target)
+                if finished:
+                    self._finish(code, given, target)
         code.do("ret void")
         return code
 
@@ -170,6 +190,21 @@ class _Writer:
             sizes = (width, depth, given["window_height"])
             across = ("0", given["out_width"])
             self.tiles.product(code, across, left, right, target, sizes, "true")
+
+    def _finish(self, code: Code, given: dict[str, str], row: str) -> None:
+        """Adds the bias to a row of the result, while it is in cache."""
+        tiles, columns = self.tiles, given["filters"]
+        bias = code.load("ptr", code.at("ptr", "%ins", "2"), 8)
+        low = floor(code, tiles, given["floored"])
+        with code.loop("0", columns, tiles.lanes) as c:
+            mask = tiles.mask(code, c, columns)
+            added = tiles.read(code, code.at(self.kind, bias, c), mask)
+            with code.loop("0", given["out_width"]) as x:
+                pixel = tiles.step(code, row, x, columns)
+                place = code.at(self.kind, pixel, c)
+                before = tiles.read(code, place, mask)
+                value = code.let(f"fadd {tiles.vector} {before}, {added}")
+                tiles.write(code, above(code, tiles, value, low), place, mask)
 
     def by_filters(self, name: str) -> Code:
         """Rows of the gradient by the filters: sums over all images, in their order.
@@ -241,6 +276,7 @@ def _source() -> Source:
     return Source(
         [
             Kernel(writer.forward("forward"), 2),
+            Kernel(writer.forward("finished", finished=True), 3),
             Kernel(writer.by_filters("by_filters"), 2, unit=ROWS),
         ],
         [*writer.tiles.functions(), writer.stripe()],
@@ -251,17 +287,26 @@ def _source() -> Source:
 LIBRARY = Library(_source)
 
 
-def _numbers(parts: int, g: Geometry, band: int) -> list[int]:
+def _numbers(parts: int, g: Geometry, band: int, floored: bool = False) -> list[int]:
     bands = -(-g.out_height // max(band, 1))
-    return [parts, *g, g.padded_width, band, bands]
+    return [parts, *g, g.padded_width, band, bands, floored]
 
 
 def forward(g: Geometry) -> Callable[[Any, Any], Any] | None:
     """The convolution: (images, filters) to the result. None where the images are too wide."""
+    return _forward("forward", g, False)
+
+
+def finished(g: Geometry, floored: bool) -> Callable[[Any, Any, Any], Any] | None:
+    """The same with a bias that is added; with `floored` what is less than zero is made zero."""
+    return _forward("finished", g, floored)
+
+
+def _forward(name: str, g: Geometry, floored: bool) -> Callable[..., Any] | None:
     if not entry.AVAILABLE or not g.band or min(g[:9]) < 1:
         return None
     bands = g.images * -(-g.out_height // g.band)
-    kernel = LIBRARY.entry("forward").for_dims(_numbers(bands, g, g.band))
+    kernel = LIBRARY.entry(name).for_dims(_numbers(bands, g, g.band, floored))
     shape = (g.images, g.out_height, g.out_width, g.filters)
     return entry.filling(kernel, shape)
 

@@ -12,11 +12,9 @@ from typing import Any
 from intaglio.base.dtypes import float32
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.ir.graph import Node
-from intaglio.native import matmul, reductions, row_kernels, softmax
+from intaglio.native import layers, matmul, reductions, row_kernels, softmax
 from intaglio.native.fused import REMEMBERED, FusedKernel
-from intaglio.native.offers import offer
-from intaglio.ops.convolution import plan_of
-from intaglio.ops.pooling_kernels import plan
+from intaglio.native.offers import along_of, offer, pooled
 from intaglio.ops.reduction import axes_of
 from intaglio.ops.windows import Axis
 from intaglio.runtime import interpreter
@@ -33,6 +31,8 @@ def kernel_of(node: Node) -> Run | None:
         return FusedKernel(node.attrs["body"])
     if name == "_FusedRows":
         return row_kernels.kernel(row_kernels.plan_of(node.attrs["body"]))
+    if name == "_FusedLayers":
+        return layers.kernel(node.attrs["body"])
     choose = CHOICES.get(name)
     if choose is None or node.outputs[0].dtype is not float32:
         return None
@@ -87,24 +87,13 @@ def _matmul(attrs: dict[str, Any], a: Any, b: Any) -> Run | None:
     return matmul.product(a.shape, b.shape, *turned)
 
 
-def _along(attrs: dict[str, Any], x: Any, filters: Any) -> tuple[Axis, ...] | None:
-    """How filters slide over images that lie as the kernels expect it."""
-    if attrs["data_format"] != "NHWC" or len(x) != 4 or len(filters) != 4:
-        return None
-    sliding = plan_of(
-        4, attrs["strides"], attrs["padding"], attrs["explicit_paddings"],
-        attrs["data_format"], attrs["dilations"],
-    )  # fmt: skip
-    return sliding.axes(x[1:3], filters[:2])
-
-
 def _fits(along: tuple[Axis, ...], gradients: Any) -> bool:
     """True if gradients have the height and width of the result."""
     return gradients.shape[1:3] == tuple([a.out for a in along])
 
 
 def _conv2d(attrs: dict[str, Any], x: Any, filters: Any) -> Run | None:
-    along = _along(attrs, x.shape, filters.shape)
+    along = along_of(attrs, x.shape, filters.shape)
     if along is None:
         return None
     return offer("convolution", x.shape, filters.shape, along)
@@ -114,7 +103,7 @@ def _conv2d_by_images(
     attrs: dict[str, Any], sizes: Any, filters: Any, d: Any
 ) -> Run | None:
     shape = tuple(sizes.tolist())
-    along = _along(attrs, shape, filters.shape)
+    along = along_of(attrs, shape, filters.shape)
     if along is None or not _fits(along, d) or d.shape[::3] != (shape[0], filters.shape[3]):  # fmt: skip
         return None
     run = offer("convolution by images", shape, filters.shape, along)
@@ -123,26 +112,19 @@ def _conv2d_by_images(
 
 def _conv2d_by_filters(attrs: dict[str, Any], x: Any, sizes: Any, d: Any) -> Run | None:
     shape = tuple(sizes.tolist())
-    along = _along(attrs, x.shape, shape)
+    along = along_of(attrs, x.shape, shape)
     if along is None or not _fits(along, d) or d.shape[::3] != (len(x), shape[3]):
         return None
     run = offer("convolution by filters", x.shape, shape, along)
     return run and Taking(run, 0, 2)
 
 
-def _pooled(attrs: dict[str, Any], x: Any) -> tuple[Axis, ...]:
-    return plan(
-        x.shape, attrs["ksize"], attrs["strides"], attrs["padding"],
-        attrs["explicit_paddings"], attrs["data_format"],
-    )  # fmt: skip
-
-
 def _max_pool(attrs: dict[str, Any], x: Any) -> Run | None:
-    return offer("maximum", tuple(_pooled(attrs, x)))
+    return offer("maximum", tuple(pooled(attrs, x.shape)))
 
 
 def _max_pool_gradient(attrs: dict[str, Any], x: Any, y: Any, d: Any) -> Run | None:
-    along = _pooled(attrs, x)
+    along = pooled(attrs, x.shape)
     if not y.shape == d.shape == tuple([a.out for a in along]):
         return None
     return offer("maximum gradient", tuple(along))

@@ -20,6 +20,8 @@ from intaglio.native.convolution import Geometry
 from intaglio.native.pooling import pooling
 from intaglio.native.transforms import EXACT, FAST, Transform
 from intaglio.native.windows import Windows
+from intaglio.ops.convolution import plan_of
+from intaglio.ops.pooling_kernels import plan
 from intaglio.ops.windows import Axis
 
 Run = Callable[..., Any]
@@ -30,6 +32,27 @@ Along = tuple[Axis, ...]
 def offer(kind: str, *description: Any) -> Run | None:
     """The kernel of a kind, by the shapes of its arrays and how windows slide; None if there is none."""
     return KINDS[kind](*description)
+
+
+def along_of(
+    attrs: dict[str, Any], x: tuple[int, ...], filters: tuple[int, ...]
+) -> Along | None:
+    """How filters slide over images that lie as the kernels expect it."""
+    if attrs["data_format"] != "NHWC" or len(x) != 4 or len(filters) != 4:
+        return None
+    sliding = plan_of(
+        4, attrs["strides"], attrs["padding"], attrs["explicit_paddings"],
+        attrs["data_format"], attrs["dilations"],
+    )  # fmt: skip
+    return sliding.axes(x[1:3], filters[:2])
+
+
+def pooled(attrs: dict[str, Any], x: tuple[int, ...]) -> Along:
+    """How the windows of a pooling op slide over images of a shape."""
+    return plan(
+        x, attrs["ksize"], attrs["strides"], attrs["padding"],
+        attrs["explicit_paddings"], attrs["data_format"],
+    )  # fmt: skip
 
 
 def geometry(
@@ -54,6 +77,12 @@ def windows(along: Along) -> Windows | None:
         batch.size, down.size, across.size, channels.size, down.out, across.out,
         down.window, across.window, down.stride, across.stride, down.before, across.before,
     )  # fmt: skip
+
+
+def finished(g: Geometry, floored: bool) -> Run | None:
+    """(images, filters, bias) to the convolution with its bias, with `floored` above zero."""
+    run = _transformed(g, lambda t: winograd.forward(g, t, floored=floored))
+    return run or convolution.finished(g, floored)
 
 
 def _transformed(g: Geometry, make: Callable[[Transform], Run | None]) -> Run | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.ir.graph import Graph, Node
-from intaglio.native import entry, row_clusters
+from intaglio.native import entry, layers, row_clusters
 from intaglio.native.clusters import fuse
 from intaglio.native.kernels import kernel_of
 from intaglio.native.regions import Regions
@@ -17,7 +17,7 @@ def compiled(graph: Graph) -> interpreter.Compiled:
     """The graph as a function of arrays."""
     if not entry.AVAILABLE:
         return interpreter.compiled_with(fuse(graph), kernel_of)
-    regions = Regions(row_clusters.fuse(graph))
+    regions = Regions(row_clusters.fuse(layers.fuse(graph)))
     whole = regions.whole
     if whole is not None:  # then the call itself may be machine code
         return whole.run

@@ -59,18 +59,32 @@ def _maximum_gradient(k: Sliding) -> None:
 
 
 def _squares(
-    k: Sliding, images: str, body: Callable[[str, list[str], str], None]
-) -> None:
+    k: Sliding, images: str, body: Callable[[str, str, str, list[str], str], None],
+    begin: Callable[[str], None] = lambda number: None,
+) -> None:  # fmt: skip
     """Goes over windows of 2x2 that lie side by side and cover the images.
 
-    Calls `body(at, places, mask)` for vectors of channels: their place in what has an element
-    for each window, and pointers to the window's elements.
+    Calls `begin(number)` for every image, and `body(number, c, at, places, mask)` for vectors
+    of channels, the first of which is c: their place in what has an element for each window, and
+    pointers to the window's elements.
     """
     code, given = k.code, k.given
     channels = given["channels"]
     line = code.integer("mul", given["width"], channels)
     beside = ["0", channels, line, code.integer("add", line, channels)]
-    with code.loop("%from", "%to") as number, code.loop("0", given["out_height"]) as y:
+    with code.loop("%from", "%to") as number:
+        begin(number)
+        _square_rows(k, number, images, beside, body)
+
+
+def _square_rows(
+    k: Sliding, number: str, images: str, beside: list[str],
+    body: Callable[[str, str, str, list[str], str], None],
+) -> None:  # fmt: skip
+    """The windows of one image."""
+    code, given, line = k.code, k.given, beside[2]
+    channels = given["channels"]
+    with code.loop("0", given["out_height"]) as y:
         row = code.integer("add", code.integer("mul", number, given["out_height"]), y)
         window = code.integer("mul", row, code.integer("mul", given["out_width"], channels))  # fmt: skip
         top = code.integer("mul", code.integer("mul", row, 2), line)
@@ -82,7 +96,7 @@ def _squares(
             def of_channels(c: str, mask: str) -> None:
                 first = code.at("float", images, code.integer("add", left, c))
                 places = [code.at("float", first, step) for step in beside]
-                body(code.integer("add", window_x, c), places, mask)
+                body(number, c, code.integer("add", window_x, c), places, mask)
 
             k.vectors(of_channels)
 
@@ -91,7 +105,7 @@ def _square_maximum(k: Sliding) -> None:
     """The greatest element of windows of 2x2 side by side."""
     images, out, code = k.pointer("%ins", 0), k.pointer("%outs", 0), k.code
 
-    def body(at: str, places: list[str], mask: str) -> None:
+    def body(number: str, c: str, at: str, places: list[str], mask: str) -> None:
         most = f"splat (float {literal(np.finfo(np.float32).min, FLOAT)})"
         for place in places:
             seen = k.tiles.read(code, place, mask)
@@ -104,18 +118,34 @@ def _square_maximum(k: Sliding) -> None:
     _squares(k, images, body)
 
 
-def _square_gradient(k: Sliding) -> None:
-    """As `_maximum_gradient`; every element is seen just once: nothing is cleared or added to."""
+def _square_gradient(k: Sliding, floored: bool = False) -> None:
+    """As `_maximum_gradient`; every element is seen just once: nothing is cleared or added to.
+
+    `floored` images are results of Relu, through which gradients go where they are not zero; a
+    second output is their sum over every image.
+    """
     images, maxima, gradients = (k.pointer("%ins", i) for i in range(3))
     out, code = k.pointer("%outs", 0), k.code
-    away = code.let(f"sub i64 {code.let(f'ptrtoint ptr {out} to i64')}, {code.let(f'ptrtoint ptr {images} to i64')}")  # fmt: skip
+    ends = [code.let(f"ptrtoint ptr {p} to i64") for p in (out, images)]
+    away = code.integer("sub", *ends)
+    sums = k.pointer("%outs", 1) if floored else ""
+    channels = k.given["channels"]
 
-    def body(at: str, places: list[str], mask: str) -> None:
+    def clear(number: str) -> None:
+        if floored:
+            size = code.integer("mul", channels, 4)
+            code.call("void", "llvm.memset.p0.i64", ("ptr", k.tiles.step(code, sums, number, channels)), ("i8", "0"), ("i64", size), ("i1", "false"))  # fmt: skip
+
+    def body(number: str, c: str, at: str, places: list[str], mask: str) -> None:
         most, slope = (
             k.tiles.read(code, code.at("float", d, at), mask)
             for d in (maxima, gradients)
         )
-        free = "splat (i1 true)"
+        if floored:
+            open_ = code.let(f"fcmp ogt {k.vector} {most}, zeroinitializer")
+            share = code.let(f"select {k.test} {open_}, {k.vector} splat (float 1.0), {k.vector} zeroinitializer")  # fmt: skip
+            slope = code.let(f"fmul {k.vector} {slope}, {share}")
+        free, total = "splat (i1 true)", "zeroinitializer"
         for place in places:
             seen = k.tiles.read(code, place, mask)
             hit = code.let(f"fcmp oeq {k.vector} {seen}, {most}")
@@ -125,8 +155,19 @@ def _square_gradient(k: Sliding) -> None:
             )
             k.tiles.write(code, value, code.at("i8", place, away), mask)
             free = code.let(f"xor {k.test} {free}, {hit}")
+            total = code.let(f"fadd {k.vector} {total}, {value}")
+        if floored:
+            sum_ = code.at("float", k.tiles.step(code, sums, number, channels), c)
+            before = k.tiles.read(code, sum_, mask)
+            after = code.let(f"fadd {k.vector} {before}, {total}")
+            k.tiles.write(code, after, sum_, mask)
 
-    _squares(k, images, body)
+    _squares(k, images, body, clear)
+
+
+def _floored_gradient(k: Sliding) -> None:
+    """`_square_gradient` of the results of Relu."""
+    _square_gradient(k, floored=True)
 
 
 def _add(k: Sliding, place: str, value: str, mask: str) -> None:
@@ -189,6 +230,8 @@ LIBRARY = library(
         "mean_gradient": (_mean_gradient, 1),
     }
 )
+# This one gives sums too.
+FLOORED = library({"floored_gradient": (_floored_gradient, 3)}, outputs=2)
 
 
 def pooling(name: str, w: Windows) -> Callable[..., Any] | None:
@@ -205,3 +248,15 @@ def _covering(w: Windows) -> Windows:
     """The windows of 2x2 that lie side by side and cover the images of `w`."""
     down, across = 2 * w.out_height, 2 * w.out_width
     return Windows(w.images, down, across, *w[3:6], 2, 2, 2, 2, 0, 0)
+
+
+def floored_gradient(w: Windows) -> Callable[..., list[Any]] | None:
+    """(images, maxima, gradients) to the gradient by what Relu made the images of, and its sums
+    over every image; None for other windows than those of 2x2 that cover the images."""
+    if not entry.AVAILABLE or w.empty or w != _covering(w):
+        return None
+    kernel = FLOORED.entry("floored_gradient").for_dims((w.images, *w))
+    single = np.dtype(np.float32)
+    return entry.filling_all(
+        kernel, [(w.in_shape, single), ((w.images, w.channels), single)]
+    )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from intaglio.ir.graph import Graph, Node
-from intaglio.native import entry, row_clusters
+from intaglio.native import entry, layers, row_clusters
 from intaglio.native.clusters import can_compile, fuse
 from intaglio.native.kernels import CHOICES, kernel_of
 from intaglio.native.programs import Program
@@ -44,7 +44,7 @@ def report(graph: Graph) -> str:
 
 
 def _rows(graph: Graph) -> Iterator[Row]:
-    graph = row_clusters.fuse(graph)
+    graph = row_clusters.fuse(layers.fuse(graph))
     if not entry.AVAILABLE:
         yield from (_alone(n, {}) for n in fuse(graph).nodes if n.op.name not in FREE)
         return
@@ -78,6 +78,8 @@ def _alone(node: Node, reasons: dict[int, str]) -> Row:
     name = node.op.name
     if name == "_FusedElementwise":
         return Row(node, f"one loop: {_listed(node.attrs['body'])}")
+    if name == "_FusedLayers":
+        return Row(node, f"one kernel: {_listed(node.attrs['body'])}")
     if name == "_FusedRows":
         return Row(node, f"one pass over rows: {_listed(node.attrs['body'])}")
     if kernel_of(node) is not None:

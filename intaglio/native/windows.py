@@ -163,7 +163,9 @@ class Sliding:
         )  # fmt: skip
 
 
-def library(written: dict[str, tuple[Callable[[Sliding], None], int]]) -> Library:
+def library(
+    written: dict[str, tuple[Callable[[Sliding], None], int]], outputs: int = 1
+) -> Library:
     """The kernels of a table that says what writes each, and how many inputs it has."""
 
     def source() -> Source:
@@ -172,7 +174,7 @@ def library(written: dict[str, tuple[Callable[[Sliding], None], int]]) -> Librar
             kernel = Sliding(name)
             write(kernel)
             kernel.code.do("ret void")
-            kernels.append(Kernel(kernel.code, inputs))
+            kernels.append(Kernel(kernel.code, inputs, outputs))
         return Source(kernels)
 
     return Library(source)

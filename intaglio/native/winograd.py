@@ -29,7 +29,7 @@ import numpy as np
 from intaglio.native import convolution, entry
 from intaglio.native.code import Code
 from intaglio.native.convolution import Geometry
-from intaglio.native.lanes import FLOAT, Builder, Lanes, literal
+from intaglio.native.lanes import FLOAT
 from intaglio.native.library import Kernel, Library, Source
 from intaglio.native.tiles import SUMS, VECTORS, Tiles
 from intaglio.native.transforms import EXACT, Sums, Transform, in_squares
@@ -337,11 +337,7 @@ class _Writer(Blocks):
         ), self.tiles  # fmt: skip
         given, sums = entry.numbers(code, DIMS), Sums(code, self.tiles)
         sources = self.elements(code, "%from", "%element")
-        floored = code.integer("icmp ne", given["floored"], 0)
-        least = code.let(
-            f"select i1 {floored}, {self.kind} 0.0, {self.kind} {literal(float('-inf'), FLOAT)}"
-        )
-        floor = code.splat(self.lanes, self.kind, least)
+        low = convolution.floor(code, tiles, given["floored"])
         side = self.transform.step
 
         def body(tile: str, place: Callable[[int, int, str], str]) -> None:
@@ -360,7 +356,7 @@ class _Writer(Blocks):
                 for i in range(side):
                     for j in range(side):
                         value = sums.add(made[i * side + j], bias)
-                        value = self._above(code, value, floor)
+                        value = convolution.above(code, tiles, value, low)
                         tiles.write(code, value, place(i, j, c), mask)
 
             self.vectors(code, "%count", transformed)
@@ -369,11 +365,6 @@ class _Writer(Blocks):
         self.walk(code, out, given, "out_", side, "%scrap", body)
         code.do("ret void")
         return code
-
-    def _above(self, code: Code, value: str, floor: str) -> str:
-        """The larger of two vectors, NaN if the first is."""
-        s = Builder(code, self.lanes, 1)
-        return s.maximum(Lanes(FLOAT, (value,)), Lanes(FLOAT, (floor,))).names[0]
 
     def winograd(self, name: str) -> Code:
         """Blocks of tiles, counted through all images; inputs: images, transformed filters, bias."""

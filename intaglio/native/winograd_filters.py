@@ -32,8 +32,8 @@ from intaglio.native.winograd import (
 # The sums of a product that stay in registers: rows of channels and vectors of columns.
 VECTORS = 3
 ROWS = SUMS // VECTORS
-# Ranges of tiles, at most, and the bytes of their sums.
-RANGES, PARTIAL = 16, 1 << 22
+# Ranges of tiles: the most, the fewest for several threads, and the bytes of their sums.
+RANGES, FEWEST, PARTIAL = 16, 4, 1 << 21
 
 
 class _Writer(Blocks):
@@ -228,7 +228,7 @@ def by_filters(
     if not block:
         return None
     sums = transform.elements * deep * wide
-    ranges = min(-(-count // block), RANGES, max(PARTIAL // (4 * sums), 1))
+    ranges = min(-(-count // block), RANGES, max(PARTIAL // (4 * sums), FEWEST))
     dims, kernels = dims_of(g, transform, block, False), library(transform)
     summed = entry.filling(
         kernels.entry("by_filters").for_dims((ranges, *dims)), (ranges, sums)

@@ -42,6 +42,23 @@ class _FusedRows(Op):
 
 
 @op
+class _FusedLayers(Op):
+    """outputs = body(inputs), where `body` is a layer of a network with what comes after it.
+
+    Made and compiled as `_FusedElementwise` is.
+    """
+
+    signature = "inputs: *Tin; body: func, Tout: list(type) -> outputs: *Tout"
+    differentiable = False
+
+    def infer(self, inputs, body: Any, Tout) -> Any:
+        return [list(body.output_specs)]
+
+    def kernel(self, inputs, body, run):
+        return run(body, inputs)
+
+
+@op
 class _Program(Op):
     """outputs = body(inputs), where a compiler makes one function of `body`.
 

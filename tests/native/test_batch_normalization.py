@@ -33,6 +33,7 @@ def given(shape, shift=0.0):
 def test_against_float64(shape, shift, monkeypatch):
     arrays = [a.astype(np.float32) for a in given(shape, shift)]
     seen = []
+    step(*[tf.constant(a) for a in arrays])  # the first call finds who offers
     offer = compiled._offers[0]
     monkeypatch.setattr(
         compiled, "_offers", [lambda kind, *d: seen.append(kind) or offer(kind, *d)]

@@ -1,0 +1,172 @@
+"""Layers of networks with what comes after them, as one kernel each.
+
+A convolution adds its bias and goes through Relu while its results are in cache. The gradient
+of a pooling of 2x2 goes through that of the Relu before it, and is summed for the bias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import float32
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native import entry, offers, reductions
+from intaglio.native.clusters import Cluster, Rewrite
+from intaglio.native.pooling import floored_gradient
+from intaglio.op import raw
+
+Run = Callable[..., Any]
+
+
+def fuse(graph: Graph) -> Graph:
+    """The graph with a `_FusedLayers` node for each layer that has a kernel."""
+    users: dict[int, list[Node | None]] = {}
+    for node in graph.nodes:
+        for value in node.inputs:
+            users.setdefault(id(value), []).append(node)
+    for value in graph.outputs:
+        users.setdefault(id(value), []).append(None)
+    clusters: list[Cluster] = []
+    for node in graph.nodes:
+        find = FINDERS.get(node.op.name)
+        found = find(node, users) if find is not None and _large(node) else []
+        if len(found) > 1:
+            clusters.append(Cluster(1))
+            clusters[-1].nodes += found
+    if not clusters:
+        return graph
+    return Rewrite(graph, clusters, raw._FusedLayers, _is_number).graph()
+
+
+def _is_number(value: SymbolicTensor) -> bool:
+    """True for the axes of a sum, which are part of a layer."""
+    return value.node.op.name == "Const" and value.dtype.is_integer
+
+
+def _large(node: Node) -> bool:
+    """True for a node on float32 images whose shapes are known, worth a kernel."""
+    value = node.outputs[0]
+    if node.control or node.device or value.dtype is not float32:
+        return False
+    if not all(shapes.known(v.dims) for v in node.inputs):
+        return False
+    return (value.spec.count or 0) >= entry.LARGE
+
+
+def _only_user(
+    value: SymbolicTensor, users: dict[int, list[Node | None]]
+) -> Node | None:
+    """The node that takes a value, if no other does."""
+    found = users.get(id(value), [])
+    node = found[0] if len(found) == 1 else None
+    return node if node is not None and not node.control and not node.device else None
+
+
+# -- convolutions -------------------------------------------------------------------------
+
+
+def _convolution(node: Node, users: dict[int, list[Node | None]]) -> list[Node]:
+    """A convolution, the addition of its bias, and Relu."""
+    added = _only_user(node.outputs[0], users)
+    if added is None or added.op.name not in ("BiasAdd", "AddV2", "Add"):
+        return []
+    bias = added.inputs[added.inputs[0] is node.outputs[0]]
+    if bias.dims != node.outputs[0].dims[-1:] or _convolve(node, True) is None:  # type: ignore[index]  # they are known
+        return []
+    following = _only_user(added.outputs[0], users)
+    if following is not None and following.op.name == "Relu":
+        return [node, added, following]
+    return [node, added]
+
+
+def _convolve(node: Node, floored: bool) -> Run | None:
+    x, filters = (v.dims for v in node.inputs)
+    assert shapes.known(x)
+    assert shapes.known(filters)
+    along = offers.along_of(node.attrs, x, filters)
+    g = None if along is None else offers.geometry(x, filters, along)
+    return None if g is None else offers.finished(g, floored)
+
+
+def _convolved(body: Graph) -> Run | None:
+    nodes = {n.op.name: n for n in body.nodes}
+    node = nodes["Conv2D"]
+    run = _convolve(node, "Relu" in nodes)
+    if run is None:
+        return None
+    # The inputs are in the order in which the nodes take them.
+    return lambda images, filters, bias: [run(images, filters, bias)]
+
+
+# -- gradients of pooling -------------------------------------------------------------------
+
+
+def _pooled_gradient(node: Node, users: dict[int, list[Node | None]]) -> list[Node]:
+    """The gradient of a pooling, of the Relu before it, and its sum."""
+    passed = _only_user(node.outputs[0], users)
+    if passed is None or passed.op.name != "ReluGrad":
+        return []
+    if passed.inputs[0] is not node.outputs[0] or passed.inputs[1] is not node.inputs[0]:  # fmt: skip
+        return []
+    if _gradient(node) is None:
+        return []
+    sums = [
+        user
+        for user in users.get(id(passed.outputs[0]), [])
+        if user is not None and _is_sum(user)
+    ]
+    return [node, passed, *sums[:1]]
+
+
+def _is_sum(node: Node) -> bool:
+    """True for a sum over all but the channels."""
+    if node.op.name == "BiasAddGrad":
+        return node.attrs["data_format"] == "NHWC" and not node.control
+    if node.op.name != "Sum" or node.attrs["keep_dims"] or node.control:
+        return False
+    axes = node.inputs[1].node
+    return axes.op.name == "Const" and sorted(axes.attrs["value"].reshape(-1).tolist()) == [0, 1, 2]  # fmt: skip
+
+
+def _gradient(node: Node) -> Run | None:
+    dims = node.inputs[0].dims
+    assert shapes.known(dims)
+    w = offers.windows(offers.pooled(node.attrs, dims))
+    if w is None or any(v.dims != w.out_shape for v in node.inputs[1:]):
+        return None
+    return floored_gradient(w)
+
+
+def _gradient_of_pooling(body: Graph) -> Run | None:
+    (node,) = [n for n in body.nodes if n.op.name == "MaxPoolGrad"]
+    run = _gradient(node)
+    if run is None:
+        return None
+    dims = node.inputs[0].dims
+    assert shapes.known(dims)
+    total = reductions.reduction("Sum", (dims[0], dims[3]), (0,), False)
+    order = [int(v.node.op.name != "ReluGrad") for v in body.outputs]
+    if 1 in order and total is None:
+        return None
+
+    def layer(*arrays: Any) -> list[Any]:
+        made = run(*arrays)
+        if total is not None and 1 in order:
+            made[1] = total(made[1])
+        return [made[i] for i in order]
+
+    return layer
+
+
+FINDERS: dict[str, Callable[[Node, dict[int, list[Node | None]]], list[Node]]] = {
+    "Conv2D": _convolution,
+    "MaxPoolGrad": _pooled_gradient,
+}
+
+
+def kernel(body: Graph) -> Run | None:
+    """The kernel of a layer: arrays to a list of arrays."""
+    names = {n.op.name for n in body.nodes}
+    return _convolved(body) if "Conv2D" in names else _gradient_of_pooling(body)
