@@ -10,7 +10,7 @@ import numpy as np
 
 from intaglio.autograph import aliases, telling
 from intaglio.autograph.carried import has_tensor, is_carried, list_form
-from intaglio.autograph.containers import Contents
+from intaglio.autograph.containers import Contents, is_made
 from intaglio.autograph.memory import Memory
 from intaglio.autograph.names import is_composite
 from intaglio.autograph.optional import Maybe
@@ -302,7 +302,7 @@ class Block:
         chosen = [
             Hidden(group)
             for group in groups.values()
-            if any([self._is_older(c.seen) for c in group])
+            if any([self._is_older(c.seen, watches) for c in group])
         ]
         idents = {c.seen.place.ident for c in changes}
         idents |= {s.seen.place.ident for s in spoilt}
@@ -310,8 +310,10 @@ class Block:
             watch.restore(idents)
         raise Found(self, chosen, spoilt)
 
-    def _is_older(self, seen: Seen) -> bool:
+    def _is_older(self, seen: Seen, watches: Sequence[Watch]) -> bool:
         ident = seen.place.ident
+        if is_made(seen.value) and not any(id(seen.value) in w.made for w in watches):
+            return True  # made by the trace, and not in the block
         before = seen.value if seen.elements is None else seen.elements
         tells = type(seen.place) is not Elements and has_tensor(before)
         if seen.certain or ident in self.suspects or tells:

@@ -62,6 +62,8 @@ def converted_call(
     verbosity.report(2, lambda: f"Converted call: {function!r} {args} {kwargs}")
     overload = OVERLOADS.get(function) if _hashable(function) else None
     if overload is not None:
+        if aliases.any_known():
+            args = tuple(map(whole, args))
         result = overload(*args, **kwargs or {})
         if isinstance(result, MADE) and sys.getrefcount(result) == containers.ALONE:
             note_made(result)
@@ -69,7 +71,7 @@ def converted_call(
     if type(function) in (type, ABCMeta):
         return _constructed(function, args, kwargs or {}, scope)
     if aliases.any_known():
-        args = tuple([whole(aliases.used(a)) for a in args])
+        args = tuple([aliases.used(a) for a in args])
     if args and type(args[0]) is GrownList:
         function = of_list(function) or function
     target, args, kwargs = _unwrapped(function, args, kwargs or {})
@@ -103,6 +105,7 @@ def _as_it_is(
         inside = scope is not None
         return recursive_calls.call(function, function, args, kwargs, inside)
     diagnosis.changing(function)
+    args = tuple(map(whole, args))
     taken = getattr(function, "__autograph_functions__", None)
     if taken:
         args, kwargs = _with_converted(taken, args, kwargs)

@@ -12,7 +12,7 @@ from typing import Any
 
 from intaglio.autograph import builtin_functions
 from intaglio.autograph.conditionals import is_staged
-from intaglio.autograph.containers import is_made
+from intaglio.autograph.containers import holder, is_made
 from intaglio.autograph.strictness import is_strict
 from intaglio.autograph.watches import in_block, is_watched
 from intaglio.base import nest, origins
@@ -95,7 +95,7 @@ def changing(function: Any) -> None:
     names = _CHANGING.get(type(owner))
     if names is None or function.__name__ not in names or not is_watched():
         return
-    if not is_made(owner):
+    if not is_made(holder(owner) or owner):
         kind, name = type(owner).__name__, function.__name__
         _warn(
             f"{name} changes the {kind} once, while the staged loop or branch around it is traced, "

@@ -20,7 +20,7 @@ class Record:
 
     @classmethod
     def __tf_unflatten__(cls, metadata: Any, components: tuple[Any, ...]) -> Record:
-        return cls(*metadata, tuple(components))
+        return cls(metadata[0], tuple(components))
 
     def made(self) -> Any:
         """An object with these fields. Nobody's `__init__` is called."""
