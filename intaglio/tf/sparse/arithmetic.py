@@ -212,10 +212,10 @@ def sampled_addmm(
     indices: Any, values: Any, dense_shape: Any, mat1: Any, mat2: Any, beta: float = 1.0,
     alpha: float = 1.0, output_type: Any = dtypes.float32,
 ) -> tuple[Any, Tensor, Any]:  # fmt: skip
-    """`beta * values + alpha * (mat1 @ mat2)` at the places of a sparse tensor, as its parts.
+    """`beta * values + alpha * (mat1 @ mat2)` at the places of sparse matrices, as their parts.
 
-    `mat1` [..., m, k] and `mat2` [..., k, n] have the outer dimensions of `dense_shape`
-    [..., m, n]. The whole product is never made.
+    `mat1` is [..., m, k] and `mat2` [..., k, n]; each pair has `indices` [..., count, 2] with
+    `values` [..., count], and all have the shape `dense_shape`. The whole product is never made.
 
     >>> _, values, _ = tf.sparse.sampled_addmm([[0, 1]], [1.0], [2, 2], tf.ones([2, 3]), tf.ones([3, 2]))
     >>> print(values.numpy())
@@ -226,11 +226,11 @@ def sampled_addmm(
     dtype = as_dtype(output_type)
     places = convert.to_tensor(indices)
     a, b = (raw.Cast(convert.to_tensor(m), DstT=dtype) for m in (mat1, mat2))
-    rank = len(b.dims or ())
-    order = np.array([*range(rank - 2), rank - 1, rank - 2], np.int32)
-    rows = raw.GatherNd(a, places[:, :-1])
-    outer = raw.ConcatV2([places[:, :-2], places[:, -1:]], 1)
-    columns = raw.GatherNd(raw.Transpose(b, order), outer)
+    outer = len(places.dims or ()) - 2
+    row, column = raw.Unpack(places, num=2, axis=-1)
+    axis = np.int32(outer)
+    rows = raw.GatherV2(a, row, axis, batch_dims=outer)
+    columns = raw.GatherV2(raw.Einsum([b], equation="...kn->...nk"), column, axis, batch_dims=outer)  # fmt: skip
     products: Any = raw.Sum(raw.Mul(rows, columns), np.array([-1], np.int32))
     before: Any = convert.to_tensor(values, dtype)
     made: Any = before * beta + products * alpha
