@@ -11,8 +11,10 @@ import pytest
 PROGRAM = """
 import numpy as np
 from intaglio import tf
-from intaglio.native import convolution, llvm, matmul, reductions, softmax, winograd, winograd_filters
+from intaglio.native import batch_normalization, convolution, llvm, matmul, pooling
+from intaglio.native import reductions, softmax, winograd, winograd_filters
 from intaglio.native.convolution import Geometry
+from intaglio.native.windows import Windows
 
 rng = np.random.default_rng(0)
 def some(*shape):
@@ -42,6 +44,27 @@ for axis in (0, 1):
 grown = np.exp(x.astype("f8"))
 share = softmax.by_rows("softmax", x.shape)(x)
 np.testing.assert_allclose(share, grown / grown.sum(1, keepdims=True), rtol=3e-6)
+def normal(x, scale):
+    mean = tf.reduce_mean(x, -1, keepdims=True)
+    variance = tf.reduce_mean(tf.square(x - mean), -1, keepdims=True)
+    return tf.nn.softmax((x - mean) * tf.math.rsqrt(variance + 1e-3) * scale), tf.reduce_sum(x, 0)
+
+x, scale = rng.normal(size=(900, 83)), rng.normal(size=83)
+made = tf.function(normal, jit_compile=True)
+got = made(tf.constant(x, tf.float32), tf.constant(scale, tf.float32))
+assert "rows:" in made.compile_report()
+for one, want in zip(got, normal(tf.constant(x), tf.constant(scale))):
+    np.testing.assert_allclose(one, want, rtol=3e-5, atol=3e-5)
+mean, variance = batch_normalization.moments(900, 83)(x.astype("f4"))
+np.testing.assert_allclose(mean, x.mean(0), rtol=0, atol=1e-6)
+np.testing.assert_allclose(variance, x.var(0), rtol=1e-5)
+w = Windows(2, 6, 4, 21, 3, 2, 2, 2, 2, 2, 0, 0)
+images, d = some(*w.in_shape), some(*w.out_shape)
+pairs = images.reshape(2, 3, 2, 2, 2, 21)
+most = pooling.pooling("maximum", w)(images)
+np.testing.assert_array_equal(most, pairs.max((2, 4)))
+back = pooling.pooling("maximum_gradient", w)(images, most, d)
+np.testing.assert_array_equal(back.reshape(pairs.shape).sum((2, 4)), d)
 print(llvm.WIDTH)
 """
 
