@@ -30,6 +30,16 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
     `grad_fn(*dy)` returns a gradient for each input; if `f` reads variables, it takes
     `variables=` and returns a list of their gradients too. Raises TypeError if it does not
     take them, ValueError for a wrong number of gradients or for keyword arguments in a graph.
+
+    >>> @tf.custom_gradient
+    ... def doubled(x):
+    ...     return x, lambda upstream: 2 * upstream
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = doubled(x)
+    >>> print(tape.gradient(y, x).numpy())
+    2.0
     """
     if f is None:
         return custom_gradient
@@ -216,6 +226,13 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     """Lets the gradient of `f` compute `f` again rather than keep what it computed.
 
     Follows https://www.tensorflow.org/api_docs/python/tf/recompute_grad.
+
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = tf.recompute_grad(lambda v: v * v)(x)
+    >>> print(tape.gradient(y, x).numpy())
+    6.0
     """
 
     @custom_gradient
@@ -247,6 +264,13 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
     """Lets gradients pass through `f` as if it were the identity.
 
     Follows https://www.tensorflow.org/api_docs/python/tf/grad_pass_through.
+
+    >>> x = tf.constant(1.4)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = tf.grad_pass_through(tf.round)(x)
+    >>> print(tape.gradient(y, x).numpy())
+    1.0
     """
 
     @custom_gradient

@@ -69,7 +69,11 @@ def kind_of(value: Any, expand_composites: bool = False) -> int:
 
 
 def is_nested(seq: Any, expand_composites: bool = False) -> bool:
-    """True for a structure that the functions here open."""
+    """True for a structure that the functions here open.
+
+    >>> tf.nest.is_nested([1]), tf.nest.is_nested("text")
+    (True, False)
+    """
     return kind_of(seq, expand_composites) != LEAF
 
 
@@ -127,7 +131,11 @@ def _custom_parts(value: Any) -> tuple[Any, tuple[Any, ...]]:
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
-    """The leaves of a structure, in order; a leaf alone gives a list of itself."""
+    """The leaves of a structure, in order; a leaf alone gives a list of itself.
+
+    >>> tf.nest.flatten({"b": [1, (2, 3)], "a": 4})
+    [4, 1, 2, 3]
+    """
     leaves: list[Any] = []
     if expand_composites:
         _collect_open(structure, leaves)
@@ -238,6 +246,9 @@ def pack_sequence_as(
 
     Raises TypeError if `flat_sequence` is no sequence, ValueError if it is too long or
     too short.
+
+    >>> tf.nest.pack_sequence_as({"a": (0, 0), "b": 0}, [1, 2, 3])
+    {'a': (1, 2), 'b': 3}
     """
     if kind_of(flat_sequence) not in (SEQUENCE, NAMED_TUPLE, VIEW):
         raise TypeError(
@@ -288,6 +299,9 @@ def map_structure(
 
     Raises TypeError if `func` cannot be called, ValueError or TypeError if the
     structures differ (see `assert_same_structure`).
+
+    >>> tf.nest.map_structure(lambda x, y: x + y, {"a": (1, 2)}, {"a": (10, 20)})
+    {'a': (11, 22)}
     """
     if not callable(func):
         raise TypeError(f"func must be callable, got: {func}")
@@ -399,6 +413,8 @@ def assert_same_structure(
 
     Raises ValueError if they differ in nesting, length or keys, TypeError if they differ
     in type only. Lists of subclasses, mappings and equal named tuples count as one type.
+
+    >>> tf.nest.assert_same_structure({"a": (1, 2)}, {"a": (3, 4)})
     """
     try:
         _compare(nest1, nest2, check_types, expand_composites)

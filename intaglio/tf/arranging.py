@@ -20,24 +20,43 @@ from intaglio.tf.arrays import get_static_value
 
 
 def identity(input: Any, name: str | None = None) -> Any:
-    """A tensor with the same value; a composite of the same tensors as it is."""
+    """A tensor with the same value; a composite of the same tensors as it is.
+
+    >>> print(tf.identity([1, 2]).numpy())
+    [1 2]
+    """
     if isinstance(input, CompositeTensor):
         return nest.map_structure(identity, input, expand_composites=True)
     return raw.Identity(convert.to_tensor(input), name=name)
 
 
 def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
-    """Tensors with the same values as those of a list."""
+    """Tensors with the same values as those of a list.
+
+    >>> [
+    ...     x.numpy()
+    ...     for x in tf.identity_n([tf.constant([1, 2]), tf.constant(["a"], tf.string)])
+    ... ]
+    [array([1, 2], dtype=int32), array([b'a'], dtype=object)]
+    """
     return raw.IdentityN([convert.to_tensor(x) for x in input], name=name)
 
 
 def stop_gradient(input: Any, name: str | None = None) -> Tensor:
-    """The input, which counts as a constant when gradients are computed."""
+    """The input, which counts as a constant when gradients are computed.
+
+    >>> print(tf.stop_gradient([1.0, 2.0]).numpy())
+    [1. 2.]
+    """
     return raw.StopGradient(input, name=name)
 
 
 def guarantee_const(input: Any, name: str | None = None) -> Tensor:
-    """The input, promised not to change from run to run."""
+    """The input, promised not to change from run to run.
+
+    >>> print(tf.guarantee_const([1, 2]).numpy())
+    [1 2]
+    """
     return raw.GuaranteeConst(input, name=name)
 
 
@@ -45,6 +64,10 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     """The elements in row-major order under another shape, in which one size may be -1.
 
     Raises InvalidArgumentError (ValueError in a graph) if the sizes do not fit.
+
+    >>> print(tf.reshape([1, 2, 3, 4], [2, -1]).numpy())
+    [[1 2]
+     [3 4]]
     """
     return raw.Reshape(tensor, shape, name=name)
 
@@ -52,7 +75,12 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
 def transpose(
     a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose"
 ) -> Tensor:
-    """Dimension i of the result is dimension perm[i] of a; without perm, all are reversed."""
+    """Dimension i of the result is dimension perm[i] of a; without perm, all are reversed.
+
+    >>> print(tf.transpose([[1, 2], [3, 4]]).numpy())
+    [[1 3]
+     [2 4]]
+    """
     x = convert.to_tensor(a)
     if perm is None:
         if x.dims is not None:
@@ -66,7 +94,11 @@ def transpose(
 
 
 def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
-    """One dimension of size 1 more, at `axis`, which may be negative."""
+    """One dimension of size 1 more, at `axis`, which may be negative.
+
+    >>> tf.expand_dims(tf.zeros([2, 3]), 1).shape
+    TensorShape([2, 1, 3])
+    """
     return raw.ExpandDims(input, axis, name=name)
 
 
@@ -74,6 +106,9 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
     """Without dimensions of size 1: all of them, or those that `axis` lists.
 
     Raises InvalidArgumentError (ValueError in a graph) if one of the latter is larger.
+
+    >>> tf.squeeze(tf.zeros([1, 2, 1])).shape
+    TensorShape([2])
     """
     axes = [] if axis is None else [axis] if np.ndim(axis) == 0 else list(axis)
     return raw.Squeeze(input, axis=[int(a) for a in axes], name=name)
@@ -83,6 +118,9 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     """The tensors one after the other along a dimension that exists.
 
     Raises InvalidArgumentError (ValueError in a graph) if ranks or other sizes differ.
+
+    >>> print(tf.concat([[[1, 2]], [[3, 4]]], axis=1).numpy())
+    [[1 2 3 4]]
     """
     if not isinstance(values, (list, tuple)):
         values = [values]
@@ -99,6 +137,10 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
 
     Raises ValueError if `axis` is out of range, InvalidArgumentError (ValueError in a
     graph) if the shapes differ.
+
+    >>> print(tf.stack([[1, 2], [3, 4]], axis=1).numpy())
+    [[1 3]
+     [2 4]]
     """
     if axis == 0 and not convert.holds_tensors(values):
         try:
@@ -120,7 +162,15 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
 
 
 def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
-    """Like `stack` along dimension 0; only in graphs. Raises RuntimeError eagerly."""
+    """Like `stack` along dimension 0; only in graphs. Raises RuntimeError eagerly.
+
+    >>> @tf.function
+    ... def both():
+    ...     return tf.parallel_stack([tf.constant([1, 2]), tf.constant([3, 4])])
+    >>> print(both().numpy())
+    [[1 2]
+     [3 4]]
+    """
     if door.level().eager:
         raise RuntimeError(
             "tf.parallel_stack() is not compatible with eager execution."
@@ -138,6 +188,9 @@ def unstack(
     """The slices along a dimension, which they no longer have.
 
     Raises ValueError if `axis` is out of range or `num` neither given nor known.
+
+    >>> [x.numpy().tolist() for x in tf.unstack([[1, 2], [3, 4]])]
+    [[1, 2], [3, 4]]
     """
     x = convert.to_tensor(value)
     if num is None:
@@ -164,6 +217,9 @@ def split(
 
     One size may be -1. Raises ValueError if the number of parts is not known,
     InvalidArgumentError (ValueError in a graph) if the sizes do not fit.
+
+    >>> [x.numpy().tolist() for x in tf.split([1, 2, 3, 4], [1, 3])]
+    [[1], [2, 3, 4]]
     """
     if isinstance(num_or_size_splits, (int, np.integer)):
         return raw.Split(axis, value, num_split=int(num_or_size_splits), name=name)
@@ -183,7 +239,12 @@ def split(
 
 
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
-    """The input repeated `multiples[i]` times along dimension i."""
+    """The input repeated `multiples[i]` times along dimension i.
+
+    >>> print(tf.tile([[1, 2]], [2, 2]).numpy())
+    [[1 2 1 2]
+     [1 2 1 2]]
+    """
     return raw.Tile(input, multiples, name=name)
 
 
@@ -198,6 +259,10 @@ def pad(
 
     `mode` is CONSTANT, REFLECT or SYMMETRIC. Raises ValueError for another,
     InvalidArgumentError for negative paddings or more than there is to mirror.
+
+    >>> print(tf.pad([[1, 2]], [[0, 1], [1, 0]], constant_values=9).numpy())
+    [[9 1 2]
+     [9 9 9]]
     """
     kind = mode.upper()
     if kind == "CONSTANT":
@@ -223,6 +288,9 @@ def repeat(
 
     `repeats` is a scalar, or a vector with a number for each slice. Raises
     InvalidArgumentError (ValueError in a graph) if its length does not fit.
+
+    >>> print(tf.repeat([1, 2], [2, 3]).numpy())
+    [1 1 2 2 2]
     """
     x = convert.to_tensor(input)
     if axis is None:
@@ -284,12 +352,21 @@ def _repeat_each(x: Tensor, counts: Tensor, at: int, name: str | None) -> Tensor
 
 
 def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
-    """Elements moved by `shift` along `axis`; those pushed out come in at the other end."""
+    """Elements moved by `shift` along `axis`; those pushed out come in at the other end.
+
+    >>> print(tf.roll([1, 2, 3, 4], shift=1, axis=0).numpy())
+    [4 1 2 3]
+    """
     return raw.Roll(input, shift, axis, name=name)
 
 
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
-    """The order reversed along the dimensions that the vector `axis` lists."""
+    """The order reversed along the dimensions that the vector `axis` lists.
+
+    >>> print(tf.reverse([[1, 2], [3, 4]], axis=[1]).numpy())
+    [[2 1]
+     [4 3]]
+    """
     return raw.ReverseV2(tensor, axis, name=name)
 
 
@@ -300,7 +377,12 @@ def reverse_sequence(
     batch_axis: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """For each slice along `batch_axis`, the first `seq_lengths[i]` elements along `seq_axis` reversed."""
+    """For each slice along `batch_axis`, the first `seq_lengths[i]` elements along `seq_axis` reversed.
+
+    >>> print(tf.reverse_sequence([[1, 2, 3], [4, 5, 6]], [2, 3], seq_axis=1).numpy())
+    [[2 1 3]
+     [6 5 4]]
+    """
     return raw.ReverseSequence(
         input,
         seq_lengths,
@@ -317,7 +399,12 @@ def _required(value: int | None, argument: str) -> int:
 
 
 def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
-    """Repeated along dimensions of size 1 and new ones in front, to `shape`."""
+    """Repeated along dimensions of size 1 and new ones in front, to `shape`.
+
+    >>> print(tf.broadcast_to([1, 2], [2, 2]).numpy())
+    [[1 2]
+     [1 2]]
+    """
     return raw.BroadcastTo(input, shape, name=name)
 
 
@@ -326,6 +413,9 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str = "meshgrid") -> list[T
 
     With `indexing="xy"` the first two dimensions are exchanged. Raises ValueError for an
     indexing other than "xy" and "ij".
+
+    >>> [x.numpy().tolist() for x in tf.meshgrid([1, 2], [3, 4])]
+    [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(
@@ -362,28 +452,50 @@ def _length(x: Tensor) -> Any:
 def space_to_batch(
     input: Any, block_shape: Any, paddings: Any, name: str | None = None
 ) -> Tensor:
-    """Blocks of the spatial dimensions moved into the batch dimension, after padding."""
+    """Blocks of the spatial dimensions moved into the batch dimension, after padding.
+
+    >>> tf.space_to_batch(
+    ...     tf.reshape([1, 2, 3, 4], [1, 2, 2, 1]), [2, 2], [[0, 0], [0, 0]]
+    ... ).shape
+    TensorShape([4, 1, 1, 1])
+    """
     return raw.SpaceToBatchND(input, block_shape, paddings, name=name)
 
 
 def space_to_batch_nd(
     input: Any, block_shape: Any, paddings: Any, name: str | None = None
 ) -> Tensor:
-    """Blocks of the spatial dimensions moved into the batch dimension, after padding."""
+    """Blocks of the spatial dimensions moved into the batch dimension, after padding.
+
+    >>> tf.space_to_batch_nd(
+    ...     tf.reshape([1, 2, 3, 4], [1, 2, 2, 1]), [2, 2], [[0, 0], [0, 0]]
+    ... ).shape
+    TensorShape([4, 1, 1, 1])
+    """
     return space_to_batch(input, block_shape, paddings, name)
 
 
 def batch_to_space(
     input: Any, block_shape: Any, crops: Any, name: str | None = None
 ) -> Tensor:
-    """Blocks of the batch dimension moved back into the spatial ones, then cropped."""
+    """Blocks of the batch dimension moved back into the spatial ones, then cropped.
+
+    >>> tf.batch_to_space(
+    ...     tf.reshape([1, 2, 3, 4], [4, 1, 1, 1]), [2, 2], [[0, 0], [0, 0]]
+    ... ).numpy().ravel()
+    array([1, 2, 3, 4], dtype=int32)
+    """
     return raw.BatchToSpaceND(input, block_shape, crops, name=name)
 
 
 def space_to_depth(
     input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
-    """Blocks of height and width moved into the channels."""
+    """Blocks of height and width moved into the channels.
+
+    >>> tf.nn.space_to_depth(tf.reshape([1, 2, 3, 4], [1, 2, 2, 1]), 2).shape
+    TensorShape([1, 1, 1, 4])
+    """
     return raw.SpaceToDepth(
         input,
         block_size=block_size,
@@ -395,7 +507,11 @@ def space_to_depth(
 def depth_to_space(
     input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
-    """Channels moved into blocks of height and width."""
+    """Channels moved into blocks of height and width.
+
+    >>> tf.nn.depth_to_space(tf.reshape([1, 2, 3, 4], [1, 1, 1, 4]), 2).numpy().ravel()
+    array([1, 2, 3, 4], dtype=int32)
+    """
     return raw.DepthToSpace(
         input,
         block_size=block_size,
@@ -407,7 +523,11 @@ def depth_to_space(
 def dynamic_partition(
     data: Any, partitions: Any, num_partitions: int, name: str | None = None
 ) -> list[Tensor]:
-    """The data in `num_partitions` tensors: `partitions` says for each element into which."""
+    """The data in `num_partitions` tensors: `partitions` says for each element into which.
+
+    >>> [x.numpy().tolist() for x in tf.dynamic_partition([10, 20, 30], [0, 1, 0], 2)]
+    [[10, 30], [20]]
+    """
     return raw.DynamicPartition(
         data,
         partitions,
@@ -419,7 +539,11 @@ def dynamic_partition(
 def dynamic_stitch(
     indices: Sequence[Any], data: Sequence[Any], name: str | None = None
 ) -> Tensor:
-    """`merged[indices[m][i]] = data[m][i]`; where indices repeat, the last one counts."""
+    """`merged[indices[m][i]] = data[m][i]`; where indices repeat, the last one counts.
+
+    >>> print(tf.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]]).numpy())
+    [10 20 30]
+    """
     return raw.DynamicStitch(list(indices), list(data), name=name)
 
 

@@ -35,6 +35,10 @@ def constant(
     With `shape`, the value takes that shape: reshaped if it has as many elements, repeated
     if it has one. Raises TypeError if the value does not fit `dtype` or `shape`, ValueError
     for ragged lists and None.
+
+    >>> print(tf.constant([1, 2], shape=[2, 1]).numpy())
+    [[1]
+     [2]]
     """
     wanted = None if dtype is None else as_dtype(dtype)
     if isinstance(value, SymbolicTensor):
@@ -82,6 +86,9 @@ def convert_to_tensor(
 
     `dtype_hint` is used if the value fits it and `dtype` is not given. Raises ValueError for
     a tensor of another dtype or ragged lists, TypeError for a value that does not fit.
+
+    >>> tf.convert_to_tensor([1, 2]).dtype
+    tf.int32
     """
     wanted = None if dtype is None else as_dtype(dtype)
     hint = None if dtype_hint is None else as_dtype(dtype_hint)
@@ -92,12 +99,20 @@ def convert_to_tensor(
 
 
 def is_tensor(x: Any) -> bool:
-    """True for tensors, variables, ragged and sparse tensors and indexed slices."""
+    """True for tensors, variables, ragged and sparse tensors and indexed slices.
+
+    >>> tf.is_tensor(tf.constant(1)), tf.is_tensor(1)
+    (True, False)
+    """
     return isinstance(x, _TENSORS)
 
 
 def is_symbolic_tensor(tensor: Any) -> bool:
-    """True for a tensor of a graph, which has no value."""
+    """True for a tensor of a graph, which has no value.
+
+    >>> tf.is_symbolic_tensor(tf.constant(1))
+    False
+    """
     return isinstance(tensor, SymbolicTensor)
 
 
@@ -106,6 +121,9 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
 
     With `partial`, an integer vector of which some elements are known comes as an array of
     objects with None for the others. What is no tensor is its own value.
+
+    >>> tf.get_static_value(tf.constant([1, 2]))
+    array([1, 2], dtype=int32)
     """
     if isinstance(tensor, EagerTensor):
         return tensor.numpy()
@@ -196,14 +214,24 @@ def _block(dims: tuple[int, ...], value: Any, dtype: DType) -> Any:
 def zeros(
     shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None
 ) -> Tensor:
-    """Zeros (False, empty strings) of a shape. Raises InvalidArgumentError if it is negative."""
+    """Zeros (False, empty strings) of a shape. Raises InvalidArgumentError if it is negative.
+
+    >>> print(tf.zeros([2, 2]).numpy())
+    [[0. 0.]
+     [0. 0.]]
+    """
     return _filled(shape, 0, as_dtype(dtype), name, "zeros")
 
 
 def ones(
     shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None
 ) -> Tensor:
-    """Ones (True) of a shape. Raises InvalidArgumentError if it is negative, TypeError for strings."""
+    """Ones (True) of a shape. Raises InvalidArgumentError if it is negative, TypeError for strings.
+
+    >>> print(tf.ones([2, 2], tf.int32).numpy())
+    [[1 1]
+     [1 1]]
+    """
     wanted = as_dtype(dtype)
     if wanted is dtypes.string:
         raise TypeError("Cannot convert 1 to EagerTensor of dtype string")
@@ -213,7 +241,11 @@ def ones(
 def zeros_like(
     input: Any, dtype: Any = None, name: str | None = None, layout: Any = None
 ) -> Tensor:
-    """Zeros of the shape, and unless `dtype` says otherwise the type, of a tensor."""
+    """Zeros of the shape, and unless `dtype` says otherwise the type, of a tensor.
+
+    >>> print(tf.zeros_like([[1, 2]]).numpy())
+    [[0 0]]
+    """
     x = convert.to_tensor(input)
     wanted = x.dtype if dtype is None else as_dtype(dtype)
     if wanted is dtypes.variant or not shapes.known(x.dims):
@@ -226,7 +258,11 @@ def zeros_like(
 def ones_like(
     input: Any, dtype: Any = None, name: str | None = None, layout: Any = None
 ) -> Tensor:
-    """Ones of the shape, and unless `dtype` says otherwise the type, of a tensor."""
+    """Ones of the shape, and unless `dtype` says otherwise the type, of a tensor.
+
+    >>> print(tf.ones_like([[1, 2]]).numpy())
+    [[1 1]]
+    """
     x = convert.to_tensor(input)
     wanted = x.dtype if dtype is None else as_dtype(dtype)
     if not shapes.known(x.dims):
@@ -237,7 +273,12 @@ def ones_like(
 
 
 def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Tensor:
-    """A tensor of shape `dims` with the scalar `value` everywhere."""
+    """A tensor of shape `dims` with the scalar `value` everywhere.
+
+    >>> print(tf.fill([2, 3], 7).numpy())
+    [[7 7 7]
+     [7 7 7]]
+    """
     return raw.Fill(dims, value, name=name)
 
 
@@ -248,7 +289,12 @@ def eye(
     dtype: Any = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:
-    """Identity matrices of shape `batch_shape + [num_rows, num_columns]`."""
+    """Identity matrices of shape `batch_shape + [num_rows, num_columns]`.
+
+    >>> print(tf.eye(2).numpy())
+    [[1. 0.]
+     [0. 1.]]
+    """
     kind = as_dtype(dtype)
     columns = num_rows if num_columns is None else num_columns
     batch = () if batch_shape is None else static_dims(batch_shape)
@@ -290,6 +336,9 @@ def range(
 
     The dtype is the given one, else the widest among the arguments. Raises
     InvalidArgumentError (ValueError in a graph) if delta is 0 or points away from limit.
+
+    >>> print(tf.range(1, 10, 3).numpy())
+    [1 4 7]
     """
     if limit is None:
         start, limit = 0, start
@@ -348,7 +397,11 @@ def _index_type(out_type: Any) -> DType:
 
 
 def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
-    """The shape as an integer vector (int32 unless `out_type` says otherwise)."""
+    """The shape as an integer vector (int32 unless `out_type` says otherwise).
+
+    >>> print(tf.shape([[1, 2, 3]]).numpy())
+    [1 3]
+    """
     x = convert.to_tensor(input)
     kind = _index_type(out_type)
     if shapes.known(x.dims):
@@ -360,12 +413,20 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
 def shape_n(
     input: Any, out_type: Any = dtypes.int32, name: str | None = None
 ) -> list[Tensor]:
-    """The shapes of several tensors of one dtype."""
+    """The shapes of several tensors of one dtype.
+
+    >>> [x.numpy().tolist() for x in tf.shape_n([tf.zeros([2]), tf.zeros([3, 1])])]
+    [[2], [3, 1]]
+    """
     return raw.ShapeN(list(input), out_type=as_dtype(out_type), name=name)
 
 
 def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
-    """The number of elements (int32 unless `out_type` says otherwise)."""
+    """The number of elements (int32 unless `out_type` says otherwise).
+
+    >>> print(tf.size([[1, 2], [3, 4]]).numpy())
+    4
+    """
     x = convert.to_tensor(input)
     kind = _index_type(out_type)
     count = shapes.count(x.dims)
@@ -375,7 +436,11 @@ def size(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
 
 
 def rank(input: Any, name: str | None = None) -> Tensor:
-    """The number of dimensions as an int32 scalar."""
+    """The number of dimensions as an int32 scalar.
+
+    >>> print(tf.rank([[1, 2], [3, 4]]).numpy())
+    2
+    """
     x = convert.to_tensor(input)
     if x.dims is not None:
         return door.level().constant(np.asarray(len(x.dims), np.int32), name or "Rank")
@@ -383,7 +448,11 @@ def rank(input: Any, name: str | None = None) -> Tensor:
 
 
 def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
-    """The shape that two known shapes broadcast to. Raises ValueError if they do not fit."""
+    """The shape that two known shapes broadcast to. Raises ValueError if they do not fit.
+
+    >>> tf.broadcast_static_shape(tf.TensorShape([2, 1]), tf.TensorShape([3]))
+    TensorShape([2, 3])
+    """
     x, y = TensorShape(shape_x), TensorShape(shape_y)
     try:
         return TensorShape(shapes.broadcast(as_dims(x), as_dims(y)))
@@ -394,7 +463,11 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
 
 
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
-    """The shape that two shapes given as integer vectors broadcast to."""
+    """The shape that two shapes given as integer vectors broadcast to.
+
+    >>> print(tf.broadcast_dynamic_shape([2, 1], [3]).numpy())
+    [2 3]
+    """
     return raw.BroadcastArgs(shape_x, shape_y)
 
 
@@ -402,6 +475,9 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
     """x, whose shape is checked when it is known.
 
     Raises InvalidArgumentError (ValueError while tracing) if it is another.
+
+    >>> print(tf.ensure_shape([[1, 2]], [None, 2]).numpy())
+    [[1 2]]
     """
     return raw.EnsureShape(x, shape=TensorShape(shape), name=name)
 

@@ -15,6 +15,9 @@ def bitwise_and(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The bits set in both integers; the shapes broadcast.
 
     https://www.tensorflow.org/api_docs/python/tf/bitwise/bitwise_and
+
+    >>> print(tf.bitwise.bitwise_and([12, 10], [10, 6]).numpy())
+    [8 2]
     """
     return raw.BitwiseAnd(x, y, name=name)
 
@@ -23,6 +26,9 @@ def bitwise_or(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The bits set in at least one of the integers; the shapes broadcast.
 
     https://www.tensorflow.org/api_docs/python/tf/bitwise/bitwise_or
+
+    >>> print(tf.bitwise.bitwise_or([12, 10], [10, 6]).numpy())
+    [14 14]
     """
     return raw.BitwiseOr(x, y, name=name)
 
@@ -31,6 +37,9 @@ def bitwise_xor(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The bits set in exactly one of the integers; the shapes broadcast.
 
     https://www.tensorflow.org/api_docs/python/tf/bitwise/bitwise_xor
+
+    >>> print(tf.bitwise.bitwise_xor([12, 10], [10, 6]).numpy())
+    [ 6 12]
     """
     return raw.BitwiseXor(x, y, name=name)
 
@@ -39,6 +48,9 @@ def invert(x: Any, name: str | None = None) -> Tensor:
     """Integers with each bit flipped.
 
     https://www.tensorflow.org/api_docs/python/tf/bitwise/invert
+
+    >>> print(tf.bitwise.invert([0, 5]).numpy())
+    [-1 -6]
     """
     return raw.Invert(x, name=name)
 
@@ -47,6 +59,9 @@ def left_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The bits of x moved y places up; the shapes broadcast.
 
     https://www.tensorflow.org/api_docs/python/tf/bitwise/left_shift
+
+    >>> print(tf.bitwise.left_shift([1, 3], [4, 1]).numpy())
+    [16  6]
     """
     return raw.LeftShift(x, y, name=name)
 
@@ -55,6 +70,9 @@ def right_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The bits of x moved y places down, signs kept; the shapes broadcast.
 
     https://www.tensorflow.org/api_docs/python/tf/bitwise/right_shift
+
+    >>> print(tf.bitwise.right_shift([16, 6], [4, 1]).numpy())
+    [1 3]
     """
     return raw.RightShift(x, y, name=name)
 

@@ -24,6 +24,9 @@ def cond(
 
     In a graph both are traced, must return the same structure and dtypes, and one runs.
     Raises TypeError for what is not callable and for results that differ.
+
+    >>> tf.cond(tf.constant(True), lambda: 1, lambda: 2)
+    1
     """
     return choices.cond(pred, true_fn, false_fn, name)
 
@@ -39,6 +42,9 @@ def case(
 
     `default` counts if there is none; without it that is an InvalidArgumentError, as is more
     than one true predicate if `exclusive`.
+
+    >>> tf.case([(tf.constant(False), lambda: 1), (tf.constant(True), lambda: 2)])
+    2
     """
     return choices.case(pred_fn_pairs, default, exclusive, name)
 
@@ -52,6 +58,9 @@ def switch_case(
     """The function of that index; of an index out of range `default`, or the last one.
 
     `branch_fns` is a list of functions, or a dict or list of pairs with indices 0 to n - 1.
+
+    >>> tf.switch_case(tf.constant(1), [lambda: 10, lambda: 20])
+    20
     """
     return choices.switch_case(branch_index, branch_fns, default, name)
 
@@ -71,6 +80,10 @@ def while_loop(
 
     In a graph, shapes must stay as they are unless `shape_invariants` says less of them.
     Raises ValueError for changed structures and shapes, TypeError for changed dtypes.
+
+    >>> i, total = tf.while_loop(lambda i, s: i < 4, lambda i, s: (i + 1, s + i), [1, 0])
+    >>> print(i.numpy(), total.numpy())
+    4 6
     """
     return choices.while_loop(
         cond, body, loop_vars, shape_invariants, parallel_iterations, back_prop,
@@ -93,6 +106,9 @@ def map_fn(
 
     `fn_output_signature` has the dtypes or TensorSpecs of the results if they differ from
     the rows'; `dtype` is its former name.
+
+    >>> print(tf.map_fn(lambda x: x * x, tf.constant([1, 2, 3])).numpy())
+    [1 4 9]
     """
     signature = dtype if fn_output_signature is None else fn_output_signature
     return loops.map_rows(fn, elems, signature, parallel_iterations, name)
@@ -133,7 +149,11 @@ def foldl(
     swap_memory: bool = False,
     name: str | None = None,
 ) -> Any:
-    """`fn(fn(fn(first, second), third), ...)` of the rows, or from `initializer` on."""
+    """`fn(fn(fn(first, second), third), ...)` of the rows, or from `initializer` on.
+
+    >>> print(tf.foldl(lambda total, x: total + x, tf.constant([1, 2, 3])).numpy())
+    6
+    """
     return loops.fold_rows(
         fn, elems, initializer, parallel_iterations, False, name or "foldl"
     )
@@ -148,7 +168,11 @@ def foldr(
     swap_memory: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Like `foldl`, from the last row to the first."""
+    """Like `foldl`, from the last row to the first.
+
+    >>> print(tf.foldr(lambda total, x: total - x, tf.constant([1, 2, 3])).numpy())
+    0
+    """
     return loops.fold_rows(
         fn, elems, initializer, parallel_iterations, True, name or "foldr"
     )
@@ -165,26 +189,40 @@ def scan(
     reverse: bool = False,
     name: str | None = None,
 ) -> Any:
-    """The values that `foldl` goes through (from the last row on if `reverse`), stacked."""
+    """The values that `foldl` goes through (from the last row on if `reverse`), stacked.
+
+    >>> print(tf.scan(lambda total, x: total + x, tf.constant([1, 2, 3])).numpy())
+    [1 3 6]
+    """
     return loops.scan_rows(
         fn, elems, initializer, parallel_iterations, infer_shape, reverse, name
     )
 
 
 def group(*inputs: Any, **kwargs: Any) -> Any:
-    """An operation that is done when all inputs are; None eagerly."""
+    """An operation that is done when all inputs are; None eagerly.
+
+    >>> tf.group(tf.constant(1))
+    """
     return ordering.group(inputs, kwargs.pop("name", None), kwargs)
 
 
 def tuple(
     tensors: Any, control_inputs: Any = None, name: str | None = None
 ) -> list[Tensor | None]:
-    """The tensors, each available when all are (and `control_inputs` too)."""
+    """The tensors, each available when all are (and `control_inputs` too).
+
+    >>> [x.numpy() for x in tf.tuple([tf.constant(1.0), tf.constant([2])])]
+    [np.float32(1.0), array([2], dtype=int32)]
+    """
     return ordering.gathered(tensors, control_inputs, name)
 
 
 def no_op(name: str | None = None) -> Any:
-    """An operation that does nothing; None eagerly."""
+    """An operation that does nothing; None eagerly.
+
+    >>> tf.no_op()
+    """
     return ordering.no_op(name)
 
 

@@ -43,7 +43,10 @@ class RegisterGradient:
 
 
 def no_gradient(op_type: str) -> None:
-    """Says that an op type is not differentiable. Raises TypeError, KeyError if registered."""
+    """Says that an op type is not differentiable. Raises TypeError, KeyError if registered.
+
+    >>> tf.no_gradient("SomeOpOfYourOwn")
+    """
     if not isinstance(op_type, str):
         raise TypeError("op_type must be a string")
     registered.register(op_type, None)
@@ -64,6 +67,12 @@ def gradients(
     `grad_ys` weight the ys, `stop_gradients` are taken as constants. Raises RuntimeError
     when called eagerly, LookupError for an op without a gradient. Follows
     https://www.tensorflow.org/api_docs/python/tf/gradients.
+
+    >>> with tf.Graph().as_default():
+    ...     x = tf.constant(3.0)
+    ...     (slope,) = tf.gradients(x * x, x)
+    >>> slope.dtype
+    tf.float32
     """
     return graph_gradients(ys, xs, grad_ys, name, stop_gradients, unconnected_gradients)
 

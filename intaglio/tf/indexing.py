@@ -22,6 +22,9 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     The coordinates are int64 rows, shape (number of true elements, rank). Raises ValueError
     if only one of x and y is given, InvalidArgumentError (ValueError in a graph) if the
     shapes do not broadcast.
+
+    >>> print(tf.where([True, False], [1, 2], [10, 20]).numpy())
+    [ 1 20]
     """
     if x is None and y is None:
         return raw.Where(convert.to_tensor(condition), name=name)
@@ -37,6 +40,9 @@ def boolean_mask(
 
     The mask's shape is that of the tensor's dimensions from `axis` (0) on. Raises ValueError
     for a scalar mask or shapes that do not fit.
+
+    >>> print(tf.boolean_mask([1, 2, 3], [True, False, True]).numpy())
+    [1 3]
     """
     return slicing.boolean_mask(tensor, mask, axis, name)
 
@@ -45,6 +51,10 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
     """`size` elements from `begin` on along each dimension; -1 takes all that are left.
 
     Raises InvalidArgumentError (ValueError in a graph) if they are not there.
+
+    >>> print(tf.slice([[1, 2, 3], [4, 5, 6]], [0, 1], [2, 2]).numpy())
+    [[2 3]
+     [5 6]]
     """
     return raw.Slice(input_, begin, size, name=name)
 
@@ -65,6 +75,9 @@ def strided_slice(
     """`input_[begin:end:strides]`, dimension by dimension, with masks as bits per entry.
 
     Raises InvalidArgumentError (ValueError in a graph) for an index out of bounds.
+
+    >>> print(tf.strided_slice([1, 2, 3, 4, 5], [1], [5], [2]).numpy())
+    [2 4]
     """
     if strides is None:
         first = convert.to_tensor(begin)
@@ -93,6 +106,9 @@ def gather(
 
     Shape `params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:]`.
     Raises InvalidArgumentError for an index out of range.
+
+    >>> print(tf.gather([10, 20, 30], [2, 0]).numpy())
+    [30 10]
     """
     if axis is None:
         axis = batch_dims
@@ -118,6 +134,9 @@ def gather_nd(
 
     The first `batch_dims` dimensions of both go in step. Raises InvalidArgumentError for
     coordinates out of range.
+
+    >>> print(tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy())
+    [2 3]
     """
     at = convert.to_tensor(indices)
     if batch_dims:
@@ -157,6 +176,10 @@ def one_hot(
 
     The new dimension of size `depth` stands at `axis`, last by default; indices out of range
     give no `on_value`. Raises TypeError if the values' dtypes disagree.
+
+    >>> print(tf.one_hot([0, 2], 3).numpy())
+    [[1. 0. 0.]
+     [0. 0. 1.]]
     """
     given = [
         convert.dtype_of(v) if convert.dtype_of(v) else convert.to_tensor(v).dtype
@@ -201,6 +224,10 @@ def sequence_mask(
     """True at the first `lengths[...]` of `maxlen` positions along a new last dimension.
 
     Raises ValueError if `maxlen` is no scalar.
+
+    >>> print(tf.sequence_mask([1, 3], 3).numpy())
+    [[ True False False]
+     [ True  True  True]]
     """
     x = convert.to_tensor(lengths)
     if maxlen is None:
@@ -229,6 +256,9 @@ def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     """The distinct elements of a vector as they first occur, and for each element which it is.
 
     Returns (y, idx) with `x[i] == y[idx[i]]`.
+
+    >>> [x.numpy().tolist() for x in tf.unique([5, 7, 5])]
+    [[5, 7], [0, 1, 0]]
     """
     return raw.Unique(x, out_idx=as_dtype(out_idx), name=name)
 
@@ -236,12 +266,21 @@ def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
 def unique_with_counts(
     x: Any, out_idx: Any = dtypes.int32, name: str | None = None
 ) -> Any:
-    """Like `unique`, with how often each distinct element occurs: (y, idx, count)."""
+    """Like `unique`, with how often each distinct element occurs: (y, idx, count).
+
+    >>> [x.numpy().tolist() for x in tf.unique_with_counts([5, 7, 5])]
+    [[5, 7], [0, 1, 0], [2, 1]]
+    """
     return raw.UniqueWithCounts(x, out_idx=as_dtype(out_idx), name=name)
 
 
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
-    """Flat indices into an array of shape `dims` as coordinates, a row for each dimension."""
+    """Flat indices into an array of shape `dims` as coordinates, a row for each dimension.
+
+    >>> print(tf.unravel_index([2, 5], [2, 3]).numpy())
+    [[0 1]
+     [2 2]]
+    """
     return raw.UnravelIndex(indices, dims, name=name)
 
 
@@ -258,6 +297,9 @@ def scatter_nd(
     """Zeros of `shape` plus the updates, each at the coordinates of its row of indices.
 
     Raises InvalidArgumentError for coordinates out of range or shapes that do not fit.
+
+    >>> print(tf.scatter_nd([[1], [3]], [10, 30], [4]).numpy())
+    [ 0 10  0 30]
     """
     return raw.ScatterNd(
         indices,
@@ -271,7 +313,11 @@ def scatter_nd(
 def tensor_scatter_nd_update(
     tensor: Any, indices: Any, updates: Any, name: str | None = None
 ) -> Tensor:
-    """A copy of the tensor with the updates at the coordinates of their rows of indices."""
+    """A copy of the tensor with the updates at the coordinates of their rows of indices.
+
+    >>> print(tf.tensor_scatter_nd_update([1, 2, 3], [[0]], [10]).numpy())
+    [10  2  3]
+    """
     return raw.TensorScatterUpdate(tensor, indices, updates, name=name)
 
 
@@ -282,7 +328,11 @@ def tensor_scatter_nd_add(
     bad_indices_policy: str = "",
     name: str | None = None,
 ) -> Tensor:
-    """A copy of the tensor with the updates added; where indices repeat, all are."""
+    """A copy of the tensor with the updates added; where indices repeat, all are.
+
+    >>> print(tf.tensor_scatter_nd_add([1, 2, 3], [[0], [0]], [10, 5]).numpy())
+    [16  2  3]
+    """
     return raw.TensorScatterAdd(
         tensor,
         indices,
@@ -299,7 +349,11 @@ def tensor_scatter_nd_sub(
     bad_indices_policy: str = "",
     name: str | None = None,
 ) -> Tensor:
-    """A copy of the tensor with the updates subtracted; where indices repeat, all are."""
+    """A copy of the tensor with the updates subtracted; where indices repeat, all are.
+
+    >>> print(tf.tensor_scatter_nd_sub([1, 2, 3], [[0], [2]], [10, 5]).numpy())
+    [-9  2 -2]
+    """
     return raw.TensorScatterSub(
         tensor,
         indices,
@@ -316,7 +370,11 @@ def tensor_scatter_nd_min(
     bad_indices_policy: str = "",
     name: str | None = None,
 ) -> Tensor:
-    """A copy of the tensor in which the smaller of element and updates stands."""
+    """A copy of the tensor in which the smaller of element and updates stands.
+
+    >>> print(tf.tensor_scatter_nd_min([1, 2, 3], [[0], [1]], [10, 0]).numpy())
+    [1 0 3]
+    """
     return raw.TensorScatterMin(
         tensor,
         indices,
@@ -333,7 +391,11 @@ def tensor_scatter_nd_max(
     bad_indices_policy: str = "",
     name: str | None = None,
 ) -> Tensor:
-    """A copy of the tensor in which the larger of element and updates stands."""
+    """A copy of the tensor in which the larger of element and updates stands.
+
+    >>> print(tf.tensor_scatter_nd_max([1, 2, 3], [[0], [1]], [10, 0]).numpy())
+    [10  2  3]
+    """
     return raw.TensorScatterMax(
         tensor,
         indices,

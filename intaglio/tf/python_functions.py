@@ -59,6 +59,9 @@ def py_function(
     through the call. An exception of `func` becomes the error of its status:
     InvalidArgumentError for ValueError and TypeError, UnknownError for most. Without
     `func`, a decorator.
+
+    >>> print(tf.py_function(lambda x: x * 2, [tf.constant([1, 2])], tf.int32).numpy())
+    [2 4]
     """
     _checked("py_function", func, inp, Tout)
     if func is None:
@@ -104,6 +107,9 @@ def numpy_function(
     No gradient flows through the call. `stateful=False` says that equal inputs give equal
     answers without effects. In a graph the returned arrays must have the dtypes of `Tout`.
     Without `func`, a decorator.
+
+    >>> print(tf.numpy_function(lambda x: x + 1, [tf.constant([1, 2])], tf.int32).numpy())
+    [2 3]
     """
     _checked("numpy_function", func, inp, Tout)
     if func is None:

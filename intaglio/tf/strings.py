@@ -43,6 +43,9 @@ def as_string(
     """Numbers, bools or strings as text, of the same shape, in C's printf formats.
 
     Raises InvalidArgumentError for options that the dtype does not have.
+
+    >>> print(tf.strings.as_string([1.5, 2.25], precision=1).numpy())
+    [b'1.5' b'2.2']
     """
     if not isinstance(fill, (str, bytes)):
         raise TypeError(f"Expected string for argument 'fill' not {fill!r}.")
@@ -67,6 +70,9 @@ def format(
     """The template with its placeholders replaced by tensors as `tf.print` shows them.
 
     Raises ValueError unless there is an input for every placeholder.
+
+    >>> print(tf.strings.format("x = {}", tf.constant([1, 2])).numpy())
+    b'x = [1 2]'
     """
     if isinstance(inputs, Tensor) or not isinstance(inputs, (list, tuple)):
         inputs = [inputs]
@@ -83,6 +89,9 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
     """Strings joined place by place; scalars join with every place.
 
     Raises InvalidArgumentError (ValueError in a graph) for shapes that differ.
+
+    >>> print(tf.strings.join([["a", "b"], "c"], separator="-").numpy())
+    [b'a-c' b'b-c']
     """
     return raw.StringJoin(inputs, separator=separator, name=name)
 
@@ -94,7 +103,13 @@ def reduce_join(
     separator: str = "",
     name: str | None = None,
 ) -> Tensor:
-    """Strings joined along axes: all of them, in order, by default."""
+    """Strings joined along axes: all of them, in order, by default.
+
+    >>> print(
+    ...     tf.strings.reduce_join([["a", "b"], ["c", "d"]], axis=1, separator="+").numpy()
+    ... )
+    [b'a+b' b'c+d']
+    """
     with door.level().scoped(name or "ReduceJoin"):
         texts = to_tensor(inputs)
         if axis is None:
@@ -109,22 +124,38 @@ def _all_axes(texts: Tensor) -> Any:
 
 
 def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
-    """The number of bytes, or with `unit="UTF8_CHAR"` of characters; int32."""
+    """The number of bytes, or with `unit="UTF8_CHAR"` of characters; int32.
+
+    >>> print(tf.strings.length(["abc", "größe"]).numpy())
+    [3 7]
+    """
     return raw.StringLength(input, unit=unit, name=name)
 
 
 def lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
-    """Lower case: of ASCII letters, or with `encoding="utf-8"` of all."""
+    """Lower case: of ASCII letters, or with `encoding="utf-8"` of all.
+
+    >>> print(tf.strings.lower(["ABC"]).numpy())
+    [b'abc']
+    """
     return raw.StringLower(input, encoding=encoding, name=name)
 
 
 def upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
-    """Upper case: of ASCII letters, or with `encoding="utf-8"` of all."""
+    """Upper case: of ASCII letters, or with `encoding="utf-8"` of all.
+
+    >>> print(tf.strings.upper(["abc"]).numpy())
+    [b'ABC']
+    """
     return raw.StringUpper(input, encoding=encoding, name=name)
 
 
 def strip(input: Any, name: str | None = None) -> Tensor:
-    """Without white space at both ends."""
+    """Without white space at both ends.
+
+    >>> print(tf.strings.strip(["  a b  "]).numpy())
+    [b'a b']
+    """
     return raw.StringStrip(input, name=name)
 
 
@@ -135,6 +166,9 @@ def substr(
 
     `pos` and `len` have one shape, which broadcasts with `input`'s. Raises
     InvalidArgumentError for a position outside the string.
+
+    >>> print(tf.strings.substr(["hello", "world"], 1, 3).numpy())
+    [b'ell' b'orl']
     """
     return raw.Substr(input, pos, len, unit=unit, name=name)
 
@@ -143,12 +177,19 @@ def to_number(input: Any, out_type: Any = float32, name: str | None = None) -> T
     """Text as float32, float64, int32, int64, uint32 or uint64.
 
     Raises InvalidArgumentError for text that is no such number.
+
+    >>> print(tf.strings.to_number(["1.5", "-2"]).numpy())
+    [ 1.5 -2. ]
     """
     return raw.StringToNumber(input, out_type=as_dtype(out_type), name=name)
 
 
 def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
-    """True where the pattern, in RE2's syntax, matches the whole string."""
+    """True where the pattern, in RE2's syntax, matches the whole string.
+
+    >>> print(tf.strings.regex_full_match(["abc", "abd"], "ab[c-e]").numpy())
+    [ True  True]
+    """
     if isinstance(pattern, (str, bytes)):
         return raw.StaticRegexFullMatch(input, pattern=pattern, name=name)
     return raw.RegexFullMatch(input, pattern, name=name)
@@ -161,7 +202,11 @@ def regex_replace(
     replace_global: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    r"""Matches of the pattern, in RE2's syntax, rewritten; \1 to \9 are its groups."""
+    r"""Matches of the pattern, in RE2's syntax, rewritten; \1 to \9 are its groups.
+
+    >>> print(tf.strings.regex_replace(["a1b22"], "[0-9]+", "#").numpy())
+    [b'a#b#']
+    """
     if isinstance(pattern, (str, bytes)) and isinstance(rewrite, (str, bytes)):
         return raw.StaticRegexReplace(
             input,
@@ -179,6 +224,9 @@ def to_hash_bucket(input: Any, num_buckets: int, name: str | None = None) -> Ten
     """A hash of each string modulo the number of buckets; int64.
 
     It may differ between versions of TensorFlow: `to_hash_bucket_fast` does not.
+
+    >>> print(tf.strings.to_hash_bucket(["a", "b"], 10).numpy())
+    [8 0]
     """
     return raw.StringToHashBucket(input, num_buckets=num_buckets, name=name)
 
@@ -186,14 +234,22 @@ def to_hash_bucket(input: Any, num_buckets: int, name: str | None = None) -> Ten
 def to_hash_bucket_fast(
     input: Any, num_buckets: int, name: str | None = None
 ) -> Tensor:
-    """A quick hash of each string modulo the number of buckets; int64."""
+    """A quick hash of each string modulo the number of buckets; int64.
+
+    >>> print(tf.strings.to_hash_bucket_fast(["a", "b"], 10).numpy())
+    [9 2]
+    """
     return raw.StringToHashBucketFast(input, num_buckets=num_buckets, name=name)
 
 
 def to_hash_bucket_strong(
     input: Any, num_buckets: int, key: Any, name: str | None = None
 ) -> Tensor:
-    """A hash with a key of two integers, modulo the number of buckets; int64."""
+    """A hash with a key of two integers, modulo the number of buckets; int64.
+
+    >>> print(tf.strings.to_hash_bucket_strong(["a", "b"], 10, key=[1, 2]).numpy())
+    [6 4]
+    """
     return raw.StringToHashBucketStrong(
         input, num_buckets=num_buckets, key=key, name=name
     )
@@ -212,6 +268,10 @@ def unicode_transcode(
 
     Raises InvalidArgumentError for an unknown encoding, and for malformed text if `errors`
     is "strict".
+
+    >>> wide = tf.strings.unicode_transcode(["abc"], "UTF-8", "UTF-32-BE")
+    >>> print(tf.strings.length(wide).numpy())
+    [12]
     """
     return raw.UnicodeTranscode(
         input,
@@ -234,6 +294,13 @@ def unsorted_segment_join(
     """The strings of each segment joined.
 
     Raises InvalidArgumentError for an identifier outside [0, num_segments).
+
+    >>> print(
+    ...     tf.strings.unsorted_segment_join(
+    ...         ["a", "b", "c"], [1, 0, 1], 2, separator=":"
+    ...     ).numpy()
+    ... )
+    [b'b' b'a:c']
     """
     return raw.UnsortedSegmentJoin(
         inputs, segment_ids, num_segments, separator=separator, name=name

@@ -34,6 +34,9 @@ def make_tensor_proto(
       ValueError: the values cannot fill the shape.
 
     Follows https://www.tensorflow.org/api_docs/python/tf/make_tensor_proto.
+
+    >>> tf.make_tensor_proto([1.5], tf.float32).float_val
+    [1.5]
     """
     if isinstance(values, messages.TensorProto):
         return values
@@ -60,6 +63,9 @@ def make_ndarray(tensor: Any) -> np.ndarray:
       ValueError: the message contradicts itself, or its dtype has no array.
 
     Follows https://www.tensorflow.org/api_docs/python/tf/make_ndarray.
+
+    >>> tf.make_ndarray(tf.make_tensor_proto([1, 2]))
+    array([1, 2], dtype=int32)
     """
     if not isinstance(tensor, messages.TensorProto):
         tensor = messages.TensorProto.FromString(tensor.SerializeToString())

@@ -39,6 +39,10 @@ def function(
     `input_signature` is a sequence of (nested) specs that every call must fit;
     `reduce_retracing` joins shapes of repeated traces; `jit_compile` is accepted. Raises
     TypeError for what is not callable or a signature that does not fit the function.
+
+    >>> square = tf.function(lambda x: x * x)
+    >>> print(square(tf.constant(3)).numpy())
+    9
     """
 
     def decorated(inner: Callable[..., Any]) -> Function:

@@ -42,6 +42,10 @@ def init_scope() -> Generator[None]:
     """Ops of the block leave all functions being traced, and no tape sees them.
 
     They run eagerly, or are recorded into the innermost graph that is no function's.
+
+    >>> with tf.init_scope():
+    ...     print(tf.executing_eagerly())
+    True
     """
     levels = door.stack().levels
     outer = next(
@@ -58,7 +62,12 @@ def init_scope() -> Generator[None]:
 
 
 class name_scope:
-    """Names of the block's ops begin with `name/`. Yields the scope's whole name."""
+    """Names of the block's ops begin with `name/`. Yields the scope's whole name.
+
+    >>> with tf.name_scope("part") as scope:
+    ...     print(scope)
+    part/
+    """
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str):
@@ -110,6 +119,10 @@ def control_dependencies(control_inputs: Any) -> Generator[None]:
     """Ops of the block run after `control_inputs`; eagerly that is so anyway.
 
     None forgets the dependencies in force. Raises TypeError for what is no op or tensor.
+
+    >>> with tf.control_dependencies([tf.constant(1)]):
+    ...     print(tf.constant(2).numpy())
+    2
     """
     level = door.level()
     if not isinstance(level, Recorder):
@@ -127,6 +140,10 @@ def device(device_name: Any) -> Generator[None]:
 
     Raises ValueError for a malformed name, RuntimeError for a function eagerly, and
     InvalidArgumentError for a device of another process: at once, or when a graph runs.
+
+    >>> with tf.device("/cpu:0"):
+    ...     print((tf.constant(1) + 1).numpy())
+    2
     """
     level = door.level()
     if callable(device_name):
@@ -165,12 +182,20 @@ def _check_device(name: str) -> None:
 
 
 def executing_eagerly() -> bool:
-    """True if ops run now, False if they are recorded."""
+    """True if ops run now, False if they are recorded.
+
+    >>> tf.executing_eagerly()
+    True
+    """
     return door.level().eager
 
 
 def inside_function() -> bool:
-    """True while a function is being traced."""
+    """True while a function is being traced.
+
+    >>> tf.inside_function()
+    False
+    """
     graph = getattr(door.level(), "graph", None)
     return bool(graph is not None and graph.building_function)
 

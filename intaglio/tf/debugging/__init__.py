@@ -27,7 +27,10 @@ from intaglio.trace.shape_assertions import check_shapes
 def Assert(
     condition: Any, data: Any, summarize: int | None = None, name: str | None = None
 ) -> Any:
-    """Fails with the tensors of the list `data` unless the scalar `condition` is true."""
+    """Fails with the tensors of the list `data` unless the scalar `condition` is true.
+
+    >>> tf.debugging.Assert(tf.constant(True), ["never told"])
+    """
     return check(condition, data, summarize, name)
 
 
@@ -38,7 +41,10 @@ def assert_equal(
     summarize: int | None = None,
     name: str | None = None,
 ) -> Any:
-    """Raises InvalidArgumentError unless x == y, element by element."""
+    """Raises InvalidArgumentError unless x == y, element by element.
+
+    >>> tf.debugging.assert_equal([1, 2], [1, 2])
+    """
     return _compare("==", x, y, message, summarize, name or "assert_equal")
 
 
@@ -49,7 +55,10 @@ def assert_none_equal(
     message: Any = None,
     name: str | None = None,
 ) -> Any:
-    """Raises InvalidArgumentError unless x != y, element by element."""
+    """Raises InvalidArgumentError unless x != y, element by element.
+
+    >>> tf.debugging.assert_none_equal([1, 2], 3)
+    """
     return _compare("!=", x, y, message, summarize, name or "assert_none_equal")
 
 
@@ -60,7 +69,10 @@ def assert_less(
     summarize: int | None = None,
     name: str | None = None,
 ) -> Any:
-    """Raises InvalidArgumentError unless x < y, element by element."""
+    """Raises InvalidArgumentError unless x < y, element by element.
+
+    >>> tf.debugging.assert_less([0, 1], 2)
+    """
     return _compare("<", x, y, message, summarize, name or "assert_less")
 
 
@@ -71,7 +83,10 @@ def assert_less_equal(
     summarize: int | None = None,
     name: str | None = None,
 ) -> Any:
-    """Raises InvalidArgumentError unless x <= y, element by element."""
+    """Raises InvalidArgumentError unless x <= y, element by element.
+
+    >>> tf.debugging.assert_less_equal([0, 2], 2)
+    """
     return _compare("<=", x, y, message, summarize, name or "assert_less_equal")
 
 
@@ -82,7 +97,10 @@ def assert_greater(
     summarize: int | None = None,
     name: str | None = None,
 ) -> Any:
-    """Raises InvalidArgumentError unless x > y, element by element."""
+    """Raises InvalidArgumentError unless x > y, element by element.
+
+    >>> tf.debugging.assert_greater([3, 4], 2)
+    """
     return _compare(">", x, y, message, summarize, name or "assert_greater")
 
 
@@ -93,7 +111,10 @@ def assert_greater_equal(
     summarize: int | None = None,
     name: str | None = None,
 ) -> Any:
-    """Raises InvalidArgumentError unless x >= y, element by element."""
+    """Raises InvalidArgumentError unless x >= y, element by element.
+
+    >>> tf.debugging.assert_greater_equal([2, 4], 2)
+    """
     return _compare(">=", x, y, message, summarize, name or "assert_greater_equal")
 
 
@@ -116,6 +137,8 @@ def assert_near(
     """Raises InvalidArgumentError unless |x - y| < atol + rtol * |y|.
 
     Both tolerances are 10 times the dtype's precision if not given.
+
+    >>> tf.debugging.assert_near(1.0, 1.0000001)
     """
     return assertions.near(x, y, rtol, atol, message, summarize, name or "assert_near")
 
@@ -123,7 +146,10 @@ def assert_near(
 def assert_positive(
     x: Any, message: Any = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
-    """Raises InvalidArgumentError unless every element is greater than 0."""
+    """Raises InvalidArgumentError unless every element is greater than 0.
+
+    >>> tf.debugging.assert_positive([1, 2])
+    """
     return assertions.compare_zero(
         "x > 0", x, message, summarize, name or "assert_positive"
     )
@@ -132,7 +158,10 @@ def assert_positive(
 def assert_negative(
     x: Any, message: Any = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
-    """Raises InvalidArgumentError unless every element is less than 0."""
+    """Raises InvalidArgumentError unless every element is less than 0.
+
+    >>> tf.debugging.assert_negative([-1, -2])
+    """
     return assertions.compare_zero(
         "x < 0", x, message, summarize, name or "assert_negative"
     )
@@ -141,7 +170,10 @@ def assert_negative(
 def assert_non_negative(
     x: Any, message: Any = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
-    """Raises InvalidArgumentError unless every element is at least 0."""
+    """Raises InvalidArgumentError unless every element is at least 0.
+
+    >>> tf.debugging.assert_non_negative([0, 2])
+    """
     return assertions.compare_zero(
         "x >= 0", x, message, summarize, name or "assert_non_negative"
     )
@@ -150,21 +182,30 @@ def assert_non_negative(
 def assert_non_positive(
     x: Any, message: Any = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
-    """Raises InvalidArgumentError unless every element is at most 0."""
+    """Raises InvalidArgumentError unless every element is at most 0.
+
+    >>> tf.debugging.assert_non_positive([0, -2])
+    """
     return assertions.compare_zero(
         "x <= 0", x, message, summarize, name or "assert_non_positive"
     )
 
 
 def assert_rank(x: Any, rank: Any, message: Any = None, name: str | None = None) -> Any:
-    """Raises ValueError, InvalidArgumentError in graphs, unless x has that rank."""
+    """Raises ValueError, InvalidArgumentError in graphs, unless x has that rank.
+
+    >>> tf.debugging.assert_rank(tf.zeros([2, 3]), 2)
+    """
     return assertions.rank(x, [rank], "", message, name or "assert_rank")
 
 
 def assert_rank_at_least(
     x: Any, rank: Any, message: Any = None, name: str | None = None
 ) -> Any:
-    """Raises ValueError, InvalidArgumentError in graphs, if x has a lower rank."""
+    """Raises ValueError, InvalidArgumentError in graphs, if x has a lower rank.
+
+    >>> tf.debugging.assert_rank_at_least(tf.zeros([2, 3]), 1)
+    """
     return assertions.rank(
         x, [rank], " at least", message, name or "assert_rank_at_least"
     )
@@ -173,7 +214,10 @@ def assert_rank_at_least(
 def assert_rank_in(
     x: Any, ranks: Any, message: Any = None, name: str | None = None
 ) -> Any:
-    """Raises ValueError, InvalidArgumentError in graphs, unless x has one of the ranks."""
+    """Raises ValueError, InvalidArgumentError in graphs, unless x has one of the ranks.
+
+    >>> tf.debugging.assert_rank_in(tf.zeros([2, 3]), (1, 2))
+    """
     return assertions.rank(x, list(ranks), " in", message, name or "assert_rank_in")
 
 
@@ -188,12 +232,19 @@ def assert_shapes(
 
     `shapes` is a list of (tensor, shape) pairs or a dict; a shape's elements are sizes,
     symbols or None, and its first may be `...` for any number of dimensions.
+
+    >>> tf.debugging.assert_shapes(
+    ...     [(tf.zeros([2, 3]), ("rows", "columns")), (tf.zeros([3]), ("columns",))]
+    ... )
     """
     check_shapes(shapes, data, summarize, message, name or "assert_shapes")
 
 
 def assert_integer(x: Any, message: Any = None, name: str | None = None) -> None:
-    """Raises TypeError unless x has an integer dtype."""
+    """Raises TypeError unless x has an integer dtype.
+
+    >>> tf.debugging.assert_integer(tf.constant(3))
+    """
     tensor = convert.to_tensor(x)
     if not tensor.dtype.is_integer:
         prefix = f"{message}.  " if message else ""
@@ -210,7 +261,10 @@ def _title(tensor: Any) -> str:
 def assert_type(
     tensor: Any, tf_type: Any, message: Any = None, name: str | None = None
 ) -> None:
-    """Raises TypeError unless the tensor has that dtype."""
+    """Raises TypeError unless the tensor has that dtype.
+
+    >>> tf.debugging.assert_type(tf.constant(1.0), tf.float32)
+    """
     wanted = as_dtype(tf_type)
     value = tensor if isinstance(tensor, Tensor) else convert.to_tensor(tensor)
     if value.dtype is not wanted:
@@ -221,7 +275,10 @@ def assert_type(
 
 
 def assert_scalar(tensor: Any, message: Any = None, name: str | None = None) -> Any:
-    """The tensor. Raises ValueError unless it has shape ()."""
+    """The tensor. Raises ValueError unless it has shape ().
+
+    >>> tf.debugging.assert_scalar(tf.constant(3))
+    """
     value = convert.to_tensor(tensor)
     if value.dims != ():
         prefix = f"{message}.  " if message else ""
@@ -233,7 +290,10 @@ def assert_scalar(tensor: Any, message: Any = None, name: str | None = None) -> 
 
 
 def assert_proper_iterable(values: Any) -> None:
-    """Raises TypeError unless `values` is an iterable of values: no tensor, no text."""
+    """Raises TypeError unless `values` is an iterable of values: no tensor, no text.
+
+    >>> tf.debugging.assert_proper_iterable([1, 2])
+    """
     improper = (Tensor, np.ndarray, bytes, str)
     if isinstance(values, improper):
         raise TypeError(
@@ -247,7 +307,11 @@ def assert_proper_iterable(values: Any) -> None:
 
 
 def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
-    """The common floating dtype. Raises ValueError if there is none."""
+    """The common floating dtype. Raises ValueError if there is none.
+
+    >>> tf.debugging.assert_same_float_dtype([tf.constant(1.0), tf.constant(2.0)])
+    tf.float32
+    """
     expected = None if dtype is None else as_dtype(dtype)
     first = None
     for tensor in [t for t in tensors or () if t is not None]:
@@ -266,7 +330,11 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
 
 
 def assert_all_finite(x: Any, message: str, name: str | None = None) -> Any:
-    """x. Raises InvalidArgumentError if an element is infinite or NaN."""
+    """x. Raises InvalidArgumentError if an element is infinite or NaN.
+
+    >>> print(tf.debugging.assert_all_finite(tf.constant([1.0, 2.0]), "not finite").numpy())
+    [1. 2.]
+    """
     with name_scope(name or "VerifyFinite"):
         value = convert.to_tensor(x)
         checked = raw.CheckNumerics(value, message=message)
@@ -275,37 +343,72 @@ def assert_all_finite(x: Any, message: str, name: str | None = None) -> Any:
 
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:
-    """The tensor. Raises InvalidArgumentError if an element is infinite or NaN."""
+    """The tensor. Raises InvalidArgumentError if an element is infinite or NaN.
+
+    >>> print(tf.debugging.check_numerics(tf.constant([1.0, 2.0]), "inputs").numpy())
+    [1. 2.]
+    """
     return raw.CheckNumerics(tensor, message=message, name=name)
 
 
 def is_numeric_tensor(tensor: Any) -> bool:
-    """True for a tensor of numbers; False for other values, and for bool and string."""
+    """True for a tensor of numbers; False for other values, and for bool and string.
+
+    >>> (
+    ...     tf.debugging.is_numeric_tensor(tf.constant(1)),
+    ...     tf.debugging.is_numeric_tensor(tf.constant("a")),
+    ... )
+    (True, False)
+    """
     return isinstance(tensor, Tensor) and tensor.dtype.is_numeric
 
 
 def set_log_device_placement(enabled: bool) -> None:
-    """Sets whether the devices of ops are printed. There is one device."""
+    """Sets whether the devices of ops are printed. There is one device.
+
+    >>> tf.debugging.set_log_device_placement(False)
+    >>> tf.debugging.get_log_device_placement()
+    False
+    """
     OPTIONS.log_placement = enabled
 
 
 def get_log_device_placement() -> bool:
-    """What `set_log_device_placement` set."""
+    """What `set_log_device_placement` set.
+
+    >>> tf.debugging.get_log_device_placement()
+    False
+    """
     return OPTIONS.log_placement
 
 
 def enable_traceback_filtering() -> None:
-    """Leaves this package's own frames out of tracebacks."""
+    """Leaves this package's own frames out of tracebacks.
+
+    >>> tf.debugging.enable_traceback_filtering()
+    >>> tf.debugging.is_traceback_filtering_enabled()
+    True
+    """
     OPTIONS.filter_tracebacks = True
 
 
 def disable_traceback_filtering() -> None:
-    """Keeps this package's own frames in tracebacks."""
+    """Keeps this package's own frames in tracebacks.
+
+    >>> tf.debugging.disable_traceback_filtering()
+    >>> tf.debugging.is_traceback_filtering_enabled()
+    False
+    >>> tf.debugging.enable_traceback_filtering()
+    """
     OPTIONS.filter_tracebacks = False
 
 
 def is_traceback_filtering_enabled() -> bool:
-    """Whether this package's own frames are left out of tracebacks."""
+    """Whether this package's own frames are left out of tracebacks.
+
+    >>> tf.debugging.is_traceback_filtering_enabled()
+    True
+    """
     return OPTIONS.filter_tracebacks
 
 

@@ -26,6 +26,10 @@ def set_seed(seed: int | None) -> None:
 
     In a `tf.Graph` or a function being traced it is that graph's seed. Without it and
     without seeds of their own, random ops draw differently in each run of the program.
+
+    >>> tf.random.set_seed(1234)
+    >>> print(tf.random.uniform([2]).numpy())
+    [0.5380393  0.36461866]
     """
     random_state.set_seed(seed)
 
@@ -47,6 +51,9 @@ def uniform(
 
     `minval` and `maxval` broadcast for floats and are scalars for integers. Raises ValueError
     for other dtypes and integers without `maxval`, InvalidArgumentError for an empty range.
+
+    >>> tf.random.uniform([2, 3], maxval=10, dtype=tf.int32).shape
+    TensorShape([2, 3])
     """
     kind = as_dtype(dtype)
     check_dtype(kind, STATEFUL)
@@ -78,6 +85,9 @@ def normal(
 
     Raises InvalidArgumentError for a negative dimension, TypeError for other dtypes than
     float16, bfloat16, float32 and float64.
+
+    >>> tf.random.normal([2, 3]).shape
+    TensorShape([2, 3])
     """
     kind = as_dtype(dtype)
 
@@ -95,7 +105,11 @@ def truncated_normal(
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Normals, drawn again while more than two standard deviations off the mean."""
+    """Normals, drawn again while more than two standard deviations off the mean.
+
+    >>> float(tf.reduce_max(tf.abs(tf.random.truncated_normal([100])))) <= 2.0
+    True
+    """
     kind = as_dtype(dtype)
 
     def draw(dims: Tensor) -> Tensor:
@@ -105,7 +119,11 @@ def truncated_normal(
 
 
 def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
-    """The value with its first dimension in random order; any dtype and shape."""
+    """The value with its first dimension in random order; any dtype and shape.
+
+    >>> sorted(tf.random.shuffle([1, 2, 3]).numpy().tolist())
+    [1, 2, 3]
+    """
     return raw.RandomShuffle(value, **_seeds(seed), name=name)
 
 
@@ -120,6 +138,9 @@ def categorical(
 
     `dtype` is int64 or int32. Raises ValueError for another one, InvalidArgumentError
     unless `logits` is a matrix.
+
+    >>> print(tf.random.categorical(tf.math.log([[0.0, 1.0]]), 3).numpy())
+    [[1 1 1]]
     """
     kind = as_dtype(dtype or int64)
     check_dtype(kind, (int32, int64))

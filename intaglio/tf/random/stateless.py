@@ -40,6 +40,9 @@ def stateless_uniform(
 
     Integers with `minval` and `maxval` None cover the dtype's whole range. Raises ValueError
     for a dtype, range or algorithm that does not exist.
+
+    >>> tf.random.stateless_uniform([3], seed=[1, 2]).numpy().round(4)
+    array([0.8441, 0.192 , 0.9962], dtype=float32)
     """
     kind = as_dtype(dtype)
     check_dtype(kind, STATELESS)
@@ -85,7 +88,11 @@ def stateless_normal(
     name: str | None = None,
     alg: Any = "auto_select",
 ) -> Tensor:
-    """Normals that depend on `seed` (two integers) alone."""
+    """Normals that depend on `seed` (two integers) alone.
+
+    >>> tf.random.stateless_normal([3], seed=[1, 2]).numpy().round(4)
+    array([0.5441, 0.2074, 0.0736], dtype=float32)
+    """
     kind = as_dtype(dtype)
 
     def draw(dims: Tensor) -> Tensor:
@@ -103,7 +110,11 @@ def stateless_truncated_normal(
     name: str | None = None,
     alg: Any = "auto_select",
 ) -> Tensor:
-    """Normals within two standard deviations that depend on `seed` alone."""
+    """Normals within two standard deviations that depend on `seed` alone.
+
+    >>> tf.random.stateless_truncated_normal([3], seed=[1, 2]).numpy().round(4)
+    array([0.5441, 0.2074, 0.0736], dtype=float32)
+    """
     kind = as_dtype(dtype)
 
     def draw(dims: Tensor) -> Tensor:
@@ -120,7 +131,15 @@ def stateless_categorical(
     dtype: Any = int64,
     name: str | None = None,
 ) -> Tensor:
-    """Draws from categorical distributions that depend on `seed` alone; see `categorical`."""
+    """Draws from categorical distributions that depend on `seed` alone; see `categorical`.
+
+    >>> print(
+    ...     tf.random.stateless_categorical(
+    ...         tf.math.log([[0.5, 0.5]]), 5, seed=[1, 2]
+    ...     ).numpy()
+    ... )
+    [[1 1 0 1 1]]
+    """
     kind = as_dtype(dtype)
     check_dtype(kind, (int32, int64))
     with door.level().scoped(name or "stateless_categorical"):
@@ -129,7 +148,12 @@ def stateless_categorical(
 
 
 def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
-    """`num` new seeds from one: shape [num, 2], of the seed's dtype."""
+    """`num` new seeds from one: shape [num, 2], of the seed's dtype.
+
+    >>> print(tf.random.split([1, 2], 2).numpy())
+    [[1105988140 1738052849]
+     [-335576002  370444179]]
+    """
     tensor = to_tensor(seed)
     return stateless_uniform(
         [num, 2], tensor, minval=None, maxval=None, dtype=tensor.dtype, alg=alg
@@ -137,7 +161,11 @@ def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
 
 
 def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
-    """A new seed from a seed and an integer: shape [2], of the integer's dtype."""
+    """A new seed from a seed and an integer: shape [2], of the integer's dtype.
+
+    >>> print(tf.random.fold_in([1, 2], 3).numpy())
+    [1105988140          3]
+    """
     number = to_tensor(data)
     tensor = to_tensor(seed)
     made = stateless_uniform(
@@ -149,7 +177,11 @@ def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
 def stateless_shuffle(
     value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None
 ) -> Tensor:
-    """The value with its first dimension in an order that depends on `seed` alone."""
+    """The value with its first dimension in an order that depends on `seed` alone.
+
+    >>> print(tf.random.experimental.stateless_shuffle([1, 2, 3, 4], seed=[1, 2]).numpy())
+    [1 4 3 2]
+    """
     with door.level().scoped(name or "stateless_shuffle"):
         key, counter = raw.StatelessRandomGetKeyCounter(seed)
         return raw.StatelessShuffle(value, key, counter, algorithm(alg))

@@ -208,7 +208,18 @@ class LinearOperatorBlockDiag(_Blocks):
 
 
 class LinearOperatorBlockLowerTriangular(_Blocks):
-    """Blocks on and below the diagonal: `operators` is [[A00], [A10, A11], ...]."""
+    """Blocks on and below the diagonal: `operators` is [[A00], [A10, A11], ...].
+
+    >>> one = tf.linalg.LinearOperatorIdentity(1)
+    >>> below = tf.linalg.LinearOperatorFullMatrix([[5.0]])
+    >>> print(
+    ...     tf.linalg.LinearOperatorBlockLowerTriangular([[one], [below, one]])
+    ...     .to_dense()
+    ...     .numpy()
+    ... )
+    [[1. 0.]
+     [5. 1.]]
+    """
 
     def __init__(
         self, operators: Any, is_non_singular: bool | None = None,

@@ -180,12 +180,20 @@ class LinearOperatorCirculant(_Circulant):
 
 
 class LinearOperatorCirculant2D(_Circulant):
-    """Blocks of circulant matrices, put together circulantly; `spectrum` is [..., N0, N1]."""
+    """Blocks of circulant matrices, put together circulantly; `spectrum` is [..., N0, N1].
+
+    >>> tf.linalg.LinearOperatorCirculant2D(tf.ones([2, 2])).shape
+    TensorShape([4, 4])
+    """
 
     _depth = 2
 
 
 class LinearOperatorCirculant3D(_Circulant):
-    """Circulant in three levels; `spectrum` is [..., N0, N1, N2]."""
+    """Circulant in three levels; `spectrum` is [..., N0, N1, N2].
+
+    >>> tf.linalg.LinearOperatorCirculant3D(tf.ones([2, 2, 2])).shape
+    TensorShape([8, 8])
+    """
 
     _depth = 3

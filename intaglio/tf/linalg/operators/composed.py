@@ -50,7 +50,13 @@ def _joined_batch(operators: Any) -> Any:
 
 
 class LinearOperatorAdjoint(LinearOperator):
-    """The adjoint of an operator."""
+    """The adjoint of an operator.
+
+    >>> matrix = tf.linalg.LinearOperatorFullMatrix([[1.0, 2.0], [3.0, 4.0]])
+    >>> print(tf.linalg.LinearOperatorAdjoint(matrix).to_dense().numpy())
+    [[1. 3.]
+     [2. 4.]]
+    """
 
     def __init__(
         self, operator: Any, is_non_singular: bool | None = None,
@@ -99,7 +105,12 @@ class LinearOperatorAdjoint(LinearOperator):
 
 
 class LinearOperatorInversion(LinearOperator):
-    """The inverse of an operator, by its `solve`."""
+    """The inverse of an operator, by its `solve`.
+
+    >>> matrix = tf.linalg.LinearOperatorDiag([2.0, 4.0])
+    >>> print(tf.linalg.LinearOperatorInversion(matrix).matvec([2.0, 2.0]).numpy())
+    [1.  0.5]
+    """
 
     def __init__(
         self, operator: Any, is_non_singular: bool | None = None,
@@ -240,7 +251,15 @@ def _same_dtype(operators: Any) -> None:
 
 
 class LinearOperatorKronecker(LinearOperator):
-    """The Kronecker product of operators."""
+    """The Kronecker product of operators.
+
+    >>> parts = [
+    ...     tf.linalg.LinearOperatorDiag([1.0, 2.0]),
+    ...     tf.linalg.LinearOperatorDiag([3.0, 4.0]),
+    ... ]
+    >>> print(tf.linalg.LinearOperatorKronecker(parts).diag_part().numpy())
+    [3. 4. 6. 8.]
+    """
 
     def __init__(
         self, operators: Any, is_non_singular: bool | None = None,
@@ -342,7 +361,15 @@ def _folded(function: Any, values: Any) -> Any:
 
 
 class LinearOperatorLowRankUpdate(LinearOperator):
-    """L + U D V^H, with D diagonal and few columns in `u` and `v` (`u` if none is given)."""
+    """L + U D V^H, with D diagonal and few columns in `u` and `v` (`u` if none is given).
+
+    >>> base = tf.linalg.LinearOperatorDiag([1.0, 2.0], is_positive_definite=True)
+    >>> print(
+    ...     tf.linalg.LinearOperatorLowRankUpdate(base, [[1.0], [1.0]]).to_dense().numpy()
+    ... )
+    [[2. 1.]
+     [1. 3.]]
+    """
 
     def __init__(
         self, base_operator: Any, u: Any, diag_update: Any = None, v: Any = None,

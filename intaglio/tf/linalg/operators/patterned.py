@@ -26,7 +26,15 @@ ZERO = np.int32(0)
 
 
 class LinearOperatorPermutation(LinearOperator):
-    """Row i of the product is row perm[i] of the argument; `perm` is [..., N]."""
+    """Row i of the product is row perm[i] of the argument; `perm` is [..., N].
+
+    >>> print(
+    ...     tf.linalg.LinearOperatorPermutation([1, 0, 2])
+    ...     .matvec([10.0, 20.0, 30.0])
+    ...     .numpy()
+    ... )
+    [20. 10. 30.]
+    """
 
     def __init__(
         self, perm: Any, dtype: Any = float32, is_non_singular: bool | None = None,
@@ -78,7 +86,12 @@ class LinearOperatorPermutation(LinearOperator):
 
 
 class LinearOperatorHouseholder(LinearOperator):
-    """The reflection 1 - 2 v v^H for the unit vector along `reflection_axis` [..., N]."""
+    """The reflection 1 - 2 v v^H for the unit vector along `reflection_axis` [..., N].
+
+    >>> print(tf.linalg.LinearOperatorHouseholder([0.6, 0.8]).to_dense().numpy().round(4))
+    [[ 0.28 -0.96]
+     [-0.96 -0.28]]
+    """
 
     def __init__(
         self, reflection_axis: Any, is_non_singular: bool | None = None,
@@ -130,7 +143,16 @@ class LinearOperatorHouseholder(LinearOperator):
 
 
 class LinearOperatorTridiag(LinearOperator):
-    """A tridiagonal matrix by its diagonals; forms as in `tf.linalg.tridiagonal_solve`."""
+    """A tridiagonal matrix by its diagonals; forms as in `tf.linalg.tridiagonal_solve`.
+
+    >>> print(
+    ...     tf.linalg.LinearOperatorTridiag([[4.0, 0.0], [1.0, 2.0], [0.0, 5.0]], "compact")
+    ...     .to_dense()
+    ...     .numpy()
+    ... )
+    [[1. 4.]
+     [5. 2.]]
+    """
 
     def __init__(
         self, diagonals: Any, diagonals_format: str = "compact",
@@ -197,7 +219,17 @@ class LinearOperatorTridiag(LinearOperator):
 
 
 class LinearOperatorToeplitz(LinearOperator):
-    """A matrix with equal diagonals, given by its first column and row [..., N]."""
+    """A matrix with equal diagonals, given by its first column and row [..., N].
+
+    >>> print(
+    ...     tf.linalg.LinearOperatorToeplitz([1.0, 2.0, 3.0], [1.0, 4.0, 5.0])
+    ...     .to_dense()
+    ...     .numpy()
+    ... )
+    [[1. 4. 5.]
+     [2. 1. 4.]
+     [3. 2. 1.]]
+    """
 
     def __init__(
         self, col: Any, row: Any, is_non_singular: bool | None = None,

@@ -95,7 +95,15 @@ class LinearOperatorFullMatrix(LinearOperator):
 
 
 class LinearOperatorLowerTriangular(LinearOperator):
-    """The lower triangle of a matrix [..., N, N]; what is above it is not used."""
+    """The lower triangle of a matrix [..., N, N]; what is above it is not used.
+
+    >>> print(
+    ...     tf.linalg.LinearOperatorLowerTriangular([[2.0, 9.0], [1.0, 4.0]])
+    ...     .solvevec([2.0, 5.0])
+    ...     .numpy()
+    ... )
+    [1. 1.]
+    """
 
     def __init__(
         self, tril: Any, is_non_singular: bool | None = None,
@@ -308,7 +316,11 @@ def _static(value: Any, name: str) -> Any:
 
 
 class LinearOperatorScaledIdentity(LinearOperator):
-    """A multiple of the identity; `multiplier` [...] gives the batch."""
+    """A multiple of the identity; `multiplier` [...] gives the batch.
+
+    >>> print(tf.linalg.LinearOperatorScaledIdentity(2, 3.0).matvec([1.0, 2.0]).numpy())
+    [3. 6.]
+    """
 
     def __init__(
         self, num_rows: Any, multiplier: Any, is_non_singular: bool | None = None,
@@ -391,7 +403,11 @@ class LinearOperatorScaledIdentity(LinearOperator):
 
 
 class LinearOperatorZeros(LinearOperator):
-    """The zero matrix [batch_shape, num_rows, num_columns]."""
+    """The zero matrix [batch_shape, num_rows, num_columns].
+
+    >>> print(tf.linalg.LinearOperatorZeros(2).matvec([1.0, 2.0]).numpy())
+    [0. 0.]
+    """
 
     def __init__(
         self, num_rows: Any, num_columns: Any = None, batch_shape: Any = None,
