@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import compiled, heavy, keras
+from benchmarks import compiled, heavy, keras, whole
 
 Timed = Callable[[], Any]
 
@@ -55,6 +55,7 @@ CASES: dict[str, tuple[str, tuple[str, ...], float | None]] = {
         0.5,
     ),
     **compiled.CASES,
+    **whole.CASES,
     **heavy.CASES,
     **keras.CASES,
 }
@@ -84,6 +85,8 @@ def _tensorflow_like(module: str, xla: bool = False) -> Callable[[str], Timed | 
             return None
         if case in compiled.CASES:
             return compiled.tensorflow_like(tf, case)
+        if case in whole.CASES:
+            return whole.tensorflow_like(tf, case)
         if case in keras.CASES:
             return keras.tensorflow_like(tf, case)
         return _TENSORFLOW[case](tf)
@@ -249,6 +252,8 @@ def _jax(case: str) -> Timed | None:
         return heavy.jax(case)
     if case in compiled.CASES:
         return compiled.jax(case)
+    if case in whole.CASES:
+        return whole.jax(case)
     jax: Any = importlib.import_module("jax")
     jnp: Any = importlib.import_module("jax.numpy")
     a, b = jnp.ones((2, 2)), jnp.ones((2, 2))
