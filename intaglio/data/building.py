@@ -173,11 +173,19 @@ def padded_specs(
         if isinstance(shape, Tensor):
             values = constant_vector(shape)
         else:
-            if isinstance(shape, (str, bytes)):
+            # A number is the only dimension's length, as in `tf.TensorShape`.
+            number = isinstance(shape, (int, np.integer)) and shape >= 0
+            sides: Any = [shape] if number else shape
+            if isinstance(sides, (str, bytes, int, float)):
                 raise ValueError(
                     f"Padded shape {shape} must be a `tf.int64` vector tensor, but its shape was ()."
                 )
-            dims = shape.as_list() if hasattr(shape, "as_list") else list(shape)
+            dims = sides.as_list() if hasattr(sides, "as_list") else list(sides)
+            if any(isinstance(d, float) for d in dims):
+                raise TypeError(
+                    f"Padded shape {shape} must be a `tf.int64` vector tensor, but its "
+                    "element type was float32."
+                )
             values = [-1 if d is None else int(d) for d in dims]
             for v in values:
                 if v < -1:
@@ -198,8 +206,8 @@ def _shape_text(values: Sequence[int]) -> str:
 
 
 def constant_vector(tensor: Tensor) -> list[int]:
-    """The elements of an eager vector."""
-    return np.asarray(tensor).tolist()
+    """The elements of an eager vector; a scalar is one of one element."""
+    return np.atleast_1d(np.asarray(tensor)).tolist()
 
 
 def padding(structure: Any, padding_values: Any) -> list[Tensor]:
