@@ -8,12 +8,14 @@ those of the variance times the number of rows over that of the first.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from intaglio.native import entry
+from intaglio.native.functions import Functions
+from intaglio.native.lanes import Lanes
 from intaglio.native.row_kernels import BLOCK, LONGEST, Plan, Value, kernel
 
 Run = Callable[..., Any]
@@ -48,27 +50,33 @@ def moments(rows: int, channels: int) -> Run | None:
     return run
 
 
-def normalized(rows: int, channels: int, shape: tuple[int, ...]) -> Run | None:
-    """(x, means, slopes, offsets) to (x - means) * slopes + offsets."""
+def normalized(
+    rows: int, channels: int, shape: tuple[int, ...], floored: bool = False
+) -> Run | None:
+    """(x, means, slopes, offsets) to (x - means) * slopes + offsets, `floored` at zero."""
     if not _fits(rows, channels):
         return None
     plan = Plan((rows, channels))
     x, mean, slope, offset = plan.given("wide"), *_columns(plan, 3)
     made = plan.map(lambda s, given: s.mul(s.sub(*given[:2]), given[2]), x, mean, slope)
-    plan.result(
-        plan.map(lambda s, given: s.add(*given), made, offset), (rows, channels)
-    )
+    made = plan.map(lambda s, given: s.add(*given), made, offset)
+    if floored:
+        made = plan.map(lambda s, given: s.maximum(*given), made, plan.number(0.0))
+    plan.result(made, (rows, channels))
     plan.finish()
     run = kernel(plan)
     return lambda x, *columns: run(x, *columns)[0].reshape(shape)
 
 
-def sums(rows: int, channels: int) -> Run | None:
-    """(d, x, means, rates) to the sums of d and of d * (x - means) * rates."""
+def sums(rows: int, channels: int, through: int = 0) -> Run | None:
+    """(d, x, means, rates) to the sums of d and of d * (x - means) * rates.
+
+    With `through`, what Relu made of the normalised follows d, which is the gradient by that.
+    """
     if not _fits(rows, channels):
         return None
     plan = Plan((rows, channels))
-    d, x = plan.given("wide"), plan.given("wide")
+    d, x = _gradients(plan, through), plan.given("wide")
     unit = _unit(plan, x, *_columns(plan, 2))
     product = plan.map(lambda s, given: s.mul(*given), d, unit)
     for value in (d, product):
@@ -77,12 +85,17 @@ def sums(rows: int, channels: int) -> Run | None:
     return kernel(plan)
 
 
-def gradient(rows: int, channels: int, shape: tuple[int, ...]) -> Run | None:
-    """(d, x, means, rates, a, b, slopes) to slopes * (d - a - b * (x - means) * rates)."""
+def gradient(
+    rows: int, channels: int, shape: tuple[int, ...], through: int = 0
+) -> Run | None:
+    """(d, x, means, rates, a, b, slopes) to slopes * (d - a - b * (x - means) * rates).
+
+    `through` as for `sums`.
+    """
     if not _fits(rows, channels):
         return None
     plan = Plan((rows, channels))
-    d, x = plan.given("wide"), plan.given("wide")
+    d, x = _gradients(plan, through), plan.given("wide")
     mean, rate, a, b, slope = _columns(plan, 5)
     unit = _unit(plan, x, mean, rate)
     inner = plan.map(lambda s, given: s.sub(*given), d, a)
@@ -93,6 +106,19 @@ def gradient(rows: int, channels: int, shape: tuple[int, ...]) -> Run | None:
     plan.finish()
     run = kernel(plan)
     return lambda *arrays: run(*arrays)[0].reshape(shape)
+
+
+def _gradients(plan: Plan, through: int) -> Value:
+    d = plan.given("wide")
+    if not through:
+        return d
+
+    def passed(s: Functions, given: Sequence[Lanes]) -> Lanes:
+        slope, made = given
+        zero, one = s.const(0, made), s.const(1, made)
+        return s.mul(slope, s.select(s.gt(made, zero), one, zero))
+
+    return plan.map(passed, d, plan.given("wide"))
 
 
 def _columns(plan: Plan, count: int) -> list[Value]:

@@ -1,7 +1,8 @@
 """Layers of networks with what comes after them, as one kernel each.
 
-A convolution adds its bias and goes through Relu while its results are in cache. The gradient
-of a pooling of 2x2 goes through that of the Relu before it, and is summed for the bias.
+A convolution adds its bias and goes through Relu while its results are in cache, and so does a
+batch normalisation. The gradient of a pooling of 2x2 goes through that of the Relu before it, and
+is summed for the bias.
 """
 
 from __future__ import annotations
@@ -9,13 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from intaglio.base import shapes
 from intaglio.base.dtypes import float32
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native import entry, offers, reductions
 from intaglio.native.clusters import Cluster, Rewrite
 from intaglio.native.pooling import floored_gradient
+from intaglio.native.row_kernels import LONGEST
 from intaglio.op import raw
+from intaglio.ops.batch_normalization import normalize, normalize_gradient
 
 Run = Callable[..., Any]
 
@@ -64,6 +69,17 @@ def _only_user(
     return node if node is not None and not node.control and not node.device else None
 
 
+def _places(body: Graph, *values: SymbolicTensor) -> list[int]:
+    """Which inputs of a layer some values are; two may be the same."""
+    found = {id(v): i for i, v in enumerate(body.inputs)}
+    return [found[id(v)] for v in values]
+
+
+def _number(value: SymbolicTensor) -> int:
+    """Which of its node's outputs a value is; tensors are compared by what they are."""
+    return [id(v) for v in value.node.outputs].index(id(value))
+
+
 # -- convolutions -------------------------------------------------------------------------
 
 
@@ -96,8 +112,10 @@ def _convolved(body: Graph) -> Run | None:
     run = _convolve(node, "Relu" in nodes)
     if run is None:
         return None
-    # The inputs are in the order in which the nodes take them.
-    return lambda images, filters, bias: [run(images, filters, bias)]
+    added = nodes.get("BiasAdd") or nodes.get("AddV2") or nodes["Add"]
+    bias = added.inputs[added.inputs[0] is node.outputs[0]]
+    places = _places(body, *node.inputs, bias)
+    return lambda *arrays: [run(*[arrays[i] for i in places])]
 
 
 # -- gradients of pooling -------------------------------------------------------------------
@@ -151,10 +169,85 @@ def _gradient_of_pooling(body: Graph) -> Run | None:
     if 1 in order and total is None:
         return None
 
+    places = _places(body, *node.inputs)
+
     def layer(*arrays: Any) -> list[Any]:
-        made = run(*arrays)
+        made = run(*[arrays[i] for i in places])
         if total is not None and 1 in order:
             made[1] = total(made[1])
+        return [made[i] for i in order]
+
+    return layer
+
+
+# -- batch normalisations -------------------------------------------------------------------
+
+
+def _normal(node: Node) -> bool:
+    """True for a batch normalisation, or its gradient, that has kernels."""
+    dims = node.outputs[0].dims
+    assert shapes.known(dims)
+    return (
+        node.attrs["is_training"]
+        and node.attrs["data_format"] == "NHWC"
+        and 1 < dims[-1] <= LONGEST
+        and all(v.dtype is float32 for v in node.inputs)
+    )
+
+
+def _normalization(node: Node, users: dict[int, list[Node | None]]) -> list[Node]:
+    """A batch normalisation and Relu."""
+    following = _only_user(node.outputs[0], users)
+    if following is None or following.op.name != "Relu" or not _normal(node):
+        return []
+    return [node, following]
+
+
+def _normalization_gradient(
+    node: Node, users: dict[int, list[Node | None]]
+) -> list[Node]:
+    """The gradient of a batch normalisation, and that of the Relu after it."""
+    before = node.inputs[0].node
+    if before.op.name != "ReluGrad" or not _normal(node) or not _large(before):
+        return []
+    return [before, node] if _only_user(before.outputs[0], users) is node else []
+
+
+def _normalized(body: Graph) -> Run:
+    (node,) = [n for n in body.nodes if n.op.name == "FusedBatchNormV3"]
+    attrs = node.attrs
+    order = [0 if v.node.op.name == "Relu" else _number(v) for v in body.outputs]
+
+    places = _places(body, *node.inputs)
+
+    def layer(*arrays: Any) -> list[Any]:
+        x, scale, offset, mean, variance = (arrays[i] for i in places)
+        made = normalize(
+            x, scale, offset, mean, variance, attrs["epsilon"],
+            attrs["exponential_avg_factor"], "NHWC", training=True, floored=True,
+        )  # fmt: skip
+        made += (np.zeros((), np.float32),)
+        return [made[i] for i in order]
+
+    return layer
+
+
+def _gradient_of_normalization(body: Graph) -> Run:
+    (node,) = [n for n in body.nodes if n.op.name == "FusedBatchNormGradV3"]
+    order = [_number(v) for v in body.outputs]
+
+    passed = node.inputs[0].node
+    places = _places(body, *passed.inputs, *node.inputs[1:5])
+
+    def layer(*arrays: Any) -> list[Any]:
+        d, floored, x, scale, mean, variance = (arrays[i] for i in places)
+        # Two kernels read it, which would copy what is broadcast each time.
+        d = np.ascontiguousarray(d)
+        made = normalize_gradient(
+            d, x, scale, mean, variance, node.attrs["epsilon"], "NHWC",
+            training=True, floored=floored,
+        )  # fmt: skip
+        made += (np.zeros(0, np.float32),) * 2
         return [made[i] for i in order]
 
     return layer
@@ -163,10 +256,18 @@ def _gradient_of_pooling(body: Graph) -> Run | None:
 FINDERS: dict[str, Callable[[Node, dict[int, list[Node | None]]], list[Node]]] = {
     "Conv2D": _convolution,
     "MaxPoolGrad": _pooled_gradient,
+    "FusedBatchNormV3": _normalization,
+    "FusedBatchNormGradV3": _normalization_gradient,
+}
+KERNELS: dict[str, Callable[[Graph], Run | None]] = {
+    "Conv2D": _convolved,
+    "MaxPoolGrad": _gradient_of_pooling,
+    "FusedBatchNormV3": _normalized,
+    "FusedBatchNormGradV3": _gradient_of_normalization,
 }
 
 
 def kernel(body: Graph) -> Run | None:
     """The kernel of a layer: arrays to a list of arrays."""
-    names = {n.op.name for n in body.nodes}
-    return _convolved(body) if "Conv2D" in names else _gradient_of_pooling(body)
+    (make,) = [KERNELS[n.op.name] for n in body.nodes if n.op.name in KERNELS]
+    return make(body)

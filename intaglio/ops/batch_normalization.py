@@ -61,8 +61,12 @@ def normalize(
     factor: float,
     data_format: str,
     training: bool,
+    floored: bool = False,
 ) -> tuple[Any, ...]:
-    """The kernel: y, the statistics to keep, and those that the gradient needs."""
+    """The kernel: y, the statistics to keep, and those that the gradient needs.
+
+    `floored` makes what of y is less than zero zero, as Relu does.
+    """
     over, column = _layout(x, data_format)
     channels = int(np.prod(column, dtype=np.int64))
     _check(x, channels, scale=scale, offset=offset)
@@ -86,13 +90,14 @@ def normalize(
     slope = scale.astype(wide.dtype) / np.sqrt(
         saved_variance.astype(wide.dtype) + wide.dtype.type(epsilon)
     )
-    run = _offered("batch normalized", wide, column, wide.shape)
+    run = _offered("batch normalized", wide, column, wide.shape, floored)
     given = [v.astype(wide.dtype, copy=False) for v in (saved_mean, slope, offset)]
     if run is not None:
         y = run(wide, *given)
     else:
         middle, slope, offset = (v.reshape(column) for v in given)
         y = (wide - middle) * slope + offset
+        y = np.maximum(y, 0, out=y) if floored else y
     kept = (batch_mean, batch_variance, saved_mean, saved_variance)
     return (y.astype(x.dtype, copy=False), *[v.astype(kind, copy=False) for v in kept])
 
@@ -106,18 +111,24 @@ def normalize_gradient(
     epsilon: float,
     data_format: str,
     training: bool,
+    floored: Any = None,
 ) -> tuple[Any, Any, Any]:
-    """The gradient's kernel: by x, scale and offset."""
+    """The gradient's kernel: by x, scale and offset.
+
+    `floored` is what Relu made of y: d is then the gradient by that.
+    """
     over, column = _layout(x, data_format)
     for name, v in (("scale", scale), ("mean", mean), ("variance", variance)):
         check_rank(name, v, 1)
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     d = d.astype(wide.dtype, copy=False)
     rate = 1 / np.sqrt(variance.astype(wide.dtype) + wide.dtype.type(epsilon))
-    run = _offered("batch sums", wide, column)
+    through = () if floored is None else (floored,)
+    run = _offered("batch sums", wide, column, len(through))
     if run is not None:
-        by_offset, by_scale = run(d, wide, mean, rate)
+        by_offset, by_scale = run(d, *through, wide, mean, rate)
     else:
+        d = d if floored is None else d * (floored > 0)
         unit = (wide - mean.reshape(column)) * rate.reshape(column)
         by_offset = d.sum(axis=over)
         by_scale = (d * unit).sum(axis=over)
@@ -125,7 +136,7 @@ def normalize_gradient(
     if training:
         count = wide.dtype.type(max(wide.size // max(by_offset.size, 1), 1))
         shares = by_offset / count, by_scale / count
-        by_x = _by_x(d, wide, column, mean, rate, *shares, slope)
+        by_x = _by_x(d, through, wide, column, mean, rate, *shares, slope)
     else:
         by_x = slope.reshape(column) * d
     kind = mean.dtype
@@ -155,12 +166,13 @@ def _moments(x: Any, over: tuple[int, ...], column: tuple[int, ...]) -> tuple[An
 
 
 def _by_x(
-    d: Any, x: Any, column: tuple[int, ...], mean: Any, rate: Any, share: Any, part: Any, slope: Any,
+    d: Any, through: tuple[Any, ...], x: Any, column: tuple[int, ...], mean: Any, rate: Any,
+    share: Any, part: Any, slope: Any,
 ) -> Any:  # fmt: skip
     """The gradient by x: slope * (d - share - part * (x - mean) * rate)."""
-    run = _offered("batch gradient", x, column, x.shape)
+    run = _offered("batch gradient", x, column, x.shape, len(through))
     if run is not None:
-        return run(d, x, mean, rate, share, part, slope)
+        return run(d, *through, x, mean, rate, share, part, slope)
     inner = d - share.reshape(column)
     inner -= (x - mean.reshape(column)) * rate.reshape(column) * part.reshape(column)
     return slope.reshape(column) * inner

@@ -75,3 +75,24 @@ def test_nan_stays_in_its_channel():
 def test_what_is_left_to_numpy():
     assert batch_normalization.moments(1000, 1) is None
     assert batch_normalization.sums(1, 64) is None
+
+
+@pytest.mark.parametrize("shape", SHAPES[:2])
+def test_with_relu_it_is_one_kernel(shape):
+    def floored(x, scale, offset, d):
+        with tf.GradientTape() as tape:
+            tape.watch([x, scale, offset])
+            made = tf.raw_ops.FusedBatchNormV3(
+                x=x, scale=scale, offset=offset, mean=[], variance=[], epsilon=1e-3
+            )
+            y = tf.nn.relu(made[0])
+            loss = tf.reduce_sum(y * d)
+        return [y, *made[1:], *tape.gradient(loss, [x, scale, offset])]
+
+    arrays = [tf.constant(a, tf.float32) for a in given(shape)]
+    compiled = tf.function(floored, jit_compile=True)
+    for got, wanted in zip(compiled(*arrays), floored(*arrays), strict=True):
+        np.testing.assert_array_equal(got, wanted)
+    report = compiled.compile_report()
+    assert "one kernel: FusedBatchNormV3, Relu" in report
+    assert "one kernel: ReluGrad, FusedBatchNormGradV3" in report

@@ -100,3 +100,22 @@ def test_nan_and_infinity_go_the_same_ways():
     compiled = tf.function(sloped, jit_compile=True)
     for got, wanted in zip(compiled(arrays[0]), sloped(arrays[0]), strict=True):
         np.testing.assert_array_equal(got, wanted)
+
+
+def test_one_tensor_in_two_places():
+    x, filters, bias = given(32, 16, 16)
+
+    def twice(x):
+        with tf.GradientTape() as tape:
+            y = tf.nn.relu(tf.nn.conv2d(x, filters, 1, "SAME") + bias)
+            tape.watch(y)
+            made = tf.nn.relu(y)
+            z = tf.nn.max_pool2d(made, 2, 2, "VALID")
+            # The gradient by z is z.
+            loss = tf.reduce_sum(z * tf.stop_gradient(z))
+        return [z, tape.gradient(loss, y)]
+
+    compiled = tf.function(twice, jit_compile=True)
+    for got, wanted in zip(compiled(x), twice(x), strict=True):
+        np.testing.assert_array_equal(got, wanted)
+    assert "one kernel: MaxPoolGrad, ReluGrad" in compiled.compile_report()
