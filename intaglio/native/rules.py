@@ -24,6 +24,7 @@ from intaglio.native.entry import Step
 from intaglio.native.held import Held
 from intaglio.native.kernels import CHOICES
 from intaglio.native.lanes import BOOL, FLOAT, Lanes, Unsupported, kind_of
+from intaglio.native.updates import UPDATES
 from intaglio.native.writer import Rule, Value, Writer
 
 
@@ -165,7 +166,7 @@ RULES: dict[str, Any] = {
 
 def has_code(name: str) -> bool:
     """True if an op of this name may have code."""
-    return name in RULES
+    return name in RULES or name in UPDATES
 
 
 __all__ = ["RULES", "elementwise", "has_code"]
