@@ -32,6 +32,12 @@ class ForwardAccumulator:
 
     `primals` are tensors or variables, `tangents` the vectors, of the same structure.
     Raises ValueError if the structures or dtypes differ or a primal is given twice.
+
+    >>> x = tf.constant(3.0)
+    >>> with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as forward:
+    ...     y = x * x
+    >>> print(forward.jvp(y).numpy())
+    6.0
     """
 
     def __init__(self, primals: Any, tangents: Any) -> None:

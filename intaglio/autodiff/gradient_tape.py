@@ -66,6 +66,12 @@ class GradientTape:
     Trainable variables are watched when they are read (unless
     `watch_accessed_variables=False`), tensors after `watch`. A `persistent` tape answers
     more than one call of `gradient`; the resources it holds are freed with it.
+
+    >>> x = tf.Variable(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = x * x
+    >>> print(tape.gradient(y, x).numpy())
+    6.0
     """
 
     def __init__(

@@ -288,6 +288,9 @@ def as_dtype(type_value: Any) -> DType:
     """`type_value` as a DType: a DType, a name, an enum number, a NumPy or Python type.
 
     Raises TypeError for anything else, as `tf.as_dtype` does.
+
+    >>> tf.as_dtype("int32"), tf.as_dtype(float)
+    (tf.int32, tf.float32)
     """
     value = type_value
     if type(value) is DType:

@@ -26,7 +26,11 @@ def install_writer(writer: Callable[[Dims], Any]) -> None:
 
 
 class TensorShape:
-    """The shape of a tensor: dimensions that are known or None, or an unknown rank."""
+    """The shape of a tensor: dimensions that are known or None, or an unknown rank.
+
+    >>> tf.TensorShape([2, None]).as_list(), tf.TensorShape([2, None]).rank
+    ([2, None], 2)
+    """
 
     __slots__ = ("_dims",)
 

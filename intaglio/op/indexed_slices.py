@@ -22,6 +22,10 @@ class IndexedSlices(TensorInParts):
 
     `values` has shape (D0, ...), `indices` is an integer vector (D0,), `dense_shape` an
     integer vector with the shape of the whole tensor, or None.
+
+    >>> slices = tf.IndexedSlices(tf.constant([[1.0], [2.0]]), tf.constant([0, 2]), [3, 1])
+    >>> print(tf.convert_to_tensor(slices).numpy().ravel())
+    [1. 0. 2.]
     """
 
     __slots__ = ("__weakref__", "_dense_shape", "_indices", "_values")

@@ -24,6 +24,9 @@ class RaggedTensorSpec(BatchableTypeSpec):
 
     `ragged_rank` is the number of partitions, by default all dimensions but the outermost.
     With 0 the values are tensors.
+
+    >>> tf.RaggedTensorSpec([None, None], tf.int32)
+    RaggedTensorSpec(TensorShape([None, None]), tf.int32, 1, tf.int64)
     """
 
     __slots__ = ("_dtype", "_flat_values_spec", "_ragged_rank", "_row_splits_dtype", "_shape")  # fmt: skip

@@ -32,6 +32,16 @@ class Checkpoint(AutoTrackable):
 
     Objects are given by keyword, and are attributes of the checkpoint; `root` is an object
     whose own attributes are saved instead. Raises ValueError for what cannot be tracked.
+
+    >>> import tempfile
+    >>> v = tf.Variable(1.0)
+    >>> checkpoint = tf.train.Checkpoint(v=v)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = checkpoint.save(folder + "/c")
+    ...     _ = v.assign(5.0)
+    ...     _ = checkpoint.restore(path)
+    >>> print(v.numpy())
+    1.0
     """
 
     def __init__(self, root: Any = None, **kwargs: Any) -> None:
@@ -189,7 +199,14 @@ def write_state(
 def get_checkpoint_state(
     checkpoint_dir: Any, latest_filename: str | None = None
 ) -> Any:
-    """The CheckpointState of a folder with full paths, or None if it has none."""
+    """The CheckpointState of a folder with full paths, or None if it has none.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = tf.train.Checkpoint(v=tf.Variable(1.0)).save(folder + "/c")
+    ...     tf.train.get_checkpoint_state(folder).model_checkpoint_path == path
+    True
+    """
     folder = os.fsdecode(checkpoint_dir)
     path = os.path.join(folder, latest_filename or STATE_FILE)
     if not os.path.isfile(path):
@@ -209,7 +226,14 @@ def get_checkpoint_state(
 def latest_checkpoint(
     checkpoint_dir: Any, latest_filename: str | None = None
 ) -> str | None:
-    """The prefix of a folder's newest checkpoint, or None."""
+    """The prefix of a folder's newest checkpoint, or None.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = tf.train.Checkpoint(v=tf.Variable(1.0)).save(folder + "/c")
+    ...     tf.train.latest_checkpoint(folder) == path
+    True
+    """
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
     if state is None or not os.path.isfile(f"{state.model_checkpoint_path}.index"):
         return None
@@ -247,6 +271,12 @@ def load_checkpoint(ckpt_dir_or_file: Any) -> CheckpointReader:
     """A reader of the checkpoint with that prefix, or of a folder's newest.
 
     Raises ValueError for a folder without one, NotFoundError if there is no such file.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = tf.train.Checkpoint(v=tf.Variable(1.5)).save(folder + "/c")
+    ...     print(tf.train.load_checkpoint(path).get_tensor("v/.ATTRIBUTES/VARIABLE_VALUE"))
+    1.5
     """
     path = os.fsdecode(ckpt_dir_or_file)
     if os.path.isdir(path):
@@ -267,6 +297,14 @@ class CheckpointManager:
 
     Of those that would be deleted, one every `keep_checkpoint_every_n_hours` stays. With
     `step_counter` and `checkpoint_interval`, `save` does something only every so many steps.
+
+    >>> import tempfile
+    >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     manager = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=2)
+    ...     paths = [manager.save() for _ in range(3)]
+    ...     manager.checkpoints == paths[1:]
+    True
     """
 
     def __init__(

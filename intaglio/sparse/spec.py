@@ -16,7 +16,11 @@ from intaglio.trace.type_spec import BatchableTypeSpec, TensorSpec
 
 
 class SparseTensorSpec(BatchableTypeSpec):
-    """The type of sparse tensors of this shape, None for unknown sizes, and dtype."""
+    """The type of sparse tensors of this shape, None for unknown sizes, and dtype.
+
+    >>> tf.SparseTensorSpec([None, 3], tf.float32)
+    SparseTensorSpec(TensorShape([None, 3]), tf.float32)
+    """
 
     __slots__ = ("_dtype", "_shape")
 

@@ -44,6 +44,11 @@ class Module(AutoTrackable, metaclass=_ScopeOfInit):
     `super().__init__()` unless they use `name` or `name_scope`.
 
     Raises ValueError if `name` is no Python identifier.
+
+    >>> layer = tf.Module()
+    >>> layer.w = tf.Variable(1.0)
+    >>> len(layer.trainable_variables)
+    1
     """
 
     _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset(

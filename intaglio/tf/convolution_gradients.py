@@ -26,6 +26,15 @@ def conv2d_backprop_input_v2(
     """The gradient of a convolution by its input, of which only the shape counts.
 
     https://www.tensorflow.org/api_docs/python/tf/conv2d_backprop_input_v2
+
+    >>> tf.conv2d_backprop_input_v2(
+    ...     tf.ones([1, 3, 3, 2]),
+    ...     tf.ones([2, 2, 2, 5]),
+    ...     tf.ones([1, 2, 2, 5]),
+    ...     [1, 1, 1, 1],
+    ...     "VALID",
+    ... ).shape
+    TensorShape([1, 3, 3, 2])
     """
     return raw.Conv2DBackpropInputV2(
         input, filter, out_backprop, strides=strides, padding=padding,
@@ -49,6 +58,15 @@ def conv2d_backprop_filter_v2(
     """The gradient of a convolution by its filters, of which only the shape counts.
 
     https://www.tensorflow.org/api_docs/python/tf/conv2d_backprop_filter_v2
+
+    >>> tf.conv2d_backprop_filter_v2(
+    ...     tf.ones([1, 3, 3, 2]),
+    ...     tf.ones([2, 2, 2, 5]),
+    ...     tf.ones([1, 2, 2, 5]),
+    ...     [1, 1, 1, 1],
+    ...     "VALID",
+    ... ).shape
+    TensorShape([2, 2, 2, 5])
     """
     return raw.Conv2DBackpropFilterV2(
         input, filter, out_backprop, strides=strides, padding=padding,

@@ -34,7 +34,13 @@ _ids = itertools.count(140000000000000, 16)
 
 
 class Graph(GraphBuilder):
-    """A graph that ops are recorded into. `tf.Graph`."""
+    """A graph that ops are recorded into. `tf.Graph`.
+
+    >>> with tf.Graph().as_default() as graph:
+    ...     total = tf.constant(1) + 2
+    >>> [op.type for op in graph.get_operations()]
+    ['Const', 'Const', 'AddV2']
+    """
 
     building_function = False
     _unfeedable: frozenset[int] = frozenset()

@@ -49,6 +49,15 @@ def enable_check_numerics(
     Functions traced from now on check themselves whenever they run. The error is
     InvalidArgumentError, and says which op, with which inputs, and where it was written:
     at most `stack_height_limit` frames, paths cut to `path_length_limit` characters.
+
+    >>> tf.debugging.enable_check_numerics()
+    >>> try:
+    ...     _ = tf.math.log([-1.0])
+    ... except tf.errors.InvalidArgumentError as e:
+    ...     print("Detected Infinity or NaN" in e.message)
+    ... finally:
+    ...     tf.debugging.disable_check_numerics()
+    True
     """
     _switch.height, _switch.width = stack_height_limit, path_length_limit
     if not _switch.on:
@@ -59,7 +68,12 @@ def enable_check_numerics(
 
 
 def disable_check_numerics() -> None:
-    """Ends what `enable_check_numerics` began; traced functions keep their checks."""
+    """Ends what `enable_check_numerics` began; traced functions keep their checks.
+
+    >>> tf.debugging.disable_check_numerics()
+    >>> print(tf.math.log([-1.0]).numpy())
+    [nan]
+    """
     if _switch.on:
         _switch.on = False
         door.STATE.shift(-1)

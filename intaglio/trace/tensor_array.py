@@ -36,6 +36,11 @@ class TensorArray(CompositeTensor):
     `colocate_with_first_write_call` are without effect.
 
     Raises ValueError without a size (or flow), or for a `handle`.
+
+    >>> array = tf.TensorArray(tf.int32, size=2)
+    >>> array = array.write(0, 7).write(1, 8)
+    >>> print(array.stack().numpy())
+    [7 8]
     """
 
     __slots__ = ("__weakref__", "_array")

@@ -198,6 +198,9 @@ class TensorSpec(BatchableTypeSpec):
 
     `shape` is anything that tf.TensorShape takes (None: any rank). Names take no part in
     equality; two specs of different names are different all the same, as in TensorFlow.
+
+    >>> tf.TensorSpec([None, 3], tf.float32).is_compatible_with(tf.zeros([5, 3]))
+    True
     """
 
     __slots__ = ("_dims", "_dtype", "_name", "content")

@@ -13,7 +13,25 @@ import pytest
 from intaglio import tf
 from intaglio.tf.experimental.numpy import np_config
 
-PACKAGES = [tf.experimental.numpy, tf.image, tf.io, tf.quantization, tf.signal]
+PACKAGES = [
+    tf.experimental.numpy,
+    tf.image,
+    tf.io,
+    tf.linalg,
+    tf.lookup,
+    tf.math,
+    tf.nn,
+    tf.profiler,
+    tf.quantization,
+    tf.ragged,
+    tf.random,
+    tf.saved_model,
+    tf.signal,
+    tf.sparse,
+    tf.summary,
+    tf.test,
+    tf.train,
+]
 MODULES = [
     f"{package.__name__}.{found.name}"
     for package in PACKAGES
@@ -26,7 +44,26 @@ MODULES = [
     "intaglio.tf.io.examples",
     "intaglio.tf.io.sparse_strings",
     "intaglio.tf.data.tables",
+    "intaglio.tf.arranging",
+    "intaglio.tf.arrays",
     "intaglio.tf.audio",
+    "intaglio.tf.bitwise",
+    "intaglio.tf.control_flow",
+    "intaglio.tf.convolution_gradients",
+    "intaglio.tf.debugging",
+    "intaglio.tf.diagonals",
+    "intaglio.tf.indexing",
+    "intaglio.tf.ordering",
+    "intaglio.tf.python_functions",
+    "intaglio.tf.queue",
+    "intaglio.tf.strings",
+    "intaglio.tf.tensor_protos",
+    "intaglio.base.nest",
+    "intaglio.saved_model.checkpoint",
+    "intaglio.saved_model.fingerprint",
+    "intaglio.saved_model.views",
+    "intaglio.state.python_state",
+    "intaglio.state.trackable_resource",
 ]
 
 

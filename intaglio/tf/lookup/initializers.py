@@ -92,6 +92,18 @@ class TextFileInitializer(TableInitializer):
     `TextFileIndex.WHOLE_LINE`, or `TextFileIndex.LINE_NUMBER` from `value_index_offset` on.
     `vocab_size` lines are read, all if it is None. Raises ValueError for an empty name, for
     indices below -2, and for dtypes that the indices do not allow.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+    ...     _ = file.write("red\\ngreen\\n")
+    ...     file.flush()
+    ...     init = tf.lookup.TextFileInitializer(
+    ...         file.name, tf.string, tf.lookup.TextFileIndex.WHOLE_LINE,
+    ...         tf.int64, tf.lookup.TextFileIndex.LINE_NUMBER,
+    ...     )
+    ...     table = tf.lookup.StaticHashTable(init, -1)
+    >>> print(table.lookup(tf.constant(["green", "blue"])).numpy())
+    [ 1 -1]
     """
 
     def __init__(

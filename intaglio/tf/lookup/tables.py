@@ -219,6 +219,4 @@ __all__ = [
     "Lookup",
     "StaticHashTable",
     "StaticVocabularyTable",
-    "by_values",
-    "check_keys",
 ]

@@ -28,6 +28,9 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     fit wrap around. Raises TypeError for what is no dtype, UnimplementedError for strings.
 
     https://www.tensorflow.org/api_docs/python/tf/cast
+
+    >>> print(tf.cast([1.7, -1.7], tf.int32).numpy())
+    [ 1 -1]
     """
     wanted = as_dtype(dtype)
     if not isinstance(x, Tensor):
@@ -54,6 +57,9 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     """The elements of `value` in another dtype, held between its lowest and highest number.
 
     https://www.tensorflow.org/api_docs/python/tf/saturate_cast
+
+    >>> print(tf.saturate_cast([300, -5], tf.uint8).numpy())
+    [255   0]
     """
     wanted = as_dtype(dtype)
     with door.level().scoped(name or "saturate_cast") as scope:
@@ -104,6 +110,9 @@ def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
     which must have the right length. Raises InvalidArgumentError if it has not.
 
     https://www.tensorflow.org/api_docs/python/tf/bitcast
+
+    >>> print(tf.bitcast(tf.constant([1.0, 2.0]), tf.int32).numpy())
+    [1065353216 1073741824]
     """
     return raw.Bitcast(input, type=type, name=name)
 
@@ -181,6 +190,9 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     Raises TypeError for other dtypes.
 
     https://www.tensorflow.org/api_docs/python/tf/dtypes/complex
+
+    >>> print(tf.complex([1.0], [2.0]).numpy())
+    [1.+2.j]
     """
     real, imag = operators.in_order(real, imag)
     types = (real.dtype, imag.dtype)

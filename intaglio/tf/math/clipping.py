@@ -44,6 +44,9 @@ def clip_by_value(
     shape.
 
     https://www.tensorflow.org/api_docs/python/tf/clip_by_value
+
+    >>> print(tf.clip_by_value([1, 5, 9], 2, 7).numpy())
+    [2 5 7]
     """
     with door.level().scoped(name or "clip_by_value") as scope:
         values = _values(t)
@@ -62,6 +65,9 @@ def clip_by_norm(
     A tensor or IndexedSlices of floating-point numbers.
 
     https://www.tensorflow.org/api_docs/python/tf/clip_by_norm
+
+    >>> print(tf.clip_by_norm([3.0, 4.0], 1.0).numpy().round(4))
+    [0.6 0.8]
     """
     with door.level().scoped(name or "clip_by_norm") as scope:
         values = _values(t)
@@ -93,6 +99,12 @@ def clip_by_global_norm(
     finite, everything becomes NaN. Raises TypeError if `t_list` is no list.
 
     https://www.tensorflow.org/api_docs/python/tf/clip_by_global_norm
+
+    >>> clipped, norm = tf.clip_by_global_norm(
+    ...     [tf.constant([3.0]), tf.constant([4.0])], 1.0
+    ... )
+    >>> [x.numpy().round(2).tolist() for x in clipped], norm.numpy().item()
+    ([[0.6000000238418579], [0.800000011920929]], 5.0)
     """
     items = _sequence(t_list)
     if use_norm is None:

@@ -109,6 +109,9 @@ def approx_top_k(
     """(values, indices) of the `k` greatest, or least, numbers along a dimension: exactly those.
 
     https://www.tensorflow.org/api_docs/python/tf/approx_top_k
+
+    >>> [x.numpy().tolist() for x in tf.approx_top_k(tf.constant([3.0, 1.0, 2.0]), 2)]
+    [[3.0, 2.0], [0, 2]]
     """
     return raw.ApproxTopK(
         input, k=k, reduction_dimension=reduction_dimension,

@@ -59,6 +59,10 @@ class Generator(AutoTrackable):
 
     Made by `from_seed`, `from_state`, `from_key_counter` or `from_non_deterministic_state`.
     Draws work eagerly and in traced functions, where the state is a captured variable.
+
+    >>> generator = tf.random.Generator.from_seed(1234)
+    >>> print(generator.uniform([2], maxval=10, dtype=tf.int32).numpy())
+    [9 6]
     """
 
     def __init__(

@@ -56,6 +56,14 @@ def save(
         or does not return named tensors.
       AssertionError: inside a traced function, or a signature uses an untracked variable.
       KeyError: a function uses a variable that no attribute leads to.
+
+    >>> import tempfile
+    >>> module = tf.Module()
+    >>> module.v = tf.Variable(3.0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tf.saved_model.save(module, folder)
+    ...     print(tf.saved_model.load(folder).v.numpy())
+    3.0
     """
     writer.save(obj, export_dir, signatures, options)
 
@@ -72,12 +80,26 @@ def load(export_dir: str, tags: Any = None, options: LoadOptions | None = None) 
       ValueError: `tags` are not those of the model, or its files contradict themselves.
       DataLossError: (tf.errors) the files of its variables are damaged.
       NotImplementedError: the model was saved by TensorFlow 1, or as text.
+
+    >>> import tempfile
+    >>> module = tf.Module()
+    >>> module.square = tf.function(
+    ...     lambda x: x * x, input_signature=[tf.TensorSpec([])]
+    ... )
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tf.saved_model.save(module, folder)
+    ...     print(tf.saved_model.load(folder).square(3.0).numpy())
+    9.0
     """
     return reader.load(export_dir, tags, options)
 
 
 def contains_saved_model(export_dir: str) -> bool:
-    """True if the folder contains a saved model."""
+    """True if the folder contains a saved model.
+
+    >>> tf.saved_model.contains_saved_model("no/such/folder")
+    False
+    """
     return reader.contains_saved_model(export_dir)
 
 

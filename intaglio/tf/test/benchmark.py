@@ -97,7 +97,13 @@ class Benchmark:
 
 
 def benchmark_config() -> Any:
-    """Not done: raises NotImplementedError, because sessions are what it configures."""
+    """Not done: raises NotImplementedError, because sessions are what it configures.
+
+    >>> tf.test.benchmark_config()
+    Traceback (most recent call last):
+        ...
+    NotImplementedError: tf.test.benchmark_config: there are no sessions to configure
+    """
     raise NotImplementedError(
         "tf.test.benchmark_config: there are no sessions to configure"
     )

@@ -143,14 +143,24 @@ def create_local_cluster(
     worker_config: Any = None,
     ps_config: Any = None,
 ) -> Any:
-    """Not done: raises NotImplementedError, because one process does all the work."""
+    """Not done: raises NotImplementedError, because one process does all the work.
+
+    >>> tf.test.create_local_cluster(1, 1)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+        ...
+    NotImplementedError: there is one process
+    """
     raise NotImplementedError(
         "tf.test.create_local_cluster: there are no servers; programs run in one process"
     )
 
 
 def main(argv: Any = None) -> None:
-    """Runs the tests of the module that is the program, as `unittest.main` does."""
+    """Runs the tests of the module that is the program, as `unittest.main` does.
+
+    >>> if __name__ == "__main__":
+    ...     tf.test.main()
+    """
     unittest.main(argv=argv)
 
 

@@ -38,12 +38,26 @@ class CheckpointOptions:
 
 
 def list_variables(ckpt_dir_or_file: Any) -> list[tuple[str, list[int]]]:
-    """(name, shape) of each value of a checkpoint, by name."""
+    """(name, shape) of each value of a checkpoint, by name.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = tf.train.Checkpoint(v=tf.Variable([1.0])).save(folder + "/c")
+    ...     [name for name, shape in tf.train.list_variables(path) if shape]
+    ['v/.ATTRIBUTES/VARIABLE_VALUE']
+    """
     return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
 
 
 def load_variable(ckpt_dir_or_file: Any, name: str) -> Any:
-    """One value of a checkpoint. Raises NotFoundError if there is none of that name."""
+    """One value of a checkpoint. Raises NotFoundError if there is none of that name.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = tf.train.Checkpoint(v=tf.Variable([1.5])).save(folder + "/c")
+    ...     print(tf.train.load_variable(path, "v/.ATTRIBUTES/VARIABLE_VALUE"))
+    [1.5]
+    """
     return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
 
 
