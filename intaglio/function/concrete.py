@@ -76,7 +76,8 @@ class ConcreteFunction(ConcreteFunctionKind):
         # Functions that hold the arrays of captures: they are told of others.
         self.taking_captures: list[Callable[[tuple[Any, ...]], None]] = []
         self.general_calls = 0  # calls by the general way, for `Function`
-        self.jit_compile = False
+        # True demands machine code, False forbids it.
+        self.jit_compile: bool | None = False
 
     # -- what it is -------------------------------------------------------------------
 
@@ -354,13 +355,15 @@ class ConcreteFunction(ConcreteFunctionKind):
         run = self._run
         if run is None or not self._settled:
             make = pipeline.compiled if self.jit_compile else pipeline.settled
+            if self.jit_compile is None:
+                make = pipeline.tiered
             run = self._run = make(self.frozen)
             self._settled = True
         return run
 
     def compile_report(self) -> str:
         """A line for each step of the graph as it runs: machine code, or why not."""
-        return pipeline.report(self.frozen, self.jit_compile)
+        return pipeline.report(self.frozen, bool(self.jit_compile))
 
     @property
     def capture_arrays(self) -> tuple[Any, ...]:

@@ -31,6 +31,14 @@ def settled(graph: Graph) -> Runnable:
     return interpreter.compiled(optimize(graph))
 
 
+def tiered(graph: Graph) -> Runnable:
+    """The same, for functions that may be compiled if that changes nothing but the time they take."""
+    if OPTIONS.optimizer.get("disable_meta_optimizer"):
+        return quick(graph)
+    optimized = optimize(graph)
+    return native.tiered(optimized, interpreter.compiled(optimized))
+
+
 _said: list[bool] = []
 
 

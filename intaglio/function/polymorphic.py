@@ -430,7 +430,7 @@ class Function(PolymorphicFunction):
         )
         whole = FunctionType(list(parameters.parameters.values()), output)
         concrete = ConcreteFunction(graph, whole, bound, self._name)
-        concrete.jit_compile = bool(self._options.jit_compile)
+        concrete.jit_compile = self._options.jit_compile
         return concrete
 
 

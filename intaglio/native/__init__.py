@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from intaglio.native import calls as calls
     from intaglio.native.pipeline import compiled as compiled
     from intaglio.native.report import report as report
+    from intaglio.native.tiers import tiered as tiered
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(
@@ -20,6 +21,7 @@ if not TYPE_CHECKING:
             "calls": "intaglio.native.calls",
             "compiled": "intaglio.native.pipeline:compiled",
             "report": "intaglio.native.report:report",
+            "tiered": "intaglio.native.tiers:tiered",
         },
     )
 

@@ -13,14 +13,19 @@ from intaglio.native.regions import Regions
 from intaglio.runtime import interpreter
 
 
+def whole(graph: Graph) -> interpreter.Compiled | None:
+    """The graph as a function if all of it is one native function, else None."""
+    program = Regions(graph).whole if entry.AVAILABLE else None
+    return None if program is None else program.run
+
+
 def compiled(graph: Graph) -> interpreter.Compiled:
     """The graph as a function of arrays."""
     if not entry.AVAILABLE:
         return interpreter.compiled_with(fuse(graph), kernel_of)
     regions = Regions(row_clusters.fuse(layers.fuse(graph)))
-    whole = regions.whole
-    if whole is not None:  # then the call itself may be machine code
-        return whole.run
+    if regions.whole is not None:  # then the call itself may be machine code
+        return regions.whole.run
 
     def kernel(node: Node) -> Callable[..., Any] | None:
         program = regions.programs.get(id(node.attrs.get("body")))
