@@ -125,7 +125,7 @@ def test_the_report_names_them():
     f(tf.ones([30]), tf.ones([30], tf.int32))
     report = f.compile_report()
     assert "Sum: kernel" in report
-    assert "NumPy: Sum of int32" in report
+    assert "NumPy: Sum, of int32" in report
     assert set(reductions.OPS) <= set(CHOICES)
 
 
