@@ -33,6 +33,7 @@ def test_a_loop_that_takes_long_is_compiled_in_the_background(monkeypatch):
     assert isinstance(run, Tiered)
     interpreted = run.run
     assert f(tf.constant(27)).numpy() == 111
+    assert run.compiling is not None
     run.compiling.join()
     assert run.run is not interpreted
     for n in (1, 6, 27, 97):
