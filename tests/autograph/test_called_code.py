@@ -390,3 +390,19 @@ def test_the_function_of_map_fn_is_converted_and_of_scan_it_is_not():
         np.testing.assert_array_equal(tf.function(call)(x), [2.0, 2.0, 6.0])
     with pytest.raises(TypeError, match="as a Python `bool`"):
         tf.function(lambda x: tf.scan(_summed_above_zero, x))(x)
+
+
+def test_writes_of_py_functions_are_seen_by_later_reads():
+    """TensorFlow 2.21's documentation warns that traced reads may not see them."""
+    variable = tf.Variable(1)
+
+    def bump():
+        variable.assign_add(1)
+        return variable.numpy()
+
+    @tf.function
+    def f():
+        before = variable + 0
+        return before, tf.py_function(bump, [], tf.int32), variable + 0
+
+    assert [int(v) for v in f()] == [1, 2, 2]
