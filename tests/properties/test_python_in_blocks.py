@@ -182,7 +182,7 @@ REFUSALS = (
 )
 
 
-@examples(2.0)
+@examples(1.0)
 @given(bodies(), st.lists(arguments, min_size=1, max_size=3))
 def test_eager_and_traced_agree(source: str, calls: list[Any]) -> None:
     note(source)
