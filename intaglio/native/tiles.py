@@ -17,10 +17,19 @@ from intaglio.native.lanes import Kind
 # matrix they fill the registers, of which there are 32 of 64 bytes or 16 of 32.
 ROWS = 6
 VECTORS = 4 if llvm.WIDTH == 64 else 2
+# A tile of a single vector has more rows: a sum must wait for the last one added to it.
+TALL = 2 * ROWS
 # Sums that stay in registers at the same time.
 SUMS = ROWS * VECTORS
 # Without such an instruction LLVM would call a function for every lane.
 FUSED = "-fma" not in llvm.FEATURES.split(",")
+
+
+_SIZES = [
+    (rows, vectors)
+    for vectors in range(1, VECTORS + 1)
+    for rows in range(1, (TALL if vectors == 1 else ROWS) + 1)
+]
 
 
 class Left(NamedTuple):
@@ -55,17 +64,14 @@ class Tiles:
 
     def functions(self) -> list[Code]:
         """Every tile up to the largest."""
-        return [
-            self.tile(rows, vectors)
-            for vectors in range(1, VECTORS + 1)
-            for rows in range(1, ROWS + 1)
-        ]
+        return [self.tile(r, v) for r, v in _SIZES]
 
     def table(self) -> str:
-        """The tiles by vectors and rows; the first place is empty, for rows count from one."""
-        names = [f"ptr @tile_{r}x{v}" for v in range(1, VECTORS + 1) for r in range(1, ROWS + 1)]  # fmt: skip
-        size = len(names) + 1
-        return f"@tiles = internal constant [{size} x ptr] [ptr null, {', '.join(names)}]\n"
+        """The tiles by vectors and rows; where there is none the table is empty."""
+        names = ["ptr null"] * (1 + VECTORS * TALL)
+        for r, v in _SIZES:
+            names[(v - 1) * TALL + r] = f"ptr @tile_{r}x{v}"
+        return f"@tiles = internal constant [{len(names)} x ptr] [{', '.join(names)}]\n"
 
     def fma(self, code: Code, x: str, y: str, total: str) -> str:
         """x * y + total, rounded once where the processor can."""
@@ -210,9 +216,11 @@ class Tiles:
         rounded = code.integer("add", columns, self.lanes - 1)
         before = code.integer("sub", code.integer("sdiv", rounded, self.lanes), 1)
         lanes = code.integer("sub", columns, code.integer("mul", before, self.lanes))
-        with code.loop(*rows, ROWS) as i:
-            count = code.least(ROWS, code.integer("sub", rows[1], i))
-            which = code.integer("add", code.integer("mul", before, ROWS), count)
+        single = code.integer("icmp eq", before, 0)
+        most = code.let(f"select i1 {single}, i64 {TALL}, i64 {ROWS}")
+        with code.loop(*rows, most) as i:
+            count = code.least(most, code.integer("sub", rows[1], i))
+            which = code.integer("add", code.integer("mul", before, TALL), count)
             tile = code.load("ptr", code.at("ptr", "@tiles", which), 8)
             top = self.step(code, a.start, i, a.row)
             target = self.step(code, c.start, i, c.row)
