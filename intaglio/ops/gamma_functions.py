@@ -21,6 +21,9 @@ from intaglio.ops.families import Unary, constant, spec_of, unbroadcast_both
 FLOATS = (bfloat16, float16, float32, float64)
 # From here on the asymptotic series are exact.
 LARGE = 8
+EPS = 2.0**-56
+# Terms of the zeta function that are added up one by one, at the most.
+SUMMED = 64
 # Bernoulli numbers B2, B4, ...
 _BERNOULLI = (
     1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510,
@@ -91,16 +94,21 @@ def _from_half(z: Any, short: bool) -> Any:
     return value
 
 
-def _near_two(z: Any, short: bool) -> Any:
-    """lgamma from 1/2 to 5/2: relative to its zeros at 1 and 2."""
-    low = z < 1.5
-    t = np.where(low, z - 1, z - 2)
+def lgamma_beyond_two(t: Any, short: bool = False) -> Any:
+    """lgamma(2 + t) for |t| <= 1/2."""
     first, *others = _AT_TWO_SHORT if short else _AT_TWO
     total = np.full_like(t, first)
     for c in others:
         total *= t
         total += c
     total *= t
+    return total
+
+
+def _near_two(z: Any, short: bool) -> Any:
+    """lgamma from 1/2 to 5/2: relative to its zeros at 1 and 2."""
+    low = z < 1.5
+    total = lgamma_beyond_two(np.where(low, z - 1, z - 2), short)
     total -= np.log(np.where(low, z, 1.0))
     return total
 
@@ -158,16 +166,25 @@ def zeta(x: Any, q: Any) -> Any:
     s = np.where(regular, x, 2.0)
     a = np.where(regular, q, 1.0)
     total = np.zeros(s.shape)
-    steps = LARGE + int(max(0.0, -np.floor(np.min(a, initial=0.0))))
+    steps = SUMMED + int(max(0.0, -np.floor(np.min(a, initial=0.0))))
+    enough = s + LARGE  # the series of the rest needs so large numbers
+    going = np.ones(s.shape, bool)
     for _ in range(steps):
-        low = a < LARGE
-        total = np.where(low, total + a**-s, total)
-        a = np.where(low, a + 1, a)
-    total = total + a ** (1 - s) / (s - 1) + 0.5 * a**-s
-    factor = s * a ** (-s - 1)
+        going &= a < enough
+        if not going.any():
+            break
+        term = np.where(going, a**-s, 0.0)
+        total = total + term
+        a = np.where(going, a + 1, a)
+        # Where powers are steep the first terms are all there is.
+        going &= ~((a > 0) & (np.abs(term) < EPS * np.abs(total)))
+    power = a**-s
+    rest = a * power / (s - 1) + 0.5 * power
+    factor = s * power / a
     for k, b in enumerate(_BERNOULLI, 1):
-        total = total + b * factor / math.factorial(2 * k)
+        rest = rest + b * factor / math.factorial(2 * k)
         factor = factor * (s + 2 * k - 1) * (s + 2 * k) / (a * a)
+    total = np.where(power < EPS * np.abs(total), total, total + rest)
     edge = np.where(x == 1, np.inf, np.nan)
     pole = (x > 1) & (q <= 0) & (np.floor(q) == q) & (np.floor(x) == x)
     return np.where(regular, total, np.where(pole, np.inf, edge))

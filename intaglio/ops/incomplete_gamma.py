@@ -18,7 +18,7 @@ from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 from intaglio.ops.families import constant, spec_of, unbroadcast_both
-from intaglio.ops.gamma_functions import digamma, lgamma
+from intaglio.ops.gamma_functions import digamma, lgamma, lgamma_beyond_two
 
 FLOATS = (bfloat16, float16, float32, float64)
 EPS = float(np.finfo(np.float64).eps)
@@ -55,7 +55,11 @@ def _density(a: Any, x: Any) -> Any:
     """x^a exp(-x) / gamma(a), without cancellation for large a."""
     large = a >= 10
     held = np.where(large, a, 10.0)
-    power = held * _off_log((x - held) / held) + _stirling_rest(held)
+    gap = (x - held) / held
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Far below the shape the sum 1 + gap has lost digits that the quotient has.
+        away = np.where(gap < -0.5, gap - np.log(x / held), _off_log(gap))
+    power = held * away + _stirling_rest(held)
     far = np.exp(-power) * np.sqrt(held / (2 * math.pi))
     small = np.where(large, 1.0, a)
     near = np.exp(small * np.log(x) - x - lgamma(small))
@@ -79,6 +83,22 @@ def _lower_series(a: Any, x: Any) -> tuple[Any, Any]:
         ):
             break
     return total, by_a
+
+
+def _upper_small(a: Any, x: Any) -> Any:
+    """The upper function for a < 1 and x <= 1, also where it is much smaller than 1.
+
+    1 - x^a / gamma(a + 1), and the rest of the lower function's alternating series.
+    """
+    short = a <= 0.5
+    t = np.where(short, a, 0.0)
+    log_gamma = np.where(short, lgamma_beyond_two(t) - np.log1p(t), lgamma(a + 1))
+    u = a * np.log(x) - log_gamma
+    term, total = np.ones_like(x), np.zeros_like(x)
+    for n in range(1, 24):
+        term = -term * x / n
+        total += term / (a + n)
+    return -np.expm1(u) - np.exp(u) * a * total
 
 
 def _upper_fraction(a: Any, x: Any) -> tuple[Any, Any]:
@@ -134,8 +154,11 @@ def incomplete_gammas(a: Any, x: Any) -> tuple[Any, Any]:
         density = _density(good_a, good_x)
         if low.any():
             total = _lower_series(good_a[low], good_x[low])[0]
-            p[low] = density[low] * total
+            p[low] = np.minimum(density[low] * total, 1.0)
             q[low] = 1 - p[low]
+            steep = low & (good_a < 1)
+            if steep.any():
+                q[steep] = _upper_small(good_a[steep], good_x[steep])
         if not low.all():
             value = _upper_fraction(good_a[~low], good_x[~low])[0]
             q[~low] = np.where(density[~low] == 0, 0.0, density[~low] * value)
