@@ -89,9 +89,13 @@ def call(program: Program, table: Table, miss: Any, single: bool) -> Any:
 
     None where it cannot be: for programs that write to variables, or need much memory.
     """
-    w = program.writer
     plain = not program.writes and table.inputs == len(program.graph.inputs)
-    if not AVAILABLE or not plain or w.arena.size > STACK or not program.plain_results:
+    if (
+        not AVAILABLE
+        or not plain
+        or program.memory > STACK
+        or not program.plain_results
+    ):
         return None
     results: list[int] = []
     for value, held in zip(program.graph.outputs, program.results, strict=True):
@@ -102,7 +106,7 @@ def call(program: Program, table: Table, miss: Any, single: bool) -> Any:
     header = {
         **_symbols(), "miss": id(miss), "kernel": program.address,
         "dims": id(frame) + entry.BYTES + 8 * len(entry.PROCESS),
-        "memory": w.arena.size, "refuses": int(w.refuses),
+        "memory": program.memory, "refuses": int(program.refuses),
         "results": len(program.results), "single": int(single),
         "inputs": max(table.inputs, 1), "objects": table.objects,
         "made": len(HEADER) + len(table.steps) + 1,

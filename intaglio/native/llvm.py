@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import os
 import threading
+import weakref
 from typing import Any
 
 import llvmlite
@@ -72,7 +72,6 @@ class Module:
             self._engine = llvm.create_mcjit_compiler(empty, _machine())
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
             self._engine.finalize_object()
-        self.text = text
 
     def address(self, name: str) -> int:
         """Where a function begins."""
@@ -83,10 +82,16 @@ class Module:
         return ctypes.CFUNCTYPE(None, *arguments)(self.address(name))
 
 
-@functools.lru_cache(maxsize=1024)
+_modules: weakref.WeakValueDictionary[str, Module] = weakref.WeakValueDictionary()
+
+
 def module(text: str) -> Module:
-    """The machine code of a text; equal texts, which graphs have many of, are compiled once."""
-    return Module(text)
+    """The machine code of a text; equal texts, which graphs have many of, share it while it is used."""
+    key = store.name_of(text)
+    found = _modules.get(key)
+    if found is None:
+        found = _modules.setdefault(key, Module(text))
+    return found
 
 
 def assembly(text: str, cpu: str = "") -> str:

@@ -16,7 +16,7 @@ from intaglio.runtime import interpreter
 def whole(graph: Graph) -> interpreter.Compiled | None:
     """The graph as a function if all of it is one native function, else None."""
     program = Regions(graph).whole if entry.AVAILABLE else None
-    return None if program is None else program.run
+    return None if program is None else program.forget()
 
 
 def compiled(graph: Graph) -> interpreter.Compiled:
@@ -25,11 +25,11 @@ def compiled(graph: Graph) -> interpreter.Compiled:
         return interpreter.compiled_with(fuse(graph), kernel_of)
     regions = Regions(row_clusters.fuse(layers.fuse(graph)))
     if regions.whole is not None:  # then the call itself may be machine code
-        return regions.whole.run
+        return regions.whole.forget()
 
     def kernel(node: Node) -> Callable[..., Any] | None:
         program = regions.programs.get(id(node.attrs.get("body")))
-        return kernel_of(node) if program is None else program.run
+        return kernel_of(node) if program is None else program.forget()
 
     rest = fuse(regions.rewritten)
     return interpreter.compiled_with(rest, kernel)

@@ -42,7 +42,7 @@ class Program:
         w.writes = bool(self.writes)
         body = prepared(graph)
         given = [self._input(w, body, i) for i in range(len(body.inputs))]
-        self.given = given
+        self.given = given  # what the body's inputs are
         extra = {p: len(body.outputs) + i for i, p in enumerate(self.writes)}
         for place, number in extra.items():
             given[place].target = w.argument("%outs", number)
@@ -55,6 +55,8 @@ class Program:
         whole = entry.Entry(made, w.name)
         self.address = whole.kernel
         self.kernel: Any = whole.for_dims(w.words)
+        self.memory, self.refuses = w.arena.size, w.refuses
+        self._keep = w.keep
         self.run = self._written()
 
     def _input(self, w: Writer, body: Graph, number: int) -> Any:
@@ -80,6 +82,11 @@ class Program:
             raise Unsupported("no elements")
         return w.in_registers(w.lanes(held), held.shape) if held.small else held
 
+    def forget(self) -> Run:
+        """Lets go of the text of the code, for a program that is only to run; gives its function."""
+        vars(self).pop("writer", None)
+        return self.run
+
     @property
     def plain_results(self) -> bool:
         """True if results are arrays of known shapes."""
@@ -93,12 +100,12 @@ class Program:
         inputs = [f"i{i}" for i in range(len(graph.inputs))]
         space: dict[str, Any] = {
             "kernel": self.kernel, "spare": [], "again": self._again, "rows": _rows,
-            "memory": _memory(self.writer.arena.size), "borrow": borrow, "give": give,
+            "memory": _memory(self.memory), "borrow": borrow, "give": give,
         }  # fmt: skip
         arrays, lines = self._arrays(inputs)
         outs, results, makers = self._results(space)
         call = f"kernel({', '.join([*arrays, *outs, 'work'])}) is NotImplemented"
-        if self.writer.refuses:
+        if self.refuses:
             call = f"{call} or work[0] != 0"
         text = [
             f"def run({', '.join(inputs)}):",
@@ -151,7 +158,7 @@ class Program:
 
     def _borrowing(self, space: dict[str, Any], call: str) -> list[str]:
         """The lines around the call that take the variables that are written, and put them back."""
-        variables = [self.given[i] for i in self.writes]
+        w, variables = self.writer, [self.given[i] for i in self.writes]
         space["makers"] = [maker(v.shape, v.spec.dtype.numpy) for v in variables]
         every = [i for i, v in enumerate(self.graph.inputs) if v.dtype is resource]
         written, others, before, after = (
@@ -163,7 +170,7 @@ class Program:
         )  # fmt: skip
         everything = ", ".join([f"i{i}" for i in range(len(self.graph.inputs))])
         return [
-            f" borrowed = borrow(({written}), ({others}), makers, {self.writer.in_place})",
+            f" borrowed = borrow(({written}), ({others}), makers, {w.in_place})",
             f" if borrowed is None: return again(({everything},))",
             f" ({before}), ({after}) = borrowed",
             " refused = True",
