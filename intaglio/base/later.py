@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,13 +20,40 @@ def named(place: str) -> Any:
     return getattr(module, attribute) if attribute else module
 
 
+# By package: the place of a function that says of a module and a name it lacks what to do.
+_ADVISERS: dict[str, str] = {}
+
+
+def advise(package: str, place: str) -> None:
+    """From now on errors about names that modules of `package` lack end in advice.
+
+    `place` is that of a function of the module and the name.
+    """
+    _ADVISERS[package] = place
+    _adopt()
+
+
+def _adopt() -> None:
+    """Gives the imported modules of packages with an adviser a `__getattr__`."""
+    for name, module in list(sys.modules.items()):
+        if "__getattr__" not in vars(module) and _adviser(name):
+            module.__getattr__ = attributes(name, {})[0]  # type: ignore[method-assign]  # PEP 562
+
+
+def _adviser(module: str) -> str | None:
+    for package, place in _ADVISERS.items():
+        if module == package or module.startswith(f"{package}."):
+            return place
+    return None
+
+
 def attributes(
-    module: str, places: Mapping[str, str], advice: str = ""
+    module: str, places: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of `module`, by which it has what `places` names.
 
-    A place is what `named` takes; `advice` is added to the message for other names. What was found stays in the module, so that only the
-    first access comes here.
+    A place is what `named` takes. What was found stays in the module, so that only the first
+    access comes here.
 
         __getattr__, __dir__ = later.attributes(__name__, {"image": "intaglio.tf.image"})
 
@@ -34,9 +62,14 @@ def attributes(
 
     def find(name: str) -> Any:
         if name not in places:
-            message = f"module {module!r} has no attribute {name!r}{advice}"
+            message = f"module {module!r} has no attribute {name!r}"
+            adviser = None if name.startswith("__") else _adviser(module)
+            if adviser is not None:
+                message += named(adviser)(module, name)
             raise AttributeError(message, name=name, obj=sys.modules[module])
         found = named(places[name])
+        if isinstance(found, types.ModuleType) and _adviser(found.__name__):
+            _adopt()
         setattr(sys.modules[module], name, found)
         return found
 

@@ -458,9 +458,8 @@ KERAS = ("initializers", "keras", "losses", "metrics", "optimizers")
 _OF_KERAS = {name: f"intaglio.keras_bridge.package:{name}" for name in KERAS}
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = later.attributes(
-        __name__, {**LATER, **_OF_KERAS}, ": docs/coverage.md lists what Intaglio has"
-    )
+    __getattr__, __dir__ = later.attributes(__name__, {**LATER, **_OF_KERAS})
+    later.advise(__name__, "intaglio.tf.absent:advice")
 
 # The type specs of higher layers, by their numbers in saved structures.
 places.expect(

@@ -1,0 +1,48 @@
+"""Names that `tf` lacks: the error says what they would need, and where to look."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from intaglio import tf
+from intaglio.tf import absent
+
+NEEDS = Path(absent.__file__).with_name("needs.json")
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "said"),
+    [
+        ("tf", "xla", "Intaglio has no tf.xla"),
+        ("tf", "contrib", "TensorFlow 2.21 documents no tf.contrib either"),
+        ("tf.image", "resize_twice", "documents no tf.image.resize_twice either"),
+        ("tf.nn", "foo", "documents no tf.nn.foo either"),
+        ("tf.compat.v1", "Session", "docs/coverage.md"),
+        ("tf", "lite", "'lite': docs/coverage.md"),
+    ],
+)
+def test_every_namespace_says_so(place: str, name: str, said: str) -> None:
+    module: Any = tf
+    for part in place.split(".")[1:]:
+        module = getattr(module, part)
+    with pytest.raises(AttributeError, match=r"docs/coverage\.md") as error:
+        getattr(module, name)
+    assert said in str(error.value) and not hasattr(module, name)
+
+
+def test_the_op_types_that_are_missing_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "needs.json").write_text('{"math.dream": "Add NoSuchOp Dream"}')
+    monkeypatch.setattr(absent, "__file__", str(tmp_path / "absent.py"))
+    with pytest.raises(AttributeError, match="the op types NoSuchOp, Dream; docs"):
+        getattr(tf.math, "dream")  # noqa: B009 - not known to type checkers
+
+
+def test_the_table_knows_functions_that_are_there() -> None:
+    table = json.loads(NEEDS.read_text(encoding="utf-8"))
+    assert table["nn.top_k"] == "TopKV2" and "linalg.matmul" in table
