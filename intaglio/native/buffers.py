@@ -47,9 +47,12 @@ class Buffers:
             return block[:size].view(dtype).reshape(shape)
 
     def _found(self, size: int) -> Any | None:
-        for block in self._blocks.get(size, ()):
-            if _is_free(block):
-                return block
+        blocks = self._blocks.get(size, [])
+        # What was taken last is most likely to be in cache still.
+        for i in range(len(blocks) - 1, -1, -1):
+            if _is_free(blocks[i]):
+                blocks.append(blocks.pop(i))
+                return blocks[-1]
         return None
 
     def _made(self, size: int) -> Any:
