@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.ir.graph import Graph, Node
-from intaglio.native import entry, layers, row_clusters
+from intaglio.native import entry, layers, outer_flow, row_clusters
 from intaglio.native.clusters import fuse
 from intaglio.native.kernels import kernel_of
 from intaglio.native.regions import Regions
@@ -29,7 +29,9 @@ def compiled(graph: Graph) -> interpreter.Compiled:
 
     def kernel(node: Node) -> Callable[..., Any] | None:
         program = regions.programs.get(id(node.attrs.get("body")))
-        return kernel_of(node) if program is None else program.forget()
+        if program is not None:
+            return program.forget()
+        return kernel_of(node) or outer_flow.kernel(node, compiled)
 
     rest = fuse(regions.rewritten)
     return interpreter.compiled_with(rest, kernel)

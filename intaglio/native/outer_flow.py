@@ -1,0 +1,40 @@
+"""Control flow that is not native itself, for an op in it has no code: its graphs are compiled each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from intaglio.ir import walk
+from intaglio.ir.graph import Graph, Node
+
+Run = Callable[..., Any]
+
+
+def kernel(node: Node, compiled: Callable[[Graph], Run]) -> Run | None:
+    """The op's kernel with branches and bodies as `compiled` makes them; None for other ops."""
+    op, attrs = node.op, node.attrs
+    order = op.kernel_order
+    if ("service", "run") not in order or any(
+        kind not in ("input", "attr") and (kind, key) != ("service", "run")
+        for kind, key in order
+    ):
+        return None
+    if any(graph.opaque for graph in walk.attached(node)):
+        return None
+
+    def run(graph: Graph, arrays: Sequence[Any]) -> list[Any]:
+        found = graph.derived.get(kernel)
+        if found is None:
+            found = graph.derived.setdefault(kernel, compiled(graph))
+        return list(found(*arrays))
+
+    def call(*arrays: Any) -> Any:
+        values = op.sig.group(list(arrays), attrs) if op.has_lists else arrays
+        given = [
+            values[key] if kind == "input" else attrs[key] if kind == "attr" else run
+            for kind, key in order
+        ]
+        return op.kernel_fn(*given)
+
+    return call
