@@ -51,6 +51,7 @@ class Around(NamedTuple):
     modified: set[str]  # the symbols that the statement writes
     shared: Sequence[str]  # the names that it does not have for itself
     undefined: Sequence[str]  # those that it may be the first to assign
+    given: frozenset[str] = frozenset()  # those that it begins by assigning
 
 
 class FunctionConverter:
@@ -145,8 +146,9 @@ class FunctionConverter:
         """
         local = around.modified - set(around.shared) - self.outer_names
         unset = set(around.undefined) - local
-        outer, self.unset = self.unset, (self.unset - local) | unset
-        done = self._block(statements, (defined - local) | unset)
+        given = around.given
+        outer, self.unset = self.unset, ((self.unset - local) | unset) - given
+        done = self._block(statements, (defined - local) | unset | given)
         self.unset = outer
         return done
 
@@ -218,10 +220,14 @@ class FunctionConverter:
         options.keys.append(ast.Constant("iterate_names"))
         options.values.append(ast.Constant(ast.unparse(node.target)))
         modified = Activity.of([*node.body, node.target]).writes
+        items = frozenset(
+            n for n in Activity.of(node.target).writes if not is_composite(n)
+        )
         state, _ = self._state(node, modified, defined)
         undefined = self._undefined(modified, defined)
         shared = self._shared(state, modified)
-        body = self._inside(node.body, defined, Around(modified, shared, undefined))
+        around = Around(modified, shared, undefined, items)
+        body = self._inside(node.body, defined, around)
         item = self.namer.new("itr")
         body = [located(ast.Assign([node.target], loaded(item)), node), *body]
         extra = getattr(node, "extra_test", None)
@@ -251,7 +257,9 @@ class FunctionConverter:
             item.context_expr = self.expressions.outside_call(item.context_expr)
             if item.optional_vars is not None:
                 item.optional_vars = self.expressions.visit(item.optional_vars)
-                defined |= Activity.of(item.optional_vars).writes
+                given = Activity.of(item.optional_vars).writes
+                defined |= given
+                self.unset = self.unset - given
         node.body = self._block(node.body, defined)
         return [node]
 

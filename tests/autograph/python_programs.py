@@ -71,6 +71,20 @@ def late_binding(n: int) -> Any:
     return [f() for f in made]
 
 
+def items_set_anew(n: int) -> Any:
+    total = 0
+    for d in range(n):
+        if d != 3:
+            d = d * 2
+        total += d
+    for a, (b, *c) in [(1, (2, 3)), (4, (5, 6, 7))]:
+        if a < n:
+            a = b
+            c = [*c, n]
+        total += a + sum(c)
+    return total
+
+
 def what_is_left(n: int) -> Any:
     items = iter(range(8))
     for i in items:
@@ -290,6 +304,6 @@ def decorated(x: int) -> Any:
 
 
 PROGRAMS: list[Callable[..., Any]] = [
-    early_return, no_return, loop_with_everything, only_jumps, late_binding, what_is_left, stops_within, while_else, logic, closures, structures, handlers,
+    early_return, no_return, loop_with_everything, only_jumps, late_binding, items_set_anew, what_is_left, stops_within, while_else, logic, closures, structures, handlers,
     walrus, generators, deletion, objects, decorated, global_state,
 ]  # fmt: skip
