@@ -32,6 +32,7 @@ raw.expect(
         ),
         "sequence_parsing": "ParseSequenceExampleV2",
         "json_examples": "DecodeJSONExample",
+        "proto_fields": "DecodeProtoV2 EncodeProto",
         "tensor_strings": "ParseTensor SerializeTensor",
     },
 )

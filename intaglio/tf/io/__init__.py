@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from intaglio.tf.io.features import RaggedFeature as RaggedFeature
     from intaglio.tf.io.features import SparseFeature as SparseFeature
     from intaglio.tf.io.features import VarLenFeature as VarLenFeature
+    from intaglio.tf.io.protos import decode_proto as decode_proto
+    from intaglio.tf.io.protos import encode_proto as encode_proto
     from intaglio.tf.io.record_writer import TFRecordOptions as TFRecordOptions
     from intaglio.tf.io.record_writer import TFRecordWriter as TFRecordWriter
     from intaglio.tf.io.sequence_examples import (
@@ -71,6 +73,9 @@ _HOMES = {
     """,
     "intaglio.tf.io.examples": """
         parse_example parse_single_example
+    """,
+    "intaglio.tf.io.protos": """
+        decode_proto encode_proto
     """,
     "intaglio.tf.io.sequence_examples": """
         parse_sequence_example parse_single_sequence_example
