@@ -112,7 +112,8 @@ def slice_(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
 
 def gather(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """Elements or rows of an index."""
-    if inputs[1].known is not None:
+    source, at, _ = inputs
+    if at.known is not None and (source.small or at.shape):
         return moves.moved(w, node, inputs)
     return rows.gathered(w, node, inputs)
 
