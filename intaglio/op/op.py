@@ -33,6 +33,7 @@ RESOLVED = frozenset(
         "quick_fn",
         "result",
         "stored",
+        "whole_kernel",
         "written",
     }
 )
@@ -115,6 +116,8 @@ class Op:
     rules: dict[str, Rule]
     # Functions, or None where there is none: who calls them knows.
     kernel_fn: Any
+    # The kernel without what looks at shapes first, for small arrays of one known shape.
+    whole_kernel: Any
     kernel_order: tuple[tuple[str, Any], ...]
     quick: int
     quick_fn: Any
@@ -214,17 +217,18 @@ class Op:
         if len(self.output_names) > 1:  # the names of its fields are known only here
             kind = namedtuple(self.name, self.output_names)  # pyright: ignore[reportUntypedNamedTuple]  # the fields are known only here
             self.result = kind
+        whole, single = None, True
         if "kernel" in self.rules:
-            self.kernel_fn = self.rules["kernel"].fn
-            takes = self.rules["kernel"].takes
+            whole, takes = self.rules["kernel"].fn, self.rules["kernel"].takes
         elif "scalar" in self.rules:
             takes = self.rules["scalar"].takes[1:]
-            self.kernel_fn = scalar.kernel_of(self.rules["scalar"].fn, len(takes))
+            whole, single = scalar.kernel_of(self.rules["scalar"].fn, len(takes))
         else:
-            self.kernel_fn, takes = None, ()
-        if self.blockwise and self.kernel_fn is not None:
-            self.kernel_fn = scalar.in_blocks(self.kernel_fn)
-        if self.same_shapes and self.kernel_fn is not None:
+            takes = ()
+        self.kernel_fn = self.whole_kernel = whole
+        if whole is not None and (self.blockwise or not single):
+            self.kernel_fn = scalar.in_blocks(whole)
+        if self.same_shapes and whole is not None:
             self.kernel_fn = _of_one_shape(self.kernel_fn)
         # Where each argument of the kernel comes from, worked out once.
         index = {n: i for i, n in enumerate(self.input_names)}
@@ -277,7 +281,14 @@ class Op:
     ) -> Callable[..., Any] | None:
         """A function of the inputs alone that is the kernel for inputs like these, if the op has one."""
         rule = self.rules.get("kernel_for")
-        return None if rule is None else rule(**self.known(specs, attrs))
+        if rule is not None:
+            return rule(**self.known(specs, attrs))
+        if self.plain and self.whole_kernel is not self.kernel_fn and specs:
+            first = specs[0]
+            alike = all([s.shape == first.shape for s in specs])
+            if alike and first.count is not None and first.count <= scalar.WHOLE:
+                return self.whole_kernel
+        return None
 
     # -- calling -------------------------------------------------------------------
 

@@ -14,6 +14,8 @@ import numpy as np
 
 # Elements that a kernel computes at once where arrays come up on the way.
 BLOCK = 1 << 15
+# Arrays of at most this many elements are worked on whole.
+WHOLE = 2 * BLOCK
 
 
 # From so many elements on, conditions that follow no pattern cost more than what is chosen.
@@ -103,7 +105,7 @@ class NumpyScalars:
     @staticmethod
     def const(value: Any, like: Any) -> Any:
         """A constant of the type of `like`."""
-        return np.asarray(value, np.result_type(like))[()]
+        return like.dtype.type(value)
 
 
 class _Tracer:
@@ -117,8 +119,8 @@ class _Tracer:
         return object()
 
 
-def kernel_of(rule: Callable[..., Any], arity: int) -> Callable[..., Any]:
-    """The NumPy kernel of a `scalar` rule."""
+def kernel_of(rule: Callable[..., Any], arity: int) -> tuple[Callable[..., Any], bool]:
+    """The NumPy kernel of a `scalar` rule, and whether it is one primitive, without arrays on the way."""
     arguments = tuple([object() for _ in range(arity)])
     try:
         traced = rule(_Tracer(), *arguments)
@@ -127,8 +129,8 @@ def kernel_of(rule: Callable[..., Any], arity: int) -> Callable[..., Any]:
     ):  # the rule looks at its arguments' types: it is no single primitive
         traced = None
     if isinstance(traced, tuple) and len(traced) == 2 and traced[1] == arguments:
-        return getattr(NumpyScalars, traced[0])
-    return in_blocks(functools.partial(rule, NumpyScalars))
+        return getattr(NumpyScalars, traced[0]), True
+    return functools.partial(rule, NumpyScalars), False
 
 
 def in_blocks(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -139,7 +141,7 @@ def in_blocks(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
     def blocked(*given: Any) -> Any:
         first = given[0]
-        if first.size <= 2 * BLOCK:
+        if first.size <= WHOLE:
             return kernel(*given)
         flat = [_flat(a, first.shape) for a in given]
         if any(f is None for f in flat):

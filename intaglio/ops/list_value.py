@@ -121,12 +121,6 @@ class TensorList:
             epoch = epoch.following
         return item
 
-    def last(self) -> Any:
-        """The last element. Raises InvalidArgumentError if there is none."""
-        if not self.size:
-            raise invalid_argument("Trying to pop from an empty list.")
-        return self.get(self.size - 1)
-
     # -- lists made from this one ------------------------------------------------------
 
     def _of(
@@ -173,19 +167,29 @@ class TensorList:
                 f"Tried to push item into a full list list size: {size} max_num_elements: {self.limit}"
             )
         with _changing:
-            self._own_buffer()
+            if self.few is not None or self.epoch.following is not None:
+                self._own_buffer()
             buffer, epoch = self.buffer, self.epoch
             if len(buffer) == size:
                 buffer.append(item)
             else:  # longer lists share the buffer: for them this is a change
                 buffer, epoch = self._change(size, item)
-        return self._of(buffer, size + 1, epoch)
+        return TensorList(buffer, size + 1, self.element, self.limit, self.dims, epoch)
 
-    def popped(self) -> TensorList:
-        """The list without its last element. Raises InvalidArgumentError if it is empty."""
-        if not self.size:
+    def taken(self) -> tuple[TensorList, Any]:
+        """The list without its last element, and that. Raises InvalidArgumentError if it is empty."""
+        size = self.size - 1
+        if size < 0:
             raise invalid_argument("Trying to pop from an empty list.")
-        return self.resized(self.size - 1)
+        if self.few is None:
+            buffer, epoch = self.buffer, self.epoch
+            item = buffer[size]
+            if epoch.following is None:  # asked after the reading, as in `items`
+                rest = TensorList(
+                    buffer, size, self.element, self.limit, self.dims, epoch
+                )
+                return rest, item
+        return self.resized(size), self.get(size)
 
     def resized(self, size: int) -> TensorList:
         """The first `size` elements, or as many more that are not set."""

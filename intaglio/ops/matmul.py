@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -124,6 +125,17 @@ def _halves(x: Any) -> tuple[Any, Any]:
     return (x & 0xFFFF).astype(np.float64), (x >> 16).astype(np.float64)
 
 
+def _turned(product: Callable[..., Any], turn_a: bool, turn_b: bool) -> Any:
+    """The product of matrices of which some are transposed first."""
+    if turn_a and turn_b:
+        return lambda a, b: product(a.T, b.T)
+    if turn_a:
+        return lambda a, b: product(a.T, b)
+    if turn_b:
+        return lambda a, b: product(a, b.T)
+    return product
+
+
 @op
 class MatMul(Op):
     """The product of two matrices, each transposed first if so asked."""
@@ -165,21 +177,18 @@ class MatMul(Op):
 
     def kernel_for(self, a: Spec, b: Spec, transpose_a, transpose_b) -> Any:
         """NumPy's product itself, where the shapes are known to fit: nothing is left to check."""
-        fits = (
-            a.shape is not None
-            and b.shape is not None
-            and a.shape[1] is not None
-            and a.shape[1] == b.shape[0]
-        )
-        if transpose_a or transpose_b or not fits or a.dtype.size == 2:
+        if a.shape is None or b.shape is None or a.dtype.size == 2:
             return None
-        if a.count is not None and a.count < WORTH_HALVING:
-            return np.ndarray.dot
-        columns = b.shape[1]  # type: ignore[index]  # `fits` says that it is known
-        known = a.count is not None and columns is not None
-        if a.dtype.is_integer or not known or a.count * columns >= LARGE:  # type: ignore[operator]  # known says so
-            return dot
-        return np.ndarray.dot
+        inner = a.shape[0 if transpose_a else 1]
+        left, columns = b.shape[::-1] if transpose_b else b.shape
+        if inner is None or inner != left:
+            return None
+        count, product = a.count, dot
+        if count is not None and count < WORTH_HALVING:
+            product = np.ndarray.dot
+        elif count is not None and columns is not None and not a.dtype.is_integer:
+            product = np.ndarray.dot if count * columns < LARGE else dot
+        return _turned(product, transpose_a, transpose_b)
 
     def gradient(self, a, b, dproduct, transpose_a, transpose_b) -> Any:
         d = dproduct

@@ -71,6 +71,13 @@ class AddN(Op):
             total += item  # an array of its own
         return total
 
+    def kernel_for(self, inputs: list[Spec]) -> Any:
+        """NumPy's sum itself for two tensors of one known shape."""
+        first = inputs[0]
+        if len(inputs) != 2 or first.count is None or first.dtype is variant:
+            return None
+        return np.add if first.shape == inputs[1].shape else None
+
     def gradient(self, dsum, N) -> Any:
         return [dsum] * N
 

@@ -82,7 +82,11 @@ class TensorListPushBack(ListOp):
         return Spec(variant, ())
 
     def kernel(self, input_handle, tensor, element_dtype):
-        check_element(input_handle, tensor, element_dtype, "push")
+        if (
+            input_handle.element is not element_dtype
+            or input_handle.dims != tensor.shape
+        ):
+            check_element(input_handle, tensor, element_dtype, "push")
         return input_handle.pushed(tensor)
 
     def gradient(self, doutput_handle, tensor: Spec) -> Any:
@@ -107,11 +111,12 @@ class TensorListPopBack(ListOp):
         return Spec(variant, ()), Spec(element_dtype, element_shape_of(element_shape))
 
     def kernel(self, input_handle, element_shape, element_dtype):
-        check_dtype(input_handle, element_dtype)
-        item = input_handle.last()
+        if input_handle.element is not element_dtype:
+            check_dtype(input_handle, element_dtype)
+        rest, item = input_handle.taken()
         if item is None:
             item = absent_element(input_handle, element_shape)
-        return input_handle.popped(), item
+        return rest, item
 
     def gradient(self, doutput_handle, dtensor) -> Any:
         return raw.TensorListPushBack(doutput_handle, dtensor), None

@@ -41,7 +41,9 @@ def _made(value: TensorList, plain: list[Any], step: Any, fresh: float) -> Any:
     if not plain:
         return value, plain
     if kind == "pop":
-        return value.popped(), plain[:-1]
+        rest, last = value.taken()
+        assert last == plain[-1]
+        return rest, plain[:-1]
     index = at % len(plain)
     if kind == "set":
         return value.with_item(index, item), [
@@ -118,9 +120,7 @@ def test_limits_and_empty_lists() -> None:
     with pytest.raises(InvalidArgumentError, match="full list"):
         full.pushed(np.float32(2))
     with pytest.raises(InvalidArgumentError, match="empty list"):
-        TensorList([], 0, float32).popped()
-    with pytest.raises(InvalidArgumentError, match="empty list"):
-        TensorList([], 0, float32).last()
+        TensorList([], 0, float32).taken()
 
 
 def test_zeros_of_lists_with_different_shapes_have_their_shapes() -> None:
