@@ -9,9 +9,11 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from intaglio.base import nest
+from intaglio.base import nest, origins
+from intaglio.base.origins import Origin
 from intaglio.base.shapes import TensorShape
 from intaglio.function import pipeline
+from intaglio.function.explanation import Traced
 from intaglio.function.kinds import AtomicFunction, ConcreteFunctionKind
 from intaglio.function.signature import Bound, FunctionType, failed_binding
 from intaglio.function.trace_types import Literal, Weakref
@@ -70,6 +72,9 @@ class ConcreteFunction(ConcreteFunctionKind):
         self._dtypes = tuple([v.dtype for v in graph.inputs])
         self._arguments = len(graph.inputs) - len(graph.captures)
         self._pack = _packer(self._type.output)
+        # The user's frames when it was traced, innermost first, and the seconds that it took.
+        self.origin: Origin = ()
+        self.seconds = 0.0
         # What took the place of the captures and variables of the trace, if anything did.
         self._replaced: list[Tensor] | None = None
         self._variables: tuple[Any, ...] | None = None
@@ -100,6 +105,13 @@ class ConcreteFunction(ConcreteFunctionKind):
             graph.name = self._name
             self._frozen = graph
         return self._frozen
+
+    @property
+    def traced(self) -> Traced:
+        """What tells this trace from others of its function."""
+        where = origins.frames(self.origin[:1])
+        types = {name: p.typed for name, p in self._type.parameters.items()}
+        return Traced(types, where[0] if where else None, self.seconds)
 
     @property
     def function_type(self) -> FunctionType:

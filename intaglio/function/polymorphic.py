@@ -7,16 +7,19 @@ https://www.tensorflow.org/guide/function.
 from __future__ import annotations
 
 import functools
+import time
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from intaglio.base import origins
 from intaglio.base.options import OPTIONS
 from intaglio.function import recursion, retracing
 from intaglio.function.cache import Key, TraceCache
 from intaglio.function.concrete import ConcreteFunction
 from intaglio.function.conversion import converted_for_graphs
 from intaglio.function.entry import MISS, Entry, make_entry, make_native_entry
+from intaglio.function.explanation import Explanation, explanation
 from intaglio.function.kinds import PolymorphicFunction
 from intaglio.function.signature import (
     Bound,
@@ -154,10 +157,30 @@ class Function(PolymorphicFunction):
         """All traces, oldest first."""
         return list(self._cache)
 
+    def _trackable_children(
+        self, save_type: str = "checkpoint", **kwargs: Any
+    ) -> dict[str, ConcreteFunction]:
+        """The traces, by the names that saved models have for them; none for checkpoints."""
+        if save_type == "checkpoint":
+            return {}
+        found = self._list_all_concrete_functions()
+        if not found and self._constraints is not None:
+            found = [self.get_concrete_function()]
+        return {f"trace_{i}": trace for i, trace in enumerate(found)}
+
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """The signatures of all traces, oldest first."""
         between = "\n\n" if verbose else "\n"
         return between.join([c.pretty_printed_signature(verbose) for c in self._cache])
+
+    def explain(self) -> Explanation:
+        """Why each trace was made: what its arguments have that those of earlier ones have not.
+
+        A sequence with an item for each trace, oldest first; printed, it says where each was
+        made, how long that took, what changed since the nearest one, and what to write instead.
+        TensorFlow has no such method.
+        """
+        return explanation([c.traced for c in self._cache])
 
     def compile_report(self) -> str:
         """What of each trace is machine code, and what is not, with the reason.
@@ -235,7 +258,7 @@ class Function(PolymorphicFunction):
                 return unfinished.call(_tensors(types, bound.values))
         concrete, made = self._concrete(key, bound, types, has_values=True)
         if made:
-            self._detector.traced(self._shown())
+            self._detector.traced(self._shown(), self._why)
         else:
             self._detector.calls += 1
         tensors = _tensors(concrete.types, bound.values)
@@ -313,6 +336,13 @@ class Function(PolymorphicFunction):
         return getattr(
             self._python_function, "__wrapped_method__", self._python_function
         )
+
+    def _why(self) -> str:
+        """Why the last trace was made, as the end of a message."""
+        reasons = self.explain()
+        if len(reasons) < 2:
+            return "\nThe function that was traced is a new one: make it once, and call it often."
+        return "\nThe last one: " + "; ".join(map(str, reasons[-1].changes))
 
     # -- tracing ----------------------------------------------------------------------
 
@@ -414,6 +444,7 @@ class Function(PolymorphicFunction):
         admit: Callable[[Any], None],
     ) -> ConcreteFunction:
         self._traced += 1
+        origin, start = origins.capture(), time.perf_counter()
         graph = FuncGraph(self._name)
         graph.admit_variable = admit
         graph.seed = getattr(getattr(door.level(), "graph", None), "seed", None)
@@ -431,6 +462,7 @@ class Function(PolymorphicFunction):
         whole = FunctionType(list(parameters.parameters.values()), output)
         concrete = ConcreteFunction(graph, whole, bound, self._name)
         concrete.jit_compile = self._options.jit_compile
+        concrete.origin, concrete.seconds = origin, time.perf_counter() - start
         return concrete
 
 

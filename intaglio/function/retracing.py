@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from intaglio.base.log import logger
@@ -37,8 +38,8 @@ class Detector:
         self.calls = 0  # calls since the last trace
         self.warnings = 0
 
-    def traced(self, shown: Any) -> None:
-        """Takes note of a call that traced; warns if there are too many."""
+    def traced(self, shown: Any, why: Callable[[], str]) -> None:
+        """Takes note of a call that traced; warns if there are too many, and says why the last did."""
         with _lock:
             if self.runs:
                 self.runs[-1] += self.calls
@@ -57,7 +58,7 @@ class Detector:
             "please define your @tf.function outside of the loop. For (2), @tf.function has reduce_retracing=True option "
             "that can avoid unnecessary retracing. For (3), please refer to "
             "https://www.tensorflow.org/guide/function#controlling_retracing and "
-            "https://www.tensorflow.org/api_docs/python/tf/function for  more details."
+            f"https://www.tensorflow.org/api_docs/python/tf/function for  more details.{why()}"
         )
 
 

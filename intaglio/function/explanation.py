@@ -1,0 +1,207 @@
+"""Why a function was traced again: what each trace has that the ones before it have not.
+
+TensorFlow counts retraces and guesses at three reasons. Here each trace is compared with the
+earlier ones, argument by argument, and the nearest one tells what changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from intaglio.base.origins import Frame
+from intaglio.function.trace_types import (
+    Container,
+    Dict,
+    Fields,
+    List,
+    Literal,
+    Tuple,
+    Weakref,
+)
+from intaglio.trace.trace_type import TraceType
+
+
+class Change(NamedTuple):
+    """What differs between two traces: where in the arguments, both values, and what helps.
+
+    `size` is how many values it is about.
+    """
+
+    path: str
+    was: str
+    now: str
+    advice: str
+    size: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.path} was {self.was}, now {self.now}: {self.advice}"
+
+
+class TraceReason(NamedTuple):
+    """One trace: its number from 1 on, the user's line, its cost, and what made it.
+
+    `nearest` is the earlier trace that differs least, None for the first; `changes` is what
+    differs from it.
+    """
+
+    number: int
+    where: Frame | None
+    seconds: float
+    nearest: int | None
+    changes: tuple[Change, ...]
+
+    def __str__(self) -> str:
+        place = "" if self.where is None else f", {self.where}"
+        head = f"{self.number}. {self.seconds * 1e3:.1f} ms{place}"
+        if self.nearest is None:
+            return head
+        lines = [f"     {change}" for change in self.changes]
+        return "\n".join([head, f"   not trace {self.nearest}, for", *lines])
+
+
+class Explanation(tuple[TraceReason, ...]):
+    """The traces of a function, oldest first; printed, a line or more for each."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self))
+
+    __repr__ = __str__
+
+
+class Traced(NamedTuple):
+    """What is remembered of a trace: types by the names of parameters, the line and the time."""
+
+    types: dict[str, TraceType]
+    where: Frame | None
+    seconds: float
+
+
+def explanation(traces: Sequence[Traced]) -> Explanation:
+    """Why each of a function's traces was made."""
+    return Explanation([_reason(traces, i) for i in range(len(traces))])
+
+
+def _reason(traces: Sequence[Traced], index: int) -> TraceReason:
+    new = traces[index]
+    nearest, changes = None, ()
+    for number in range(index, 0, -1):  # of equally near ones the latest
+        found = tuple(changed(traces[number - 1].types, new.types))
+        if nearest is None or _size(found) < _size(changes):
+            nearest, changes = number, found
+    return TraceReason(index + 1, new.where, new.seconds, nearest, changes)
+
+
+def _size(changes: Sequence[Change]) -> int:
+    return sum([c.size for c in changes])
+
+
+def changed(old: dict[str, TraceType], new: dict[str, TraceType]) -> Iterator[Change]:
+    """What differs between the arguments of two traces."""
+    for name in new:
+        if name in old:
+            yield from _differences(name, old[name], new[name])
+        else:
+            yield Change(name, "not there", _shown(new[name]), _COUNT)
+    for name in old:
+        if name not in new:
+            yield Change(name, _shown(old[name]), "not there", _COUNT)
+
+
+def _differences(path: str, old: TraceType, new: TraceType) -> Iterator[Change]:
+    if old == new:
+        return
+    if isinstance(old, Container) and isinstance(new, Container) and _alike(old, new):
+        for step, a, b in zip(_steps(new), old.parts, new.parts, strict=True):
+            yield from _differences(path + step, a, b)
+    elif type(old) is type(new) and hasattr(new, "dtype") and hasattr(new, "shape"):
+        yield from _of_tensors(path, old, new)
+    else:
+        size = max(_leaves(old), _leaves(new))
+        yield Change(path, _shown(old), _shown(new), _advice(path, old, new), size)
+
+
+def _leaves(kind: TraceType) -> int:
+    if not isinstance(kind, Container):
+        return 1
+    return 1 + sum([_leaves(part) for part in kind.parts])
+
+
+def _alike(old: Container, new: Container) -> bool:
+    """True if both are structures of one kind with as many parts, under the same names."""
+    return (
+        type(old) is type(new)
+        and len(old.parts) == len(new.parts)
+        and _steps(old) == _steps(new)
+    )
+
+
+def _steps(container: Container) -> list[str]:
+    """How the parts are reached from the whole, as Python writes it."""
+    if isinstance(container, Dict):
+        return [f"[{key!r}]" for key in container.keys]
+    if isinstance(container, Fields):
+        return [f".{name}" for name in container.names]
+    return [f"[{i}]" for i in range(len(container.parts))]
+
+
+def _of_tensors(path: str, old: Any, new: Any) -> Iterator[Change]:
+    if old.dtype != new.dtype:
+        advice = f"cast it to one dtype before the call, as with tf.cast({path}, tf.{old.dtype.name})"
+        yield Change(f"{path}.dtype", old.dtype.name, new.dtype.name, advice)
+    if old.shape.rank is not None and old.shape.rank == new.shape.rank:
+        sizes = zip(old.shape.as_list(), new.shape.as_list(), strict=True)
+        for axis, (before, after) in enumerate(sizes):
+            if before != after:
+                yield Change(f"{path}.shape[{axis}]", str(before), str(after), _SHAPE)
+    elif old.shape.rank != new.shape.rank:
+        yield Change(f"{path}.shape", str(old.shape), str(new.shape), _RANK)
+    if old.dtype == new.dtype and old.shape == new.shape:
+        yield Change(path, _shown(old), _shown(new), _OTHER)
+
+
+_SHAPE = (
+    "leave the dimension open with reduce_retracing=True, or with None for it in "
+    "input_signature"
+)
+_RANK = "give the function tensors of one rank, or input_signature of unknown rank"
+_COUNT = "each number of arguments has a trace of its own"
+_OBJECT = "objects are told apart by ==; pass the tensors that it holds"
+_OTHER = "each has a trace of its own"
+
+
+def _advice(path: str, old: TraceType, new: TraceType) -> str:
+    value = new.value if isinstance(new, Literal) else None
+    if isinstance(value, (int, float, complex)) and not isinstance(value, bool):
+        return f"a Python number is part of the trace; pass tf.constant({path}) unless Python code needs it"
+    if isinstance(new, Literal) or isinstance(old, Literal):
+        return "Python values are part of the trace, each has one of its own"
+    if isinstance(new, Weakref):
+        return _OBJECT
+    if isinstance(new, Container) or isinstance(old, Container):
+        return "each structure has a trace of its own"
+    return _OTHER
+
+
+_KINDS: dict[type, Callable[[Any], str]] = {
+    Literal: lambda t: repr(t.value),
+    List: lambda t: f"a list of {len(t.parts)}",
+    Tuple: lambda t: f"a tuple of {len(t.parts)}",
+    Dict: lambda t: f"a dict of {', '.join(map(repr, t.keys)) or 'nothing'}",
+    Fields: lambda t: f"{t.kind.__name__}({', '.join(t.names)})",
+    Weakref: lambda t: f"{t.placeholder_value()!r}" if t.alive else "an object that is gone",
+}  # fmt: skip
+
+
+def _shown(kind: Any) -> str:
+    """A trace type in few words."""
+    found = _KINDS.get(type(kind))
+    if found is not None:
+        return found(kind)
+    if hasattr(kind, "dtype") and hasattr(kind, "shape"):
+        name = type(kind).__name__.removesuffix("Spec")
+        word = "tensor" if name == "Tensor" else name
+        return f"a {word} of {kind.dtype.name}, shape {kind.shape}"
+    return repr(kind)
