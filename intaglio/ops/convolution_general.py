@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 from intaglio.base.dtypes import FLOATING, int32
-from intaglio.base.errors import ShapeError
+from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 from intaglio.ops.convolution import FORMATS, Plan, convolve, plan_of
@@ -97,5 +97,9 @@ class Conv(Op):
         )  # fmt: skip
         batch, rest = input.shape[:batch_dims], input.shape[batch_dims:]
         _check_groups(rest[0 if plan.format[1] == "C" else -1], filter.shape, groups)
+        if not filter.size:
+            raise invalid_argument(
+                f"filter must not have zero elements, but has the shape {filter.shape}"
+            )
         made = convolve(plan, input.reshape((prod(batch), *rest)), filter)
         return made.reshape((*batch, *made.shape[1:]))

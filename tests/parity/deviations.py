@@ -39,6 +39,13 @@ DTYPE = r" as \w+$| = '(float32|int32|string|bool|complex64)'$"
 
 TABLE = (
     Deviation(
+        "Windows beyond the array, or more gradients than windows: TensorFlow cuts them off, or "
+        "reads what lies behind them in memory.",
+        theirs="accepted",
+        ours=INVALID,
+        ops="FractionalAvgPoolGrad FractionalMaxPoolGrad",
+    ),
+    Deviation(
         "TensorFlow has no kernel of this dtype for CPUs. Intaglio computes it, or names the "
         "input that does not fit the others.",
         theirs="NotFoundError",
