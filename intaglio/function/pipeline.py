@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio import native
+from intaglio.base import shapes
 from intaglio.base.log import logger
 from intaglio.base.options import OPTIONS
+from intaglio.function.versions import Versions
 from intaglio.ir.graph import Graph
 from intaglio.optimize.pipeline import optimize
 from intaglio.runtime import interpreter
@@ -59,7 +61,10 @@ def compiled(graph: Graph) -> Runnable:
                 "Install it with: pip install 'intaglio[jit]'", e,
             )  # fmt: skip
         return settled(graph)
-    return make(optimize(graph))
+    optimized = optimize(graph)
+    if all(shapes.known(v.dims) for v in optimized.inputs):
+        return make(optimized)
+    return Versions(optimized, make)
 
 
 def report(graph: Graph, compiled: bool) -> str:

@@ -1,0 +1,44 @@
+"""Compiled graphs whose shapes a trace leaves open: a version for each shape that calls have."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from intaglio.ir.graph import Graph
+from intaglio.optimize.pipeline import optimize
+from intaglio.optimize.specialize import specialized
+
+Run = Callable[..., tuple[Any, ...]]
+# Calls of more shapes use code that leaves them open.
+MOST = 16
+
+
+class Versions:
+    """A graph as a function that is compiled anew for the first shapes that it sees.
+
+    The code for a shape is the same from its first call on, so results do not change between calls.
+    """
+
+    def __init__(self, graph: Graph, compiled: Callable[[Graph], Run]) -> None:
+        self._graph = graph
+        self._compiled = compiled
+        self._versions: dict[Any, Run] = {}
+        self._general: Run | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+        key = tuple([a.shape for a in arrays])
+        run = self._versions.get(key)
+        return (run or self._version(key))(*arrays)
+
+    def _version(self, key: Any) -> Run:
+        with self._lock:
+            found = self._versions.get(key)
+            if found is None and len(self._versions) < MOST:
+                found = self._compiled(optimize(specialized(self._graph, key)))
+                self._versions[key] = found
+            if found is None:
+                found = self._general = self._general or self._compiled(self._graph)
+            return found
