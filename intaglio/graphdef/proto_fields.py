@@ -339,7 +339,9 @@ class EncodeProto(Op):
         flat = sizes.reshape(-1, len(fields))
         order = sorted(range(len(fields)), key=lambda i: fields[i].number)
         columns = [
-            _written(fields[i], flat[:, i], arrays[i].reshape(len(flat), -1))
+            _written(
+                fields[i], flat[:, i], arrays[i].reshape(len(flat), arrays[i].shape[-1])
+            )
             for i in order
         ]
         made = np.empty(len(flat), object)
