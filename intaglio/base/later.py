@@ -36,7 +36,8 @@ def advise(package: str, place: str) -> None:
 def _adopt() -> None:
     """Gives the imported modules of packages with an adviser a `__getattr__`."""
     for name, module in list(sys.modules.items()):
-        if "__getattr__" not in vars(module) and _adviser(name):
+        # In this order: what is kept from being imported stands there as None.
+        if _adviser(name) and "__getattr__" not in vars(module):
             module.__getattr__ = attributes(name, {})[0]  # type: ignore[method-assign]  # PEP 562
 
 

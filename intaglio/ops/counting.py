@@ -15,8 +15,10 @@ WEIGHTS = (int32, int64, float32, float64)
 
 def _total(values, size: int, weights, dtype, binary: bool):
     """How often each value below `size` occurs, or the sum of its weights."""
-    kept = values < size
-    values = values[kept]
+    kept = slice(None)
+    if values.max(initial=-1) >= size:
+        kept = values < size
+        values = values[kept]
     if binary:
         bins = np.zeros(size, dtype)
         bins[values] = 1
@@ -32,7 +34,7 @@ def _checked(values, size, weights) -> int:
     count = int(size)
     if count < 0:
         raise invalid_argument(f"size ({count}) must be non-negative")
-    if np.any(values < 0):
+    if values.size and values.min() < 0:
         raise invalid_argument("Input arr must be non-negative!")
     if weights.size and weights.shape != values.shape:
         raise invalid_argument(
