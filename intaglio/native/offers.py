@@ -170,6 +170,7 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     "convolution by images": _by_images,
     "maximum": _pooling("maximum"),
     "product": _product,
+    "permutation": random_bits.swapped,
     "random": random_bits.drawn,
     "products": _products,
     "maximum gradient": _pooling("maximum_gradient"),

@@ -207,9 +207,42 @@ def _write(
     )  # fmt: skip
 
 
+def _swaps() -> Kernel:
+    """range(n), each place in turn swapped with the one as far after it as the input says."""
+    code = Code("swaps", entry.KERNEL)
+    given, out = code.load("ptr", "%ins", 8), code.load("ptr", "%outs", 8)
+    with code.loop("%from", "%to") as i:
+        code.do(f"store i64 {i}, ptr {code.at('i64', out, i)}, align 8")
+    with code.loop("%from", code.integer("sub", "%to", 1)) as i:
+        offset = code.load("i32", code.at("i32", given, i), 4)
+        other = code.integer("add", i, code.let(f"zext i32 {offset} to i64"))
+        places = [code.at("i64", out, at) for at in (i, other)]
+        values = [code.load("i64", place, 8) for place in places]
+        for place, value in zip(places, values[::-1], strict=True):
+            code.do(f"store i64 {value}, ptr {place}, align 8")
+    code.do("ret void")
+    return Kernel(code, 1)
+
+
 LIBRARIES = {
     name: Library(lambda name=name: Source([_kernel(name)])) for name in FINISHES
 }
+SWAPS = Library(lambda: Source([_swaps()]))
+
+
+def swapped(count: int) -> Run | None:
+    """What makes a permutation of range(count) of uint32 distances, all but one of them."""
+    if not entry.AVAILABLE:
+        return None
+    fill = SWAPS.entry("swaps", shared=False).for_dims((count,))
+    empty = maker((count,), np.int64)
+
+    def run(distances: Any) -> Any:
+        result = empty()
+        fill(distances, result)
+        return result
+
+    return run
 
 
 def drawn(name: str, count: int) -> Run | None:

@@ -34,6 +34,8 @@ TRUNCATE_AT = 2.0
 LEAST = 1e-7
 # Multiplications that NumPy makes for each number.
 WORK = 4
+# And those that a swap in Python is worth.
+SWAP = 32
 
 
 class Stream(NamedTuple):
@@ -294,6 +296,9 @@ def permutation(stream: Stream, count: int) -> np.ndarray:
     order = list(range(count))
     left = np.arange(count, 1, -1, dtype=np.uint32)
     places = bits32(stream, max(count - 1, 0)) % left
+    swapped = offered("permutation", np.float32, SWAP * count, count)
+    if swapped is not None:
+        return swapped(places)
     for i, offset in enumerate(places.tolist()):
         j = i + offset
         order[i], order[j] = order[j], order[i]

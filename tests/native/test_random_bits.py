@@ -57,3 +57,11 @@ def test_a_large_draw_is_what_small_ones_are():
     large = tf.random.stateless_uniform([80_000], [1, 2])
     small = tf.random.stateless_uniform([1_000], [1, 2])
     np.testing.assert_array_equal(large[:1_000], small)
+
+
+@pytest.mark.parametrize("count", [8_192, 8_193, 50_001])
+def test_the_same_permutation(count, monkeypatch):
+    got = philox.permutation(STREAMS[1], count)
+    monkeypatch.setattr(compiled, "_offers", [])
+    np.testing.assert_array_equal(got, philox.permutation(STREAMS[1], count))
+    np.testing.assert_array_equal(np.sort(got), np.arange(count))
