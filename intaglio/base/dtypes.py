@@ -5,6 +5,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/dtypes/DType.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Final
 
 import ml_dtypes
@@ -142,9 +143,9 @@ class DType:
 
     def _limit(self, end: str) -> Any:
         if self.is_integer:
-            return int(getattr(ml_dtypes.iinfo(self._numpy), end))
+            return int(getattr(_range_of_integers(self._numpy), end))
         if self.is_floating:
-            return getattr(ml_dtypes.finfo(self._numpy), end)
+            return getattr(_range_of_floats(self._numpy), end)
         raise TypeError(f"Cannot find {end}imum value of {self} with type {self}.")
 
     @property
@@ -177,7 +178,7 @@ class DType:
     def __eq__(self, other: Any) -> bool:
         if self is other:
             return True
-        if other is None:
+        if other is None or type(other) is DType:
             return False
         try:
             return self is as_dtype(other)
@@ -197,6 +198,10 @@ class DType:
     def __deepcopy__(self, memo: Any) -> DType:
         return self
 
+
+# What is known of a type is worked out anew at each question otherwise, and takes long.
+_range_of_integers = functools.cache(ml_dtypes.iinfo)
+_range_of_floats = functools.cache(ml_dtypes.finfo)
 
 float32 = DType("float32", 1, np.float32)
 float64 = DType("float64", 2, np.float64)

@@ -207,6 +207,13 @@ class TensorShape:
         return self.concatenate(other)
 
 
+def of_dims(dims: Dims) -> TensorShape:
+    """The shape of dimensions that are a tensor's: nothing is left to check."""
+    shape = object.__new__(TensorShape)
+    shape._dims = dims
+    return shape
+
+
 def as_dims(value: Any) -> Dims:
     """Anything that TensorFlow takes as a shape, as a tuple or None.
 

@@ -94,11 +94,11 @@ class Tensor(ActsAsTensor):
     @property
     def shape(self) -> TensorShape:
         """The static shape."""
-        return TensorShape(self.dims)
+        return shapes.of_dims(self.dims)
 
     def get_shape(self) -> TensorShape:
         """The static shape."""
-        return TensorShape(self.dims)
+        return shapes.of_dims(self.dims)
 
     @property
     def ndim(self) -> int:
