@@ -10,17 +10,21 @@ DOUBLE = "computed in double precision from arrays of coefficients, several pass
 CALLS = "several NumPy calls where TensorFlow has one kernel"
 TEXTS = "strings are Python objects: one call for each"
 PHILOX = (
-    "Philox in NumPy: ten rounds over whole arrays where TensorFlow keeps registers"
+    "Philox in NumPy, ten rounds over whole arrays, where there are too few numbers for machine "
+    "code"
 )
 ONE_KERNEL = "several passes over the array where TensorFlow makes one"
+PATTERNS = (
+    "Python's regular expressions go back where RE2 has an automaton, string by string"
+)
 
 REASONS: dict[str, str] = {
     "arithmetic:10000000": PAGES,
-    "transcendental:10": DOUBLE,
-    "transcendental:10000": DOUBLE,
-    "transcendental:10000000": DOUBLE,
+    "transcendental:10": CALLS,
+    "transcendental:10000": ONE_KERNEL,
+    "transcendental:10000000": PAGES,
     "comparison and logic:10000000": PAGES,
-    "cast:10000": "NumPy converts to half precision number by number",
+    "cast:10000": ONE_KERNEL,
     "cast:10000000": PAGES,
     "rounding:10000000": PAGES,
     "bits:10000000": PAGES,
@@ -37,7 +41,7 @@ REASONS: dict[str, str] = {
     "order:10000000": PAGES,
     "filling:10000000": PAGES,
     "sorting:10": CALLS,
-    "sorting:10000": "a sort where TensorFlow has a hash table",
+    "sorting:10000": ONE_KERNEL,
     "sorting:10000000": ONE_KERNEL,
     "products:10": CALLS,
     "products:10000000": "one thread, and NumPy's loop over small matrices",
@@ -52,12 +56,12 @@ REASONS: dict[str, str] = {
     "activations, normalisation and losses:10000000": ONE_KERNEL,
     "random:10": PHILOX,
     "random:10000": PHILOX,
-    "random:10000000": PHILOX,
-    "tf.random.shuffle(x)": "TensorFlow's own order: swaps that depend on one another, in Python",
+    "random:10000000": "machine code on one thread, where TensorFlow counts those of two",
+    "tf.random.shuffle(x)": "TensorFlow's own order: swaps that depend on one another, in Python where there are few",
     "strings:10": TEXTS,
     "strings:10000": TEXTS,
     "strings:10000000": TEXTS,
-    "tf.strings.to_hash_bucket_fast(s, 100)": "the hash is computed in Python, string by string",
+    "tf.strings.to_hash_bucket_fast(s, 100)": "hashed side by side in NumPy, thirty passes after the texts are laid end to end",
     "image:10": CALLS,
     "image:10000": ONE_KERNEL,
     "image:10000000": ONE_KERNEL,
@@ -67,4 +71,16 @@ REASONS: dict[str, str] = {
     "sets and sparse:10": CALLS,
     "sets and sparse:10000": CALLS,
     "sets and sparse:10000000": CALLS,
+    "tf.math.lgamma(p)": DOUBLE,
+    "tf.math.digamma(p)": DOUBLE,
+    "tf.math.erf(x)": "two polynomials over whole arrays where TensorFlow has one fraction in registers",
+    "tf.math.igamma(p, p)": "series and fractions in double precision, as long as the slowest number needs",
+    "tf.nn.gelu(x)": "the complement of erf in double precision",
+    "tf.cast(x, tf.float16)": "NumPy converts to half precision number by number",
+    "tf.where(b, x, y)": "mixed bit by bit, in four passes over parts that stay in the cache",
+    "tf.unique(small)": "counted in several passes where TensorFlow has a hash table",
+    "tf.strings.regex_replace(s, 'a+', 'b')": PATTERNS,
+    "tf.strings.as_string(small_string)": "written number by number by Python",
+    "tf.strings.to_number(digits)": "read number by number by Python",
+    "tf.random.categorical(m, 1)": "every draw is compared with all sums of its row",
 }
