@@ -131,6 +131,7 @@ class _WatchedCall:
         self.count = len(graph.outputs)
         self.values = _kept(derivative, graph, further)
         self.forward = derivative.forward(self.values)
+        interpreter.inherit(graph, self.forward)
         self.types = tuple([v.dtype for v in self.values])
         self.shown = len(self.values) if further else self.count
         self._ready: dict[tuple[int, ...], Any] = {}
@@ -185,6 +186,7 @@ class _WatchedCall:
                 raise RuntimeError(
                     f"the gradient of {derivative.graph!r} needs values that its forward graph did not keep"
                 )
+        interpreter.inherit(derivative.graph, backward.graph)
         index = {id(v): i for i, v in enumerate(values)}
         sources: list[tuple[int, Any]] = []
         for need in backward.needs:

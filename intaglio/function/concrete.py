@@ -24,6 +24,7 @@ from intaglio.ir.graph import SymbolicTensor, exporter
 from intaglio.ir.leaks import leaked
 from intaglio.op import convert, door, raw
 from intaglio.op.tensor import Tensor
+from intaglio.runtime import interpreter
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.trace.graph import FuncGraph
 from intaglio.trace.trace_type import TraceType
@@ -103,6 +104,8 @@ class ConcreteFunction(ConcreteFunctionKind):
             self._graph.get_operations()
             graph = self._graph.freeze_function()
             graph.name = self._name
+            if self.jit_compile:
+                graph.derived[interpreter.OWN_WAY] = pipeline.compiled
             self._frozen = graph
         return self._frozen
 

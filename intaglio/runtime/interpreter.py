@@ -79,10 +79,25 @@ def install_settled(settle: Callable[[Graph], Compiled]) -> None:
     _settled[:] = [settle]
 
 
+# What a graph has `derived` where it is to be made a function otherwise, from its first call on.
+OWN_WAY = "own way"
+
+
+def inherit(graph: Graph, made: Graph) -> None:
+    """What was made of a graph (what its gradient takes, and the gradient) becomes a function as it does."""
+    way = graph.derived.get(OWN_WAY)
+    if way is not None:
+        made.derived.setdefault(OWN_WAY, way)
+
+
 def repeated(graph: Graph) -> Compiled:
     """The graph as a function, for a caller who may come again: from the second call on optimised."""
     found = graph.settled
     if found is None:
+        way = graph.derived.get(OWN_WAY)
+        if way is not None:
+            found = graph.settled = way(graph)
+            return found
         if graph.compiled is None or not _settled:
             return compiled(graph)
         found = graph.settled = _settled[0](graph)
