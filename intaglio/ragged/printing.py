@@ -22,7 +22,7 @@ def _of_rows(x: Any, summarize: int) -> Any:
         return _joined(_of_rows(x.values, summarize), x.partition, summarize)
     rank = core.rank_of(x) or 1
     if rank > 1:
-        cut = core.from_uniform(_outer(x), raw.Shape(x, out_type=dtypes.int64)[1])  # type: ignore[index]  # its shape is a vector
+        cut = core.from_uniform(_outer(x), raw.Shape(x, out_type=dtypes.int64)[1])
         return _of_rows(cut, summarize)
     if x.dtype is dtypes.string:
         return raw.StringJoin([_word("'"), x, _word("'")])

@@ -84,7 +84,7 @@ class Asset(Trackable):
     """
 
     def __init__(self, path: Any) -> None:
-        given = path.numpy() if isinstance(path, Tensor) else path  # type: ignore[attr-defined]  # an eager tensor has it
+        given = path.numpy() if isinstance(path, Tensor) else path
         self._path = os.fsencode(given)
         self._tensor = _Path()
         self._tensor._array = np.array(self._path, object)

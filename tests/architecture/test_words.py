@@ -64,3 +64,17 @@ def test_only_graphdef_imports_protobuf() -> None:
         )
     ]
     assert not importing
+
+
+# `# type: ignore[rule]  # reason`, and the same for pyright's own word.
+SILENCED = re.compile(r"# (?:type|pyright): ignore(?:\[[\w, -]+\])?(?P<rest>.*)")
+
+
+def test_what_silences_the_type_checker_says_why() -> None:
+    silent = [
+        f"{name_of(path)}:{number}"
+        for path in PACKAGE
+        for number, line in enumerate(text_of(path).splitlines(), 1)
+        if (found := SILENCED.search(line)) and not found["rest"].strip(" #")
+    ]
+    assert not silent, "write the reason behind it: `# type: ignore[rule]  # reason`"

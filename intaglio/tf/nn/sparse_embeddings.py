@@ -126,7 +126,7 @@ def safe_embedding_lookup_sparse(
         if default_id is None:
             wide = np.array([-1] + [1] * (len(found.dims or (0, 0)) - 1), np.int32)
             found = raw.SelectV2(raw.Reshape(empty, wide), raw.ZerosLike(found), found)
-        inner = raw.Shape(found, out_type=int64)[1:]  # type: ignore[index]  # its shape is a vector
+        inner = raw.Shape(found, out_type=int64)[1:]
         return raw.Reshape(found, raw.ConcatV2([outer, inner], 0))
 
 

@@ -216,7 +216,7 @@ class LinearOperator(Module, CompositeTensor):
         with self._scope(name):
             dims = self._dims()
             if shapes.known(dims):
-                return convert.to_tensor(list(dims), int32)  # type: ignore[arg-type]  # all are known here
+                return convert.to_tensor(list(dims), int32)
             return self._size()
 
     def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Tensor:
