@@ -9,6 +9,7 @@ from intaglio.base import shapes
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native import entry
 from intaglio.native.code import Code
+from intaglio.native.expansions import expanded
 from intaglio.native.functions import Functions
 from intaglio.native.held import is_small
 from intaglio.native.lanes import Lanes, Unsupported, kept_kind
@@ -35,7 +36,7 @@ def prepared(graph: Graph) -> Graph:
     """The same for a native function, where small values stay in registers and calls cost nothing."""
     found = graph.derived.get(prepared)
     if found is None:
-        plain = settled(graph)
+        plain = settled(expanded(graph))
         clusters = _Search(plain, small=False).clusters()
         found = Rewrite(plain, clusters).graph() if clusters else plain
         graph.derived[prepared] = found

@@ -11,6 +11,7 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import resource, variant
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.clusters import CHEAP, Cluster, Rewrite, can_compile
+from intaglio.native.expansions import can_expand
 from intaglio.native.held import numeric
 from intaglio.native.lanes import Unsupported
 from intaglio.native.programs import Program
@@ -85,7 +86,7 @@ def _obstacle(node: Node) -> str:
                 return "a variable whose shape is not known"
         elif value.dtype is not variant and not numeric(value.dtype):
             return f"elements of type {value.dtype.name}"
-    if has_code(op.name):
+    if has_code(op.name) or can_expand(node):
         return "" if op.name in FLOWS else _unknown(node)
     if "scalar" not in op.rules or len(node.outputs) != 1:
         return op.name

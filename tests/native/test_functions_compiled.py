@@ -96,3 +96,23 @@ def test_without_llvmlite_functions_are_interpreted_and_the_log_says_so_once():
     )
     assert run.stdout == "[2. 2.]\n[2. 2.]\n"
     assert run.stderr.count("pip install 'intaglio[jit]'") == 1
+
+
+def test_tapes_around_compiled_functions_run_native_code_too(monkeypatch):
+    made = []
+    whole = regions.Program
+    monkeypatch.setattr(regions, "Program", lambda g: made.append(g) or whole(g))
+    w = tf.Variable(tf.reshape(tf.range(64.0) * 0.01, [8, 8]))
+
+    def model(x):
+        for _ in range(3):
+            x = tf.tanh(tf.matmul(x, w))
+        return tf.reduce_sum(x * x)
+
+    gradients = []
+    for function in (model, tf.function(model, jit_compile=True)):
+        with tf.GradientTape() as tape:
+            y = function(tf.ones([4, 8]))
+        gradients.append(tape.gradient(y, w).numpy())
+    np.testing.assert_allclose(*gradients, rtol=1e-5)
+    assert len(made) == 2  # forward and backward

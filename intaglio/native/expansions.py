@@ -1,0 +1,69 @@
+"""Ops that native functions see as several simpler ones, which then join loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from intaglio.base import shapes
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.op import raw
+from intaglio.op.op import Op
+
+Expand = Callable[[Node, Sequence[SymbolicTensor]], list[Node]]
+
+
+def expanded(graph: Graph) -> Graph:
+    """The graph with such ops replaced; the same one if it has none."""
+    if not any(can_expand(n) for n in graph.nodes):
+        return graph
+    values: dict[int, SymbolicTensor] = {}
+    copies: dict[int, Node] = {}
+    nodes: list[Node] = []
+    for node in graph.nodes:
+        inputs = [values.get(id(v), v) for v in node.inputs]
+        control = tuple([copies.get(id(c), c) for c in node.control])
+        if can_expand(node):
+            made = EXPANSIONS[node.op.name](node, inputs)
+        elif control == node.control and all(
+            a is b for a, b in zip(inputs, node.inputs, strict=True)
+        ):
+            made = [node]
+        else:
+            made = [_like(node, node.op, inputs, control)]
+        nodes += made
+        copies[id(node)] = made[-1]
+        for old, new in zip(node.outputs, made[-1].outputs, strict=True):
+            values[id(old)] = new
+    outputs = [values.get(id(v), v) for v in graph.outputs]
+    return Graph(graph.name, graph.inputs, nodes, outputs)
+
+
+def can_expand(node: Node) -> bool:
+    """True if the node's op is one of them and its inputs have one known shape."""
+    if node.op.name not in EXPANSIONS or len(node.inputs) < 2:
+        return False
+    first = node.inputs[0].dims
+    return shapes.known(first) and all(v.dims == first for v in node.inputs)
+
+
+def _sum(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Node]:
+    """AddN, from the first to the last as its kernel adds."""
+    made: list[Node] = []
+    total = inputs[0]
+    for value in inputs[1:]:
+        made.append(_like(node, raw.AddV2, [total, value], ()))
+        total = made[-1].outputs[0]
+    return made
+
+
+def _like(
+    node: Node, op: Op, inputs: Sequence[SymbolicTensor], control: tuple[Node, ...]
+) -> Node:
+    attrs = node.attrs if op is node.op else {}
+    return Node(
+        op, inputs, attrs, node.name, [v.spec for v in node.outputs], control=control,
+        origin=node.origin, graph=node.graph, device=node.device, source=node.source or node,
+    )  # fmt: skip
+
+
+EXPANSIONS: dict[str, Expand] = {"AddN": _sum}
