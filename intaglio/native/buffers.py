@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 import sys
 import sysconfig
 import threading
@@ -35,6 +36,10 @@ class Buffers:
         self._held = 0
         self._lock = threading.Lock()
         self._blocks: dict[int, list[Any]] = {}
+
+    def after_fork(self) -> None:
+        """In a new process: a thread that held the lock is not there to give it back."""
+        self._lock = threading.Lock()
 
     def empty(self, shape: tuple[int, ...], dtype: Any, size: int) -> Any:
         """An array of this shape and dtype, of `size` bytes, filled with anything."""
@@ -94,6 +99,8 @@ def _rounded(size: int) -> int:
 
 
 BUFFERS = Buffers()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=BUFFERS.after_fork)
 
 
 def maker(shape: tuple[int, ...], dtype: Any) -> Callable[[], Any]:
