@@ -318,6 +318,8 @@ def torch(case: str) -> Timed:
             g.permute(o).contiguous(memory_format=torch.channels_last)
             for g, o in zip(given, orders)  # noqa: B905 - older Pythons
         ]
+    if work.by and case.startswith("conv"):
+        return _torch_gradient(torch, *given, work.by[0])
     if not work.by:
 
         def run() -> Any:
@@ -329,6 +331,15 @@ def torch(case: str) -> Timed:
         given[i].requires_grad_()
     wanted = [given[i] for i in work.by]
     return lambda: torch.autograd.grad(compute(*given).sum(), wanted)
+
+
+def _torch_gradient(torch: Any, images: Any, filters: Any, by: int) -> Timed:
+    """One gradient alone: autograd would compute the convolution too."""
+    d = torch.ones_like(torch.nn.functional.conv2d(images, filters, padding=1))
+    take = torch.nn.grad
+    if by == 0:
+        return lambda: take.conv2d_input(images.shape, filters, d, padding=1)
+    return lambda: take.conv2d_weight(images, filters.shape, d, padding=1)
 
 
 def jax(case: str) -> Timed:
