@@ -319,7 +319,8 @@ def torch(case: str) -> Timed:
             for g, o in zip(given, orders)  # noqa: B905 - older Pythons
         ]
     if work.by and case.startswith("conv"):
-        return _torch_gradient(torch, *given, work.by[0])
+        images, filters = given
+        return _torch_gradient(torch, images, filters, work.by[0])
     if not work.by:
 
         def run() -> Any:
