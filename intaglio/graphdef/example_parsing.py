@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import operator
@@ -13,6 +14,16 @@ from google.protobuf.message import DecodeError
 from intaglio.base.dtypes import INDEX, DType, float32, int64, string
 from intaglio.base.errors import invalid_argument
 from intaglio.base.shapes import brackets
+from intaglio.graphdef.example_bytes import (
+    BYTES,
+    FLOATS,
+    INTEGERS,
+    NONE,
+    OddError,
+    Table,
+    lists,
+    objects,
+)
 from intaglio.graphdef.example_messages import Example, Feature
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
@@ -20,6 +31,8 @@ from intaglio.op.spec import Spec
 _KINDS = {int64: "int64_list", float32: "float_list", string: "bytes_list"}
 _NAMES = {"int64_list": "int64", "float_list": "float", "bytes_list": "string"}
 _TYPES = (float32, int64, string)
+_TABLE_KINDS = {int64: INTEGERS, float32: FLOATS, string: BYTES}
+_TABLE_NAMES = {INTEGERS: "int64", FLOATS: "float", BYTES: "string"}
 _VALUES = {name: operator.attrgetter(f"{name}.value") for name in _NAMES}
 _NONE = Feature()  # in the place of a feature that a record does not have
 
@@ -52,34 +65,112 @@ class Column:
 
     __slots__ = ("lengths", "values")
 
-    def __init__(
-        self, features: list[Any], key: str, dtype: DType, names: Any, dense: bool
-    ) -> None:
-        kind = _KINDS[dtype]
-        ones = [feature.get(key, _NONE) for feature in features]
-        lists = list(map(_VALUES[kind], ones))
-        self.lengths = np.fromiter(map(len, lists), np.int64, len(lists))
-        for at in np.flatnonzero(self.lengths == 0).tolist():
-            # Without values it may be missing, or of another type.
-            had = ones[at].WhichOneof("kind")
-            if had is None:
-                self.lengths[at] = -1
-            elif had != kind:
-                raise invalid_argument(
-                    f"{label(names, at)}, Key: {key}, Index: {at}.  "
-                    + _mismatch(_NAMES[kind], _NAMES[had], dense)
-                )
-        flat = list(itertools.chain.from_iterable(lists))
-        if dtype is string:
-            self.values = np.empty(len(flat), object)
-            self.values[:] = flat
-        else:
-            self.values = np.array(flat, dtype.numpy)
+    def __init__(self, values: Any, lengths: Any) -> None:
+        self.values = values
+        self.lengths = lengths
 
     @property
     def counts(self) -> Any:
         """How many values each record has."""
         return np.maximum(self.lengths, 0)
+
+
+def column_of(features: list[Any], key: str, dtype: DType, names: Any) -> Column:
+    """A feature of records that have been read as messages."""
+    kind = _KINDS[dtype]
+    ones = [feature.get(key, _NONE) for feature in features]
+    lists = list(map(_VALUES[kind], ones))
+    lengths = np.fromiter(map(len, lists), np.int64, len(lists))
+    for at in np.flatnonzero(lengths == 0).tolist():
+        # Without values it may be missing, or of another type.
+        had = ones[at].WhichOneof("kind")
+        if had is None:
+            lengths[at] = -1
+        elif had != kind:
+            raise _other_type(names, key, at, dtype, _NAMES[had], False)
+    flat = list(itertools.chain.from_iterable(lists))
+    return Column(
+        objects(flat) if dtype is string else np.array(flat, dtype.numpy), lengths
+    )
+
+
+class UnusualError(Exception):
+    """Messages do not tell what a record says, or it is wrong: tables tell it, and what is wrong."""
+
+
+def list_of(features: Any, key: bytes, dtype: DType) -> Any:
+    """The list of a feature of a message; None if it does not have it."""
+    feature = features.get(key.decode())
+    if feature is None:
+        return None
+    kind = _KINDS[dtype]
+    found = _VALUES[kind](feature)
+    # One without a list may stand behind another of its name, which counts then.
+    if not found and feature.WhichOneof("kind") != kind:
+        raise UnusualError
+    return found
+
+
+# As many features cost about the same in messages, one by one, as in a table, all at once.
+_FEW = 256
+
+
+def _of_messages(records: list[bytes], wants: list[Any]) -> list[Column]:
+    """The wanted features of a few records. Raises UnusualError or DecodeError for odd ones."""
+    features = [Example.FromString(data).features.feature for data in records]
+    found: list[Column] = []
+    for key, dtype, _ in wants:
+        ones = [list_of(feature, key, dtype) for feature in features]
+        lengths = [-1 if one is None else len(one) for one in ones]
+        flat = list(itertools.chain.from_iterable([one for one in ones if one]))
+        values = objects(flat) if dtype is string else np.array(flat, dtype.numpy)
+        found.append(Column(values, np.array(lengths, np.int64)))
+    return found
+
+
+def columns_of(records: list[bytes], wants: list[Any], names: Any) -> list[Column]:
+    """The features of serialized Examples that are wanted: (key, dtype, whether dense).
+
+    Raises InvalidArgumentError for what is no Example, and for a feature of another type.
+    """
+    keys = {
+        key: place
+        for place, key in enumerate(dict.fromkeys(key for key, _, _ in wants))
+    }
+    if len(records) * (len(keys) + 2) <= _FEW:
+        with contextlib.suppress(DecodeError, UnicodeDecodeError, UnusualError):
+            return _of_messages(records, wants)
+    found: list[Any] = [None] * len(wants)
+    try:
+        table = Table(records, tuple(keys))
+        for dtype, kind in _TABLE_KINDS.items():
+            own = [i for i, want in enumerate(wants) if want[1] is dtype]
+            if not own:
+                continue
+            places = [keys[wants[i][0]] for i in own]
+            kinds = table.kinds[places]
+            other = (kinds != kind) & (kinds != NONE)
+            if other.any():
+                row, at = np.argwhere(other)[0].tolist()
+                key, _, dense = wants[own[row]]
+                had = _TABLE_NAMES[int(kinds[row, at])]
+                raise _other_type(names, key.decode(), at, dtype, had, dense)
+            read = lists(table, places, kind)
+            for i, (values, lengths) in zip(own, read, strict=True):
+                found[i] = Column(values, lengths)
+    except OddError as error:
+        raise invalid_argument(
+            f"Could not parse example input, value: '{records[error.at]!r}' "
+            f"({label(names, error.at)})"
+        ) from None
+    return found
+
+
+def _other_type(names: Any, key: str, at: int, dtype: DType, had: str, dense: bool) -> Exception:  # fmt: skip
+    return invalid_argument(
+        f"{label(names, at)}, Key: {key}, Index: {at}.  "
+        + _mismatch(_NAMES[_KINDS[dtype]], had, dense)
+    )
 
 
 def _mismatch(wanted: str, had: str, dense: bool) -> str:
@@ -107,6 +198,11 @@ def dense_values(
     if shape and shape[0] is None:
         return _padded(column, key, shape, default, names)
     each = math.prod(shape)
+    if (
+        column.values.size == each * column.lengths.size
+        and (column.lengths == each).all()
+    ):
+        return column.values.reshape((column.lengths.size, *shape))
     missing = column.lengths < 0
     if missing.any() and default.size == 0 and each:
         at = int(np.argmax(missing))
@@ -196,22 +292,31 @@ class ParseExampleV2(Op):
                 f"Expected serialized to be a scalar or vector, got shape: {brackets(data.shape)}"
             )
         scalar = data.ndim == 0
+        if scalar:
+            found = one_record(
+                data.item(), zip(sparse_keys, sparse_types, strict=True),
+                zip(dense_keys, dense_defaults, dense_shapes, strict=True),
+                zip(ragged_keys, ragged_value_types, ragged_split_types, strict=True),
+            )  # fmt: skip
+            if found is not None:
+                return found
         names = np.asarray(names, object).reshape(-1)
-        features = [m.features.feature for m in records(data.reshape(-1), Example, names)]  # fmt: skip
-        sparse = [
-            sparse_parts(Column(features, k.decode(), t, names, False), scalar)
-            for k, t in zip(sparse_keys, sparse_types, strict=True)
+        wants = [
+            *((k, t, False) for k, t in zip(sparse_keys, sparse_types, strict=True)),
+            *((k, _dtype_of(d), True) for k, d in zip(dense_keys, dense_defaults, strict=True)),
+            *((k, t, False) for k, t in zip(ragged_keys, ragged_value_types, strict=True)),
+        ]  # fmt: skip
+        columns = iter(columns_of(data.reshape(-1).tolist(), wants, names))
+        sparse = [sparse_parts(next(columns), scalar) for _ in sparse_keys]
+        dense = [
+            dense_values(next(columns), k.decode(), _dtype_of(d), shape, d, names)
+            for k, d, shape in zip(
+                dense_keys, dense_defaults, dense_shapes, strict=True
+            )
         ]
-        dense: list[Any] = []
-        for k, default, shape in zip(dense_keys, dense_defaults, dense_shapes, strict=True):  # fmt: skip
-            key, dtype = k.decode(), _dtype_of(default)
-            column = Column(features, key, dtype, names, True)
-            values = dense_values(column, key, dtype, shape, default, names)
-            dense.append(values[0, ...] if scalar else values)
-        ragged = [
-            Column(features, k.decode(), t, names, False)
-            for k, t in zip(ragged_keys, ragged_value_types, strict=True)
-        ]
+        if scalar:
+            dense = [values[0, ...] for values in dense]
+        ragged = list(columns)
         splits = [
             np.zeros(0, t.numpy) if scalar
             else np.concatenate([[0], np.cumsum(c.counts)]).astype(t.numpy)
@@ -224,3 +329,51 @@ class ParseExampleV2(Op):
 def _dtype_of(default: Any) -> DType:
     kinds = {"O": string, "f": float32, "i": int64}
     return kinds[default.dtype.kind]
+
+
+def one_record(data: bytes, sparse: Any, dense: Any, ragged: Any) -> Any:
+    """The results for a single record: for one, a message costs less than a table.
+
+    None if anything is not as it should be: batches know what to say of it.
+    """
+    message = Example()
+    try:
+        message.ParseFromString(data)
+        features = message.features.feature
+        of_sparse = [_numbers(features, k, t) for k, t in sparse]
+        of_dense = [_dense_one(features, k, d, s) for k, d, s in dense]
+        of_ragged = [(_numbers(features, k, t), np.zeros(0, s.numpy)) for k, t, s in ragged]  # fmt: skip
+    except (DecodeError, UnicodeDecodeError, UnusualError):
+        return None
+    counts = [values.size for values in of_sparse]
+    return (
+        [np.arange(n, dtype=np.int64)[:, None] for n in counts], of_sparse,
+        [np.array([n], np.int64) for n in counts], of_dense,
+        [values for values, _ in of_ragged], [splits for _, splits in of_ragged],
+    )  # fmt: skip
+
+
+def _numbers(features: Any, key: bytes, dtype: DType) -> Any:
+    found = list_of(features, key, dtype)
+    if found is None:
+        return np.zeros(0, dtype.numpy)
+    return objects(found) if dtype is string else np.array(found, dtype.numpy)
+
+
+def _dense_one(features: Any, key: bytes, default: Any, shape: Any) -> Any:
+    dtype = _dtype_of(default)
+    found = list_of(features, key, dtype)
+    if found is None:
+        raise UnusualError
+    if shape:
+        if shape[0] is None or len(found) != math.prod(shape):
+            raise UnusualError
+        values = objects(found) if dtype is string else np.array(found, dtype.numpy)
+        return values.reshape(shape)
+    if len(found) != 1:
+        raise UnusualError
+    if dtype is not string:
+        return np.array(found[0], dtype.numpy)
+    value = np.empty((), object)
+    value[()] = found[0]
+    return value

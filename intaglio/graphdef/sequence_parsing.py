@@ -13,6 +13,7 @@ from intaglio.base.shapes import brackets
 from intaglio.graphdef.example_messages import SequenceExample
 from intaglio.graphdef.example_parsing import (
     Column,
+    column_of,
     dense_values,
     label,
     records,
@@ -119,7 +120,7 @@ class ParseSequenceExampleV2(Op):
 
         def columns(keys: Any, kinds: Any) -> list[Column]:
             pairs = zip(keys, kinds, strict=True)
-            return [Column(context, k.decode(), t, names, False) for k, t in pairs]
+            return [column_of(context, k.decode(), t, names) for k, t in pairs]
 
         def steps(keys: Any, kinds: Any) -> list[Steps]:
             pairs = zip(keys, kinds, strict=True)
@@ -128,7 +129,7 @@ class ParseSequenceExampleV2(Op):
         sparse = [sparse_parts(c, scalar) for c in columns(context_sparse_keys, context_sparse_types)]  # fmt: skip
         dense: list[Any] = []
         for k, d, s, t in zip(context_dense_keys, context_dense_defaults, context_dense_shapes, Tcontext_dense, strict=True):  # fmt: skip
-            column = Column(context, k.decode(), t, names, True)
+            column = column_of(context, k.decode(), t, names)
             values = dense_values(column, k.decode(), t, s, d, names)
             dense.append(values[0] if scalar else values)
         ragged = columns(context_ragged_keys, context_ragged_value_types)
@@ -173,7 +174,7 @@ class Steps:
         found = [held[key].feature if key in held else () for held in lists]
         self.counts = np.array([len(features) for features in found], np.int64)
         flat = [{key: feature} for features in found for feature in features]
-        self.column = Column(flat, key, dtype, names, False)
+        self.column = column_of(flat, key, dtype, names)
 
     def _places(self) -> tuple[Any, Any]:
         """The record and the step of each feature."""
