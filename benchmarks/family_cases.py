@@ -131,6 +131,11 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "sets and sparse": (
         "tf.sets.intersection(set_a, set_b)", "tf.sparse.from_dense(hollow)",
         "tf.sparse.to_dense(tf.sparse.from_dense(hollow))",
+        "tf.sparse.reduce_sum(sp, 1)", "tf.sparse.reduce_max(sp, 0)", "tf.sparse.add(sp, sp)",
+        "tf.sparse.sparse_dense_matmul(sp, m, adjoint_a=True)", "tf.sparse.concat(1, [sp, sp])",
+        "tf.sparse.reorder(sp)", "tf.sparse.softmax(sp)", "tf.sparse.slice(sp, [0, 0], [9, 9])",
+        "tf.sparse.segment_sum(m, at_row, at_row_ordered)",
+        "tf.sparse.segment_mean(m, at_row, at_row_ordered)",
     ),
 }  # fmt: skip
 
@@ -238,6 +243,9 @@ class Data:
         """A matrix with few elements that are not 0."""
         dense = self.rng.uniform(size=(self.height, self.width)) < 0.1
         return self.tf.constant(dense.astype(np.float32))
+
+    sp = functools.cached_property(lambda self: self.tf.sparse.from_dense(self.hollow))
+    at_row_ordered = functools.cached_property(lambda self: self.tf.sort(self.at_row))
 
 
 @functools.lru_cache(maxsize=1)

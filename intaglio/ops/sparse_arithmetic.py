@@ -15,6 +15,7 @@ from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 from intaglio.ops import sparse_places as places
 from intaglio.ops.families import conjugate, shape_of, spec_of
+from intaglio.ops.matmul import dot
 from intaglio.ops.scattering import add_rows
 
 _NUMBERS = NUMERIC + QUANTIZED
@@ -55,8 +56,8 @@ class SparseAdd(Op):
         np.add.at(total, mine, a_values)
         np.add.at(total, theirs, b_values)
         # Only what has been added up can fall below the threshold.
-        single = np.ones(len(table), bool)
-        single[np.intersect1d(mine, theirs)] = False
+        added = np.concatenate([mine, theirs])
+        single = np.bincount(added, minlength=len(table)) == 1
         kept = single | (np.abs(total) >= thresh)
         return table[kept], total[kept], a_shape
 
@@ -313,6 +314,19 @@ class SparseDenseCwiseDiv(WithDense):
 _AT_ONCE = 1 << 20
 
 
+def _is_thick(size: int, values: Any, dense: Any) -> bool:
+    """True for a sparse matrix that is multiplied in less time as a dense one, with one result.
+
+    Nothing but a finite number makes 0 of 0.
+    """
+    return (
+        dense.dtype.kind in "fc"
+        and dense.dtype.itemsize >= 4
+        and size <= places.SPREAD * values.size
+        and bool(np.isfinite(dense).all())
+    )
+
+
 @op
 class SparseTensorDenseMatMul(Op):
     """The product of a sparse and a dense matrix."""
@@ -351,6 +365,10 @@ class SparseTensorDenseMatMul(Op):
         to, of = (a_indices[:, 1], a_indices[:, 0]) if adjoint_a else a_indices.T
         _check_index("m", to, rows, int(adjoint_a))
         _check_index("k", of, inner, 1 - int(adjoint_a))
+        if _is_thick(rows * inner, values, dense):
+            whole = np.zeros((rows, inner), dense.dtype)
+            np.add.at(whole, (to, of), values)
+            return dot(whole, np.ascontiguousarray(dense))
         wide = dense.dtype.itemsize == 2 and dense.dtype.kind not in "iu"
         found = np.zeros((rows, dense.shape[1]), np.float32 if wide else dense.dtype)
         step = max(1, _AT_ONCE // max(1, dense.shape[1]))

@@ -16,6 +16,8 @@ from intaglio.base.shapes import Dims, brackets
 from intaglio.op.spec import Spec
 
 _LARGEST = 2**62
+# Places of so many are looked up in a table for each element that is there.
+SPREAD = 16
 
 
 def keys(first: Any, *others: Any) -> list[Any]:
@@ -61,12 +63,20 @@ def matched(wanted: Any, there: Any) -> tuple[Any, Any]:
 
 def merged(a: Any, b: Any) -> tuple[Any, Any, Any]:
     """The places of either table in order, and the positions of both tables' rows there."""
-    ours, theirs = keys(a, b)
-    every, first, where = np.unique(
-        np.concatenate([ours, theirs]), return_index=True, return_inverse=True
-    )
-    where = where.reshape(-1)
-    del every
+    both = np.concatenate(keys(a, b))
+    count = int(both.max(initial=-1)) + 1
+    if (
+        count <= SPREAD * both.size
+    ):  # so close together that a table of all places is small
+        at = np.full(count, -1)
+        at[both[::-1]] = np.arange(
+            both.size - 1, -1, -1
+        )  # the last written is the first
+        there = at >= 0
+        first, where = at[there], (np.cumsum(there) - 1)[both]
+    else:
+        _, first, where = np.unique(both, return_index=True, return_inverse=True)
+        where = where.reshape(-1)
     return np.concatenate([a, b])[first], where[: len(a)], where[len(a) :]
 
 
