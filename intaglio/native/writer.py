@@ -8,13 +8,14 @@ the dims; no code holds an address.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.native import entry, variables
+from intaglio.native import callbacks, entry, variables
 from intaglio.native.arena import Arena, Block
 from intaglio.native.code import Code, module
 from intaglio.native.functions import Functions
@@ -209,13 +210,33 @@ class Writer:
                 made = rule(self, node, inputs)
             except Unsupported as e:
                 e.node = node  # in the end the outermost
-                raise
+                # At the top a part of its own in Python costs less.
+                if len(self.scopes) == 1 or not callbacks.possible(node, inputs):
+                    raise
+                made = self._called_back(node, inputs)
             self.notes.insert(place, Note(len(self.scopes) - 1, node, self.how))
         for block in self._temporary:
             self.arena.release(block)
         self._temporary = outer
         for value, held in zip(node.outputs, made, strict=True):
             scope.values[id(value)] = held
+
+    def _called_back(self, node: Node, inputs: list[Held]) -> list[Held]:
+        """The node by its NumPy kernel, out of native code."""
+        shapes = callbacks.forms(node, inputs)
+        made = [
+            self.room(v, self.kind(v), s)
+            for v, s in zip(node.outputs, shapes, strict=True)
+        ]
+        back = callbacks.callback(node, inputs, shapes)
+        self.keep.append(back)
+        address = ctypes.cast(back, ctypes.c_void_p).value or 0
+        places = [self.pointer(h) if h.known is None else "null" for h in inputs]
+        self._fill(places, [h.pointer for h in made])
+        status = self.code.let(f"call i64 {self.word(address)}(ptr {self._ins}, ptr {self._outs})")  # fmt: skip
+        self.demand(self.code.integer("icmp eq", status, 0))
+        self.how = "NumPy, called back"
+        return made
 
     def _folded(self, node: Node, inputs: list[Value]) -> list[Held] | None:
         """The results, where they are known while the function is written."""
@@ -412,17 +433,20 @@ class Writer:
     def _call(
         self, function: str, ins: Sequence[str], outs: Sequence[str], dims: str, to: int
     ) -> None:
-        code = self.code
-        tables = (self._ins, self._outs)
+        self._fill(ins, outs)
+        self.code.do(
+            f"call void {function}(ptr {self._ins}, ptr {self._outs}, ptr {dims}, i64 0, i64 {to})"
+        )
+
+    def _fill(self, ins: Sequence[str], outs: Sequence[str]) -> None:
+        """Puts the pointers that a call takes into the tables."""
+        code, tables = self.code, (self._ins, self._outs)
         for side, (table, pointers) in enumerate(zip(tables, (ins, outs), strict=True)):
             self._tables[side] = max(self._tables[side], len(pointers))
             for i, pointer in enumerate(pointers):
                 code.do(
                     f"store ptr {pointer}, ptr {code.at('ptr', table, str(i))}, align 8"
                 )
-        code.do(
-            f"call void {function}(ptr {self._ins}, ptr {self._outs}, ptr {dims}, i64 0, i64 {to})"
-        )
 
     # -- refusing --------------------------------------------------------------------------
 

@@ -297,3 +297,30 @@ def test_arrays_that_lie_otherwise_or_have_other_shapes():
     np.testing.assert_array_equal(program.run(other)[0], other * 2 + 1)
     scalar = program_of(lambda x: x + 1.0, tf.constant(1.0))
     assert scalar.run(np.float32(2.0))[0] == 3.0
+
+
+# -- what has no code --------------------------------------------------------------------------
+
+
+def test_an_op_without_code_does_not_keep_its_loop_from_being_native():
+    def run(x, n):
+        total = tf.zeros([4])
+        for i in tf.range(n):
+            total += tf.cumsum(x) * tf.cast(tf.argmax(x), tf.float32)
+            x = tf.sort(x)[::-1] + tf.cast(i, tf.float32)
+        return total, x
+
+    check(run, tf.constant([2.0, 1.0, 4.0, 3.0]), tf.constant(5))
+
+
+def test_what_fails_out_of_native_code_is_told_as_elsewhere():
+    @tf.function(jit_compile=True)
+    def run(x, at):
+        for _ in tf.range(2):
+            x = tf.tensor_scatter_nd_update(x, at, [9.0])
+        return x
+
+    x = tf.zeros([3])
+    np.testing.assert_array_equal(run(x, tf.constant([[1]])), [0.0, 9.0, 0.0])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="out of bounds|does not index"):  # fmt: skip
+        run(x, tf.constant([[5]]))
