@@ -115,3 +115,37 @@ def test_what_is_left_to_numpy(options):
     np.testing.assert_allclose(
         compiled(), tf.nn.conv2d(x, filters, 1, "VALID", **options), rtol=1e-5
     )
+
+
+ADVERSE = [
+    ((1, 1, 4000, 16), (3, 3, 16, 16), 1, "SAME"),
+    ((3, 4000, 1, 16), (3, 3, 16, 17), 1, "SAME"),
+    ((7, 13, 9, 33), (3, 3, 33, 65), 1, "VALID"),
+    ((2, 31, 57, 16), (3, 3, 16, 130), 1, [[0, 0], [3, 0], [0, 2], [0, 0]]),
+    ((5, 17, 19, 48), (5, 5, 48, 16), 2, "SAME"),
+    ((64, 9, 9, 16), (1, 1, 16, 16), 2, "SAME"),
+    ((2, 40, 41, 17), (3, 3, 17, 33), 2, [[0, 0], [2, 1], [0, 3], [0, 0]]),
+    ((0, 8, 8, 16), (3, 3, 16, 16), 1, "SAME"),
+    ((4, 3, 3, 64), (3, 3, 64, 64), 1, "VALID"),
+]
+
+
+@pytest.mark.parametrize(("images", "filters", "stride", "padding"), ADVERSE)
+def test_adverse_sizes_against_float64(images, filters, stride, padding):
+    rng = np.random.default_rng(0)
+    arrays = [rng.normal(size=s).astype(np.float32) for s in (images, filters)]
+
+    def step(x, w):
+        with tf.GradientTape() as tape:
+            tape.watch([x, w])
+            y = tf.nn.conv2d(x, w, stride, padding)
+            loss = tf.reduce_sum(y * y)
+        return [y, *tape.gradient(loss, [x, w])]
+
+    wanted = step(*[tf.constant(a, tf.float64) for a in arrays])
+    singles = [tf.constant(a) for a in arrays]
+    for how in (step, tf.function(step, jit_compile=True)):
+        for got, want in zip(how(*singles), wanted, strict=True):
+            assert got.shape == want.shape
+            largest = np.abs(want).max(initial=0.0)
+            np.testing.assert_allclose(got, want, rtol=0, atol=2e-6 * largest)
