@@ -30,6 +30,24 @@ class PolymorphicFunction(Callable):
         """The trace for these arguments or specs."""
 
     @abc.abstractmethod
+    def _list_all_concrete_functions(self) -> list[Any]:
+        """All traces, oldest first."""
+
+    # What `input_signature` said, None without one.
+    input_signature: Any
+
+    def _trackable_children(
+        self, save_type: str = "checkpoint", **kwargs: Any
+    ) -> dict[str, Any]:
+        """The traces, by the names that saved models have for them; none for checkpoints."""
+        if save_type == "checkpoint":
+            return {}
+        found = self._list_all_concrete_functions()
+        if not found and self.input_signature is not None:
+            found = [self.get_concrete_function()]
+        return {f"trace_{i}": trace for i, trace in enumerate(found)}
+
+    @abc.abstractmethod
     def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Any:
         """The compiler's form of the trace."""
 
@@ -41,6 +59,11 @@ class ConcreteFunctionKind(Callable):
     @abc.abstractmethod
     def inference_fn(self) -> Any:
         """The graph as an AtomicFunction."""
+
+    def _trackable_children(
+        self, save_type: str = "checkpoint", **kwargs: Any
+    ) -> dict[str, Any]:
+        return {}
 
 
 class AtomicFunction(Callable):

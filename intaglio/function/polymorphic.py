@@ -157,17 +157,6 @@ class Function(PolymorphicFunction):
         """All traces, oldest first."""
         return list(self._cache)
 
-    def _trackable_children(
-        self, save_type: str = "checkpoint", **kwargs: Any
-    ) -> dict[str, ConcreteFunction]:
-        """The traces, by the names that saved models have for them; none for checkpoints."""
-        if save_type == "checkpoint":
-            return {}
-        found = self._list_all_concrete_functions()
-        if not found and self._constraints is not None:
-            found = [self.get_concrete_function()]
-        return {f"trace_{i}": trace for i, trace in enumerate(found)}
-
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """The signatures of all traces, oldest first."""
         between = "\n\n" if verbose else "\n"

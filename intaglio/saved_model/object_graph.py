@@ -15,47 +15,34 @@ from intaglio.function.concrete import ConcreteFunction
 from intaglio.function.polymorphic import Function
 from intaglio.graphdef.saved_messages import TrackableObjectGraph
 from intaglio.saved_model import names
-from intaglio.saved_model.restored import SignatureMap
 from intaglio.state.module import Module
-from intaglio.state.tracking import AutoTrackable
+from intaglio.state.tracking import (
+    AutoTrackable,
+    acts_as_variable,
+    has_children,
+    is_trackable,
+)
 from intaglio.state.variable import Variable
 
 Children = Callable[[Any], Mapping[str, Any]]
-_SKIPPED = Module._TF_MODULE_IGNORED_PROPERTIES
 
 
-def is_root(value: Any) -> bool:
-    """True for what can be saved as a model of its own."""
-    return isinstance(
-        value, (AutoTrackable, Module, Variable, Function, ConcreteFunction)
-    ) or hasattr(type(value), "_trackable_children")
+def children(value: Any, save_type: str = "checkpoint") -> dict[str, Any]:
+    """The named trackable objects that an object has, functions of its class left out.
 
-
-def is_trackable(value: Any) -> bool:
-    """True for what saving follows when it is an attribute or an element."""
-    if isinstance(value, (list, dict)):
-        return True
-    if isinstance(value, tuple):
-        return any(map(is_trackable, value))
-    return is_root(value) or isinstance(value, SignatureMap)
-
-
-def children(value: Any) -> dict[str, Any]:
-    """The named trackable objects that an object has, functions of its class left out."""
+    `save_type` is "savedmodel" for saved models, of which some objects leave out more.
+    """
     if isinstance(value, (Variable, Function, ConcreteFunction)):
         return {}
     if isinstance(value, (list, tuple)):
-        return {str(i): v for i, v in enumerate(value) if is_trackable(v)}
-    if isinstance(value, Mapping):
-        return _of_mapping(value)
-    own = getattr(type(value), "_trackable_children", None)
-    if own is not None:
-        return dict(own(value))
-    return {
-        name: v
-        for name, v in vars(value).items()
-        if name not in _SKIPPED and is_trackable(v)
-    }
+        found = {str(i): v for i, v in enumerate(value) if is_trackable(v)}
+    elif isinstance(value, Mapping):
+        found = _of_mapping(value)
+    elif has_children(value):
+        found = value._trackable_children(save_type)
+    else:
+        found = {n: v for n, v in vars(value).items() if is_trackable(v)}
+    return {n: v.value if acts_as_variable(v) else v for n, v in found.items()}
 
 
 def _of_mapping(value: Mapping[Any, Any]) -> dict[str, Any]:

@@ -140,6 +140,11 @@ class SignatureMap(Mapping[str, ConcreteFunction]):
     def __init__(self, functions: Mapping[str, ConcreteFunction | Unusable]) -> None:
         self._functions = dict(functions)
 
+    def _trackable_children(
+        self, save_type: str = "checkpoint", **kwargs: Any
+    ) -> dict[str, Any]:
+        return dict(self)
+
     def __getitem__(self, key: str) -> ConcreteFunction:
         found = self._functions[key]
         if isinstance(found, Unusable):

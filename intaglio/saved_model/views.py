@@ -41,11 +41,11 @@ class TrackableView:
         cls, obj: Any, save_type: str = "checkpoint", **kwargs: Any
     ) -> dict[str, Any]:
         """The objects directly below `obj`, by the names of attributes and elements."""
-        return object_graph.children(obj)
+        return object_graph.children(obj, save_type)
 
     def descendants(self) -> list[Any]:
         """All objects, the root first, nearer ones before farther ones."""
-        return ObjectGraph(self._root).objects
+        return ObjectGraph(self._root, self.children).objects
 
 
 class CheckpointView:

@@ -29,6 +29,7 @@ from intaglio.saved_model.object_graph import ObjectGraph
 from intaglio.saved_model.options import SaveOptions
 from intaglio.saved_model.restored import RestoredFunction, SignatureMap
 from intaglio.state.trackable_resource import Asset
+from intaglio.state.tracking import has_children
 from intaglio.state.variable import Variable
 from intaglio.trace.scopes import init_scope
 from intaglio.trace.type_spec import TensorSpec
@@ -51,7 +52,7 @@ def save(obj: Any, export_dir: Any, given: Any = None, options: Any = None) -> N
         raise AssertionError(
             "`tf.saved_model.save` is not supported inside a traced @tf.function. Move the call to the outer eagerly-executed context."
         )
-    if not object_graph.is_root(obj):
+    if not has_children(obj):
         raise ValueError(
             "Expected an object of type `Trackable`, such as `tf.Module` or a subclass of the `Trackable` class, for export. "
             f"Got {obj} with type {type(obj)}."
@@ -89,7 +90,7 @@ class _Model:
         """Attributes, the functions of classes, and the traces of functions."""
         if isinstance(value, Function):
             return {f"trace_{i}": t for i, t in enumerate(traces_of(value))}
-        found = object_graph.children(value)
+        found = object_graph.children(value, "savedmodel")
         if resources.is_resource(value):
             return {**found, **resources.functions_of(value)}
         if value is self.root:

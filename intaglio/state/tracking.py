@@ -5,6 +5,7 @@ Follows https://www.tensorflow.org/guide/checkpoint, "Loading mechanics".
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -45,6 +46,37 @@ class AutoTrackable(Trackable):
         object.__setattr__(self, name, value)
         for hook in self.__dict__.get(WAITING, ()):
             hook(self, name, value)
+
+    def _trackable_children(
+        self, save_type: str = "checkpoint", **kwargs: Any
+    ) -> dict[str, Any]:
+        """What is saved of the attributes, by name; subclasses leave out and add."""
+        ignored: Any = getattr(self, "_TF_MODULE_IGNORED_PROPERTIES", ())
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if name not in ignored and is_trackable(value)
+        }
+
+
+def is_trackable(value: Any) -> bool:
+    """True for what saving follows when it is an attribute or an element."""
+    # Of other classes of lists and dicts nobody knows how they are made again.
+    if type(value) in (list, dict, OrderedDict):
+        return True
+    if isinstance(value, tuple):
+        return any(map(is_trackable, value))
+    return has_children(value) or acts_as_variable(value)
+
+
+def has_children(value: Any) -> bool:
+    """True for an object that says what of it is saved."""
+    return hasattr(type(value), "_trackable_children")
+
+
+def acts_as_variable(value: Any) -> bool:
+    """True for an object of a library that stands for the variable in its `value`."""
+    return getattr(type(value), "_should_act_as_resource_variable", False)
 
 
 def when_set(owner: AutoTrackable, hook: Hook) -> None:

@@ -139,6 +139,11 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
         """How copies of the variable are brought together."""
         return self._aggregation
 
+    def _trackable_children(
+        self, save_type: str = "checkpoint", **kwargs: Any
+    ) -> dict[str, Any]:
+        return {}
+
     @property
     def constraint(self) -> Callable[[Any], Any] | None:
         """The function that optimizers apply after an update."""
