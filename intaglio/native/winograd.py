@@ -114,9 +114,10 @@ class Blocks:
     ) -> None:  # fmt: skip
         """Goes over the tiles from `first` to `last`; for images, or (`of` is "out_") for results.
 
-        Calls `body(tile, place)` for a tile inside of its image, and again for one that is
-        not: `place(i, j, c)` is where element c of one of the `side` times `side` pixels is,
-        which for pixels that do not exist is `outside`.
+        Calls `body(tile, place)` for a tile whose columns are in its image, and again for one
+        with others: `place(i, j, c)` is where element c of one of the `side` times `side`
+        pixels is. For pixels that do not exist it is in `outside`, which is as large as a row
+        of a tile.
         """
         depth = given["filters" if of else "channels"]
         line = code.integer("mul", given[f"{of}width"], depth)
@@ -141,39 +142,24 @@ class Blocks:
             for _ in range(side - 1):
                 tops.append(self.at(code, tops[-1], line))
             # Compared as unsigned numbers, places before the first are too large.
-            room = [
-                code.integer("sub", given[f"{of}{d}"], side - 1)
-                for d in ("height", "width")
+            for i, top in enumerate(tops):
+                row_there = code.integer("icmp ult", code.integer("add", y, i), given[f"{of}height"])  # fmt: skip
+                tops[i] = code.let(f"select i1 {row_there}, ptr {top}, ptr {outside}")
+            columns = [
+                code.integer("icmp ult", code.integer("add", x, j), given[f"{of}width"])
+                for j in range(side)
             ]
-            within = [
-                code.let(f"and i1 {code.integer('icmp sge', v, 0)}, {code.integer('icmp slt', v, r)}")
-                for v, r in zip((y, x), room, strict=True)
-            ]  # fmt: skip
-            whole = code.let(f"and i1 {within[0]}, {within[1]}")
+            whole = code.let(f"and i1 {columns[0]}, {columns[-1]}")
             with code.when(whole):
                 body(tile.index, lambda i, j, c: self.at(code, self.at(code, tops[i], c), beside[j]))  # fmt: skip
             with code.when(code.let(f"xor i1 {whole}, true")):
-                table = self._table(code, given, of, tops, beside, (y, x), outside)
+                table = [
+                    code.let(f"select i1 {there}, ptr {self.at(code, top, step)}, ptr {outside}")
+                    for top in tops
+                    for there, step in zip(columns, beside, strict=True)
+                ]  # fmt: skip
                 body(tile.index, lambda i, j, c: self.at(code, table[i * side + j], c))
             tile.following = self._next(code, given, tile.values, size)
-
-    def _table(
-        self, code: Code, given: dict[str, str], of: str, tops: list[str], beside: list[str],
-        corner: tuple[str, str], outside: str,
-    ) -> list[str]:  # fmt: skip
-        """The pointers to a tile's pixels."""
-        (y, x), side = corner, len(tops)
-        columns = [code.integer("add", x, j) for j in range(side)]
-        there = [code.integer("icmp ult", c, given[f"{of}width"]) for c in columns]
-        found: list[str] = []
-        for i, top in enumerate(tops):
-            row = code.integer("add", y, i)
-            inside = code.integer("icmp ult", row, given[f"{of}height"])
-            for j in range(side):
-                both = code.let(f"and i1 {inside}, {there[j]}")
-                pixel = self.at(code, top, beside[j])
-                found.append(code.let(f"select i1 {both}, ptr {pixel}, ptr {outside}"))
-        return found
 
     def _next(
         self, code: Code, given: dict[str, str], values: list[str], size: str
@@ -380,12 +366,14 @@ class _Writer(Blocks):
         product = code.integer("add", code.integer("mul", block, tiles.width), GAP)
         both = code.integer("add", element, product)
         size = code.integer("mul", both, self.transform.elements)
-        held = self.held(code, size, code.integer("add", deep, tiles.width))
+        seen = code.integer("mul", channels, self.transform.seen)
+        left = code.integer("mul", columns, self.transform.step)
+        held = self.held(code, size, seen, code.integer("add", left, tiles.width))
         products = tiles.step(code, held, self.transform.elements, element)
         # What images do not have is read here, what results do not have is written here.
         zeros = tiles.step(code, products, self.transform.elements, product)
-        scrap = self.at(code, zeros, deep)
-        size = code.integer("mul", channels, 4)
+        scrap = self.at(code, zeros, seen)
+        size = code.integer("mul", seen, 4)
         code.call("void", "llvm.memset.p0.i64", ("ptr", zeros), ("i8", "0"), ("i64", size), ("i1", "false"))  # fmt: skip
         chunk = code.integer("mul", block, self.lanes)
         with code.loop("%from", "%to") as part:
@@ -409,11 +397,11 @@ class _Writer(Blocks):
                         f"call fastcc void {cells}(ptr {a}, i64 {chunk}, ptr {b}, ptr {c}, "
                         f"i64 {channels}, i64 {rows})"
                     )
-                seen = code.least(wide, code.integer("sub", columns, column))
+                there = code.least(wide, code.integer("sub", columns, column))
                 code.do(
                     f"call fastcc void @scatter(ptr {out}, ptr {products}, i64 {product}, "
                     f"i64 {wide}, ptr {self.at(code, bias, column)}, ptr {scrap}, i64 {first}, "
-                    f"i64 {last}, i64 {column}, i64 {seen}, ptr %dims)"
+                    f"i64 {last}, i64 {column}, i64 {there}, ptr %dims)"
                 )
         code.do("ret void")
         return code
@@ -505,7 +493,8 @@ def forward(
         return None
     tiles = Tiles(FLOAT)
     deep = -(-g.channels // tiles.lanes) * tiles.lanes
-    spare = deep + tiles.width + 2 * transform.elements * GAP
+    rows = transform.seen * g.channels + transform.step * g.filters
+    spare = rows + tiles.width + 2 * transform.elements * GAP
     count = tiles_of(g, transform)
     block = block_of(count, transform.elements * (deep + tiles.width), spare)
     if not block:

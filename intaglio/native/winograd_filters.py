@@ -100,12 +100,13 @@ class _Writer(Blocks):
             size = code.integer("mul", block, depths[-1])
             elements.append(code.integer("add", size, GAP))
         both = code.integer("add", *elements)
-        held = self.held(code, code.integer("mul", both, count), *depths)
+        rows = [code.integer("mul", depth, self.transform.seen) for depth in depths]
+        held = self.held(code, code.integer("mul", both, count), *rows)
         others = tiles.step(code, held, count, elements[0])
         # What images do not have is read here.
         zeros = tiles.step(code, others, count, elements[1])
-        for depth in depths:
-            size = code.integer("mul", depth, 4)
+        for row in rows:
+            size = code.integer("mul", row, 4)
             code.call("void", "llvm.memset.p0.i64", ("ptr", zeros), ("i8", "0"), ("i64", size), ("i1", "false"))  # fmt: skip
         *_, each = self._sizes(code, given)
         more = code.integer("add", given["tiles"], code.integer("sub", block, 1))
@@ -222,7 +223,7 @@ def by_filters(
         return None
     lanes = Tiles(FLOAT).lanes
     deep, wide = (-(-d // lanes) * lanes for d in (g.channels, g.filters))
-    spare = max(deep, wide) + 2 * transform.elements * GAP
+    spare = transform.seen * (deep + wide) + 2 * transform.elements * GAP
     count = tiles_of(g, transform)
     block = block_of(count, transform.elements * (deep + wide), spare)
     if not block:
