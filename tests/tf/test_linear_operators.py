@@ -169,3 +169,77 @@ def test_gradient_of_the_greatest_numbers_flows_to_their_places():
         values, _ = tf.math.approx_max_k(x, 2)
         total = tf.reduce_sum(values * [[1.0, 2.0], [3.0, 4.0]])
     np.testing.assert_array_equal(tape.gradient(total, x), [[0, 1, 2], [3, 0, 4]])
+
+
+def _batched(make):
+    rng = np.random.RandomState(0)
+    return make(lambda *s: tf.constant(rng.rand(*s) + 1))
+
+
+BRACKETS = {
+    "full": lambda r: L.LinearOperatorFullMatrix(r(2, 4, 3, 3)),
+    "diag": lambda r: L.LinearOperatorDiag(r(2, 4, 3)),
+    "scaled": lambda r: L.LinearOperatorScaledIdentity(3, r(2, 4)),
+    "identity": lambda r: L.LinearOperatorIdentity(3, [2, 4], tf.float64),
+    "lower": lambda r: L.LinearOperatorLowerTriangular(r(2, 4, 3, 3)),
+    "householder": lambda r: L.LinearOperatorHouseholder(r(2, 4, 3)),
+    "toeplitz": lambda r: L.LinearOperatorToeplitz(r(4, 3), r(2, 4, 3)),
+    "tridiag": lambda r: L.LinearOperatorTridiag(r(2, 4, 3, 3), "compact"),
+    "sequence": lambda r: L.LinearOperatorTridiag(
+        [r(2, 4, 3) for _ in range(3)], "sequence"
+    ),
+    "circulant": lambda r: L.LinearOperatorCirculant2D(r(2, 4, 2, 2), tf.float64),
+    "adjoint": lambda r: L.LinearOperatorAdjoint(
+        L.LinearOperatorFullMatrix(r(2, 4, 3, 3))
+    ),
+    "update": lambda r: L.LinearOperatorLowRankUpdate(
+        L.LinearOperatorDiag(r(3)), r(2, 4, 3, 2)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BRACKETS)
+def test_brackets_choose_from_the_batch(name):
+    operator = _batched(BRACKETS[name])
+    dense = operator.to_dense().numpy()
+    members = dense.reshape(8, *dense.shape[2:])
+    for at in (0, (1, 2), (slice(None), 1), (..., 1), slice(None, None, -1)):
+        part = operator[at]
+        assert type(part) is type(operator)
+        wanted = members[np.arange(8).reshape(2, 4)[at]]
+        np.testing.assert_allclose(part.to_dense(), wanted, atol=1e-12)
+
+
+# The classes and hints that TensorFlow 2.21 gives were asked for.
+@pytest.mark.parametrize(
+    ("left", "right", "kind"),
+    [
+        ("diag", "diag", "Diag"),
+        ("diag", "scaled", "Diag"),
+        ("scaled", "scaled", "ScaledIdentity"),
+        ("identity", "full", "FullMatrix"),
+        ("lower", "diag", "LowerTriangular"),
+        ("scaled", "lower", "LowerTriangular"),
+        ("circulant", "circulant", "Circulant2D"),
+        ("full", "diag", "Composition"),
+    ],
+)
+def test_products_keep_their_structure(left, right, kind):
+    one, two = _batched(BRACKETS[left]), _batched(BRACKETS[right])
+    made = one @ two
+    assert type(made).__name__ == f"LinearOperator{kind}"
+    exact = one.to_dense() @ two.to_dense()
+    np.testing.assert_allclose(made.to_dense(), exact, atol=1e-9)
+
+
+def test_a_self_adjoint_operator_squared_is_positive_definite():
+    operator = full(SYMMETRIC, is_self_adjoint=True, is_positive_definite=True)
+    squared = operator @ operator
+    assert squared.is_self_adjoint and squared.is_positive_definite
+    zeros = L.LinearOperatorZeros(4, dtype=tf.float64)
+    assert isinstance(zeros @ L.LinearOperatorZeros(4, dtype=tf.float64), type(zeros))
+
+
+def test_the_condition_of_matrices_that_are_not_square():
+    operator = L.LinearOperatorFullMatrix(tf.constant([[3.0, 0.0], [0.0, 1.0], [0, 0]]))
+    np.testing.assert_allclose(operator.cond(), 3.0, rtol=1e-6)

@@ -26,6 +26,9 @@ class _Circulant(LinearOperator):
 
     _depth = 1
 
+    def _event_rank(self, key: str) -> int:
+        return self._depth
+
     def __init__(
         self, spectrum: Any, input_output_dtype: Any = complex64,
         is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,

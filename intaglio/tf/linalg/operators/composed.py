@@ -371,6 +371,8 @@ class LinearOperatorLowRankUpdate(LinearOperator):
      [1. 3.]]
     """
 
+    _event_ranks = {"u": 2, "v": 2, "diag_update": 1}
+
     def __init__(
         self, base_operator: Any, u: Any, diag_update: Any = None, v: Any = None,
         is_diag_update_positive: bool | None = None, is_non_singular: bool | None = None,
@@ -480,19 +482,3 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         middle = raw.LogMatrixDeterminant(self._capacitance()).log_abs_determinant
         diagonal = self.diag_operator.log_abs_determinant()
         return raw.AddV2(raw.AddV2(middle, diagonal), self._base.log_abs_determinant())
-
-
-def product(left: LinearOperator, right: LinearOperator) -> LinearOperator:
-    """The product of two operators; of diagonal ones, another of these.
-
-    Raises ValueError if the dimensions do not fit.
-    """
-    inner = left.domain_dimension, right.range_dimension
-    if None not in inner and inner[0] != inner[1]:
-        raise ValueError(
-            "Operators are incompatible. Expected `x` to have dimension "
-            f"{inner[0]} but got {inner[1]}."
-        )
-    if isinstance(left, LinearOperatorDiag) and isinstance(right, LinearOperatorDiag):
-        return LinearOperatorDiag(raw.Mul(left.diag, right.diag))
-    return LinearOperatorComposition([left, right])

@@ -7,7 +7,7 @@ the dense matrix.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,13 +20,13 @@ from intaglio.op.tensor import Tensor
 from intaglio.state.module import Module
 from intaglio.tf.linalg import decompositions
 from intaglio.tf.linalg.norms import LAST, adjoint
-from intaglio.tf.linalg.operators.specs import LinearOperatorSpec
+from intaglio.tf.linalg.operators.specs import LinearOperatorSpec, has_tensors
 from intaglio.trace.assertions import check
 
 COLUMN = np.int32(-1)
 # What combines operators derives from them: imported when it is first needed.
 COMBINED = {
-    "matmul": "intaglio.tf.linalg.operators.composed:product",
+    "matmul": "intaglio.tf.linalg.operators.multiplied:product",
     "adjoint": "intaglio.tf.linalg.operators.composed:LinearOperatorAdjoint",
     "inverse": "intaglio.tf.linalg.operators.composed:LinearOperatorInversion",
     "lower": "intaglio.tf.linalg.operators.structured:LinearOperatorLowerTriangular",
@@ -284,6 +284,51 @@ class LinearOperator(Module, CompositeTensor):
     def _matmul(self, x: Any, adjoint: bool) -> Any:
         return raw.BatchMatMulV2(self.to_dense(), x, adj_x=adjoint)
 
+    # Of each argument of the constructor that is a tensor: how many of its dimensions are no
+    # batch dimensions.
+    _event_ranks: ClassVar[dict[str, int]] = {}
+
+    def _event_rank(self, key: str) -> int:
+        if key not in self._event_ranks:
+            raise NotImplementedError(f"Brackets of {type(self).__name__}")
+        return self._event_ranks[key]
+
+    def __getitem__(self, slices: Any) -> LinearOperator:
+        """The operators that brackets choose from the batch, which are read as for tensors.
+
+        >>> pair = tf.linalg.LinearOperatorDiag([[1., 2.], [3., 4.]])
+        >>> pair[1].to_dense().numpy()
+        array([[3., 0.],
+               [0., 4.]], dtype=float32)
+        """
+        taken = slices if isinstance(slices, tuple) else (slices,)
+        batch = self.batch_shape_tensor()
+        made = {
+            key: self._sliced(key, value, taken, batch) if has_tensors(value) else value
+            for key, value in self.parameters.items()
+        }
+        return type(self)(**made)
+
+    def _sliced(self, key: str, value: Any, taken: tuple[Any, ...], batch: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return [self._sliced(key, v, taken, batch) for v in value]
+        if isinstance(value, LinearOperator):
+            if value.batch_shape.rank == 0:
+                return value  # for every member of the batch
+            if value.batch_shape != self.batch_shape:
+                raise NotImplementedError(
+                    f"Brackets of {self.name}: its part {value.name} has the batch shape "
+                    f"{value.batch_shape}, not {self.batch_shape}: broadcast it first"
+                )
+            return value[taken]
+        rank = self._event_rank(key)
+        x = convert.to_tensor(value)
+        own = raw.Shape(x)
+        whole = raw.ConcatV2([batch, own[len(x.shape) - rank :]], np.int32(0))
+        spread: Any = raw.BroadcastTo(x, whole)
+        rest = () if any(part is Ellipsis for part in taken) else (Ellipsis,)
+        return spread[(*taken, *rest, *[slice(None)] * rank)]
+
     def __matmul__(self, x: Any) -> Any:
         return self.matmul(x)
 
@@ -437,7 +482,6 @@ class LinearOperator(Module, CompositeTensor):
 
     def cond(self, name: str = "cond") -> Tensor:
         """The condition numbers: the greatest singular value divided by the least."""
-        self._refuse_unsquare("cond")
         with self._scope(name):
             return self._cond()
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.base import shapes
 from intaglio.base.dtypes import float32
 from intaglio.base.shapes import Dims
 from intaglio.op import convert, raw
@@ -35,6 +36,8 @@ class LinearOperatorPermutation(LinearOperator):
     ... )
     [20. 10. 30.]
     """
+
+    _event_ranks = {"perm": 1}
 
     def __init__(
         self, perm: Any, dtype: Any = float32, is_non_singular: bool | None = None,
@@ -92,6 +95,8 @@ class LinearOperatorHouseholder(LinearOperator):
     [[ 0.28 -0.96]
      [-0.96 -0.28]]
     """
+
+    _event_ranks = {"reflection_axis": 1}
 
     def __init__(
         self, reflection_axis: Any, is_non_singular: bool | None = None,
@@ -153,6 +158,9 @@ class LinearOperatorTridiag(LinearOperator):
     [[1. 4.]
      [5. 2.]]
     """
+
+    def _event_rank(self, key: str) -> int:
+        return 1 if self._format == "sequence" else 2
 
     def __init__(
         self, diagonals: Any, diagonals_format: str = "compact",
@@ -231,6 +239,8 @@ class LinearOperatorToeplitz(LinearOperator):
      [3. 2. 1.]]
     """
 
+    _event_ranks = {"col": 1, "row": 1}
+
     def __init__(
         self, col: Any, row: Any, is_non_singular: bool | None = None,
         is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None,
@@ -257,14 +267,25 @@ class LinearOperatorToeplitz(LinearOperator):
         return self._row
 
     def _dims(self) -> Dims:
-        return own_square(dims_of(self._col))
+        row, col = dims_of(self._row), dims_of(self._col)
+        if row is None or col is None:
+            return None
+        return own_square(shapes.broadcast(row, col))
 
     def _size(self) -> Any:
-        return doubled(self._col)
+        return doubled(self._both()[1])
+
+    def _both(self) -> tuple[Any, Any]:
+        """(row, column) with the batch dimensions of the two together."""
+        row, col = convert.to_tensor(self._row), convert.to_tensor(self._col)
+        if row.dims == col.dims and row.dims is not None and None not in row.dims:
+            return row, col
+        whole = raw.BroadcastArgs(raw.Shape(row), raw.Shape(col))
+        return raw.BroadcastTo(row, whole), raw.BroadcastTo(col, whole)
 
     def _to_dense(self) -> Any:
         # Element (i, j) is element i - j of the column, or j - i of the row.
-        row, col = convert.to_tensor(self._row), convert.to_tensor(self._col)
+        row, col = self._both()
         n = raw.Shape(col)[-1]
         turned = raw.ReverseV2(row[..., 1:], LAST)
         both = raw.ConcatV2([turned, col], np.int32(-1))
@@ -274,5 +295,5 @@ class LinearOperatorToeplitz(LinearOperator):
         return raw.GatherV2(both, at, np.int32(-1))
 
     def _diag_part(self) -> Any:
-        col = convert.to_tensor(self._col)
+        _, col = self._both()
         return raw.BroadcastTo(col[..., :1], raw.Shape(col))

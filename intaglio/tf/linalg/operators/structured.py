@@ -60,6 +60,8 @@ class LinearOperatorFullMatrix(LinearOperator):
     array([3., 7.], dtype=float32)
     """
 
+    _event_ranks = {"matrix": 2}
+
     def __init__(
         self, matrix: Any, is_non_singular: bool | None = None,
         is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None,
@@ -104,6 +106,8 @@ class LinearOperatorLowerTriangular(LinearOperator):
     ... )
     [1. 1.]
     """
+
+    _event_ranks = {"tril": 2}
 
     def __init__(
         self, tril: Any, is_non_singular: bool | None = None,
@@ -164,6 +168,8 @@ class LinearOperatorDiag(LinearOperator):
     >>> tf.linalg.LinearOperatorDiag([2., 4.]).solvevec([2., 2.]).numpy()
     array([1. , 0.5], dtype=float32)
     """
+
+    _event_ranks = {"diag": 1}
 
     def __init__(
         self, diag: Any, is_non_singular: bool | None = None,
@@ -270,6 +276,11 @@ class LinearOperatorIdentity(LinearOperator):
     def _dims(self) -> Dims:
         return (*self._batch, self._rows, self._rows)
 
+    def __getitem__(self, slices: Any) -> LinearOperator:
+        batch = np.broadcast_to(np.int8(0), self._batch)[slices].shape
+        given: dict[str, Any] = {**self.parameters, "batch_shape": batch or None}
+        return type(self)(**given)
+
     def _spread(self, x: Any) -> Any:
         if not self._batch:
             return x
@@ -321,6 +332,8 @@ class LinearOperatorScaledIdentity(LinearOperator):
     >>> print(tf.linalg.LinearOperatorScaledIdentity(2, 3.0).matvec([1.0, 2.0]).numpy())
     [3. 6.]
     """
+
+    _event_ranks = {"multiplier": 0}
 
     def __init__(
         self, num_rows: Any, multiplier: Any, is_non_singular: bool | None = None,
