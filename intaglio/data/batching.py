@@ -24,6 +24,7 @@ from intaglio.data.stage import (
     demand,
     divided,
     exhausted,
+    flattened,
     in_sequence,
 )
 from intaglio.op.op import op
@@ -356,7 +357,8 @@ class UnbatchDataset(DatasetOp):
     signature = f"input_dataset: variant; {OUTPUTS} -> handle: variant"
 
     def kernel(self, input_dataset):
-        return Stage("Unbatch", UNKNOWN, lambda root: _slices(input_dataset, root))
+        size = flattened(input_dataset.cardinality, input_dataset.shapes)
+        return Stage("Unbatch", size, lambda root: _slices(input_dataset, root))
 
 
 def _slices(stage: Stage, root: Root) -> Advance:

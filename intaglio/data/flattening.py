@@ -21,7 +21,7 @@ from intaglio.data.stage import (
     demand,
     exhausted,
 )
-from intaglio.data.threads import ahead, in_order
+from intaglio.data.threads import ahead, cores, in_order
 from intaglio.op.op import op
 
 
@@ -230,6 +230,11 @@ class InterleaveDataset(DatasetOp):
         return Stage("Interleave", UNKNOWN, open)
 
 
+def _open_at_a_time(asked: int) -> int:
+    """How many datasets are open at a time if the user names no number, as TensorFlow has it."""
+    return -(-cores() // 3) if asked == AUTOTUNE else asked
+
+
 @op
 class ParallelInterleaveDatasetV4(DatasetOp):
     """The elements of several datasets that f makes, in turn, each computed ahead."""
@@ -258,7 +263,7 @@ class ParallelInterleaveDatasetV4(DatasetOp):
                 root.shared, f, other_arguments, "ParallelInterleaveDatasetV4"
             )
             threads = threads_for(asked, f, options)
-            cycle = min(threads, 10) if wanted == AUTOTUNE else wanted
+            cycle = _open_at_a_time(asked) if wanted == AUTOTUNE else wanted
             if threads == 1:
                 return _in_turn(root, outer, call, cycle, block)
 

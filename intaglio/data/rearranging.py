@@ -413,6 +413,7 @@ class DirectedInterleaveDataset(DatasetOp):
             return advance
 
         known = [s.cardinality for s in data_input_datasets]
+        # TensorFlow does not ask whether the shortest ends it.
         endless = selector_input_dataset.cardinality == INFINITE and INFINITE in known
-        size = INFINITE if endless and not stop_on_empty_dataset else UNKNOWN
+        size = INFINITE if endless else UNKNOWN
         return Stage("DirectedInterleave", size, open)

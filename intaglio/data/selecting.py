@@ -15,6 +15,7 @@ from intaglio.base.dtypes import float32, float64, int64
 from intaglio.data import building, element, seldom
 from intaglio.data.seeds import dataset_seeds
 from intaglio.data.stage import AUTOTUNE
+from intaglio.data.threads import cores
 from intaglio.op import convert, raw
 from intaglio.runtime.eager import EagerTensor
 from intaglio.trace.type_spec import TensorSpec
@@ -187,7 +188,7 @@ def interleaved(
     cycle = AUTOTUNE if cycle_length is None else cycle_length
     block = building.scalar(1 if block_length is None else block_length, "block_length")
     if parallel is None:
-        cycle = CYCLE if building.constant(cycle) == AUTOTUNE else cycle
+        cycle = cores() if building.constant(cycle) == AUTOTUNE else cycle
         return building.transformed(
             raw.InterleaveDataset, "_InterleaveDataset", dataset, found.captures,
             building.scalar(cycle, "cycle_length"), block,
@@ -200,10 +201,6 @@ def interleaved(
         automatic, building.scalar(parallel, "num_parallel_calls"),
         structure=structure, f=found.graph, deterministic=deterministic, name=name,
     )  # fmt: skip
-
-
-# How many datasets are open at a time if the user names no number.
-CYCLE = 4
 
 
 def chosen(datasets: Sequence[Any], choices: Any, stop: bool) -> Any:

@@ -116,10 +116,11 @@ class Stage:
     """A dataset as a value: how many elements it has, and how to begin with them.
 
     `recipe` is the op that made it and what its kernel got; `at` returns an element by its
-    number where a dataset can tell without computing those before.
+    number where a dataset can tell without computing those before. `shapes` are those of its
+    components, as far as they are known.
     """
 
-    __slots__ = ("__weakref__", "at", "cardinality", "name", "open", "recipe")
+    __slots__ = ("__weakref__", "at", "cardinality", "name", "open", "recipe", "shapes")
 
     dtype = VARIANT_MARKER
     shape: tuple[int, ...] = ()
@@ -138,6 +139,7 @@ class Stage:
         self.open = open
         self.at = at
         self.recipe: tuple[str, dict[str, Any]] | None = None
+        self.shapes: Sequence[Any] = ()
 
     def __repr__(self) -> str:
         return f"<{self.name}DatasetOp::Dataset>"
@@ -162,13 +164,24 @@ class DatasetOp(Op):
         return handle_spec()
 
     def _resolve_kernel(self) -> None:
+        rule, name = self.rules["kernel"], self.name
+        count = len(rule.takes)
+        if "output_shapes" in self.attr_names and "output_shapes" not in rule.takes:
+            rule.takes = (
+                *rule.takes,
+                "output_shapes",
+            )  # for the stage, not for the kernel
         super()._resolve_kernel()
-        kernel, names, name = self.kernel_fn, self.rules["kernel"].takes, self.name
+        kernel, names = self.kernel_fn, rule.takes
 
         def remembered(*args: Any) -> Stage:
-            stage = kernel(*args)
+            stage = kernel(*args[:count])
             if stage.recipe is None:
-                stage.recipe = (name, dict(zip(names, args, strict=True)))
+                parts = dict(zip(names, args, strict=True))
+                stage.recipe, stage.shapes = (
+                    (name, parts),
+                    parts.get("output_shapes", ()),
+                )
             return stage
 
         self.kernel_fn = remembered
@@ -208,6 +221,14 @@ def divided(cardinality: int, by: int, drop_remainder: bool) -> int:
     if cardinality < 0:
         return cardinality
     return cardinality // by if drop_remainder else -(-cardinality // by)
+
+
+def flattened(cardinality: int, shapes: Sequence[Any]) -> int:
+    """The cardinality of the rows of elements with components of these shapes."""
+    rows = next((s[0] for s in shapes if s and s[0] is not None), None)
+    if cardinality < 0:
+        return cardinality
+    return cardinality * rows if rows else UNKNOWN
 
 
 def exhausted() -> Element:

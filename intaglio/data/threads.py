@@ -163,7 +163,7 @@ def pool_size(asked: int, options: Options) -> int:
     private = options.threading.private_threadpool_size
     if private is None or private < 0:
         return asked
-    return min(asked, private or os.cpu_count() or 1)
+    return min(asked, private or cores())
 
 
 def in_order(deterministic: str, options: Options) -> bool:
@@ -252,8 +252,15 @@ def _failed(error: BaseException) -> Future[Any]:
     return future
 
 
+def cores() -> int:
+    """How many processors the program may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def automatic(options: Options) -> int:
     """How many calls AUTOTUNE stands for."""
     if options.autotune.enabled is False:
         return options.autotune.initial_parallelism or 1
-    return options.autotune.cpu_budget or os.cpu_count() or 1
+    return options.autotune.cpu_budget or cores()

@@ -130,7 +130,7 @@ class HeldArray:
             tail = self.facts.dims if shapes.known(self.facts.dims) else ()
             return _empty(self.facts, (0, *tail))
         for at in places:
-            if not 0 <= at < len(self.elements):
+            if not -len(self.elements) <= at < len(self.elements):  # as lists count
                 raise IndexError(
                     f"list index out of range: index {at} of a TensorArray of size {len(self.elements)}"
                 )

@@ -342,3 +342,11 @@ def test_the_length_in_converted_code_is_the_size():
     assert int(traced(tf.constant(3))) == 3
     with pytest.raises(TypeError, match=r"has no len\(\)"):
         len(tf.TensorArray(tf.float32, 3))
+
+
+def test_places_from_the_end_outside_of_graphs():
+    # TensorFlow 2.21 was asked.
+    array = tf.TensorArray(tf.float32, 3).unstack([1.0, 2.0, 3.0])
+    assert array.gather([0, -1, -3]).numpy().tolist() == [1.0, 3.0, 1.0]
+    with pytest.raises(IndexError, match="list index out of range"):
+        array.gather([-4])
