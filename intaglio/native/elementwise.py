@@ -16,6 +16,7 @@ from intaglio.native.loops import LoopNest, apply, evaluate
 from intaglio.native.pool import pool
 from intaglio.native.writer import Writer
 from intaglio.op import raw
+from intaglio.op.spec import Spec
 
 
 def elementwise(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
@@ -91,6 +92,19 @@ def loop(
     w.call_function(name, places, [h.pointer for h in made], dims)
     w.how = "one loop"
     return made
+
+
+def add_to(w: Writer, node: Node, place: str, added: str, count: int) -> None:
+    """Adds numbers to those at a place, which are of the dtype of the node's result."""
+    spec = Spec(node.outputs[0].dtype, (count,))
+    attrs = {"dtype": spec.dtype, "shape": spec.shape}
+    x, y = (Node(raw.Placeholder, (), attrs, name, [spec]).outputs[0] for name in "xy")
+    total = Node(raw.AddV2, [x, y], {}, "sum", [spec])
+    body = Graph("sum", [x, y], [x.node, y.node, total], total.outputs)
+    pattern, dims = arranged([(count,), (count,)])
+    name = _named(w, "loop", LoopNest(body, pattern, "loop").write())
+    w.call_function(name, [place, added], [place], dims)
+    w.how = "one loop"
 
 
 def _named(w: Writer, prefix: str, code: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from intaglio.base import shapes
+from intaglio.base.dtypes import int32
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.op import raw
 from intaglio.op.op import Op
@@ -47,13 +48,27 @@ def can_expand(node: Node) -> bool:
 
 
 def _sum(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Node]:
-    """AddN, from the first to the last as its kernel adds."""
+    """AddN, from the first to the last as its kernel adds; of a row's gradient, in place."""
+    for total, row in (inputs, inputs[::-1]) if len(inputs) == 2 else ():
+        if _is_row(row.node):
+            _, begin, _, _, dy = row.node.inputs
+            return [_like(node, raw._AddAt, [total, begin, dy], ())]
     made: list[Node] = []
     total = inputs[0]
     for value in inputs[1:]:
         made.append(_like(node, raw.AddV2, [total, value], ()))
         total = made[-1].outputs[0]
     return made
+
+
+def _is_row(node: Node) -> bool:
+    """True for the gradient of `x[i]`: zeros but for a row."""
+    if node.op.name != "StridedSliceGrad":
+        return False
+    attrs, begin = node.attrs, node.inputs[1]
+    masks = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask")
+    single = begin.dims == (1,) and begin.dtype is int32
+    return single and attrs["shrink_axis_mask"] == 1 and not any(attrs[m] for m in masks)  # fmt: skip
 
 
 def _like(

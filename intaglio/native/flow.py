@@ -172,6 +172,45 @@ class Turning:
         return head
 
 
+class InPlace:
+    """A large value of which each turn changes a row: it stays where it is."""
+
+    def __init__(self, w: Writer, first: Held) -> None:
+        self.first = first
+        self.next, block = w.space(first.bytes)
+        self.blocks = (block,)
+        w.store(first, self.next)
+
+    def head(self) -> Held:
+        """The value at the beginning of a turn."""
+        return Held(self.first.kind, self.first.shape, pointer=self.next)
+
+    def turn(self, result: Value) -> tuple[str, ...]:
+        """Nothing is handed on. Raises Unsupported for a value that is elsewhere."""
+        if not isinstance(result, Held) or result.pointer != self.next:
+            raise Unsupported("a value that was to be changed in place")
+        return ()
+
+    def close(self, before: str, back: str, names: tuple[str, ...]) -> None:
+        """There is nothing to complete."""
+
+    def after(self, head: Held) -> Held:
+        """The value when the loop is over."""
+        head.blocks = self.blocks
+        return head
+
+
+def _changes_rows(cond: Graph, body: Graph, index: int) -> bool:
+    """True if nobody but the op that adds a row to a loop variable uses it."""
+    value, maker = body.inputs[index], body.outputs[index].node
+    if maker.op.name != "_AddAt" or maker.inputs[0] is not value:
+        return False
+    users = sum(1 for n in body.nodes for v in n.inputs if v is value)
+    used = sum(1 for v in body.outputs if v is value or v is body.outputs[index])
+    read = any(v is cond.inputs[index] for n in cond.nodes for v in n.inputs)
+    return users == 1 and used == 1 and not read
+
+
 def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """A body that runs as long as a condition holds."""
     cond, body = prepared(node.attrs["cond"]), prepared(node.attrs["body"])
@@ -182,7 +221,12 @@ def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
         if a is not b
     ]  # fmt: skip
     turning: dict[int, Any] = {
-        i: _turning(w, inputs[i], _used_later(w, node, i)) for i in changing
+        i: InPlace(w, inputs[i])
+        if isinstance(inputs[i], Held)
+        and not inputs[i].small
+        and _changes_rows(cond, body, i)
+        else _turning(w, inputs[i], _used_later(w, node, i))
+        for i in changing
     }
     before, head = code.block, code.new_label("loop")
     inside, after = code.new_label("turn"), code.new_label("done")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.ir.graph import Node
+from intaglio.native.elementwise import add_to
 from intaglio.native.held import Held
 from intaglio.native.lanes import Unsupported
 from intaglio.native.writer import Writer
@@ -58,6 +59,27 @@ def row(
     result = w.room(node.outputs[0], source.kind, shape)
     w.copy(part.pointer, result.pointer, part.bytes)
     return result
+
+
+def add_at(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """_AddAt; where the result takes the place of the value, nothing but the row is touched."""
+    source, at, item = inputs
+    if item.shape != source.shape[1:] or item.kind != source.kind:
+        raise Unsupported("a row of another shape")
+    code, length = w.code, source.shape[0]
+    index = w.index(at)
+    from_end = code.integer("add", index, length)
+    negative = code.integer("icmp slt", index, 0)
+    index = code.let(f"select i1 {negative}, i64 {from_end}, i64 {index}")
+    w.demand(code.integer("icmp ult", index, length))
+    base, added = w.pointer(source), w.pointer(item)
+    result = w.room(node.outputs[0], source.kind, source.shape)
+    if result.pointer != base:
+        w.copy(base, result.pointer, result.bytes)
+    offset = code.integer("mul", index, item.bytes)
+    place = code.at("i8", result.pointer, offset)
+    add_to(w, node, place, added, item.count)
+    return [result]
 
 
 def all_below(w: Writer, place: str, count: int, length: int) -> str:

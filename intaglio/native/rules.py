@@ -159,6 +159,7 @@ RULES: dict[str, Any] = {
     "StridedSlice": slice_,
     "GatherV2": gather,
     "NoOp": nothing,
+    "_AddAt": rows.add_at,
     "ToBool": condition,
     "ZerosLike": like(0),
     "OnesLike": like(1),

@@ -167,7 +167,7 @@ raw.expect(
             "IRFFT3D IRFFTND RFFT RFFT2D RFFT3D RFFTND"
         ),
         "edit_distance": "EditDistance",
-        "fused": "_FusedElementwise _FusedLayers _FusedRows _Program",
+        "fused": "_FusedElementwise _FusedLayers _FusedRows _Program _AddAt",
         "image_box_sampling": (
             "SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 "
             "StatelessSampleDistortedBoundingBox"

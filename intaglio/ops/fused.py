@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from intaglio.base.dtypes import NUMERIC
 from intaglio.op.op import Op, op
+from intaglio.op.spec import Spec
 
 
 @op
@@ -74,3 +78,20 @@ class _Program(Op):
 
     def kernel(self, inputs, body, run):
         return run(body, inputs)
+
+
+@op
+class _AddAt(Op):
+    """x with a row added at an index of its first axis: what gradients of rows add up to."""
+
+    signature = "x: T, index: int32, row: T -> y: T"
+    T = NUMERIC
+    differentiable = False
+
+    def infer(self, x: Spec) -> Spec:
+        return Spec(x.dtype, x.shape)
+
+    def kernel(self, x, index, row):
+        y = np.array(x)
+        y[int(np.reshape(index, ())[()])] += row
+        return y

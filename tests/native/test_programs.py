@@ -324,3 +324,20 @@ def test_what_fails_out_of_native_code_is_told_as_elsewhere():
     np.testing.assert_array_equal(run(x, tf.constant([[1]])), [0.0, 9.0, 0.0])
     with pytest.raises(tf.errors.InvalidArgumentError, match="out of bounds|does not index"):  # fmt: skip
         run(x, tf.constant([[5]]))
+
+
+def test_gradients_of_rows_add_up_in_place():
+    def run(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            h = tf.zeros([20])
+            for i in tf.range(5):
+                h = h * 0.5 + tf.sin(x[i])
+            loss = tf.reduce_sum(h * h)
+        return tape.gradient(loss, x)
+
+    x = tf.reshape(tf.range(100.0), [5, 20]) * 0.1
+    program = program_of(run, x)
+    assert any(n.node.op.name == "_AddAt" for n in program.writer.notes)
+    for _ in range(2):
+        np.testing.assert_allclose(program.run(x._array)[0], run(x), rtol=1e-6)
