@@ -11,6 +11,8 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
+from intaglio.base.messages import Written
+
 
 class _Marker:
     """Stands where a NumPy dtype would: the type of values that are not arrays."""
@@ -30,7 +32,7 @@ RESOURCE_MARKER: Final = _Marker("resource")
 VARIANT_MARKER: Final = _Marker("variant")
 
 
-class DType:
+class DType(Written):
     """The type of a tensor's elements; one object for each type, compared by identity.
 
     `number` is TensorFlow's `DataType` enum value, `numpy` the NumPy dtype (or a

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeGuard
 
 from intaglio.base.errors import ShapeError
+from intaglio.base.messages import Written
 
 Dims = tuple[int | None, ...] | None
 
@@ -25,7 +26,7 @@ def install_writer(writer: Callable[[Dims], Any]) -> None:
     _writer[:] = [writer]
 
 
-class TensorShape:
+class TensorShape(Written):
     """The shape of a tensor: dimensions that are known or None, or an unknown rank.
 
     >>> tf.TensorShape([2, None]).as_list(), tf.TensorShape([2, None]).rank
@@ -65,8 +66,6 @@ class TensorShape:
                 "protocol buffers need the graphdef layer: import intaglio.graphdef"
             )
         return _writer[0](self._dims)
-
-    experimental_as_proto = as_proto
 
     def is_fully_defined(self) -> bool:
         """True if every dimension is known."""

@@ -174,6 +174,8 @@ message PairValue
 message NamedTupleValue
   name = 1 string
   values = 2 *PairValue
+message SerializedDType
+  datatype = 1 DataType
 message TensorSpecProto
   name = 1 string
   shape = 2 TensorShapeProto
@@ -295,5 +297,7 @@ TrackableObjectGraph = message_class("TrackableObjectGraph")
 BundleHeaderProto = message_class("BundleHeaderProto")
 BundleEntryProto = message_class("BundleEntryProto")
 FingerprintDef = message_class("FingerprintDef")
+SerializedDType = message_class("SerializedDType")
+TensorSpecProto = message_class("TensorSpecProto")
 CheckpointState = message_class("CheckpointState")
 OpList = message_class("OpList")

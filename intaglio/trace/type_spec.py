@@ -19,6 +19,7 @@ import numpy as np
 
 from intaglio.base import nest, shapes
 from intaglio.base.dtypes import DType, as_dtype, float32, from_numpy
+from intaglio.base.messages import Written
 from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.op import convert
 from intaglio.op.spec import Spec
@@ -193,7 +194,7 @@ class BatchableTypeSpec(TypeSpec):
         return self._to_tensor_list(value)
 
 
-class TensorSpec(BatchableTypeSpec):
+class TensorSpec(BatchableTypeSpec, Written):
     """The shape and dtype of a tensor, and the name of the placeholder made for it.
 
     `shape` is anything that tf.TensorShape takes (None: any rank). Names take no part in

@@ -1,0 +1,51 @@
+"""Types and shapes as protocol buffers: the layer that knows the messages says how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
+
+
+class Form(NamedTuple):
+    """How the values of a class are written as a message, and read."""
+
+    message: Callable[[], Any]
+    write: Callable[[Any], Any]
+    read: Callable[[Any], Any]
+
+
+_forms: list[Callable[[], dict[str, Form]]] = []
+
+
+def install_forms(forms: Callable[[], dict[str, Form]]) -> None:
+    """Names what gives the forms, by the names of classes, when the first is asked for."""
+    _forms[:] = [forms]
+
+
+class Written:
+    """What has a message of its own: `experimental_as_proto` and back."""
+
+    __slots__ = ()
+
+    @classmethod
+    def _form(cls) -> Form:
+        if not _forms:
+            raise RuntimeError(
+                "protocol buffers need the graphdef layer: import intaglio.graphdef"
+            )
+        known = _forms[0]()
+        return known[next(k.__name__ for k in cls.__mro__ if k.__name__ in known)]
+
+    def experimental_as_proto(self) -> Any:
+        """The value as a message."""
+        return self._form().write(self)
+
+    @classmethod
+    def experimental_from_proto(cls, proto: Any) -> Self:
+        """The value that a message of this kind holds."""
+        return cls._form().read(proto)
+
+    @classmethod
+    def experimental_type_proto(cls) -> Any:
+        """The class of the messages."""
+        return cls._form().message()
