@@ -30,6 +30,7 @@ LEFT_OUT = {
     "tf.config.experimental.ClusterDeviceFilters": "there is one process",
     "tf.config.experimental_connect_to": "there is one process",
     "tf.data.experimental.service": "a service of several processes; datasets run in the program's own",
+    "tf.experimental.StructuredTensor": "records of ragged fields: ExtensionType with RaggedTensor does the same",
     "tf.experimental.async": "eager ops are done when they return",
     "tf.experimental.dtensor": "arrays spread over many accelerators; there is one device, the host",
     "tf.experimental.enable_strict_mode": "there are no deprecated ways to forbid",
