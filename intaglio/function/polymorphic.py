@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import time
+import types
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -105,7 +106,9 @@ class Function(PolymorphicFunction):
         self._detector = retracing.detector_of(python_function)
         # By the object's id: a weak reference to it, its function, its method last handed out.
         self._descriptors: dict[int, tuple[Any, Function, Any]] = {}
-        if not bound:
+        if bound:
+            self.__signature__ = getattr(python_function, "__signature__", None)
+        else:
             functools.update_wrapper(self, python_function, updated=())
         if options.input_signature is not None and not _has_self(
             python_function, bound
@@ -487,6 +490,8 @@ def _has_self(function: Callable[..., Any], bound: bool) -> bool:
     """True for a method that is not bound yet: its signature is read once it is."""
     code = getattr(function, "__code__", None)
     if bound or code is None or not code.co_argcount:
+        return False
+    if isinstance(function, types.MethodType):
         return False
     return code.co_varnames[0] in ("self", "cls") and "." in function.__qualname__
 

@@ -46,7 +46,10 @@ def of_model(root: Any, given: Any) -> SignatureMap:
 
 
 def _default(root: Any) -> ConcreteFunction | None:
-    """The root's only function that can be a signature."""
+    """The function that the root names, or its only one that can be a signature."""
+    named = getattr(root, "_default_save_signature", None)  # Keras' models
+    if isinstance(named, Function) and named.input_signature is not None:
+        return named.get_concrete_function()
     found = object_graph.children(root) | object_graph.functions_of(root)
     concrete: dict[int, ConcreteFunction] = {}
     for function in found.values():

@@ -90,3 +90,29 @@ def test_the_same_optimizer_serves_a_variable_that_is_an_argument() -> None:
         """
     )
     assert lines == ["1.98 4"]
+
+
+def test_models_are_exported_and_kept_in_checkpoints(tmp_path: object) -> None:
+    lines = printed_by(
+        f"""
+        from intaglio import tf
+        import numpy as np
+        keras = tf.keras
+        folder = {str(tmp_path)!r}
+        x = np.ones((2, 4), "float32")
+        model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3)])
+        model.export(folder + "/exported", verbose=False)
+        again = tf.saved_model.load(folder + "/exported")
+        print(np.allclose(again.serve(x), model(x)))
+        tf.saved_model.save(model, folder + "/saved")
+        signature = tf.saved_model.load(folder + "/saved").signatures["serving_default"]
+        (answer,) = signature(tf.constant(x)).values()
+        print(np.allclose(answer, model(x)))
+        path = tf.train.Checkpoint(model=model).save(folder + "/c")
+        other = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3)])
+        print(np.allclose(other(x), model(x)))
+        tf.train.Checkpoint(model=other).restore(path)
+        print(np.allclose(other(x), model(x)))
+        """
+    )
+    assert lines[-4:] == ["True", "True", "False", "True"]
