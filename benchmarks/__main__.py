@@ -22,7 +22,7 @@ import time
 import numpy as np
 
 import intaglio
-from benchmarks import floors, keras, peers
+from benchmarks import floors, keras, memory, peers
 from benchmarks.cases import CASES
 
 PAGE = pathlib.Path(__file__).parent / "README.md"
@@ -90,6 +90,7 @@ def _seconds(command: list[str], environment: dict[str, str]) -> float:
 
 def page(
     times: Times, imports: dict[str, float], of_keras: dict[str, float], rounds: int, limits: floors.Floors,
+    held: dict[str, float],
 ) -> str:  # fmt: skip
     """The text of README.md."""
     lines = [
@@ -118,6 +119,8 @@ def page(
     lines.append(
         _line("import of Keras, beyond NumPy's", of_keras, ["tensorflow"], 0.4)
     )
+    if held:
+        lines.append(memory.line(held, 0.15))
     lines += ["", "The ratio is to the fastest peer; at most the goal is good.", ""]
     return "\n".join(lines)
 
@@ -154,7 +157,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as cache:
         imports = import_times(IMPORTS, options.rounds, cache)
         of_keras = import_times(keras.IMPORTS, options.rounds, cache)
-    text = page(times, imports, of_keras, options.rounds, limits)
+    held = memory.measured(names)
+    text = page(times, imports, of_keras, options.rounds, limits, held)
     if options.only:
         print(text)
         return

@@ -1,0 +1,70 @@
+"""What a retained trace costs in memory: functions of two ops, called three times each.
+
+python -m benchmarks.memory intaglio|tensorflow    prints bytes for each
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import pathlib
+import subprocess
+import sys
+from typing import Any
+
+from benchmarks import peers
+
+# Functions made before it is measured, and while it is.
+FIRST, COUNT = 60, 200
+
+
+def resident() -> int:
+    """The bytes of this process that are in memory."""
+    gc.collect()
+    pages = pathlib.Path("/proc/self/statm").read_text().split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def per_trace(tf: Any) -> float:
+    """Bytes for each function."""
+    kept: list[Any] = []
+    x = tf.ones([2, 2])
+    start = 0
+    for number in range(FIRST + COUNT):
+        if number == FIRST:
+            start = resident()
+        made = tf.function(lambda x, n=number: x * (2.0 + n) + 1.0, autograph=False)
+        for _ in range(3):
+            made(x)
+        kept.append(made)
+    return (resident() - start) / COUNT
+
+
+def measured(names: list[str]) -> dict[str, float]:
+    """library -> bytes for each trace, where there are processes that tell."""
+    found: dict[str, float] = {}
+    for name in ("intaglio", "tensorflow"):
+        python = peers.python_of(name)
+        if name not in names or python is None or not sys.platform.startswith("linux"):
+            continue
+        environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
+        run = subprocess.run(
+            [str(python), "-m", "benchmarks.memory", name], env=environment,
+            check=True, capture_output=True, text=True,
+        )  # fmt: skip
+        found[name] = float(run.stdout.split()[-1])
+    return found
+
+
+def line(found: dict[str, float], goal: float) -> str:
+    """The row of the page."""
+    mine, theirs = found["intaglio"], found.get("tensorflow")
+    others = f"tensorflow {theirs / 1e3:.3g} KB" if theirs else ""
+    ratio = f"{mine / theirs:.3f}" if theirs else ""
+    return f"| memory of a retained trace of 2 ops | {mine / 1e3:.3g} KB | {others} | {ratio} | {goal} |"
+
+
+if __name__ == "__main__":
+    module = {"intaglio": "intaglio.tf"}.get(sys.argv[1], sys.argv[1])
+    print(per_trace(importlib.import_module(module)))
