@@ -243,6 +243,33 @@ def _padded(column: Column, key: str, shape: Any, default: Any, names: Any) -> A
     return found.reshape((counts.size, rows, *shape[1:]))
 
 
+def flat(*keys: Any) -> Any:
+    """The keys as vectors, whatever their shapes."""
+    return map(np.ravel, keys)
+
+
+def check_number(attr: str, number: int, keys: Any) -> None:
+    """Raises InvalidArgumentError unless an attribute says how many keys there are."""
+    if number != len(keys):
+        raise invalid_argument(f"{attr} is {number}, but there are {len(keys)} keys")
+
+
+def _check_defaults(defaults: Any, dense_shapes: Any) -> None:
+    """Raises InvalidArgumentError for defaults of other dtypes or shapes than their features."""
+    for at, (default, dims) in enumerate(zip(defaults, dense_shapes, strict=False)):
+        if default.dtype not in (np.float32, np.int64, object):
+            raise invalid_argument(
+                f"dense_defaults[{at}] is of dtype {default.dtype}: features are of "
+                "float32, int64 or string"
+            )
+        wanted: tuple[Any, ...] = tuple(dims or ())
+        if default.size and None not in wanted and default.shape != wanted:
+            raise invalid_argument(
+                f"dense_defaults[{at}] has shape {brackets(default.shape)}, its feature "
+                f"{brackets(wanted)}"
+            )
+
+
 @op
 class ParseExampleV2(Op):
     """The features of serialized Examples: one record, or a vector of them."""
@@ -284,8 +311,13 @@ class ParseExampleV2(Op):
 
     def kernel(
         self, serialized, names, sparse_keys, dense_keys, ragged_keys, dense_defaults,
-        sparse_types, ragged_value_types, ragged_split_types, dense_shapes,
+        sparse_types, ragged_value_types, ragged_split_types, dense_shapes, num_sparse,
     ):  # fmt: skip
+        sparse_keys, dense_keys, ragged_keys = flat(
+            sparse_keys, dense_keys, ragged_keys
+        )
+        check_number("num_sparse", num_sparse, sparse_keys)
+        _check_defaults(dense_defaults, dense_shapes)
         data = np.asarray(serialized, object)
         if data.ndim > 1:
             raise invalid_argument(

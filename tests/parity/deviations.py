@@ -149,6 +149,31 @@ TABLE = (
         ops="SparseReorder",
         change="shape with",
     ),
+    Deviation(
+        "Keys are vectors here, and numbers of features those of the keys; TensorFlow's op reads "
+        "keys of any rank and refuses other numbers.",
+        theirs="accepted",
+        ops="ParseSequenceExampleV2",
+    ),
+    Deviation(
+        "The same.",
+        theirs=INVALID,
+        ours="accepted",
+        ops="ParseSequenceExampleV2",
+    ),
+    Deviation(
+        "What is no dtype is a TypeError.",
+        theirs=INVALID,
+        ours="TypeError",
+        ops="ParseExampleV2",
+    ),
+    Deviation(
+        "A dense feature without its default: TensorFlow does not look.",
+        theirs="accepted",
+        ours=INVALID,
+        ops="ParseExampleV2",
+        change="dense_defaults empty",
+    ),
 )
 # Calls derived from the samples (test_variants.py).
 OF_VARIANTS: tuple[Deviation, ...] = (
