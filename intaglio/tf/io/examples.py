@@ -230,7 +230,7 @@ def _cut(values: Any, feature: RaggedFeature, by_key: Any) -> Any:
     dtype = as_dtype(feature.row_splits_dtype)
     for part in reversed(feature.partitions):
         if isinstance(part, UniformRowLength):
-            values = RaggedTensor.from_uniform_row_length(values, convert.to_tensor(part.length, dtype), validate=feature.validate)  # fmt: skip
+            values = _in_rows(values, part, feature)
             continue
         given = raw.Cast(by_key[part.key], DstT=dtype)
         values = _MAKERS[type(part)](values, given, validate=feature.validate)
@@ -245,7 +245,7 @@ def _cut_records(values: Any, splits: Any, feature: RaggedFeature, ragged: Any) 
     for part in reversed(feature.partitions):
         if isinstance(part, UniformRowLength):
             length = convert.to_tensor(part.length, dtype)
-            values = RaggedTensor.from_uniform_row_length(values, length, validate=feature.validate)  # fmt: skip
+            values = _in_rows(values, part, feature)
             outer = raw.FloorDiv(outer, length)
             continue
         lengths, outer = _row_lengths(part, outer, ragged[part.key], dtype)
@@ -253,19 +253,56 @@ def _cut_records(values: Any, splits: Any, feature: RaggedFeature, ragged: Any) 
     return RaggedTensor.from_row_lengths(values, outer, validate=feature.validate)
 
 
+def _in_rows(values: Any, part: Any, feature: RaggedFeature) -> Any:
+    """Values in rows of one length: the innermost are dimensions of a tensor."""
+    if not isinstance(values, RaggedTensor):
+        return raw.Reshape(values, [-1, part.length, *values.dims[1:]])
+    length = convert.to_tensor(part.length, as_dtype(feature.row_splits_dtype))
+    return RaggedTensor.from_uniform_row_length(values, length, validate=feature.validate)  # fmt: skip
+
+
 def _row_lengths(part: Any, outer: Any, given: Any, dtype: DType) -> tuple[Any, Any]:
-    """The lengths of all records' rows, and how many rows each record has."""
+    """The lengths of all records' rows, and how many rows each record has.
+
+    `outer` says how many values each record has.
+    """
     numbers, splits = given
     rows = RaggedTensor.from_row_splits(raw.Cast(numbers, DstT=dtype), splits, validate=False)  # fmt: skip
-    count: Any = rows.row_lengths()
+    count: Any = raw.Cast(rows.row_lengths(), DstT=dtype)
+    flat: Any = rows.flat_values
     if isinstance(part, RowLengths):
-        return rows.flat_values, count
+        return flat, count
     if isinstance(part, RowSplits):
-        return (rows[:, 1:] - rows[:, :-1]).flat_values, count - 1
-    raise NotImplementedError(
-        f"RaggedFeature.{type(part).__name__} in batches of records: use RowLengths or "
-        "RowSplits, or tf.io.parse_single_example"
-    )
+        # Records without splits have no rows.
+        return (rows[:, 1:] - rows[:, :-1]).flat_values, raw.Maximum(
+            count - 1, raw.ZerosLike(count)
+        )
+    record: Any = rows.value_rowids()
+    if isinstance(part, RowLimits):
+        first = raw.NotEqual(record, _behind(-1, record))
+        return flat - raw.SelectV2(first, raw.ZerosLike(flat), _behind(0, flat)), count
+    if isinstance(part, RowStarts):
+        last = raw.NotEqual(record, _before(record, -1))
+        ends = raw.SelectV2(last, raw.GatherV2(outer, record, 0), _before(flat, 0))
+        return ends - flat, count
+    # Numbers of rows, a number for each value: records have as many rows as their last says.
+    found = raw.UnsortedSegmentMax(flat + 1, record, raw.Size(count, out_type=dtype))
+    many = raw.Maximum(found, raw.ZerosLike(found))
+    places = flat + raw.GatherV2(raw.Cumsum(many, 0, exclusive=True), record, 0)
+    total = raw.Sum(many, [0])
+    return raw.UnsortedSegmentSum(raw.OnesLike(flat), places, total), many
+
+
+def _behind(first: int, values: Any) -> Any:
+    """For each value the one in front of it."""
+    head = convert.to_tensor([first], values.dtype)
+    return raw.ConcatV2([head, values], 0)[:-1]
+
+
+def _before(values: Any, last: int) -> Any:
+    """For each value the one behind it."""
+    tail = convert.to_tensor([last], values.dtype)
+    return raw.ConcatV2([values, tail], 0)[1:]
 
 
 def parse_single_example(
