@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from intaglio.native.exact import Pair, exact_product, exact_sum, in_double, plus, times
+from intaglio.native.exact import Pair, exact_product, exact_sum, plus, times
 from intaglio.native.exponentials import exp, horner
 from intaglio.native.lanes import FLOAT, Builder, Lanes
 from intaglio.ops.error_functions import ERFC, ERFC_FAR
