@@ -14,13 +14,23 @@ import pytest
 from intaglio.base import shapes
 from tests.ops import calls
 from tests.ops.samples import Sample
-from tests.parity import answers, deviations, errors, nearness, variants
+from tests.parity import (
+    answers,
+    deviations,
+    errors,
+    nearness,
+    op_defs,
+    variants,
+    wrong_calls,
+)
 from tests.parity.test_errors import NAMES, given
 
 # Random ops without a seed, and memory without contents.
 WITHOUT_ANSWER = frozenset({"Empty"})
 # An attribute says the shape, rightly or wrongly.
 WITH_SHAPE = frozenset({"PlaceholderWithDefault"})
+# Changes that make a call which a sample or another change has made already.
+MOST_LEFT = 40
 NO_KERNEL = "NotFoundError"
 
 
@@ -97,6 +107,27 @@ def test_variants_are_inferred(name):
                 where = f"{call!r} with {hidden} hidden: {spec}, but {made.shape}"
                 assert spec.dtype.numpy == made.dtype, where
                 assert shapes.compatible(spec.shape, made.shape), where
+
+
+def test_every_dtype_that_is_declared_is_asked_for():
+    left: list[str] = []
+    for name in NAMES:
+        known = calls.samples_of(name)
+        declared = op_defs.read().get(name)
+        if declared is None or name in variants.LEFT_OUT or not _has_small(known):
+            continue
+        changes = {c.label.partition(": ")[2] for c in variants.of(known)}
+        for variable, attribute in declared["attrs"].items():
+            if attribute["kind"] == "type" and variants.bound(declared, variable):
+                wanted = set(variants.allowed(attribute))
+                wanted -= variants.had(known, declared, variable)
+                left += [f"{name}: {variable} = {t}" for t in wanted if f"{variable} = {t}" not in changes]  # fmt: skip
+    assert len(left) < MOST_LEFT, f"{len(left)}, such as {left[:9]}"
+
+
+def _has_small(known: list[Sample]) -> bool:
+    bases = wrong_calls.bases(known)
+    return bool(bases) and variants.elements(bases[0].args) <= variants.MOST_ELEMENTS
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

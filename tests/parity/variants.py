@@ -30,6 +30,8 @@ ELEMENTWISE = frozenset({
 })  # fmt: skip
 # Answers about more elements say no more than others, and fill the files.
 MOST_ELEMENTS = 400
+# Inputs that `tf.raw_ops` has under other names than the declarations.
+RENAMED = {"reduction_indices": "axis", "split_dim": "axis", "concat_dim": "axis"}
 # Ops whose answers depend on more than their arguments, or take long.
 LEFT_OUT = frozenset({"EagerPyFunc", "PyFunc", "Timestamp"})
 
@@ -41,7 +43,7 @@ def of(known: list[Sample]) -> Iterator[Sample]:
     seen = {s.key for s in known}
     bases = wrong_calls.bases(known)
     for base in bases:
-        if not base.args or _elements(base.args) > MOST_ELEMENTS:
+        if not base.args or elements(base.args) > MOST_ELEMENTS:
             continue
         for label, args in _changes(base, known, first=base is bases[0]):
             made = wrong_calls.changed(base, label, args)
@@ -51,11 +53,12 @@ def of(known: list[Sample]) -> Iterator[Sample]:
     for call in wrong_calls.of(known):
         if errors.of(call) == errors.ACCEPTED and call.key not in seen:
             seen.add(call.key)
-            if _elements(call.args) <= MOST_ELEMENTS:
+            if elements(call.args) <= MOST_ELEMENTS:
                 yield call
 
 
-def _elements(args: dict[str, Any]) -> int:
+def elements(args: dict[str, Any]) -> int:
+    """How many elements the arrays among the arguments have."""
     return sum(a.size for _, a in _arrays(args))
 
 
@@ -84,7 +87,11 @@ def _changes(base: Sample, known: list[Sample], first: bool) -> Iterator[Change]
 def bound(declared: dict[str, Any], variable: str) -> set[str]:
     """The inputs whose dtype is the attribute `variable`."""
     ends = declared["inputs"].items()
-    return {name for name, kind in ends if kind.rpartition("*")[2] == variable}
+    return {
+        RENAMED.get(name, name)
+        for name, kind in ends
+        if kind.rpartition("*")[2] == variable
+    }
 
 
 def allowed(attribute: dict[str, Any]) -> list[str]:
