@@ -82,14 +82,10 @@ def _flat(params: Any, indices: Any, axis: int) -> Any:
         indices,
         OUTPUT_RAGGED_RANK=levels,
     )
-    lengths = [p.static_uniform_row_length for p in params.nested_partitions][1:]
-    front = list(indices.dims[1:]) if rank else []
-    first = [params.partition.static_uniform_row_length] if rank else []
-    known = [*front, *first, *lengths][:levels]
+    # As in TensorFlow, what was known of uniform lengths is not: only the splits come out.
     made = parts.output_dense_values
-    pairs = zip(parts.output_nested_splits, known, strict=True)
-    for splits, uniform in reversed(list(pairs)):
-        made = core.from_splits(made, splits, uniform)
+    for splits in reversed(parts.output_nested_splits):
+        made = core.from_splits(made, splits)
     return made
 
 
