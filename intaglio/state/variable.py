@@ -390,7 +390,7 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
             return value[slice_spec]
         part = value[slice_spec]
         parsed = slicing.parse(slice_spec)
-        part.assign = functools.partial(_assign_slice, self, parsed)
+        part.assign = functools.partial(self.assign_slice, parsed)
         return part
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
@@ -442,12 +442,6 @@ def _value_text(array: Any) -> str:
     if array.ndim == 0:
         return repr(array[()]) if array.dtype == np.dtype(object) else str(array)
     return np.array_repr(array)
-
-
-def _assign_slice(
-    variable: Variable, part: slicing.SliceSpec, value: Any, name: str | None = None
-) -> Any:
-    return variable.assign_slice(part, value, name)
 
 
 class ResourceVariable(Variable):
@@ -594,11 +588,6 @@ def _eager_value(variable: Variable) -> EagerTensor | None:
 READERS.update(
     dict.fromkeys((ResourceVariable, BoundVariable, UnreadVariable), _eager_value)
 )
-
-
-def is_variable(value: Any) -> bool:
-    """True for a `tf.Variable`."""
-    return isinstance(value, Variable)
 
 
 __all__ = ["ResourceVariable", "UnreadVariable", "Variable"]
