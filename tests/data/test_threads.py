@@ -1,0 +1,126 @@
+"""Stages that compute ahead: their threads end with what they work for, and errors keep their place."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+
+numbers: Any = tf.data.Dataset.range
+
+
+def in_python(x: Any) -> Any:
+    """The element, by way of a Python function that takes a while."""
+
+    def pause(value: Any) -> Any:
+        time.sleep(0.002)
+        return value
+
+    return tf.ensure_shape(tf.numpy_function(pause, [x], tf.int64), ())
+
+
+ENDLESS: dict[str, Callable[[], Any]] = {
+    "prefetch": lambda: numbers(10**6).map(in_python).prefetch(10),
+    "map": lambda: numbers(10**6).map(in_python, num_parallel_calls=4),
+    "map in any order": lambda: numbers(10**6).map(
+        in_python, num_parallel_calls=4, deterministic=False
+    ),
+    "several": lambda: (
+        numbers(10**6).map(in_python, num_parallel_calls=4).batch(2).prefetch(2)
+    ),
+    "interleave": lambda: numbers(100).interleave(
+        lambda i: numbers(1000).map(in_python), cycle_length=4, num_parallel_calls=4
+    ),
+    "zip": lambda: tf.data.Dataset.zip(
+        numbers(1000).prefetch(2), numbers(1000).map(in_python, num_parallel_calls=2)
+    ),
+    "shuffle": lambda: numbers(1000).shuffle(50).repeat().batch(4).prefetch(-1),
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_threads_end_when_an_iterator_is_dropped_half_way(name: str) -> None:
+    before = set(threading.enumerate())
+    iterator = iter(ENDLESS[name]())
+    for _ in range(3):
+        next(iterator)
+    del iterator
+    gc.collect()
+    # What a thread is just computing it ends.
+    limit = time.monotonic() + 30
+    while set(threading.enumerate()) - before and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert not set(threading.enumerate()) - before
+
+
+def test_a_program_ends_with_iterators_that_still_work() -> None:
+    program = (
+        "import time\n"
+        "from intaglio import tf\n"
+        "def pause(value):\n"
+        "    time.sleep(0.01)\n"
+        "    return value\n"
+        "def slow(x):\n"
+        "    return tf.numpy_function(pause, [x], tf.int64)\n"
+        "slow = tf.autograph.experimental.do_not_convert(slow)\n"
+        "dataset = tf.data.Dataset.range(10**6).map(slow, num_parallel_calls=4).prefetch(10)\n"
+        "iterator = iter(dataset)\n"
+        "print(int(next(iterator)))\n"
+    )
+    run = [sys.executable, "-c", program]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=60, check=True)
+    assert (done.stdout, done.stderr) == ("0\n", "")
+
+
+def fails_at_five(x: Any) -> Any:
+    def check(value: Any) -> Any:
+        if value == 5:
+            raise ValueError("no five")
+        return value
+
+    return tf.ensure_shape(tf.numpy_function(check, [x], tf.int64), ())
+
+
+@pytest.mark.parametrize(
+    ("dataset", "wanted"),
+    [
+        (
+            lambda: numbers(8).map(fails_at_five).prefetch(3),
+            [0, 1, 2, 3, 4, "no", 6, 7],
+        ),
+        (
+            lambda: numbers(8).map(fails_at_five, num_parallel_calls=3),
+            [0, 1, 2, 3, 4, "no", 6, 7],
+        ),
+        (
+            lambda: (
+                numbers(8).map(fails_at_five, num_parallel_calls=3).batch(2).prefetch(1)
+            ),
+            [[0, 1], [2, 3], "no", [6, 7]],
+        ),
+    ],
+)
+def test_errors_stand_in_the_place_of_their_elements(
+    dataset: Any, wanted: list[Any]
+) -> None:
+    # TensorFlow 2.21 was asked.
+    iterator = iter(dataset())
+    found: list[Any] = []
+    while True:
+        try:
+            found.append(np.asarray(next(iterator)).tolist())
+        except StopIteration:
+            break
+        except tf.errors.InvalidArgumentError as error:
+            assert "no five" in error.message
+            found.append("no")
+    assert found == wanted
