@@ -18,24 +18,26 @@ ROOT = pathlib.Path(__file__).parents[1]
 RESULTS = ROOT / "tests" / "keras_bridge" / "keras_results.json"
 PAGE = ROOT / "docs" / "keras.md"
 
-# What an error means, by a part of what it says. The first that fits is told.
+# What a failure means, by a part of the test's name or of what it says. The first that fits
+# is told.
 REASONS = {
     "fails on TensorFlow too": "fails on TensorFlow too, here for want of a package or a file",
     "No module named 'torch'": "needs a package that is not installed",
     "No module named 'jax'": "needs a package that is not installed",
     "No module named 'onnxruntime'": "needs a package that is not installed",
     "requires the grain module": "needs a package that is not installed",
+    "tf2onnx": "needs a package that is not installed",
+    "OrbaxCheckpoint": "needs a package that is not installed",
     "TrackableView": "`tf.train.TrackableView`, by which Keras exports models, is missing",
     "_trackable_children": "models as parts of checkpoints and of saved models: `_trackable_children` is missing",
-    "tensorflow.compiler.xla": "reads devices' meshes through TensorFlow's own XLA modules",
-    "tensorflow.python.eager.context": "asks TensorFlow's runtime for its devices",
-    "SummaryMetadata": "`tf.compat.v1.SummaryMetadata` is missing",
+    "tensorflow.compiler.xla": "reads TensorFlow's own XLA modules",
+    "_reset_context": "divides the host into several devices; there is one",
     "MirroredStrategy": "several devices; there is one, the host",
-    "_DictWrapper": "the words of an error name a class of TensorFlow's",
-    "'Tshape'": "a shape given as numbers with fractions, which TensorFlow takes in eager mode",
-    "Dimension": "`tf.compat.v1.Dimension` is missing",
-    "sparse_placeholder": "`tf.compat.v1.sparse_placeholder` is missing",
-    "has no attribute 'shape'": "a dataset is asked for a shape",
+    "tensorflow.python.data": "divides datasets among hosts by TensorFlow's own modules",
+    "type_spec_registry": "reads TensorFlow's own registry of type specs",
+    "'serving_default'": "the signatures of the saved model differ",
+    "(16, None)": "a ragged batch of rows of one length says that length in its shape",
+    "CTCTest::test_correctness": "`tf.nn.ctc_loss` takes a label that is the blank itself for another class",
 }
 HEAD = """\
 # Keras
@@ -78,16 +80,16 @@ COUNTS = """\
 
 `make keras-tests KERAS_TESTS="losses layers/rnn"` runs them, from the installed package;
 `make keras-smoke` runs a selection of some 400. *TensorFlow* is how many of a folder pass on
-TensorFlow 2.21 with the same packages installed; *share* is how many of these pass here.
+TensorFlow 2.21, *share* how many of these pass here.
 
 | folder under keras/src | passed | TensorFlow | share | failed | skipped |
 | --- | ---: | ---: | ---: | ---: | ---: |
 """
 
 
-def why(said: str) -> str:
+def why(test: str, said: str) -> str:
     """The reason that a test fails for."""
-    known = [text for part, text in REASONS.items() if part in said]
+    known = [text for part, text in REASONS.items() if part in f"{test}: {said}"]
     return known[0] if known else "`" + said.replace("`", "'") + "`"
 
 
@@ -108,7 +110,9 @@ def _failing(results: dict[str, Any]) -> list[str]:
         together: dict[tuple[str, str], list[str]] = {}
         for test, said in one["failing"].items():
             file, _, rest = test.partition("::")
-            together.setdefault((file, why(said)), []).append(rest.replace("::", "."))
+            together.setdefault((file, why(test, said)), []).append(
+                rest.replace("::", ".")
+            )
         for (file, reason), tests in together.items():
             names = ", ".join(f"`{t}`" for t in tests if t) or "the whole file"
             lines.append(f"- {file}: {reason.replace('|', '/')}: {names}")
