@@ -11,7 +11,6 @@ from intaglio.native.code import Code
 from intaglio.native.functions import Functions
 from intaglio.native.lanes import BOOL, Builder, Kind, Lanes, Unsupported, kept_kind
 
-
 # Bodies of more instructions are written once.
 LARGEST = 1000
 
