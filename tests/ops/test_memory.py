@@ -118,9 +118,7 @@ ROWS_OF_REAL = real(SIDE)
 # op -> (the bound in place of SPARE, why)
 EXCEPTIONS: dict[str, tuple[float, str]] = {
     "LogSoftmax": (0.6, "the exponentials that are added up"),
-    "Conv2D": (0.6, "the input with its edges, and the windows as rows of a matrix"),
     "SegmentSum": (2.0, "places are 64-bit numbers, twice as large as the elements"),
-    "UnsortedSegmentSum": (0.4, "places are 64-bit numbers"),
     "OneHot": (0.6, "places are 64-bit numbers"),
     "TopKV2": (1.3, "a copy that is partitioned, to return five numbers"),
     "Where": (0.6, "NumPy finds one array of places for each dimension"),
