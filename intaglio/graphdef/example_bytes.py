@@ -222,6 +222,8 @@ def _which(data: bytes, words: Any, at: Any, size: Any, keys: tuple[bytes, ...])
     found = np.where(same, found, -1)
     for i in np.flatnonzero(sizes > 16).tolist():
         here = np.flatnonzero(found == i)
+        if not here.size:
+            continue
         texts = _at_every_byte(data, np.dtype(f"S{sizes[i]}"))[at[here]]
         found[here[texts != keys[i]]] = -1
     return found
