@@ -4,16 +4,30 @@ A list that grows in a staged block is replaced by a `GrownList` in the places t
 writes. Other places may hold the same list: a caller's variable, an attribute, an item.
 Wherever converted code reads one, it gets what the list has become. In the same way a list,
 dict or set of which nobody can tell what it holds, because a staged block has changed it in
-a way that no graph can carry, is an error wherever it is read.
+a way that no graph can carry, is an error wherever it is read. So is one that may be another
+one which has been changed, after a block has put one of several into a name.
 """
 
 from __future__ import annotations
 
+import sys
 import threading
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from intaglio.autograph.containers import ALONE
 from intaglio.autograph.optional import Maybe
 from intaglio.trace.grown_list import GrownList
+
+
+class _Kept:
+    """Keeps an object alive, for as many as want it: they count as one."""
+
+    __slots__ = ("copied", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.copied = False  # True for the copy that a block works on
 
 
 class Known(NamedTuple):
@@ -23,15 +37,19 @@ class Known(NamedTuple):
     spoilt: dict[int, tuple[Any, str]]
     # Dictionaries that have items of which only the graph knows whether they are there.
     optional: dict[int, Any]
+    # With each object those that may be the same one when the graph runs.
+    twins: dict[int, tuple[_Kept, frozenset[int]]]
 
     def copied(self) -> Known:
         """The same, to go its own way."""
-        return Known(dict(self.grown), dict(self.spoilt), dict(self.optional))
+        return Known(
+            dict(self.grown), dict(self.spoilt), dict(self.optional), dict(self.twins)
+        )
 
 
 class _Objects(threading.local):
     def __init__(self) -> None:
-        self.known = Known({}, {}, {})
+        self.known = Known({}, {}, {}, {})
 
 
 _objects = _Objects()
@@ -124,6 +142,63 @@ def note_optional(owner: Any) -> None:
 def may_lack(owner: Any) -> bool:
     """True for dictionaries that have such an item."""
     return bool(_objects.known.optional) and id(owner) in _objects.known.optional
+
+
+# -- what may be the same ---------------------------------------------------------------------
+
+
+def relate(value: Any, others: Iterable[Any]) -> None:
+    """Tells that an object may be each of these when the graph runs."""
+    twins = _objects.known.twins
+    for other in others:
+        if other is not value:
+            for one, two in ((value, other), (other, value)):
+                kept, ids = twins.get(id(one)) or (_Kept(one), frozenset[int]())
+                twins[id(one)] = kept, ids | {id(two)}
+
+
+def note_copy(copy: Any, value: Any) -> None:
+    """Tells that a block goes on with a copy of an object."""
+    relate(copy, [value, *twins_of(value)])
+    _objects.known.twins[id(copy)][0].copied = True
+
+
+def note_result(value: Any) -> None:
+    """Tells that an object is what a block gives, though it may have worked on it."""
+    if id(value) in _objects.known.twins:
+        _objects.known.twins[id(value)][0].copied = False
+
+
+def is_copy(value: Any) -> bool:
+    """True for the copy that a block works on."""
+    found = _objects.known.twins.get(id(value))
+    return found is not None and found[0].copied
+
+
+def twins_of(value: Any) -> list[Any]:
+    """What else an object may be."""
+    twins = _objects.known.twins
+    found = twins.get(id(value)) if twins else None
+    return [] if found is None else [twins[i][0].value for i in found[1] if i in twins]
+
+
+def may_be_same(one: Any, other: Any) -> bool:
+    """True for two objects of which only the graph knows whether they are one."""
+    found = _objects.known.twins.get(id(one))
+    return found is not None and id(other) in found[1]
+
+
+def any_twins() -> bool:
+    """True if some objects may be the same."""
+    return bool(_objects.known.twins)
+
+
+def forget_twins() -> None:
+    """Forgets of those what nobody has any more."""
+    twins = _objects.known.twins
+    for number, (kept, _) in list(twins.items()):
+        if sys.getrefcount(kept.value) <= ALONE:
+            del twins[number]
 
 
 # -- going back -------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import numpy as np
 from intaglio.autograph import aliases, telling
 from intaglio.autograph.carried import has_tensor, is_carried, list_form
 from intaglio.autograph.containers import Contents, is_made
+from intaglio.autograph.identity import Identities
 from intaglio.autograph.memory import Memory
 from intaglio.autograph.names import is_composite
 from intaglio.autograph.optional import Maybe
@@ -134,6 +135,7 @@ class Block:
         self.kept: list[Any] = []  # what suspects belong to, kept alive
         self.attempts = 0
         self.spoilt: list[Spoilt] = []
+        self.identities = Identities(())
         # Attributes and items among the own names: setting one to nothing removes it.
         self.composites = [i for i, n in enumerate(names) if is_composite(n)]
 
@@ -155,7 +157,9 @@ class Block:
         for spoilt in self.spoilt:
             spoilt.spoil()
         self.inside = [_owner(n, self.get_state) for n in self.own_names]
-        self.roots = [aliases.root_of(v) for v in self._values()]
+        values = self._values()
+        self.roots = [aliases.root_of(v) for v in values]
+        self.identities = Identities(values)
 
     def _outside(self, values: Sequence[Any]) -> list[Any]:
         return [v for v, i in zip(values, self.inside, strict=False) if i is None]
@@ -167,11 +171,21 @@ class Block:
             root if root is aliases.root_of(v) else None
             for v, root in zip(values, self.roots, strict=False)
         ]
-        values = [_as_it_is_now(v) for v in values]
+        given, values = values, [_as_it_is_now(v) for v in values]
+        self.identities.copied(given, values)
         for at, form in enumerate(self.forms[: len(values)]):
             if form is not None and type(values[at]) is list:
                 values[at] = GrownList.of(form, values[at])
         return tuple(values)
+
+    def ends(self, in_loop: bool = False) -> None:
+        """A branch or a turn has come to its end."""
+        self.identities.left(self._values())
+        self.identities.in_loop = in_loop
+
+    def done(self) -> None:
+        """The block is staged, and its names have what it gives."""
+        self.identities.results(self._values())
 
     def _values(self) -> list[Any]:
         own = map(aliases.current, self._own_state())
@@ -195,7 +209,9 @@ class Block:
     def put(self, state: State) -> None:
         """Sets all state. Lists that grow are copied: a block changes its own."""
         values = [v.copy() if type(v) is GrownList else v for v in state]
+        origins = [v.origin if type(v) is Record else v for v in values]
         values = [v.made() if type(v) is Record else v for v in values]
+        self.identities.put(origins, values)
         self.forms = [v.form if type(v) is GrownList else None for v in values]
         count = len(self.hidden)
         for value, root in zip(values, self.roots, strict=False):

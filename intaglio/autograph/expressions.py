@@ -95,7 +95,7 @@ class Expressions(ast.NodeTransformer):
             if use == "tested":
                 made.args.append(located(ast.Constant(False), node))
             return made
-        elif use is None and (text in self.places or _is_named_item(node)):
+        elif use is None and (text in self.places or _is_item(node)):
             return ag("ld", node, at=node)
         return node
 
@@ -197,12 +197,15 @@ class Expressions(ast.NodeTransformer):
         return _folded("and_", pairs, node)
 
     def _contained(self, node: ast.Compare) -> ast.expr:
-        """`x in c` and `x not in c`: what the graph knows only when it runs, too."""
+        """`x in c`, `x is y` and their opposites: what the graph knows only when it runs, too."""
         node = self.generic_visit(node)
-        op = node.ops[0]
+        op, right = node.ops[0], node.comparators[0]
+        if isinstance(op, (ast.Is, ast.IsNot)) and not isinstance(right, ast.Constant):
+            test = ag("is_same_object", node.left, right, at=node)
+            return test if isinstance(op, ast.Is) else ag("not_", test, at=node)
         if not isinstance(op, (ast.In, ast.NotIn)):
             return node
-        test = ag("contains", node.left, node.comparators[0], at=node)
+        test = ag("contains", node.left, right, at=node)
         return test if isinstance(op, ast.In) else ag("not_", test, at=node)
 
     def _none_test(self, node: ast.Compare) -> ast.expr | None:
@@ -276,12 +279,10 @@ def gives_anew(node: ast.expr) -> bool:
     return name in ANEW or name.startswith(ANEW[-1])
 
 
-def _is_named_item(node: ast.expr) -> bool:
-    """True for `d['k']`."""
-    return (
-        isinstance(node, ast.Subscript)
-        and isinstance(node.slice, ast.Constant)
-        and isinstance(node.slice.value, str)
+def _is_item(node: ast.expr) -> bool:
+    """True for `d[k]`, where `d` may be a container."""
+    return isinstance(node, ast.Subscript) and not isinstance(
+        node.slice, (ast.Slice, ast.Tuple)
     )
 
 

@@ -27,9 +27,10 @@ from intaglio.autograph.containers import Contents, is_equal
 from intaglio.autograph.joins import is_same
 from intaglio.autograph.memory import Memory, around, remembering
 from intaglio.autograph.regions import MARK, Unreachable
+from intaglio.autograph.static_errors import left_to_the_run
 from intaglio.autograph.strictness import is_strict
 from intaglio.autograph.values import Undefined
-from intaglio.autograph.watches import Seen, Watch, watching
+from intaglio.autograph.watches import Seen, Watch, note_copies, watching
 from intaglio.autograph.whole_trace import put_end
 
 Body = Callable[..., None]
@@ -68,6 +69,7 @@ def settle(
         try:
             with remembering(memory):
                 stage(block, watch(block, bodies))
+            block.done()
             break
         except Found as found:
             if found.block is not block:
@@ -91,11 +93,14 @@ def _begin() -> None:
 
 def _loop_body(block: Block, bodies: Sequence[Body]) -> list[Body]:
     (body,) = bodies
+    block.ends(in_loop=True)  # of no turn
 
     def turn(*args: Any) -> None:
         _begin()
         with watching(*block.sources) as watch:
+            note_copies(block.identities.copies)
             stop = _stopped(body, *args)
+        block.ends(in_loop=True)
         end = _traced(block, watch)
         changes = _changes((watch, {}, {}), end)
         found = [c for c in changes if _is_state(c, in_loop=True)]
@@ -145,6 +150,7 @@ def _branches(block: Block, bodies: Sequence[Body]) -> list[Body]:
         _begin()
         with watching(*block.sources) as watch:
             stop = _stopped(first)
+        block.ends()
         left[:] = [_traced(block, watch)]
         watch.restore({**left[0][1], **left[0][2]})
         if _is_error(stop):
@@ -156,6 +162,7 @@ def _branches(block: Block, bodies: Sequence[Body]) -> list[Body]:
     def other() -> None:
         with watching(*block.sources) as watch:
             stop = _stopped(second)
+        block.ends()
         end = _traced(block, watch)
         accept(end)
         _part(left[0], end)
@@ -258,6 +265,7 @@ def _stopped(body: Body, *args: Any) -> BaseException | None:
     except Found:
         raise
     except (Exception, Unreachable) as e:
+        left_to_the_run(e)
         return e
     return None
 

@@ -11,6 +11,7 @@ from intaglio.autograph.function_scope import (
     autograph_artifact,
 )
 from intaglio.autograph.handlers import Handling
+from intaglio.autograph.identity import is_same_object
 from intaglio.autograph.logic import and_, if_exp, not_, or_
 from intaglio.autograph.loops import for_stmt, while_stmt
 from intaglio.autograph.raising import assert_stmt, raise_stmt
@@ -25,7 +26,7 @@ from intaglio.autograph.watches import made, own, written
 
 __all__ = [
     "STD", "ConversionOptions", "FunctionScope", "Handling", "Undefined", "UndefinedReturnValue", "and_",
-    "assert_stmt", "attr",    "autograph_artifact", "contains", "converted_call", "for_stmt", "if_exp", "if_stmt", "is_none", "ld", "ldu",
+    "assert_stmt", "attr",    "autograph_artifact", "contains", "converted_call", "for_stmt", "if_exp", "if_stmt", "is_none", "is_same_object", "ld", "ldu",
     "made", "not_",
     "or_", "own", "raise_stmt", "text_of", "unused", "while_stmt", "written",
 ]  # fmt: skip

@@ -9,11 +9,12 @@ from typing import Any
 class Record:
     """The fields of an object of a data class."""
 
-    __slots__ = ("kind", "values")
+    __slots__ = ("kind", "origin", "values")
 
-    def __init__(self, kind: type, values: tuple[Any, ...]) -> None:
+    def __init__(self, kind: type, values: tuple[Any, ...], origin: Any = None) -> None:
         self.kind = kind
         self.values = values
+        self.origin = origin  # the object that has them, None for one that is new
 
     def __tf_flatten__(self) -> tuple[Any, tuple[Any, ...]]:
         return (self.kind,), self.values
@@ -44,9 +45,8 @@ def is_record(value: Any) -> bool:
 def record(value: Any) -> Record:
     """The fields of an object of a data class."""
     kind = type(value)
-    return Record(
-        kind, tuple([getattr(value, f.name) for f in dataclasses.fields(kind)])
-    )
+    values = tuple([getattr(value, f.name) for f in dataclasses.fields(kind)])
+    return Record(kind, values, value)
 
 
 __all__ = ["Record", "is_record", "record"]

@@ -20,6 +20,7 @@ import numpy as np
 
 from intaglio.autograph import aliases, containers
 from intaglio.autograph.containers import CONTAINERS, Contents, contents
+from intaglio.autograph.identity import ANOTHER
 from intaglio.autograph.optional import Maybe, value_or
 from intaglio.autograph.places import (
     Attribute,
@@ -177,6 +178,7 @@ def own(value: Any) -> Any:
     Under other names the old one cannot be told from then on.
     """
     value = ld(value)
+    note_write(value)
     if not _watches.stack or not isinstance(value, CONTAINERS):
         return value
     if type(value) is np.ndarray:
@@ -224,6 +226,7 @@ class _Written:
 
     def __setattr__(self, name: str, value: Any) -> None:
         owner = object.__getattribute__(self, "_owner")
+        note_write(owner)
         note_attribute(owner, name)
         setattr(owner, name, value)
         if _is_variable(value):
@@ -232,6 +235,7 @@ class _Written:
 
     def __delattr__(self, name: str) -> None:
         owner = object.__getattribute__(self, "_owner")
+        note_write(owner)
         note_attribute(owner, name)
         delattr(owner, name)
 
@@ -246,15 +250,25 @@ class _Written:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         owner = object.__getattribute__(self, "_owner")
+        note_write(owner)
         _note_item(owner, key)
         owner[key] = value
 
     def __delitem__(self, key: Any) -> None:
         owner = object.__getattribute__(self, "_owner")
+        note_write(owner)
         if isinstance(owner, dict):
             _note_contents(owner)
         _note_item(owner, key)
         del owner[key]
+
+
+def note_write(owner: Any) -> None:
+    """An object is about to be changed in place: what may be the same one cannot be told then."""
+    for twin in aliases.twins_of(aliases.root_of(owner) or owner):
+        if _watches.stack and not aliases.is_copy(twin):
+            _note(Elements(None, (twin,), _label(twin), lasting=False))
+        aliases.spoil(twin, ANOTHER.format(_label(twin)))
 
 
 def note_attribute(owner: Any, name: str) -> None:
@@ -338,7 +352,7 @@ def note_changing(owner: Any, keys: Iterable[Any] | None = None) -> None:
 
 def note_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """A function is about to be called: it may write what it shares or is given."""
-    if not _watches.stack:
+    if not (_watches.stack or aliases.any_twins()):
         return
     if isinstance(function, FunctionType):
         for place in variables_of(function):
@@ -356,12 +370,14 @@ def _note_native(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     if isinstance(owner, CONTAINERS):
         changing = next(names for kind, names in _CHANGING if isinstance(owner, kind))
         if name in changing:
+            note_write(owner)
             keys = _keys(owner, name, args, kwargs)
             note_changing(owner, keys)
             if keys is not None and name in _LOSING:
                 _note_contents(owner)
     elif owner is None or isinstance(owner, ModuleType):
         if function is setattr or function is delattr:
+            note_write(args[0])
             note_attribute(args[0], args[1])
             return
         for argument in args:
@@ -402,6 +418,13 @@ def note_made(value: Any) -> None:
         watch.made[id(value)] = value
 
 
+def note_copies(copies: dict[int, Any]) -> None:
+    """A block has these: what it writes to them is in its state. Lists may have to grow."""
+    own = {i: v for i, v in copies.items() if type(v) is not list}
+    for watch in _watches.stack:
+        watch.made.update(own)
+
+
 def in_block(value: Any) -> bool:
     """True for what the innermost staged block has made."""
     return bool(_watches.stack) and id(value) in _watches.stack[-1].made
@@ -409,5 +432,5 @@ def in_block(value: Any) -> bool:
 
 __all__ = [
     "Seen", "Watch", "in_block", "is_watched", "made", "note_attribute", "note_call",
-    "note_changing", "note_made", "own", "watching", "written",
+    "note_changing", "note_copies", "note_made", "own", "watching", "written",
 ]  # fmt: skip

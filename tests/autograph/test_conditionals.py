@@ -236,13 +236,6 @@ def other_length(x: Any) -> Any:
     return items
 
 
-def out_of_bounds(x: Any) -> Any:
-    row = tf.stack([x, x])
-    if x > 1000:
-        return row[4]
-    return row[0]
-
-
 CAST = "to use as boolean Tensor, use `tf.cast`; "
 NONE = "to check for None, use `is not None`"
 STRUCTURE = "must have the same nested structure in the main and else branches:"
@@ -258,7 +251,6 @@ REFUSED = [
     (TypeError, "'step' is a Python object of type builtin_function_or_method that differs", other_functions),
     (TypeError, f"'table' {STRUCTURE}", other_keys),
     (TypeError, f"'items' {STRUCTURE}", other_length),
-    (ValueError, "slice index 4 of dimension 0 out of bounds", out_of_bounds),
 ]  # fmt: skip
 
 
