@@ -53,7 +53,8 @@ def ctc_loss(
         if classes is None:
             raise ValueError("ctc_loss needs the number of classes beforehand")
         steps = raw.Cast(logit_length, DstT=int32)
-        if hasattr(labels, "indices"):
+        dense = not hasattr(labels, "indices")
+        if not dense:
             indices, values = labels.indices, labels.values
             blank = classes - 1 if blank_index is None else blank_index
         else:
@@ -63,14 +64,41 @@ def ctc_loss(
             blank = 0 if blank_index is None else blank_index
         blank = blank + classes if blank < 0 else blank
         values = raw.Cast(values, DstT=int32)
+        if dense and blank == 0:
+            return _with_blank_labels(logits, indices, values, steps, classes)
         # The op's blank is the last class: the others move up.
         order = [*range(blank), *range(blank + 1, classes), blank]
         moved = raw.GatherV2(logits, np.array(order, np.int32), np.int32(2))
-        above = raw.Cast(raw.Greater(values, np.int32(blank)), DstT=int32)
+        above = raw.Cast(raw.GreaterEqual(values, np.int32(blank)), DstT=int32)
         return raw.CTCLoss(
             moved, indices, raw.Sub(values, above), steps,
             ignore_longer_outputs_than_inputs=True,
         ).loss  # fmt: skip
+
+
+def _with_blank_labels(
+    logits: Any, indices: Any, values: Any, steps: Any, classes: int
+) -> Any:
+    """The loss where labels may be the blank, class 0: TensorFlow takes it for one like others.
+
+    Beside the blank stands a class that is as likely. Softmax then counts it twice, which every
+    path pays for at every step, and gets back.
+    """
+    moved = raw.GatherV2(
+        logits, np.array([*range(1, classes), 0, 0], np.int32), np.int32(2)
+    )
+    last = raw.Cast(raw.Equal(values, np.int32(0)), DstT=int32)
+    places = raw.AddV2(raw.Sub(values, np.int32(1)), raw.Mul(last, np.int32(classes)))
+    loss = raw.CTCLoss(
+        moved, indices, places, steps, ignore_longer_outputs_than_inputs=True
+    ).loss
+    blank = raw.Exp(raw.LogSoftmax(logits))[:, :, 0]
+    inside = raw.Cast(
+        raw.Less(raw.ExpandDims(raw.Range(ZERO, raw.Shape(logits)[0], np.int32(1)), np.int32(1)), raw.ExpandDims(steps, ZERO)),
+        DstT=logits.dtype,
+    )  # fmt: skip
+    twice = raw.Sum(raw.Mul(raw.Log1p(blank), inside), ZERO)
+    return raw.Sub(loss, twice)
 
 
 def collapse_repeated(labels: Any, seq_length: Any, name: str | None = None) -> Any:
