@@ -102,7 +102,9 @@ def test_what_is_not_finite_stays_in_its_row():
 def test_rows_behind_a_product_are_a_cluster_of_their_own():
     def block(x, scale, offset):
         first = normal(x, scale, offset)
-        second = normal(tf.matmul(first, tf.ones([40, 40], x.dtype)) * 0.1, scale, offset)
+        second = normal(
+            tf.matmul(first, tf.ones([40, 40], x.dtype)) * 0.1, scale, offset
+        )
         return [first, second]
 
     compiled = compare(block, given(40), 1e-5)

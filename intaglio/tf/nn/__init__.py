@@ -175,7 +175,6 @@ LATER: dict[str, str] = {
 __all__ += [*LATER]
 
 if TYPE_CHECKING:
-    from intaglio.tf.nn.sampling import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
     from intaglio.tf.math.incomplete import approx_max_k as approx_max_k
     from intaglio.tf.math.incomplete import approx_min_k as approx_min_k
     from intaglio.tf.nn.ctc import collapse_repeated as collapse_repeated
@@ -203,6 +202,9 @@ if TYPE_CHECKING:
     )
     from intaglio.tf.nn.sampling import (
         fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
+    )
+    from intaglio.tf.nn.sampling import (
+        learned_unigram_candidate_sampler as learned_unigram_candidate_sampler,
     )
     from intaglio.tf.nn.sampling import nce_loss as nce_loss
     from intaglio.tf.nn.sampling import sampled_softmax_loss as sampled_softmax_loss

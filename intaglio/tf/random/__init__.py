@@ -70,10 +70,12 @@ LATER: dict[str, str] = {
 __all__ += [*LATER]
 
 if TYPE_CHECKING:
-    from intaglio.tf.nn.sampling import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
     from intaglio.tf.nn.sampling import all_candidate_sampler as all_candidate_sampler
     from intaglio.tf.nn.sampling import (
         fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
+    )
+    from intaglio.tf.nn.sampling import (
+        learned_unigram_candidate_sampler as learned_unigram_candidate_sampler,
     )
     from intaglio.tf.nn.sampling import (
         log_uniform_candidate_sampler as log_uniform_candidate_sampler,
