@@ -56,7 +56,9 @@ class Checkpoint(AutoTrackable):
             self._names.append(name)
         super().__setattr__(name, value)
 
-    def _trackable_children(self, save_type: str = "checkpoint") -> dict[str, Any]:
+    def _trackable_children(
+        self, save_type: str = "checkpoint", **kwargs: Any
+    ) -> dict[str, Any]:
         found = {n: v for n in self._names if _is_kept(v := getattr(self, n, None))}
         if self._counter is not None:
             found["save_counter"] = self._counter

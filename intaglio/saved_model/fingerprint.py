@@ -52,7 +52,7 @@ class Fingerprint:
         if isinstance(proto, bytes):
             proto = parsed(FingerprintDef, proto, "the fingerprint")
         try:
-            return cls(*[getattr(proto, n) for n in _HASHES], proto.version)
+            return cls(**{n: getattr(proto, n) for n in (*_HASHES, "version")})
         except AttributeError as e:
             raise ValueError(
                 f"Given proto could not be deserialized as fingerprint. {e}"

@@ -189,7 +189,9 @@ class StaticVocabularyTable(Lookup):
     def _initialize(self) -> Any:
         return self._table and self._table._initialize()
 
-    def _trackable_children(self, save_type: str = "checkpoint") -> dict[str, Any]:
+    def _trackable_children(
+        self, save_type: str = "checkpoint", **kwargs: Any
+    ) -> dict[str, Any]:
         return {} if self._table is None else {"_initializer": self._table._initializer}
 
     def size(self, name: str | None = None) -> Tensor:
