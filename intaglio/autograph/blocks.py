@@ -183,9 +183,9 @@ class Block:
         self.identities.left(self._values())
         self.identities.in_loop = in_loop
 
-    def done(self) -> None:
-        """The block is staged, and its names have what it gives."""
-        self.identities.results(self._values())
+    def done(self) -> dict[int, Any]:
+        """The block is staged: the containers that its names have now, by their ids."""
+        return self.identities.results(self._values())
 
     def _values(self) -> list[Any]:
         own = map(aliases.current, self._own_state())
@@ -207,8 +207,10 @@ class Block:
         return state
 
     def put(self, state: State) -> None:
-        """Sets all state. Lists that grow are copied: a block changes its own."""
-        values = [v.copy() if type(v) is GrownList else v for v in state]
+        """Sets all state. Containers are copied: each branch and each turn changes its own."""
+        given = [v if type(v) is Record else _as_it_is_now(v) for v in state]
+        self.identities.copied(state, given)
+        values = given
         origins = [v.origin if type(v) is Record else v for v in values]
         values = [v.made() if type(v) is Record else v for v in values]
         self.identities.put(origins, values)

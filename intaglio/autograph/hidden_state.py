@@ -69,7 +69,7 @@ def settle(
         try:
             with remembering(memory):
                 stage(block, watch(block, bodies))
-            block.done()
+            note_copies(block.done())
             break
         except Found as found:
             if found.block is not block:
@@ -149,6 +149,7 @@ def _branches(block: Block, bodies: Sequence[Body]) -> list[Body]:
     def main() -> None:
         _begin()
         with watching(*block.sources) as watch:
+            note_copies(block.identities.copies)
             stop = _stopped(first)
         block.ends()
         left[:] = [_traced(block, watch)]
@@ -161,6 +162,7 @@ def _branches(block: Block, bodies: Sequence[Body]) -> list[Body]:
     @functools.wraps(second)
     def other() -> None:
         with watching(*block.sources) as watch:
+            note_copies(block.identities.copies)
             stop = _stopped(second)
         block.ends()
         end = _traced(block, watch)

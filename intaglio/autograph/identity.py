@@ -87,8 +87,8 @@ class Identities:
         for copy in self.copies.values():
             aliases.mend(copy)
 
-    def results(self, values: Sequence[Any]) -> None:
-        """Tells what stands for the ends after the block."""
+    def results(self, values: Sequence[Any]) -> dict[int, Any]:
+        """Tells what stands for the ends after the block. The objects, by their ids."""
         results = _of_all(values)
         # What each may be at each end, before the results are among it.
         may_be = {
@@ -123,6 +123,7 @@ class Identities:
             if path in self.stale:
                 aliases.spoil(value, self.stale[path])
         aliases.forget_twins()
+        return {id(v): v for v in results.values()}
 
 
 def is_same_object(one: Any, other: Any) -> bool:

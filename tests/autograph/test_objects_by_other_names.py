@@ -68,6 +68,22 @@ def changed_before_it_is_left(n: Any) -> Any:
     return e["a"], d["a"]
 
 
+def items_and_names_in_nested_blocks(n: Any) -> Any:
+    s = {"h": n}
+    if n > 0:
+        s["h"] = s["h"] + 1
+        if n > 1:
+            s = {"h": n * 5}
+            s["h"] += 2
+        s["h"] += 1
+    s["h"] += 1
+    while s["h"] < 10:
+        s["h"] = s["h"] + 1
+        s = dict(s)
+        s["h"] = s["h"] + 1
+    return s
+
+
 def a_copy_is_changed(n: Any) -> Any:
     d = [n, n]
     e = d
@@ -85,6 +101,7 @@ def a_copy_is_changed(n: Any) -> Any:
         one_name,
         two_names_take_turns,
         changed_before_it_is_left,
+        items_and_names_in_nested_blocks,
         a_copy_is_changed,
     ],
     ids=lambda p: p.__name__,
