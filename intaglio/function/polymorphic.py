@@ -333,8 +333,8 @@ class Function(PolymorphicFunction):
         """Why the last trace was made, as the end of a message."""
         reasons = self.explain()
         if len(reasons) < 2:
-            return "\nThe function that was traced is a new one: make it once, and call it often."
-        return "\nThe last one: " + "; ".join(map(str, reasons[-1].changes))
+            return " The function that was traced is a new one: make it once, and call it often."
+        return " The last one: " + "; ".join(map(str, reasons[-1].changes))
 
     # -- tracing ----------------------------------------------------------------------
 
