@@ -34,6 +34,7 @@ UNSAMPLED = {
     "Dequantize": "of quantised dtypes: tests/tf/test_quantization.py",
     "QuantizedConcat": "of quantised dtypes: tests/tf/test_quantization.py",
     "NoOp": "nothing goes in and nothing comes out",
+    "_AddAt": "made by the compiler, of gradients of rows: tests/native/test_programs.py",
     "FakeParam": "stands for a value that is never used, in a branch",
 }
 HANDLES = (dtypes.resource, dtypes.variant)
