@@ -225,6 +225,12 @@ class ConcreteFunction(ConcreteFunctionKind):
         """The graph as a `FunctionDef` message."""
         return exporter().function_def(self.frozen)
 
+    def add_to_graph(self, g: Any = None, overwrite: bool = False) -> None:
+        """Makes the function known to a graph. Graphs know the functions they call; nothing is done."""
+
+    def add_gradient_functions_to_graph(self, g: Any = None) -> None:
+        """Makes the functions of the gradient known to a graph; as `add_to_graph`, it does nothing."""
+
     def __str__(self) -> str:
         return f"ConcreteFunction {self.pretty_printed_signature()}"
 

@@ -110,6 +110,10 @@ class Function(PolymorphicFunction):
             self.__signature__ = getattr(python_function, "__signature__", None)
         else:
             functools.update_wrapper(self, python_function, updated=())
+            # The attributes of the function or object are those of what stands for it.
+            for name, value in getattr(python_function, "__dict__", {}).items():
+                if not hasattr(self, name):
+                    setattr(self, name, value)
         if options.input_signature is not None and not _has_self(
             python_function, bound
         ):
@@ -195,6 +199,18 @@ class Function(PolymorphicFunction):
         if found is None or found[0]() is not instance:
             return self._bind_to(instance)
         return found[2]() or self._handed_out(instance, found[0], found[1])
+
+    def _decorate(self, decorator: Callable[[Any], Callable[..., Any]]) -> None:
+        """Puts a decorator around the Python function, as Sonnet does with methods.
+
+        Raises ValueError if there are traces already, or functions of objects.
+        """
+        if self._traced or self._descriptors:
+            raise ValueError(
+                "Functions cannot be decorated after they have been traced."
+            )
+        self._python_function = decorator(self._python_function)
+        self._signature_cache = None
 
     def _bind_to(self, instance: Any) -> Function:
         number = id(instance)

@@ -5,18 +5,25 @@ There is nothing to wait for and no kernel to forget: ops are done when they ret
 
 from __future__ import annotations
 
+from intaglio.base.device_spec import DeviceSpec
 from intaglio.base.options import OPTIONS
+from intaglio.trace import scopes
 
 
 class _Context:
-    """The runtime as Keras sees it."""
+    """The runtime as Keras and Sonnet see it."""
+
+    @property
+    def device_spec(self) -> DeviceSpec:
+        """Where ops are put. Nobody says: they run on the one device there is."""
+        return DeviceSpec()
 
     def clear_kernel_cache(self) -> None:
         """Forgets compiled kernels. There are none."""
 
     def executing_eagerly(self) -> bool:
-        """True: outside of graphs ops run at once."""
-        return True
+        """True outside of graphs: ops run at once."""
+        return scopes.executing_eagerly()
 
 
 _CONTEXT = _Context()

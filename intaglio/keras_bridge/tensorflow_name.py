@@ -20,7 +20,7 @@ PRIVATE: dict[str, dict[str, str]] = {
     "compiler.tf2xla.python.xla": {
         "dynamic_update_slice": "intaglio.keras_bridge.slice_updates:dynamic_update_slice",
     },
-    # Keras: clear_session, the end of every epoch
+    # Keras: clear_session, the end of every epoch. Sonnet: the kind of LSTM
     "python.eager.context": {
         "async_wait": f"{_CONTEXT}:async_wait",
         "context": f"{_CONTEXT}:context",

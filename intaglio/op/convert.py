@@ -35,9 +35,29 @@ def install_level(level: Callable[[], Any]) -> None:
 
 
 def register(base_type: Any, function: Converter, priority: int = 100) -> None:
-    """Lets `function(value, dtype, name, as_ref)` convert values of `base_type`."""
+    """Lets `function(value, dtype, name, as_ref)` convert values of `base_type`.
+
+    A class that inherits `__tf_tensor__`, as those derived from `tf.Variable` do, is
+    converted by the function instead.
+    """
+    if isinstance(base_type, type):
+        own: Any = getattr(base_type, "__tf_tensor__", None)
+        if own is not None and "__tf_tensor__" not in vars(base_type):
+            _prefer(base_type, function, own)
     _registered.append((priority, base_type, function))
     _registered.sort(key=lambda entry: entry[0])
+
+
+def _prefer(base_type: Any, function: Converter, inherited: Converter) -> None:
+    """Has values of a class converted by `function`, by what they inherit if it declines."""
+
+    def converted(
+        self: Any, dtype: DType | None = None, name: str | None = None
+    ) -> Any:
+        made = function(self, dtype=dtype, name=name, as_ref=False)
+        return inherited(self, dtype, name) if made is NotImplemented else made
+
+    base_type.__tf_tensor__ = converted
 
 
 def to_tensor(

@@ -32,11 +32,7 @@ def valid_name(name: str) -> bool:
     return bool(_NAME.match(name))
 
 
-class _ScopeOfInit(type):
-    """Modules open their name scope themselves: see `Module.with_name_scope`."""
-
-
-class Module(AutoTrackable, metaclass=_ScopeOfInit):
+class Module(AutoTrackable):
     """A group of variables, of modules and of functions that use them.
 
     Variables and modules are found in the attributes, also inside lists, tuples, dicts and

@@ -1,5 +1,7 @@
 """Modules: what they find and in which order. Answers are TensorFlow 2.21's."""
 
+import abc
+
 import pytest
 
 from intaglio import tf
@@ -92,3 +94,15 @@ def test_modules_in_a_circle():
     one.v = two.v = tf.Variable(1.0)
     assert len(one.variables) == 1
     assert one.submodules == (two,)
+
+
+def test_a_metaclass_of_a_library_s_own():
+    """Sonnet's modules have one that is an `abc.ABCMeta`."""
+
+    class Meta(abc.ABCMeta):
+        pass
+
+    class Module(tf.Module, metaclass=Meta):
+        pass
+
+    assert Module().name == "module" and type(Module) is Meta

@@ -11,7 +11,7 @@ from intaglio.base import later
 from intaglio.base.dimension import Dimension
 from intaglio.base.dtypes import as_dtype, int64
 from intaglio.base.shapes import as_dims
-from intaglio.op import door
+from intaglio.op import convert, door, raw
 from intaglio.op.tensor import Tensor
 from intaglio.sparse.tensor import SparseTensor, with_static
 from intaglio.trace.recorder import Recorder
@@ -67,6 +67,24 @@ def reset_default_graph() -> None:
     """
 
 
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+    """With x and y, of one shape, x where the condition holds and else y; alone, the coordinates.
+
+    A condition that is a vector chooses rows, a scalar all of x or of y; nothing else is
+    broadcast. Raises ValueError if only one of x and y is given, InvalidArgumentError
+    (ValueError in a graph) if the shapes differ.
+
+    >>> print(tf.compat.v1.where([True, False], [[1, 2], [3, 4]], [[5, 6], [7, 8]]).numpy())
+    [[1 2]
+     [7 8]]
+    """
+    if x is None and y is None:
+        return raw.Where(convert.to_tensor(condition), name=name)
+    if x is None or y is None:
+        raise ValueError("x and y must both be non-None or both be None.")
+    return raw.Select(condition, x, y, name=name)
+
+
 # The messages of event files are protocol buffers, which few programs pay for.
 _EVENTS = "intaglio.graphdef.event_messages"
 LATER = {
@@ -86,4 +104,5 @@ __all__ = [
     "placeholder",
     "reset_default_graph",
     "sparse_placeholder",
+    "where",
 ]
