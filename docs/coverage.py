@@ -49,7 +49,6 @@ LEFT_OUT = {
     "tf.train.experimental.Max": "how checkpoints are cut into files; they are one file",
     "tf.train.experimental.Shard": "how checkpoints are cut into files; they are one file",
     "tf.types.experimental.distributed": "values of many replicas",
-    "tf.xla": "XLA is a compiler of its own",
 }
 _STUB = re.compile(r"^(tf\.[\w.]+)[:( ]")
 

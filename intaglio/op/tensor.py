@@ -33,6 +33,16 @@ class Reference:
             raise TypeError("Cannot compare wrapped object with unwrapped object")
         return self._target is other._target
 
+    def __lt__(self, other: Any) -> bool:
+        if not isinstance(other, Reference):
+            raise TypeError("Cannot compare wrapped object with unwrapped object")
+        return id(self._target) < id(other._target)
+
+    def __gt__(self, other: Any) -> bool:
+        if not isinstance(other, Reference):
+            raise TypeError("Cannot compare wrapped object with unwrapped object")
+        return id(self._target) > id(other._target)
+
     def __hash__(self) -> int:
         return id(self._target)
 

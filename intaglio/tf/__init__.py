@@ -190,6 +190,7 @@ if TYPE_CHECKING:
     from intaglio.tf import summary as summary
     from intaglio.tf import test as test
     from intaglio.tf import train as train
+    from intaglio.tf import xla as xla
     from intaglio.tf.any_axes import fftnd as fftnd
     from intaglio.tf.any_axes import ifftnd as ifftnd
     from intaglio.tf.any_axes import irfftnd as irfftnd
@@ -450,6 +451,7 @@ LATER: dict[str, str] = {
     "summary": "intaglio.tf.summary",
     "test": "intaglio.tf.test",
     "train": "intaglio.tf.train",
+    "xla": "intaglio.tf.xla",
 }
 __all__ += [*LATER]
 

@@ -113,3 +113,11 @@ def test_the_runtime_tells_the_device_and_whether_it_is_eager() -> None:
         """
     )
     assert lines == ["None", "True", "False"]
+
+
+def test_references_are_in_an_order() -> None:
+    """Sonnet flattens dictionaries whose keys they are."""
+    one, other = tf.Variable(1.0).ref(), tf.Variable(2.0).ref()
+    assert sorted([one, other]) == sorted([other, one])
+    with pytest.raises(TypeError, match="Cannot compare wrapped object"):
+        sorted([one, 3])

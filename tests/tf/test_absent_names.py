@@ -17,7 +17,7 @@ NEEDS = Path(absent.__file__).with_name("needs.json")
 @pytest.mark.parametrize(
     ("place", "name", "said"),
     [
-        ("tf", "xla", "Intaglio has no tf.xla"),
+        ("tf", "mlir", "Intaglio has no tf.mlir"),
         ("tf", "contrib", "TensorFlow 2.21 documents no tf.contrib either"),
         ("tf.image", "resize_twice", "documents no tf.image.resize_twice either"),
         ("tf.nn", "foo", "documents no tf.nn.foo either"),
