@@ -5,15 +5,17 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= 2
 PEERS  ?=
+CLIENT ?= sonnet
 KERAS_TESTS ?= losses metrics layers/activations layers/normalization
 
-.PHONY: help run test keras-tests keras-smoke check types architecture bench docs clean
+.PHONY: help run test keras-tests keras-smoke client-tests check types architecture bench docs clean
 
 help:
 	@echo "make run    set up .venv and run the main example"
 	@echo "make test   all tests"
 	@echo "make keras-tests  Keras' own tests; KERAS_TESTS=folders under keras/src"
 	@echo "make keras-smoke  some 400 of them, in half a minute"
+	@echo "make client-tests  another library's own tests; CLIENT=sonnet, einops (installed in .venv)"
 	@echo "make check  format, lint, types, layers, architecture tests"
 	@echo "make bench  measure; PEERS=tensorflow,jax,torch builds their environments too"
 	@echo "make docs   write docs/coverage.md, docs/keras.md and the outputs in README and docs/tour anew"
@@ -36,6 +38,12 @@ keras-tests: $(STAMP)
 
 keras-smoke: $(STAMP)
 	$(MAKE) --no-print-directory keras-tests KERAS_TESTS="$$(tr '\n' ' ' < tests/keras_bridge/smoke.txt)"
+
+client-tests: $(STAMP)
+	site=$$($(BIN)/python -c "import importlib.util as u; print(u.find_spec('$(CLIENT)').submodule_search_locations[0])") && \
+	EINOPS_TEST_BACKENDS=tensorflow,numpy $(BIN)/python -m pytest -q -p tests.keras_bridge.suite -p tests.keras_bridge.outcomes \
+		-p no:cacheprovider -c /dev/null -o "python_files=test_*.py *_test.py" --rootdir $$(dirname $$site) \
+		--continue-on-collection-errors $$site
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .

@@ -16,6 +16,7 @@ from typing import Any
 
 ROOT = pathlib.Path(__file__).parents[1]
 RESULTS = ROOT / "tests" / "keras_bridge" / "keras_results.json"
+CLIENTS = RESULTS.with_name("client_results.json")
 PAGE = ROOT / "docs" / "keras.md"
 
 # What a failure means, by a part of the test's name or of what it says. The first that fits
@@ -85,6 +86,27 @@ TensorFlow 2.21, *share* how many of these pass here.
 | folder under keras/src | passed | TensorFlow | share | failed | skipped |
 | --- | ---: | ---: | ---: | ---: | ---: |
 """
+CLIENT_COUNTS = """\
+## Other libraries
+
+einops 0.8.2 and Sonnet (dm-sonnet 2.0.2) from PyPI run on Intaglio under the name `tensorflow`.
+With one of them installed, `make client-tests CLIENT=einops` runs its own tests; the columns are
+those of the table above.
+
+| folder | passed | TensorFlow | share | failed | skipped |
+| --- | ---: | ---: | ---: | ---: | ---: |
+"""
+# What a failure in them means.
+CLIENT_REASONS = {
+    "CudnnRNN": "`snt.UnrolledLSTM` in a graph names the op `CudnnRNN`, which is missing",
+    "LayerAdapter": "`snt.UnrolledLSTM` in a graph names the op `CudnnRNN`, which is missing",
+    "(UnrolledLSTM)": "`snt.UnrolledLSTM` in a graph names the op `CudnnRNN`, which is missing",
+    "unrolled_lstm": "`snt.UnrolledLSTM` in a graph names the op `CudnnRNN`, which is missing",
+    "recurrent_test": "`snt.UnrolledLSTM` in a graph names the op `CudnnRNN`, which is missing",
+    "restore_on_create_in_replica_context": "variables made in a function of a strategy are not restored when they are made",
+    "replicator_test": "a mirrored variable has no `values` and keeps the aggregation it was given",
+    "dropout_test": "`tf.autograph.to_graph` of a decorated method leaves its `if` as it is",
+}
 
 
 def why(test: str, said: str) -> str:
@@ -120,6 +142,25 @@ def _failing(results: dict[str, Any]) -> list[str]:
     return lines
 
 
+def _of_clients() -> list[str]:
+    """The section on other libraries; only what TensorFlow passes is told of failures."""
+    results: dict[str, Any] = json.loads(CLIENTS.read_text(encoding="utf-8"))
+    lines = CLIENT_COUNTS.rstrip("\n").splitlines()
+    lines += [_row(folder, one) for folder, one in results.items()]
+    reasons: dict[str, int] = {}
+    for one in results.values():
+        for test, said in one["failing"].items():
+            if not said.startswith("fails on TensorFlow too"):
+                text = next(
+                    (v for k, v in CLIENT_REASONS.items() if k in f"{test}: {said}"),
+                    f"`{test}`: {said}",
+                )
+                reasons[text] = reasons.get(text, 0) + 1
+    lines += ["", "Tests that fail here and pass on TensorFlow:", ""]
+    lines += [f"- {count}: {text}" for text, count in reasons.items()]
+    return [*lines, ""]
+
+
 def page() -> str:
     """The text of docs/keras.md."""
     results: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
@@ -131,7 +172,8 @@ def page() -> str:
     lines = [HEAD, COUNTS.rstrip("\n")]
     lines += [_row(folder, one) for folder, one in results.items()]
     lines += [_row("all that TensorFlow was asked for", total), ""]
-    lines += ["## Tests that fail", "", *_failing(results)]
+    lines += _of_clients()
+    lines += ["## Keras' tests that fail", "", *_failing(results)]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 

@@ -1,6 +1,7 @@
-"""Puts outcomes of Keras' own tests together in `keras_results.json`, from which docs/keras.md is made.
+"""Puts outcomes of libraries' own tests together, from which docs/keras.md is made.
 
-    python -m tests.keras_bridge.results OURS TENSORFLOWS
+    python -m tests.keras_bridge.results OURS TENSORFLOWS            those of Keras
+    python -m tests.keras_bridge.results OURS TENSORFLOWS --clients  those of other libraries
 
 Both are folders of files that the plugin `outcomes` wrote (`KERAS_OUTCOMES=file`), one for each
 run of pytest: OURS on Intaglio, TENSORFLOWS on TensorFlow. What is not in OURS keeps its entry.
@@ -11,11 +12,14 @@ from __future__ import annotations
 import collections
 import json
 import pathlib
+import posixpath
 import re
 import sys
+from collections.abc import Callable
 from typing import Any
 
 RESULTS = pathlib.Path(__file__).with_name("keras_results.json")
+CLIENTS = pathlib.Path(__file__).with_name("client_results.json")
 # Folders whose subfolders are counted one by one.
 _DIVIDED = ("layers", "backend")
 # What differs from run to run in an error: paths and addresses.
@@ -28,6 +32,11 @@ def folder_of(test: str) -> str:
     return "/".join(parts[: 2 if parts[0] in _DIVIDED else 1])
 
 
+def client_folder_of(test: str) -> str:
+    """The folder that a test of another library than Keras is counted in."""
+    return posixpath.dirname(test.split("::")[0])
+
+
 def outcomes_in(folder: str) -> dict[str, tuple[str, str]]:
     """test -> (outcome, the first line of its error) of all files in a folder."""
     found: dict[str, tuple[str, str]] = {}
@@ -36,7 +45,11 @@ def outcomes_in(folder: str) -> dict[str, tuple[str, str]]:
     return found
 
 
-def combined(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
+def combined(
+    ours: dict[str, Any],
+    theirs: dict[str, Any],
+    folder_of: Callable[[str], str] = folder_of,
+) -> dict[str, Any]:
     """folder -> its counts, and the tests that fail with what they say."""
     counts: dict[str, collections.Counter[str]] = collections.defaultdict(
         collections.Counter
@@ -69,10 +82,12 @@ def combined(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     """The command."""
-    known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    known.update(combined(outcomes_in(sys.argv[1]), outcomes_in(sys.argv[2])))
+    clients = "--clients" in sys.argv
+    file, place = (CLIENTS, client_folder_of) if clients else (RESULTS, folder_of)
+    known = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    known.update(combined(outcomes_in(sys.argv[1]), outcomes_in(sys.argv[2]), place))
     text = json.dumps(known, indent=1, sort_keys=True)
-    RESULTS.write_text(text + "\n", encoding="utf-8")
+    file.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

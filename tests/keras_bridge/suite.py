@@ -1,4 +1,4 @@
-"""A pytest plugin under which Keras' own tests run on Intaglio: `make keras-tests`.
+"""A pytest plugin under which libraries' own tests run on Intaglio: `make keras-tests`, `make client-tests`.
 
 Plugins named by `-p` are imported before any test: the name `tensorflow` must mean Intaglio
 by then. `outcomes`, imported after it, has what else the tests expect.
