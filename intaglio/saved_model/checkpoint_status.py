@@ -18,6 +18,7 @@ from intaglio.saved_model.bundle import Bundle
 from intaglio.saved_model.object_graph import Children, ObjectGraph, is_trackable
 from intaglio.state.tracking import AutoTrackable, when_set
 from intaglio.state.variable import Variable
+from intaglio.trace.scopes import init_scope
 
 
 class LoadStatus:
@@ -72,7 +73,9 @@ class LoadStatus:
     def _later(self, numbers: dict[str, int]) -> Any:
         def restore(owner: Any, name: str, value: Any) -> None:
             if name in numbers and is_trackable(value):
-                self._match(value, numbers[name])
+                # Variables made while a function is traced have their values before it runs.
+                with init_scope():
+                    self._match(value, numbers[name])
 
         return restore
 

@@ -96,6 +96,10 @@ def test_where_as_it_was(condition: Any, chosen: Any) -> None:
         where(condition, X, 1)
 
 
+def test_the_version_is_told_there_too() -> None:
+    assert tf.compat.v1.version.VERSION == tf.version.VERSION
+
+
 def test_strategies_unwrap() -> None:
     assert tf.distribute.MirroredStrategy().unwrap(3) == (3,)
 

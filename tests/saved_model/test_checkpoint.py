@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import pathlib
 import weakref
+from typing import Any
 
 import pytest
 
@@ -177,3 +178,24 @@ def test_generators_are_saved(tmp_path: pathlib.Path) -> None:
         "g/_state_var/.ATTRIBUTES/VARIABLE_VALUE",
         [3],
     )
+
+
+@pytest.mark.parametrize("strategy", [None, "mirrored"])
+def test_what_a_function_makes_is_restored_before_it_runs(
+    tmp_path: pathlib.Path, strategy: str | None
+) -> None:
+    class Late(tf.Module):
+        def __call__(self) -> Any:
+            if not hasattr(self, "w"):
+                self.w = tf.Variable(0.0)
+            return self.w + 1.0
+
+    saved, late = Late(), Late()
+    saved()
+    saved.w.assign(5.0)
+    prefix = tf.train.Checkpoint(part=saved).save(str(tmp_path / "late"))
+    status = tf.train.Checkpoint(part=late).restore(prefix)
+    run: Any = tf.distribute.MirroredStrategy().run if strategy else lambda f: f()
+    assert tf.function(lambda: run(late))().numpy() == 6.0
+    assert late.w.numpy() == 5.0
+    status.assert_consumed()

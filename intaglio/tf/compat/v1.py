@@ -14,6 +14,7 @@ from intaglio.base.shapes import as_dims
 from intaglio.op import convert, door, raw
 from intaglio.op.tensor import Tensor
 from intaglio.sparse.tensor import SparseTensor, with_static
+from intaglio.tf import version
 from intaglio.trace.recorder import Recorder
 
 if TYPE_CHECKING:
@@ -104,5 +105,6 @@ __all__ = [
     "placeholder",
     "reset_default_graph",
     "sparse_placeholder",
+    "version",
     "where",
 ]
