@@ -103,7 +103,6 @@ CLIENT_REASONS = {
     "(UnrolledLSTM)": "`snt.UnrolledLSTM` in a graph names the op `CudnnRNN`, which is missing",
     "unrolled_lstm": "`snt.UnrolledLSTM` in a graph names the op `CudnnRNN`, which is missing",
     "recurrent_test": "`snt.UnrolledLSTM` in a graph names the op `CudnnRNN`, which is missing",
-    "restore_on_create_in_replica_context": "variables made in a function of a strategy are not restored when they are made",
     "replicator_test": "a mirrored variable has no `values` and keeps the aggregation it was given",
     "dropout_test": "`tf.autograph.to_graph` of a decorated method leaves its `if` as it is",
 }
