@@ -62,7 +62,7 @@ def line(found: dict[str, float], goal: float) -> str:
     mine, theirs = found["intaglio"], found.get("tensorflow")
     others = f"tensorflow {theirs / 1e3:.3g} KB" if theirs else ""
     ratio = f"{mine / theirs:.3f}" if theirs else ""
-    return f"| memory of a retained trace of 2 ops | {mine / 1e3:.3g} KB | {others} | {ratio} | {goal} |"
+    return f"| memory of a retained trace of 2 ops | {mine / 1e3:.3g} KB | {others} | {ratio} | {ratio} | {goal} |"
 
 
 if __name__ == "__main__":
