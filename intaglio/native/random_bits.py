@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from intaglio.native import entry, llvm
-from intaglio.native.buffers import maker
 from intaglio.native.code import Code
 from intaglio.native.functions import Functions
 from intaglio.native.lanes import DOUBLE, FLOAT, Kind, Lanes
@@ -235,14 +234,8 @@ def swapped(count: int) -> Run | None:
     if not entry.AVAILABLE:
         return None
     fill = SWAPS.entry("swaps", shared=False).for_dims((count,))
-    empty = maker((count,), np.int64)
-
-    def run(distances: Any) -> Any:
-        result = empty()
-        fill(distances, result)
-        return result
-
-    return run
+    run = entry.filling_all(fill, [((count,), np.int64)])
+    return lambda distances: run(distances)[0]
 
 
 def drawn(name: str, count: int) -> Run | None:
@@ -253,11 +246,5 @@ def drawn(name: str, count: int) -> Run | None:
     of_block = 128 // kind.bits
     groups = -(-count // (LANES * of_block))
     fill = LIBRARIES[name].entry(name).for_dims((groups, count))
-    empty = maker((count,), DTYPES[kind])
-
-    def run(state: Any) -> Any:
-        result = empty()
-        fill(state, result)
-        return result
-
-    return run
+    run = entry.filling_all(fill, [((count,), DTYPES[kind])])
+    return lambda state: run(state)[0]

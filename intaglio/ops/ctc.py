@@ -146,7 +146,7 @@ def loss_and_gradient(
     return loss, np.where(kept, np.exp(log_probs) - expected, 0.0)
 
 
-def _check_steps(inputs: Any, steps: Any) -> None:
+def check_steps(inputs: Any, steps: Any) -> None:
     """Raises the FailedPreconditionError that decoders have for these."""
     text = None
     if len(steps) != inputs.shape[1]:
@@ -313,7 +313,7 @@ class CTCGreedyDecoder(Op):
 
     def kernel(self, inputs, sequence_length, merge_repeated, blank_index):
         if np.ndim(inputs) == 3 and np.ndim(sequence_length) == 1:
-            _check_steps(inputs, sequence_length)
+            check_steps(inputs, sequence_length)
         empty = np.zeros((0, 2), np.int64)
         _check(inputs, empty, empty[:, 0], sequence_length)
         classes = inputs.shape[2]

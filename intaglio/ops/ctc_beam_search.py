@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import float32, float64, int64
-from intaglio.base.errors import FailedPreconditionError, ShapeError, invalid_argument
+from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
+from intaglio.ops.ctc import check_steps
 
 NONE = -1
 
@@ -197,17 +198,7 @@ def _check(inputs: Any, steps: Any, beam_width: int, top_paths: int) -> None:
         raise invalid_argument(
             f"inputs must not be empty, but their shape is {inputs.shape}"
         )
-    text = None
-    if len(steps) != inputs.shape[1]:
-        text = (
-            f"len(sequence_length) != batch_size.  len(sequence_length):  {len(steps)} "
-            f"batch_size: {inputs.shape[1]}"
-        )
-    elif np.any(steps > inputs.shape[0]):
-        b = int(np.argmax(steps > inputs.shape[0]))
-        text = f"sequence_length({b}) <= {inputs.shape[0]}"
-    if text is not None:
-        raise FailedPreconditionError(None, None, text)
+    check_steps(inputs, steps)
     if top_paths > beam_width:
         raise invalid_argument(
             f"requested more paths than the beam width: {top_paths} > {beam_width}"

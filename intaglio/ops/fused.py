@@ -11,12 +11,8 @@ from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 
 
-@op
-class _FusedElementwise(Op):
-    """outputs = body(inputs), where `body` has elementwise ops only and its outputs one shape.
-
-    Compilers make it and bring a kernel for each; this one interprets the body.
-    """
+class Fused(Op):
+    """outputs = body(inputs). Compilers make these and bring a kernel; without one the body is interpreted."""
 
     signature = "inputs: *Tin; body: func, Tout: list(type) -> outputs: *Tout"
     differentiable = False
@@ -29,55 +25,28 @@ class _FusedElementwise(Op):
 
 
 @op
-class _FusedRows(Op):
-    """outputs = body(inputs), where `body` has elementwise ops and reductions along rows.
-
-    Made and compiled as `_FusedElementwise` is.
-    """
-
-    signature = "inputs: *Tin; body: func, Tout: list(type) -> outputs: *Tout"
-    differentiable = False
-
-    def infer(self, inputs, body: Any, Tout) -> Any:
-        return [list(body.output_specs)]
-
-    def kernel(self, inputs, body, run):
-        return run(body, inputs)
+class _FusedElementwise(Fused):
+    """outputs = body(inputs), where `body` has elementwise ops only and its outputs one shape."""
 
 
 @op
-class _FusedLayers(Op):
-    """outputs = body(inputs), where `body` is a layer of a network with what comes after it.
-
-    Made and compiled as `_FusedElementwise` is.
-    """
-
-    signature = "inputs: *Tin; body: func, Tout: list(type) -> outputs: *Tout"
-    differentiable = False
-
-    def infer(self, inputs, body: Any, Tout) -> Any:
-        return [list(body.output_specs)]
-
-    def kernel(self, inputs, body, run):
-        return run(body, inputs)
+class _FusedRows(Fused):
+    """outputs = body(inputs), where `body` has elementwise ops and reductions along rows."""
 
 
 @op
-class _Program(Op):
+class _FusedLayers(Fused):
+    """outputs = body(inputs), where `body` is a layer of a network with what comes after it."""
+
+
+@op
+class _Program(Fused):
     """outputs = body(inputs), where a compiler makes one function of `body`.
 
     What is not compiled is interpreted. Variables go in as handles.
     """
 
-    signature = "inputs: *Tin; body: func, Tout: list(type) -> outputs: *Tout"
     stateful = True
-    differentiable = False
-
-    def infer(self, inputs, body: Any, Tout) -> Any:
-        return [list(body.output_specs)]
-
-    def kernel(self, inputs, body, run):
-        return run(body, inputs)
 
 
 @op
