@@ -18,6 +18,7 @@ import re
 import sys
 from typing import Any
 
+from docs.generated import put
 from intaglio import tf
 from intaglio.op import raw
 
@@ -191,15 +192,7 @@ def _ops_line(ops: list[str]) -> str:
 
 def main() -> int:
     """The command; its exit status."""
-    text = page()
-    if "--check" in sys.argv:
-        if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-            print("docs/coverage.md is out of date: run `make docs`")
-            return 1
-        return 0
-    PAGE.write_text(text, encoding="utf-8")
-    print(f"wrote {PAGE.name}")
-    return 0
+    return put(PAGE, page(), "--check" in sys.argv)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ import pathlib
 import sys
 from typing import Any
 
+from docs.generated import put
+
 ROOT = pathlib.Path(__file__).parents[1]
 RESULTS = ROOT / "tests" / "keras_bridge" / "keras_results.json"
 CLIENTS = RESULTS.with_name("client_results.json")
@@ -178,15 +180,7 @@ def page() -> str:
 
 def main() -> int:
     """The command; its exit status."""
-    text = page()
-    if "--check" in sys.argv:
-        if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-            print("docs/keras.md is out of date: run `make docs`")
-            return 1
-        return 0
-    PAGE.write_text(text, encoding="utf-8")
-    print(f"wrote {PAGE.name}")
-    return 0
+    return put(PAGE, page(), "--check" in sys.argv)
 
 
 if __name__ == "__main__":
