@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from intaglio.base import shapes
 from intaglio.base.dtypes import int32
+from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.op import raw
 from intaglio.op.op import Op
@@ -36,6 +37,10 @@ def expanded(graph: Graph) -> Graph:
         for old, new in zip(node.outputs, made[-1].outputs, strict=True):
             values[id(old)] = new
     outputs = [values.get(id(v), v) for v in graph.outputs]
+    # What only the replaced ops took is not needed any more.
+    live = {id(n) for n in walk.live_nodes(nodes, outputs)}
+    live |= {id(v.node) for v in graph.inputs}
+    nodes = [n for n in nodes if id(n) in live]
     return Graph(graph.name, graph.inputs, nodes, outputs)
 
 
