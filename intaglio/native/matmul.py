@@ -12,6 +12,7 @@ from intaglio.native import entry
 from intaglio.native.code import Code
 from intaglio.native.lanes import FLOAT
 from intaglio.native.library import Kernel, Library, Source
+from intaglio.native.pool import wanted_threads
 from intaglio.native.tiles import ROWS, VECTORS, Left, Right, Tiles
 
 # The block of the inner dimension: its panel stays in the second level of the cache.
@@ -22,9 +23,21 @@ PACKED_FROM = 48
 # whose left matrix no cache holds any more, are OpenBLAS's.
 SHARED_FROM = 1 << 20
 MOST = 1 << 36
-# What the kernel is told: rows, columns, inner dimension, and the steps in the left matrix
-# from row to row and from column to column.
-DIMS = ("rows", "columns", "inner", "row_step", "column_step")
+# Rows of a group, at most: their part of the left matrix stays in the last level of the cache.
+GROUP = 1024
+# What the kernel is told: the parts that threads share, which are panels of columns times groups
+# of rows; rows, columns, inner dimension; and the steps in the left matrix from row to row and
+# from column to column.
+DIMS = (
+    "parts",
+    "panels",
+    "groups",
+    "rows",
+    "columns",
+    "inner",
+    "row_step",
+    "column_step",
+)
 
 
 def _pack(tiles: Tiles) -> Code:
@@ -94,7 +107,10 @@ def _turned(code: Code, tiles: Tiles, block: list[str]) -> list[str]:
 
 
 def _product(tiles: Tiles, name: str, turned: bool) -> Code:
-    """The kernel: the rows from `from` to `to` of a product; the right matrix may be transposed."""
+    """The kernel: parts of a product, each a group of rows in a panel of columns.
+
+    The right matrix may be transposed.
+    """
     code, kind = Code(name, entry.KERNEL), tiles.kind.llvm
     # Turned blocks may reach beyond the last row.
     size = (BLOCK + tiles.lanes) * tiles.width
@@ -103,16 +119,18 @@ def _product(tiles: Tiles, name: str, turned: bool) -> Code:
     c = code.load("ptr", "%outs", 8)
     given = entry.numbers(code, DIMS)
     columns, inner = given["columns"], given["inner"]
-    count = code.integer("sub", "%to", "%from")
-    packed = "true" if turned else code.integer("icmp sge", count, PACKED_FROM)
     pack, row = ("pack_turned", inner) if turned else ("pack", columns)
-    with code.loop("0", inner, BLOCK) as k:
-        depth = code.least(BLOCK, code.integer("sub", inner, k))
-        first = code.integer("icmp eq", k, 0)
-        start = tiles.step(code, a, k, given["column_step"])
-        left = Left(start, given["row_step"], given["column_step"])
-        with code.loop("0", columns, tiles.width) as j:
-            width = code.least(tiles.width, code.integer("sub", columns, j))
+    with code.loop("%from", "%to") as part:
+        rows = _group(code, given, part)
+        j = code.integer(
+            "mul", code.integer("srem", part, given["panels"]), tiles.width
+        )
+        width = code.least(tiles.width, code.integer("sub", columns, j))
+        target = Right(code.at(kind, c, j), columns)
+        count = code.integer("sub", rows[1], rows[0])
+        packed = "true" if turned else code.integer("icmp sge", count, PACKED_FROM)
+        with code.loop("0", inner, BLOCK) as k:
+            depth = code.least(BLOCK, code.integer("sub", inner, k))
             across, down = (j, k) if turned else (k, j)
             source = code.at(kind, tiles.step(code, b, across, row), down)
             with code.when(packed):
@@ -124,11 +142,23 @@ def _product(tiles: Tiles, name: str, turned: bool) -> Code:
                 code.let(f"select i1 {packed}, ptr {panel}, ptr {source}"),
                 code.let(f"select i1 {packed}, i64 {tiles.width}, i64 {columns}"),
             )
-            target = Right(code.at(kind, c, j), columns)
-            sizes = (width, depth, "1")
-            tiles.product(code, ("%from", "%to"), left, right, target, sizes, first)
+            start = tiles.step(code, a, k, given["column_step"])
+            left = Left(start, given["row_step"], given["column_step"])
+            first = code.integer("icmp eq", k, 0)
+            tiles.product(code, rows, left, right, target, (width, depth, "1"), first)
     code.do("ret void")
     return code
+
+
+def _group(code: Code, given: dict[str, str], part: str) -> tuple[str, str]:
+    """The rows of a part: whole tiles, but for the last group's."""
+    group = code.integer("sdiv", part, given["panels"])
+    tiles = code.integer("sdiv", code.integer("add", given["rows"], ROWS - 1), ROWS)
+    bounds: list[str] = []
+    for at in (group, code.integer("add", group, 1)):
+        share = code.integer("sdiv", code.integer("mul", tiles, at), given["groups"])
+        bounds.append(code.least(code.integer("mul", share, ROWS), given["rows"]))
+    return bounds[0], bounds[1]
 
 
 # What the kernel of many products is told before `DIMS`: how many there are, and the steps
@@ -150,7 +180,7 @@ def _products(tiles: Tiles, name: str) -> Code:
             at = code.at(kind, array, code.integer("mul", number, given[step]))
             code.do(f"store ptr {at}, ptr {place}, align 8")
         code.do(
-            f"call void @{name}(ptr {ins}, ptr {outs}, ptr {inner_dims}, i64 0, i64 {given['rows']})"
+            f"call void @{name}(ptr {ins}, ptr {outs}, ptr {inner_dims}, i64 0, i64 {given['parts']})"
         )
     code.do("ret void")
     return code
@@ -160,9 +190,7 @@ def _source() -> Source:
     tiles = Tiles(FLOAT)
     kernels: list[Kernel] = []
     for name in ("matmul", "matmul_turned"):
-        kernels.append(
-            Kernel(_product(tiles, name, name == "matmul_turned"), 2, unit=ROWS)
-        )
+        kernels.append(Kernel(_product(tiles, name, name == "matmul_turned"), 2))
         kernels.append(Kernel(_products(tiles, name), 2))
     called = [*tiles.functions(), _pack(tiles), _pack_turned(tiles)]
     return Source(kernels, called, tiles.table())
@@ -188,9 +216,22 @@ def product(
     if not entry.AVAILABLE or inner != depth or not 0 < work <= MOST:
         return None
     steps = (1, rows) if transpose_a else (inner, 1)
-    made = LIBRARY.entry(_name(transpose_b), shared=work >= SHARED_FROM)
-    kernel = made.for_dims((rows, columns, inner, *steps))
+    shared = work >= SHARED_FROM
+    made = LIBRARY.entry(_name(transpose_b), shared)
+    divided = _parts(rows, columns, wanted_threads() if shared else 1)
+    kernel = made.for_dims((*divided, rows, columns, inner, *steps))
     return entry.filling(kernel, (rows, columns))
+
+
+def _parts(rows: int, columns: int, threads: int) -> tuple[int, int, int]:
+    """How a product is divided: parts, panels of columns, groups of rows.
+
+    A panel is copied for each group: there are as few groups as give every thread its parts.
+    """
+    panels = -(-columns // Tiles(FLOAT).width)
+    wanted = -(-entry.PARTS * threads // panels) if threads > 1 else 1
+    groups = min(max(wanted, -(-rows // GROUP)), -(-rows // ROWS))
+    return panels * groups, panels, groups
 
 
 def products(
@@ -211,6 +252,7 @@ def products(
         return None
     steps = [0 if math.prod(s[:-2]) == 1 else s[-1] * s[-2] for s in (a, b)]
     within = (1, rows) if transpose_a else (inner, 1)
-    dims = (count, *steps, rows * columns, rows, columns, inner, *within)
+    divided = _parts(rows, columns, 1)
+    dims = (count, *steps, rows * columns, *divided, rows, columns, inner, *within)
     kernel = LIBRARY.entry(f"{_name(transpose_b)}_batch").for_dims(dims)
     return entry.filling(kernel, (*np.broadcast_shapes(a[:-2], b[:-2]), rows, columns))

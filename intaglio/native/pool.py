@@ -5,8 +5,9 @@ Python. A worker looks for work for a short time, then sleeps in the kernel (fut
 claimed one by one, by the caller too: a worker that sleeps or is kept from running is not
 waited for, its share is done by the others. For a task that a worker has begun the caller
 waits as the workers do: it looks for a short time, then sleeps, and the worker may run in its
-place. Where that happened a processor was missing, and the next calls do without the workers:
-one call, then three, seven, up to 63, as long as it goes on happening. One caller at a time
+place. Tasks take about equally long: where the caller waited for longer than it had worked, a
+processor was missing, and the next calls do without the workers: one call, then three, seven,
+up to 63, as long as it goes on happening. One caller at a time
 has the workers; another runs its tasks by itself. What tasks there are does not depend on who
 runs them, nor do results.
 """
@@ -25,6 +26,8 @@ from intaglio.native import llvm
 
 # How often a worker looks before it sleeps: some tens of microseconds.
 LOOKS = 2000
+# Nanoseconds that a caller waits in any case before it says that a processor is missing.
+PATIENCE = 50_000
 # A page of shared state; what different threads write is on different cache lines.
 EPOCH, SLEEPING, BUSY, DONE, WAITING, TICKET = range(0, 384, 64)
 TASK, CONTEXT, COUNT = range(384, 408, 8)
@@ -36,7 +39,19 @@ BYTES = 4096
 # the ticket is of the worker's epoch, so are the fields.
 _TEXT = """
 declare i64 @syscall(i64, ...)
+declare i32 @clock_gettime(i32, ptr)
 
+define internal i64 @now() {
+entry:
+  %time = alloca { i64, i64 }
+  %none = call i32 @clock_gettime(i32 1, ptr %time)
+  %part.at = getelementptr i8, ptr %time, i64 8
+  %seconds = load i64, ptr %time
+  %part = load i64, ptr %part.at
+  %whole = mul i64 %seconds, 1000000000
+  %all = add i64 %whole, %part
+  ret i64 %all
+}
 
 define internal void @claim(ptr %pool, i32 %epoch, ptr %task, ptr %context, i64 %count) {
 entry:
@@ -143,6 +158,7 @@ publish:
   %wide = zext i32 %epoch to i64
   %first = shl i64 %wide, 32
   %exhausted = or i64 %first, 4294967295
+  %begun = call i64 @now()
   store atomic i64 %exhausted, ptr %ticket.at seq_cst, align 8
   store atomic i64 0, ptr %done.at seq_cst, align 8
   store atomic ptr %task, ptr %task.at seq_cst, align 8
@@ -159,10 +175,10 @@ wake:
 join:
   call void @claim(ptr %pool, i32 %epoch, ptr %task, ptr %context, i64 %count)
   %waiting.at = getelementptr i8, ptr %pool, i64 WAITING
+  %joined = call i64 @now()
   br label %check
 check:
   %checked = phi i64 [ 0, %join ], [ %again, %idle ], [ %again, %awake ]
-  %stalled = phi i1 [ false, %join ], [ %stalled, %idle ], [ true, %awake ]
   %done = load atomic i64, ptr %done.at seq_cst, align 8
   %all = icmp eq i64 %done, %count
   br i1 %all, label %free, label %patience
@@ -186,6 +202,11 @@ awake:
   store atomic i32 0, ptr %waiting.at seq_cst, align 4
   br label %check
 free:
+  %over = call i64 @now()
+  %worked = sub i64 %joined, %begun
+  %waited = sub i64 %over, %joined
+  %usual = add i64 %worked, PATIENCE
+  %stalled = icmp sgt i64 %waited, %usual
   %old.penalty = load i32, ptr %penalty.at, align 4
   %twice = shl i32 %old.penalty, 1
   %next.penalty = or i32 %twice, 1
@@ -210,7 +231,7 @@ def _text() -> str:
     text = _TEXT.replace('"PAUSE"', f'"{pause}"')
     for name, value in offsets.items():
         text = text.replace(f"i64 {name}", f"i64 {value}")
-    return text.replace("LOOKS", str(LOOKS))
+    return text.replace("LOOKS", str(LOOKS)).replace("PATIENCE", str(PATIENCE))
 
 
 AVAILABLE = sys.platform == "linux" and os.uname().machine in _MACHINES

@@ -63,6 +63,17 @@ def test_several_threads(monkeypatch):
         check(rows, 40, 130)
 
 
+def test_results_do_not_depend_on_how_rows_and_columns_are_shared(monkeypatch):
+    rng = np.random.default_rng(0)
+    a, b = (rng.normal(size=s).astype("float32") for s in ((151, 500), (500, 200)))
+    alone = product(a, b)
+    monkeypatch.setattr(matmul, "SHARED_FROM", 1)
+    for threads, group in ((2, 1024), (7, 1024), (64, 1024), (2, 20)):
+        monkeypatch.setattr(matmul, "wanted_threads", lambda n=threads: n)
+        monkeypatch.setattr(matmul, "GROUP", group)
+        np.testing.assert_array_equal(product(a, b), alone)
+
+
 def test_products_of_small_integers_are_exact():
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-9, 9, s).astype("float32") for s in ((65, 300), (300, 33)))
