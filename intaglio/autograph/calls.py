@@ -18,6 +18,7 @@ from intaglio.autograph import (
     containers,
     conversion,
     diagnosis,
+    libraries,
     recursive_calls,
     source,
     verbosity,
@@ -31,20 +32,6 @@ from intaglio.base.log import logger
 from intaglio.base.origins import PACKAGE
 from intaglio.trace.grown_list import GrownList
 
-# Libraries that never hold control flow on tensors of ours.
-LIBRARIES = frozenset(
-    {
-        "numpy",
-        "intaglio",
-        "tensorflow",
-        "optree",
-        "pytest",
-        "absl",
-        "google",
-        "rich",
-        "tqdm",
-    }
-)
 # What a call may make for its caller: containers and iterators.
 MADE = (*containers.CONTAINERS, Iterator)
 _STANDARD = os.path.dirname(os.__file__) + os.sep
@@ -75,15 +62,30 @@ def converted_call(
     if args and type(args[0]) is GrownList:
         function = of_list(function) or function
     target, args, kwargs = _unwrapped(function, args, kwargs or {})
+    recursive = scope is None or scope.options.recursive
+    if target is not None and libraries.calls_back(target):
+        function, target = twin_of(target) if recursive else target, None
     note_call(target or _called_as_it_is(function), args, kwargs)
     function = of_dict(function) or function
     if target is None:
         return _as_it_is(function, args, kwargs, scope)
-    recursive = scope is None or scope.options.recursive
     twin = twin_of(target, STD.user_requested) if recursive else target
     if recursive_calls.enabled():
         return recursive_calls.call(target, twin, args, kwargs, scope is not None)
     return twin(*args, **kwargs)
+
+
+def library_call(
+    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None
+) -> Any:
+    """Calls `function` from a library: converted if it is the user's, or calls the user's."""
+    target, args, kwargs = _unwrapped(function, args, kwargs or {})
+    if target is not None and not libraries.calls_back(target):
+        return converted_call(target, args, kwargs)
+    taken = getattr(function, "__autograph_functions__", None)
+    if target is None and taken:
+        args, kwargs = _with_converted(taken, args, kwargs)
+    return (function if target is None else twin_of(target))(*args, **kwargs)
 
 
 def _called_as_it_is(function: Any) -> Any:
@@ -235,7 +237,7 @@ def is_convertible(function: FunctionType) -> bool:
     if name.startswith((PACKAGE, "<intaglio", "<frozen", "<__array_function__")):
         return False
     module = (function.__module__ or "").partition(".")[0]
-    if module in LIBRARIES:
+    if module in libraries.SKIPPED:
         return False
     return not (
         name.startswith(_STANDARD)

@@ -34,9 +34,9 @@ def decided(test: Any) -> Any:
 
 
 def check_condition(value: Any, what: str) -> None:
-    """Raises ValueError unless a staged condition is a bool scalar."""
+    """Raises ValueError unless a staged condition is a bool that may have just one element."""
     is_bool = value.dtype is dtypes.bool_
-    if not is_bool or value.dims not in ((), None):
+    if not is_bool or any(d not in (1, None) for d in value.dims or ()):
         cast = "" if is_bool else "to use as boolean Tensor, use `tf.cast`; "
         raise ValueError(
             f"condition of {what} expected to be `tf.bool` scalar, got {value}; "

@@ -11,7 +11,7 @@ import weakref
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from intaglio.autograph import source, verbosity
+from intaglio.autograph import libraries, source, verbosity
 from intaglio.autograph.expressions import located
 from intaglio.autograph.jumps import statements_of
 from intaglio.autograph.names import Namer, all_names
@@ -116,7 +116,12 @@ def _convert(
         _Mangler(found.class_name).visit(tree)
     code = function.__code__
     namer = Namer(all_names(tree) | set(code.co_freevars))
-    definition = _definition(tree, namer, user_requested, recursive)
+    definition = _definition(tree)
+    if libraries.calls_back(function):
+        definition = libraries.LibraryCalls().convert(definition)
+    else:
+        options = OPTIONS.format(recursive=recursive, requested=user_requested)
+        definition = FunctionConverter(namer, options, {"ag__"}).convert(definition)
     label = f"tf__{code.co_name}" if code.co_name != "<lambda>" else "tf__lambda"
     definition.name = label
     module = _factory(definition, code.co_freevars)
@@ -125,10 +130,8 @@ def _convert(
     return Converted(definition, _renamed(inner, code.co_name, code.co_qualname))
 
 
-def _definition(
-    tree: Any, namer: Namer, user_requested: bool, recursive: bool
-) -> ast.FunctionDef:
-    """The converted definition; a lambda becomes a function that returns its value."""
+def _definition(tree: Any) -> ast.FunctionDef:
+    """The bare definition; a lambda becomes a function that returns its value."""
     if isinstance(tree, ast.Lambda):
         value = ast.copy_location(ast.Return(tree.body), tree.body)
         made = statements_of("def tf__lambda():\n pass", tree)[0]
@@ -140,8 +143,7 @@ def _definition(
     tree.args.kw_defaults = [
         d and located(copy.copy(none), tree) for d in tree.args.kw_defaults
     ]
-    options = OPTIONS.format(recursive=recursive, requested=user_requested)
-    return FunctionConverter(namer, options, {"ag__"}).convert(tree)
+    return tree
 
 
 def _factory(definition: ast.FunctionDef, free: tuple[str, ...]) -> ast.Module:

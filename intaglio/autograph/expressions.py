@@ -134,15 +134,7 @@ class Expressions(ast.NodeTransformer):
         node = self.generic_visit(node)
         node.args = [bound(a) if k else a for a, k in zip(node.args, kept, strict=True)]
         self.printed = outer
-        keywords = _keywords(node) if node.keywords else ast.Constant(None)
-        return ag(
-            "converted_call",
-            node.func,
-            _positional(node),
-            keywords,
-            loaded(self.scope),
-            at=node,
-        )
+        return ag("converted_call", *call_parts(node), loaded(self.scope), at=node)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         if _binds(node):
@@ -273,6 +265,14 @@ def _is_format(function: ast.expr) -> bool:
     )
 
 
+def without_annotations(node: ast.FunctionDef) -> None:
+    """Takes the annotations off: names in them may be the type checker's only."""
+    node.returns = None
+    for argument in ast.walk(node.args):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
+
+
 def gives_anew(node: ast.expr) -> bool:
     """True for calls that may do nothing but give a result."""
     name = getattr(node.func, "attr", "") if isinstance(node, ast.Call) else ""
@@ -319,6 +319,12 @@ def _is_debugger(function: ast.expr) -> bool:
         and function.attr == "set_trace"
         and isinstance(function.value, ast.Name)
     )
+
+
+def call_parts(node: ast.Call) -> tuple[ast.expr, ast.expr, ast.expr]:
+    """What a call calls, its positional arguments as a tuple, its keywords as a dict or None."""
+    keywords = _keywords(node) if node.keywords else ast.Constant(None)
+    return node.func, _positional(node), keywords
 
 
 def _positional(node: ast.Call) -> ast.expr:

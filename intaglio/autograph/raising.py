@@ -25,6 +25,7 @@ from intaglio.op import convert, door, raw
 from intaglio.op.op import RAISES
 from intaglio.op.tensor import Tensor
 from intaglio.runtime.eager import from_array
+from intaglio.trace import control_flow
 
 Statement = Callable[..., Any]
 _UNREADABLE = (dtypes.resource, dtypes.variant)
@@ -60,7 +61,7 @@ def assert_stmt(test: Any, statement: Statement, *values: Any) -> None:
     if is_staged(test):
         check_condition(test, "assert statement")
         error = RaisedByGraph(statement, _read(values), AssertionError())
-        error.unless(test)
+        error.unless(control_flow.as_scalar(test))
     elif not test:
         statement(*_read(values))
 

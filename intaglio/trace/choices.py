@@ -24,7 +24,7 @@ def cond(pred: Any, true_fn: Any, false_fn: Any, name: str | None) -> Any:
         raise TypeError("'false_fn' must be callable.")
     if recording() is None:
         if not isinstance(pred, bool):
-            pred = bool(convert.to_tensor(pred))
+            pred = bool(convert.to_tensor(pred).numpy().item())
         return true_fn() if pred else false_fn()
     if isinstance(pred, bool):
         raise TypeError("pred must not be a Python bool", pred)

@@ -58,6 +58,7 @@ def cond(
 
 def choose(pred: Tensor, graphs: Sequence[FuncGraph], label: str) -> Any:
     """Records an If on two branches whose outputs are alike; returns its outputs."""
+    pred = as_scalar(pred)
     inputs = share_captures(graphs)
     frozen = [g.freeze_function() for g in graphs]
     op = raw.If if any(f.stateful for f in frozen) else raw.StatelessIf
@@ -70,6 +71,11 @@ def choose(pred: Tensor, graphs: Sequence[FuncGraph], label: str) -> Any:
         name=label,
     )
     return _structured(graphs[0], outputs, label)
+
+
+def as_scalar(condition: Tensor) -> Tensor:
+    """A condition of one element as a scalar; the graph refuses others when it runs."""
+    return condition if condition.dims == () else raw.Reshape(condition, [])
 
 
 def switch(
@@ -323,7 +329,7 @@ def _as_condition(value: Any) -> Tensor:
             None,
             f"The condition of a loop is a bool, not {tensor.dtype.name}: compare it with something.",
         )
-    return tensor
+    return as_scalar(tensor)
 
 
 def _invariants(
