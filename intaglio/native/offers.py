@@ -1,4 +1,4 @@
-"""The kernels that large convolutions and poolings use, compiled or not, eager or traced."""
+"""The kernels that large arrays are given, compiled or not, eager or traced."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from intaglio.native import (
 )
 from intaglio.native.convolution import Geometry
 from intaglio.native.pooling import pooling
+from intaglio.native.texts import texts
 from intaglio.native.transforms import EXACT, FAST, Transform
 from intaglio.native.windows import Windows
 from intaglio.ops.convolution import plan_of
@@ -176,6 +177,7 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     "maximum gradient": _pooling("maximum_gradient"),
     "mean": _pooling("mean"),
     "mean gradient": _pooling("mean_gradient"),
+    "texts": texts,
     "depthwise": _depthwise(depthwise.forward),
     "depthwise by filters": _depthwise(depthwise.by_filters),
     "depthwise by images": _depthwise(depthwise.by_images),

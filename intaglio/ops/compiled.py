@@ -1,7 +1,8 @@
 """Kernels that a compiler offers for large arrays; without a compiler NumPy computes everything.
 
 Whether a kernel is used depends on shapes and dtypes alone, so that the same call gives the
-same bits every time, eagerly and in graphs.
+same bits every time, eagerly and in graphs; only one that gives NumPy's own bits may depend on
+what went before.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ Offer = Callable[..., Kernel | None]
 # Below so many multiplications or comparisons NumPy is nearly as fast; above, OpenBLAS takes several
 # threads for a product, and waits for each of them even where other programs keep it from running.
 LARGE = 1 << 18
+# After so much work of one kind a compiler is worth loading, which takes longer than any call.
+PAYS = 1 << 22
 _offers: list[Offer] = []
+_done: dict[str, int] = {}
 
 
 def install(offer: Offer) -> None:
@@ -30,3 +34,16 @@ def offered(kind: str, dtype: Any, work: int, *description: Any) -> Kernel | Non
     if work < LARGE or not _offers or dtype != np.float32:
         return None
     return _offers[0](kind, *description)
+
+
+def taken_over(kind: str, work: int, *description: Any) -> Kernel | None:
+    """A kernel with the very results of the NumPy code, which may take its place at any call.
+
+    It is there once calls of its kind have made so much work together that it pays.
+    """
+    done = _done.get(kind, 0)
+    if done < PAYS:
+        _done[kind] = done = done + work
+        if done < PAYS:
+            return None
+    return _offers[0](kind, *description) if _offers else None

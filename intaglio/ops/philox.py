@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from intaglio.ops.compiled import offered
+from intaglio.ops.compiled import offered, taken_over
 
 MULTIPLIERS = np.array([[0xD2511F53], [0xCD9E8D57]], np.uint64)
 WEYL_0 = 0x9E3779B9
@@ -65,6 +65,8 @@ def blocks(stream: Stream, count: int, step: int = 1) -> np.ndarray:
 def _compiled(kind: str, stream: Stream, count: int, step: int = 1) -> Any:
     """So many numbers of a kind from machine code; None where there is none."""
     draw = offered("random", np.float32, WORK * count, kind, count)
+    if draw is None and kind != "normal":  # the others are the same bits
+        draw = taken_over("random", WORK * count, kind, count)
     return draw and draw(np.array([*stream, step], np.uint64))
 
 
@@ -293,12 +295,12 @@ def permutation(stream: Stream, count: int) -> np.ndarray:
     """A permutation of range(count): each place swaps with one of those not yet fixed."""
     if count < 2:
         return np.arange(count)
-    order = list(range(count))
     left = np.arange(count, 1, -1, dtype=np.uint32)
     places = bits32(stream, max(count - 1, 0)) % left
-    swapped = offered("permutation", np.float32, SWAP * count, count)
+    swapped = taken_over("permutation", SWAP * count, count)
     if swapped is not None:
         return swapped(places)
+    order = list(range(count))
     for i, offset in enumerate(places.tolist()):
         j = i + offset
         order[i], order[j] = order[j], order[i]

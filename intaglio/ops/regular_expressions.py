@@ -11,6 +11,7 @@ import functools
 import re
 import sys
 import unicodedata
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -245,22 +246,49 @@ def _rewriting(rewrite: bytes) -> list[str | int]:
     return parts
 
 
-def replaced(
-    text: bytes, pattern: re.Pattern[str], rewrite: bytes, every: bool
-) -> bytes:
-    """The text with the first or every match rewritten."""
+def rewriter(
+    pattern: re.Pattern[str], rewrite: bytes, every: bool
+) -> Callable[[bytes], bytes]:
+    """What rewrites the first or every match in a text."""
     parts = _rewriting(rewrite)
     if max((p for p in parts if isinstance(p, int)), default=0) > pattern.groups:
-        return text
+        return bytes
     if WRONG_ESCAPE in parts:
         if not every:
-            return text
+            return bytes
         parts = parts[:-1]
+    if _takes_something(pattern):
+        template = "".join(
+            [
+                f"\\g<{p}>" if isinstance(p, int) else p.replace("\\", r"\\")
+                for p in parts
+            ]
+        )
+        sub, count = pattern.sub, 0 if every else 1
+
+        def rewritten(text: bytes) -> bytes:
+            source = text.decode("utf-8", "surrogateescape")
+            return sub(template, source, count).encode("utf-8", "surrogateescape")
+
+        return rewritten
+    return lambda text: _replaced(text, pattern, parts, every)
+
+
+def _takes_something(pattern: re.Pattern[str]) -> bool:
+    """True if no match is empty, about which RE2 and Python have different rules.
+
+    Of the conditions a place can be under all but those of words hold in a text of nothing: where
+    an empty match is anywhere there is one.
+    """
+    words = re.search(r"\\[bB]", pattern.pattern)
+    return words is None and pattern.search("") is None
+
+
+def _replaced(
+    text: bytes, pattern: re.Pattern[str], parts: list[str | int], every: bool
+) -> bytes:
+    """The text with the first or every match rewritten, as RE2 goes about empty ones."""
     source = text.decode("utf-8", "surrogateescape")
-    if every and len(parts) == 1 and isinstance(parts[0], str):
-        made = _with(source, pattern, parts[0])
-        if made is not None:
-            return made.encode("utf-8", "surrogateescape")
     out: list[str] = []
     at, ended = 0, -1
     while at <= len(source):
@@ -282,22 +310,6 @@ def replaced(
             break
     out.append(source[at:])
     return "".join(out).encode("utf-8", "surrogateescape")
-
-
-def _with(source: str, pattern: re.Pattern[str], instead: str) -> str | None:
-    """The text with other text for every match; None if one is empty, which RE2 has rules for."""
-    out: list[str] = []
-    at = 0
-    for match in pattern.finditer(source):
-        start, end = match.span()
-        if start == end:
-            return None
-        out.append(source[at:start])
-        at = end
-    if not out:
-        return source
-    out.append(source[at:])
-    return instead.join(out)
 
 
 def _scalar(value: Any, name: str) -> bytes:
@@ -331,7 +343,7 @@ class RegexReplace(Op):
     def kernel(self, input, pattern, rewrite, replace_global):
         expression = compiled(_scalar(pattern, "Pattern"))
         instead = _scalar(rewrite, "Rewrite")
-        return mapped(lambda v: replaced(v, expression, instead, replace_global), input)
+        return mapped(rewriter(expression, instead, replace_global), input)
 
 
 @op
@@ -345,7 +357,7 @@ class StaticRegexReplace(StringMap):
 
     def kernel(self, input, pattern, rewrite, replace_global):
         expression, instead = compiled(pattern.encode()), rewrite.encode()
-        return mapped(lambda v: replaced(v, expression, instead, replace_global), input)
+        return mapped(rewriter(expression, instead, replace_global), input)
 
 
 def _matches(input: Any, pattern: bytes) -> np.ndarray:

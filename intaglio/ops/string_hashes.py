@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,18 +11,33 @@ from intaglio.base.dtypes import ALL, int64, uint8
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
+from intaglio.ops import texts
 from intaglio.ops.hash_functions import fingerprints, murmurs, siphashes
+from intaglio.ops.strings import filled
+
+
+def _hashes(name: str, array: Any, buckets: int = 0, key: Sequence[int] = ()) -> Any:
+    """Hashes in a row, modulo a number of buckets unless that is 0."""
+    found = texts.hashes(name, array, buckets, key)
+    if found is not None:
+        return found
+    flat = np.asarray(array).reshape(-1).tolist()
+    if name == "siphash":
+        found = siphashes(flat, key)
+    else:
+        found = fingerprints(flat) if name == "fingerprint" else murmurs(flat)
+    return found % np.uint64(buckets) if buckets else found
 
 
 def _buckets(
-    function: Callable[[list[bytes]], Any], texts: Any, num_buckets: int
+    name: str, array: Any, num_buckets: int, key: Sequence[int] = ()
 ) -> np.ndarray:
     if num_buckets < 1:
         raise invalid_argument(
             f"Value for attr 'num_buckets' of {num_buckets} must be at least minimum 1"
         )
-    numbers = function(np.asarray(texts).reshape(-1).tolist()) % np.uint64(num_buckets)
-    return numbers.astype(np.int64).reshape(np.shape(texts))
+    numbers = _hashes(name, array, num_buckets, key)
+    return numbers.view(np.int64).reshape(np.shape(array))
 
 
 @op
@@ -40,7 +55,7 @@ class StringToHashBucketStrong(Op):
     def kernel(self, input, num_buckets, key):
         if len(key) != 2:
             raise invalid_argument("Key must have 2 elements")
-        return _buckets(lambda texts: siphashes(texts, key), input, num_buckets)
+        return _buckets("siphash", input, num_buckets, key)
 
 
 @op
@@ -54,7 +69,7 @@ class StringToHashBucketFast(Op):
         return Spec(int64, input.shape)
 
     def kernel(self, input, num_buckets):
-        return _buckets(fingerprints, input, num_buckets)
+        return _buckets("fingerprint", input, num_buckets)
 
 
 @op
@@ -68,7 +83,7 @@ class StringToHashBucket(Op):
         return Spec(int64, string_tensor.shape)
 
     def kernel(self, string_tensor, num_buckets):
-        return _buckets(murmurs, string_tensor, num_buckets)
+        return _buckets("murmurhash", string_tensor, num_buckets)
 
 
 @op
@@ -103,15 +118,15 @@ class Fingerprint(Op):
                 f"Unsupported fingerprint method: {name.decode(errors='replace')}; "
                 "the method there is is 'farmhash64'"
             )
-        numbers = fingerprints(_rows_as_bytes(data)).astype("<u8", copy=False)
+        numbers = _hashes("fingerprint", _rows_as_bytes(data)).astype("<u8", copy=False)
         return numbers.view(np.uint8).reshape(-1, 8)
 
 
-def _rows_as_bytes(data: Any) -> list[bytes]:
-    """What each row is hashed by."""
+def _rows_as_bytes(data: Any) -> Any:
+    """What each row is hashed by: an array of bytes."""
     if data.dtype.kind == "O":
         if data.size == len(data):
-            return data.reshape(-1).tolist()
-        own = fingerprints(data.reshape(-1).tolist())
+            return data.reshape(-1)
+        own = _hashes("fingerprint", data)
         data = own.astype("<u8", copy=False).reshape(data.shape)
-    return [row.tobytes() for row in data]
+    return filled([row.tobytes() for row in data], -1)

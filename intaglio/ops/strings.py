@@ -5,7 +5,6 @@ A string is bytes; kernels get and return object arrays of bytes.
 
 from __future__ import annotations
 
-import itertools
 import math
 import operator
 import re
@@ -29,6 +28,7 @@ from intaglio.base.dtypes import (
 from intaglio.base.errors import OutOfRangeError, ShapeError, invalid_argument
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
+from intaglio.ops import texts
 
 UNITS = ("BYTE", "UTF8_CHAR")
 
@@ -120,12 +120,14 @@ class StringLength(Op):
 
     def kernel(self, input, unit):
         one_of(unit, UNITS, "unit")
-        measure = lengths if unit == "BYTE" else _characters
-        found = measure(np.asarray(input).reshape(-1).tolist())
+        found = texts.lengths(input) if unit == "BYTE" else None
+        if found is None:
+            measure = _lengths if unit == "BYTE" else _characters
+            found = measure(np.asarray(input).reshape(-1).tolist())
         return found.astype(np.int32).reshape(np.shape(input))
 
 
-def lengths(texts: list[bytes]) -> np.ndarray:
+def _lengths(texts: list[bytes]) -> np.ndarray:
     """How many bytes each text has."""
     return np.fromiter(map(len, texts), np.int64, len(texts))
 
@@ -134,7 +136,7 @@ def _characters(texts: list[bytes]) -> np.ndarray:
     """How many characters each text has: all bytes but the continuation bytes begin one."""
     every = np.frombuffer(b"".join(texts), np.uint8)
     begun = np.concatenate([[0], np.cumsum(every & 0xC0 != 0x80)])
-    ends = np.cumsum(lengths(texts))
+    ends = np.cumsum(_lengths(texts))
     return np.diff(begun[ends], prepend=0)
 
 
@@ -161,37 +163,55 @@ class Substr(Op):
                 "pos and len should have the same shape, got: "
                 f"{shape_text(np.shape(pos))} vs. {shape_text(np.shape(len))}"
             )
-        texts, starts, counts = np.broadcast_arrays(input, pos, len)
-        flat = texts.reshape(-1).tolist()
         if unit == "BYTE":
-            return filled(
-                _cut(flat, starts.reshape(-1), counts.reshape(-1)), texts.shape
-            )
-        triples = zip(flat, starts.flat, counts.flat, strict=True)
+            return _cut(np.asarray(input, object), pos, len)
+        flat, starts, counts = np.broadcast_arrays(input, pos, len)
+        triples = zip(flat.flat, starts.flat, counts.flat, strict=True)
         made = [
             _characters_between(t, int(p), int(n), i)
             for i, (t, p, n) in enumerate(triples)
         ]
-        return filled(made, texts.shape)
+        return filled(made, flat.shape)
 
 
-def _cut(texts: list[bytes], starts: Any, counts: Any) -> list[bytes]:
+def _cut(array: Any, starts: Any, counts: Any) -> np.ndarray:
     """So many bytes of each text from its start on; all of them for a negative count."""
-    sizes = lengths(texts)
+    if np.shape(starts) not in ((), array.shape):
+        array, starts, counts = np.broadcast_arrays(array, starts, counts)
+    made = texts.parts(array, starts, counts)
+    if made is not None:
+        return made.reshape(array.shape)
+    flat = array.reshape(-1).tolist()
+    if np.ndim(starts) == 0:
+        return filled(_alike(flat, int(starts), int(counts)), array.shape)
+    starts, counts, sizes = starts.reshape(-1), counts.reshape(-1), _lengths(flat)
     wrong = (starts < -sizes) | (starts > sizes)
     if wrong.any():
         at = int(np.argmax(wrong))
-        shown = texts[at].decode("utf-8", "replace")
-        raise invalid_argument(
-            f"pos {int(starts[at])} out of range for string b'{shown}' at index {at}"
-        )
+        raise _outside(int(starts[at]), flat, at)
     begins = np.where(starts < 0, starts + sizes, starts)
     ends = np.where(counts < 0, sizes, begins + np.minimum(counts, sizes))
-    if texts and begins[0] == begins.max() == begins.min() and not np.ptp(ends):
-        same = operator.itemgetter(slice(int(begins[0]), int(ends[0])))
-        return list(map(same, texts))
-    spans = zip(texts, begins.tolist(), ends.tolist(), strict=True)
-    return [text[begin:end] for text, begin, end in spans]
+    spans = zip(flat, begins.tolist(), ends.tolist(), strict=True)
+    return filled([text[begin:end] for text, begin, end in spans], array.shape)
+
+
+def _alike(flat: list[bytes], start: int, count: int) -> list[bytes]:
+    """The same place of each text."""
+    needed = start if start >= 0 else -start
+    if needed > min(map(len, flat), default=needed):
+        at = next(i for i, text in enumerate(flat) if len(text) < needed)
+        raise _outside(start, flat, at)
+    end: int | None = start + count
+    if count < 0 or (start < 0 and start + count >= 0):
+        end = None
+    return list(map(operator.itemgetter(slice(start, end)), flat))
+
+
+def _outside(start: int, flat: list[bytes], at: int) -> Exception:
+    shown = flat[at].decode("utf-8", "replace")
+    return invalid_argument(
+        f"pos {start} out of range for string b'{shown}' at index {at}"
+    )
 
 
 def _characters_between(text: bytes, start: int, count: int, index: int) -> bytes:
@@ -230,14 +250,19 @@ class StringSplitV2(Op):
                 f"sep must be a scalar, got shape: {shape_text(np.shape(sep))}"
             )
         separator = np.asarray(sep).item()
-        rows = [_parts(text, separator, maxsplit) for text in input]
-        counts = np.array([len(row) for row in rows], np.int64)
-        ids = np.repeat(np.arange(len(rows)), counts)
+        # One list of all parts: collecting garbage would look at a list for each text many times.
+        parts: list[bytes] = []
+        ends = [0]
+        for text in np.asarray(input).tolist():
+            parts += _parts(text, separator, maxsplit)
+            ends.append(len(parts))
+        counts = np.diff(np.array(ends, np.int64))
+        ids = np.repeat(np.arange(counts.size), counts)
         inside = np.arange(ids.size) - np.repeat(np.cumsum(counts) - counts, counts)
         return (
             np.stack([ids, inside], axis=1).astype(np.int64, copy=False),
-            filled(list(itertools.chain.from_iterable(rows)), -1),
-            np.array([len(rows), counts.max(initial=0)], np.int64),
+            filled(parts, -1),
+            np.array([counts.size, counts.max(initial=0)], np.int64),
         )
 
 
@@ -478,12 +503,30 @@ class StringToNumber(Op):
                 f"Value for attr 'out_type' of {out_type.name} is not in the list of allowed "
                 "values: float, double, int32, int64, uint32, uint64"
             )
-        flat = np.asarray(string_tensor).reshape(-1).tolist()
-        numbers = _plain(flat, out_type)
-        if numbers is None:
-            numbers = [_number(text, out_type) for text in flat]
+        found = _quick(string_tensor, out_type)
+        if found is None:
+            flat = np.asarray(string_tensor).reshape(-1).tolist()
+            found = _plain(flat, out_type)
+            if found is None:
+                found = [_number(text, out_type) for text in flat]
         with np.errstate(over="ignore"):
-            array = np.array(
-                numbers, np.float64 if out_type.is_floating else out_type.numpy
-            )
+            wide = np.float64 if out_type.is_floating else out_type.numpy
+            array = np.asarray(found, wide)
             return array.astype(out_type.numpy).reshape(np.shape(string_tensor))
+
+
+def _quick(array: Any, dtype: DType) -> Any:
+    """The numbers, where machine code reads them, and Python those that are unusual."""
+    floating = dtype.is_floating
+    found = texts.numbers(array) if floating else texts.integers(array, not dtype.is_unsigned)  # fmt: skip
+    if found is None:
+        return None
+    values, unusual = found
+    flat = np.asarray(array).reshape(-1)
+    if not floating:
+        beyond = (values < dtype.min) | (values > min(dtype.max, int64.max))
+        unusual = unusual | beyond
+        values = values.astype(dtype.numpy)
+    for i in np.flatnonzero(unusual).tolist():
+        values[i] = _number(flat[i], dtype)
+    return values

@@ -1,0 +1,79 @@
+"""Arrays of texts in machine code, where there is a compiler and it pays; None where not.
+
+What is asked for here NumPy and Python give too, text by text; whoever asks falls back on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.ops.compiled import taken_over
+
+# What a text costs without machine code, in units of `compiled.PAYS`.
+WORK = {"lengths": 8, "parts": 24, "numbers": 40}
+HASH = 24
+# Fewer texts than this are as quickly read by Python; hashes are not.
+FEW = 64
+
+
+def _run(name: str, texts: Any, *arrays: Any, words: Sequence[int] = ()) -> Any:
+    count = np.size(texts)
+    if count < FEW and name in WORK:
+        return None
+    run = taken_over("texts", WORK.get(name, HASH) * count, name)
+    return None if run is None else run(texts, *arrays, words=words)
+
+
+def lengths(texts: Any) -> Any:
+    """How many bytes each has, as one int64 after the other."""
+    return _run("lengths", texts)
+
+
+def hashes(name: str, texts: Any, buckets: int, key: Sequence[int]) -> Any:
+    """Hashes as uint64 in a row, modulo a number of buckets unless that is 0."""
+    return _run(name, texts, words=[buckets, *key])
+
+
+def parts(texts: Any, starts: Any, counts: Any) -> Any:
+    """So many bytes from a place on; both are numbers, or arrays with one for each text.
+
+    None too if a place is outside of a text.
+    """
+    steps = [int(np.ndim(x) > 0) for x in (starts, counts)]
+    given = [np.ascontiguousarray(x, np.int64).reshape(-1) for x in (starts, counts)]
+    return _run("parts", texts, *given, words=steps)
+
+
+def numbers(texts: Any) -> Any:
+    """(values, unusual): decimal numbers as float64, of up to 18 digits.
+
+    What is not such a number, or might be rounded twice, is unusual.
+    """
+    found = _run("numbers", texts)
+    if found is None:
+        return None
+    digits, notes = found
+    unusual = (notes == 255) | (digits > 1 << 53)
+    notes[unusual] = 0
+    values = digits.astype(np.float64)
+    if notes.any():
+        values /= _TENS[notes & 31]
+        np.copysign(values, np.where(notes & 32, -1.0, 1.0), out=values)
+    return values, unusual
+
+
+def integers(texts: Any, signed: bool) -> Any:
+    """(values, unusual): whole numbers as int64; a point is unusual, and a minus unless `signed`."""
+    found = _run("numbers", texts)
+    if found is None:
+        return None
+    values, notes = found
+    negative = (notes & 32) != 0
+    np.negative(values, where=negative, out=values)
+    return values, (notes & np.uint8(~32 & 255 if signed else 255)) != 0
+
+
+_TENS = 10.0 ** np.arange(32)

@@ -1,0 +1,137 @@
+"""What machine code finds out about texts is what NumPy and Python do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+from intaglio.native.texts import KERNELS, texts
+from intaglio.ops import compiled
+
+RNG = np.random.RandomState(0)
+LENGTHS = [*range(140), 191, 192, 193, 255, 256, 257, 1000, 4096]
+
+
+def _array(values: list[bytes]) -> np.ndarray:
+    made = np.empty(len(values), object)
+    made[:] = values
+    return made
+
+
+TEXTS = _array([RNG.bytes(n) for n in LENGTHS])
+SHORT = _array([RNG.bytes(n) for n in RNG.randint(3, 9, 100)])
+WHOLE = [b"%d" % n for n in RNG.randint(-(10**6), 10**6, 100)]
+UNUSUAL_WHOLE = [b"+5", b" 7", b"-0", b"9223372036854775807", b"-9223372036854775808"]
+DECIMAL = [repr(x).encode() for x in RNG.standard_normal(100).round(5).tolist()]
+UNUSUAL_DECIMAL = [
+    b"-0", b"-0.0", b"5.", b".5", b"+.5", b"1e5", b"0.1e-400", b"inf", b"-NaN", b"0x1p3", b" 4 ",
+    b"0.123456789012345678", b"123456789012345678", b"12345678901234567890", b"9007199254740993",
+]  # fmt: skip
+
+
+@pytest.fixture
+def machine_code(monkeypatch):
+    monkeypatch.setattr(compiled, "PAYS", 0)
+
+
+def _both(call, monkeypatch):
+    """A call with machine code and without it."""
+    monkeypatch.setattr(compiled, "PAYS", 0)
+    with_it = call().numpy()
+    monkeypatch.setattr(compiled, "_offers", [])
+    return with_it, call().numpy()
+
+
+CALLS = {
+    "length": lambda: tf.strings.length(TEXTS),
+    "length in a table": lambda: tf.strings.length(TEXTS[:140].reshape(10, 14)),
+    "fast": lambda: tf.strings.to_hash_bucket_fast(TEXTS, 2**62 - 1),
+    "strong": lambda: tf.strings.to_hash_bucket_strong(TEXTS, 2**62 - 1, [5, -3]),
+    "plain": lambda: tf.strings.to_hash_bucket(TEXTS, 1000),
+    "fingerprint": lambda: tf.fingerprint(TEXTS),
+    "substr": lambda: tf.strings.substr(TEXTS[3:], 2, 70),
+    "substr from the end": lambda: tf.strings.substr(SHORT, -3, 2),
+    "substr to the end": lambda: tf.strings.substr(SHORT, 1, -1),
+    "substr, each its own": lambda: tf.strings.substr(
+        SHORT, np.arange(100) % 7 - 3, np.arange(100) % 5
+    ),
+    "floats": lambda: tf.strings.to_number(_array(DECIMAL + UNUSUAL_DECIMAL)),
+    "doubles": lambda: tf.strings.to_number(
+        _array(DECIMAL + UNUSUAL_DECIMAL), tf.float64
+    ),
+    "integers": lambda: tf.strings.to_number(
+        _array(WHOLE + UNUSUAL_WHOLE), tf.int64
+    ),
+    "unsigned": lambda: tf.strings.to_number(
+        _array([w.strip(b"-") for w in WHOLE] + [b"18446744073709551615"]), tf.uint64
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_same_with_and_without(name, monkeypatch):
+    got, wanted = _both(CALLS[name], monkeypatch)
+    assert got.dtype == wanted.dtype
+    np.testing.assert_array_equal(got, wanted)
+    if got.dtype.kind == "f":
+        np.testing.assert_array_equal(np.signbit(got), np.signbit(wanted))
+
+
+@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: tf.strings.substr(SHORT, 4, 1), "pos 4 out of range for string"),
+        (lambda: tf.strings.substr(SHORT, -5, 1), "pos -5 out of range for string"),
+        (
+            lambda: tf.strings.to_number(_array([*WHOLE, b"2147483648"]), tf.int32),
+            "could not correctly convert string: 2147483648",
+        ),
+        (
+            lambda: tf.strings.to_number(_array([*WHOLE, b"1.0"]), tf.int32),
+            "could not correctly convert string: 1.0",
+        ),
+        (
+            lambda: tf.strings.to_number(_array([b"1"] * 99 + [b"-1"]), tf.uint32),
+            "could not correctly convert string: -1",
+        ),
+        (
+            lambda: tf.strings.to_number(_array([*DECIMAL, b"1.2.3"])),
+            "could not correctly convert string: 1.2.3",
+        ),
+    ],
+)
+def test_errors_are_the_same(call, words):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+        call()
+
+
+@pytest.mark.parametrize("name", sorted(set(KERNELS) - {"parts"}))
+def test_what_is_no_text_is_left_to_others(name):
+    run = texts(name)
+    assert run is not None
+    assert run(_array([b"a", "b"]), words=[7, 1, 2]) is None  # type: ignore[list-item]
+    assert run(np.empty(2, object), words=[7, 1, 2]) is None
+    assert run(_array([b"a", b"b"]), words=[7, 1, 2]) is not None
+
+
+def test_parts_are_new_objects_whose_references_are_counted():
+    text = b"some text that nobody else has"
+    run = texts("parts")
+    assert run is not None
+    made = run(_array([text]), np.array([5]), np.array([4]), words=[0, 0])
+    assert made.tolist() == [b"text"]
+    for _ in range(1000):  # None, which the array held before, is not freed
+        run(_array([text]), np.array([5]), np.array([4]), words=[0, 0])
+    assert np.empty(1, object).tolist() == [None]
+
+
+def test_machine_code_takes_over_after_some_work(monkeypatch):
+    monkeypatch.setattr(compiled, "PAYS", 3 * 100)
+    monkeypatch.setattr(compiled, "_done", {})
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr(compiled, "_offers", [lambda *what: asked.append(what)])
+    for _ in range(5):
+        compiled.taken_over("texts", 100, "lengths")
+    assert asked == [("texts", "lengths")] * 3
