@@ -13,15 +13,13 @@ from intaglio import tf
 def statement(c: Any) -> Any:
     if c:
         return tf.constant(1)
-    else:
-        return tf.constant(2)
+    return tf.constant(2)
 
 
 def negation(c: Any) -> Any:
     if not c:
         return tf.constant(2)
-    else:
-        return tf.constant(1)
+    return tf.constant(1)
 
 
 def expression(c: Any) -> Any:
@@ -31,8 +29,7 @@ def expression(c: Any) -> Any:
 def conjunction(c: Any) -> Any:
     if c and c:
         return tf.constant(1)
-    else:
-        return tf.constant(2)
+    return tf.constant(2)
 
 
 def assertion(c: Any) -> Any:
