@@ -127,8 +127,46 @@ def expm1(s: Builder, x: Lanes) -> Lanes:
     return s.select(small, x, s.add(y, y))
 
 
+# tanh(a) / a - 1 as a polynomial in a * a up to _NEAR, and e ** (2 r), whose first terms are 1 and
+# 2 r, up to ln 2 / 4: fitted with errors of a fiftieth of the last place of float32.
+_NEAR = 0.55
+_TANH = [
+    -0.3333331755914112, 0.13332586123562892, -0.0538523085384543, 0.021071673959108365,
+    -0.006274232900153613,
+]  # fmt: skip
+_SQUARED_EXP = [
+    1.0, 2.0, 1.9999997379024306, 1.3333216503548475, 0.6666942094806007, 0.2677989469184071,
+    0.08841341690695913,
+]  # fmt: skip
+
+
 def tanh(s: Builder, x: Lanes) -> Lanes:
-    """The hyperbolic tangent: h / (h + 1) with h = (e ** 2|x| - 1) / 2."""
+    """The hyperbolic tangent."""
+    return _single_tanh(s, x) if x.kind == FLOAT else _double_tanh(s, x)
+
+
+def _single_tanh(s: Builder, x: Lanes) -> Lanes:
+    """1 - 2 / (e ** 2|x| + 1) where that loses nothing, for smaller |x| a polynomial."""
+    form, one = _format(x), s.const(1, x)
+    most = s.const((form.fraction + 5) * math.log(2) / 2, x)
+    a = s.abs(x)
+    a = s.select(s.gt(a, most), most, a)
+    square = s.mul(a, a)
+    near = s.fma(s.mul(square, horner(s, square, _TANH)), a, a)
+    magic = s.const(form.magic, x)
+    k = s.fma(a, s.const(2 / math.log(2), x), magic)
+    r = s.fma(s.sub(k, magic), s.const(-math.log(2) / 2, x), a)
+    # Shifted, only the lowest bits of k are left: the exponents are added.
+    power = s.shift_left(s.bits(k), form.fraction)
+    grown = s.floats(s.add(s.bits(horner(s, r, _SQUARED_EXP)), power))
+    far = s.sub(one, s.div(s.const(2, x), s.add(grown, one)))
+    # NaN is not greater, and the polynomial keeps it.
+    y = s.select(s.ge(a, s.const(_NEAR, x)), far, near)
+    return s.intrinsic("copysign", y, x)
+
+
+def _double_tanh(s: Builder, x: Lanes) -> Lanes:
+    """h / (h + 1) with h = (e ** 2|x| - 1) / 2."""
     one = s.const(1, x)
     most = (_format(x).fraction + 5) * math.log(2) / 2
     a = limited(s, s.abs(x), 0.0, most)
