@@ -13,6 +13,7 @@ from intaglio.native.expansions import expanded
 from intaglio.native.functions import Functions
 from intaglio.native.held import is_small
 from intaglio.native.lanes import Lanes, Unsupported, kept_kind
+from intaglio.native.list_order import readers_first
 from intaglio.native.loops import apply
 from intaglio.native.updates import settled
 from intaglio.op import raw
@@ -36,7 +37,7 @@ def prepared(graph: Graph) -> Graph:
     """The same for a native function, where small values stay in registers and calls cost nothing."""
     found = graph.derived.get(prepared)
     if found is None:
-        plain = settled(expanded(graph))
+        plain = readers_first(settled(expanded(graph)))
         clusters = _Search(plain, small=False).clusters()
         found = Rewrite(plain, clusters).graph() if clusters else plain
         graph.derived[prepared] = found

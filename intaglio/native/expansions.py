@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import int32
+from intaglio.base.dtypes import int32, variant
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.op import raw
 from intaglio.op.op import Op
+from intaglio.op.spec import Spec
 
 Expand = Callable[[Node, Sequence[SymbolicTensor]], list[Node]]
 
@@ -48,12 +50,16 @@ def can_expand(node: Node) -> bool:
     """True if the node's op is one of them and its inputs have one known shape."""
     if node.op.name not in EXPANSIONS or len(node.inputs) < 2:
         return False
+    if node.inputs[0].dtype is variant:
+        return any(_is_element(v) for v in node.inputs)
     first = node.inputs[0].dims
     return shapes.known(first) and all(v.dims == first for v in node.inputs)
 
 
 def _sum(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Node]:
     """AddN, from the first to the last as its kernel adds; of a row's gradient, in place."""
+    if node.outputs[0].dtype is variant:
+        return _list_sum(node, inputs)
     for total, row in (inputs, inputs[::-1]) if len(inputs) == 2 else ():
         if _is_row(row.node):
             _, begin, _, _, dy = row.node.inputs
@@ -62,6 +68,38 @@ def _sum(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Node]:
     total = inputs[0]
     for value in inputs[1:]:
         made.append(_like(node, raw.AddV2, [total, value], ()))
+        total = made[-1].outputs[0]
+    return made
+
+
+def _is_element(value: SymbolicTensor) -> bool:
+    """True for a list of which one element is set: the gradient of reading it."""
+    change = value.node
+    if change.op.name != "TensorListSetItem":
+        return False
+    made, item = change.inputs[0].node, change.inputs[2]
+    return made.op.name == "TensorListReserve" and item.dtype in raw.AddV2.T
+
+
+def _list_sum(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Node]:
+    """A list whose elements are what they were and what is added to them."""
+    elements = [v for v in inputs if _is_element(v)]
+    whole = [v for v in inputs if not _is_element(v)] or [elements.pop(0)]
+    made: list[Node] = []
+    if len(whole) > 1:
+        attrs = {**node.attrs, "N": len(whole)}
+        made.append(_like(node, node.op, whole, node.control, attrs))
+    total = made[0].outputs[0] if made else whole[0]
+    for element in elements:
+        change = element.node
+        reserve, index, item = change.inputs
+        given = [total, index, reserve.node.inputs[0]]
+        attrs = {"element_dtype": item.dtype}
+        before = _like(change, raw.TensorListGetItem, given, (), attrs, item.spec)
+        both = [before.outputs[0], item]
+        after = _like(change, raw.AddV2, both, (), {}, item.spec)
+        given = [total, index, after.outputs[0]]
+        made += [before, after, _like(node, change.op, given, (), change.attrs)]
         total = made[-1].outputs[0]
     return made
 
@@ -77,11 +115,15 @@ def _is_row(node: Node) -> bool:
 
 
 def _like(
-    node: Node, op: Op, inputs: Sequence[SymbolicTensor], control: tuple[Node, ...]
-) -> Node:
-    attrs = node.attrs if op is node.op else {}
+    node: Node, op: Op, inputs: Sequence[SymbolicTensor], control: tuple[Node, ...],
+    attrs: dict[str, Any] | None = None, spec: Spec | None = None,
+) -> Node:  # fmt: skip
+    """A node in the other's place: with its attributes if it is of its op, and its specs by default."""
+    if attrs is None:
+        attrs = node.attrs if op is node.op else {}
+    specs = [v.spec for v in node.outputs] if spec is None else [spec]
     return Node(
-        op, inputs, attrs, node.name, [v.spec for v in node.outputs], control=control,
+        op, inputs, attrs, node.name, specs, control=control,
         origin=node.origin, graph=node.graph, device=node.device, source=node.source or node,
     )  # fmt: skip
 

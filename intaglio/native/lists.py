@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from intaglio.base import shapes
+from intaglio.base.dtypes import from_numpy
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.arena import Block
 from intaglio.native.code import Phi
-from intaglio.native.held import Held, known
-from intaglio.native.lanes import Kind, Lanes, Unsupported, kind_of
+from intaglio.native.elementwise import add_to
+from intaglio.native.held import Held, known, numeric
+from intaglio.native.lanes import KINDS, Kind, Lanes, Unsupported, kind_of
 from intaglio.native.writer import Value, Writer
 from intaglio.ops.tensor_list import given_dims
 
@@ -125,6 +127,8 @@ def made(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     form, number = inputs
     if form.known is None:
         raise Unsupported("a list whose element shape is data")
+    if not numeric(node.attrs["element_dtype"]):
+        raise Unsupported(f"a list of {node.attrs['element_dtype'].name}")
     kind = kind_of(node.attrs["element_dtype"].numpy)
     element = _element(w, given_dims(form.known), node.outputs[0])
     size = "0"
@@ -164,14 +168,27 @@ def _clear(w: Writer, place: str, count: str) -> None:
     )  # fmt: skip
 
 
+def zeros(w: Writer, held: HeldList) -> HeldList:
+    """A list of as many zeros."""
+    found = _room_like(w, held)
+    _clear(w, found.pointer, w.code.integer("mul", held.size, held.bytes))
+    return found
+
+
 def copied(w: Writer, held: HeldList) -> HeldList:
     """A list of its own with the same elements."""
-    capacity = max(held.capacity, min(MOST, max(MOST_BYTES // held.bytes, 1)))
-    pointer, block = w.space(capacity * held.bytes)
+    found = _room_like(w, held)
     w.code.call(
-        "void", "llvm.memcpy.p0.p0.i64", ("ptr", pointer), ("ptr", held.pointer),
+        "void", "llvm.memcpy.p0.p0.i64", ("ptr", found.pointer), ("ptr", held.pointer),
         ("i64", w.code.integer("mul", held.size, held.bytes)), ("i1", "false"),
     )  # fmt: skip
+    return found
+
+
+def _room_like(w: Writer, held: HeldList) -> HeldList:
+    """Memory for a list of the same length, which may grow further."""
+    capacity = max(held.capacity, min(MOST, max(MOST_BYTES // held.bytes, 1)))
+    pointer, block = w.space(capacity * held.bytes)
     return HeldList(held.kind, held.element, pointer, held.size, capacity, [block])
 
 
@@ -276,6 +293,23 @@ def push(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     return [held.like(w.code.integer("add", held.size, 1))]
 
 
+def added(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """AddN of lists; elements never set are zeros."""
+    first, *others = inputs
+    if not all(isinstance(h, HeldList) for h in inputs):
+        raise Unsupported(node.op.name)
+    if any(h.kind != first.kind or h.element != first.element for h in others):
+        raise Unsupported("a sum of lists of several shapes")
+    dtype = next((d for d, kind in KINDS.items() if kind == first.kind))
+    total = _mine(w, node, first)
+    each = Held(first.kind, first.element).count
+    for held in others:
+        w.demand(w.code.integer("icmp eq", held.size, total.size))
+        count = w.code.integer("mul", held.size, each)
+        add_to(w, from_numpy(dtype), total.pointer, held.pointer, count)
+    return [total]
+
+
 def resized(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListResize to fewer elements."""
     held, size = inputs
@@ -365,5 +399,5 @@ RULES: dict[str, Any] = {
     "EmptyTensorList": made, "TensorListReserve": made, "TensorListFromTensor": from_tensor,
     "TensorListSetItem": set_item, "TensorListPushBack": push, "TensorListResize": resized,
     "TensorListGetItem": get_item, "TensorListPopBack": pop, "TensorListLength": length,
-    "TensorListStack": stack,
+    "TensorListStack": stack, "AddN": added,
 }  # fmt: skip

@@ -104,6 +104,8 @@ def _unknown(node: Node) -> str:
     for value in (*node.inputs, *node.outputs):
         if value.dtype in (variant, resource) or node.op.name == "TensorListStack":
             continue
+        if value.dims == (0,) and value.node.op.name == "Const":
+            continue  # the shape of a scalar
         if value.dims is not None and 0 in value.dims:
             return f"{value.name} has no elements"
         if not shapes.known(value.dims):

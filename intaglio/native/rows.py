@@ -78,7 +78,7 @@ def add_at(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
         w.copy(base, result.pointer, result.bytes)
     offset = code.integer("mul", index, item.bytes)
     place = code.at("i8", result.pointer, offset)
-    add_to(w, node, place, added, item.count)
+    add_to(w, node.outputs[0].dtype, place, added, item.count)
     return [result]
 
 

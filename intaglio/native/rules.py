@@ -126,8 +126,10 @@ def nothing(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
 def like(number: int) -> Rule:
     """ZerosLike and OnesLike."""
 
-    def rule(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+    def rule(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
         (held,) = inputs
+        if isinstance(held, lists.HeldList) and not number:
+            return [lists.zeros(w, held)]
         if not isinstance(held, Held):
             raise Unsupported(f"{node.op.name} of a list")
         dtype = node.outputs[0].dtype.numpy

@@ -430,6 +430,15 @@ class Writer:
         at = self.code.at("i64", "%dims", str(place + len(ahead)))
         self._call(f"@{name}", ins, outs, at, dims[0])
 
+    def call_over(
+        self, name: str, ins: Sequence[str], outs: Sequence[str], count: int | str
+    ) -> None:
+        """A call of a function of this module that goes over so many elements, and knows no more."""
+        dims = self.code.first("alloca i64")
+        self.code.do(f"store i64 {count}, ptr {dims}, align 8")
+        self._fill(ins, outs)
+        self.code.do(f"call void @{name}(ptr {self._ins}, ptr {self._outs}, ptr {dims}, i64 0, i64 {count})")  # fmt: skip
+
     def _call(
         self, function: str, ins: Sequence[str], outs: Sequence[str], dims: str, to: int
     ) -> None:

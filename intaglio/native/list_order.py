@@ -1,0 +1,91 @@
+"""The order of a native function's list ops: what reads a list comes before what changes it.
+
+A list that nobody uses any more is changed in place. The order in which a gradient was recorded
+often has it the other way round, which would copy the list in every turn of a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from intaglio.base.dtypes import variant
+from intaglio.ir import walk
+from intaglio.ir.graph import Graph, Node
+
+READERS = frozenset(
+    ["TensorListGetItem", "TensorListLength", "TensorListElementShape", "TensorListGather"]
+)  # fmt: skip
+
+
+def readers_first(graph: Graph) -> Graph:
+    """The graph in that order, as far as one op does not need the other; the same one if it is."""
+    later = dict(_later_readers(graph))
+    if not later:
+        return graph
+    order = _Order(graph)
+    for changer, readers in later.items():
+        for reader in readers:
+            order.before(reader, changer)
+    return Graph(graph.name, graph.inputs, order.nodes(), graph.outputs)
+
+
+def _later_readers(graph: Graph) -> Iterator[tuple[Node, list[Node]]]:
+    """The nodes that may change a list, each with those after it that read the same one."""
+    if not any(v.dtype is variant for n in graph.nodes for v in n.inputs):
+        return
+    users = walk.uses(graph)
+    place = {id(n): i for i, n in enumerate(graph.nodes)}
+    for node in graph.nodes:
+        if node.op.name in READERS:
+            continue
+        readers = [
+            user
+            for value in node.inputs
+            if value.dtype is variant
+            for user in users[id(value)]
+            if user.op.name in READERS and place[id(user)] > place[id(node)]
+        ]
+        if readers:
+            yield node, readers
+
+
+class _Order:
+    """What has to come before each node."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._nodes = graph.nodes
+        self._before: dict[int, list[Node]] = {}
+        effect: Node | None = None
+        for node in graph.nodes:
+            needed = [*[v.node for v in node.inputs], *node.control]
+            if node.op.stateful:  # effects keep their order
+                needed += [effect] if effect is not None else []
+                effect = node
+            self._before[id(node)] = needed
+
+    def before(self, first: Node, then: Node) -> None:
+        """One node is to come before another, unless it needs it."""
+        waiting, seen = [first], set[int]()
+        while waiting:
+            node = waiting.pop()
+            if node is then:
+                return
+            if id(node) not in seen:
+                seen.add(id(node))
+                waiting += self._before[id(node)]
+        self._before[id(then)].append(first)
+
+    def nodes(self) -> list[Node]:
+        """All nodes in such an order, otherwise as they were."""
+        done: dict[int, Node] = {}
+        for node in self._nodes:
+            waiting = [node]
+            while waiting:
+                current = waiting[-1]
+                missing = [n for n in self._before[id(current)] if id(n) not in done]
+                if missing and id(current) not in done:
+                    waiting += missing
+                    continue
+                waiting.pop()
+                done.setdefault(id(current), current)
+        return list(done.values())
