@@ -1,12 +1,13 @@
 """The incomplete gamma and beta functions.
 
 Computed in double precision: power series where they converge fast, continued fractions
-elsewhere, all elements together until the last has converged.
+elsewhere, all elements together, until so many have converged that the others go on alone.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,15 @@ from intaglio.ops.families import constant, spec_of, unbroadcast_both
 from intaglio.ops.gamma_functions import digamma, lgamma, lgamma_beyond_two
 
 FLOATS = (bfloat16, float16, float32, float64)
+State = tuple[Any, ...]
+# (turn, state) to the next state, and which elements go on; None in turns where nobody looks.
+Step = Callable[[int, State], tuple[State, Any]]
+
 EPS = float(np.finfo(np.float64).eps)
+# What is left out of numbers that are rounded to float32 or less.
+SHORT_EPS = 2.0**-36
+# After so many terms it is looked which elements are done.
+LOOK = 4
 TINY = 1e-300
 LONGEST = 100_000
 # Fractions are scaled down when their parts grow beyond this.
@@ -51,37 +60,87 @@ def _off_log(u: Any) -> Any:
         return np.where(small, total * h, u - np.log1p(u))
 
 
-def _density(a: Any, x: Any) -> Any:
+def _density(a: Any, x: Any, short: bool = False) -> Any:
     """x^a exp(-x) / gamma(a), without cancellation for large a."""
     large = a >= 10
-    held = np.where(large, a, 10.0)
-    gap = (x - held) / held
+    if not large.any():
+        return np.exp(a * np.log(x) - x - lgamma(a, short))
+    if not large.all():
+        density = np.empty_like(a)
+        for part in (large, ~large):
+            density[part] = _density(a[part], x[part], short)
+        return density
+    gap = (x - a) / a
     with np.errstate(divide="ignore", invalid="ignore"):
         # Far below the shape the sum 1 + gap has lost digits that the quotient has.
-        away = np.where(gap < -0.5, gap - np.log(x / held), _off_log(gap))
-    power = held * away + _stirling_rest(held)
-    far = np.exp(-power) * np.sqrt(held / (2 * math.pi))
-    small = np.where(large, 1.0, a)
-    near = np.exp(small * np.log(x) - x - lgamma(small))
-    return np.where(large, far, near)
+        away = np.where(gap < -0.5, gap - np.log(x / a), _off_log(gap))
+    power = a * away + _stirling_rest(a)
+    return np.exp(-power) * np.sqrt(a / (2 * math.pi))
+
+
+def _settled(step: Step, state: State, results: int) -> list[Any]:
+    """The last arrays of a state after as many steps as each element needs.
+
+    Elements are left out once half of them are done: few need many steps.
+    """
+    made = [np.empty_like(array) for array in state[-results:]]
+    rows = np.arange(len(made[0]))
+    for turn in range(1, LONGEST):
+        state, going = step(turn, state)
+        if going is None:
+            continue
+        left = np.count_nonzero(going)
+        if left and 2 * left > going.size:
+            continue
+        for whole, part in zip(made, state[-results:], strict=True):
+            whole[rows] = part
+        if not left:
+            return made
+        rows = rows[going]
+        state = tuple([array[going] for array in state])
+    for whole, part in zip(made, state[-results:], strict=True):
+        whole[rows] = part
+    return made
+
+
+def _lower_sum(a: Any, x: Any, short: bool) -> Any:
+    """The sum of x^n / (a (a + 1) ... (a + n)) over n."""
+    eps = SHORT_EPS if short else EPS / 4
+
+    def step(turn: int, state: State) -> tuple[State, Any]:
+        x, n, term, total = state
+        n += 1
+        term *= x
+        term /= n
+        total += term
+        return state, term > eps * total if turn % LOOK == 0 else None
+
+    start = 1 / a
+    return _settled(step, (x.copy(), a.copy(), start, start.copy()), 1)[0]
 
 
 def _lower_series(a: Any, x: Any) -> tuple[Any, Any]:
-    """(sum, its derivative by a) of x^n / (a (a + 1) ... (a + n)) over n."""
-    term, slope = 1 / a, -1 / (a * a)
-    total, by_a = term.copy(), slope.copy()
-    n = a.copy()
-    for _ in range(LONGEST):
-        n = n + 1
-        slope = (slope * x - term * x / n) / n
-        term = term * x / n
+    """`_lower_sum` and its derivative by a."""
+
+    def step(turn: int, state: State) -> tuple[State, Any]:
+        x, n, term, slope, total, by_a = state
+        n += 1
+        slope *= x
+        slope -= term * x / n
+        slope /= n
+        term *= x
+        term /= n
         total += term
         by_a += slope
-        if not np.any(
-            (term > EPS / 4 * total)
-            | (np.abs(slope) > EPS / 4 * (np.abs(by_a) + EPS * total))
-        ):
-            break
+        if turn % LOOK:
+            return state, None
+        going = term > EPS / 4 * total
+        going |= np.abs(slope) > EPS / 4 * (np.abs(by_a) + EPS * total)
+        return state, going
+
+    term, slope = 1 / a, -1 / (a * a)
+    state = (x.copy(), a.copy(), term, slope, term.copy(), slope.copy())
+    total, by_a = _settled(step, state, 2)
     return total, by_a
 
 
@@ -101,26 +160,46 @@ def _upper_small(a: Any, x: Any) -> Any:
     return -np.expm1(u) - np.exp(u) * a * total
 
 
+def _upper_value(a: Any, x: Any, short: bool) -> Any:
+    """The fraction 1 / (x + 1 - a - (1 - a) / (x + 3 - a - ...))."""
+    eps = SHORT_EPS if short else EPS / 2
+
+    def step(turn: int, state: State) -> tuple[State, Any]:
+        a, b, p, p_old, q, q_old, open_, value = state
+        factor, width = turn * (a - turn), b + 2 * turn
+        p, p_old = width * p + factor * p_old, p
+        q, q_old = width * q + factor * q_old, q
+        if turn % LOOK:
+            return (a, b, p, p_old, q, q_old, open_, value), None
+        value = p / np.where(q == 0, 1.0, q)
+        moved = np.abs(value - p_old / q_old) > eps * np.abs(value)
+        # What was settled once stays so: a last bit may go on changing for ever.
+        open_ = open_ & moved & (q != 0)
+        scale = np.where(np.abs(q) > HUGE, 1 / HUGE, 1.0)
+        p, p_old, q, q_old = p * scale, p_old * scale, q * scale, q_old * scale
+        return (a, b, p, p_old, q, q_old, open_, value), open_
+
+    zero, one, b = np.zeros_like(x), np.ones_like(x), x + 1 - a
+    state = (a, b, one, zero, b, one, np.ones(np.shape(x), bool), one)
+    return _settled(step, state, 1)[0]
+
+
 def _upper_fraction(a: Any, x: Any) -> tuple[Any, Any]:
-    """(value, its derivative by a) of the fraction 1 / (x + 1 - a - (1 - a) / (x + 3 - a - ...)).
+    """`_upper_value` and its derivative by a.
 
     Numerators and denominators go forward with their derivatives by a.
     """
-    zero, one = np.zeros_like(x), np.ones_like(x)
-    b = x + 1 - a
-    p, q, p_old, q_old = one.copy(), b.copy(), zero.copy(), one.copy()
-    dp, dq, dp_old, dq_old = zero.copy(), -one, zero.copy(), zero.copy()
-    value, by_a = p / q, -dq / (q * q)
-    going = np.ones(np.shape(x), bool)
-    for n in range(1, LONGEST):
-        factor, step = -n * (n - a), b + 2 * n
+
+    def step(turn: int, state: State) -> tuple[State, Any]:
+        a, b, p, p_old, dp, dp_old, q, q_old, dq, dq_old, open_, value, by_a = state
+        factor, width = turn * (a - turn), b + 2 * turn
         p, p_old, dp, dp_old = (
-            step * p + factor * p_old, p,
-            step * dp - p + factor * dp_old + n * p_old, dp,
+            width * p + factor * p_old, p,
+            width * dp - p + factor * dp_old + turn * p_old, dp,
         )  # fmt: skip
         q, q_old, dq, dq_old = (
-            step * q + factor * q_old, q,
-            step * dq - q + factor * dq_old + n * q_old, dq,
+            width * q + factor * q_old, q,
+            width * dq - q + factor * dq_old + turn * q_old, dq,
         )  # fmt: skip
         held = np.where(q == 0, 1.0, q)
         before, before_a = value, by_a
@@ -129,12 +208,19 @@ def _upper_fraction(a: Any, x: Any) -> tuple[Any, Any]:
         moved = (np.abs(value - before) > EPS / 2 * np.abs(value)) | (
             np.abs(by_a - before_a) > 8 * EPS * (np.abs(by_a) + np.abs(value))
         )
-        going &= moved & (q != 0)  # a last bit may go on changing for ever
-        if not np.any(going):
-            break
+        open_ = open_ & moved & (q != 0)
         scale = np.where(np.abs(q) > HUGE, 1 / HUGE, 1.0)
         p, p_old, q, q_old = p * scale, p_old * scale, q * scale, q_old * scale
         dp, dp_old, dq, dq_old = dp * scale, dp_old * scale, dq * scale, dq_old * scale
+        state = (a, b, p, p_old, dp, dp_old, q, q_old, dq, dq_old, open_, value, by_a)
+        return state, open_
+
+    zero, one, b = np.zeros_like(x), np.ones_like(x), x + 1 - a
+    state = (
+        a, b, one, zero, zero, zero, b, one, -one, zero,
+        np.ones(np.shape(x), bool), 1 / b, 1 / (b * b),
+    )  # fmt: skip
+    value, by_a = _settled(step, state, 2)
     return value, by_a
 
 
@@ -143,27 +229,60 @@ def _regular(a: Any, x: Any) -> tuple[Any, Any, Any]:
     return np.where(regular, a, 1.0), np.where(regular, x, 1.0), regular
 
 
-def incomplete_gammas(a: Any, x: Any) -> tuple[Any, Any]:
-    """(P, Q), the lower and upper regularised incomplete gamma functions."""
+def lower_gamma(a: Any, x: Any, short: bool) -> Any:
+    """P, the lower regularised incomplete gamma function."""
     a, x = np.broadcast_arrays(a, x)
     good_a, good_x, regular = _regular(a, x)
     low = (good_x <= 1) | (good_x <= good_a)
-    p = np.zeros(a.shape)
-    q = np.zeros(a.shape)
     with np.errstate(all="ignore"):
-        density = _density(good_a, good_x)
-        if low.any():
-            total = _lower_series(good_a[low], good_x[low])[0]
-            p[low] = np.minimum(density[low] * total, 1.0)
-            q[low] = 1 - p[low]
-            steep = low & (good_a < 1)
-            if steep.any():
-                q[steep] = _upper_small(good_a[steep], good_x[steep])
-        if not low.all():
-            value = _upper_fraction(good_a[~low], good_x[~low])[0]
-            q[~low] = np.where(density[~low] == 0, 0.0, density[~low] * value)
-            p[~low] = 1 - q[~low]
-    return _edges(a, x, regular, p, 0.0, 1.0), _edges(a, x, regular, q, 1.0, 0.0)
+        density = _density(good_a, good_x, short)
+
+        def by_sum(a: Any, x: Any, density: Any) -> Any:
+            return np.minimum(density * _lower_sum(a, x, short), 1.0)
+
+        def by_fraction(a: Any, x: Any, density: Any) -> Any:
+            value = _upper_value(a, x, short)
+            return 1 - np.where(density == 0, 0.0, density * value)
+
+        p = _by_parts(low, by_sum, by_fraction, good_a, good_x, density)
+    return _edges(a, x, regular, p, 0.0, 1.0)
+
+
+def upper_gamma(a: Any, x: Any, short: bool) -> Any:
+    """Q = 1 - P, also where it is small."""
+    a, x = np.broadcast_arrays(a, x)
+    good_a, good_x, regular = _regular(a, x)
+    low = (good_x <= 1) | (good_x <= good_a)
+    with np.errstate(all="ignore"):
+
+        def by_sum(a: Any, x: Any) -> Any:
+            p = _density(a, x, short) * _lower_sum(a, x, short)
+            return 1 - np.minimum(p, 1.0)
+
+        def from_below(a: Any, x: Any) -> Any:
+            return _by_parts(a < 1, _upper_small, by_sum, a, x)
+
+        def by_fraction(a: Any, x: Any) -> Any:
+            density = _density(a, x, short)
+            value = _upper_value(a, x, short)
+            return np.where(density == 0, 0.0, density * value)
+
+        q = _by_parts(low, from_below, by_fraction, good_a, good_x)
+    return _edges(a, x, regular, q, 1.0, 0.0)
+
+
+def _by_parts(
+    where: Any, yes: Callable[..., Any], no: Callable[..., Any], *arrays: Any
+) -> Any:
+    """One function where a condition holds and another where it does not."""
+    if where.all():
+        return yes(*[x.reshape(-1) for x in arrays]).reshape(where.shape)
+    if not where.any():
+        return no(*[x.reshape(-1) for x in arrays]).reshape(where.shape)
+    made = np.empty(where.shape)
+    made[where] = yes(*[x[where] for x in arrays])
+    made[~where] = no(*[x[~where] for x in arrays])
+    return made
 
 
 def _edges(a: Any, x: Any, regular: Any, value: Any, at_zero: float, far: float) -> Any:
@@ -295,7 +414,7 @@ class Igamma(IncompleteGamma):
     """The lower regularised incomplete gamma function P(a, x)."""
 
     def kernel(self, a, x):
-        return _computed(lambda p, q: incomplete_gammas(p, q)[0], a, x)
+        return _computed(lower_gamma, a, x, short=a.dtype.itemsize < 8)
 
     def gradient(self, dz, a, x) -> Any:
         return self.gradients(dz, a, x, False)
@@ -306,7 +425,7 @@ class Igammac(IncompleteGamma):
     """The upper regularised incomplete gamma function Q(a, x)."""
 
     def kernel(self, a, x):
-        return _computed(lambda p, q: incomplete_gammas(p, q)[1], a, x)
+        return _computed(upper_gamma, a, x, short=a.dtype.itemsize < 8)
 
     def gradient(self, dz, a, x) -> Any:
         return self.gradients(dz, a, x, True)
@@ -336,8 +455,8 @@ class RandomGammaGrad(Op):
         return _computed(lambda p, q: gamma_slopes(p, q)[1], alpha, sample)
 
 
-def _computed(function: Any, *arrays: Any) -> Any:
-    made = function(*(np.asarray(a, np.float64) for a in arrays))
+def _computed(function: Any, *arrays: Any, **options: bool) -> Any:
+    made = function(*(np.asarray(a, np.float64) for a in arrays), **options)
     with np.errstate(over="ignore"):
         return np.asarray(made).astype(arrays[0].dtype)
 
