@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+import re
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 # 512-bit registers are used where the processor has them; LLVM prefers 256 bits otherwise.
 ATTRIBUTES = 'nounwind "prefer-vector-width"="512"'
+
+
+_NAMED = re.compile(r"%p\d+\b")
 
 
 class Carried:
@@ -37,6 +41,9 @@ class Code:
         self._rest = f"({', '.join(parameters)}) {ATTRIBUTES} {{\nentry:"
         self._returns = returns
         self._firsts: list[str] = []
+        self._named: dict[str, str] = {}  # names by what they stand for
+        # What is to be written before anything else is.
+        self.before: Callable[[], None] | None = None
         self._lines: list[str] = []
         self._count = 0
         self._block = "entry"
@@ -48,8 +55,15 @@ class Code:
         """A new value: the result of an instruction."""
         self._count += 1
         name = f"%v{self._count}"
-        self._lines.append(f"  {name} = {text}")
+        self.do(f"{name} = {text}")
         return name
+
+    def named(self, text: str) -> str:
+        """What is computed at the very beginning, once, and only if something is made of it."""
+        found = self._named.get(text)
+        if found is None:
+            found = self._named[text] = f"%p{len(self._named)}"
+        return found
 
     def integer(self, instruction: str, x: str | int, y: str | int) -> str:
         """The result of an instruction on two i64: `integer("add", "%n", 1)`."""
@@ -62,6 +76,8 @@ class Code:
 
     def do(self, text: str) -> None:
         """An instruction without result."""
+        if self.before is not None:
+            self.before()
         self._lines.append(f"  {text}")
 
     def call(self, returns: str, intrinsic: str, *arguments: tuple[str, str]) -> str:
@@ -188,7 +204,14 @@ class Code:
     def text(self) -> str:
         """The function."""
         head = f"define {self._returns} @{self.name}{self._rest}"
-        return "\n".join([head, *self._firsts, *self._lines, "}"])
+        body = "\n".join([*self._lines, "}"])
+        used = {*_NAMED.findall(body)} if self._named else set[str]()
+        named: list[str] = []
+        for text, name in reversed(self._named.items()):
+            if name in used:  # what it is made of was named before it
+                used |= {*_NAMED.findall(text)}
+                named.append(f"  {name} = {text}")
+        return "\n".join([head, *self._firsts, *reversed(named), body])
 
 
 def module(functions: Sequence[Code]) -> str:

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import DType
 from intaglio.ir.graph import Graph, Node
 from intaglio.native import entry
 from intaglio.native.fused import arranged
 from intaglio.native.held import Held, is_small
 from intaglio.native.lanes import Lanes, Unsupported
-from intaglio.native.loops import LoopNest, Pattern, apply, evaluate
-from intaglio.native.pool import pool
+from intaglio.native.loops import LoopNest, apply, evaluate
 from intaglio.native.writer import Writer
 from intaglio.op import raw
 from intaglio.op.spec import Spec
@@ -95,16 +93,16 @@ def loop(
     return made
 
 
-def add_to(w: Writer, dtype: DType, place: str, added: str, count: int | str) -> None:
-    """Adds numbers of a dtype to those at a place; how many may be known when it runs."""
-    spec = Spec(dtype, (None,))
+def add_to(w: Writer, node: Node, place: str, added: str, count: int) -> None:
+    """Adds numbers to those at a place, which are of the dtype of the node's result."""
+    spec = Spec(node.outputs[0].dtype, (count,))
     attrs = {"dtype": spec.dtype, "shape": spec.shape}
     x, y = (Node(raw.Placeholder, (), attrs, name, [spec]).outputs[0] for name in "xy")
     total = Node(raw.AddV2, [x, y], {}, "sum", [spec])
     body = Graph("sum", [x, y], [x.node, y.node, total], total.outputs)
-    pattern = Pattern(1, ((True,), (True,)))
+    pattern, dims = arranged([(count,), (count,)])
     name = _named(w, "loop", LoopNest(body, pattern, "loop").write())
-    w.call_over(name, [place, added], [place], count)
+    w.call_function(name, [place, added], [place], dims)
     w.how = "one loop"
 
 
@@ -120,8 +118,4 @@ def _named(w: Writer, prefix: str, code: Any) -> str:
 
 def _shared(w: Writer, name: str, unit: int) -> str:
     """The same on all threads."""
-    shared = f"{name}_shared"
-    if shared not in w.functions:
-        w.functions[f"{name}_part"] = entry.write_part(name, unit)
-        w.functions[shared] = entry.write_shared(name, unit, pool())
-    return shared
+    return w.on_all_threads(name, unit)

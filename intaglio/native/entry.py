@@ -10,6 +10,7 @@ imported; where it does not hold, `AVAILABLE` is false and kernels are called th
 from __future__ import annotations
 
 import ctypes
+import functools
 import sys
 import sysconfig
 from collections.abc import Callable, Sequence
@@ -17,22 +18,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from intaglio.native import llvm
+from intaglio.native import entry_code, llvm
 from intaglio.native.buffers import maker
-from intaglio.native.code import Code
-from intaglio.native.pool import Pool, pool
+from intaglio.native.entry_code import (
+    BYTES,
+    DATA,
+    FLAGS,
+    IN_ORDER,
+    KERNEL,
+    LENGTHS,
+    PROCESS,
+    RANK,
+    TYPE,
+    numbers,
+    of_process,
+)
+from intaglio.native.pool import pool
 
-# Offsets in PyObject, PyBytesObject and PyArrayObject.
-TYPE, BYTES, DATA, RANK, LENGTHS, FLAGS = 8, 32, 16, 24, 32, 64
-# C_CONTIGUOUS | ALIGNED
-IN_ORDER = 0x0001 | 0x0100
 FASTCALL = 0x0080
 # Kernels with fewer elements than this are done before another thread could help.
 LARGE = 1 << 15
 # Parts of the work for each thread: more than one, for threads may be kept from running.
 PARTS = 4
-# The parameters of a kernel: pointers to data, lengths of the loops, range of the outermost.
-KERNEL = ("ptr %ins", "ptr %outs", "ptr %dims", "i64 %from", "i64 %to")
 
 
 class _MethodDef(ctypes.Structure):
@@ -105,166 +112,77 @@ class Definition:
         return made
 
 
-# What code needs of the process that it runs in stands before the dims: machine code with
-# addresses in it could not be kept on disk.
-PROCESS = ("kernel", "array", "none", "refused", "save", "restore", "parallel_for", "pool")  # fmt: skip
+class _Ways(NamedTuple):
+    """Addresses of the functions of `entry_code`, and the module that they are in."""
+
+    enter: int
+    shared: int
+    part: int
+    released: int
+    save_nothing: int
+    restore_nothing: int
+    sequence: int
+    made: llvm.Module
 
 
-def process(threads: Pool | None, kernel: int = 0) -> list[int]:
-    """The addresses named in `PROCESS`; `kernel` is what the entry runs, for other code to call."""
-    python = [
-        ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
-        for name in ("PyEval_SaveThread", "PyEval_RestoreThread")
-    ]
-    shared = [threads.parallel_for, threads.address] if threads else [0, 0]
-    objects = [id(np.ndarray), id(None), id(NotImplemented)]
-    return [kernel, *objects, *python, *shared]
+@functools.cache
+def ways() -> _Ways:
+    """What stands before every kernel, compiled when it is first asked for."""
+    made = llvm.Module(entry_code.text())
+    found = {name: made.address(name) for name in _Ways._fields if name != "made"}
+    return _Ways(**found, made=made)
 
 
-def of_process(code: Code, name: str, dims: str = "%dims") -> str:
-    """An address named in `PROCESS`."""
-    offset = PROCESS.index(name) - len(PROCESS)
-    return code.load("ptr", code.at("i64", dims, str(offset)), 8)
-
-
-def numbers(code: Code, names: Sequence[str]) -> dict[str, str]:
-    """Reads in a kernel the numbers that it is told, by their names."""
+@functools.cache
+def _python() -> dict[str, int]:
+    """Addresses of the interpreter."""
+    names = {"save": "PyEval_SaveThread", "restore": "PyEval_RestoreThread"}
+    objects = {"array": np.ndarray, "none": None, "refused": NotImplemented}
     return {
-        name: code.load("i64", code.at("i64", "%dims", str(i)), 8)
-        for i, name in enumerate(names)
-    }
+        **{k: ctypes.cast(getattr(ctypes.pythonapi, n), ctypes.c_void_p).value or 0 for k, n in names.items()},
+        **{k: id(x) for k, x in objects.items()},
+    }  # fmt: skip
 
 
-def write(
-    kernel: str, inputs: int, outputs: int, forms: Sequence[tuple[int, ...]] = ()
-) -> Code:
-    """Writes `kernel_entry`: arguments are the input arrays, then the output arrays.
-
-    Its `self` is a bytes object that holds the dims as int64. The kernel runs over the whole
-    of the first. Gives None, or NotImplemented if an argument is no array in order, or an
-    input has not the shape that `forms` says.
-    """
-    code = Code(f"{kernel}_entry", ["ptr %self", "ptr %args", "i64 %count"], "ptr")
-    dims = code.at("i8", "%self", str(BYTES + 8 * len(PROCESS)))
-    array, refused = (
-        of_process(code, "array", dims),
-        of_process(code, "refused", dims),
-    )
-    ins = code.let(f"alloca ptr, i64 {max(inputs, 1)}")
-    outs = code.let(f"alloca ptr, i64 {outputs}")
-    for i in range(inputs + outputs):
-        given = code.load("ptr", code.at("ptr", "%args", str(i)), 8)
-        kind = code.load("ptr", code.at("i8", given, str(TYPE)), 8)
-        _otherwise(code, code.let(f"icmp eq ptr {kind}, {array}"), refused)
-        flags = code.load("i32", code.at("i8", given, str(FLAGS)), 4)
-        order = code.let(f"and i32 {flags}, {IN_ORDER}")
-        _otherwise(code, code.let(f"icmp eq i32 {order}, {IN_ORDER}"), refused)
-        if i < len(forms):
-            _check_shape(code, given, forms[i], refused)
-        data = code.load("ptr", code.at("i8", given, str(DATA)), 8)
-        table, place = (ins, i) if i < inputs else (outs, i - inputs)
-        code.do(f"store ptr {data}, ptr {code.at('ptr', table, str(place))}, align 8")
-    count = code.load("i64", dims, 8)
-    code.do(
-        f"call void @{kernel}(ptr {ins}, ptr {outs}, ptr {dims}, i64 0, i64 {count})"
-    )
-    _return(code, of_process(code, "none", dims))
-    return code
-
-
-def write_shared(kernel: str, unit: int, threads: Pool | None) -> Code:
-    """Writes `kernel_shared`: the kernel without the interpreter's lock, on all threads.
-
-    Every thread takes parts of the outermost loop, whole multiples of `unit`.
-    """
-    code = Code(f"{kernel}_shared", KERNEL)
-    state = code.let(f"call ptr {of_process(code, 'save')}()")
-    if threads is None:
-        code.do(
-            f"call void @{kernel}(ptr %ins, ptr %outs, ptr %dims, i64 %from, i64 %to)"
-        )
-    else:
-        context = code.let("alloca [5 x i64]")
-        units = code.let(f"sdiv i64 {code.let(f'add i64 %to, {unit - 1}')}, {unit}")
-        most = str((threads.workers + 1) * PARTS)
-        few = code.let(f"icmp slt i64 {units}, {most}")
-        parts = code.let(f"select i1 {few}, i64 {units}, i64 {most}")
-        held = [("ptr", "%ins"), ("ptr", "%outs"), ("ptr", "%dims"), ("i64", "%to"), ("i64", parts)]  # fmt: skip
-        for i, (kind, value) in enumerate(held):
-            code.do(
-                f"store {kind} {value}, ptr {code.at('i64', context, str(i))}, align 8"
-            )
-        run, shared = of_process(code, "parallel_for"), of_process(code, "pool")
-        code.do(
-            f"call void {run}(ptr {shared}, ptr @{kernel}_part, ptr {context}, i64 {parts})"
-        )
-    code.do(f"call void {of_process(code, 'restore')}(ptr {state})")
-    code.do("ret void")
-    return code
-
-
-def write_part(kernel: str, unit: int) -> Code:
-    """Writes `kernel_part`, the task of a thread: one of the parts `write_shared` makes."""
-    code = Code(f"{kernel}_part", ["ptr %context", "i64 %part"])
-    ins, outs, dims = (
-        code.load("ptr", code.at("i64", "%context", str(i)), 8) for i in range(3)
-    )
-    total, parts = (
-        code.load("i64", code.at("i64", "%context", str(i)), 8) for i in (3, 4)
-    )
-    units = code.let(f"sdiv i64 {code.let(f'add i64 {total}, {unit - 1}')}, {unit}")
-    bounds: list[str] = []
-    for part in ("%part", code.let("add i64 %part, 1")):
-        share = code.let(f"sdiv i64 {code.let(f'mul i64 {units}, {part}')}, {parts}")
-        bound = code.let(f"mul i64 {share}, {unit}")
-        beyond = code.let(f"icmp sgt i64 {bound}, {total}")
-        bounds.append(code.let(f"select i1 {beyond}, i64 {total}, i64 {bound}"))
-    code.do(
-        f"call void @{kernel}(ptr {ins}, ptr {outs}, ptr {dims}, i64 {bounds[0]}, i64 {bounds[1]})"
-    )
-    code.do("ret void")
-    return code
-
-
-def _check_shape(code: Code, array: str, form: tuple[int, ...], refused: str) -> None:
-    """Refuses an array of another shape."""
-    rank = code.load("i32", code.at("i8", array, str(RANK)), 4)
-    _otherwise(code, code.let(f"icmp eq i32 {rank}, {len(form)}"), refused)
-    lengths = code.load("ptr", code.at("i8", array, str(LENGTHS)), 8)
-    for i, wanted in enumerate(form):
-        length = code.load("i64", code.at("i64", lengths, str(i)), 8)
-        _otherwise(code, code.integer("icmp eq", length, wanted), refused)
-
-
-def _otherwise(code: Code, holds: str, answer: str) -> None:
-    """Returns `answer` unless a condition holds."""
-    right, wrong = code.new_label("right"), code.new_label("wrong")
-    code.do(f"br i1 {holds}, label %{right}, label %{wrong}")
-    code.label(wrong)
-    _return(code, answer)
-    code.label(right)
-
-
-def _return(code: Code, answer: str) -> None:
-    """Returns an object that lives for ever, with a reference of its own."""
-    if sys.version_info < (3, 12):  # from 3.12 on these are not counted
-        count = code.load("i64", answer, 8)
-        code.do(f"store i64 {code.integer('add', count, 1)}, ptr {answer}, align 8")
-    code.do(f"ret ptr {answer}")
+def process(kernel: int = 0, body: int = 0, unit: int = 1, form: int = 0) -> list[int]:
+    """The words named in `PROCESS`."""
+    threads = pool()
+    words = {
+        **_python(), "kernel": kernel, "body": body, "unit": unit, "form": form,
+        "part": ways().part,
+        "parallel_for": threads.parallel_for if threads else 0,
+        "pool": threads.address if threads else 0,
+        "most": (threads.workers + 1) * PARTS if threads else 1,
+    }  # fmt: skip
+    return [words[name] for name in PROCESS]
 
 
 class Entry:
-    """The compiled entry of a kernel, from which functions are made, one for each tuple of dims."""
+    """The way into a kernel, from which functions are made, one for each tuple of dims."""
 
-    def __init__(self, made: llvm.Module, kernel: str) -> None:
-        address = made.address(f"{kernel}_entry")
-        self._definition = Definition("kernel", address, made)
-        self.kernel = made.address(kernel)
+    def __init__(
+        self, made: llvm.Module, name: str, inputs: int, outputs: int, *,
+        forms: Sequence[tuple[int, ...]] = (), unit: int = 0, released: bool = False,
+    ) -> None:  # fmt: skip
+        """Inputs of other shapes than `forms` says are refused. With a `unit` all threads take part."""
+        self._form = np.array(_form(inputs, outputs, forms), np.int64)
+        self._definition = Definition("kernel", ways().enter, (made, self._form))
+        body = made.address(name)
+        self.kernel = ways().shared if unit else ways().released if released else body
+        self._words = process(self.kernel, body, unit or 1, self._form.ctypes.data)
 
     def for_dims(self, dims: Sequence[int]) -> Callable[..., Any]:
         """The built-in function that runs the kernel on arrays of these dims."""
-        words = [*process(pool(), self.kernel), *dims]
+        words = [*self._words, *dims]
         return self._definition.function(np.asarray(words, np.int64).tobytes())
+
+
+def _form(inputs: int, outputs: int, forms: Sequence[tuple[int, ...]]) -> list[int]:
+    """How many arrays there are, and which shapes: as `entry_code` reads it."""
+    words = [inputs, inputs + outputs]
+    for form in forms:
+        words += [len(form), *form]
+    return words + [-1] * (inputs + outputs - len(forms))
 
 
 def filling(kernel: Callable[..., Any], shape: tuple[int, ...]) -> Callable[..., Any]:
@@ -320,3 +238,5 @@ def _known(run: Any, step: Step) -> Any:
 
 
 _SINGLE = np.dtype(np.float32)
+
+__all__ = ["BYTES", "DATA", "FLAGS", "IN_ORDER", "KERNEL", "LENGTHS", "PROCESS", "RANK", "TYPE", "numbers", "of_process"]  # fmt: skip

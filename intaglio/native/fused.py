@@ -17,7 +17,6 @@ from intaglio.ir.graph import Graph
 from intaglio.native import entry, llvm
 from intaglio.native.code import module
 from intaglio.native.loops import LoopNest, Pattern
-from intaglio.native.pool import pool
 from intaglio.runtime import interpreter
 
 Kernel = Callable[..., Any]
@@ -84,18 +83,11 @@ class FusedKernel:
 
     def _compiled(self, pattern: Pattern, large: bool) -> Any:
         nest = LoopNest(self._graph, pattern, "kernel")
-        functions = [nest.write()]
+        made = llvm.module(module([nest.write()]))
         if not entry.AVAILABLE:
-            return llvm.module(module(functions))
-        name = "kernel"
-        if large:
-            functions.append(entry.write_part(name, nest.unit))
-            functions.append(entry.write_shared(name, nest.unit, pool()))
-            name = "kernel_shared"
+            return made
         counts = len(self._graph.inputs), len(self._graph.outputs)
-        functions.append(entry.write(name, *counts))
-        made = llvm.module(module(functions))
-        return entry.Entry(made, name)
+        return entry.Entry(made, "kernel", *counts, unit=nest.unit if large else 0)
 
     def _runner(
         self, made: Any, whole: tuple[int, ...], dims: tuple[int, ...]

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from intaglio.native import entry, llvm
 from intaglio.native.code import Code, module
-from intaglio.native.pool import pool
 
 
 class Kernel(NamedTuple):
@@ -19,17 +18,6 @@ class Kernel(NamedTuple):
     inputs: int
     outputs: int = 1
     unit: int = 1
-
-    def functions(self) -> list[Code]:
-        """The kernel and the ways into it, for one thread and for all."""
-        name = self.code.name
-        return [
-            self.code,
-            entry.write(name, self.inputs, self.outputs),
-            entry.write_part(name, self.unit),
-            entry.write_shared(name, self.unit, pool()),
-            entry.write(f"{name}_shared", self.inputs, self.outputs),
-        ]
 
 
 class Source(NamedTuple):
@@ -58,9 +46,11 @@ class Library:
 
     def _compiled(self) -> dict[str, entry.Entry]:
         source = self._write()
-        functions = [f for kernel in source.kernels for f in kernel.functions()]
-        made = llvm.Module(source.text + module([*source.called, *functions]))
-        names = [
-            n for k in source.kernels for n in (k.code.name, f"{k.code.name}_shared")
-        ]
-        return {n: entry.Entry(made, n) for n in names}
+        functions = [*source.called, *[kernel.code for kernel in source.kernels]]
+        made = llvm.Module(source.text + module(functions))
+        entries: dict[str, entry.Entry] = {}
+        for code, inputs, outputs, unit in source.kernels:
+            name = code.name
+            entries[name] = entry.Entry(made, name, inputs, outputs)
+            entries[f"{name}_shared"] = entry.Entry(made, name, inputs, outputs, unit=unit)  # fmt: skip
+        return entries

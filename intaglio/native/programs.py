@@ -18,7 +18,6 @@ from intaglio.ir.graph import Graph, SymbolicTensor
 from intaglio.native import entry, llvm
 from intaglio.native.buffers import maker
 from intaglio.native.clusters import prepared
-from intaglio.native.code import Code
 from intaglio.native.held import Held, Variable, known, numeric
 from intaglio.native.lanes import Unsupported
 from intaglio.native.lists import Rows
@@ -49,10 +48,12 @@ class Program:
         for place in sorted(assigned(body, always=False)):
             settle(w, given[place])
         self.results = w.write(body, given, len(body.outputs), len(extra))
-        way_in = entry_of(w.name, given, len(body.outputs) + len(extra) + 1)
-        made = llvm.module(w.module(way_in))
+        made = llvm.module(w.module())
         w.link(made.address)
-        whole = entry.Entry(made, w.name)
+        whole = entry.Entry(
+            made, w.code.name, len(given), len(body.outputs) + len(extra) + 1,
+            forms=_forms(given), released=w.long,
+        )  # fmt: skip
         self.address = whole.kernel
         self.kernel: Any = whole.for_dims(w.words)
         self.memory, self.refuses = w.arena.size, w.refuses
@@ -188,10 +189,9 @@ class Program:
         return interpreter.compiled(self.graph)(*arrays)
 
 
-def entry_of(name: str, given: Sequence[Any], outputs: int) -> Code:
-    """The way in, which refuses arrays of other shapes than the program was written for."""
-    forms = [tuple(v.spec.shape) if isinstance(v, Variable) else v.shape for v in given]
-    return entry.write(name, len(forms), outputs, forms)
+def _forms(given: Sequence[Any]) -> list[tuple[int, ...]]:
+    """The shapes that the program was written for."""
+    return [tuple(v.spec.shape) if isinstance(v, Variable) else v.shape for v in given]
 
 
 def _memory(size: int) -> Callable[[], Any]:

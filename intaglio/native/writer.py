@@ -28,7 +28,6 @@ from intaglio.native.lanes import (
     kind_of,
     literal,
 )
-from intaglio.native.pool import pool
 from intaglio.runtime import interpreter
 
 # What a rule is given and gives: values, or variables and lists.
@@ -91,7 +90,16 @@ class Writer:
         self._rules = rules
         self._otherwise = otherwise
         self._temporary: list[Block] = []
-        self._blocks: list[int] = []
+        # By what they are: where the dims of calls stand, and words that are numbers.
+        self._blocks: dict[Any, int] = {}
+        self._constants: dict[int, int] = {}
+        # Dims of calls whose function this module has, its name, and if all threads run it.
+        self._bodies: list[tuple[int, str, bool]] = []
+        # Functions that all threads run, and of what their parts are multiples.
+        self._units: dict[str, tuple[str, int]] = {}
+        # Calls that are to come, and what pointers stand for, both as `entry_code` reads them.
+        self._records: list[list[int]] = []
+        self._known: dict[str, tuple[int, int, int]] = {"null": (0, 0, 0)}
         self._tables = [0, 0]
         self._ins = self.code.first("alloca [INS x ptr]")
         self._outs = self.code.first("alloca [OUTS x ptr]")
@@ -130,40 +138,34 @@ class Writer:
         """True if variables may be written where they lie: nothing is refused after that."""
         return not (self.refuses and self.undoes)
 
-    @property
-    def name(self) -> str:
-        """What callers call: the function, without the interpreter's lock if it may take long."""
-        return "released" if self.long else self.code.name
-
-    def _released(self) -> list[Code]:
-        if not self.long:
-            return []
-        whole = Code("released", entry.KERNEL)
-        state = whole.let(f"call ptr {entry.of_process(whole, 'save')}()")
-        whole.do(f"call void @{self.code.name}(ptr %ins, ptr %outs, ptr %dims, i64 %from, i64 %to)")  # fmt: skip
-        whole.do(f"call void {entry.of_process(whole, 'restore')}(ptr {state})")
-        whole.do("ret void")
-        save, restore = Code("save_nothing", [], "ptr"), Code("restore_nothing", ["ptr %state"])  # fmt: skip
-        save.do("ret ptr null")
-        restore.do("ret void")
-        return [whole, save, restore]
-
     def link(self, address: Callable[[str], int]) -> None:
-        """What is called without the lock has nothing to release."""
-        if self.long:
-            for place in self._blocks:
-                for name in ("save", "restore"):
-                    at = place + entry.PROCESS.index(name)
-                    self.words[at] = address(f"{name}_nothing")
+        """Writes down where the functions of this module are, for the calls of them.
+
+        What is called without the lock has nothing to release.
+        """
+        for place, name, shared in self._bodies:
+            body, ways = address(name), entry.ways()
+            self._set(place, "body", body)
+            self._set(place, "kernel", ways.shared if shared else body)
+        for place in self._blocks.values() if self.long else ():
+            self._set(place, "save", entry.ways().save_nothing)
+            self._set(place, "restore", entry.ways().restore_nothing)
+
+    def _set(self, place: int, name: str, value: int) -> None:
+        """Changes a word of the process before the dims that stand at a place."""
+        self.words[place + entry.PROCESS.index(name) - len(entry.PROCESS)] = value
 
     def argument(self, table: str, index: int) -> str:
         """The pointer to an input or output."""
-        return self.code.load("ptr", self.code.at("ptr", table, str(index)), 8)
+        at = self.code.named(f"getelementptr inbounds ptr, ptr {table}, i64 {index}")
+        found = self.code.named(f"load ptr, ptr {at}, align 8")
+        self._known[found] = (1 if table == "%ins" else 2, index, 0)
+        return found
 
-    def module(self, way_in: Code) -> str:
-        """The module: the function, what it calls, and the way in."""
+    def module(self) -> str:
+        """The module: the function, and what it calls."""
         ins, outs = [max(n, 1) for n in self._tables]
-        text = module([*self.functions.values(), self.code, *self._released(), way_in])
+        text = module([*self.functions.values(), self.code])
         return text.replace("[INS x", f"[{ins} x").replace("[OUTS x", f"[{outs} x")
 
     # -- graphs ------------------------------------------------------------------------
@@ -282,7 +284,16 @@ class Writer:
     def space(self, size: int) -> tuple[str, Block]:
         """New memory and the pointer to it."""
         block = self.arena.block(size)
-        return self.code.at("i8", self.memory, str(block.offset)), block
+        return self.within(self.memory, block.offset), block
+
+    def within(self, pointer: str, offset: int) -> str:
+        """The pointer so many bytes further."""
+        if pointer not in self._known:
+            return self.code.at("i8", pointer, str(offset))
+        there = self.code.named(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}")  # fmt: skip
+        kind, index, before = self._known[pointer]
+        self._known[there] = (kind, index, before + offset)
+        return there
 
     def scratch(self, size: int) -> str:
         """Memory for the node that is being written."""
@@ -397,38 +408,41 @@ class Writer:
 
     def word(self, value: int, kind: str = "ptr") -> str:
         """A number that stands behind the dims: an address, most of the time."""
-        place = len(self.words)
-        self.words.append(value)
-        return self.code.load(kind, self.code.at("i64", "%dims", str(place)), 8)
+        place = self._constants.setdefault(value, len(self.words))
+        if place == len(self.words):
+            self.words.append(value)
+        at = self.code.named(f"getelementptr inbounds i64, ptr %dims, i64 {place}")
+        found = self.code.named(f"load {kind}, ptr {at}, align 8")
+        self._known[found] = (0, 0, value)
+        return found
 
-    def block_of_words(self, words: Sequence[int]) -> tuple[int, str]:
-        """Several such numbers, addresses of the process first; their place and a pointer to them."""
-        place = len(self.words)
-        self._blocks.append(place)
-        self.words += words
-        return place, self.code.at("i64", "%dims", str(place))
+    def _block(self, key: Any, words: Sequence[int]) -> int:
+        """Words of the process with dims behind them, once for all calls that are alike: where
+        the dims begin."""
+        if key not in self._blocks:
+            self._blocks[key] = len(self.words) + len(entry.PROCESS)
+            self.words += words
+        return self._blocks[key]
 
     # -- calls ---------------------------------------------------------------------------
 
     def call_step(self, step: entry.Step, ins: Sequence[str], outs: Sequence[str]) -> None:  # fmt: skip
         """A call of a kernel of another module."""
         words = step.words
-        ahead = len(entry.PROCESS)
         self.keep.append(step.kernel)
-        place, _ = self.block_of_words(words)
-        dims = self.code.at("i64", "%dims", str(place + ahead))
-        at = self.code.at("i64", "%dims", str(place + entry.PROCESS.index("kernel")))
-        function = self.code.load("ptr", at, 8)
-        self._call(function, ins, outs, dims, words[ahead])
+        self._call(self._block(tuple(words), words), ins, outs)
+
+    def on_all_threads(self, name: str, unit: int) -> str:
+        """A function of this module on all threads: what `call_function` knows it by."""
+        shared = f"{name} on all threads"
+        self._units[shared] = (name, unit)
+        return shared
 
     def call_function(
         self, name: str, ins: Sequence[str], outs: Sequence[str], dims: Sequence[int]
     ) -> None:
         """A call of a function of this module, over the whole of its first dim."""
-        ahead = entry.process(pool())
-        place, _ = self.block_of_words([*ahead, *dims])
-        at = self.code.at("i64", "%dims", str(place + len(ahead)))
-        self._call(f"@{name}", ins, outs, at, dims[0])
+        self._call(self._function(name, dims), ins, outs)
 
     def call_over(
         self, name: str, ins: Sequence[str], outs: Sequence[str], count: int | str
@@ -439,13 +453,40 @@ class Writer:
         self._fill(ins, outs)
         self.code.do(f"call void @{name}(ptr {self._ins}, ptr {self._outs}, ptr {dims}, i64 0, i64 {count})")  # fmt: skip
 
-    def _call(
-        self, function: str, ins: Sequence[str], outs: Sequence[str], dims: str, to: int
+    def _call(self, place: int, ins: Sequence[str], outs: Sequence[str]) -> None:
+        """A call of a kernel on all that its dims say, which stand at a place.
+
+        Calls that follow each other are records of a table, where that can say what pointers
+        they take: no code has to be compiled for them.
+        """
+        pointers = [self._known.get(p) for p in (*ins, *outs)]
+        to = self.words[place]
+        if None in pointers:
+            self._call_now(place, ins, outs, to)
+            return
+        record = [place, to, len(ins), len(pointers)]
+        self._records.append(record + [n for p in pointers if p for n in p])
+        self.code.before = self._called
+
+    def _call_now(
+        self, place: int, ins: Sequence[str], outs: Sequence[str], to: int | str
     ) -> None:
+        """A call of a kernel by code of its own."""
         self._fill(ins, outs)
-        self.code.do(
-            f"call void {function}(ptr {self._ins}, ptr {self._outs}, ptr {dims}, i64 0, i64 {to})"
-        )
+        dims = self.code.at("i64", "%dims", str(place))
+        kernel = entry.of_process(self.code, "kernel", dims)
+        self.code.do(f"call void {kernel}(ptr {self._ins}, ptr {self._outs}, ptr {dims}, i64 0, i64 {to})")  # fmt: skip
+
+    def _called(self) -> None:
+        """Writes the call of what is in the table."""
+        self.code.before = None
+        place, count = len(self.words), len(self._records)
+        most = max([record[3] for record in self._records])
+        self.words += [n for record in self._records for n in record]
+        self._records.clear()
+        function = self.word(entry.ways().sequence)
+        records = self.code.at("i64", "%dims", str(place))
+        self.code.do(f"call void {function}(ptr %ins, ptr %outs, ptr %dims, ptr {records}, i64 {count}, i64 {most})")  # fmt: skip
 
     def _fill(self, ins: Sequence[str], outs: Sequence[str]) -> None:
         """Puts the pointers that a call takes into the tables."""
