@@ -448,10 +448,16 @@ class Writer:
         self, name: str, ins: Sequence[str], outs: Sequence[str], count: int | str
     ) -> None:
         """A call of a function of this module that goes over so many elements, and knows no more."""
-        dims = self.code.first("alloca i64")
-        self.code.do(f"store i64 {count}, ptr {dims}, align 8")
-        self._fill(ins, outs)
-        self.code.do(f"call void @{name}(ptr {self._ins}, ptr {self._outs}, ptr {dims}, i64 0, i64 {count})")  # fmt: skip
+        self._call_now(self._function(name, (0,)), ins, outs, count)
+
+    def _function(self, name: str, dims: Sequence[int]) -> int:
+        """Where the dims of a call of a function of this module stand."""
+        name, unit = self._units.get(name, (name, 0))
+        key = (name, unit, *dims)
+        if key not in self._blocks:
+            begin = len(self.words) + len(entry.PROCESS)
+            self._bodies.append((begin, name, unit > 0))
+        return self._block(key, [*entry.process(unit=unit or 1), *dims])
 
     def _call(self, place: int, ins: Sequence[str], outs: Sequence[str]) -> None:
         """A call of a kernel on all that its dims say, which stand at a place.
