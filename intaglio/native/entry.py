@@ -185,9 +185,11 @@ def _form(inputs: int, outputs: int, forms: Sequence[tuple[int, ...]]) -> list[i
     return words + [-1] * (inputs + outputs - len(forms))
 
 
-def filling(kernel: Callable[..., Any], shape: tuple[int, ...]) -> Callable[..., Any]:
-    """A function of arrays that makes a float32 array of this shape and lets a kernel fill it."""
-    empty, in_order = maker(shape, np.float32), np.ascontiguousarray
+def filling(
+    kernel: Callable[..., Any], shape: tuple[int, ...], dtype: Any = np.float32
+) -> Callable[..., Any]:
+    """A function of arrays that makes an array of this shape and lets a kernel fill it."""
+    empty, in_order = maker(shape, dtype), np.ascontiguousarray
 
     # `filling_all` for one result, without its lists: small products spend most of their time here.
     def run(*arrays: Any) -> Any:
@@ -196,7 +198,7 @@ def filling(kernel: Callable[..., Any], shape: tuple[int, ...]) -> Callable[...,
             kernel(*[in_order(a) for a in arrays], result)
         return result
 
-    return _known(run, Step(kernel, [(shape, _SINGLE)]))
+    return _known(run, Step(kernel, [(shape, np.dtype(dtype))]))
 
 
 def filling_all(
@@ -236,7 +238,5 @@ def _known(run: Any, step: Step) -> Any:
     run.steps = [step]
     return run
 
-
-_SINGLE = np.dtype(np.float32)
 
 __all__ = ["BYTES", "DATA", "FLAGS", "IN_ORDER", "KERNEL", "LENGTHS", "PROCESS", "RANK", "TYPE", "numbers", "of_process"]  # fmt: skip
