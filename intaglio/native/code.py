@@ -65,6 +65,11 @@ class Code:
             found = self._named[text] = f"%p{len(self._named)}"
         return found
 
+    def opaque(self, index: str) -> str:
+        """An i64 of which LLVM does not know what it is: a loop's index that only addresses are
+        made of. Else it looks for better ways to count, for a third of the time that all takes."""
+        return self.let(f'call i64 asm "", "=r,0"(i64 {index})')
+
     def integer(self, instruction: str, x: str | int, y: str | int) -> str:
         """The result of an instruction on two i64: `integer("add", "%n", 1)`."""
         return self.let(f"{instruction} i64 {x}, {y}")

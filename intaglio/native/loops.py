@@ -160,9 +160,11 @@ class LoopNest:
         else:
             with code.loop(start, middle, block) as index:
                 s = Functions(code, self.lanes, self.vectors)
+                index = code.opaque(index)
                 self._body(s, pointers, steady, index, [""] * self.vectors)
         rest = self.vectors if self.once else 1
         with code.loop(middle, stop, self.lanes * rest) as index:
+            index = code.opaque(index)
             masks = [self._mask(index, v, stop) for v in range(rest)]
             s = Functions(code, self.lanes, rest)
             self._body(s, pointers, steady, index, masks)
