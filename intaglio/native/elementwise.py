@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.base.dtypes import DType
 from intaglio.ir.graph import Graph, Node
 from intaglio.native import entry
 from intaglio.native.fused import arranged
 from intaglio.native.held import Held, is_small
 from intaglio.native.lanes import Lanes, Unsupported
-from intaglio.native.loops import LoopNest, apply, evaluate
+from intaglio.native.loops import LoopNest, Pattern, apply, evaluate
 from intaglio.native.writer import Writer
 from intaglio.op import raw
 from intaglio.op.spec import Spec
@@ -93,16 +94,16 @@ def loop(
     return made
 
 
-def add_to(w: Writer, node: Node, place: str, added: str, count: int) -> None:
-    """Adds numbers to those at a place, which are of the dtype of the node's result."""
-    spec = Spec(node.outputs[0].dtype, (count,))
+def add_to(w: Writer, dtype: DType, place: str, added: str, count: int | str) -> None:
+    """Adds numbers of a dtype to those at a place; how many may be known when it runs."""
+    spec = Spec(dtype, (None,))
     attrs = {"dtype": spec.dtype, "shape": spec.shape}
     x, y = (Node(raw.Placeholder, (), attrs, name, [spec]).outputs[0] for name in "xy")
     total = Node(raw.AddV2, [x, y], {}, "sum", [spec])
     body = Graph("sum", [x, y], [x.node, y.node, total], total.outputs)
-    pattern, dims = arranged([(count,), (count,)])
+    pattern = Pattern(1, ((True,), (True,)))
     name = _named(w, "loop", LoopNest(body, pattern, "loop").write())
-    w.call_function(name, [place, added], [place], dims)
+    w.call_over(name, [place, added], [place], count)
     w.how = "one loop"
 
 

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from intaglio.ir.graph import Graph, Node
-from intaglio.native import entry, llvm
+from intaglio.native import entry, llvm, quotients
 from intaglio.native.code import Code
 from intaglio.native.functions import Functions
-from intaglio.native.lanes import BOOL, Builder, Kind, Lanes, Unsupported, kept_kind
+from intaglio.native.lanes import BOOL, Builder, Kind, Lanes, Unsupported, kind_of
 
 # Bodies of more instructions are written once.
 LARGEST = 1000
+# Calls of functions from which on a body is a chain of them.
+CHAIN = 4
 
 
 class Pattern(NamedTuple):
@@ -26,7 +28,7 @@ class Pattern(NamedTuple):
     moves: tuple[tuple[bool, ...], ...]
 
 
-def evaluate(s: Builder, graph: Graph, inputs: Sequence[Lanes]) -> list[Lanes]:
+def evaluate(s: Functions, graph: Graph, inputs: Sequence[Lanes]) -> list[Lanes]:
     """Writes the graph's nodes with a builder. Raises Unsupported where a part has no code."""
     values = {id(v): lanes for v, lanes in zip(graph.inputs, inputs, strict=True)}
     for node in graph.nodes:
@@ -34,17 +36,19 @@ def evaluate(s: Builder, graph: Graph, inputs: Sequence[Lanes]) -> list[Lanes]:
             continue
         if node.op.name == "Const":
             value = node.attrs["value"]
-            made = s.constant(value.reshape(-1)[0], kept_kind(value.dtype))
+            made = s.constant(value.reshape(-1)[0], kind_of(value.dtype))
         else:
             made = apply(s, node, [values[id(v)] for v in node.inputs])
         values[id(node.outputs[0])] = made
     return [values[id(v)] for v in graph.outputs]
 
 
-def apply(s: Builder, node: Node, inputs: Sequence[Lanes]) -> Lanes:
-    """Writes one node by its op's `scalar` rule."""
+def apply(s: Functions, node: Node, inputs: Sequence[Lanes]) -> Lanes:
+    """Writes one node by its op's `scalar` rule; quotients, whose kernels are more than that, too."""
     op = node.op
     rule = op.rules.get("scalar")
+    if rule is None and op.name in quotients.OPS:
+        return quotients.divided(s, op.name, *inputs)
     if rule is None:
         raise Unsupported(op.name)
     grouped = op.sig.group(list(inputs), node.attrs) if op.has_lists else inputs
@@ -52,7 +56,7 @@ def apply(s: Builder, node: Node, inputs: Sequence[Lanes]) -> Lanes:
     made: Lanes = rule(s=s, **known, **node.attrs)
     if made is NotImplemented:
         raise Unsupported(f"{op.name} with these attributes")
-    wanted = kept_kind(node.outputs[0].dtype.numpy)
+    wanted = kind_of(node.outputs[0].dtype.numpy)
     if made.kind != wanted:
         raise Unsupported(f"{op.name} with a result of {wanted.llvm}")
     return made
@@ -69,8 +73,8 @@ class LoopNest:
         self.graph = graph
         self.pattern = pattern
         self.code = Code(name, entry.KERNEL)
-        self.kinds = [kept_kind(v.dtype.numpy) for v in graph.inputs]
-        self.results = [kept_kind(v.dtype.numpy) for v in graph.outputs]
+        self.kinds = [kind_of(v.dtype.numpy) for v in graph.inputs]
+        self.results = [kind_of(v.dtype.numpy) for v in graph.outputs]
         widest = max([k.width for k in (*self.kinds, *self.results)])
         self.lanes = llvm.WIDTH // widest
         self.vectors = self._abreast()
@@ -80,14 +84,17 @@ class LoopNest:
     def _abreast(self) -> int:
         """The number of vectors that go through the body together.
 
-        Long ways through exponentials leave the processor time for four. Very large bodies are
-        written once, with masks: what they take to compile nobody gets back.
+        Long ways through exponentials leave the processor time for four, and several of them, of
+        which each waits for the one before, for eight. Very large bodies are written once, with
+        masks: what they take to compile nobody gets back.
         """
         trial = Code("trial", [])
         inputs = [Lanes(kind, ("%x",)) for kind in self.kinds]
         evaluate(Functions(trial, self.lanes, 1), self.graph, inputs)
         steps = trial.steps
         self.once = steps > LARGEST
+        if trial.text().count("call fastcc") >= CHAIN and not self.once:
+            return 8
         return 4 if trial.callees or steps > 8 * len(self.graph.nodes) else 2
 
     def write(self) -> Code:
