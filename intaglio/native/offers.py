@@ -18,6 +18,7 @@ from intaglio.native import (
 )
 from intaglio.native.convolution import Geometry
 from intaglio.native.pooling import pooling
+from intaglio.native.segments import sums
 from intaglio.native.texts import texts
 from intaglio.native.transforms import EXACT, FAST, Transform
 from intaglio.native.windows import Windows
@@ -177,6 +178,7 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     "maximum gradient": _pooling("maximum_gradient"),
     "mean": _pooling("mean"),
     "mean gradient": _pooling("mean_gradient"),
+    "segment sums": sums,
     "texts": texts,
     "depthwise": _depthwise(depthwise.forward),
     "depthwise by filters": _depthwise(depthwise.by_filters),

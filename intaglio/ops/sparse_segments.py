@@ -13,7 +13,7 @@ from intaglio.op.indexed_slices import IndexedSlices
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number
 from intaglio.ops.families import check_rank, shape_of
-from intaglio.ops.segments import gathered, sorted_ids
+from intaglio.ops.segments import gathered, risen, sums_of_taken
 
 SUM, MEAN, SQRT_N = "sum", "mean", "sqrt_n"
 
@@ -71,16 +71,18 @@ class GatheredSegments(Op):
             raise invalid_argument(
                 f"Bad: indices[{at}] == {int(indices[at])} out of range [0, {data.shape[0]})"
             )
-        rows = data[indices]
-        needed = sorted_ids(rows, ids)
+        needed = risen(ids)
         if count is None:
             count = needed
         elif needed > count:
             raise invalid_argument("segment ids must be < num_segments")
         if self.how == SUM:
-            return gathered(rows, ids, count, np.add, 0, 0)
-        wide = rows.astype(np.float32) if rows.dtype.itemsize == 2 else rows
-        total = gathered(wide, ids, count, np.add, 0, 0)
+            return sums_of_taken(data, indices, ids, count)
+        if data.dtype.itemsize == 2:
+            rows = data[indices].astype(np.float32)
+            total = gathered(rows, ids, count, np.add, 0, 0)
+        else:
+            total = sums_of_taken(data, indices, ids, count)
         scale = _scale(ids, count, self.how).astype(total.dtype)
         return (total / _as_column(scale, total)).astype(data.dtype)
 

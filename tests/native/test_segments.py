@@ -1,0 +1,57 @@
+"""Sums of segments in machine code are NumPy's, bit for bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+from intaglio.ops import compiled
+
+RNG = np.random.RandomState(0)
+# Some segments are empty, at the ends too; the widths leave rests of all lengths.
+SORTED = np.sort(RNG.choice([1, 2, 3, 5, 8, 40], 60)).astype(np.int32)
+MIXED = RNG.choice([-1, 0, 2, 3, 5, 8, 40], 60)
+TAKEN = RNG.randint(0, 60, 60)
+WIDTHS = [1, 2, 3, 7, 16, 17, 31, 65]
+
+
+def _rows(dtype: str, *shape: int) -> np.ndarray:
+    if dtype.startswith("int"):
+        return RNG.randint(-99, 99, shape).astype(dtype)
+    rows = RNG.standard_normal(shape).astype(dtype)
+    rows[::7] = -0.0
+    return rows
+
+
+CALLS = {
+    "sum": lambda x: tf.math.segment_sum(x, SORTED),
+    "mean": lambda x: tf.math.segment_mean(x, SORTED),
+    "unsorted": lambda x: tf.math.unsorted_segment_sum(x, MIXED, 44),
+    "taken": lambda x: tf.sparse.segment_sum(x, TAKEN, SORTED),
+    "mean of taken": lambda x: tf.sparse.segment_mean(x, TAKEN, SORTED, 50),
+    "root of taken": lambda x: tf.sparse.segment_sqrt_n(x, TAKEN, SORTED),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int64"])
+def test_the_same_bits(name, dtype, monkeypatch):
+    if dtype.startswith("int") and ("mean" in name or "root" in name):
+        pytest.skip("sums only")
+    for shape in [(60, w) for w in WIDTHS] + [(60, 3, 5), (60, 0)]:
+        x = _rows(dtype, *shape)
+        monkeypatch.setattr(compiled, "PAYS", 0)
+        got = CALLS[name](x).numpy()
+        monkeypatch.setattr(compiled, "PAYS", 1 << 60)
+        monkeypatch.setattr(compiled, "_done", {})
+        wanted = CALLS[name](x).numpy()
+        assert got.dtype == wanted.dtype
+        assert got.tobytes() == wanted.tobytes(), shape
+
+
+def test_of_no_rows(monkeypatch):
+    monkeypatch.setattr(compiled, "PAYS", 0)
+    none = np.zeros((0, 3), np.float32)
+    made = tf.math.unsorted_segment_sum(none, np.zeros(0, np.int32), 4)
+    np.testing.assert_array_equal(made, np.zeros((4, 3)))
