@@ -21,6 +21,10 @@ from intaglio.ops.reduction import ORDERED, highest, lowest
 from intaglio.ops.scattering import starts_of_runs
 
 
+# So few long segments are put together one by one.
+ALONE = 4
+
+
 def gathered(
     data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
 ) -> Any:
@@ -46,13 +50,36 @@ def gathered(
             order = np.argsort(flat, kind="stable")
             ordered, rows = flat[order], rows[order]
         begins = starts_of_runs(ordered)
-        parts = ufunc.reduceat(rows, begins, axis=0, dtype=values.dtype)
+        put_together = ufunc.reduceat if rows.size == len(rows) else _in_turn(ufunc)
+        parts = put_together(rows, begins, axis=0, dtype=values.dtype)
         result[ordered[begins]] = parts
     if empty is not start:
         seen = np.zeros(count, bool)
         seen[flat] = True
         result[~seen] = empty
     return result.astype(dtype) if wide else result
+
+
+def _in_turn(ufunc: Any) -> Any:
+    """What `reduceat` does along the first axis, one row of each segment after the other.
+
+    NumPy goes through each column by itself, and adds the numbers of a column up in pairs.
+    """
+
+    def reduceat(rows: Any, begins: Any, axis: int, dtype: Any) -> Any:
+        sizes = np.diff(begins, append=len(rows))
+        result = rows[begins]
+        more, turn = np.flatnonzero(sizes > 1), 1
+        while more.size > ALONE:
+            result[more] = ufunc(result[more], rows[begins[more] + turn])
+            turn += 1
+            more = more[sizes[more] > turn]
+        for i in more.tolist():
+            segment = rows[begins[i] : begins[i] + sizes[i]]
+            result[i] = ufunc.reduce(segment, axis=axis, dtype=dtype)
+        return result
+
+    return reduceat
 
 
 def _added(rows: Any, ids: Any, count: int) -> Any:
@@ -69,7 +96,7 @@ def _added(rows: Any, ids: Any, count: int) -> Any:
 def sums_of_taken(data: Any, indices: Any, ids: Any, count: int) -> Any:
     """The sums of `data[indices]` by numbers that rise."""
     run = None
-    # NumPy adds up single numbers in pairs, and short ones in wider ones.
+    # Single numbers NumPy adds up in pairs, and those of 16 bits are added as wider ones.
     if data.size > len(data) and data.dtype.itemsize > 2:
         work = ids.size * math.prod(data.shape[1:])
         run = taken_over("segment sums", work, data.dtype)
