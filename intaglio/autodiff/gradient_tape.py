@@ -222,7 +222,10 @@ class GradientTape:
         tape = self._usable()
         wanted = unconnected(unconnected_gradients)
         self._check_pfor(experimental_use_pfor, "jacobian")
-        flat = [self._source(s) for s in nest.flatten(sources)]
+        given = nest.flatten(sources)
+        opened = _opened(given)
+        flat = [self._source(s) for s in nest.flatten(opened)]
+        [target] = _opened([target])
         found: list[Any] = [None] * len(flat)
         if as_dtype(target.dtype) in TRAINABLE:
             found = jacobians(tape.entries, target, flat, experimental_use_pfor)
@@ -232,7 +235,7 @@ class GradientTape:
                 if found[i] is None:
                     whole = target.shape.concatenate(source.shape)
                     found[i] = filled(as_dtype(source.dtype), tuple(whole), 0)
-        return nest.pack_sequence_as(sources, found)
+        return nest.pack_sequence_as(sources, _closed(given, opened, found))
 
     def batch_jacobian(
         self,

@@ -11,6 +11,7 @@ from intaglio.autograph.names import is_flag
 from intaglio.autograph.optional import Maybe, known, placeholder
 from intaglio.autograph.values import Undefined, UndefinedReturnValue, deletion
 from intaglio.base import dtypes, nest
+from intaglio.base.composite import TensorInParts
 from intaglio.op import convert
 from intaglio.op.tensor import Tensor
 from intaglio.trace.graph import FuncGraph
@@ -45,6 +46,11 @@ class Branch:
         """A value as a tensor of the branch's graph."""
         with self.graph.as_default():
             return convert.to_tensor(value, dtype)
+
+    def outcome(self, value: Any, beside: Any) -> Any:
+        """A value that the branch ends with, and the other with `beside`."""
+        with self.graph.as_default():
+            return convert.outcome(value, beside)
 
     def placeholder(self, value: Any) -> Any:
         """Zeros of the types of a value that only the other branch has."""
@@ -168,6 +174,8 @@ def _whole(branch: Branch, name: str, value: Any) -> Any:
 
 def is_data(value: Any) -> bool:
     """True for numbers, strings and arrays: what a tensor can be made of."""
+    if isinstance(value, TensorInParts):
+        return False
     return (
         isinstance(value, (bool, int, float, complex, str, bytes))
         or convert.dtype_of(value) is not None
@@ -180,6 +188,7 @@ def _alike(name: str, main: Branch, other: Branch, x: Any, y: Any) -> tuple[Any,
         _whole(branch, name, value)
     if (x is None) != (y is None):
         raise _none(name, main if x is None else other)
+    x, y = main.outcome(x, y), other.outcome(y, x)
     try:
         nest.assert_same_structure(x, y, expand_composites=True)
     except (ValueError, TypeError) as e:

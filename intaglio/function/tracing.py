@@ -95,6 +95,7 @@ def _as_output(value: Any, shown: Callable[..., Any]) -> Any:
     """An output as a tensor of the graph; None and composite values stay."""
     if value is None or isinstance(value, Tensor):
         return value
+    value = convert.outcome(value)
     if isinstance(value, CompositeTensor):
         return value
     try:

@@ -24,6 +24,8 @@ Converter = Callable[..., Any]
 # (priority, type, function), highest priority first: tf.register_tensor_conversion_function.
 _registered: list[tuple[int, Any, Converter]] = []
 _level: list[Callable[[], Any]] = []
+# What becomes of Python numbers that a branch or a traced function ends with: see `outcome`.
+_outcomes: list[Callable[[Any, Any], Any]] = []
 
 # Elements of lists that are certainly no tensors.
 _PLAIN = frozenset((int, float, bool, str, bytes, complex, type(None)))
@@ -121,6 +123,19 @@ def read(args: Sequence[Any]) -> list[Any] | None:
             found = found or list(args)
             found[n] = own(value, None, None)
     return found
+
+
+def install_outcome(rule: Callable[[Any, Any], Any] | None) -> None:
+    """Names what `outcome` asks; None for nothing."""
+    _outcomes[:] = [] if rule is None else [rule]
+
+
+def outcome(value: Any, beside: Any = None) -> Any:
+    """What a branch or a traced function ends with, `beside` what the other branch does.
+
+    The value itself, except that automatic promotion makes weak tensors of Python numbers.
+    """
+    return _outcomes[0](value, beside) if _outcomes else value
 
 
 def to_array(value: Any, dtype: DType | None = None) -> Any:

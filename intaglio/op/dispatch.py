@@ -7,7 +7,8 @@ for annotations of its parameters, and takes the calls that match one of its sig
 A function that nobody has registered anything for is only its body. With the first target its
 code is exchanged (`function.__code__`, so that every name bound to it sees the change) for an
 entry that looks at the types of the arguments that targets ask for, and runs the body if they
-are all plain. Types are found to be plain once and remembered.
+are all plain. Types are found to be plain once and remembered. A function may also be *surrounded*:
+then one handler takes all calls that no target takes, of whatever types.
 """
 
 from __future__ import annotations
@@ -105,6 +106,8 @@ class Entry:
         self.signature = inspect.signature(function)
         self.names = tuple(self.signature.parameters)
         self.targets: list[Target] = []
+        # Takes the calls that no target does, as `around(entry, values)`.
+        self.around: Handler | None = None
         code = function.__code__
         self.body = types.FunctionType(
             code,
@@ -119,6 +122,22 @@ class Entry:
     def add(self, target: Target) -> None:
         """Gives the function one more target, and an entry that asks for its parameters."""
         self.targets = [*self.targets, target]
+        self._exchange_code()
+
+    def remove(self, target: Target) -> None:
+        """Takes a target away."""
+        self.targets = [t for t in self.targets if t is not target]
+        self._exchange_code()
+
+    def surround(self, around: Handler | None) -> None:
+        """Lets a handler take all calls that no target takes; None takes it away."""
+        self.around = around
+        self._exchange_code()
+
+    def _exchange_code(self) -> None:
+        if not self.targets and self.around is None:
+            self.function.__code__ = self.body.__code__
+            return
         looked_at: dict[int, bool] = {}
         for one in self.targets:
             for signature in one.signatures:
@@ -126,17 +145,13 @@ class Entry:
                     looked_at[index] = looked_at.get(index, False) or of_list
         self.function.__code__ = _entry_code(self, looked_at)
 
-    def remove(self, target: Target) -> None:
-        """Takes a target away."""
-        self.targets = [t for t in self.targets if t is not target]
-        if not self.targets:
-            self.function.__code__ = self.body.__code__
-
     def find(self, values: tuple[Any, ...]) -> Any:
         """Carries out a call with arguments that are not all known to be plain."""
         for target in self.targets:
             if target.takes(values):
                 return target.run(target.function, self, values)
+        if self.around is not None:
+            return self.around(self, values)
         for value in values:
             for item in value if type(value) in (list, tuple) else (value,):
                 if not isinstance(item, (CompositeTensor, list, tuple)):
@@ -205,7 +220,7 @@ def _entry_code(entry: Entry, looked_at: dict[int, bool]) -> types.CodeType:
         ", ".join([*head, *(["*", *last] if last else [])]),
         ", ".join([*head, *[f"{n}={n}" for n in last]]),
         ", ".join(entry.names),
-        " and ".join(tests),
+        " and ".join(tests) if entry.around is None else "False",
     )
     put: dict[str, Any] = {
         "<plain>": PLAIN,

@@ -18,9 +18,11 @@ from intaglio.tf.control_flow import while_loop
 from intaglio.tf.experimental.numpy.promotion import (
     as_tensor,
     both_inexact,
-    common_dtype,
+    default_float,
     elementwise,
     number,
+    operand_dtype,
+    operands,
     promoted,
 )
 
@@ -58,9 +60,9 @@ def true_divide(x1: Any, x2: Any) -> Tensor:
     >>> tnp.true_divide(1, 2)
     <tf.Tensor: shape=(), dtype=float64, numpy=0.5>
     """
-    a, b = promoted(x1, x2)
+    a, b = operands(x1, x2)
     if a.dtype is dtypes.bool_:
-        a, b = (raw.Cast(x, DstT=dtypes.float64) for x in (a, b))
+        a, b = (raw.Cast(x, DstT=default_float()) for x in (a, b))
     return operators.truediv(a, b)
 
 
@@ -75,7 +77,7 @@ def divide(x1: Any, x2: Any) -> Tensor:
 
 def _as_integers(x1: Any, x2: Any) -> list[Tensor]:
     """Both in their common type; truth values as int8."""
-    a, b = promoted(x1, x2)
+    a, b = operands(x1, x2)
     if a.dtype is not dtypes.bool_:
         return [a, b]
     return [raw.Cast(x, DstT=dtypes.int8) for x in (a, b)]
@@ -245,7 +247,7 @@ def gcd(x1: Any, x2: Any) -> Tensor:
     >>> tnp.gcd([12, -20], 8)
     <tf.Tensor: shape=(2,), dtype=int64, numpy=array([4, 4])>
     """
-    dtype = common_dtype(x1, x2)
+    dtype = operand_dtype(x1, x2)
     if not dtype.is_integer:
         raise ValueError("Arguments to gcd must be integers.")
     a, b = as_tensor(x1, dtype), as_tensor(x2, dtype)
@@ -326,9 +328,9 @@ def polyval(p: Any, x: Any) -> Tensor:
     >>> tnp.polyval([1, 2, 3], 2)
     <tf.Tensor: shape=(), dtype=int64, numpy=11>
     """
-    dtype = common_dtype(p, x)
+    dtype = operand_dtype(p, x)
     if isinstance(p, (list, tuple)) and not p:
-        dtype = common_dtype(x)
+        dtype = operand_dtype(x)
     coefficients, at = as_tensor(p, dtype), as_tensor(x, dtype)
     if coefficients.dims == ():
         return raw.AddV2(coefficients, raw.ZerosLike(at))

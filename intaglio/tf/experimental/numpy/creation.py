@@ -14,6 +14,7 @@ import numpy as np
 from intaglio.base import dtypes
 from intaglio.op import convert, raw
 from intaglio.op.tensor import Tensor
+from intaglio.promotion import lattice
 from intaglio.tf import arrays
 from intaglio.tf.arrays import get_static_value
 from intaglio.tf.experimental.numpy.promotion import (
@@ -322,7 +323,8 @@ def _ends(start: Any, stop: Any) -> tuple[Tensor, Tensor]:
     """Both ends of a spaced range, in their inexact type."""
     wanted = common_dtype(start, stop)
     if not is_inexact(wanted):
-        wanted = dtypes.float32 if Options.prefer_float32 else dtypes.float64
+        narrow = dtypes.float32 if Options.prefer_float32 else dtypes.float64
+        wanted = common_dtype(start, stop, 0.0) if lattice.is_on() else narrow
     return as_tensor(start, wanted), as_tensor(stop, wanted)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from intaglio.base import dtypes
 from intaglio.op import operators, raw
 from intaglio.op.tensor import Tensor
+from intaglio.promotion.functions import applied
 from intaglio.tf.experimental.numpy.promotion import as_tensor, inexact, number
 from intaglio.tf.math import casting
 
@@ -340,7 +341,7 @@ def sign(x: Any, out: Any = None, where: Any = None, **kwargs: Any) -> Tensor:
         raise ValueError("tf.numpy doesnt support setting where.")
     if kwargs:
         raise ValueError(f"tf.numpy doesnt support setting {kwargs.keys()}")
-    return raw.Sign(as_tensor(x))
+    return applied(lambda y: raw.Sign(as_tensor(y)), x)
 
 
 def signbit(x: Any) -> Tensor:

@@ -6,6 +6,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/experimental/numpy: `take`
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from intaglio.base import dtypes
 from intaglio.op import convert, raw, slicing
 from intaglio.op.tensor import Tensor
+from intaglio.promotion.functions import applied
 from intaglio.tf.experimental.numpy.promotion import (
     as_tensor,
     number,
@@ -179,8 +181,8 @@ def ix_(*args: Any) -> list[Tensor]:
     >>> [x.shape for x in tnp.ix_([0, 1], [True, False, True])]
     [TensorShape([2, 1]), TensorShape([1, 2])]
     """
-    grid: list[Tensor] = []
-    for index, value in enumerate(args):
+
+    def along(index: int, value: Any) -> Tensor:
         x = as_tensor(value)
         if x.dims is not None and len(x.dims) != 1:
             raise ValueError(
@@ -194,8 +196,9 @@ def ix_(*args: Any) -> list[Tensor]:
             )
         shape = [1] * len(args)
         shape[index] = -1
-        grid.append(raw.Reshape(x, shape))
-    return grid
+        return raw.Reshape(x, shape)
+
+    return [applied(functools.partial(along, n), x) for n, x in enumerate(args)]
 
 
 # -- diagonals -------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import numpy as np
 
 from intaglio.op import raw
 from intaglio.op.tensor import Tensor
+from intaglio.promotion.functions import applied
 from intaglio.tf import arranging
 from intaglio.tf.arrays import get_static_value
 from intaglio.tf.experimental.numpy.promotion import as_tensor, promoted
@@ -114,7 +115,7 @@ def dstack(tup: Any) -> Tensor:
 
 
 def _each(change: Callable[[Tensor], Tensor], arys: tuple[Any, ...]) -> Any:
-    made = [change(as_tensor(x)) for x in arys]
+    made = [applied(lambda y: change(as_tensor(y)), x) for x in arys]
     return made[0] if len(made) == 1 else made
 
 

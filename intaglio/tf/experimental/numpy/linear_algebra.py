@@ -17,6 +17,7 @@ from intaglio.tf.experimental.numpy.indexing import diagonal
 from intaglio.tf.experimental.numpy.promotion import (
     as_tensor,
     dtype_of,
+    operands,
     promoted,
 )
 from intaglio.tf.experimental.numpy.shaping import moveaxis
@@ -64,7 +65,7 @@ def dot(a: Any, b: Any) -> Tensor:
     >>> tnp.dot([[1, 2], [3, 4]], [1, 10])
     <tf.Tensor: shape=(2,), dtype=int64, numpy=array([21, 43])>
     """
-    x, y = promoted(a, b)
+    x, y = operands(a, b)
     return _product_over(x, y, last=False)
 
 
@@ -74,7 +75,7 @@ def inner(a: Any, b: Any) -> Tensor:
     >>> tnp.inner([1, 2], [3, 4])
     <tf.Tensor: shape=(), dtype=int64, numpy=11>
     """
-    x, y = promoted(a, b)
+    x, y = operands(a, b)
     return _product_over(x, y, last=True)
 
 
@@ -86,7 +87,7 @@ def outer(a: Any, b: Any) -> Tensor:
     array([[3, 4],
            [6, 8]])>
     """
-    x, y = promoted(a, b)
+    x, y = operands(a, b)
     return raw.Mul(raw.Reshape(x, [-1, 1]), raw.Reshape(y, [1, -1]))
 
 
@@ -150,7 +151,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Tensor:
     >>> tnp.tensordot([[1, 2]], [[3], [4]], axes=1)
     <tf.Tensor: shape=(1, 1), dtype=int64, numpy=array([[11]])>
     """
-    x, y = promoted(a, b)
+    x, y = operands(a, b)
     return products.tensordot(x, y, axes)
 
 

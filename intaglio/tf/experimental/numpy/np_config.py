@@ -10,10 +10,14 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from intaglio.base.composite import CompositeTensor
+from intaglio.base.log import logger
 from intaglio.op import operators
-from intaglio.op.tensor import Tensor, install_operator
+from intaglio.op.tensor import Tensor
+from intaglio.promotion import functions, lattice
+from intaglio.promotion.operators import PROMOTING, assigning, promoting, stays
+from intaglio.promotion.weak_tensor import WeakTensor
 from intaglio.runtime import eager
+from intaglio.state.variable import Variable
 from intaglio.tf.experimental.numpy import positions, promotion, reductions, shaping
 from intaglio.tf.experimental.numpy.arithmetic import clip
 from intaglio.tf.experimental.numpy.functions import around, positive
@@ -22,8 +26,8 @@ from intaglio.tf.math.casting import cast
 
 _MODES = ("off", "legacy", "safe", "all")
 _lock = threading.Lock()
-# What Tensor had before, by name; empty while the switch is off.
-_before: dict[str, Any] = {}
+# What classes had before, by name; empty while the switch is off.
+_before: dict[tuple[type, str], Any] = {}
 
 _BINARY = (
     "__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__",
@@ -38,16 +42,28 @@ def experimental_enable_numpy_behavior(
 ) -> None:
     """Gives all tensors NumPy's operators, indexing and methods, in this process.
 
-    Operators take operands of different types, which are promoted as by `tnp.result_type`
-    ("legacy"), or not at all ("off"); brackets take arrays of indices; tensors have `T`,
-    `astype`, `clip`, `data`, `flatten`, `max`, `mean`, `min`, `ravel`, `reshape`, `size`, `tolist`,
-    `transpose`, and `+x` and `round(x)`. With `prefer_float32` Python's floats count as float32.
-    Raises ValueError for another mode. The modes "all" and "safe", in which tensors made from
-    Python numbers have weak types, are not there yet: NotImplementedError.
+    Brackets take arrays of indices; tensors have `T`, `astype`, `clip`, `data`, `flatten`, `max`,
+    `mean`, `min`, `ravel`, `reshape`, `size`, `tolist`, `transpose`, and `+x` and `round(x)`. The
+    mode says what becomes of operands of different types:
+
+    - "legacy": operators promote them as `tnp.result_type` does; with `prefer_float32` Python's
+      floats count as float32;
+    - "all": operators and the functions of `tf` bring them to their common type in a lattice, in
+      which Python numbers, and what is made of them without a `dtype`, are of weak types;
+    - "safe": the same, but TypeError where that would lose digits or need a wider type;
+    - "off": they stay an error.
+
+    Raises ValueError for another mode. It may be called again, with another mode; what is made
+    before stays as it is. https://www.tensorflow.org/guide/tf_numpy_type_promotion
 
     >>> tnp.experimental_enable_numpy_behavior()
     >>> (tf.constant([[1, 2]]).T + .5)[[1]]
     <tf.Tensor: shape=(1, 1), dtype=float64, numpy=array([[2.5]])>
+    >>> tnp.experimental_enable_numpy_behavior(dtype_conversion_mode="all")
+    >>> tf.constant([[1, 2]]).T + .5
+    <tf.Tensor: shape=(2, 1), dtype=float32, numpy=
+    array([[1.5],
+           [2.5]], dtype=float32), weak=True>
     """
     if dtype_conversion_mode not in _MODES:
         raise ValueError(
@@ -55,27 +71,39 @@ def experimental_enable_numpy_behavior(
             "the provided dtype conversion mode is one of the followings: 'off', 'legacy', "
             "'safe' or 'all'."
         )
-    if dtype_conversion_mode in ("safe", "all"):
-        raise NotImplementedError(
-            f"dtype_conversion_mode={dtype_conversion_mode!r} (weak types) is not there yet: "
-            "use 'legacy', which promotes as NumPy does, or 'off'"
-        )
     with _lock:
         _restore()
         promotion.Options.prefer_float32 = bool(prefer_float32)
         if dtype_conversion_mode == "legacy":
             for special in _BINARY:
-                _exchange(special, _promoting(getattr(Tensor, special)))
-            _exchange("__matmul__", lambda self, other: matmul(self, other))
-            _exchange("__rmatmul__", lambda self, other: matmul(other, self))
-        _exchange("__getitem__", positions.getitem)
+                _exchange(Tensor, special, _promoting(getattr(Tensor, special)))
+            _exchange(Tensor, "__matmul__", lambda self, other: matmul(self, other))
+            _exchange(Tensor, "__rmatmul__", lambda self, other: matmul(other, self))
+        elif dtype_conversion_mode != "off":
+            _promote(lattice.Mode(dtype_conversion_mode))
+        _exchange(Tensor, "__getitem__", positions.getitem)
         for name, method in _METHODS.items():
-            _exchange(name, method)
+            _exchange(Tensor, name, method)
+            _exchange(WeakTensor, name, method)
         eager.install_fast_operators(positions.getitem)
         if prefer_float32 and dtype_conversion_mode == "legacy":
             # The fast operators take a Python float in float16, too.
             for special in _BINARY:
                 setattr(eager.EagerTensor, special, getattr(Tensor, special))
+
+
+def _promote(mode: lattice.Mode) -> None:
+    """Brings operands to their common type in the lattice from now on."""
+    logger().warning(
+        "UserWarning: enabling the new type promotion must happen at the beginning of the "
+        "program. Please ensure no TF APIs have been used yet."
+    )
+    lattice.Present.mode = mode
+    functions.surround()
+    for special in PROMOTING:
+        _exchange(Tensor, special, promoting(special))
+    for method in ("assign", "assign_add", "assign_sub"):
+        _exchange(Variable, method, assigning(getattr(Variable, method)))
 
 
 def disable_numpy_behavior() -> None:
@@ -86,24 +114,26 @@ def disable_numpy_behavior() -> None:
         eager.install_fast_operators()
 
 
-def _exchange(name: str, value: Any) -> None:
-    """Gives Tensor, and the fast operators that fall back on it, another attribute."""
-    _before[name] = Tensor.__dict__.get(name)
-    _install(name, value)
+def _exchange(owner: Any, name: str, value: Any) -> None:
+    """Gives a class another attribute, and the fast operators that fall back on it."""
+    _before[owner, name] = owner.__dict__.get(name)
+    _install(owner, name, value)
 
 
-def _install(name: str, value: Any) -> None:
-    install_operator(name, value)
-    if name in operators.FAST:
+def _install(owner: Any, name: str, value: Any) -> None:
+    setattr(owner, name, value)
+    if owner is Tensor and name in operators.FAST:
         operators.FAST[name] = (operators.FAST[name][0], value)
 
 
 def _restore() -> None:
-    for name, value in _before.items():
+    lattice.Present.mode = None
+    functions.leave()
+    for (owner, name), value in _before.items():
         if value is None:
-            delattr(Tensor, name)
+            delattr(owner, name)
         else:
-            _install(name, value)
+            _install(owner, name, value)
     _before.clear()
 
 
@@ -111,21 +141,12 @@ def _promoting(operate: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """An operator that brings its operands to their common type first."""
 
     def promote_first(self: Any, other: Any) -> Any:
-        if _stays(other):
+        if stays(other):
             return operate(self, other)
         return operate(*promotion.promoted(self, other))
 
     promote_first.__name__ = operate.__name__
     return promote_first
-
-
-def _stays(other: Any) -> bool:
-    """True for an operand that no promotion is for, or that wants to do it itself."""
-    if other is None or isinstance(other, (str, bytes)):
-        return True
-    if isinstance(other, CompositeTensor) and not hasattr(other, "__tf_tensor__"):
-        return True
-    return getattr(other, "__array_priority__", 0) > Tensor.__array_priority__
 
 
 # -- methods ---------------------------------------------------------------------------

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from intaglio.base import dtypes
 from intaglio.op import raw
 from intaglio.op.tensor import Tensor
 from intaglio.tf import ordering
-from intaglio.tf.experimental.numpy.promotion import as_tensor
+from intaglio.tf.experimental.numpy.promotion import as_tensor, default_integer
 
 
 def _check(kind: str, kinds: tuple[str, ...], order: Any) -> None:
@@ -63,7 +62,7 @@ def argsort(
     if axis is None:
         x, axis = raw.Reshape(x, [-1]), 0
     places = ordering.argsort(x, axis, stable=True)
-    return raw.Cast(places, DstT=dtypes.int64)
+    return raw.Cast(places, DstT=default_integer())
 
 
 __all__ = ["argsort", "sort"]

@@ -2,6 +2,10 @@
 
 Follows https://www.tensorflow.org/api_docs/python/tf/experimental/numpy/result_type. Tensors and
 arrays count by their types, Python numbers only by their kind (NumPy's NEP 50), also in lists.
+
+With automatic promotion (the modes "all" and "safe") types are joined in its lattice instead.
+Functions of two operands, such as `tnp.add`, keep NumPy's rule there too: theirs is
+`operand_dtype`, that of all others `common_dtype`. So TensorFlow has it.
 """
 
 from __future__ import annotations
@@ -16,6 +20,8 @@ from intaglio.base import dtypes
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.op import convert, raw
 from intaglio.op.tensor import Tensor
+from intaglio.promotion import lattice
+from intaglio.promotion.operands import kind_of, kind_of_type
 
 # What stands for a Python number among NumPy types, by its type.
 _KINDS: dict[type, Any] = {bool: False, int: 0, float: 0.0, complex: 0j}
@@ -30,6 +36,18 @@ class Options:
     """How types are promoted, for all threads: set by `experimental_enable_numpy_behavior`."""
 
     prefer_float32: bool = False
+
+
+def default_float() -> DType:
+    """The type of floating-point results that nothing else decides."""
+    return dtypes.float32 if lattice.is_on() else dtypes.float64
+
+
+def default_integer(unsigned: bool = False) -> DType:
+    """The type of integers that nothing else decides."""
+    if unsigned:
+        return dtypes.uint32 if lattice.is_on() else dtypes.uint64
+    return dtypes.int32 if lattice.is_on() else dtypes.int64
 
 
 # -- types ---------------------------------------------------------------------------
@@ -58,6 +76,15 @@ def _add_kinds(value: Any, found: dict[Any, None]) -> None:
 
 def common_dtype(*values: Any) -> DType:
     """The type of a result of all these values (never names of types, unlike `result_type`)."""
+    if lattice.is_on():
+        return lattice.join_all(map(kind_of, values)).dtype
+    return operand_dtype(*values)
+
+
+def operand_dtype(*values: Any) -> DType:
+    """The same by NumPy's rule, whatever the mode, unless there is a list among them."""
+    if lattice.is_on() and any([isinstance(v, (list, tuple)) for v in values]):
+        return common_dtype(*values)
     found: dict[Any, None] = {}
     for value in values:
         _add_kinds(value, found)
@@ -76,8 +103,8 @@ def dtype_of(dtype: Any) -> DType:
     """A type argument: a DType, a NumPy or Python type (`float` is float64) or a name."""
     if isinstance(dtype, DType):
         return dtype
-    if dtype in _KINDS:  # before TensorFlow's reading, in which float is float32
-        return as_dtype(np.dtype(dtype))
+    if dtype in _KINDS and not lattice.is_on():
+        return as_dtype(np.dtype(dtype))  # TensorFlow's own reading of float is float32
     return as_dtype(dtype)
 
 
@@ -92,11 +119,15 @@ def _numpy_type(type_: Any) -> np.dtype[Any]:
 def result_type(*arrays_and_dtypes: Any) -> DType:
     """The type that an operation on these arrays, numbers and types gives.
 
-    Raises numpy.exceptions.DTypePromotionError for types without a common one.
+    Raises numpy.exceptions.DTypePromotionError for types without a common one, with automatic
+    promotion NotImplementedError, and TypeError for what its mode does not allow.
 
     >>> tnp.result_type(np.int32, np.float32), tnp.result_type(tf.constant([1.]), 2)
     (tf.float64, tf.float32)
     """
+    if lattice.is_on():
+        kinds = map(kind_of_type, arrays_and_dtypes)
+        return lattice.join_all(kinds).dtype
     found: dict[Any, None] = {}
     for value in arrays_and_dtypes:
         if value is None or isinstance(value, (str, type, DType, np.dtype)):
@@ -149,7 +180,7 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
 
 
 def as_tensor(value: Any, dtype: DType | None = None) -> Tensor:
-    """`value` as a tensor; Python numbers as int64 and float64, lists by their elements.
+    """`value` as a tensor; Python numbers in the default types, lists by their elements.
 
     With `dtype`, as a tensor of that type, cast if need be. Raises ValueError for None and for
     lists that are no rectangles.
@@ -181,7 +212,7 @@ def _from_values(value: Any, dtype: DType | None) -> Tensor:
         return convert.to_tensor(value)
     if array.dtype.kind in "SUO":
         return convert.to_tensor(value)
-    wanted = (dtype or common_dtype(value)).numpy
+    wanted = (dtype or _own_dtype(value)).numpy
     if array.dtype != wanted and wanted.kind not in "SUO":
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an imaginary part goes, as by a cast
@@ -189,9 +220,23 @@ def _from_values(value: Any, dtype: DType | None) -> Tensor:
     return convert.to_tensor(array)
 
 
+def _own_dtype(value: Any) -> DType:
+    """The type that a value has by itself."""
+    try:
+        return common_dtype(value)
+    except NotImplementedError:  # an object that NumPy makes an array of
+        return as_dtype(np.asarray(value).dtype)
+
+
 def promoted(*values: Any) -> list[Tensor]:
     """All values as tensors of their common type."""
     dtype = common_dtype(*values)
+    return [as_tensor(value, dtype) for value in values]
+
+
+def operands(*values: Any) -> list[Tensor]:
+    """The operands of a function of two, as tensors of the type that NumPy would give them."""
+    dtype = operand_dtype(*values)
     return [as_tensor(value, dtype) for value in values]
 
 
@@ -201,16 +246,16 @@ def is_inexact(dtype: DType) -> bool:
 
 
 def inexact(value: Any) -> Tensor:
-    """`value` as a tensor of floating-point or complex numbers: others become float64."""
+    """`value` as a tensor of floating-point or complex numbers; others in the default type."""
     x = as_tensor(value)
-    return x if is_inexact(x.dtype) else raw.Cast(x, DstT=dtypes.float64)
+    return x if is_inexact(x.dtype) else raw.Cast(x, DstT=default_float())
 
 
 def both_inexact(x1: Any, x2: Any) -> list[Tensor]:
-    """Two values as tensors of their common type, float64 if that is no inexact one."""
-    dtype = common_dtype(x1, x2)
+    """Two operands as tensors of their common type, the default one if that is not inexact."""
+    dtype = operand_dtype(x1, x2)
     if not is_inexact(dtype):
-        dtype = dtypes.float64
+        dtype = default_float()
     return [as_tensor(x1, dtype), as_tensor(x2, dtype)]
 
 
@@ -231,7 +276,7 @@ def elementwise(
     of_truth: Callable[[Tensor, Tensor], Any] | None = None,
 ) -> Any:
     """`operate` on both in their common type; of truth values, `of_truth` if there is one."""
-    a, b = promoted(x1, x2)
+    a, b = operands(x1, x2)
     if of_truth is not None and a.dtype is dtypes.bool_:
         return of_truth(a, b)
     return operate(a, b)

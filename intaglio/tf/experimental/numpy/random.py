@@ -13,7 +13,11 @@ import numpy as np
 from intaglio.base import dtypes
 from intaglio.op import convert, raw
 from intaglio.op.tensor import Tensor
-from intaglio.tf.experimental.numpy.promotion import as_tensor, dtype_of
+from intaglio.tf.experimental.numpy.promotion import (
+    as_tensor,
+    default_float,
+    dtype_of,
+)
 from intaglio.tf.random import distributions, stateful
 
 
@@ -64,10 +68,10 @@ def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Tensor:
     >>> tnp.random.uniform([0, 10], [1, 20]).shape
     TensorShape([2])
     """
-    first, last = as_tensor(low, dtypes.float64), as_tensor(high, dtypes.float64)
+    first, last = as_tensor(low, default_float()), as_tensor(high, default_float())
     if size is None:
         size = raw.BroadcastArgs(raw.Shape(first), raw.Shape(last))
-    return stateful.uniform(_size(size), first, last, dtypes.float64)
+    return stateful.uniform(_size(size), first, last, default_float())
 
 
 def randn(*args: Any) -> Tensor:
@@ -85,7 +89,7 @@ def standard_normal(size: Any = None) -> Tensor:
     >>> tnp.random.standard_normal((2, 2)).dtype
     tf.float64
     """
-    return stateful.normal(_size(size), dtype=dtypes.float64)
+    return stateful.normal(_size(size), dtype=default_float())
 
 
 def poisson(lam: Any = 1.0, size: Any = None) -> Tensor:
@@ -94,7 +98,7 @@ def poisson(lam: Any = 1.0, size: Any = None) -> Tensor:
     >>> tnp.random.poisson([3., 4.], size=(5,)).shape
     TensorShape([5, 2])
     """
-    means = as_tensor(lam, dtypes.float64)
+    means = as_tensor(lam, default_float())
     shape = convert.to_tensor(_size(size), dtypes.int32)
     return distributions.poisson(shape, means, dtype=dtypes.int64)
 

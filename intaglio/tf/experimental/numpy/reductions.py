@@ -21,6 +21,8 @@ from intaglio.tf.experimental.numpy.logic import isnan
 from intaglio.tf.experimental.numpy.promotion import (
     as_tensor,
     common_dtype,
+    default_float,
+    default_integer,
     dtype_of,
     inexact,
     number,
@@ -43,17 +45,19 @@ def _over(
 
 
 def _widened(a: Any, dtype: Any, truths: bool = True) -> Tensor:
-    """`a` in `dtype`, or in what sums are computed in: integers as 64-bit ones."""
+    """`a` in `dtype`, or in what sums are computed in: no integers less than the default's."""
     if dtype is not None:
         return as_tensor(a, dtype_of(dtype))
     x = as_tensor(a)
     if x.dtype.is_integer:
-        wide = dtypes.uint64 if x.dtype.is_unsigned else dtypes.int64
+        wide = default_integer(x.dtype.is_unsigned)
     elif x.dtype is dtypes.bool_ and truths:
-        wide = dtypes.int64
+        wide = default_integer()
     else:
         return x
-    return x if x.dtype is wide else raw.Cast(x, DstT=wide)
+    if x.dtype.size >= wide.size:
+        return x
+    return raw.Cast(x, DstT=wide)
 
 
 def _no_output(out: Any) -> None:
@@ -98,7 +102,7 @@ def _of_means(a: Any, dtype: Any) -> Tensor:
     x = as_tensor(a)
     if x.dtype.is_floating or x.dtype.is_complex:
         return x
-    return raw.Cast(x, DstT=dtypes.float64)
+    return raw.Cast(x, DstT=default_float())
 
 
 def var(

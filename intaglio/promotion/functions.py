@@ -1,0 +1,149 @@
+"""Public functions with promotion: what is put around those that `names.py` lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from intaglio.base import dtypes
+from intaglio.base.dtypes import as_dtype
+from intaglio.op import convert, dispatch
+from intaglio.op.dispatch import Entry
+from intaglio.promotion import lattice, names
+from intaglio.promotion.lattice import Kind
+from intaglio.promotion.operands import as_array, as_tensor, kind_of, promoted
+from intaglio.promotion.weak_tensor import WeakTensor, strongly, weakly
+
+Values = tuple[Any, ...]
+Around = Callable[[Entry, Values], Any]
+
+
+def _kind_or_none(value: Any) -> Kind | None:
+    try:
+        return kind_of(value)
+    except (NotImplementedError, TypeError):
+        return None  # the function itself says what is wrong
+
+
+def of_one(position: int = 0) -> Around:
+    """Around a function of one tensor: a result of a weak one is weak, unless typed."""
+
+    def around(entry: Entry, values: Values) -> Any:
+        value = values[position]
+        kind = _kind_or_none(value)
+        if kind is None or kind.dtype is dtypes.string:
+            return entry.call_body(values)
+        if kind.weak or isinstance(value, (list, tuple)):
+            given = list(values)
+            given[position] = as_tensor(value, kind.dtype)
+            values = tuple(given)
+        result = entry.call_body(values)
+        return weakly(result) if kind.weak and not _typed(entry, values) else result
+
+    return around
+
+
+def _typed(entry: Entry, values: Values) -> bool:
+    """True if the call says which type the result has."""
+    return "dtype" in entry.names and values[entry.names.index("dtype")] is not None
+
+
+def of_two(weak_results: bool) -> Around:
+    """Around a function of two operands."""
+
+    def around(entry: Entry, values: Values) -> Any:
+        try:
+            operands, weak = promoted(values[:2])
+        except NotImplementedError:
+            return entry.call_body(values)
+        result = entry.call_body((*operands, *values[2:]))
+        return weakly(result) if weak and weak_results else result
+
+    return around
+
+
+def around_clip(entry: Entry, values: Values) -> Any:
+    """Around `tf.clip_by_value`: the bounds take part, but the result is weak as the tensor is."""
+    try:
+        weak = kind_of(values[0]).weak
+        first = as_tensor(values[0], kind_of(values[0]).dtype)
+        operands, _ = promoted((first, *values[1:3]))
+    except NotImplementedError:
+        return entry.call_body(values)
+    result = entry.call_body((*operands, *values[3:]))
+    return weakly(result) if weak else result
+
+
+def around_constant(entry: Entry, values: Values) -> Any:
+    """Around `tf.constant`: weak without `dtype`, and with it tensors are brought to it."""
+    value, dtype, *rest = values
+    kind = _kind_or_none(value)
+    if kind is None or kind.dtype is dtypes.string:
+        return entry.call_body(values)
+    if dtype is None:
+        if not convert.holds_tensors(value):
+            value = as_array(value, kind.dtype)
+        result = entry.call_body((strongly(value), None, *rest))
+        return weakly(result) if kind.weak else result
+    wanted = as_dtype(dtype)
+    of_own = hasattr(value, "dtype") and kind.dtype is not wanted
+    if of_own and wanted is lattice.join(Kind(wanted), kind).dtype:
+        value = as_tensor(value, wanted)
+    return entry.call_body((strongly(value), dtype, *rest))
+
+
+def around_reader(entry: Entry, values: Values) -> Any:
+    """Around a function that looks for a tensor itself."""
+    return entry.call_body(tuple(map(strongly, values)))
+
+
+def applied(function: Callable[[Any], Any], value: Any) -> Any:
+    """The function of one tensor, its result weak if the value is."""
+    result = function(strongly(value))
+    kind = _kind_or_none(value) if lattice.is_on() else None
+    return weakly(result) if kind is not None and kind.weak else result
+
+
+_AROUND: dict[str, Around] = {
+    **dict.fromkeys(names.UNARY, of_one()),
+    **dict.fromkeys(names.BINARY, of_two(weak_results=True)),
+    **dict.fromkeys(names.PROMOTING, of_two(weak_results=False)),
+    "math.scalar_mul": of_one(1),
+    "clip_by_value": around_clip,
+    "constant": around_constant,
+    "get_static_value": around_reader,
+}
+
+
+_NUMBERS = (int, float, complex)
+
+
+def _outcome(value: Any, beside: Any) -> Any:
+    """A number that a graph returns as a weak tensor; beside a tensor it is of that type."""
+    if type(value) not in _NUMBERS:
+        return value
+    kind = kind_of(value)
+    if isinstance(beside, (WeakTensor, *_NUMBERS)) and type(beside) is not bool:
+        kind = lattice.join(kind, kind_of(beside))
+    elif beside is not None:
+        return value
+    return WeakTensor(as_tensor(value, kind.dtype)) if kind.weak else value
+
+
+def surround() -> None:
+    """Puts promotion around the public functions that know it."""
+    convert.install_outcome(_outcome)
+    for entry, around in _entries():
+        entry.surround(around)
+
+
+def leave() -> None:
+    """Takes it away again."""
+    convert.install_outcome(None)
+    for entry, _ in _entries():
+        entry.surround(None)
+
+
+def _entries() -> list[tuple[Entry, Around]]:
+    found = [(dispatch.entry_of(dispatch.public(n)), a) for n, a in _AROUND.items()]
+    return [(entry, around) for entry, around in found if entry is not None]
