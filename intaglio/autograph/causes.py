@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
-from intaglio.autograph import source
+from intaglio.autograph import libraries, source
 from intaglio.base import origins
 from intaglio.base.errors import OperatorNotAllowedInGraphError
 
@@ -36,6 +36,9 @@ def cause_of(error: BaseException) -> str | None:
     except source.NoSourceError as e:
         reason = _without_source(code, str(e))
         return None if reason is None else f"{where}: {reason}"
+    library = libraries.library_of(frame.f_globals)
+    if library in libraries.CALLING | libraries.SKIPPED:
+        return f"{where}: {library} stays Python, only what it calls is converted. Use tf.cond and tf.while_loop."
     path = list(_path(tree, line, column))
     reason = _construct(path, code) or _unconverted(code, frame)
     return None if reason is None else f"{where}: {reason}"

@@ -111,7 +111,7 @@ def _convert(
     found = source.find(function)
     if is_generator(found.node):
         raise source.NoSourceError("generators and coroutines run as Python")
-    tree = copy.deepcopy(found.node)
+    tree: Any = found.node
     if found.class_name:
         _Mangler(found.class_name).visit(tree)
     code = function.__code__

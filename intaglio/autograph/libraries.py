@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from types import FunctionType
+from typing import Any
 
 from intaglio.autograph.expressions import (
     UNCONVERTED,
@@ -48,8 +49,13 @@ _PLAIN = frozenset(
 def calls_back(function: FunctionType) -> bool:
     """True for a function of a library of which only the calls are converted."""
     # Not `__module__`, which `functools.wraps` takes from the function that is wrapped.
-    module: str = function.__globals__.get("__name__", "")
-    return module.partition(".")[0] in CALLING
+    return library_of(function.__globals__) in CALLING
+
+
+def library_of(names: dict[str, Any]) -> str:
+    """The package of the module with these names."""
+    module: str = names.get("__name__", "")
+    return module.partition(".")[0]
 
 
 class LibraryCalls(ast.NodeTransformer):

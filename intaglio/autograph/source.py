@@ -7,6 +7,7 @@ import inspect
 import linecache
 from collections.abc import Sequence
 from types import CodeType, FunctionType
+from typing import Any
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -26,32 +27,104 @@ class Found:
         self.class_name = class_name
 
 
-_trees: dict[str, tuple[int, ast.Module]] = {}
+Place = tuple[FunctionNode, str | None]  # a function and the class around it
+# What goes on with a statement of which the beginning stands above.
+_GOING_ON = (
+    " ",
+    "\t",
+    "\n",
+    "#",
+    ")",
+    "]",
+    "}",
+    "elif ",
+    "else:",
+    "except",
+    "finally:",
+)
 
 
-def parsed(filename: str) -> ast.Module:
-    """The parsed file. Cells and the interactive prompt are files to linecache as well."""
+class Source:
+    """A file's functions by their first lines. It is parsed statement by statement, as needed."""
+
+    def __init__(self, filename: str, lines: list[str]) -> None:
+        self.filename = filename
+        self.lines = lines
+        self._whole: dict[int, list[Place]] | None = None
+        self._parts: dict[int, dict[int, list[Place]]] = {}
+
+    def at(self, code: CodeType) -> list[Place]:
+        """The functions that begin on the code's first line and could be it."""
+        start, end = self._statement(code.co_firstlineno)
+        if start not in self._parts:
+            self._parts[start] = self._parsed_part(start, end)
+        found = _fitting(self._parts[start], code)
+        if not found:  # text in a string looks like a statement
+            if self._whole is None:
+                self._whole = _functions(self.tree())
+            found = _fitting(self._whole, code)
+        return found
+
+    def _statement(self, line: int) -> tuple[int, int]:
+        """Where the statement of the file begins and ends that a line is in."""
+        start, end = line - 1, line
+        while start > 0 and not self._begins(start):
+            start -= 1
+        while end < len(self.lines) and not self._begins(end):
+            end += 1
+        return start, end
+
+    def _begins(self, at: int) -> bool:
+        if self.lines[at].startswith(_GOING_ON):
+            return False
+        above = at - 1  # the line that a decorator above begins on, if there is one
+        while above > 0 and self.lines[above].startswith(_GOING_ON):
+            above -= 1
+        return above < 0 or not self.lines[above].startswith("@")
+
+    def _parsed_part(self, start: int, end: int) -> dict[int, list[Place]]:
+        text = "\n" * start + "".join(self.lines[start:end])
+        try:
+            return _functions(ast.parse(text, self.filename))
+        except SyntaxError:
+            return {}
+
+    def tree(self) -> ast.Module:
+        """The whole file, parsed. Raises NoSourceError if it is no Python any more."""
+        try:
+            return ast.parse("".join(self.lines), self.filename)
+        except SyntaxError as e:
+            raise NoSourceError(
+                f"{self.filename} has changed and cannot be parsed: {e}"
+            ) from None
+
+
+_sources: dict[str, Source] = {}
+
+
+def _source_of(filename: str) -> Source:
+    """The file. Cells and the interactive prompt are files to linecache as well."""
     lines = linecache.getlines(filename)
     if not lines:
         raise NoSourceError(f"the source of {filename} cannot be read")
-    text = "".join(lines)
-    known = _trees.get(filename)
-    if known is not None and known[0] == hash(text):
-        return known[1]
-    try:
-        tree = ast.parse(text, filename)
-    except SyntaxError as e:
-        raise NoSourceError(
-            f"{filename} has changed and cannot be parsed: {e}"
-        ) from None
-    _trees[filename] = (hash(text), tree)
-    return tree
+    known = _sources.get(filename)
+    if known is None or (known.lines is not lines and known.lines != lines):
+        known = _sources[filename] = Source(filename, lines)
+    return known
+
+
+def parsed(filename: str) -> ast.Module:
+    """The parsed file. Raises NoSourceError if it cannot be read."""
+    return _source_of(filename).tree()
 
 
 def find(function: FunctionType) -> Found:
-    """The tree of a function. Raises NoSourceError if it cannot be found without doubt."""
+    """The tree of a function, the caller's to change.
+
+    Raises NoSourceError if it cannot be found without doubt.
+    """
     code = function.__code__
-    matches = list(_candidates(parsed(code.co_filename), code, None))
+    matches = _source_of(code.co_filename).at(code)
     if len(matches) > 1:
         matches = [m for m in matches if _covers(m[0], code)]
         matches = [m for m in matches if not _encloses_another(m[0], matches)]
@@ -61,25 +134,50 @@ def find(function: FunctionType) -> Found:
             f"'{code.co_name}'"
         )
     node, class_name = matches[0]
-    return Found(node, code.co_filename, class_name)
+    return Found(_copied(node), code.co_filename, class_name)
 
 
-def _candidates(tree: ast.AST, code: CodeType, class_name: str | None):
-    """Functions that begin on the code's first line, with the class around them."""
-    for child in ast.iter_child_nodes(tree):
-        inside = child.name if isinstance(child, ast.ClassDef) else class_name
-        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            first = min([child.lineno, *(d.lineno for d in child.decorator_list)])
-            if child.name == code.co_name and first == code.co_firstlineno:
-                yield child, class_name
-        elif (
-            isinstance(child, ast.Lambda)
-            and code.co_name == "<lambda>"
-            and child.lineno == code.co_firstlineno
-            and _same_arguments(child, code)
-        ):
-            yield child, class_name
-        yield from _candidates(child, code, inside)
+def _copied(part: Any) -> Any:
+    """A tree of its own: `copy.deepcopy` takes five times as long for it."""
+    if isinstance(part, ast.AST):
+        fields = part.__dict__
+        if not fields:
+            return part  # operators and contexts are one for all
+        made = part.__class__.__new__(part.__class__)
+        for name, value in fields.items():
+            made.__dict__[name] = _copied(value)
+        return made
+    return [_copied(p) for p in part] if type(part) is list else part
+
+
+def _functions(tree: ast.Module) -> dict[int, list[Place]]:
+    """All functions by their first lines, those outside before those inside."""
+    found: dict[int, list[Place]] = {}
+    pending: list[tuple[ast.AST, str | None]] = [(tree, None)]
+    while pending:
+        node, class_name = pending.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            decorators = getattr(node, "decorator_list", ())
+            first = min([node.lineno, *(d.lineno for d in decorators)])
+            found.setdefault(first, []).append((node, class_name))
+        inside = node.name if isinstance(node, ast.ClassDef) else class_name
+        parts = [(child, inside) for child in ast.iter_child_nodes(node)]
+        pending += reversed(parts)
+    return found
+
+
+def _fitting(functions: dict[int, list[Place]], code: CodeType) -> list[Place]:
+    return [
+        place
+        for place in functions.get(code.co_firstlineno, ())
+        if _may_be(place[0], code)
+    ]
+
+
+def _may_be(node: FunctionNode, code: CodeType) -> bool:
+    if isinstance(node, ast.Lambda):
+        return code.co_name == "<lambda>" and _same_arguments(node, code)
+    return node.name == code.co_name
 
 
 def _same_arguments(node: ast.Lambda, code: CodeType) -> bool:
@@ -97,9 +195,7 @@ def _same_arguments(node: ast.Lambda, code: CodeType) -> bool:
     )
 
 
-def _encloses_another(
-    node: ast.AST, matches: Sequence[tuple[FunctionNode, str | None]]
-) -> bool:
+def _encloses_another(node: ast.AST, matches: Sequence[Place]) -> bool:
     """True for a lambda around another that fits as well: the inner one is meant."""
     inside = {id(n) for n in ast.walk(node) if n is not node}
     return any(id(other) in inside for other, _ in matches)
