@@ -4,6 +4,9 @@ Statistics are sums over all rows of an array that has the channels in rows. Tho
 squares are taken of what is left of the elements when the mean of the first rows is taken away,
 which is near enough the mean of all that nothing is lost: their squares' errors are at most
 those of the variance times the number of rows over that of the first.
+
+Statistics go through the rows forwards, what they are for goes backwards: of arrays that are larger
+than the cache it finds the last rows there.
 """
 
 from __future__ import annotations
@@ -56,10 +59,9 @@ def normalized(
     """(x, means, slopes, offsets) to (x - means) * slopes + offsets, `floored` at zero."""
     if not _fits(rows, channels):
         return None
-    plan = Plan((rows, channels))
+    plan = Plan((rows, channels), backwards=True)
     x, mean, slope, offset = plan.given("wide"), *_columns(plan, 3)
-    made = plan.map(lambda s, given: s.mul(s.sub(*given[:2]), given[2]), x, mean, slope)
-    made = plan.map(lambda s, given: s.add(*given), made, offset)
+    made = _normal(plan, x, mean, slope, offset)
     if floored:
         made = plan.map(lambda s, given: s.maximum(*given), made, plan.number(0.0))
     plan.result(made, (rows, channels))
@@ -68,17 +70,20 @@ def normalized(
     return lambda x, *columns: run(x, *columns)[0].reshape(shape)
 
 
-def sums(rows: int, channels: int, through: int = 0) -> Run | None:
+def sums(rows: int, channels: int, through: int = 0, same: bool = False) -> Run | None:
     """(d, x, means, rates) to the sums of d and of d * (x - means) * rates.
 
-    With `through`, what Relu made of the normalised follows d, which is the gradient by that.
+    `through` is how many arrays follow that say where Relu, after the normalisation, was zero: one
+    is what it made, two are slopes and offsets of the normalisation. d is then the gradient by
+    what Relu made. With `same` it is one number, the same everywhere.
     """
     if not _fits(rows, channels):
         return None
     plan = Plan((rows, channels))
-    d, x = _gradients(plan, through), plan.given("wide")
-    unit = _unit(plan, x, *_columns(plan, 2))
-    product = plan.map(lambda s, given: s.mul(*given), d, unit)
+    d, x = plan.given("number" if same else "wide"), plan.given("wide")
+    mean, rate = _columns(plan, 2)
+    d = _passed(plan, d, x, mean, through)
+    product = plan.map(lambda s, given: s.mul(*given), d, _unit(plan, x, mean, rate))
     for value in (d, product):
         plan.result(plan.columns(value), (channels,))
     plan.finish()
@@ -86,17 +91,18 @@ def sums(rows: int, channels: int, through: int = 0) -> Run | None:
 
 
 def gradient(
-    rows: int, channels: int, shape: tuple[int, ...], through: int = 0
-) -> Run | None:
+    rows: int, channels: int, shape: tuple[int, ...], through: int = 0, same: bool = False
+) -> Run | None:  # fmt: skip
     """(d, x, means, rates, a, b, slopes) to slopes * (d - a - b * (x - means) * rates).
 
-    `through` as for `sums`.
+    `through` and `same` as for `sums`.
     """
     if not _fits(rows, channels):
         return None
-    plan = Plan((rows, channels))
-    d, x = _gradients(plan, through), plan.given("wide")
+    plan = Plan((rows, channels), backwards=True)
+    d, x = plan.given("number" if same else "wide"), plan.given("wide")
     mean, rate, a, b, slope = _columns(plan, 5)
+    d = _passed(plan, d, x, mean, through)
     unit = _unit(plan, x, mean, rate)
     inner = plan.map(lambda s, given: s.sub(*given), d, a)
     part = plan.map(lambda s, given: s.mul(*given), unit, b)
@@ -108,17 +114,27 @@ def gradient(
     return lambda *arrays: run(*arrays)[0].reshape(shape)
 
 
-def _gradients(plan: Plan, through: int) -> Value:
-    d = plan.given("wide")
+def _passed(plan: Plan, d: Value, x: Value, mean: Value, through: int) -> Value:
+    """The gradient by what was normalised, from that by what Relu made of it."""
     if not through:
         return d
+    if through == 1:
+        made = plan.given("wide")
+    else:
+        made = _normal(plan, x, mean, *_columns(plan, 2))
 
     def passed(s: Functions, given: Sequence[Lanes]) -> Lanes:
         slope, made = given
         zero, one = s.const(0, made), s.const(1, made)
         return s.mul(slope, s.select(s.gt(made, zero), one, zero))
 
-    return plan.map(passed, d, plan.given("wide"))
+    return plan.map(passed, d, made)
+
+
+def _normal(plan: Plan, x: Value, mean: Value, slope: Value, offset: Value) -> Value:
+    """What is normalised; its bits are the same wherever that is computed."""
+    made = _unit(plan, x, mean, slope)
+    return plan.map(lambda s, given: s.add(*given), made, offset)
 
 
 def _columns(plan: Plan, count: int) -> list[Value]:

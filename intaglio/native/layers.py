@@ -2,7 +2,7 @@
 
 A convolution adds its bias and goes through Relu while its results are in cache, and so does a
 batch normalisation. The gradient of a pooling of 2x2 goes through that of the Relu before it, and
-is summed for the bias.
+is summed for the bias; that of a batch normalisation computes again where its Relu was zero.
 """
 
 from __future__ import annotations
@@ -18,15 +18,17 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native import entry, offers, reductions
 from intaglio.native.clusters import Cluster, Rewrite
 from intaglio.native.pooling import floored_gradient
+from intaglio.native.recomputing import recomputed
 from intaglio.native.row_kernels import LONGEST
 from intaglio.op import raw
-from intaglio.ops.batch_normalization import normalize, normalize_gradient
+from intaglio.ops.batch_normalization import Floored, normalize, normalize_gradient
 
 Run = Callable[..., Any]
 
 
 def fuse(graph: Graph) -> Graph:
     """The graph with a `_FusedLayers` node for each layer that has a kernel."""
+    graph = recomputed(graph, _has_kernels)
     users: dict[int, list[Node | None]] = {}
     for node in graph.nodes:
         for value in node.inputs:
@@ -37,7 +39,7 @@ def fuse(graph: Graph) -> Graph:
     for node in graph.nodes:
         find = FINDERS.get(node.op.name)
         found = find(node, users) if find is not None and _large(node) else []
-        if len(found) > 1:
+        if found:
             clusters.append(Cluster(1))
             clusters[-1].nodes += found
     if not clusters:
@@ -195,11 +197,23 @@ def _normal(node: Node) -> bool:
     )
 
 
+def _has_kernels(node: Node) -> bool:
+    """True for the gradient of a batch normalisation after that of Relu."""
+    return _large(node) and _normal(node) and _large(node.inputs[0].node)
+
+
 def _normalization(node: Node, users: dict[int, list[Node | None]]) -> list[Node]:
-    """A batch normalisation and Relu."""
-    following = _only_user(node.outputs[0], users)
-    if following is None or following.op.name != "Relu" or not _normal(node):
+    """A batch normalisation and Relu; alone if only its statistics are wanted."""
+    if not _normal(node):
         return []
+    if id(node.outputs[0]) not in users:
+        return [node]
+    following = _only_user(node.outputs[0], users)
+    if following is None or following.op.name != "Relu":
+        return []
+    taker = _only_user(following.outputs[0], users)
+    if taker is not None and taker.op.name == "ReluGrad":
+        return []  # it is part of the gradient
     return [node, following]
 
 
@@ -208,14 +222,21 @@ def _normalization_gradient(
 ) -> list[Node]:
     """The gradient of a batch normalisation, and that of the Relu after it."""
     before = node.inputs[0].node
-    if before.op.name != "ReluGrad" or not _normal(node) or not _large(before):
+    if before.op.name != "ReluGrad" or not _has_kernels(node):
         return []
-    return [before, node] if _only_user(before.outputs[0], users) is node else []
+    if _only_user(before.outputs[0], users) is not node:
+        return []
+    relu = before.inputs[1].node
+    if relu.op.name == "Relu" and _only_user(relu.outputs[0], users) is before:
+        normal = relu.inputs[0].node
+        if normal.op.name == "FusedBatchNormV3" and _only_user(normal.outputs[0], users) is relu:  # fmt: skip
+            return [normal, relu, before, node]
+    return [before, node]
 
 
 def _normalized(body: Graph) -> Run:
     (node,) = [n for n in body.nodes if n.op.name == "FusedBatchNormV3"]
-    attrs = node.attrs
+    attrs, floored = node.attrs, any(n.op.name == "Relu" for n in body.nodes)
     order = [0 if v.node.op.name == "Relu" else _number(v) for v in body.outputs]
 
     places = _places(body, *node.inputs)
@@ -224,7 +245,8 @@ def _normalized(body: Graph) -> Run:
         x, scale, offset, mean, variance = (arrays[i] for i in places)
         made = normalize(
             x, scale, offset, mean, variance, attrs["epsilon"],
-            attrs["exponential_avg_factor"], "NHWC", training=True, floored=True,
+            attrs["exponential_avg_factor"], "NHWC", training=True, floored=floored,
+            needed=0 in order,
         )  # fmt: skip
         made += (np.zeros((), np.float32),)
         return [made[i] for i in order]
@@ -233,16 +255,18 @@ def _normalized(body: Graph) -> Run:
 
 
 def _gradient_of_normalization(body: Graph) -> Run:
-    (node,) = [n for n in body.nodes if n.op.name == "FusedBatchNormGradV3"]
+    nodes = {n.op.name: n for n in body.nodes}
+    node, passed = nodes["FusedBatchNormGradV3"], nodes["ReluGrad"]
     order = [_number(v) for v in body.outputs]
-
-    passed = node.inputs[0].node
-    places = _places(body, *passed.inputs, *node.inputs[1:5])
+    places = _places(body, passed.inputs[0], *node.inputs[1:5])
+    normal = nodes.get("FusedBatchNormV3")
+    beyond = _places(body, passed.inputs[1] if normal is None else normal.inputs[2])
 
     def layer(*arrays: Any) -> list[Any]:
-        d, floored, x, scale, mean, variance = (arrays[i] for i in places)
+        d, x, scale, mean, variance, through = (arrays[i] for i in (*places, *beyond))
         # Two kernels read it, which would copy what is broadcast each time.
-        d = np.ascontiguousarray(d)
+        d = np.ascontiguousarray(d) if any(d.strides) else d
+        floored = Floored(through, None) if normal is None else Floored(None, through)
         made = normalize_gradient(
             d, x, scale, mean, variance, node.attrs["epsilon"], "NHWC",
             training=True, floored=floored,
@@ -269,5 +293,5 @@ KERNELS: dict[str, Callable[[Graph], Run | None]] = {
 
 def kernel(body: Graph) -> Run | None:
     """The kernel of a layer: arrays to a list of arrays."""
-    (make,) = [KERNELS[n.op.name] for n in body.nodes if n.op.name in KERNELS]
+    make = [KERNELS[n.op.name] for n in body.nodes if n.op.name in KERNELS][-1]
     return make(body)

@@ -80,8 +80,10 @@ class Step:
 class Plan:
     """What a kernel computes of arrays of a shape: values, in the order in which they are made."""
 
-    def __init__(self, shape: tuple[int, ...]) -> None:
+    def __init__(self, shape: tuple[int, ...], backwards: bool = False) -> None:
+        """`backwards` begins with the last rows: what another kernel read last is in cache."""
         self.shape, self.length = shape, shape[-1]
+        self.backwards = backwards
         self.rows = math.prod(shape[:-1])
         self.steps: list[Step] = []
         self.inputs: list[Value] = []
@@ -196,7 +198,11 @@ class _Writer:
             if step.made.kept or step.made.form == "columns":
                 self.pointers[id(step.made)] = self._room()
         columns = [s.made for s in plan.steps if s.made.form == "columns"]
-        with code.loop("%from", "%to") as block:
+        with code.loop("%from", "%to") as index:
+            block = index
+            if plan.backwards:
+                last = code.integer("sub", given["blocks"], 1)
+                block = code.integer("sub", last, index)
             for value in columns:
                 self._clear(self.pointers[id(value)])
             first = code.integer("mul", block, given["block"])

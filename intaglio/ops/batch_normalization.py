@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,10 +62,12 @@ def normalize(
     data_format: str,
     training: bool,
     floored: bool = False,
+    needed: bool = True,
 ) -> tuple[Any, ...]:
     """The kernel: y, the statistics to keep, and those that the gradient needs.
 
-    `floored` makes what of y is less than zero zero, as Relu does.
+    `floored` makes what of y is less than zero zero, as Relu does. Unless y is `needed` x takes
+    its place.
     """
     over, column = _layout(x, data_format)
     channels = int(np.prod(column, dtype=np.int64))
@@ -87,12 +89,12 @@ def normalize(
     else:
         saved_mean = batch_mean = mean
         saved_variance = batch_variance = variance
-    slope = scale.astype(wide.dtype) / np.sqrt(
-        saved_variance.astype(wide.dtype) + wide.dtype.type(epsilon)
-    )
+    slope = _slope(scale, saved_variance, epsilon, wide.dtype)
     run = _offered("batch normalized", wide, column, wide.shape, floored)
     given = [v.astype(wide.dtype, copy=False) for v in (saved_mean, slope, offset)]
-    if run is not None:
+    if not needed:
+        y = x
+    elif run is not None:
         y = run(wide, *given)
     else:
         middle, slope, offset = (v.reshape(column) for v in given)
@@ -100,6 +102,18 @@ def normalize(
         y = np.maximum(y, 0, out=y) if floored else y
     kept = (batch_mean, batch_variance, saved_mean, saved_variance)
     return (y.astype(x.dtype, copy=False), *[v.astype(kind, copy=False) for v in kept])
+
+
+def _slope(scale: Any, variance: Any, epsilon: float, dtype: Any) -> Any:
+    """What the distances from the mean are multiplied by."""
+    return scale.astype(dtype) / np.sqrt(variance.astype(dtype) + dtype.type(epsilon))
+
+
+class Floored(NamedTuple):
+    """Relu after a normalisation: what it made of y, or the offset from which that follows."""
+
+    results: Any
+    offset: Any
 
 
 def normalize_gradient(
@@ -111,11 +125,11 @@ def normalize_gradient(
     epsilon: float,
     data_format: str,
     training: bool,
-    floored: Any = None,
+    floored: Floored | None = None,
 ) -> tuple[Any, Any, Any]:
     """The gradient's kernel: by x, scale and offset.
 
-    `floored` is what Relu made of y: d is then the gradient by that.
+    If y was `floored`, d is the gradient by what Relu made of it.
     """
     over, column = _layout(x, data_format)
     for name, v in (("scale", scale), ("mean", mean), ("variance", variance)):
@@ -123,12 +137,17 @@ def normalize_gradient(
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     d = d.astype(wide.dtype, copy=False)
     rate = 1 / np.sqrt(variance.astype(wide.dtype) + wide.dtype.type(epsilon))
-    through = () if floored is None else (floored,)
-    run = _offered("batch sums", wide, column, len(through))
+    through: tuple[Any, ...] = ()
+    if floored is not None and floored.offset is not None:
+        through = (_slope(scale, variance, epsilon, wide.dtype), floored.offset)
+    elif floored is not None:
+        through = (floored.results,)
+    run = _offered("batch sums", wide, column, len(through), _is_same(d))
     if run is not None:
-        by_offset, by_scale = run(d, *through, wide, mean, rate)
+        by_offset, by_scale = run(_read(d), wide, mean, rate, *through)
     else:
-        d = d if floored is None else d * (floored > 0)
+        d = _passed(d, wide, mean.reshape(column), through)
+        through = ()
         unit = (wide - mean.reshape(column)) * rate.reshape(column)
         by_offset = d.sum(axis=over)
         by_scale = (d * unit).sum(axis=over)
@@ -145,6 +164,26 @@ def normalize_gradient(
         by_scale.astype(kind, copy=False),
         by_offset.astype(kind, copy=False),
     )
+
+
+def _passed(d: Any, x: Any, mean: Any, through: tuple[Any, ...]) -> Any:
+    """The gradient by what was normalised, from that by what Relu made of it."""
+    if not through:
+        return d
+    if len(through) == 1:
+        return d * (through[0] > 0)
+    slope, offset = (v.reshape(mean.shape) for v in through)
+    return d * ((x - mean) * slope + offset > 0)
+
+
+def _is_same(d: Any) -> bool:
+    """True for a gradient that is one number everywhere, as those of sums and means are."""
+    return not any(d.strides)
+
+
+def _read(d: Any) -> Any:
+    """What kernels read of a gradient."""
+    return d.flat[:1] if _is_same(d) else d
 
 
 def _offered(kind: str, x: Any, column: tuple[int, ...], *rest: Any) -> Any:
@@ -170,9 +209,9 @@ def _by_x(
     share: Any, part: Any, slope: Any,
 ) -> Any:  # fmt: skip
     """The gradient by x: slope * (d - share - part * (x - mean) * rate)."""
-    run = _offered("batch gradient", x, column, x.shape, len(through))
+    run = _offered("batch gradient", x, column, x.shape, len(through), _is_same(d))
     if run is not None:
-        return run(d, *through, x, mean, rate, share, part, slope)
+        return run(_read(d), x, mean, rate, share, part, slope, *through)
     inner = d - share.reshape(column)
     inner -= (x - mean.reshape(column)) * rate.reshape(column) * part.reshape(column)
     return slope.reshape(column) * inner
