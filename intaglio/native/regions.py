@@ -152,4 +152,4 @@ def _worth_it(region: Cluster) -> bool:
 
 
 # NumPy spends no more on one of these than the call of a native function costs.
-FREE = CHEAP | {"ReadVariableOp", "_ReadVariablesOp", "Reshape", "NoOp", "ExpandDims", "Squeeze", "StridedSlice", "Slice", "Transpose", "AssignVariableOp", "TensorListReserve", "EmptyTensorList", "TensorListFromTensor"}  # fmt: skip
+FREE = CHEAP | {"BroadcastTo", "ReadVariableOp", "_ReadVariablesOp", "Reshape", "NoOp", "ExpandDims", "Squeeze", "StridedSlice", "Slice", "Transpose", "AssignVariableOp", "TensorListReserve", "EmptyTensorList", "TensorListFromTensor"}  # fmt: skip
