@@ -20,9 +20,10 @@ from intaglio.ops.recurrence import doublings, ending, recurrence
 from intaglio.ops.reduction import ORDERED, highest, lowest
 from intaglio.ops.scattering import starts_of_runs
 
-
-# So few long segments are put together one by one.
-ALONE = 4
+# Rows of so many elements are put together in turn.
+WIDE = 32
+# A turn costs as much as so many segments that are reduced alone.
+TURN = 4
 
 
 def gathered(
@@ -37,7 +38,8 @@ def gathered(
     kept = flat >= 0
     if not kept.all():
         rows, flat = rows[kept], flat[kept]
-    if ufunc is np.add and rows.size > len(rows):
+    wide_rows = rows.size >= WIDE * len(rows)
+    if ufunc is np.add and wide_rows:
         made = _added(rows, flat, count)
         if made is not None:
             return made.astype(dtype) if wide else made
@@ -50,7 +52,7 @@ def gathered(
             order = np.argsort(flat, kind="stable")
             ordered, rows = flat[order], rows[order]
         begins = starts_of_runs(ordered)
-        put_together = ufunc.reduceat if rows.size == len(rows) else _in_turn(ufunc)
+        put_together = _in_turn(ufunc) if wide_rows else ufunc.reduceat
         parts = put_together(rows, begins, axis=0, dtype=values.dtype)
         result[ordered[begins]] = parts
     if empty is not start:
@@ -63,14 +65,15 @@ def gathered(
 def _in_turn(ufunc: Any) -> Any:
     """What `reduceat` does along the first axis, one row of each segment after the other.
 
-    NumPy goes through each column by itself, and adds the numbers of a column up in pairs.
+    NumPy goes through each column by itself, and adds the numbers of a column up in pairs, which
+    is the better way for short rows only.
     """
 
     def reduceat(rows: Any, begins: Any, axis: int, dtype: Any) -> Any:
         sizes = np.diff(begins, append=len(rows))
         result = rows[begins]
-        more, turn = np.flatnonzero(sizes > 1), 1
-        while more.size > ALONE:
+        more, turn, longest = np.flatnonzero(sizes > 1), 1, sizes.max()
+        while more.size > TURN * (longest - turn):
             result[more] = ufunc(result[more], rows[begins[more] + turn])
             turn += 1
             more = more[sizes[more] > turn]
@@ -96,8 +99,8 @@ def _added(rows: Any, ids: Any, count: int) -> Any:
 def sums_of_taken(data: Any, indices: Any, ids: Any, count: int) -> Any:
     """The sums of `data[indices]` by numbers that rise."""
     run = None
-    # Single numbers NumPy adds up in pairs, and those of 16 bits are added as wider ones.
-    if data.size > len(data) and data.dtype.itemsize > 2:
+    # Short rows NumPy adds up in pairs, and those of 16 bits are added as wider ones.
+    if data.size >= WIDE * len(data) and data.dtype.itemsize > 2:
         work = ids.size * math.prod(data.shape[1:])
         run = taken_over("segment sums", work, data.dtype)
     if run is not None:
