@@ -14,6 +14,7 @@ from intaglio.autograph.conditionals import State, check_condition, decided, is_
 from intaglio.autograph.diagnosis import taking
 from intaglio.autograph.dict_calls import whole
 from intaglio.autograph.hidden_state import settle
+from intaglio.autograph.joins import is_data
 from intaglio.autograph.loop_options import declared_shapes
 from intaglio.autograph.loop_state import (
     at_start_of_turn,
@@ -532,11 +533,6 @@ def _check_constant(name: str, before: Any, after: Any) -> None:
 
 def _as_loop_value(value: Any, dtype: DType | None = None) -> Any:
     """Numbers and arrays as tensors of this graph; other Python values stay what they are."""
-    if isinstance(value, Tensor):
+    if isinstance(value, Tensor) or not is_data(value):
         return value
-    if (
-        isinstance(value, (bool, int, float, complex, str, bytes))
-        or convert.dtype_of(value) is not None
-    ):
-        return convert.to_tensor(value, dtype_hint=dtype)
-    return value
+    return convert.to_tensor(value, dtype_hint=dtype)
