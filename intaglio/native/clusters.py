@@ -12,9 +12,10 @@ from intaglio.native.code import Code
 from intaglio.native.expansions import expanded
 from intaglio.native.functions import Functions
 from intaglio.native.held import is_small
-from intaglio.native.lanes import Lanes, Unsupported, kept_kind
+from intaglio.native.lanes import Lanes, Unsupported, kind_of
 from intaglio.native.list_order import readers_first
 from intaglio.native.loops import apply
+from intaglio.native.repeats import alike
 from intaglio.native.updates import settled
 from intaglio.op import raw
 from intaglio.op.op import Op
@@ -44,12 +45,29 @@ def prepared(graph: Graph) -> Graph:
     return found
 
 
+# What `can_compile` has found, by what nodes have in common; when there is more it begins anew.
+_found: dict[Any, str] = {}
+REMEMBERED = 4096
+
+
 def can_compile(node: Node) -> str:
     """Empty if the node has vector code; else what it is that has none."""
+    key = alike(node)
+    found = _found.get(key) if key is not None else None
+    if found is None:
+        found = _tried(node)
+        if key is not None:
+            if len(_found) >= REMEMBERED:
+                _found.clear()
+            _found[key] = found
+    return found
+
+
+def _tried(node: Node) -> str:
     code = Code("trial", [])
     s = Functions(code, 4, 1)
     try:
-        inputs = [Lanes(kept_kind(v.dtype.numpy), ("%x",)) for v in node.inputs]
+        inputs = [Lanes(kind_of(v.dtype.numpy), ("%x",)) for v in node.inputs]
         apply(s, node, inputs)
     except Unsupported as e:
         return str(e)

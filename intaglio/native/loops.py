@@ -6,10 +6,18 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from intaglio.ir.graph import Graph, Node
-from intaglio.native import entry, llvm, quotients
+from intaglio.native import entry, llvm, quotients, repeats
 from intaglio.native.code import Code
 from intaglio.native.functions import Functions
-from intaglio.native.lanes import BOOL, Builder, Kind, Lanes, Unsupported, kind_of
+from intaglio.native.lanes import (
+    BOOL,
+    Builder,
+    Kind,
+    Lanes,
+    Unsupported,
+    kind_of,
+    literal,
+)
 
 # Bodies of more instructions are written once.
 LARGEST = 1000
@@ -32,15 +40,73 @@ def evaluate(s: Functions, graph: Graph, inputs: Sequence[Lanes]) -> list[Lanes]
     """Writes the graph's nodes with a builder. Raises Unsupported where a part has no code."""
     values = {id(v): lanes for v, lanes in zip(graph.inputs, inputs, strict=True)}
     for node in graph.nodes:
-        if id(node.outputs[0]) in values:
-            continue
         if node.op.name == "Const":
             value = node.attrs["value"]
             made = s.constant(value.reshape(-1)[0], kind_of(value.dtype))
+            values[id(node.outputs[0])] = made
+    for part in repeats.parts(graph):
+        if isinstance(part, repeats.Repeat):
+            _turns(s, part, values)
         else:
-            made = apply(s, node, [values[id(v)] for v in node.inputs])
-        values[id(node.outputs[0])] = made
+            given = [values[id(v)] for v in part.inputs]
+            values[id(part.outputs[0])] = apply(s, part, given)
     return [values[id(v)] for v in graph.outputs]
+
+
+def _turns(s: Functions, part: repeats.Repeat, values: dict[int, Lanes]) -> None:
+    """Writes what repeats as a loop that hands on values in registers."""
+    code, first = s.code, list[tuple[str, str]]()
+    for place, depth, begun in part.carried:
+        vector = s.vector(kind_of(part.nodes[place].outputs[0].dtype.numpy))
+        names = ("poison",) * s.vectors
+        if begun:
+            names = values[id(part.made(place, -depth))].names
+        first += [(vector, name) for name in names]
+
+    def lanes(names: Sequence[str]) -> dict[tuple[int, int], Lanes]:
+        return {
+            (place, depth): Lanes(
+                kind_of(part.nodes[place].outputs[0].dtype.numpy),
+                tuple(names[i * s.vectors : (i + 1) * s.vectors]),
+            )
+            for i, (place, depth, _) in enumerate(part.carried)
+        }
+
+    with code.carrying("0", str(part.turns), 1, *first) as turn:
+        before = lanes(turn.values)
+        here: dict[int, Lanes] = {}
+        for place, node in enumerate(part.nodes[: part.period]):
+            given: list[Lanes] = []
+            for number, value in enumerate(node.inputs):
+                if (place, number) in part.sources:
+                    there, depth = part.sources[place, number]
+                    given.append(before[there, depth] if depth else here[there])
+                elif value.node.op.name == "Const":
+                    given.append(_constant(s, part, place, number, turn.index))
+                else:
+                    given.append(values[id(value)])
+            here[place] = apply(s, node, given)
+        for place, depth, _ in part.carried:
+            made = before[place, depth - 1] if depth > 1 else here[place]
+            turn.following += made.names
+    for (place, depth), made in lanes(turn.values).items():
+        values[id(part.made(place, part.turns - depth))] = made
+
+
+def _constant(
+    s: Functions, part: repeats.Repeat, place: int, number: int, turn: str
+) -> Lanes:
+    """A constant of each turn: out of a table, if they differ."""
+    kind = kind_of(part.nodes[place].inputs[number].dtype.numpy)
+    found = part.constants(place, number)
+    texts = [literal(value, kind) for value in found]
+    if len({*texts}) == 1:
+        return s.constant(found[0], kind)
+    name, line = repeats.table(texts, kind.llvm)
+    s.code.declarations.add(line)
+    there = s.code.at(kind.llvm, name, turn)
+    one = s.code.load(kind.llvm, there, kind.bytes)
+    return Lanes(kind, (s.code.splat(s.lanes, kind.llvm, one),) * s.vectors)
 
 
 def apply(s: Functions, node: Node, inputs: Sequence[Lanes]) -> Lanes:
@@ -95,7 +161,8 @@ class LoopNest:
         self.once = steps > LARGEST
         if trial.text().count("call fastcc") >= CHAIN and not self.once:
             return 8
-        return 4 if trial.callees or steps > 8 * len(self.graph.nodes) else 2
+        count = repeats.size(self.graph)
+        return 4 if trial.callees or steps > 8 * count else 2
 
     def write(self) -> Code:
         """The function."""

@@ -1,0 +1,195 @@
+"""Elementwise graphs that do the same again and again: what repeats is written once, as a loop.
+
+A stretch of nodes repeats if each takes what the node one period before takes, one period later:
+the values of the turn before, values from outside that are the same every time, and constants,
+which may be others every time and then stand in a table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+
+# Stretches of fewer nodes are written out; periods may have so many nodes.
+FEWEST, LONGEST = 64, 256
+# From how many turns before a value may be.
+DEEPEST = 4
+
+
+class Repeat(NamedTuple):
+    """A stretch: its nodes turn after turn, and those before them.
+
+    `carried` are the values that go from turn to turn: their place in a turn, how many turns later
+    they are still needed, and whether a turn before the first has made such a value. `sources` says
+    for inputs of a turn's nodes (place and number) which value of which turn before they are.
+    """
+
+    nodes: Sequence[Node]
+    period: int
+    before: Sequence[Node]
+    carried: Sequence[tuple[int, int, bool]]
+    sources: dict[tuple[int, int], tuple[int, int]]
+
+    @property
+    def turns(self) -> int:
+        """How often it repeats."""
+        return len(self.nodes) // self.period
+
+    def constants(self, place: int, number: int) -> list[Any]:
+        """The constants that an input of the node at a place is, turn after turn."""
+        nodes = self.nodes[place :: self.period]
+        return [n.inputs[number].node.attrs["value"].reshape(-1)[0] for n in nodes]
+
+    def made(self, place: int, turn: int) -> SymbolicTensor:
+        """The value at a place of a turn; of one before the first, where `turn` is negative."""
+        index = turn * self.period + place
+        return (self.nodes if index >= 0 else self.before)[index].outputs[0]
+
+
+def parts(graph: Graph) -> list[Node | Repeat]:
+    """The graph's nodes that are computed, in their order."""
+    found = graph.derived.get(parts)
+    if found is None:
+        given = {id(v) for v in graph.inputs}
+        nodes = [
+            n
+            for n in graph.nodes
+            if n.op.name != "Const" and id(n.outputs[0]) not in given
+        ]
+        found = graph.derived[parts] = list(_Search(graph, nodes).parts(0, len(nodes)))
+    return found
+
+
+def size(graph: Graph) -> int:
+    """How many nodes are written."""
+    return sum(p.period if isinstance(p, Repeat) else 1 for p in parts(graph))
+
+
+class _Search:
+    """Looks for stretches among nodes."""
+
+    def __init__(self, graph: Graph, nodes: list[Node]) -> None:
+        self.nodes = nodes
+        self.index = {id(n): i for i, n in enumerate(nodes)}
+        # The last node that takes each node's value.
+        self.last = list(range(len(nodes)))
+        for i, node in enumerate(nodes):
+            for value in node.inputs:
+                if id(value.node) in self.index:
+                    self.last[self.index[id(value.node)]] = i
+        for value in graph.outputs:
+            if id(value.node) in self.index:
+                self.last[self.index[id(value.node)]] = len(nodes)
+        numbers: dict[Any, int] = {}
+        self.kinds = np.array([numbers.setdefault(_kind(n), len(numbers)) for n in nodes])  # fmt: skip
+
+    def parts(self, start: int, stop: int) -> Iterator[Node | Repeat]:
+        """The nodes from `start` to `stop`."""
+        found = self._longest(start, stop) if stop - start >= FEWEST else None
+        if found is None:
+            yield from self.nodes[start:stop]
+            return
+        first, repeat = found
+        yield from self.parts(start, first)
+        yield repeat
+        yield from self.parts(first + len(repeat.nodes), stop)
+
+    def _longest(self, start: int, stop: int) -> tuple[int, Repeat] | None:
+        kinds, best = self.kinds[start:stop], (FEWEST - 1, 0)
+        for period in range(1, min(LONGEST, (stop - start) // 2) + 1):
+            _, length = _run(kinds[period:] == kinds[:-period])
+            if length + period > best[0] + period // 2:  # short periods are better
+                best = (length + period, period)
+        period = best[1]
+        if not period:
+            return None
+        same = [self._alike(i, period) for i in range(start, stop - period)]
+        at, length = _run(np.array(same))
+        turns = length // period + 1
+        if turns * period < FEWEST or turns <= DEEPEST:
+            return None
+        found = self._repeat(start + at, period, turns)
+        return None if found is None else (start + at, found)
+
+    def _alike(self, i: int, period: int) -> bool:
+        """True if a node takes what the one a period later takes, a period earlier."""
+        one, other = self.nodes[i], self.nodes[i + period]
+        if self.kinds[i] != self.kinds[i + period]:
+            return False
+        for a, b in zip(one.inputs, other.inputs, strict=True):
+            x, y = (self.index.get(id(v.node)) for v in (a, b))
+            if x is None or y is None:
+                constants = a.node.op.name == b.node.op.name == "Const"
+                if a is not b and not constants:
+                    return False
+            elif y - x != period and x != y:
+                return False
+        return True
+
+    def _repeat(self, first: int, period: int, turns: int) -> Repeat | None:
+        """The stretch; None if turns need more than a few turns before them have made."""
+        end = first + turns * period
+        sources: dict[tuple[int, int], tuple[int, int]] = {}
+        for place in range(period):
+            pairs = zip(*[n.inputs for n in self.nodes[first + place :: period][:2]], strict=True)  # fmt: skip
+            for number, (value, later) in enumerate(pairs):
+                source = self.index.get(id(value.node))
+                if source is None:
+                    continue
+                if value is later:
+                    if source >= first:
+                        return None
+                    continue
+                turn, there = divmod(source - first, period)
+                sources[place, number] = (there, -turn)
+        needed = [s for s in sources.values() if s[1]]
+        later = [
+            (i % period, turns - i // period)
+            for i in range(end - first)
+            if self.last[first + i] >= end
+        ]
+        if any(depth > DEEPEST for _, depth in (*needed, *later)):
+            return None
+        begun = {(p, d) for p, depth in needed for d in range(1, depth + 1)}
+        every = begun | {(p, d) for p, depth in later for d in range(1, depth + 1)}
+        if any(first + p - d * period < 0 for p, d in begun):
+            return None
+        carried = [(p, d, (p, d) in begun) for p, d in sorted(every)]
+        return Repeat(self.nodes[first:end], period, self.nodes[:first], carried, sources)  # fmt: skip
+
+
+def _kind(node: Node) -> Any:
+    """What nodes that are written alike have in common."""
+    return alike(node) or id(node)
+
+
+def alike(node: Node) -> Any:
+    """Equal for nodes that have the same vector code but for the numbers in it; None: nobody knows."""
+    types = tuple([v.dtype for v in (*node.inputs, *node.outputs)])
+    known = tuple([v.node.op.name == "Const" for v in node.inputs])
+    key = (node.op, known, types, tuple(sorted(node.attrs.items())))
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
+
+
+def _run(same: Any) -> tuple[int, int]:
+    """Where the longest run of true values begins, and its length."""
+    ends = np.flatnonzero(~np.concatenate([[False], same, [False]]))
+    lengths = np.diff(ends) - 1
+    at = int(np.argmax(lengths))
+    return int(ends[at]), int(lengths[at])
+
+
+def table(values: Sequence[str], kind: str) -> tuple[str, str]:
+    """A constant array as a module has it: its name, and its line."""
+    text = ", ".join([f"{kind} {v}" for v in values])
+    name = f"@numbers_{hashlib.sha256(f'{kind} {text}'.encode()).hexdigest()[:16]}"
+    return name, f"{name} = internal constant [{len(values)} x {kind}] [{text}]"
