@@ -80,14 +80,14 @@ def loop(
     pattern, dims = arranged([h.shape for h in inputs])
     nest = LoopNest(body, pattern, "loop")
     code = nest.write()
-    name = _named(w, "loop", code)
+    name = named(w, "loop", code)
     # A loop over elements may write where it reads, if nobody reads there afterwards.
     places = [w.pointer(h) for h in inputs]
     made: list[Held] = []
     for value, result in zip(node.outputs, body.outputs, strict=True):
         made.append(w.room(value, w.kind(result), shape))
     if int(np.prod(dims)) >= entry.LARGE:
-        name = _shared(w, name, nest.unit)
+        name = shared(w, name, nest.unit)
         w.long = True
     w.call_function(name, places, [h.pointer for h in made], dims)
     w.how = "one loop"
@@ -102,12 +102,12 @@ def add_to(w: Writer, dtype: DType, place: str, added: str, count: int | str) ->
     total = Node(raw.AddV2, [x, y], {}, "sum", [spec])
     body = Graph("sum", [x, y], [x.node, y.node, total], total.outputs)
     pattern = Pattern(1, ((True,), (True,)))
-    name = _named(w, "loop", LoopNest(body, pattern, "loop").write())
+    name = named(w, "loop", LoopNest(body, pattern, "loop").write())
     w.call_over(name, [place, added], [place], count)
     w.how = "one loop"
 
 
-def _named(w: Writer, prefix: str, code: Any) -> str:
+def named(w: Writer, prefix: str, code: Any) -> str:
     """The name of a function in the module, which has each function once."""
     key = code.text()
     found = w.functions.get(key)
@@ -117,6 +117,6 @@ def _named(w: Writer, prefix: str, code: Any) -> str:
     return found.name
 
 
-def _shared(w: Writer, name: str, unit: int) -> str:
-    """The same on all threads."""
+def shared(w: Writer, name: str, unit: int) -> str:
+    """A function of the module on all threads: the name of that."""
     return w.on_all_threads(name, unit)

@@ -14,6 +14,7 @@ from intaglio.native import (
     trigonometry,
 )
 from intaglio.native.code import Code
+from intaglio.native.complexes import Complexes
 from intaglio.native.lanes import Builder, Kind, Lanes, Unsupported
 
 FUNCTIONS: dict[str, Callable[..., Lanes]] = {
@@ -30,7 +31,7 @@ FUNCTIONS: dict[str, Callable[..., Lanes]] = {
 }  # fmt: skip
 
 
-class Functions(Builder):
+class Functions(Complexes):
     """The builder of `scalar` rules, with a method for each of `FUNCTIONS`.
 
     Each function is written once in a module and called: what calls cost is nothing beside

@@ -87,6 +87,16 @@ def _matmul(attrs: dict[str, Any], a: Any, b: Any) -> Run | None:
     return matmul.product(a.shape, b.shape, *turned)
 
 
+def _matmuls(turned_a: str, turned_b: str) -> Callable[..., Run | None]:
+    def choose(attrs: dict[str, Any], a: Any, b: Any) -> Run | None:
+        turned = attrs[turned_a], attrs[turned_b]
+        if a.ndim == b.ndim == 2:
+            return matmul.product(a.shape, b.shape, *turned)
+        return matmul.products(a.shape, b.shape, *turned)
+
+    return choose
+
+
 def _fits(along: tuple[Axis, ...], gradients: Any) -> bool:
     """True if gradients have the height and width of the result."""
     return gradients.shape[1:3] == tuple([a.out for a in along])
@@ -136,7 +146,7 @@ def _reduction(op: str) -> Callable[..., Run | None]:
             axes = axes_of(axis, x.ndim)
         except InvalidArgumentError:  # the op's kernel says so
             return None
-        run = reductions.reduction(op, x.shape, axes, attrs["keep_dims"])
+        run = reductions.reduction(op, x.shape, axes, attrs["keep_dims"], x.dtype)
         return run and Taking(run, 0)
 
     return choose
@@ -162,6 +172,9 @@ def _sparse_cross_entropy(
 
 CHOICES: dict[str, Callable[..., Run | None]] = {
     "MatMul": _matmul,
+    **dict.fromkeys(
+        ("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"), _matmuls("adj_x", "adj_y")
+    ),
     "MaxPool": _max_pool,
     "MaxPoolGrad": _max_pool_gradient,
     "Conv2D": _conv2d,

@@ -8,6 +8,7 @@ processor busy through chains of dependent operations.
 from __future__ import annotations
 
 import struct
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -28,10 +29,10 @@ class Unsupported(Exception):
 
 
 class Kind(NamedTuple):
-    """A type of element: LLVM's name, bits, and what it is: f, i, u or b as in NumPy.
+    """A type of element: LLVM's name, bits, and what it is: f, i, u, b or c as in NumPy.
 
     Floats of 16 bits are `short`: kept so, computed with as float32, and rounded each time.
-    LLVM knows a bfloat16 as an integer here.
+    LLVM knows a bfloat16 as an integer here, and a complex number (`complexes`).
     """
 
     llvm: str
@@ -70,11 +71,13 @@ KINDS = {
         for bits in (8, 16, 32, 64)
         for letter in "iu"
     },
+    np.dtype("c8"): Kind("i64", 64, "c"),
+    np.dtype("c16"): Kind("i128", 128, "c"),
 }
 HALF, BFLOAT = Kind("half", 16, "f"), Kind("i16", 16, "f")
-SHORT = {np.dtype(ml_dtypes.bfloat16): BFLOAT}
+KINDS[np.dtype(ml_dtypes.bfloat16)] = BFLOAT
 if llvm.HALF:
-    SHORT[np.dtype(np.float16)] = HALF
+    KINDS[np.dtype(np.float16)] = HALF
 
 
 def kind_of(dtype: Any) -> Kind:
@@ -85,9 +88,16 @@ def kind_of(dtype: Any) -> Kind:
         raise Unsupported(f"elements of type {dtype}") from None
 
 
-def kept_kind(dtype: Any) -> Kind:
-    """The kind of a NumPy dtype in memory: `kind_of`, and 16-bit floats too."""
-    return SHORT.get(np.dtype(dtype)) or kind_of(dtype)
+def part_of(kind: Kind) -> Kind:
+    """What the parts of complex numbers are."""
+    return FLOAT if kind.bits == 64 else DOUBLE
+
+
+def complex_of(part: Kind) -> Kind:
+    """The complex numbers with such parts. Raises Unsupported if there are none."""
+    if part not in (FLOAT, DOUBLE):
+        raise Unsupported(f"complex numbers of {part.llvm}")
+    return Kind(f"i{2 * part.bits}", 2 * part.bits, "c")
 
 
 class Lanes(NamedTuple):
@@ -108,6 +118,9 @@ def literal(value: Any, kind: Kind) -> str:
         return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
     if kind.letter == "b":
         return "true" if value else "false"
+    if kind.letter == "c":
+        whole = np.asarray(value, np.complex64 if kind.bits == 64 else np.complex128)
+        return str(int.from_bytes(whole.tobytes(), sys.byteorder))
     return str(int(value))
 
 
@@ -346,7 +359,7 @@ class Builder:
 
     def cast(self, x: Lanes, dtype: Any) -> Lanes:
         """Numbers as another type, as the op Cast has them."""
-        return self.converted(x, kept_kind(dtype))
+        return self.converted(x, kind_of(dtype))
 
     def converted(self, x: Lanes, to: Kind) -> Lanes:
         """`cast` to a kind."""
@@ -461,11 +474,6 @@ class Builder:
     def _places(self, x: Lanes, y: Lanes) -> Lanes:
         most = self.const(x.kind.bits - 1, y)
         return self.minimum(self.maximum(y, self.const(0, y)), most)
-
-    def conj(self, x: Lanes) -> Lanes:
-        return x
-
-    real = conj
 
     def __getattr__(self, name: str) -> Any:
         raise Unsupported(name)

@@ -31,6 +31,8 @@ FEATURES = ",".join(
         for name, there in sorted(_HOST.items())
     ]
 )
+# Whether the processor rounds x * y + z once.
+FUSED = (bool(_HOST.get("fma")) or not _HOST) and WIDTH > 16
 # Whether the processor itself reads and writes 16-bit floats.
 HALF = bool(_HOST.get("f16c")) and WIDTH > 16
 VERSION = f"{llvmlite.__version__} {llvm.llvm_version_info}"

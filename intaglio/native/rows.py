@@ -11,11 +11,8 @@ from intaglio.native.lanes import Unsupported
 from intaglio.native.writer import Writer
 
 
-def gathered(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
-    """GatherV2 of one index along the first axis."""
-    source, at, axis = inputs
-    if axis.known is None or int(axis.known) not in (0, -len(source.shape)):
-        raise Unsupported("a gather along another axis than the first")
+def gathered(w: Writer, node: Node, source: Held, at: Held) -> list[Held]:
+    """The row of one index of the first axis."""
     if at.shape or not source.shape:
         raise Unsupported("a gather of several rows")
     return [row(w, node, source, w.index(at), source.shape[1:])]

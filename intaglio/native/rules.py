@@ -11,19 +11,21 @@ from intaglio.ir.graph import Node
 from intaglio.native import (
     division,
     flow,
-    integer_products,
     lists,
     moves,
+    places,
+    products,
     rows,
+    scans,
     softmax,
     sums,
     variables,
 )
 from intaglio.native.elementwise import elementwise, fused
-from intaglio.native.entry import Step
 from intaglio.native.held import Held
 from intaglio.native.kernels import CHOICES
-from intaglio.native.lanes import BOOL, FLOAT, Lanes, Unsupported, kind_of
+from intaglio.native.lanes import BOOL, FLOAT, Lanes, Unsupported
+from intaglio.native.steps import stepped
 from intaglio.native.updates import UPDATES
 from intaglio.native.writer import Rule, Value, Writer
 
@@ -45,23 +47,7 @@ def kernel(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
         run = choose(node.attrs, *arrays)
     except (OpError, ValueError, IndexError):
         raise Unsupported(f"{node.op.name} that fails") from None
-    steps: list[Step] = getattr(run, "steps", [])
-    if not steps:
-        raise Unsupported(f"{node.op.name} of {', '.join([str(h.shape) for h in inputs])}")  # fmt: skip
-    places = [w.pointer(inputs[i]) for i in getattr(run, "takes", range(len(inputs)))]
-    for step in steps[:-1]:  # each but the last makes what the next one takes
-        ((shape, dtype),) = step.results
-        place = w.scratch(int(np.prod(shape)) * np.dtype(dtype).itemsize)
-        w.call_step(step, places, [place])
-        places = [place]
-    made = [
-        w.room(value, kind_of(dtype), shape)
-        for value, (shape, dtype) in zip(node.outputs, steps[-1].results, strict=True)
-    ]
-    w.long = True
-    w.call_step(steps[-1], places, [h.pointer for h in made])
-    w.how = "kernel"
-    return made
+    return stepped(w, node, run, inputs)
 
 
 def sparse_cross_entropy(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
@@ -84,18 +70,9 @@ def sparse_cross_entropy(w: Writer, node: Node, inputs: list[Value]) -> list[Hel
     return made
 
 
-def product(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
-    """A product of matrices."""
-    if inputs[0].kind == FLOAT:
-        return kernel(w, node, inputs)
-    return integer_products.product(w, node, inputs)
-
-
 def reduction(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """A reduction: of small values in registers, of others by a kernel."""
-    if inputs[0].small:
-        return sums.reduction(w, node, inputs)
-    return kernel(w, node, inputs)
+    return (sums.reduction if inputs[0].small else sums.of_memory)(w, node, inputs)
 
 
 def identity(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
@@ -112,10 +89,32 @@ def slice_(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
 
 def gather(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """Elements or rows of an index."""
-    source, at, _ = inputs
-    if at.known is not None and (source.small or at.shape):
+    source, at = inputs[:2]
+    known = at.known is not None and inputs[-1].known is not None
+    if known and (source.small or at.shape):
         return moves.moved(w, node, inputs)
-    return rows.gathered(w, node, inputs)
+    along = inputs[2].known if len(inputs) > 2 else 0
+    if not at.shape and along is not None and int(along) in (0, -len(source.shape)):
+        return rows.gathered(w, node, source, at)
+    return places.gathered(w, node, inputs)
+
+
+def gather_from_variable(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+    """ResourceGather: rows of a variable, where it lies."""
+    (table,) = variables.read(w, node, inputs[:1])
+    batch = node.attrs["batch_dims"] % (len(inputs[1].shape) + 1)
+    return [places.taken(w, node, table, inputs[1], batch, batch)]
+
+
+def slices(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+    """GatherNd, ScatterNd and TensorScatterUpdate: where the places are known, an order."""
+    known = [h.known is not None for i, h in enumerate(inputs) if i not in moves.DATA[node.op.name]]  # fmt: skip
+    if all(known):
+        try:
+            return moves.moved(w, node, inputs)
+        except Unsupported:  # places repeat
+            pass
+    return places.RULES[node.op.name](w, node, inputs)
 
 
 def nothing(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
@@ -150,16 +149,21 @@ RULES: dict[str, Any] = {
     **dict.fromkeys(moves.DATA, moves.moved),
     **dict.fromkeys(moves.JOINS, moves.joined),
     **dict.fromkeys(sums.OPS, reduction),
+    **scans.RULES,
+    **places.RULES,
+    **dict.fromkeys(("GatherNd", "ScatterNd", "TensorScatterUpdate"), slices),
     **flow.RULES,
     **lists.RULES,
     **variables.RULES,
     "_FusedElementwise": fused,
     **dict.fromkeys(division.DIVISIONS, division.division),
-    "MatMul": product,
+    **products.RULES,
     "SparseSoftmaxCrossEntropyWithLogits": sparse_cross_entropy,
     **dict.fromkeys(("Identity", "StopGradient", "IdentityN", "PreventGradient"), identity),
     "StridedSlice": slice_,
     "GatherV2": gather,
+    "Gather": gather,
+    "ResourceGather": gather_from_variable,
     "NoOp": nothing,
     "_AddAt": rows.add_at,
     "ToBool": condition,

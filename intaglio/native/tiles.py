@@ -57,7 +57,8 @@ class Tiles:
         self.lanes = llvm.WIDTH // kind.bytes
         self.vector = f"<{self.lanes} x {kind.llvm}>"
         self.test = f"<{self.lanes} x i1>"
-        self.suffix = f"v{self.lanes}f{kind.bits}"
+        letter = "f" if kind.letter == "f" else "i"
+        self.suffix = f"v{self.lanes}{letter}{kind.bits}"
         self.fused = FUSED
         # The columns of a whole tile.
         self.width = self.lanes * VECTORS

@@ -169,6 +169,9 @@ class Real(Part):
     def kernel(self, input, Tout):
         return np.asarray(input.real).astype(Tout.numpy)
 
+    def scalar(self, s, input):
+        return s.real(input)
+
     def gradient(self, doutput) -> Any:
         return raw.Complex(
             doutput, np.zeros((), doutput.dtype.numpy), Tout=_pair(doutput)
@@ -184,6 +187,9 @@ class Imag(Part):
     def kernel(self, input, Tout):
         return np.asarray(input.imag).astype(Tout.numpy)
 
+    def scalar(self, s, input):
+        return s.imag(input)
+
     def gradient(self, doutput) -> Any:
         return raw.Complex(
             np.zeros((), doutput.dtype.numpy), doutput, Tout=_pair(doutput)
@@ -198,6 +204,9 @@ class Angle(Part):
 
     def kernel(self, input, Tout):
         return np.arctan2(input.imag, input.real).astype(Tout.numpy)
+
+    def scalar(self, s, input):
+        return s.atan2(s.imag(input), s.real(input))
 
     def gradient(self, doutput, input) -> Any:
         real = raw.Real(input, Tout=doutput.dtype)
@@ -231,6 +240,9 @@ class Complex(Op):
         out.imag = imag
         return out
 
+    def scalar(self, s, real, imag):
+        return s.complex(real, imag)
+
     def gradient(self, dout, real: Spec, imag: Spec) -> Any:
         return unbroadcast_both(
             lambda: raw.Real(dout, Tout=real.dtype),
@@ -254,6 +266,9 @@ class ComplexAbs(Op):
 
     def kernel(self, x, Tout):
         return np.abs(x).astype(Tout.numpy)
+
+    def scalar(self, s, x):
+        return s.abs(x)
 
     def gradient(self, dy, x) -> Any:
         zero = np.zeros((), dy.dtype.numpy)

@@ -22,7 +22,7 @@ from tests.ops import calls
 # Sums in another order.
 SUMS = frozenset(["MatMul", "Softmax", "LogSoftmax", "SoftmaxCrossEntropyWithLogits",
                   "SparseSoftmaxCrossEntropyWithLogits", "Conv2D", "Sum", "Mean", "Prod",
-                  "Conv2DBackpropInput", "Conv2DBackpropFilter", "MaxPoolGrad", "AvgPool"])  # fmt: skip
+                  "Conv2DBackpropInput", "Conv2DBackpropFilter", "MaxPoolGrad", "AvgPool", "Cumprod"])  # fmt: skip
 SAMPLES = [
     s
     for n in calls.NAMES

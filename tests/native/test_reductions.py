@@ -1,4 +1,4 @@
-"""Reductions against exact sums and NumPy's extremes: any shape, any neighbouring axes."""
+"""Reductions against exact sums and NumPy's extremes: any shape, any axes, any dtype."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from intaglio.native.kernels import CHOICES
 EXTREMES = {"Max": np.maximum.reduce, "Min": np.minimum.reduce}
 
 
+NUMBERS = ("Sum", "Mean", "Max", "Min")
+
+
 def check(shape, axes, keep_dims, seed=0):
     rng = np.random.default_rng(seed)
     # Small integers: their sums are exact in float32, in any order.
     x = rng.integers(-9, 10, shape).astype(np.float32)
     total = x.sum(axis=axes, keepdims=keep_dims)
-    for op in reductions.OPS:
+    for op in NUMBERS:
         run = reductions.reduction(op, shape, axes, keep_dims)
         assert run is not None
         wanted = {
@@ -46,10 +49,13 @@ def test_any_lengths(outer, length, inner, keep_dims):
         ((5, 4, 3, 2), (0,)),
         ((5, 1, 3, 1, 2), (0, 2)),
         ((5, 1, 3), (0, 1)),
+        ((5, 4, 3), (0, 2)),
+        ((5, 4, 3, 2, 6), (0, 2, 4)),
+        ((30, 4, 3, 400), (0, 3)),
     ],
 )
 @pytest.mark.parametrize("keep_dims", [False, True])
-def test_any_neighbouring_axes(shape, axes, keep_dims):
+def test_any_axes(shape, axes, keep_dims):
     check(shape, axes, keep_dims)
 
 
@@ -69,8 +75,29 @@ def test_several_chunks_on_several_threads(shape, axes):
 
 
 @pytest.mark.parametrize(
+    "dtype", ["f8", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?"]
+)
+@pytest.mark.parametrize("axes", [(0,), (1,), (0, 2), (0, 1, 2)])
+def test_any_dtype(dtype, axes):
+    x = np.random.default_rng(0).integers(0, 2, (70, 9, 33)).astype(dtype)
+    ufuncs = {
+        "Sum": np.add, "Prod": np.multiply, **{k: v.__self__ for k, v in EXTREMES.items()},
+    }  # fmt: skip
+    if x.dtype == bool:
+        ufuncs = {"All": np.logical_and, "Any": np.logical_or}
+    for op, ufunc in ufuncs.items():
+        run = reductions.reduction(op, x.shape, axes, False, x.dtype)
+        if op == "Prod" and x.dtype.itemsize < 4:
+            assert run is None
+            continue
+        for numbers in (x, np.ones_like(x), np.zeros_like(x)):
+            wanted = ufunc.reduce(numbers, axis=axes, dtype=x.dtype)
+            np.testing.assert_array_equal(run(numbers), wanted, strict=True)
+
+
+@pytest.mark.parametrize(
     ("shape", "axes"),
-    [((2, 3, 4), (0, 2)), ((2, 0), (1,)), ((0, 2), (1,)), ((3, 1), (1,)), ((3,), ())],
+    [((2, 0), (1,)), ((0, 2), (1,)), ((3, 1), (1,)), ((3,), ())],
 )
 def test_what_is_left_to_numpy(shape, axes):
     assert reductions.reduction("Sum", shape, axes, False) is None
@@ -123,9 +150,7 @@ def test_the_report_names_them():
         return tf.reduce_sum(x, 0), tf.reduce_sum(n, 0)
 
     f(tf.ones([30]), tf.ones([30], tf.int32))
-    report = f.compile_report()
-    assert "Sum: kernel" in report
-    assert "NumPy: Sum, of int32" in report
+    assert f.compile_report().count("Sum: kernel") == 2
     assert set(reductions.OPS) <= set(CHOICES)
 
 

@@ -19,7 +19,7 @@ from tests.ops import calls
 APPROXIMATE = frozenset(
     ["Exp", "Expm1", "Log", "Log1p", "Tanh", "Sigmoid", "Elu", "Selu", "Softplus", "SoftplusGrad",
      "Sin", "Cos", "Tan", "Sinh", "Cosh", "Asin", "Acos", "Atan", "Atan2", "Asinh", "Acosh", "Atanh",
-     "Erf", "Erfc", "Pow", "Xlogy", "Xlog1py"]
+     "Erf", "Erfc", "Pow", "Xlogy", "Xlog1py", "Angle", "ComplexAbs"]
 )  # fmt: skip
 RULED = [n for n in calls.NAMES if "scalar" in calls.CATALOGUE[n].rules]
 SAMPLES = [s for n in RULED for s in calls.samples_of(n) if not s.error]
