@@ -57,26 +57,25 @@ _objects = _Objects()
 
 def current(value: Any) -> Any:
     """What a list has become; any other value itself."""
-    if type(value) is list:
-        found = _objects.known.grown.get(id(value))
-    elif type(value) is GrownList and value.root is not None:
-        found = _objects.known.grown.get(id(value.root))
-    else:
+    if type(value) is not list:
         return value
+    found = _objects.known.grown.get(id(value))
     return value if found is None else found[1]
 
 
 def used(value: Any) -> Any:
     """What is there where an object is read. Raises TypeError if nobody can tell."""
     known = _objects.known
-    if known.spoilt and id(value) in known.spoilt:
-        raise TypeError(known.spoilt[id(value)][1])
+    if known.spoilt:
+        why = spoilt(value)
+        if why is not None:
+            raise TypeError(why)
     return current(value) if known.grown else value
 
 
-def root_of(value: Any) -> list[Any] | None:
-    """The list that one that grows stands for, or None."""
-    return value.root if type(value) is GrownList else None
+def origin(value: Any) -> Any:
+    """The list that one that grows was made of; any other object itself."""
+    return value if type(value) is not GrownList or value.root is None else value.root
 
 
 def everywhere(value: Any) -> Any:
@@ -95,16 +94,15 @@ def everywhere(value: Any) -> Any:
 
 def follow(root: list[Any], grown: GrownList) -> None:
     """From now on `root` is `grown`, wherever it is read."""
-    grown.root = root
+    if grown.root is None:
+        grown.root = root
     _objects.known.grown[id(root)] = (root, grown)
 
 
 def put_back(value: Any) -> None:
-    """A list, or one that grows, is what it was before."""
+    """A list is what it was before."""
     if type(value) is list:
         _objects.known.grown.pop(id(value), None)
-    elif type(value) is GrownList and value.root is not None:
-        follow(value.root, value)
 
 
 def any_known() -> bool:
@@ -117,18 +115,19 @@ def any_known() -> bool:
 
 def spoil(value: Any, why: str) -> None:
     """From now on reading the object is an error that says why."""
+    value = origin(value)
     _objects.known.spoilt[id(value)] = (value, why)
 
 
 def spoilt(value: Any) -> str | None:
     """Why reading the object is an error, or None."""
-    found = _objects.known.spoilt.get(id(value))
+    found = _objects.known.spoilt.get(id(origin(value)))
     return None if found is None else found[1]
 
 
 def mend(value: Any) -> None:
     """Reading the object is an error no longer: it is what it was before."""
-    _objects.known.spoilt.pop(id(value), None)
+    _objects.known.spoilt.pop(id(origin(value)), None)
 
 
 # -- items that may be there ------------------------------------------------------------------
@@ -150,7 +149,8 @@ def may_lack(owner: Any) -> bool:
 def relate(value: Any, others: Iterable[Any]) -> None:
     """Tells that an object may be each of these when the graph runs."""
     twins = _objects.known.twins
-    for other in others:
+    value = origin(value)
+    for other in map(origin, others):
         if other is not value:
             for one, two in ((value, other), (other, value)):
                 kept, ids = twins.get(id(one)) or (_Kept(one), frozenset[int]())
@@ -160,32 +160,33 @@ def relate(value: Any, others: Iterable[Any]) -> None:
 def note_copy(copy: Any, value: Any) -> None:
     """Tells that a block goes on with a copy of an object."""
     relate(copy, [value, *twins_of(value)])
-    _objects.known.twins[id(copy)][0].copied = True
+    _objects.known.twins[id(origin(copy))][0].copied = True
 
 
 def note_result(value: Any) -> None:
     """Tells that an object is what a block gives, though it may have worked on it."""
-    if id(value) in _objects.known.twins:
-        _objects.known.twins[id(value)][0].copied = False
+    found = _objects.known.twins.get(id(origin(value)))
+    if found is not None:
+        found[0].copied = False
 
 
 def is_copy(value: Any) -> bool:
     """True for the copy that a block works on."""
-    found = _objects.known.twins.get(id(value))
+    found = _objects.known.twins.get(id(origin(value)))
     return found is not None and found[0].copied
 
 
 def twins_of(value: Any) -> list[Any]:
     """What else an object may be."""
     twins = _objects.known.twins
-    found = twins.get(id(value)) if twins else None
+    found = twins.get(id(origin(value))) if twins else None
     return [] if found is None else [twins[i][0].value for i in found[1] if i in twins]
 
 
 def may_be_same(one: Any, other: Any) -> bool:
     """True for two objects of which only the graph knows whether they are one."""
-    found = _objects.known.twins.get(id(one))
-    return found is not None and id(other) in found[1]
+    found = _objects.known.twins.get(id(origin(one)))
+    return found is not None and id(origin(other)) in found[1]
 
 
 def any_twins() -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Sequence
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,11 @@ import numpy as np
 from intaglio.autograph import aliases, telling
 from intaglio.autograph.carried import has_tensor, is_carried, list_form
 from intaglio.autograph.containers import Contents, is_made
-from intaglio.autograph.identity import Identities
+from intaglio.autograph.identity import Identities, slots
 from intaglio.autograph.memory import Memory
 from intaglio.autograph.names import is_composite
 from intaglio.autograph.optional import Maybe
-from intaglio.autograph.places import Elements, place_of
+from intaglio.autograph.places import Elements, elements_of, place_of
 from intaglio.autograph.records import Record, is_record, record
 from intaglio.autograph.strictness import is_strict
 from intaglio.autograph.values import Undefined
@@ -24,6 +25,8 @@ from intaglio.autograph.whole_trace import leave
 from intaglio.trace.grown_list import Form, GrownList
 
 State = tuple[Any, ...]
+# Where something is: an own name, and the way in its value.
+Path = tuple[Any, ...]
 # Traces of one block at most: a block that finds new state in each is left as it is.
 ATTEMPTS = 8
 
@@ -43,33 +46,54 @@ class Change:
 
 
 class Hidden:
-    """One value that is state though no name says so: in one place, or a list in several."""
+    """One value that is state though no name says so: in one place, or what a list holds."""
 
-    def __init__(self, changes: Sequence[Change]) -> None:
+    def __init__(self, changes: Sequence[Change], owner: Any = None) -> None:
         self.seen = [c.seen for c in changes]
-        self.name = self.seen[0].place.name
         self.form = changes[0].form
         self.left = changes[0].left
         for change in changes:
             leave(change.seen, change.left)
+        # The list whose elements are the state, whoever has it.
+        self.list = owner
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages."""
+        return self.seen[0].place.name
+
+    @property
+    def idents(self) -> set[tuple[int, Any]]:
+        """The places that it is."""
+        if self.list is not None:
+            return {elements_of(self.list)}
+        return {s.place.ident for s in self.seen}
 
     def begin(self) -> None:
         """Before the block: a list becomes one that a graph can carry."""
-        if self.form is not None and type(self.get()) is list:
-            old = self.get()
+        if self.list is None:
+            return
+        old = aliases.current(self.list)
+        if type(old) is list and self.form is not None:
             grown = GrownList.of(self.form, old)
             aliases.follow(old, grown)
-            self.put(grown)
+            for seen in self.seen:
+                seen.place.put(grown)
             # Whoever else has the list finds tensors of a graph that is done: use raises.
             left = self.left
             old[:] = left if isinstance(left, Contents) else [*old, *left.flows]
 
     def get(self) -> Any:
         """The value."""
-        return self.seen[0].place.get()
+        if self.list is None:
+            return self.seen[0].place.get()
+        return aliases.current(self.list).held()
 
     def put(self, value: Any) -> None:
         """Sets it everywhere."""
+        if self.list is not None:
+            aliases.current(self.list).become(value.flows)
+            return
         for seen in self.seen:
             seen.place.put(value)
 
@@ -109,7 +133,12 @@ def spoil(seen: Seen, why: str) -> None:
 
 
 class Block:
-    """One staged block: its own state, and what was found to be state as well."""
+    """One staged block: its own state, and what was found to be state as well.
+
+    Its state is what its names have, and what lists hold that grow, whoever has them. So a
+    name that has such a list has it in all branches and turns, and is no state itself, as
+    long as none of them gives it another one.
+    """
 
     def __init__(
         self,
@@ -126,11 +155,16 @@ class Block:
         # For each own name the list that grows it is an element of, if it is: the list is
         # the state then.
         self.inside: list[Any] = [None] * len(names)
-        # For each value the list that it stands for, as far as that is still so.
-        self.roots: list[list[Any] | None] = []
+        self.lists: list[Hidden] = []
         self.hidden: list[Hidden] = []
-        self.promoted: list[Hidden] = []  # lists among the block's own names
         self.forms: list[Form | None] = []
+        # The lists that grow which own names have at the beginning, where in them they are,
+        # and where a branch or turn leaves others.
+        self.had: dict[Path, GrownList] = {}
+        self.rebound: set[Path] = set()
+        self.originals: dict[int, Any] = {}  # by the ids of copies of other lists
+        self.copies: list[Any] = []
+        self.others: set[Path] = set()
         self.suspects: set[tuple[int, Any]] = set()
         self.kept: list[Any] = []  # what suspects belong to, kept alive
         self.attempts = 0
@@ -144,50 +178,73 @@ class Block:
     @property
     def names(self) -> tuple[str, ...]:
         """What was found first, then the block's own names."""
-        return (*[h.name for h in self.hidden], *self._outside(self.own_names))
+        found = [h.name for h in (*self.lists, *self.hidden)]
+        return (*found, *self._outside(self.own_names))
 
     def count(self, outputs: int) -> int:
         """How many names are given back, if these many of the block's own are."""
-        return len(self.hidden) + len(self._outside(self.own_names[:outputs]))
+        found = len(self.lists) + len(self.hidden)
+        return found + len(self._outside(self.own_names[:outputs]))
 
     def begin(self) -> None:
         """Before a trace: lists that grow become what a graph can carry."""
-        for hidden in (*self.hidden, *self.promoted):
+        for hidden in self.lists:
             hidden.begin()
+        self.hidden = [h for h in self.hidden if not h.seen[0].is_in_grown()]
         for spoilt in self.spoilt:
             spoilt.spoil()
         self.inside = [_owner(n, self.get_state) for n in self.own_names]
         values = self._values()
-        self.roots = [aliases.root_of(v) for v in values]
+        self.had = dict(self._lists(values))
+        self.others = set()
         self.identities = Identities(values)
 
     def _outside(self, values: Sequence[Any]) -> list[Any]:
         return [v for v, i in zip(values, self.inside, strict=False) if i is None]
 
+    def _lists(self, values: Sequence[Any]) -> Iterator[tuple[Path, GrownList]]:
+        """The lists that grow among the values of own names."""
+        own = values[len(self.hidden) :]
+        for name, value in zip(self._outside(self.own_names), own, strict=True):
+            for path, part in slots(value, (name,)):
+                if type(part) is GrownList:
+                    yield path, part
+
     def get(self) -> State:
         """All state, in the order of `names`. A list in the place of one that grows is one."""
-        values = self._values()
-        self.roots = [
-            root if root is aliases.root_of(v) else None
-            for v, root in zip(values, self.roots, strict=False)
-        ]
-        given, values = values, [_as_it_is_now(v) for v in values]
+        given = self._values()
+        same = {
+            path
+            for path, grown in self._lists(given)
+            if self.had.get(path) is grown and self._is_bound(path)
+        }
+        own = [("",)] * len(self.hidden)
+        own += [(name,) for name in self._outside(self.own_names)]
+        values = [_as_it_is_now(v, p, same) for v, p in zip(given, own, strict=True)]
         self.identities.copied(given, values)
         for at, form in enumerate(self.forms[: len(values)]):
             if form is not None and type(values[at]) is list:
                 values[at] = GrownList.of(form, values[at])
-        return tuple(values)
+        return (*[h.get() for h in self.lists], *values)
+
+    def _is_bound(self, path: Path) -> bool:
+        """True if the place has the same list that grows whenever the block begins or ends."""
+        return path not in self.rebound or not self.identities.ends
 
     def ends(self, in_loop: bool = False) -> None:
         """A branch or a turn has come to its end."""
-        self.identities.left(self._values())
+        values = self._values()
+        self.identities.left(values)
         self.identities.in_loop = in_loop
+        now = dict(self._lists(values))
+        self.others |= {p for p, grown in self.had.items() if now.get(p) is not grown}
 
     def done(self) -> dict[int, Any]:
         """The block is staged: the containers that its names have now, by their ids."""
         return self.identities.results(self._values())
 
     def _values(self) -> list[Any]:
+        """What was found to be bound in the block, and what its own names have."""
         own = map(aliases.current, self._own_state())
         return [h.get() for h in self.hidden] + self._outside(list(own))
 
@@ -208,20 +265,20 @@ class Block:
 
     def put(self, state: State) -> None:
         """Sets all state. Containers are copied: each branch and each turn changes its own."""
-        given = [v if type(v) is Record else _as_it_is_now(v) for v in state]
-        self.identities.copied(state, given)
-        values = given
-        origins = [v.origin if type(v) is Record else v for v in values]
-        values = [v.made() if type(v) is Record else v for v in values]
-        self.identities.put(origins, values)
+        for found, value in zip(self.lists, state, strict=False):
+            found.put(value)
+        state = state[len(self.lists) :]
+        records: list[tuple[Any, Any]] = []
+        values = [_own(v, records) for v in state]
+        self._note_copies(values)
+        self.identities.copied(state, values)
+        self.identities.put(values)
+        for origin, made in records:
+            self.identities.copied([origin], [made])
         self.forms = [v.form if type(v) is GrownList else None for v in values]
-        count = len(self.hidden)
-        for value, root in zip(values, self.roots, strict=False):
-            if root is not None and type(value) is GrownList:
-                aliases.follow(root, value)
         for hidden, value in zip(self.hidden, values, strict=False):
             hidden.put(value)
-        own = iter(values[count:])
+        own = iter(values[len(self.hidden) :])
         owners = [
             _owner(n, self.get_state) if i is not None else None
             for n, i in zip(self.own_names, self.inside, strict=True)
@@ -240,6 +297,14 @@ class Block:
         for grown in around:
             grown.frozen = False
         self._remove_undefined()
+
+    def _note_copies(self, values: Sequence[Any]) -> None:
+        began = dict(slots(tuple(self.identities.begun)))
+        for path, copy in slots(tuple(values)):
+            old = began.get(path)
+            if type(copy) is list and type(old) is list:
+                self.originals[id(copy)] = old
+                self.copies.append(copy)
 
     def _as_it_is(self, name: str, owner: Any) -> Any:
         """An element that is changed with all others."""
@@ -267,17 +332,27 @@ class Block:
         """What was found is state from now on, or an error where it is read."""
         self.spoilt += spoilt
         for hidden in chosen:
-            named = any(s.place.ident in self.own for s in hidden.seen)
-            (self.promoted if named else self.hidden).append(hidden)
+            (self.hidden if hidden.list is None else self.lists).append(hidden)
+        self.rebound |= self.others
         self.forms = []
 
-    def known_of(self, memory: Memory) -> tuple[list[Hidden], list[Spoilt]]:
-        """What a block inside found when it was traced before, as far as it is state here."""
-        idents = {s.place.ident for h in (*self.hidden, *self.promoted) for s in h.seen}
-        idents |= {i for i in self.own if i is not None}
-        spoilt = {s.seen.place.ident for s in self.spoilt}
-        return (
-            [h for h in memory.hidden if any(s.place.ident in idents for s in h.seen)],
+    def remember(self, memory: Memory) -> None:
+        """What was found is known if the block is traced again."""
+        memory.hidden = [*self.lists, *self.hidden]
+        memory.spoilt = self.spoilt
+        memory.rebound = self.rebound
+
+    def recall(self, memory: Memory, outer: Block) -> None:
+        """Takes what was found when the block was traced before, with the one around it.
+
+        As far as it is state there: what lies inside is made anew.
+        """
+        idents = {i for h in (*outer.lists, *outer.hidden) for i in h.idents}
+        idents |= {i for i in outer.own if i is not None}
+        spoilt = {s.seen.place.ident for s in outer.spoilt}
+        self.rebound = set(memory.rebound)
+        self.take(
+            [h for h in memory.hidden if h.idents & idents],
             [s for s in memory.spoilt if s.seen.place.ident in spoilt],
         )
 
@@ -292,7 +367,7 @@ class Block:
             return seen.elements is None or not (
                 seen.is_grown() or type(seen.place.get()) is GrownList
             )
-        return any(ident == s.place.ident for h in self.hidden for s in h.seen)
+        return any(ident in h.idents for h in (*self.lists, *self.hidden))
 
     def accept(
         self,
@@ -307,29 +382,48 @@ class Block:
         nothing to take.
         """
         self.attempts += 1
-        if not (found or spoilt) or self.attempts >= ATTEMPTS or is_strict():
+        others = self.others - self.rebound
+        if not (found or spoilt or others) or self.attempts >= ATTEMPTS or is_strict():
             return
-        lists = {id(c.seen.value) for c in found if c.seen.elements is not None}
-        groups: dict[int, list[Change]] = {}
+        owners = map(self._list_of, found)
+        lists = {id(owner) for owner in owners if owner is not None}
+        groups: dict[int, tuple[Any, list[Change]]] = {}
         for change in found:
-            if id(change.seen.place.owner) in lists:
+            if id(self._original(change.seen.place.owner)) in lists:
                 continue  # an element of a list that grows
-            seen = change.seen
-            shared = seen if seen.held is None else seen.value
-            groups.setdefault(id(shared), []).append(change)
+            owner = self._list_of(change)
+            shared = change if owner is None else owner
+            groups.setdefault(id(shared), (owner, []))[1].append(change)
         chosen = [
-            Hidden(group)
-            for group in groups.values()
+            Hidden(group, owner)
+            for owner, group in groups.values()
             if any([self._is_older(c.seen, watches) for c in group])
         ]
+        grown = {id(h.list) for h in chosen if h.list is not None}
+        spoilt = [s for s in spoilt if id(self._original(s.seen.value)) not in grown]
         idents = {c.seen.place.ident for c in changes}
         idents |= {s.seen.place.ident for s in spoilt}
         for watch in watches:
             watch.restore(idents)
         raise Found(self, chosen, spoilt)
 
+    def _list_of(self, change: Change) -> Any:
+        """The list whose elements have changed, if it is that and no other value of a place."""
+        seen = change.seen
+        grown = type(seen.place) is Elements and type(seen.value) is GrownList
+        if change.form is None and not grown:
+            return None
+        return self._original(seen.value)
+
+    def _original(self, value: Any) -> Any:
+        """The list that a block will have where it works on a copy; what any object was at first."""
+        value = aliases.origin(value)
+        return self.originals.get(id(value), value)
+
     def _is_older(self, seen: Seen, watches: Sequence[Watch]) -> bool:
         ident = seen.place.ident
+        if type(seen.value) is GrownList and type(seen.place) is Elements:
+            return True  # or the block would have told that it makes it
         if is_made(seen.value) and not any(id(seen.value) in w.made for w in watches):
             return True  # made by the trace, and not in the block
         before = seen.value if seen.elements is None else seen.elements
@@ -341,21 +435,64 @@ class Block:
         return False
 
 
-def _as_it_is_now(value: Any) -> Any:
-    """A structure of its own around the same values: items of the first may be state too."""
+class Same:
+    """In the place of a list that grows, which stays there: what it holds is state, not it."""
+
+    __slots__ = ("grown",)
+
+    def __init__(self, grown: GrownList) -> None:
+        self.grown = grown
+
+    def __eq__(self, other: Any) -> bool:
+        return type(other) is Same and other.grown is self.grown
+
+    def __hash__(self) -> int:
+        return id(self.grown)
+
+
+def _as_it_is_now(value: Any, path: Path, same: set[Path]) -> Any:
+    """A structure of its own around the same values: items of the first may be state too.
+
+    Lists that grow are what they hold, or where they stay themselves.
+    """
     kind = type(value)
     if kind is GrownList:
-        return value.copy()
-    if kind is list:
+        return Same(value) if path in same else value.held()
+    if kind is list or kind is tuple:
         now = aliases.current(value)
-        return now.copy() if now is not value else [_as_it_is_now(v) for v in value]
-    if kind is tuple:
-        return tuple([_as_it_is_now(v) for v in value])
+        if now is not value:
+            return _as_it_is_now(now, path, same)
+        return kind([_as_it_is_now(v, (*path, i), same) for i, v in enumerate(value)])
     if kind is dict:
-        return {k: _as_it_is_now(v) for k, v in value.items()}
+        return {k: _as_it_is_now(v, (*path, k), same) for k, v in value.items()}
     if is_record(value):
         made = record(value)
-        return made if is_carried(made) else value
+        if not is_carried(made):
+            return value
+        names = [f.name for f in dataclasses.fields(kind)]
+        parts = zip(names, made.values, strict=True)
+        held = [_as_it_is_now(v, (*path, name), same) for name, v in parts]
+        return Record(kind, tuple(held), value)
+    return value
+
+
+def _own(value: Any, records: list[tuple[Any, Any]]) -> Any:
+    """What a block works on: objects of its own with this state, told with where they are from."""
+    kind = type(value)
+    if kind is Same:
+        return value.grown
+    if kind is GrownList:
+        return value.copy()
+    if kind is list or kind is tuple:
+        return kind([_own(v, records) for v in value])
+    if kind is dict:
+        return {k: _own(v, records) for k, v in value.items()}
+    if kind is Record:
+        parts = tuple([_own(v, records) for v in value.values])
+        made = Record(value.kind, parts).made()
+        if value.origin is not None:
+            records.append((value.origin, made))
+        return made
     return value
 
 

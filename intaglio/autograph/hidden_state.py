@@ -59,7 +59,7 @@ def settle(
     code = getattr(inspect.unwrap(bodies[0]), "__code__", None)
     memory = Memory() if outer is None else outer.next_inside(code)
     if outer is not None:
-        block.take(*outer.block.known_of(memory))
+        block.recall(memory, outer.block)
     memory.block = block
     while True:
         block.begin()
@@ -77,7 +77,7 @@ def settle(
             aliases.reset(known)
             block.put(start)
             block.take(found.chosen, found.spoilt)
-    memory.hidden, memory.spoilt = block.hidden, block.spoilt
+    block.remember(memory)
     for spoilt in block.spoilt:
         spoilt.spoil()
 
@@ -209,7 +209,7 @@ def _traced(block: Block, watch: Watch) -> Traced:
     carried: dict[Any, Any] = {}
     rest: dict[Any, Any] = {}
     for ident, seen in watch.seen.items():
-        if not seen.is_changed() or block.is_known(seen):
+        if not seen.is_changed() or block.is_known(seen) or seen.is_in_grown():
             continue
         value = now(seen)
         if seen.is_spoilt():

@@ -15,6 +15,7 @@ from typing import Any
 from intaglio.autograph import aliases
 from intaglio.autograph.containers import CONTAINERS
 from intaglio.autograph.records import is_record
+from intaglio.trace.grown_list import GrownList
 
 ANOTHER = (
     "this {} may be the one that was changed under another name: a staged branch or loop puts one of "
@@ -22,7 +23,7 @@ ANOTHER = (
 )
 
 
-def _slots(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, Any]]:
+def slots(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, Any]]:
     """The objects in a value that can be changed, by their places in it."""
     kind = type(value)
     if is_record(value):
@@ -36,15 +37,15 @@ def _slots(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, Any]]:
             yield path, value
         parts = list(enumerate(value))
     else:
-        if isinstance(value, CONTAINERS):
+        if kind is GrownList or isinstance(value, CONTAINERS):
             yield path, value
         return
     for key, part in parts:
-        yield from _slots(part, (*path, key))
+        yield from slots(part, (*path, key))
 
 
 def _of_all(values: Sequence[Any]) -> dict[Any, Any]:
-    return dict(_slots(tuple(values)))
+    return dict(slots(tuple(values)))
 
 
 class Identities:
@@ -61,20 +62,17 @@ class Identities:
 
     def copied(self, values: Sequence[Any], copies: Sequence[Any]) -> None:
         """Tells that the block goes on with copies of these values."""
-        slots = _of_all(values)
-        for path, copy in _of_all(copies).items() if slots else ():
-            value = slots.get(path, copy)
+        mine = _of_all(values)
+        for path, copy in _of_all(copies).items() if mine else ():
+            value = mine.get(path, copy)
             if copy is not value:
                 aliases.note_copy(copy, value)
                 self.copies[id(copy)] = copy
 
-    def put(self, origins: Sequence[Any], values: Sequence[Any]) -> None:
+    def put(self, values: Sequence[Any]) -> None:
         """Tells what the names get: in a turn of a loop, what they had before it or others."""
         if self.in_loop:
             self.copied(self.begun, values)
-        for origin, value in zip(origins, values, strict=True):
-            if origin is not value and origin is not None:
-                self.copied([origin], [value])
 
     def left(self, values: Sequence[Any]) -> None:
         """Tells with which values a branch or a turn ends, or that the loop has none."""
@@ -136,4 +134,4 @@ def is_same_object(one: Any, other: Any) -> bool:
     return one is other
 
 
-__all__ = ["ANOTHER", "Identities", "is_same_object"]
+__all__ = ["ANOTHER", "Identities", "is_same_object", "slots"]

@@ -20,6 +20,7 @@ class Memory:
     def __init__(self) -> None:
         self.hidden: list[Any] = []
         self.spoilt: list[Any] = []
+        self.rebound: set[Any] = set()
         self.block: Any = None
         self._inside: dict[tuple[int, Any], Memory] = {}
         self._count = 0

@@ -52,6 +52,19 @@ def symbol(node: ast.expr) -> str | None:
     return None
 
 
+def as_it_is_now(symbol: str) -> str:
+    """The text that reads or sets a symbol in what the objects on its way have become."""
+    node = ast.parse(symbol, mode="eval").body
+    return ast.unparse(_through_now(node))
+
+
+def _through_now(node: ast.expr) -> ast.expr:
+    if isinstance(node, (ast.Attribute, ast.Subscript)):
+        ag = ast.Attribute(ast.Name("ag__", ast.Load()), "now", ast.Load())
+        node.value = ast.Call(ag, [_through_now(node.value)], [])
+    return node
+
+
 # What the names of the flags begin with that `break`, `continue` and `return` become.
 FLAGS = ("break_", "continue_", "do_return")
 

@@ -126,14 +126,24 @@ class Elements(Place):
 
     @property
     def ident(self) -> tuple[int, Any]:
-        return id(self.key[0]), Elements
+        return elements_of(self.key[0])
 
     def _read(self) -> Any:
         return self.key[0]
 
     def _write(self, value: Any) -> None:
-        if type(value) is GrownList:
-            aliases.follow(self.key[0], value)
+        if type(value) is not GrownList:
+            return
+        grown = aliases.current(self.key[0])
+        if type(grown) is list:
+            aliases.follow(grown, value)
+        elif grown is not value:
+            grown.become(value.flows)
+
+
+def elements_of(container: Any) -> tuple[int, Any]:
+    """The `ident` of the place that a container's elements are."""
+    return id(container), Elements
 
 
 class _Facts:
@@ -225,9 +235,9 @@ def place_of(symbol: str, accessor: Any) -> tuple[Any, Any] | None:
     node = _parsed(symbol)
     try:
         if isinstance(node, ast.Attribute):
-            return _value(node.value, cells, space), node.attr
+            return _owner(node, cells, space), node.attr
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            return _value(node.value, cells, space), node.slice.value
+            return _owner(node, cells, space), node.slice.value
     except (AttributeError, LookupError, TypeError, ValueError):
         pass
     return None
@@ -244,7 +254,11 @@ def _parsed(symbol: str) -> ast.expr | None:
 def _value(node: Any, cells: dict[str, CellType], space: dict[str, Any]) -> Any:
     if isinstance(node, ast.Name):
         return cells[node.id].cell_contents if node.id in cells else space[node.id]
-    owner = _value(node.value, cells, space)
+    owner = _owner(node, cells, space)
     if isinstance(node, ast.Attribute):
         return getattr(owner, node.attr)
     return owner[node.slice.value]
+
+
+def _owner(node: Any, cells: dict[str, CellType], space: dict[str, Any]) -> Any:
+    return aliases.current(_value(node.value, cells, space))

@@ -20,7 +20,7 @@ from intaglio.autograph.expressions import (
 from intaglio.autograph.jumps import LoopJumps, Returns, statements_of
 from intaglio.autograph.loop_options import is_flag_off, is_options, named
 from intaglio.autograph.matching import Matches
-from intaglio.autograph.names import Namer, is_composite, owner
+from intaglio.autograph.names import Namer, as_it_is_now, is_composite, owner
 
 OPTIONS = (
     "ag__.ConversionOptions(recursive={recursive}, user_requested={requested}, "
@@ -385,15 +385,17 @@ class FunctionConverter:
     def _accessors(
         self, state: tuple[str, ...], at: ast.stmt
     ) -> tuple[ast.FunctionDef, ast.FunctionDef]:
+        ways = [as_it_is_now(n) if is_composite(n) else n for n in state]
         reads = [
-            f"ag__.ldu(lambda: {n}, {n!r})" if is_composite(n) else n for n in state
+            n if n is way else f"ag__.ldu(lambda: {way}, {n!r})"
+            for n, way in zip(state, ways, strict=True)
         ]
         give = statements_of(
             f"def f():\n return ({', '.join(reads)}{',' if len(reads) == 1 else ''})",
             at,
         )
         if state:
-            targets = f"({', '.join(state)}{',' if len(state) == 1 else ''})"
+            targets = f"({', '.join(ways)}{',' if len(state) == 1 else ''})"
             take = statements_of(f"{targets} = vars_", at)
         else:
             take = [located(ast.Pass(), at)]

@@ -32,7 +32,7 @@ from intaglio.autograph.places import (
 from intaglio.autograph.values import ld
 from intaglio.base import origins
 from intaglio.op.tensor import Tensor
-from intaglio.trace.grown_list import GrownList
+from intaglio.trace.grown_list import GrownList, Witness
 
 
 class Seen:
@@ -50,7 +50,7 @@ class Seen:
         self.spoilt = aliases.spoilt(self.value)
         self.has_items = False
         # The value as it was, though the block may change the list itself.
-        self.before = self.value.copy() if type(self.value) is GrownList else self.value
+        self.before = self.value.held() if type(self.value) is GrownList else self.value
 
     @property
     def elements(self) -> list[Any] | None:
@@ -72,6 +72,14 @@ class Seen:
             return now[::2] != self.held[::2]
         return not containers.is_equal(now, self.held)
 
+    def _has_become_another(self) -> bool:
+        return aliases.current(self.value) is not self.value
+
+    def is_in_grown(self) -> bool:
+        """True for an element of a list that has become one that grows: it changes as a whole."""
+        owner = self.place.owner if isinstance(self.place, Item) else None
+        return type(aliases.current(owner)) is GrownList
+
     def is_spoilt(self) -> bool:
         """True if meanwhile nobody can tell any more what the container holds."""
         return aliases.spoilt(self.value) != self.spoilt
@@ -83,8 +91,9 @@ class Seen:
     def restore(self) -> None:
         """Puts back what was there."""
         if type(self.value) is GrownList:
-            self.value.flows = list(self.held or ())
-        elif self.held is not None and self.is_grown():
+            if self.held is not None:
+                self.value.become(self.held)
+        elif self.held is not None and (self.is_grown() or self._has_become_another()):
             containers.put_contents(self.value, self.held)
         aliases.put_back(self.value)
         if self.spoilt is None:
@@ -95,7 +104,7 @@ class Seen:
 
 def _held(value: Any, any_container: bool) -> Contents | None:
     if type(value) is GrownList:
-        return Contents(value.flows)
+        return Contents(value.flows) if any_container else None
     if type(value) is list or (any_container and isinstance(value, CONTAINERS)):
         return contents(value)
     return None
@@ -265,9 +274,9 @@ class _Written:
 
 def note_write(owner: Any) -> None:
     """An object is about to be changed in place: what may be the same one cannot be told then."""
-    for twin in aliases.twins_of(aliases.root_of(owner) or owner):
+    for twin in aliases.twins_of(owner):
         if _watches.stack and not aliases.is_copy(twin):
-            _note(Elements(None, (twin,), _label(twin), lasting=False))
+            _note(_elements(twin, lasting=False))
         aliases.spoil(twin, ANOTHER.format(_label(twin)))
 
 
@@ -293,12 +302,35 @@ def _note_item(owner: Any, key: Any) -> None:
 
 
 def _note_contents(owner: Any) -> None:
-    lasting = not containers.is_made(owner)
-    _note(Elements(None, (owner,), _label(owner), lasting))
+    _note(_elements(owner, not containers.is_made(aliases.origin(owner))))
+
+
+def _elements(owner: Any, lasting: bool) -> Elements:
+    """What a container holds; of a list that grows under the name that it has had before."""
+    return Elements(None, (aliases.origin(owner),), _label(owner), lasting)
 
 
 def _label(owner: Any) -> str:
-    return type(owner).__name__
+    return "list" if type(owner) is GrownList else type(owner).__name__
+
+
+class _Witness(Witness):
+    """Lists that grow tell by themselves of what is done to them."""
+
+    def made(self, grown: GrownList) -> None:
+        note_made(grown)
+
+    def changing(self, grown: GrownList) -> None:
+        note_write(grown)
+        if _watches.stack:
+            _note_contents(grown)
+
+    def replacing(self, grown: GrownList) -> None:
+        if _watches.stack:
+            _note_contents(grown)
+
+
+GrownList.witness = _Witness()
 
 
 def _is_variable(value: Any) -> bool:

@@ -76,22 +76,66 @@ class Form:
         return element_form(Spec(int32, self.dims[at]))
 
 
+class Witness:
+    """Is told of lists that grow: nobody, but for AutoGraph, which stages blocks around them."""
+
+    def made(self, grown: GrownList) -> None:
+        """Code has made a list."""
+
+    def changing(self, grown: GrownList) -> None:
+        """Code is about to change what a list holds."""
+
+    def replacing(self, grown: GrownList) -> None:
+        """A list is about to hold what a branch or a loop has made of it."""
+
+
 class GrownList(CompositeTensor):
     """A list whose length may depend on tensors.
 
     `append`, `extend`, `insert`, `pop`, `clear`, `reverse`, `copy`, indices, slices, `+`, `*`, `len` in
     converted code, `for`, and conversion to a tensor (the elements stacked) work as those of
     a list. Elements have one structure and one dtype for each of its tensors.
+
+    It is one object for as long as it lasts: what it holds are its `flows`, tensor lists of
+    the graph that is recorded, which branches and loops replace.
     """
 
-    __slots__ = ("flows", "form", "frozen", "root")
+    __slots__ = ("_flows", "form", "frozen", "root")
+    witness = Witness()
 
     def __init__(self, form: Form, flows: Sequence[Tensor]) -> None:
         self.form = form
-        self.flows = list(flows)
+        self._flows = list(flows)
         self.frozen = False  # True while assignments of elements are to do nothing
         # The list that this one stands for, if a list became it.
         self.root: list[Any] | None = None
+        self.witness.made(self)
+
+    @property
+    def flows(self) -> list[Tensor]:
+        """The tensor lists that hold its elements, one for each tensor of an element."""
+        return self._flows
+
+    @flows.setter
+    def flows(self, flows: Sequence[Tensor]) -> None:
+        self.witness.changing(self)
+        self._flows = list(flows)
+
+    def become(self, flows: Sequence[Tensor]) -> None:
+        """Holds from now on what these tensor lists do."""
+        self.witness.replacing(self)
+        self._flows = list(flows)
+
+    def held(self) -> GrownList:
+        """What it holds now, as a value: nobody's list."""
+        made = object.__new__(GrownList)
+        made.form, made._flows, made.frozen, made.root = (
+            self.form,
+            self.flows,
+            False,
+            None,
+        )
+        return made
 
     @classmethod
     def of(cls, form: Form, elements: Iterable[Any] = ()) -> GrownList:
@@ -451,4 +495,4 @@ def _unknown(advice: str) -> OperatorNotAllowedInGraphError:
     )
 
 
-__all__ = ["Form", "GrownList", "GrownListSpec"]
+__all__ = ["Form", "GrownList", "GrownListSpec", "Witness"]

@@ -175,12 +175,6 @@ def test_a_name_that_gets_another_list() -> None:
     assert flat(f(tf.constant(1))) == [1, 0, 1, 2]
 
 
-@pytest.mark.xfail(
-    raises=ValueError,
-    strict=True,
-    reason="a list that has grown before, and grows in one branch of a loop and is written by index "
-    "in the other: its first element leaves the loop's graph",
-)
 def test_a_grown_list_that_grows_or_is_written_by_index() -> None:
     @tf.function
     def f(x: Any, n: Any) -> Any:
