@@ -40,6 +40,8 @@ from intaglio.ops.families import (
     constant,
     divisor,
     no_kernel,
+    quotient,
+    remainder,
     spec_of,
     unbroadcast_both,
     zero_where,
@@ -243,7 +245,7 @@ class FloorDiv(Binary):
     def kernel(self, x, y):
         kind = x.dtype.kind
         if kind in "iu":
-            return np.floor_divide(x, divisor(y, x))
+            return quotient(x, divisor(y, x))
         if kind == "c":
             raise no_kernel("FloorDiv", x.dtype)
         return np.floor(np.true_divide(x, y))
@@ -264,7 +266,7 @@ class FloorMod(Binary):
 
     def kernel(self, x, y):
         if x.dtype.kind in "iu":
-            return np.remainder(x, divisor(y, x))
+            return remainder(x, divisor(y, x))
         rest = np.fmod(x, y)
         other_side = (np.less(x, 0) != np.less(y, 0)) & np.not_equal(rest, 0)
         return np.where(other_side, np.add(rest, y), rest)

@@ -153,6 +153,38 @@ def divisor(y: Any, x: Any) -> Any:
     return y
 
 
+# Below so many numbers their conversion takes longer than it saves.
+_MANY = 2048
+
+
+def quotient(x: Any, y: Any) -> Any:
+    """x / y rounded down, of integers; no y is 0.
+
+    Processors divide integers one by one and floats several at a time. A float64 quotient of
+    numbers of up to 32 bits rounds to a whole number only if it is one.
+    """
+    few = max(np.size(x), np.size(y)) < _MANY
+    if few or x.dtype.itemsize > 4 or _has_least(x):
+        return np.floor_divide(x, y)
+    wide = np.true_divide(x, y, dtype=np.float64)
+    return np.floor(wide, out=wide).astype(x.dtype)
+
+
+def remainder(x: Any, y: Any) -> Any:
+    """What `quotient` leaves, with the sign of y."""
+    few = max(np.size(x), np.size(y)) < _MANY
+    if few or x.dtype.itemsize > 4 or _has_least(x):
+        return np.remainder(x, y)
+    rest = quotient(x, y)
+    rest *= y
+    return np.subtract(x, rest, out=rest)
+
+
+def _has_least(x: Any) -> bool:
+    """Whether the smallest integer is there, whose quotient with -1 is no integer of its dtype."""
+    return x.dtype.kind == "i" and x.min(initial=0) == np.iinfo(x.dtype).min
+
+
 def no_kernel(name: str, dtype: Any) -> Exception:
     """TensorFlow's error for a dtype that an op allows but has no kernel for."""
     kind = from_numpy(dtype).name.upper()
