@@ -18,7 +18,7 @@ from intaglio.base.dtypes import DType
 from intaglio.base.shapes import TensorShape, as_dims
 from intaglio.graphdef import tensors
 from intaglio.graphdef.declarations import MalformedError
-from intaglio.graphdef.places import SPEC_PLACES
+from intaglio.graphdef.places import EXTENSION, EXTENSION_PLACES, SPEC_PLACES
 from intaglio.graphdef.saved_messages import StructuredValue
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.state.variable_spec import VariableSpec
@@ -88,11 +88,14 @@ def _fill_spec(proto: Any, spec: TypeSpec) -> None:
         made.shape.CopyFrom(tensors.shape_proto(spec.dims))
         made.dtype = spec.dtype.as_datatype_enum
         return
-    number = _number_of(type(spec))
+    number, name = _number_of(type(spec)), type(spec).__name__
     if number is None:
-        raise ValueError(f"A {type(spec).__name__} has no written form: {spec!r}")
+        found = [n for n in EXTENSION_PLACES if n.endswith(name)]
+        if not found:
+            raise ValueError(f"A {name} has no written form: {spec!r}")
+        number, name = EXTENSION, found[0]
     made = proto.type_spec_value
-    made.type_spec_class, made.type_spec_class_name = number, type(spec).__name__
+    made.type_spec_class, made.type_spec_class_name = number, name
     made.num_flat_components = len(spec.flatten())
     _fill(made.type_state, spec._serialize())
 
@@ -140,6 +143,9 @@ def _type_spec(proto: Any) -> TypeSpec:
     kind = _SPEC_CLASSES.get(proto.type_spec_class)
     if kind is None and proto.type_spec_class in SPEC_PLACES:
         kind = later.named(SPEC_PLACES[proto.type_spec_class])
+    if proto.type_spec_class == EXTENSION:
+        place = EXTENSION_PLACES.get(proto.type_spec_class_name)
+        kind = None if place is None else later.named(place)
     if kind is None:
         raise NotImplementedError(
             f"A type spec of class {proto.type_spec_class_name or proto.type_spec_class} is not read."

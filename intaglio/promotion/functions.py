@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from intaglio.base import dtypes
+from intaglio.base import dtypes, nest
 from intaglio.base.dtypes import as_dtype
 from intaglio.op import convert, dispatch
 from intaglio.op.dispatch import Entry
@@ -97,6 +97,28 @@ def around_reader(entry: Entry, values: Values) -> Any:
     return entry.call_body(tuple(map(strongly, values)))
 
 
+def around_rows(entry: Entry, values: Values) -> Any:
+    """Around a function of a function and what it is called with the rows of."""
+    function, elems, *rest = values
+    leaves = nest.flatten(elems)
+    if not any([isinstance(leaf, WeakTensor) for leaf in leaves]):
+        return entry.call_body(values)
+    seen: list[Any] = []  # the results of a call, as weak as they are
+
+    def of_row(row: Any) -> Any:
+        whole = nest.map_structure(_as_weak, row, elems)
+        seen[:] = [function(whole)]
+        return nest.map_structure(strongly, seen[0])
+
+    plain = nest.map_structure(strongly, elems)
+    result = entry.call_body((of_row, plain, *rest))
+    return nest.map_structure(_as_weak, result, seen[0]) if seen else result
+
+
+def _as_weak(value: Any, like: Any) -> Any:
+    return weakly(value) if isinstance(like, WeakTensor) else value
+
+
 def applied(function: Callable[[Any], Any], value: Any) -> Any:
     """The function of one tensor, its result weak if the value is."""
     result = function(strongly(value))
@@ -112,6 +134,8 @@ _AROUND: dict[str, Around] = {
     "clip_by_value": around_clip,
     "constant": around_constant,
     "get_static_value": around_reader,
+    "map_fn": around_rows,
+    "vectorized_map": around_rows,
 }
 
 

@@ -15,6 +15,7 @@ from intaglio.autograph.loops import for_stmt
 from intaglio.base.composite import TensorInParts
 from intaglio.base.dtypes import DType
 from intaglio.base.shapes import TensorShape
+from intaglio.ir.graph import SymbolicTensor
 from intaglio.op import convert, door
 from intaglio.op.tensor import Tensor
 from intaglio.promotion import lattice
@@ -100,6 +101,8 @@ class WeakTensor(BatchableExtensionType, TensorInParts):
         return f"{str(self.tensor)[:-1]}, weak=True)"
 
     def __format__(self, format_spec: str) -> str:
+        if isinstance(self.tensor, SymbolicTensor):
+            return str(self)
         return f"{format(self.tensor, format_spec)} weakly typed"
 
     def __bool__(self) -> bool:
@@ -149,3 +152,7 @@ def weakly(value: Any) -> Any:
 def strongly(value: Any) -> Any:
     """The tensor of a weak tensor; what is none as it is."""
     return value.tensor if isinstance(value, WeakTensor) else value
+
+
+# Under a name of its own, for saved structures.
+WeakTensorSpec = WeakTensor.Spec

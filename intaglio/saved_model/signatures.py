@@ -11,6 +11,7 @@ from typing import Any
 
 from intaglio.function.concrete import ConcreteFunction
 from intaglio.function.polymorphic import Function, Options
+from intaglio.op import convert
 from intaglio.op.tensor import Tensor
 from intaglio.saved_model import names, object_graph
 from intaglio.saved_model.restored import SignatureMap
@@ -125,6 +126,8 @@ def _named_results(result: Any, function: ConcreteFunction, key: str) -> dict[st
     else:
         named = {"output_0": result}
     for name, value in named.items():
+        if hasattr(type(value), "__tf_tensor__"):  # one tensor, such as a weak one
+            named[name] = value = convert.to_tensor(value)
         if not isinstance(value, (Tensor, TensorSpec)):
             raise ValueError(
                 f"Got a non-Tensor value {value!r} for key {name!r} in the output {source}. Outputs for functions used as "

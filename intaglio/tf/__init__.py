@@ -471,4 +471,10 @@ places.expect(
         10: "intaglio.ragged.api:RowPartitionSpec",
     }
 )
+places.expect_extensions(
+    dict.fromkeys(
+        ("tf.EagerWeakTensor.Spec", "tf.GraphWeakTensor.Spec", "tf.WeakTensor.Spec"),
+        "intaglio.promotion.weak_tensor:WeakTensorSpec",
+    )
+)
 dispatch.install_face(sys.modules[__name__])
