@@ -55,10 +55,12 @@ class SparseAdd(Op):
         total = np.zeros(len(table), a_values.dtype)
         np.add.at(total, mine, a_values)
         np.add.at(total, theirs, b_values)
+        kept = np.abs(total) >= thresh
+        if kept.all():
+            return table, total, a_shape
         # Only what has been added up can fall below the threshold.
         added = np.concatenate([mine, theirs])
-        single = np.bincount(added, minlength=len(table)) == 1
-        kept = single | (np.abs(total) >= thresh)
+        kept |= np.bincount(added, minlength=len(table)) == 1
         return table[kept], total[kept], a_shape
 
     def gradient(self, dsum_values, a_indices, b_indices, sum_indices) -> Any:

@@ -27,7 +27,7 @@ def keys(first: Any, *others: Any) -> list[Any]:
     """
     tables = [first, *others]
     whole = np.concatenate(tables) if others else first
-    dims = [int(d) + 1 for d in whole.max(axis=0, initial=0)]
+    dims = [int(column.max(initial=0)) + 1 for column in whole.T]
     if math.prod(dims) < _LARGEST and not (whole.size and whole.min() < 0):
         found = flat(whole, dims)
     else:
@@ -51,6 +51,15 @@ def order(indices: Any) -> Any:
     return np.argsort(keys(indices)[0], kind="stable")
 
 
+def in_order(indices: Any) -> bool:
+    """Whether places are in row-major order."""
+    rises: Any = True
+    for column in indices.T[::-1]:  # each column decides before those behind it
+        now, before = column[1:], column[:-1]
+        rises = (now > before) | ((now == before) & rises)
+    return bool(np.all(rises))
+
+
 def matched(wanted: Any, there: Any) -> tuple[Any, Any]:
     """For each row of one table its position in another, and whether it is there."""
     ours, theirs = keys(wanted, there)
@@ -63,20 +72,20 @@ def matched(wanted: Any, there: Any) -> tuple[Any, Any]:
 
 def merged(a: Any, b: Any) -> tuple[Any, Any, Any]:
     """The places of either table in order, and the positions of both tables' rows there."""
-    both = np.concatenate(keys(a, b))
-    count = int(both.max(initial=-1)) + 1
-    if (
-        count <= SPREAD * both.size
-    ):  # so close together that a table of all places is small
-        at = np.full(count, -1)
-        at[both[::-1]] = np.arange(
-            both.size - 1, -1, -1
-        )  # the last written is the first
-        there = at >= 0
-        first, where = at[there], (np.cumsum(there) - 1)[both]
-    else:
-        _, first, where = np.unique(both, return_index=True, return_inverse=True)
-        where = where.reshape(-1)
+    ours, theirs = keys(a, b)
+    if np.array_equal(ours, theirs) and np.all(ours[1:] > ours[:-1]):
+        same = np.arange(len(ours))
+        return a, same, same
+    both = np.concatenate([ours, theirs])
+    # Two runs in order are merged in one pass; of equal places that of `a` comes first.
+    by_place = np.argsort(both, kind="stable")
+    placed = both[by_place]
+    new = np.concatenate(
+        [np.ones(min(1, placed.size), bool), placed[1:] != placed[:-1]]
+    )
+    first = by_place[new]
+    where = np.empty(both.size, np.int64)
+    where[by_place] = np.cumsum(new, dtype=np.int64) - 1
     return np.concatenate([a, b])[first], where[: len(a)], where[len(a) :]
 
 
