@@ -8,11 +8,8 @@ PAGES = (
 )
 DOUBLE = "computed in double precision from arrays of coefficients, several passes each"
 CALLS = "several NumPy calls where TensorFlow has one kernel"
-TEXTS = "strings are Python objects: one call for each"
-PHILOX = (
-    "Philox in NumPy, ten rounds over whole arrays, where there are too few numbers for machine "
-    "code"
-)
+TEXTS = "strings are Python objects, each made and freed by itself"
+PHILOX = "normal numbers are made by NumPy where there are too few for machine code, in several passes"
 ONE_KERNEL = "several passes over the array where TensorFlow makes one"
 PATTERNS = (
     "Python's regular expressions go back where RE2 has an automaton, string by string"
@@ -57,11 +54,11 @@ REASONS: dict[str, str] = {
     "random:10": PHILOX,
     "random:10000": PHILOX,
     "random:10000000": "machine code on one thread, where TensorFlow counts those of two",
-    "tf.random.shuffle(x)": "TensorFlow's own order: swaps that depend on one another, in Python where there are few",
+    "tf.random.shuffle(x)": "TensorFlow's own order: swaps that depend on one another, and a gather",
     "strings:10": TEXTS,
     "strings:10000": TEXTS,
     "strings:10000000": TEXTS,
-    "tf.strings.to_hash_bucket_fast(s, 100)": "hashed side by side in NumPy, thirty passes after the texts are laid end to end",
+    "tf.strings.length(s)": "the size stands in each string's object, somewhere in memory",
     "image:10": CALLS,
     "image:10000": ONE_KERNEL,
     "image:10000000": ONE_KERNEL,
@@ -74,13 +71,13 @@ REASONS: dict[str, str] = {
     "tf.math.lgamma(p)": DOUBLE,
     "tf.math.digamma(p)": DOUBLE,
     "tf.math.erf(x)": "two polynomials over whole arrays where TensorFlow has one fraction in registers",
-    "tf.math.igamma(p, p)": "series and fractions in double precision, as long as the slowest number needs",
+    "tf.math.igamma(p, p)": "series and fractions in double precision, some NumPy calls for each term",
     "tf.nn.gelu(x)": "the complement of erf in double precision",
     "tf.cast(x, tf.float16)": "NumPy converts to half precision number by number",
     "tf.where(b, x, y)": "mixed bit by bit, in four passes over parts that stay in the cache",
     "tf.unique(small)": "counted in several passes where TensorFlow has a hash table",
     "tf.strings.regex_replace(s, 'a+', 'b')": PATTERNS,
     "tf.strings.as_string(small_string)": "written number by number by Python",
-    "tf.strings.to_number(digits)": "read number by number by Python",
+    "tf.strings.to_number(digits)": "few numbers are read by Python one by one",
     "tf.random.categorical(m, 1)": "every draw is compared with all sums of its row",
 }
