@@ -95,6 +95,7 @@ def call(program: Program, table: Table, miss: Any, single: bool) -> Any:
         or not plain
         or program.memory > STACK
         or not program.plain_results
+        or program.rounds
     ):
         return None
     results: list[int] = []

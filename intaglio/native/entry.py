@@ -222,10 +222,15 @@ def filling_all(
 
 class Step(NamedTuple):
     """What a function made by `filling` does, for native code that is to do it by itself:
-    the kernel, and shapes and dtypes of the results."""
+    the kernel, and shapes and dtypes of the results.
+
+    It takes the results of the step before, or the arguments; or, where `takes` says which, some of
+    them all: numbers of the arguments and then of all results, or arrays.
+    """
 
     kernel: Any
     results: Sequence[tuple[tuple[int, ...], Any]]
+    takes: Sequence[Any] | None = None
 
     @property
     def words(self) -> list[int]:

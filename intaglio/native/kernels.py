@@ -13,6 +13,7 @@ from intaglio.base.dtypes import float32
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.ir.graph import Node
 from intaglio.native import layers, matmul, reductions, row_kernels, softmax
+from intaglio.native.chains import Taking
 from intaglio.native.fused import REMEMBERED, FusedKernel
 from intaglio.native.offers import along_of, offer, pooled
 from intaglio.ops.reduction import axes_of
@@ -37,19 +38,6 @@ def kernel_of(node: Node) -> Run | None:
     if choose is None or node.outputs[0].dtype is not float32:
         return None
     return Chosen(node, choose)
-
-
-class Taking:
-    """A kernel of some of a node's inputs: the others have said which kernel it is."""
-
-    def __init__(self, run: Run, *takes: int) -> None:
-        self.run = run
-        self.takes = takes
-        # What native code is to call in its place, if that is known.
-        self.steps = getattr(run, "steps", [])
-
-    def __call__(self, *arrays: Any) -> Any:
-        return self.run(*[arrays[i] for i in self.takes])
 
 
 class Chosen:

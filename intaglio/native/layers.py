@@ -16,6 +16,7 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import float32
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native import entry, offers, reductions
+from intaglio.native.chains import Chain, Taking
 from intaglio.native.clusters import Cluster, Rewrite
 from intaglio.native.pooling import floored_gradient
 from intaglio.native.recomputing import recomputed
@@ -116,8 +117,7 @@ def _convolved(body: Graph) -> Run | None:
         return None
     added = nodes.get("BiasAdd") or nodes.get("AddV2") or nodes["Add"]
     bias = added.inputs[added.inputs[0] is node.outputs[0]]
-    places = _places(body, *node.inputs, bias)
-    return lambda *arrays: [run(*[arrays[i] for i in places])]
+    return Taking(run, *_places(body, *node.inputs, bias), listed=True)
 
 
 # -- gradients of pooling -------------------------------------------------------------------
@@ -171,15 +171,11 @@ def _gradient_of_pooling(body: Graph) -> Run | None:
     if 1 in order and total is None:
         return None
 
-    places = _places(body, *node.inputs)
-
-    def layer(*arrays: Any) -> list[Any]:
-        made = run(*[arrays[i] for i in places])
-        if total is not None and 1 in order:
-            made[1] = total(made[1])
-        return [made[i] for i in order]
-
-    return layer
+    chain = Chain(len(body.inputs))
+    made = chain.then(run, *_places(body, *node.inputs))
+    if 1 in order:
+        made[1:] = chain.then(total, made[1])
+    return chain.giving([made[i] for i in order])
 
 
 # -- batch normalisations -------------------------------------------------------------------

@@ -6,7 +6,6 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from intaglio.base.options import OPTIONS
 from intaglio.native import (
     batch_normalization,
     convolution,
@@ -16,6 +15,7 @@ from intaglio.native import (
     winograd,
     winograd_filters,
 )
+from intaglio.native.chains import Rounding
 from intaglio.native.convolution import Geometry
 from intaglio.native.pooling import pooling
 from intaglio.native.segments import sums
@@ -83,7 +83,9 @@ def windows(along: Along) -> Windows | None:
 
 def finished(g: Geometry, floored: bool) -> Run | None:
     """(images, filters, bias) to the convolution with its bias, with `floored` above zero."""
-    run = _transformed(g, lambda t: winograd.forward(g, t, floored=floored))
+    run = _transformed(
+        g, lambda t: winograd.forward(g, t, biased=True, floored=floored)
+    )
     return run or convolution.finished(g, floored)
 
 
@@ -96,7 +98,7 @@ def _transformed(g: Geometry, make: Callable[[Transform], Run | None]) -> Run | 
     if exact is None or not winograd.pays(g, FAST):
         return exact
     fast = functools.cache(lambda: make(FAST) or exact)
-    return lambda *arrays: (fast() if OPTIONS.tensor_float_32 else exact)(*arrays)
+    return Rounding(exact, fast)
 
 
 def _forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:

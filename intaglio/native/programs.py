@@ -14,6 +14,7 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.base.dtypes import resource
+from intaglio.base.options import OPTIONS
 from intaglio.ir.graph import Graph, SymbolicTensor
 from intaglio.native import entry, llvm
 from intaglio.native.buffers import maker
@@ -58,6 +59,7 @@ class Program:
         self.kernel: Any = whole.for_dims(w.words)
         self.memory, self.refuses = w.arena.size, w.refuses
         self._keep = w.keep
+        self.rounds, self._other = w.rounds, None
         self.run = self._written()
 
     def _input(self, w: Writer, body: Graph, number: int) -> Any:
@@ -110,6 +112,7 @@ class Program:
             call = f"{call} or work[0] != 0"
         text = [
             f"def run({', '.join(inputs)}):",
+            *self._rounding(space, inputs),
             " try: work = spare.pop()",
             " except IndexError: work = memory()",
             *lines,
@@ -125,6 +128,22 @@ class Program:
         run: Any = space["run"]
         run.program = self
         return run
+
+    def _rounding(self, space: dict[str, Any], inputs: Sequence[str]) -> list[str]:
+        """The line that asks whether the program may round as it did when it was written."""
+        if not self.rounds:
+            return []
+        space["options"], space["otherwise"] = OPTIONS, self._otherwise
+        fast = bool(OPTIONS.tensor_float_32)
+        given = ", ".join(inputs)
+        return [f" if bool(options.tensor_float_32) is not {fast}: return otherwise({given})"]  # fmt: skip
+
+    def _otherwise(self, *arrays: Any) -> tuple[Any, ...]:
+        """The same graph under the other option, compiled when that is first asked for."""
+        if self._other is None:
+            self._other = Program(self.graph)
+            self._other._other = self
+        return self._other.run(*arrays)
 
     def _arrays(self, inputs: Sequence[str]) -> tuple[list[str], list[str]]:
         """What the kernel is given for each input, and the lines that find it."""

@@ -18,6 +18,8 @@ FREE = frozenset(
     ["Placeholder", "Const", "ReadVariableOp", "Identity", "NoOp", "Reshape", "Shape",
      "AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp", "Squeeze", "ExpandDims"]
 )  # fmt: skip
+# What stands for several ops, and how they run.
+PARTS = {"_FusedLayers": "one kernel", "_FusedRows": "one pass over rows"}
 
 
 class Row(NamedTuple):
@@ -68,6 +70,8 @@ def _steps(program: Program) -> Iterator[Row]:
         name = node.op.name
         if name == "_FusedElementwise":
             how = f"{how or 'registers'}: {_listed(node.attrs['body'])}"
+        elif name in PARTS:
+            how = f"{PARTS[name]}: {_listed(node.attrs['body'])}"
         else:
             how = f"{name}: {how}" if how else f"registers: {name}"
         yield Row(node, how, True, depth)
@@ -78,10 +82,8 @@ def _alone(node: Node, reasons: dict[int, str]) -> Row:
     name = node.op.name
     if name == "_FusedElementwise":
         return Row(node, f"one loop: {_listed(node.attrs['body'])}")
-    if name == "_FusedLayers":
-        return Row(node, f"one kernel: {_listed(node.attrs['body'])}")
-    if name == "_FusedRows":
-        return Row(node, f"one pass over rows: {_listed(node.attrs['body'])}")
+    if name in PARTS:
+        return Row(node, f"{PARTS[name]}: {_listed(node.attrs['body'])}")
     if kernel_of(node) is not None:
         return Row(node, f"{name}: kernel, where the shapes allow it")
     reason = reasons.get(id(node), "")

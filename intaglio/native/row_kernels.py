@@ -15,13 +15,13 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from intaglio.base import shapes
 from intaglio.ir.graph import Graph, Node
 from intaglio.native import entry, reductions
+from intaglio.native.chains import Chain
 from intaglio.native.code import Code
 from intaglio.native.functions import Functions
 from intaglio.native.lanes import FLOAT, Lanes, Unsupported, literal
@@ -411,32 +411,24 @@ def _written(plan: Plan, node: Node, values: dict[int, Value]) -> Value:
     return plan.map(lambda s, given: apply(s, node, given), *inputs)
 
 
-def kernel(plan: Plan) -> Callable[..., list[Any]]:
+def kernel(plan: Plan) -> Chain:
     """The plan as a function from arrays to a list of arrays."""
     library = Library(lambda: _source(plan))
     block = min(BLOCK, -(-plan.rows // 64))
     blocks = -(-plan.rows // block)
     made = library.entry("rows").for_dims((blocks, plan.rows, block))
-    single = np.dtype(np.float32)
-    results: list[tuple[tuple[int, ...], Any]] = []
-    totals: list[tuple[int, Callable[[Any], Any]]] = []
-    for i, ((value, _), dims) in enumerate(zip(plan.outputs, plan.dims, strict=True)):
-        if value.form == "columns":
-            total = reductions.reduction("Sum", (blocks, plan.length), (0,), False)
-            assert total is not None
-            totals.append((i, lambda x, total=total, dims=dims: total(x).reshape(dims)))
-            dims = (blocks, plan.length)
-        results.append((dims, single))
-    run = entry.filling_all(made, results)
-
-    def whole(*arrays: Any) -> list[Any]:
-        found = run(*arrays)
-        for i, total in totals:
-            found[i] = total(found[i])
-        return found
-
-    whole.keep = library  # type: ignore[attr-defined]  # the kernel must not outlive its entry
-    return whole
+    columns = [value.form == "columns" for value, _ in plan.outputs]
+    results = [
+        ((blocks, plan.length) if summed else dims, np.dtype(np.float32))
+        for summed, dims in zip(columns, plan.dims, strict=True)
+    ]
+    chain = Chain(len(plan.inputs))
+    found = chain.then(entry.filling_all(made, results), *range(len(plan.inputs)))
+    total = reductions.reduction("Sum", (blocks, plan.length), (0,), False)
+    for i, summed in enumerate(columns):
+        if summed:
+            (found[i],) = chain.then(total, found[i], shape=plan.dims[i])
+    return chain.giving(found)
 
 
 def _source(plan: Plan) -> Source:

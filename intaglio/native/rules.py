@@ -23,7 +23,7 @@ from intaglio.native import (
 )
 from intaglio.native.elementwise import elementwise, fused
 from intaglio.native.held import Held
-from intaglio.native.kernels import CHOICES
+from intaglio.native.kernels import CHOICES, kernel_of
 from intaglio.native.lanes import BOOL, FLOAT, Lanes, Unsupported
 from intaglio.native.steps import stepped
 from intaglio.native.updates import UPDATES
@@ -48,6 +48,11 @@ def kernel(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     except (OpError, ValueError, IndexError):
         raise Unsupported(f"{node.op.name} that fails") from None
     return stepped(w, node, run, inputs)
+
+
+def compiled_part(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+    """What is one kernel of several ops: a layer, or what goes along rows."""
+    return stepped(w, node, kernel_of(node), inputs)
 
 
 def sparse_cross_entropy(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
@@ -156,6 +161,7 @@ RULES: dict[str, Any] = {
     **lists.RULES,
     **variables.RULES,
     "_FusedElementwise": fused,
+    **dict.fromkeys(("_FusedLayers", "_FusedRows"), compiled_part),
     **dict.fromkeys(division.DIVISIONS, division.division),
     **products.RULES,
     "SparseSoftmaxCrossEntropyWithLogits": sparse_cross_entropy,

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from intaglio.ir.graph import Node
-from intaglio.native.held import Held
+from intaglio.native.chains import Rounding
+from intaglio.native.entry import Step
+from intaglio.native.held import Held, constant
 from intaglio.native.lanes import Unsupported, kind_of
 from intaglio.native.writer import Writer
 
@@ -18,20 +20,39 @@ def stepped(w: Writer, node: Node, run: Any, inputs: Sequence[Held]) -> list[Hel
 
     Raises Unsupported if there is none, or if it does more than to call machine code.
     """
-    steps = getattr(run, "steps", [])
+    takes = getattr(run, "takes", range(len(inputs)))
+    run = getattr(run, "run", run)
+    if isinstance(run, Rounding):
+        w.rounds = True
+        run = run.now()
+    steps: list[Step] = getattr(run, "steps", [])
     if not steps:
         raise Unsupported(f"{node.op.name} of {', '.join([str(h.shape) for h in inputs])}")  # fmt: skip
-    places = [w.pointer(inputs[i]) for i in getattr(run, "takes", range(len(inputs)))]
-    for step in steps[:-1]:  # each but the last makes what the next one takes
-        ((shape, dtype),) = step.results
-        place = w.scratch(int(np.prod(shape)) * np.dtype(dtype).itemsize)
-        w.call_step(step, places, [place])
-        places = [place]
-    made = [
-        w.room(value, kind_of(dtype), shape)
-        for value, (shape, dtype) in zip(node.outputs, steps[-1].results, strict=True)
-    ]
+    places = [w.pointer(inputs[i]) for i in takes]
+    rooms = _rooms(w, node, run, len(places))
+    made = list(range(len(places)))
+    for step in steps:
+        taken = made if step.takes is None else step.takes
+        given = [
+            places[t] if isinstance(t, int) else w.pointer(constant(t)) for t in taken
+        ]
+        made = list(range(len(places), len(places) + len(step.results)))
+        for number, (shape, dtype) in zip(made, step.results, strict=True):
+            size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+            there = rooms.get(number)
+            places.append(w.scratch(size) if there is None else there.pointer)
+        w.call_step(step, given, [places[number] for number in made])
     w.long = True
-    w.call_step(steps[-1], places, [h.pointer for h in made])
     w.how = "kernel"
-    return made
+    return list(rooms.values())
+
+
+def _rooms(w: Writer, node: Node, run: Any, count: int) -> dict[int, Held]:
+    """Memory for the node's outputs, by the numbers of the values that they are."""
+    results = [result for step in run.steps for result in step.results]
+    last = len(run.steps[-1].results)
+    gives = getattr(run, "gives", range(count + len(results) - last, count + len(results)))  # fmt: skip
+    return {
+        number: w.room(value, kind_of(results[number - count][1]), results[number - count][0])
+        for value, number in zip(node.outputs, gives, strict=True)
+    }  # fmt: skip

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.native import convolution, entry
+from intaglio.native.chains import Chain
 from intaglio.native.code import Code
 from intaglio.native.convolution import Geometry
 from intaglio.native.lanes import FLOAT
@@ -481,13 +482,14 @@ def forward(
     g: Geometry,
     transform: Transform = EXACT,
     turned: bool = False,
+    biased: bool = False,
     floored: bool = False,
-) -> Callable[..., Any] | None:
+) -> Chain | None:
     """The convolution: (images, filters) to the result. None if it is not of this kind.
 
-    The function takes a bias as a third argument if it is to be added; `floored` makes what is
-    less than zero zero. `turned` says that the filters are those of the convolution whose
-    gradient by the images this is.
+    `biased` says that a third argument is added; `floored` makes what is less than zero zero.
+    `turned` says that this is the gradient by the images of a convolution, whose filters come
+    first: (filters, gradients) to the result.
     """
     if not is_for(g):
         return None
@@ -511,17 +513,17 @@ def forward(
         kernels.entry("winograd").for_dims((-(-count // block), *dims)),
         (g.images, g.out_height, g.out_width, g.filters),
     )
-    none = np.zeros(g.filters, np.float32)
-    return lambda images, filters, bias=none: convolve(
-        images, transformed(filters), bias
-    )
+    chain = Chain(3 if biased else 2)
+    images, filters = (1, 0) if turned else (0, 1)
+    bias = 2 if biased else np.zeros(g.filters, np.float32)
+    (result,) = chain.then(convolve, images, *chain.then(transformed, filters), bias)
+    return chain.giving(result)
 
 
-def by_images(g: Geometry, transform: Transform = EXACT) -> Callable[..., Any] | None:
+def by_images(g: Geometry, transform: Transform = EXACT) -> Chain | None:
     """The gradient by the images: (filters, gradients) to it. None if it is not of this kind.
 
     It is the convolution of the gradients with the filters turned around.
     """
     opposite = convolution.turned(g)
-    run = opposite and forward(opposite, transform, turned=True)
-    return run and (lambda filters, gradients: run(gradients, filters))
+    return opposite and forward(opposite, transform, turned=True)

@@ -9,10 +9,9 @@ shapes, and their sums are added in order, so that the number of threads changes
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any
 
 from intaglio.native import entry
+from intaglio.native.chains import Chain
 from intaglio.native.code import Code
 from intaglio.native.convolution import Geometry
 from intaglio.native.lanes import FLOAT
@@ -215,9 +214,7 @@ def library(transform: Transform) -> Library:
     return Library(lambda: _source(transform))
 
 
-def by_filters(
-    g: Geometry, transform: Transform = EXACT
-) -> Callable[[Any, Any], Any] | None:
+def by_filters(g: Geometry, transform: Transform = EXACT) -> Chain | None:
     """The gradient by the filters: (images, gradients) to it. None if it is not of this kind."""
     if not is_for(g):
         return None
@@ -238,4 +235,6 @@ def by_filters(
         kernels.entry("finish").for_dims((g.channels, *dims, ranges)),
         (3, 3, g.channels, g.filters),
     )
-    return lambda images, gradients: finish(summed(images, gradients))
+    chain = Chain(2)
+    (result,) = chain.then(finish, *chain.then(summed, 0, 1))
+    return chain.giving(result)

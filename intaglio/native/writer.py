@@ -87,6 +87,8 @@ class Writer:
         self.writes = self.written = self.undoes = False
         # True if it may run so long that other threads should not wait.
         self.long = False
+        # True if some kernels round as the program's options say.
+        self.rounds = False
         self._rules = rules
         self._otherwise = otherwise
         self._temporary: list[Block] = []

@@ -76,8 +76,10 @@ def test_bias_and_floor():
     bias = np.arange(-18, 19, dtype=np.float32)
     x[0, 3, 4, 5] = np.nan
     wanted = winograd.forward(g)(x, filters) + bias
-    np.testing.assert_array_equal(winograd.forward(g)(x, filters, bias), wanted)
-    floored = winograd.forward(g, floored=True)(x, filters, bias)
+    np.testing.assert_array_equal(
+        winograd.forward(g, biased=True)(x, filters, bias), wanted
+    )
+    floored = winograd.forward(g, biased=True, floored=True)(x, filters, bias)
     np.testing.assert_array_equal(floored, np.maximum(wanted, 0))
     assert np.isnan(floored).any()
 
