@@ -89,6 +89,12 @@ class Taking:
         return [made] if self._listed else made
 
 
+def has_steps(run: Any) -> bool:
+    """True if native code can do what a function does by itself."""
+    run = getattr(run, "run", run)
+    return isinstance(run, Rounding) or bool(getattr(run, "steps", None))
+
+
 class Rounding:
     """A kernel that has a faster one beside it, for programs that allow for less accuracy.
 

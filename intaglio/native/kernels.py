@@ -11,7 +11,7 @@ from typing import Any
 
 from intaglio.base.dtypes import float32
 from intaglio.base.errors import InvalidArgumentError
-from intaglio.ir.graph import Node
+from intaglio.ir.graph import Graph, Node
 from intaglio.native import layers, matmul, reductions, row_kernels, softmax
 from intaglio.native.chains import Taking
 from intaglio.native.fused import REMEMBERED, FusedKernel
@@ -30,14 +30,22 @@ def kernel_of(node: Node) -> Run | None:
     name = node.op.name
     if name == "_FusedElementwise":
         return FusedKernel(node.attrs["body"])
-    if name == "_FusedRows":
-        return row_kernels.kernel(row_kernels.plan_of(node.attrs["body"]))
-    if name == "_FusedLayers":
-        return layers.kernel(node.attrs["body"])
+    if name in PARTS:
+        body: Graph = node.attrs["body"]
+        if kernel_of not in body.derived:
+            body.derived[kernel_of] = PARTS[name](body)
+        return body.derived[kernel_of]
     choose = CHOICES.get(name)
     if choose is None or node.outputs[0].dtype is not float32:
         return None
     return Chosen(node, choose)
+
+
+# What stands for several ops, and makes the kernel of them.
+PARTS: dict[str, Callable[[Graph], Run | None]] = {
+    "_FusedRows": lambda body: row_kernels.kernel(row_kernels.plan_of(body)),
+    "_FusedLayers": layers.kernel,
+}
 
 
 class Chosen:

@@ -10,9 +10,11 @@ from __future__ import annotations
 from intaglio.base import shapes
 from intaglio.base.dtypes import resource, variant
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native.chains import has_steps
 from intaglio.native.clusters import CHEAP, Cluster, Rewrite, can_compile
 from intaglio.native.expansions import can_expand
 from intaglio.native.held import numeric
+from intaglio.native.kernels import PARTS, kernel_of
 from intaglio.native.lanes import Unsupported
 from intaglio.native.programs import Program
 from intaglio.native.rules import has_code
@@ -86,6 +88,8 @@ def _obstacle(node: Node) -> str:
                 return "a variable whose shape is not known"
         elif value.dtype is not variant and not numeric(value.dtype):
             return f"elements of type {value.dtype.name}"
+    if op.name in PARTS and not has_steps(kernel_of(node)):
+        return f"{op.name}, which is more than one kernel"
     if has_code(op.name) or can_expand(node):
         return "" if op.name in FLOWS else _unknown(node)
     if "scalar" not in op.rules or len(node.outputs) != 1:
