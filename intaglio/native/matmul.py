@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from intaglio.native import entry
+from intaglio.native import entry, llvm
 from intaglio.native.code import Code
-from intaglio.native.lanes import FLOAT
+from intaglio.native.lanes import DOUBLE, FLOAT, Kind
 from intaglio.native.library import Kernel, Library, Source
 from intaglio.native.pool import wanted_threads
 from intaglio.native.tiles import ROWS, VECTORS, Left, Right, Tiles
@@ -186,8 +187,8 @@ def _products(tiles: Tiles, name: str) -> Code:
     return code
 
 
-def _source() -> Source:
-    tiles = Tiles(FLOAT)
+def _source(kind: Kind) -> Source:
+    tiles = Tiles(kind)
     kernels: list[Kernel] = []
     for name in ("matmul", "matmul_turned"):
         kernels.append(Kernel(_product(tiles, name, name == "matmul_turned"), 2))
@@ -196,7 +197,11 @@ def _source() -> Source:
     return Source(kernels, called, tiles.table())
 
 
-LIBRARY = Library(_source)
+# By the types of the elements.
+LIBRARIES = {
+    np.dtype(dtype): Library(functools.partial(_source, kind))
+    for dtype, kind in ((np.float32, FLOAT), (np.float64, DOUBLE))
+}
 
 
 def _name(transpose_b: bool) -> str:
@@ -208,8 +213,9 @@ def product(
     b: tuple[int, ...],
     transpose_a: bool = False,
     transpose_b: bool = False,
+    dtype: Any = np.float32,
 ) -> Callable[[Any, Any], Any] | None:
-    """The product of float32 matrices of these shapes; None where OpenBLAS is to do it."""
+    """The product of matrices of floats of these shapes; None where OpenBLAS is to do it."""
     rows, inner = a[::-1] if transpose_a else a
     depth, columns = b[::-1] if transpose_b else b
     work = rows * inner * columns
@@ -217,18 +223,19 @@ def product(
         return None
     steps = (1, rows) if transpose_a else (inner, 1)
     shared = work >= SHARED_FROM
-    made = LIBRARY.entry(_name(transpose_b), shared)
-    divided = _parts(rows, columns, wanted_threads() if shared else 1)
+    made = LIBRARIES[np.dtype(dtype)].entry(_name(transpose_b), shared)
+    divided = _parts(rows, columns, wanted_threads() if shared else 1, dtype)
     kernel = made.for_dims((*divided, rows, columns, inner, *steps))
-    return entry.filling(kernel, (rows, columns))
+    return entry.filling(kernel, (rows, columns), dtype)
 
 
-def _parts(rows: int, columns: int, threads: int) -> tuple[int, int, int]:
+def _parts(rows: int, columns: int, threads: int, dtype: Any) -> tuple[int, int, int]:
     """How a product is divided: parts, panels of columns, groups of rows.
 
     A panel is copied for each group: there are as few groups as give every thread its parts.
     """
-    panels = -(-columns // Tiles(FLOAT).width)
+    wide = VECTORS * llvm.WIDTH // np.dtype(dtype).itemsize
+    panels = -(-columns // wide)
     wanted = -(-entry.PARTS * threads // panels) if threads > 1 else 1
     groups = min(max(wanted, -(-rows // GROUP)), -(-rows // ROWS))
     return panels * groups, panels, groups
@@ -239,8 +246,9 @@ def products(
     b: tuple[int, ...],
     transpose_a: bool = False,
     transpose_b: bool = False,
+    dtype: Any = np.float32,
 ) -> Callable[[Any, Any], Any] | None:
-    """The products of float32 matrices in batches of one shape, of which one may be single."""
+    """The products of matrices of floats in batches of one shape, of which one may be single."""
     rows, inner = a[:-3:-1] if transpose_a else a[-2:]
     depth, columns = b[:-3:-1] if transpose_b else b[-2:]
     batches = [s for s in (a[:-2], b[:-2]) if math.prod(s) != 1]
@@ -252,7 +260,8 @@ def products(
         return None
     steps = [0 if math.prod(s[:-2]) == 1 else s[-1] * s[-2] for s in (a, b)]
     within = (1, rows) if transpose_a else (inner, 1)
-    divided = _parts(rows, columns, 1)
+    divided = _parts(rows, columns, 1, dtype)
     dims = (count, *steps, rows * columns, *divided, rows, columns, inner, *within)
-    kernel = LIBRARY.entry(f"{_name(transpose_b)}_batch").for_dims(dims)
-    return entry.filling(kernel, (*np.broadcast_shapes(a[:-2], b[:-2]), rows, columns))
+    made = LIBRARIES[np.dtype(dtype)].entry(f"{_name(transpose_b)}_batch")
+    shape = (*np.broadcast_shapes(a[:-2], b[:-2]), rows, columns)
+    return entry.filling(made.for_dims(dims), shape, dtype)

@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from intaglio.native import (
     batch_normalization,
     convolution,
@@ -151,17 +153,14 @@ def _depthwise(
     return choose
 
 
-def _product(
-    a: tuple[int, ...], b: tuple[int, ...], turned_a: bool, turned_b: bool
-) -> Run | None:
-    left, right = a[::-1] if turned_a else a, b[::-1] if turned_b else b
-    return matmul.product(left, right, turned_a, turned_b)
+def _product(dtype: Any) -> Callable[..., Run | None]:
+    def choose(
+        a: tuple[int, ...], b: tuple[int, ...], turned_a: bool, turned_b: bool
+    ) -> Run | None:
+        left, right = a[::-1] if turned_a else a, b[::-1] if turned_b else b
+        return matmul.product(left, right, turned_a, turned_b, dtype)
 
-
-def _products(
-    a: tuple[int, ...], b: tuple[int, ...], turned_a: bool, turned_b: bool
-) -> Run | None:
-    return matmul.products(a, b, turned_a, turned_b)
+    return choose
 
 
 KINDS: dict[str, Callable[..., Run | None]] = {
@@ -173,10 +172,12 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     "convolution by filters": _by_filters,
     "convolution by images": _by_images,
     "maximum": _pooling("maximum"),
-    "product": _product,
+    "product": _product(np.float32),
+    "double product": _product(np.float64),
     "permutation": random_bits.swapped,
     "random": random_bits.drawn,
-    "products": _products,
+    "products": matmul.products,
+    "double products": functools.partial(matmul.products, dtype=np.float64),
     "maximum gradient": _pooling("maximum_gradient"),
     "mean": _pooling("mean"),
     "mean gradient": _pooling("mean_gradient"),

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from intaglio.ir.graph import Node
 from intaglio.native import integer_products, matmul
 from intaglio.native.held import Held
-from intaglio.native.lanes import FLOAT, Unsupported
+from intaglio.native.lanes import DOUBLE, FLOAT, Unsupported
 from intaglio.native.moves import copied
 from intaglio.native.steps import stepped
 from intaglio.native.writer import Writer
@@ -18,12 +20,17 @@ from intaglio.ops.einsum import DOTS, terms
 def product(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """MatMul."""
     a, b = inputs
-    turned = [node.attrs["transpose_a"], node.attrs["transpose_b"]]
-    if a.kind == FLOAT:
-        run = matmul.product(a.shape, b.shape, *turned)
+    turned = node.attrs["transpose_a"], node.attrs["transpose_b"]
+    if a.kind in (FLOAT, DOUBLE):
+        run = matmul.product(a.shape, b.shape, *turned, _dtype(a))
         return stepped(w, node, run, inputs)
     a, b = (_turned(w, h) if t else h for h, t in zip(inputs, turned, strict=True))
     return integer_products.product(w, node, [a, b])
+
+
+def _dtype(held: Held) -> Any:
+    """The type of floating-point elements."""
+    return np.dtype(f"f{held.kind.bytes}")
 
 
 def _turned(w: Writer, held: Held) -> Held:
@@ -38,22 +45,23 @@ def batched(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """BatchMatMul and its versions."""
     a, b = inputs
     turned = node.attrs["adj_x"], node.attrs["adj_y"]
-    if a.kind != FLOAT or b.kind != FLOAT or w.kind(node.outputs[0]) != FLOAT:
+    if a.kind not in (FLOAT, DOUBLE) or not a.kind == b.kind == w.kind(node.outputs[0]):
         raise Unsupported(f"{node.op.name} of {node.outputs[0].dtype.name}")
     if min(len(a.shape), len(b.shape)) < 2:
         raise Unsupported(f"{node.op.name} of vectors")
-    run = products(a.shape, b.shape, *turned)
+    run = products(a.shape, b.shape, *turned, _dtype(a))
     (made,) = stepped(w, node, run, inputs)
     return [made.reshaped(_shape(a.shape, b.shape, *turned))]
 
 
 def products(
-    a: tuple[int, ...], b: tuple[int, ...], turned_a: bool, turned_b: bool
-) -> Any:
+    a: tuple[int, ...], b: tuple[int, ...], turned_a: bool, turned_b: bool,
+    dtype: Any = np.float32,
+) -> Any:  # fmt: skip
     """The kernel of products in batches, which may be batches of one."""
     if math.prod(a[:-2]) == math.prod(b[:-2]) == 1:
-        return matmul.product(a[-2:], b[-2:], turned_a, turned_b)
-    return matmul.products(a, b, turned_a, turned_b)
+        return matmul.product(a[-2:], b[-2:], turned_a, turned_b, dtype)
+    return matmul.products(a, b, turned_a, turned_b, dtype)
 
 
 def _shape(

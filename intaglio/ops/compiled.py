@@ -20,6 +20,8 @@ Offer = Callable[..., Kernel | None]
 LARGE = 1 << 18
 # After so much work of one kind a compiler is worth loading, which takes longer than any call.
 PAYS = 1 << 22
+# The kinds that there are for float64 too.
+DOUBLED = ("product", "products")
 _offers: list[Offer] = []
 _done: dict[str, int] = {}
 
@@ -31,7 +33,11 @@ def install(offer: Offer) -> None:
 
 def offered(kind: str, dtype: Any, work: int, *description: Any) -> Kernel | None:
     """A kernel for arrays of this dtype and description, if there is one and it is worth it."""
-    if work < LARGE or not _offers or dtype != np.float32:
+    if work < LARGE or not _offers:
+        return None
+    if dtype == np.float64 and kind in DOUBLED:
+        kind = f"double {kind}"
+    elif dtype != np.float32:
         return None
     return _offers[0](kind, *description)
 

@@ -112,11 +112,11 @@ def _integer_dot(a: Any, b: Any) -> Any:
         return a.dot(b)
     low_a, high_a = _halves(a)
     low_b, high_b = _halves(b)
-    crossed = high_a.dot(low_b)
-    crossed += low_a.dot(high_b)
+    crossed = dot(high_a, low_b)
+    crossed += dot(low_a, high_b)
     product = crossed.astype(np.int64)
     product <<= 16
-    product += low_a.dot(low_b).astype(np.int64)
+    product += dot(low_a, low_b).astype(np.int64)
     return product.astype(a.dtype)
 
 
@@ -251,7 +251,7 @@ def _multiply(x: Any, y: Any, adj_x: bool, adj_y: bool) -> np.ndarray:
         at = 0 if x.ndim < 2 else 1
         raise invalid_argument(f"In[{at}] ndims must be >= 2: {(x.ndim, y.ndim)[at]}")
     work = x.size * y.shape[-2 if adj_y else -1]
-    if work >= LARGE and x.ndim > 2 and x.dtype == np.float32:
+    if work >= LARGE and x.ndim > 2:
         run = offered("products", x.dtype, work, x.shape, y.shape, adj_x, adj_y)
         if run is not None:
             return run(x, y)

@@ -14,26 +14,25 @@ from intaglio.native.matmul import BLOCK, PACKED_FROM
 from intaglio.native.tiles import ROWS
 
 
-def product(a, b, *transposed):
-    run = matmul.product(a.shape, b.shape, *transposed)
+def product(a, b, transpose_a=False, transpose_b=False):
+    run = matmul.product(a.shape, b.shape, transpose_a, transpose_b, a.dtype)
     assert run is not None
     return run(a, b)
 
 
-def check(rows, inner, columns, transpose_a=False, transpose_b=False):
+def check(rows, inner, columns, transpose_a=False, transpose_b=False, dtype="float32"):
     rng = np.random.default_rng(rows * 1000 + columns)
-    a = rng.normal(size=(rows, inner)).astype("float32")
-    b = rng.normal(size=(inner, columns)).astype("float32")
+    a = rng.normal(size=(rows, inner)).astype(dtype)
+    b = rng.normal(size=(inner, columns)).astype(dtype)
     left = np.ascontiguousarray(a.T) if transpose_a else a
     right = np.ascontiguousarray(b.T) if transpose_b else b
     got = product(left, right, transpose_a, transpose_b)
-    exact = a.astype(np.float64) @ b
+    exact = a.astype(np.longdouble) @ b
     bound = np.abs(a) @ np.abs(b)
     assert got.shape == exact.shape
+    assert got.dtype == dtype
     # The classical bound of a sum of `inner` products.
-    assert np.all(
-        np.abs(got - exact) <= inner * np.finfo("float32").eps * bound + 1e-37
-    )
+    assert np.all(np.abs(got - exact) <= inner * np.finfo(dtype).eps * bound + 1e-37)
 
 
 @settings(deadline=None, max_examples=80)
@@ -43,9 +42,10 @@ def check(rows, inner, columns, transpose_a=False, transpose_b=False):
     st.integers(1, 150),
     st.booleans(),
     st.booleans(),
+    st.sampled_from(["float32", "float64"]),
 )
-def test_any_shape(rows, inner, columns, transpose_a, transpose_b):
-    check(rows, inner, columns, transpose_a, transpose_b)
+def test_any_shape(rows, inner, columns, transpose_a, transpose_b, dtype):
+    check(rows, inner, columns, transpose_a, transpose_b, dtype)
 
 
 @pytest.mark.parametrize(
@@ -102,13 +102,14 @@ def test_matrices_that_are_not_in_order_are_copied():
 )
 def test_batches(batches, turned):
     rng = np.random.default_rng(0)
-    a = rng.integers(-4, 5, (*batches[0], 13, 21)).astype(np.float32)
-    b = rng.integers(-4, 5, (*batches[1], 21, 70)).astype(np.float32)
-    left = np.ascontiguousarray(a.swapaxes(-1, -2)) if turned[0] else a
-    right = np.ascontiguousarray(b.swapaxes(-1, -2)) if turned[1] else b
-    run = matmul.products(left.shape, right.shape, *turned)
-    assert run is not None
-    np.testing.assert_array_equal(run(left, right), a @ b)
+    for dtype in (np.float32, np.float64):
+        a = rng.integers(-4, 5, (*batches[0], 13, 21)).astype(dtype)
+        b = rng.integers(-4, 5, (*batches[1], 21, 70)).astype(dtype)
+        left = np.ascontiguousarray(a.swapaxes(-1, -2)) if turned[0] else a
+        right = np.ascontiguousarray(b.swapaxes(-1, -2)) if turned[1] else b
+        run = matmul.products(left.shape, right.shape, *turned, dtype)
+        assert run is not None
+        np.testing.assert_array_equal(run(left, right), a @ b)
 
 
 def test_batches_that_broadcast_otherwise_are_left_to_numpy():
@@ -121,6 +122,16 @@ def test_what_is_left_to_numpy():
     assert matmul.product((0, 3), (3, 2)) is None
     assert matmul.product((2, 3), (4, 2)) is None
     assert matmul.product((5000, 5000), (5000, 5000)) is None
+
+
+def test_eager_products_of_doubles_and_of_integers_by_way_of_them():
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-9, 10, s).astype("float64") for s in ((200, 300), (300, 100)))
+    np.testing.assert_array_equal(tf.matmul(a, b), a @ b)
+    a, b = (
+        rng.integers(-(2**31), 2**31, s).astype("int32") for s in (a.shape, b.shape)
+    )
+    np.testing.assert_array_equal(tf.matmul(a, b), a @ b)
 
 
 def test_in_a_compiled_function():
