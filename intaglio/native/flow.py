@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.ir.graph import Graph, Node
+from intaglio.native import lists
 from intaglio.native.arena import Block
 from intaglio.native.clusters import prepared
 from intaglio.native.code import Phi
@@ -175,8 +176,13 @@ class Turning:
 class InPlace:
     """A large value of which each turn changes a row: it stays where it is."""
 
-    def __init__(self, w: Writer, first: Held) -> None:
+    def __init__(self, w: Writer, first: Held, used_later: bool) -> None:
         self.first = first
+        mine = len(first.blocks) == 1 and first.blocks[0].holders == 1
+        if mine and not used_later:  # nobody misses what was there
+            self.next, self.blocks = first.pointer, first.blocks
+            w.also(first)
+            return
         self.next, block = w.space(first.bytes)
         self.blocks = (block,)
         w.store(first, self.next)
@@ -221,7 +227,7 @@ def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
         if a is not b
     ]  # fmt: skip
     turning: dict[int, Any] = {
-        i: InPlace(w, inputs[i])
+        i: InPlace(w, inputs[i], _used_later(w, node, i))
         if isinstance(inputs[i], Held)
         and not inputs[i].small
         and _changes_rows(cond, body, i)
@@ -242,7 +248,7 @@ def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     w.let_go(condition)
     code.label(inside)
     targets = [turning[i].next if i in turning else "" for i in range(len(state))]
-    results = w.graph(body, state, targets)
+    results = w.graph(body, state, targets, lists.places(w, body, state))
     names = {i: t.turn(results[i]) for i, t in turning.items()}
     back = code.block
     code.jump(head)

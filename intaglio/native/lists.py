@@ -11,28 +11,31 @@ from typing import Any
 
 from intaglio.base import shapes
 from intaglio.base.dtypes import from_numpy
+from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.arena import Block
 from intaglio.native.code import Phi
 from intaglio.native.elementwise import add_to
-from intaglio.native.held import Held, known, numeric
+from intaglio.native.held import Held, is_small, known, numeric
 from intaglio.native.lanes import KINDS, Kind, Lanes, Unsupported, kind_of
+from intaglio.native.list_order import READERS
 from intaglio.native.writer import Value, Writer
 from intaglio.ops.tensor_list import given_dims
 
 # Memory is taken for lists whose length is not known: pages that are not touched cost nothing.
 MOST_BYTES = 1 << 25
 MOST = 1 << 16
+MOST_LIMITED = 1 << 28
 
 
 class HeldList:
     """A list: where its elements lie, how many they are (i64) and how many may be."""
 
-    __slots__ = ("blocks", "capacity", "element", "kind", "owned", "pointer", "size")
+    __slots__ = ("blocks", "capacity", "element", "kind", "limit", "next", "owned", "pointer", "size")  # fmt: skip
 
     def __init__(
         self, kind: Kind, element: tuple[int, ...], pointer: str, size: str,
-        capacity: int, blocks: Sequence[Block], owned: bool = True,
+        capacity: int, blocks: Sequence[Block], owned: bool = True, limit: int = -1,
     ) -> None:  # fmt: skip
         self.kind = kind
         self.element = element
@@ -41,6 +44,9 @@ class HeldList:
         self.capacity = capacity
         self.blocks = tuple(blocks)
         self.owned = owned
+        self.limit = limit
+        # Where the next element is to be, if it is written there before it is pushed.
+        self.next = ""
 
     @property
     def bytes(self) -> int:
@@ -58,6 +64,7 @@ class HeldList:
             self.capacity,
             self.blocks,
             kept,
+            self.limit,
         )
 
     def finish(self, w: Writer) -> None:
@@ -133,8 +140,12 @@ def made(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     element = _element(w, given_dims(form.known), node.outputs[0])
     size = "0"
     if node.op.name == "EmptyTensorList":
-        if number.known is None or int(number.known) >= 0:
-            raise Unsupported("a list with a limit")
+        if number.known is None:
+            raise Unsupported("a list whose limit is data")
+        if number.known > 0:
+            return [_limited(w, kind, element, int(number.known))]
+        if not number.known:
+            raise Unsupported("a list of no elements")
     elif number.known is not None:
         size = str(int(number.known))
     else:
@@ -142,6 +153,15 @@ def made(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     if size.startswith("-"):
         raise Unsupported("a list of less than no elements")
     return [_new(w, kind, element, size)]
+
+
+def _limited(w: Writer, kind: Kind, element: tuple[int, ...], limit: int) -> HeldList:
+    """An empty list that has room for all that may be pushed to it."""
+    each = Held(kind, element).bytes
+    if not each or limit * each > MOST_LIMITED:
+        raise Unsupported("a list whose limit is large")
+    pointer, block = w.space(limit * each)
+    return HeldList(kind, element, pointer, "0", limit, [block], limit=limit)
 
 
 def _new(w: Writer, kind: Kind, element: tuple[int, ...], size: str) -> HeldList:
@@ -178,6 +198,7 @@ def zeros(w: Writer, held: HeldList) -> HeldList:
 def copied(w: Writer, held: HeldList) -> HeldList:
     """A list of its own with the same elements."""
     found = _room_like(w, held)
+    found.limit = held.limit
     w.code.call(
         "void", "llvm.memcpy.p0.p0.i64", ("ptr", found.pointer), ("ptr", held.pointer),
         ("i64", w.code.integer("mul", held.size, held.bytes)), ("i1", "false"),
@@ -288,9 +309,36 @@ def push(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     held, item = inputs
     _checked(held, item)
     held = _mine(w, node, held)
-    w.demand(w.code.integer("icmp ult", held.size, held.capacity))
-    w.store(item, held.place(w, held.size))
+    w.store(item, held.next or _place_of_next(w, held))
     return [held.like(w.code.integer("add", held.size, 1))]
+
+
+def _place_of_next(w: Writer, held: HeldList) -> str:
+    """Where an element is pushed to; refused if there is no room."""
+    most = held.capacity if held.limit < 0 else min(held.capacity, held.limit)
+    w.demand(w.code.integer("icmp ult", held.size, most))
+    return held.place(w, held.size)
+
+
+def places(w: Writer, body: Graph, state: Sequence[Value]) -> dict[int, str]:
+    """Where a body is to write what it pushes onto lists, by the ids of the values.
+
+    Only the push may look at such a list: the element is there earlier than the list knows.
+    """
+    users = walk.uses(body)
+    given = {id(v) for v in body.inputs}
+    found: dict[int, str] = {}
+    for handle, held in zip(body.inputs, state, strict=True):
+        users_of = users.get(id(handle), [])
+        if not isinstance(held, HeldList) or not held.owned or len(users_of) != 1:
+            continue
+        if users_of[0].op.name != "TensorListPushBack" or any(v is handle for v in body.outputs):  # fmt: skip
+            continue
+        item = users_of[0].inputs[1]
+        if id(item) in given or id(item) in found or item.dims != held.element or is_small(held.element):  # fmt: skip
+            continue
+        held.next = found[id(item)] = _place_of_next(w, held)
+    return found
 
 
 def added(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
@@ -321,21 +369,49 @@ def resized(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
 # -- reading lists ---------------------------------------------------------------------------
 
 
-def _element_at(w: Writer, value: SymbolicTensor, held: HeldList, index: str) -> Held:
-    """A copy of an element: the list may change while it is used."""
+def _element_at(w: Writer, node: Node, value: SymbolicTensor, held: HeldList, index: str) -> Held:  # fmt: skip
+    """An element where it lies, or a copy if the list may change while it is used."""
     there = Held(held.kind, held.element, pointer=held.place(w, index))
     if there.small:
         return w.in_registers(w.lanes(there), held.element)
+    if _stays(w.scopes[-1].graph, node, value):
+        there.blocks = held.blocks
+        return w.also(there)
     made = w.room(value, held.kind, held.element)
     w.store(there, made.pointer)
     return made
+
+
+# Ops that give a list with the elements where they are.
+SHARING = ("TensorListPopBack", "Identity")
+
+
+def _stays(graph: Graph, node: Node, value: SymbolicTensor) -> bool:
+    """True if nothing in the graph changes the list that a node reads, nor the others it is part of.
+
+    What the graph gives somebody might keep for longer.
+    """
+    if any(v is value for v in graph.outputs):
+        return False
+    handles = [node.inputs[0]]
+    while handles[-1].node.op.name in SHARING:
+        handles.append(handles[-1].node.inputs[0])
+    while handles:
+        handle = handles.pop()
+        for user in graph.nodes:
+            if any(v is handle for v in user.inputs):
+                if user.op.name in SHARING:
+                    handles.append(user.outputs[0])
+                elif user.op.name not in READERS:
+                    return False
+    return True
 
 
 def get_item(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListGetItem."""
     held, at = inputs[0], w.index(inputs[1])
     w.demand(w.code.integer("icmp ult", at, held.size))
-    return [_element_at(w, node.outputs[0], held, at)]
+    return [_element_at(w, node, node.outputs[0], held, at)]
 
 
 def pop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
@@ -343,7 +419,7 @@ def pop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     held = inputs[0]
     w.demand(w.code.integer("icmp sgt", held.size, 0))
     size = w.code.integer("sub", held.size, 1)
-    item = _element_at(w, node.outputs[1], held, size)
+    item = _element_at(w, node, node.outputs[1], held, size)
     owned = w.scopes[-1].last[id(node.inputs[0])] == w.scopes[-1].at
     return [w.also(held).like(size, held.owned and owned), item]
 

@@ -82,7 +82,7 @@ def reduction(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
 
 def identity(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """The values themselves."""
-    return [w.also(v) for v in inputs]
+    return [w.also(v) for v in flow.lent(w, node, inputs, 0)]
 
 
 def slice_(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:

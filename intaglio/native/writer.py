@@ -173,14 +173,20 @@ class Writer:
     # -- graphs ------------------------------------------------------------------------
 
     def graph(
-        self, graph: Graph, given: Sequence[Value], targets: Sequence[str] = ()
-    ) -> list[Value]:
-        """Writes a graph's nodes; the results are the caller's to let go of."""
+        self, graph: Graph, given: Sequence[Value], targets: Sequence[str] = (),
+        places: dict[int, str] | None = None,
+    ) -> list[Value]:  # fmt: skip
+        """Writes a graph's nodes; the results are the caller's to let go of.
+
+        `targets` are where these are best written, `places` where other values are, by their ids.
+        """
         scope = Scope(graph)
         for value, held in zip(graph.inputs, given, strict=True):
             scope.values[id(value)] = held
         for value, target in zip(graph.outputs, targets, strict=False):
             scope.targets.setdefault(id(value), target)
+        for key, place in (places or {}).items():
+            scope.targets.setdefault(key, place)
         self.scopes.append(scope)
         if self.writes:
             for key, target in variables.targets(self, graph).items():

@@ -9,6 +9,7 @@ from typing import Any
 
 from intaglio.ir import text, verify, walk
 from intaglio.ir.graph import Graph
+from intaglio.optimize.accumulation import gather_sums
 from intaglio.optimize.algebra import ALGEBRA
 from intaglio.optimize.common_subexpressions import share_subexpressions
 from intaglio.optimize.fold import fold_constants
@@ -17,6 +18,7 @@ from intaglio.optimize.packs import cancel_packs
 from intaglio.optimize.powers import shorten_powers
 from intaglio.optimize.prune import prune
 from intaglio.optimize.rebuild import Fuel, Rebuild
+from intaglio.optimize.turns import settle_counters
 
 Pass = Callable[[Graph, Fuel], Graph]
 
@@ -66,6 +68,10 @@ PASSES: list[tuple[str, Pass]] = [
     ("share", share_subexpressions),
     # After sharing, which makes equal factors one value.
     ("powers", shorten_powers),
+    # After folding, which makes constants of where loops begin and end.
+    ("turns", settle_counters),
+    # After the loops before have said how often the loops of their gradients run.
+    ("accumulation", gather_sums),
     # What the passes have left without use.
     ("prune again", lambda graph, fuel: prune(graph)),
 ]

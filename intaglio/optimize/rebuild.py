@@ -101,6 +101,22 @@ class Rebuild(Level):
             for before, after in zip(old.outputs, new.outputs, strict=True):
                 self._values[id(before)] = after
 
+    def keep_some(self, old: Node, new: Node) -> None:
+        """The same for a node that gives more than the old one."""
+        self.nodes.append(new)
+        self._control[id(old)] = new
+        for before, after in zip(old.outputs, new.outputs, strict=False):
+            self._values[id(before)] = after
+
+    def substitute(self, old: SymbolicTensor, value: SymbolicTensor) -> None:
+        """Another value takes the place of one that a node gives, which stays."""
+        self._values[id(old)] = value
+
+    def beside(self, node: Node) -> None:
+        """What is recorded now has the origin of a node that stays and keeps its name."""
+        self.root = node
+        self._given.add(node.name)
+
     def replace(self, old: Node, values: Sequence[SymbolicTensor]) -> None:
         """Other values take the place of the old node's; the node itself is gone."""
         self._control[id(old)] = None

@@ -13,6 +13,7 @@ import pytest
 
 from intaglio import tf  # noqa: F401  declares the ops
 from intaglio.ir import text, verify
+from intaglio.optimize.accumulation import gather_sums
 from intaglio.optimize.algebra import ALGEBRA
 from intaglio.optimize.common_subexpressions import share_subexpressions
 from intaglio.optimize.fold import fold_constants
@@ -22,6 +23,7 @@ from intaglio.optimize.pipeline import optimize_attached
 from intaglio.optimize.powers import shorten_powers
 from intaglio.optimize.prune import prune
 from intaglio.optimize.rebuild import Fuel
+from intaglio.optimize.turns import settle_counters
 
 FOLDER = pathlib.Path(__file__).parents[1] / "golden"
 PASSES = {
@@ -31,6 +33,8 @@ PASSES = {
     "algebra": lambda graph: prune(ALGEBRA.rewrite(graph)),
     "packs": lambda graph: prune(cancel_packs(graph)),
     "powers": lambda graph: prune(shorten_powers(graph)),
+    "turns": lambda graph: prune(settle_counters(graph)),
+    "accumulation": lambda graph: prune(gather_sums(graph)),
     "share": share_subexpressions,
     "inline": inline_calls,
 }

@@ -1,0 +1,234 @@
+"""Sums of products that loops add up become one product after the loop.
+
+The gradient of a weight that every turn multiplies by is such a sum: `total += x.T @ d`. What
+the turns multiply is stacked, and multiplied as a whole: the sum of the products is the product
+of the stacks. That is one large product instead of many small ones, and nothing as large as the
+weights is read and written in every turn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import float32, float64, variant
+from intaglio.ir import walk
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.op import door, raw
+from intaglio.op.spec import Spec
+from intaglio.optimize.prune import prune
+from intaglio.optimize.rebuild import Fuel, Rebuild
+from intaglio.optimize.turns import LOOPS, turns_of
+
+# Bytes that may be kept for a stack. Whoever has a loop for want of memory shall not lose it.
+MOST = 1 << 26
+_LIST = Spec(variant, ())
+
+
+class Sum(NamedTuple):
+    """A loop variable to which each turn adds a product, or the sum of some rows."""
+
+    place: int
+    node: Node
+
+
+def gather_sums(graph: Graph, fuel: Fuel | None = None) -> Graph:
+    """The graph with such sums after their loops, where it is known how often these run."""
+    if not any([node.op.name in LOOPS for node in graph.nodes]):
+        return graph
+    fuel = fuel or Fuel()
+    new = Rebuild(graph)
+    for node in graph.nodes:
+        current = new.copy(node)
+        found, turns = [], None
+        if node.op.name in LOOPS:
+            turns = turns_of(current)
+            found = _sums(current, turns) if turns is not None and turns > 1 else []
+        if not found or turns is None or not fuel.burn():
+            new.keep(node, current)
+            continue
+        new.beside(node)
+        with door.pushed(new):
+            _gathered(new, node, current, found, turns)
+    return new.done()
+
+
+# -- finding them ----------------------------------------------------------------------------
+
+
+def _sums(loop: Node, turns: int) -> list[Sum]:
+    """Products that nobody looks at before the loop is over, and sums of the same rows."""
+    body: Graph = loop.attrs["body"]
+    uses = walk.uses(body)
+    for value in body.outputs:
+        uses.setdefault(id(value), []).append(value.node)
+    products: list[Sum] = []
+    sums: list[Sum] = []
+    for place in range(len(body.outputs)):
+        node = _added(loop, place, uses)
+        if node is not None and _is_product(node, turns):
+            products.append(Sum(place, node))
+        elif node is not None and _is_sum(node):
+            sums.append(Sum(place, node))
+    stacked = {id(v) for s in products for v in s.node.inputs}
+    return [*products, *[s for s in sums if id(s.node.inputs[0]) in stacked]]
+
+
+def _added(loop: Node, place: int, uses: dict[int, list[Node]]) -> Node | None:
+    """What makes the only thing that each turn adds to a loop variable, if it is that alone."""
+    body: Graph = loop.attrs["body"]
+    cond: Graph = loop.attrs["cond"]
+    total, before = body.outputs[place], body.inputs[place]
+    change = total.node
+    if change.op.name not in ("AddN", "AddV2", "Add") or len(change.inputs) != 2:
+        return None
+    if all(v is not before for v in change.inputs) or change.control:
+        return None
+    if total.dtype not in (float32, float64):
+        return None
+    added = change.inputs[change.inputs[0] is before]
+    alone = len(uses[id(before)]) == len(uses[id(added)]) == len(uses[id(total)]) == 1
+    seen = any(v is cond.inputs[place] for n in cond.nodes for v in n.inputs)
+    if not alone or seen or added.dims != before.dims or not shapes.known(added.dims):
+        return None
+    return added.node if not added.node.control else None
+
+
+def _is_product(node: Node, turns: int) -> bool:
+    """True for `x.T @ d`, whose stacks are not too large."""
+    if node.op.name != "MatMul" or node.attrs["transpose_b"] or not node.attrs["transpose_a"]:  # fmt: skip
+        return False
+    dims = [v.dims for v in node.inputs]
+    if not all(map(shapes.known, dims)):
+        return False
+    size = node.outputs[0].dtype.size * turns
+    return all(math.prod(cast("tuple[int, ...]", d)) * size <= MOST for d in dims)
+
+
+def _is_sum(node: Node) -> bool:
+    """True for a sum over rows."""
+    if node.op.name != "Sum" or node.attrs["keep_dims"]:
+        return False
+    axes = node.inputs[1].node
+    return axes.op.name == "Const" and axes.attrs["value"].reshape(-1).tolist() == [0]
+
+
+# -- writing them anew -----------------------------------------------------------------------
+
+
+def _gathered(
+    new: Rebuild, old: Node, loop: Node, sums: Sequence[Sum], turns: int
+) -> None:
+    """Writes a loop that stacks what is multiplied, and the products of the stacks."""
+    parts: dict[int, SymbolicTensor] = {}
+    for s in sums:
+        values = s.node.inputs if s.node.op.name == "MatMul" else s.node.inputs[:1]
+        parts.update((id(v), v) for v in values)
+    lists = [_empty(v, turns) for v in parts.values()]
+    attrs = {
+        **loop.attrs,
+        "body": _stacking(loop.attrs["body"], sums, list(parts.values())),
+        "cond": _with_lists(loop.attrs["cond"], len(parts)),
+        "T": (*loop.attrs["T"], *[variant] * len(parts)),
+    }
+    if attrs.get("output_shapes"):
+        attrs["output_shapes"] = (*attrs["output_shapes"], *[()] * len(parts))
+    specs = [*[v.spec for v in loop.outputs], *[_LIST] * len(parts)]
+    made = Node(
+        loop.op, [*loop.inputs, *lists], attrs, loop.name, specs, control=loop.control,
+        origin=loop.origin, graph=loop.graph, device=loop.device,
+        source=loop.source or loop,
+    )  # fmt: skip
+    new.keep_some(old, made)
+    first = len(loop.outputs)
+    stacks = {
+        key: _stack(made.outputs[first + i], value, turns)
+        for i, (key, value) in enumerate(parts.items())
+    }
+    for s in sums:
+        taken = [stacks.get(id(v), v) for v in s.node.inputs]
+        if s.node.op.name == "MatMul":
+            total = raw.MatMul(*taken, transpose_a=True)
+        else:
+            total = raw.Sum(taken[0], np.asarray([0], np.int32))
+        start = loop.inputs[s.place]
+        new.substitute(
+            old.outputs[s.place],
+            total if _is_zero(start) else raw.AddV2(start, total),
+        )
+
+
+def _empty(value: SymbolicTensor, turns: int) -> Any:
+    """A list for as many of a value as there are turns."""
+    form = np.asarray(value.dims, np.int32)
+    limit = np.asarray(turns, np.int32)
+    return raw.EmptyTensorList(form, limit, element_dtype=value.dtype)
+
+
+def _stack(handle: SymbolicTensor, value: SymbolicTensor, turns: int) -> Any:
+    """The rows of all values of a list below one another."""
+    dims = cast("tuple[int, ...]", value.dims)
+    form = np.asarray(dims, np.int32)
+    stacked = raw.TensorListStack(
+        handle, form, element_dtype=value.dtype, num_elements=turns
+    )
+    return raw.Reshape(stacked, np.asarray((turns * dims[0], *dims[1:]), np.int32))
+
+
+def _stacking(body: Graph, sums: Sequence[Sum], values: Sequence[SymbolicTensor]) -> Graph:  # fmt: skip
+    """The body that pushes values onto lists, and leaves the sums as they were."""
+    new = Rebuild(body)
+    for node in body.nodes:
+        new.keep(node, node)
+    handles = _placeholders(new, len(values), "list")
+    with door.pushed(new):
+        pushed: list[Any] = []
+        for handle, value in zip(handles, values, strict=True):
+            new.beside(value.node)
+            pushed.append(raw.TensorListPushBack(handle, value))
+    outputs = list(body.outputs)
+    for s in sums:
+        outputs[s.place] = body.inputs[s.place]
+    return prune(_graph(body, new.nodes, handles, [*outputs, *pushed]))
+
+
+def _with_lists(cond: Graph, count: int) -> Graph:
+    """The condition, which does not look at the lists."""
+    new = Rebuild(cond)
+    new.nodes += cond.nodes
+    handles = _placeholders(new, count, "unused")
+    return _graph(cond, new.nodes, handles, cond.outputs)
+
+
+def _placeholders(new: Rebuild, count: int, name: str) -> list[SymbolicTensor]:
+    attrs = {"dtype": variant, "shape": ()}
+    return [
+        Node(raw.Placeholder, (), attrs, new.unique_name(name), [_LIST]).outputs[0]
+        for _ in range(count)
+    ]
+
+
+def _graph(
+    old: Graph,
+    nodes: Sequence[Node],
+    handles: Sequence[SymbolicTensor],
+    outputs: Sequence[SymbolicTensor],
+) -> Graph:
+    """A graph like the old one with further inputs; placeholders stand first."""
+    inputs = [*old.inputs, *handles]
+    first = [v.node for v in inputs]
+    known = {id(n) for n in first}
+    rest = [n for n in nodes if id(n) not in known]
+    return Graph(old.name, inputs, [*first, *rest], outputs)
+
+
+def _is_zero(value: SymbolicTensor) -> bool:
+    """True for zeros, whether they are a constant or filled when the graph runs."""
+    node = value.node
+    if node.op.name == "Fill":
+        node = node.inputs[1].node
+    return node.op.name == "Const" and not np.any(node.attrs["value"])

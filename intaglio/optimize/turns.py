@@ -1,0 +1,137 @@
+"""How often loops run, where constants say so, and what that makes of their counters."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.op import door
+from intaglio.optimize.rebuild import Fuel, Rebuild
+
+LOOPS = ("While", "StatelessWhile")
+# Comparisons, and the same with their sides exchanged.
+_TURNED = {
+    "Less": "Greater", "LessEqual": "GreaterEqual",
+    "Greater": "Less", "GreaterEqual": "LessEqual",
+}  # fmt: skip
+
+
+def settle_counters(graph: Graph, fuel: Fuel | None = None) -> Graph:
+    """The graph with what loops that run a known number of turns count up to, as constants.
+
+    What a loop does not change is what it was given.
+    """
+    if not any([node.op.name in LOOPS for node in graph.nodes]):
+        return graph
+    fuel = fuel or Fuel()
+    used = {id(v) for n in graph.nodes for v in n.inputs}
+    used |= {id(v) for v in graph.outputs}
+    new = Rebuild(graph)
+    for node in graph.nodes:
+        current = new.copy(node)
+        new.keep(node, current)
+        if node.op.name not in LOOPS:
+            continue
+        turns = turns_of(current)
+        for i, value in enumerate(node.outputs):
+            if id(value) not in used:
+                continue
+            if _stays(current, i):
+                if fuel.burn():
+                    new.substitute(value, current.inputs[i])
+                continue
+            end = None if turns is None else _end(current, i, turns)
+            if end is not None and fuel.burn():
+                new.beside(node)
+                with door.pushed(new):
+                    new.substitute(value, cast("SymbolicTensor", new.constant(end)))
+    return new.done()
+
+
+def turns_of(loop: Node) -> int | None:
+    """How often the body of a loop runs; None if no constants say so."""
+    cond: Graph = loop.attrs["cond"]
+    test = cond.outputs[0].node
+    if test.op.name not in _TURNED:
+        return None
+    for word, (counter, limit) in (
+        (test.op.name, test.inputs),
+        (_TURNED[test.op.name], test.inputs[::-1]),
+    ):
+        place = _place(cond, counter)
+        if place is None or _stays(loop, place) or not counter.dtype.is_integer:
+            continue
+        start, step = _number(loop.inputs[place]), _step(loop, place)
+        end = _known(loop, cond, limit)
+        if start is not None and step and end is not None:
+            return _count(word, start, step, end, counter.dtype.numpy)
+    return None
+
+
+def _count(word: str, start: int, step: int, end: int, dtype: Any) -> int | None:
+    """The turns of a counter from `start` on; None if it runs away from its end."""
+    if word.endswith("Equal"):
+        end += 1 if word.startswith("Less") else -1
+    if word.startswith("Greater"):
+        start, step, end = -start, -step, -end
+    if start >= end:
+        return 0
+    bounds = np.iinfo(dtype)
+    if step < 0 or not bounds.min <= end + step <= bounds.max:
+        return None
+    return -((start - end) // step)
+
+
+def _end(loop: Node, place: int, turns: int) -> Any:
+    """What a loop variable is after so many turns, if it is a counter."""
+    value = loop.outputs[place]
+    start = _number(loop.inputs[place]) if value.dtype.is_integer else None
+    step = _step(loop, place) if start is not None else None
+    if start is None or step is None:
+        return None
+    end, bounds = start + turns * step, np.iinfo(value.dtype.numpy)
+    return np.asarray(end, value.dtype.numpy) if bounds.min <= end <= bounds.max else None  # fmt: skip
+
+
+def _stays(loop: Node, place: int) -> bool:
+    """True for a loop variable that no turn changes."""
+    body: Graph = loop.attrs["body"]
+    return body.outputs[place] is body.inputs[place]
+
+
+def _step(loop: Node, place: int) -> int | None:
+    """What each turn adds to a loop variable, if that is always the same number."""
+    body: Graph = loop.attrs["body"]
+    change, before = body.outputs[place].node, body.inputs[place]
+    name = change.op.name
+    if name not in ("AddV2", "Add", "Sub") or change.outputs[0].dims != ():
+        return None
+    x, y = change.inputs
+    if y is before and name != "Sub":
+        x, y = y, x
+    step = _known(loop, body, y) if x is before else None
+    return -step if step is not None and name == "Sub" else step
+
+
+def _known(loop: Node, graph: Graph, value: SymbolicTensor) -> int | None:
+    """The number that a value of a loop's condition or body is in every turn."""
+    place = _place(graph, value)
+    if place is None:
+        return _number(value)
+    return _number(loop.inputs[place]) if _stays(loop, place) else None
+
+
+def _number(value: SymbolicTensor) -> int | None:
+    if value.node.op.name != "Const" or value.dims != () or not value.dtype.is_integer:
+        return None
+    return int(value.node.attrs["value"])
+
+
+def _place(graph: Graph, value: SymbolicTensor) -> int | None:
+    """Which of a graph's inputs a value is."""
+    return next((i for i, v in enumerate(graph.inputs) if v is value), None)
+
+
+__all__ = ["LOOPS", "settle_counters", "turns_of"]
