@@ -226,7 +226,7 @@ raw.expect(
         ),
         "random_distributions": (
             "ParameterizedTruncatedNormal RandomGamma RandomPoissonV2 "
-            "StatelessParameterizedTruncatedNormal StatelessRandomBinomial "
+            "StatefulRandomBinomial StatelessParameterizedTruncatedNormal StatelessRandomBinomial "
             "StatelessRandomGammaV2 StatelessRandomGammaV3 StatelessRandomPoisson"
         ),
         "random_index_shuffle": "RandomIndexShuffle",

@@ -24,8 +24,9 @@ from intaglio.op.spec import Spec
 from intaglio.ops import philox
 from intaglio.ops.error_functions import erfc, ndtri
 from intaglio.ops.families import spec_of, unbroadcast
-from intaglio.ops.philox import RESERVED, Stream
+from intaglio.ops.philox import MASK64, RESERVED, Stream
 from intaglio.ops.random import dims_of, drawn_shape
+from intaglio.ops.random_generator import moved_on
 from intaglio.ops.random_stateless import keyed, seeded
 from intaglio.ops.rejection_sampling import binomial, gamma, poisson
 
@@ -189,19 +190,25 @@ class StatelessRandomPoisson(Op):
         return _poisson(seeded(seed), lam, dims_of(shape), dtype)
 
 
-def _binomial(
-    stream: Stream, counts: Any, probs: Any, dims: tuple[int, ...], dtype: DType
-) -> Any:
+def _parameters(counts: Any, probs: Any, dims: tuple[int, ...]) -> int:
+    """How many parameters there are, of whose shape the last dimensions are."""
     lead = np.broadcast_shapes(np.shape(counts), np.shape(probs))
     if lead != dims[len(dims) - len(lead) :]:
         raise invalid_argument(
             f"Shape passed in must end with broadcasted shape: {list(dims)} does not "
             f"end with {list(lead)}"
         )
+    return shapes.count(lead) or 0
+
+
+def _binomial(
+    stream: Stream, counts: Any, probs: Any, dims: tuple[int, ...], dtype: DType
+) -> Any:
+    own = _parameters(counts, probs, dims)
     size = shapes.count(dims) or 0
     n = np.broadcast_to(np.asarray(counts, np.float64), dims).reshape(-1)
     p = np.broadcast_to(np.asarray(probs, np.float64), dims).reshape(-1)
-    places = _places(size, shapes.count(lead) or 0)
+    places = _places(size, own)
     made = binomial(stream, n, p, places).reshape(dims)
     if dtype.is_integer:
         made = np.where(np.isnan(made), -1.0, made)
@@ -224,6 +231,33 @@ class StatelessRandomBinomial(Op):
 
     def kernel(self, shape, seed, counts, probs, dtype: DType):
         return _binomial(seeded(seed), counts, probs, dims_of(shape), dtype)
+
+
+@op
+class StatefulRandomBinomial(Op):
+    """Binomial numbers of a generator's state, which moves on by 50 numbers for each, and more."""
+
+    signature = (
+        "resource: resource, algorithm: int64, shape: S, counts: T, probs: T;"
+        " dtype: type = int64 -> output: dtype"
+    )
+    stateful = True
+    differentiable = False
+    S = INDEX
+    T = RATES
+    dtype = RATES
+
+    def infer(self, shape: Spec, dtype: DType) -> Spec:
+        return Spec(dtype, drawn_shape(shape))
+
+    def kernel(self, resource, algorithm, shape, counts, probs, dtype: DType):
+        dims = dims_of(shape)
+        own = _parameters(counts, probs, dims) or 1
+        each = (shapes.count(dims) or 0) // own
+        skipped = 50 * own * (each + 3)
+        low, high, key = map(int, moved_on(resource, int(algorithm), skipped)[:3])
+        stream = Stream(key & MASK64, low & MASK64, high & MASK64)
+        return _binomial(stream, counts, probs, dims, dtype)
 
 
 def truncated(

@@ -34,21 +34,26 @@ class RngReadAndSkip(Op):
         return Spec(int64, (STATE_SIZE,))
 
     def kernel(self, resource, alg, delta):
-        if int(alg) not in (Algorithm.PHILOX.value, Algorithm.AUTO_SELECT.value):
-            raise invalid_argument(f"Unsupported algorithm id: {int(alg)}")
-        before: list[Any] = []
+        return moved_on(resource, int(alg), int(delta))
 
-        def skip(state: np.ndarray) -> None:
-            _check_state(state)
-            before.append(state.copy())
-            words = state.view(np.uint64)
-            counter = int(words[0]) | int(words[1]) << 64
-            counter += int(delta) * RESERVED
-            words[0], words[1] = counter & MASK64, counter >> 64 & MASK64
 
-        with resource.lock:
-            resource.modify(skip)
-        return before[0]
+def moved_on(resource: Any, algorithm: int, numbers: int) -> np.ndarray:
+    """The state of a generator, which then stands that many numbers further on."""
+    if algorithm not in (Algorithm.PHILOX.value, Algorithm.AUTO_SELECT.value):
+        raise invalid_argument(f"Unsupported algorithm id: {algorithm}")
+    before: list[np.ndarray] = []
+
+    def skip(state: np.ndarray) -> None:
+        _check_state(state)
+        before.append(state.copy())
+        words = state.view(np.uint64)
+        counter = int(words[0]) | int(words[1]) << 64
+        counter += numbers * RESERVED
+        words[0], words[1] = counter & MASK64, counter >> 64 & MASK64
+
+    with resource.lock:
+        resource.modify(skip)
+    return before[0]
 
 
 def _check_state(state: np.ndarray) -> None:

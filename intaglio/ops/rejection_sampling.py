@@ -4,8 +4,7 @@ Every output has counters of its own, from which it takes block after block unti
 accepted. The methods are those of Marsaglia and Tsang, "A simple method for generating gamma
 variables" (2000), of Hormann, "The transformed rejection method for generating Poisson random
 variables" (1993) and "The generation of binomial random variates" (1993), and Knuth's products
-and sums for small means. Which draws they take in which order follows TensorFlow's results;
-binomial numbers of small means are others than its.
+and sums for small means. Which draws they take in which order follows TensorFlow's results.
 """
 
 from __future__ import annotations
@@ -23,14 +22,16 @@ from intaglio.ops.philox import RESERVED, Stream
 DOUBLE = np.dtype(np.float64)
 # Means below this are drawn by products or sums, others by transformed rejection.
 SMALL_MEAN = 10.0
+# Blocks between a binomial number of a small mean and the next one's.
+RESERVED_FOR_SUMS = 42
 
 
 class Blocks:
     """For each output the next block of its own stretch of the stream."""
 
-    def __init__(self, stream: Stream, places: Any) -> None:
+    def __init__(self, stream: Stream, places: Any, reserved: Any = RESERVED) -> None:
         self._stream = stream
-        self._next = places.astype(np.uint64) * np.uint64(RESERVED)
+        self._next = places.astype(np.uint64) * np.asarray(reserved, np.uint64)
 
     def take(self, rows: Any) -> Any:
         """The next block of each of these outputs, [rows, 4] uint32."""
@@ -143,13 +144,15 @@ def poisson(stream: Stream, rate: Any, places: Any, most: float) -> Any:
 def binomial(stream: Stream, counts: Any, probs: Any, places: Any) -> Any:
     """How many of `counts` trials succeed, each with its probability, as float64."""
     size = len(counts)
-    uniforms = _uniforms(Blocks(stream, places), size)
     made = np.full(size, np.nan)
     usable = (counts >= 0) & (probs >= 0) & (probs <= 1) & np.isfinite(counts)
     p = np.where(probs <= 0.5, probs, 1 - probs)
     sure = usable & ((p == 0) | (counts == 0))
     made[sure] = 0.0
-    small = np.flatnonzero(usable & ~sure & (counts * p < SMALL_MEAN))
+    few = counts * p < SMALL_MEAN
+    reserved = np.where(few, RESERVED_FOR_SUMS, RESERVED)
+    uniforms = _uniforms(Blocks(stream, places, reserved), size)
+    small = np.flatnonzero(usable & ~sure & few)
     total, found = np.zeros(size), np.zeros(size)
     while len(small):
         with np.errstate(divide="ignore"):
@@ -161,7 +164,7 @@ def binomial(stream: Stream, counts: Any, probs: Any, places: Any) -> Any:
         found[small] += 1
     _rejected(
         made,
-        np.flatnonzero(usable & ~sure & (counts * p >= SMALL_MEAN)),
+        np.flatnonzero(usable & ~sure & ~few),
         counts,
         p,
         uniforms,

@@ -326,13 +326,6 @@ OF_VARIANTS: tuple[Deviation, ...] = (
         change="sizes with -37",
     ),
     Deviation(
-        "Binomial numbers of small means have TensorFlow's distribution and not its numbers.",
-        theirs="accepted",
-        ours=VALUES,
-        ops="StatelessRandomBinomial",
-        change="counts of rank 1 less",
-    ),
-    Deviation(
         "Not sorted, the largest elements may come in any order.",
         theirs="accepted",
         ours=VALUES,

@@ -125,3 +125,14 @@ def test_erosion_is_dilation_turned_over():
     np.testing.assert_array_equal(low, windows.min(axis=(2, 3)))
     high = tf.nn.dilation2d(x, flat, padding="VALID", **plain).numpy()[0, :, :, 0]
     np.testing.assert_array_equal(high, windows.max(axis=(2, 3)))
+
+
+def test_a_generators_binomial_numbers_need_a_shape_that_ends_with_the_parameters() -> (
+    None
+):
+    generator = tf.random.Generator.from_seed(1)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must end with"):
+        generator.binomial([2], [1.0, 2.0, 3.0], 0.5)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="int8"):
+        generator.binomial([2], 5.0, 0.5, tf.int8)
+    assert generator.state.numpy().tolist() == [1, 0, 0]

@@ -245,6 +245,30 @@ class Generator(AutoTrackable):
 
         return shifted(name or "truncated_normal", shape, mean, stddev, kind, draw)
 
+    def binomial(
+        self,
+        shape: Any,
+        counts: Any,
+        probs: Any,
+        dtype: Any = int32,
+        name: str | None = None,
+    ) -> Tensor:
+        """How many of `counts` trials succeed, each with probability `probs`.
+
+        `shape` ends with the shape that counts and probs (of one dtype) have together. `dtype` is
+        float16, float32, float64, int32 or int64. Raises InvalidArgumentError for other shapes.
+        """
+        with door.level().scoped(name or "binomial") as scope:
+            return raw.StatefulRandomBinomial(
+                self._state_var.handle,
+                self._alg,
+                shape_tensor(shape),
+                to_tensor(counts),
+                to_tensor(probs),
+                dtype=as_dtype(dtype),
+                name=scope,
+            )
+
     # -- further seeds -------------------------------------------------------------
 
     def make_seeds(self, count: int = 1) -> Tensor:
