@@ -16,11 +16,11 @@ from intaglio.autograph.identity import Identities, slots
 from intaglio.autograph.memory import Memory
 from intaglio.autograph.names import is_composite
 from intaglio.autograph.optional import Maybe
-from intaglio.autograph.places import Elements, elements_of, place_of
+from intaglio.autograph.places import Elements, Item, elements_of, place_of
 from intaglio.autograph.records import Record, is_record, record
 from intaglio.autograph.strictness import is_strict
 from intaglio.autograph.values import Undefined
-from intaglio.autograph.watches import Seen, Watch
+from intaglio.autograph.watches import Seen, Watch, note_place
 from intaglio.autograph.whole_trace import leave
 from intaglio.trace.grown_list import Form, GrownList
 
@@ -193,6 +193,10 @@ class Block:
         self.hidden = [h for h in self.hidden if not h.seen[0].is_in_grown()]
         for spoilt in self.spoilt:
             spoilt.spoil()
+        for i in self.composites:  # those around this one have them as they are now
+            place = place_of(self.own_names[i], self.get_state)
+            if place is not None and type(place[0]) is not GrownList:
+                note_place(*place, is_attribute=not self.own_names[i].endswith("]"))
         self.inside = [_owner(n, self.get_state) for n in self.own_names]
         values = self._values()
         self.had = dict(self._lists(values))
@@ -363,6 +367,8 @@ class Block:
         ident = seen.place.ident
         if any(ident == s.seen.place.ident for s in self.spoilt):
             return True
+        if isinstance(seen.place, Item) and id(seen.place.owner) in self.originals:
+            return True  # in a copy that a name has, which is state
         if ident in self.own:  # a list among them may have to become one that grows
             return seen.elements is None or not (
                 seen.is_grown() or type(seen.place.get()) is GrownList

@@ -8,7 +8,7 @@ import functools
 import inspect
 import threading
 import weakref
-from types import CellType, CodeType, FunctionType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 from intaglio.autograph import libraries, source, verbosity
@@ -121,13 +121,24 @@ def _convert(
         definition = libraries.LibraryCalls().convert(definition)
     else:
         options = OPTIONS.format(recursive=recursive, requested=user_requested)
-        definition = FunctionConverter(namer, options, {"ag__"}).convert(definition)
+        definition = FunctionConverter(
+            namer, options, {"ag__"}, _objects_around(function)
+        ).convert(definition)
     label = f"tf__{code.co_name}" if code.co_name != "<lambda>" else "tf__lambda"
     definition.name = label
     module = _factory(definition, code.co_freevars)
     compiled = compile(module, found.filename, "exec", dont_inherit=True)
     inner = _find_code(compiled, label)
     return Converted(definition, _renamed(inner, code.co_name, code.co_qualname))
+
+
+def _objects_around(function: FunctionType) -> set[str]:
+    """The names around a function that may have objects of the user's classes."""
+    plain = (ModuleType, FunctionType, BuiltinFunctionType, type)
+    space = function.__globals__
+    return set(function.__code__.co_freevars) | {
+        n for n, value in space.items() if not isinstance(value, plain)
+    }
 
 
 def _definition(tree: Any) -> ast.FunctionDef:

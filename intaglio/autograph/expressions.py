@@ -71,7 +71,9 @@ class Expressions(ast.NodeTransformer):
         self.generated = generated
         self.first_parameter = first_parameter
         self.printed = False  # inside the arguments of print
-        self.local_names: set[str] = set()  # may be objects of the user's classes
+        self.objects: set[str] = (
+            set()
+        )  # names that may have objects of the user's classes
         self.places: set[str] = set()  # attributes and items that the function writes
         # Inside a `raise` statement, whose text is made when it raises.
         self.raised = False
@@ -83,14 +85,14 @@ class Expressions(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute | ast.Subscript) -> ast.expr:
         root, text = _root(node), symbol(node)
-        is_local = isinstance(root, ast.Call) or (
-            isinstance(root, ast.Name) and root.id in self.local_names
+        is_object = isinstance(root, ast.Call) or (
+            isinstance(root, ast.Name) and root.id in self.objects
         )
         self.generic_visit(node)
         use = getattr(node, "use", None)
         if not isinstance(node.ctx, ast.Load) or use == "grown":
             node.value = ag("written", node.value, at=node)
-        elif isinstance(node, ast.Attribute) and is_local and use in (None, "tested"):
+        elif isinstance(node, ast.Attribute) and is_object and use in (None, "tested"):
             made = ag("attr", node.value, ast.Constant(node.attr), at=node)
             if use == "tested":
                 made.args.append(located(ast.Constant(False), node))

@@ -23,6 +23,7 @@ from intaglio.autograph.loop_state import (
     telling_of_numbers,
 )
 from intaglio.autograph.unrolling import Unrolled
+from intaglio.autograph.watches import watching
 from intaglio.base import dtypes, nest, shapes
 from intaglio.base.dtypes import DType
 from intaglio.base.shapes import as_dims
@@ -55,12 +56,9 @@ def while_stmt(
     def asked() -> Any:
         return decided(test())
 
-    block = Block(get_state, set_state, names, (body,))
-    block.begin()
-    start = block.get()
-    with FuncGraph("while_test").as_default():
+    scratch = FuncGraph("while_test")
+    with watching(test) as watch, scratch.as_default():
         first = asked()
-    block.put(start)
 
     def staged() -> None:
         _staged(
@@ -72,25 +70,33 @@ def while_stmt(
             options,
         )
 
+    if scratch.nodes or isinstance(first, Tensor):
+        watch.restore(watch.seen)
     if is_staged(first) or isinstance(first, Tensor):
         check_condition(first, "while loop")
         staged()
-    else:
+    elif scratch.nodes:
         _python_while(asked, body, staged)
+    else:  # asked only once, as Python does
+        _python_while(asked, body, staged, first)
 
 
 def _python_while(
-    test: Callable[[], Any], body: Callable[[], None], staged: Callable[[], None]
+    test: Callable[[], Any],
+    body: Callable[[], None],
+    staged: Callable[[], None],
+    first: Any = None,
 ) -> None:
     """A `while` as Python runs it, up to where its condition depends on a tensor.
 
-    The turns before are recorded as they are; `staged()` records the loop that is left.
+    The turns before are recorded as they are; `staged()` records the loop that is left. `first`
+    is what the condition was when it has been asked before.
     """
     graph = getattr(door.level(), "graph", None)
     ops = len(graph.nodes) if graph is not None else 0
     turns = 0
     while True:
-        again = test()
+        again = test() if turns or first is None else first
         if is_staged(again):
             check_condition(again, "while loop")
             staged()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from intaglio.autograph.activity import Activity, Liveness, captured_names, parameters
@@ -57,7 +57,14 @@ class Around(NamedTuple):
 class FunctionConverter:
     """Converts one function definition; nested ones get a converter of their own."""
 
-    def __init__(self, namer: Namer, options: str, generated: set[str]) -> None:
+    def __init__(
+        self,
+        namer: Namer,
+        options: str,
+        generated: set[str],
+        outside: Iterable[str] = (),
+    ) -> None:
+        self.outside = outside  # names of variables around the function
         self.namer = namer
         self.options = options
         self.generated = generated
@@ -83,8 +90,10 @@ class FunctionConverter:
         )
         self.captured = captured_names(body)
         self.unset: set[str] = set()  # names that only have a place yet, no value
-        self.expressions.local_names = known | {
-            n for n in Activity.of(body).writes - self.outer_names if n.isidentifier()
+        self.expressions.objects = {
+            n
+            for n in (*known, *Activity.of(body).writes, *self.outside)
+            if n.isidentifier()
         }
         self.expressions.places = set(filter(is_composite, Activity.of(body).writes))
         self.exceptions = ExceptionStatements(self.namer, self.expressions)
@@ -334,7 +343,10 @@ class FunctionConverter:
         node.args.kw_defaults = [
             None if d is None else visit(d) for d in node.args.kw_defaults
         ]
-        made = FunctionConverter(self.namer, "ag__.STD", self.generated).convert(node)
+        around = self.expressions.objects
+        made = FunctionConverter(
+            self.namer, "ag__.STD", self.generated, around
+        ).convert(node)
         mark = located(
             ast.Attribute(loaded("ag__"), "autograph_artifact", ast.Load()), node
         )

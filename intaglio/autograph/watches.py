@@ -38,7 +38,7 @@ from intaglio.trace.grown_list import GrownList, Witness
 class Seen:
     """What a place held before the block; of a container also its contents."""
 
-    __slots__ = ("before", "certain", "has_items", "held", "place", "spoilt", "value", "where")  # fmt: skip
+    __slots__ = ("before", "certain", "held", "items", "place", "spoilt", "value", "where")  # fmt: skip
 
     def __init__(self, place: Place, certain: bool, where: Any = ()) -> None:
         self.place = place
@@ -48,7 +48,8 @@ class Seen:
         self.where = where
         self.held = _held(self.value, type(place) is Elements)
         self.spoilt = aliases.spoilt(self.value)
-        self.has_items = False
+        # The elements of a list that are places of their own, because they are written one by one.
+        self.items: set[int] = set()
         # The value as it was, though the block may change the list itself.
         self.before = self.value.held() if type(self.value) is GrownList else self.value
 
@@ -60,14 +61,16 @@ class Seen:
     def is_grown(self) -> bool:
         """True if the container that was there is longer or shorter, or has other elements.
 
-        Elements of lists that are written one by one are places of their own, and so are the
-        items of dictionaries.
+        Items of dictionaries are places of their own, and so may elements of lists be.
         """
         if self.held is None:
             return False
         now = _held(self.value, True) or Contents()
-        if type(self.value) is list and self.has_items:
-            return len(now) != len(self.held)
+        if self.items and len(now) == len(self.held):
+            pairs = zip(now, self.held, strict=True)
+            return any(
+                a is not b for i, (a, b) in enumerate(pairs) if i not in self.items
+            )
         if isinstance(self.value, dict):
             return now[::2] != self.held[::2]
         return not containers.is_equal(now, self.held)
@@ -117,19 +120,25 @@ class Watch:
         self.seen: dict[tuple[int, Any], Seen] = {}
         self.made: dict[int, Any] = {}  # objects made in the block, kept alive
         self.held: dict[int, Any] = {}  # of each list, what it held at first
-        self.items: set[int] = set()  # lists of which single elements were written
+        self.items: dict[
+            int, set[int]
+        ] = {}  # of each list, the elements that were written
         self.builds: set[int] = set()  # objects that got a variable in the block
 
     def note(self, place: Place, certain: bool = False, where: Any = ()) -> None:
         """Remembers what a place holds, the first time."""
         ident = place.ident
-        if ident in self.seen or ident[0] in self.made:
+        if ident in self.seen:
+            self.seen[ident].where = self.seen[ident].where or where
+            return
+        if ident[0] in self.made:
             return
         seen = self.seen[ident] = Seen(place, certain, where)
         if seen.held is not None:  # another name may have told of the list already
             seen.held = self.held.setdefault(id(seen.value), seen.held)
         if isinstance(place, Item) and type(place.owner) is list:
-            self.items.add(ident[0])
+            at = place.key + len(place.owner) * (place.key < 0)
+            self.items.setdefault(ident[0], set()).add(at)
 
     def restore(self, idents: Iterable[Any]) -> None:
         """Puts back what these places held, containers before their items."""
@@ -159,7 +168,7 @@ def watching(*blocks: Callable[..., Any]) -> Generator[Watch]:
     finally:
         _watches.stack.remove(watch)
         for seen in watch.seen.values():
-            seen.has_items = id(seen.value) in watch.items
+            seen.items = watch.items.get(id(seen.value), set())
 
 
 def is_watched() -> bool:
@@ -266,9 +275,7 @@ class _Written:
     def __delitem__(self, key: Any) -> None:
         owner = object.__getattribute__(self, "_owner")
         note_write(owner)
-        if isinstance(owner, dict):
-            _note_contents(owner)
-        _note_item(owner, key)
+        _note_loss(owner, key)
         del owner[key]
 
 
@@ -280,11 +287,27 @@ def note_write(owner: Any) -> None:
         aliases.spoil(twin, ANOTHER.format(_label(twin)))
 
 
+def note_place(owner: Any, key: Any, is_attribute: bool) -> None:
+    """A block has an attribute or item of its own, which it may write."""
+    place = _attribute(owner, key) if is_attribute else _item(owner, key)
+    for watch in _watches.stack:
+        watch.note(place)
+
+
 def note_attribute(owner: Any, name: str) -> None:
     """An attribute is about to be written."""
     if _watches.stack:
-        lasting = not containers.is_made(owner)
-        _note(Attribute(owner, name, f"{_label(owner)}.{name}", lasting))
+        _note(_attribute(owner, name))
+
+
+def _attribute(owner: Any, name: str) -> Place:
+    lasting = not containers.is_made(owner)
+    return Attribute(owner, name, f"{_label(owner)}.{name}", lasting)
+
+
+def _item(owner: Any, key: Any) -> Place:
+    lasting = not containers.is_made(owner)
+    return Item(owner, key, f"{_label(owner)}[{key!r}]", lasting)
 
 
 def _note_item(owner: Any, key: Any) -> None:
@@ -295,10 +318,17 @@ def _note_item(owner: Any, key: Any) -> None:
         note_attribute(holder, key)
     elif isinstance(owner, dict) or (type(owner) is list and isinstance(key, int)):
         if not isinstance(key, Tensor) and getattr(type(key), "__hash__", None):
-            lasting = not containers.is_made(owner)
-            _note(Item(owner, key, f"{_label(owner)}[{key!r}]", lasting))
+            _note(_item(owner, key))
     elif isinstance(owner, CONTAINERS):
         _note_contents(owner)
+
+
+def _note_loss(owner: Any, key: Any) -> None:
+    """An item is about to be deleted: those after it move, and a dictionary has no such key."""
+    if isinstance(owner, CONTAINERS):
+        _note_contents(owner)
+    if type(owner) is not list:
+        _note_item(owner, key)
 
 
 def _note_contents(owner: Any) -> None:
@@ -464,5 +494,5 @@ def in_block(value: Any) -> bool:
 
 __all__ = [
     "Seen", "Watch", "in_block", "is_watched", "made", "note_attribute", "note_call",
-    "note_changing", "note_copies", "note_made", "own", "watching", "written",
+    "note_changing", "note_copies", "note_made", "note_place", "own", "watching", "written",
 ]  # fmt: skip

@@ -304,9 +304,16 @@ class GrownList(CompositeTensor):
             self[index] = []
             return
         at = self._position(index)
+        self._check_there(at)
         before, after = self[:at], self[at + 1 :]
         self.flows = before.flows
         self._join(after.stacks())
+
+    def _check_there(self, at: Any) -> None:
+        """Fails when run, as the list itself would, if it has no such element."""
+        size = self.size()
+        there = raw.LogicalAnd(raw.GreaterEqual(at, 0), raw.Less(at, size))
+        raw.Assert(there, ["This list has no element ", at, ", it has ", size])
 
     def _element(self, tensors: Sequence[Tensor]) -> Any:
         return nest.pack_sequence_as(self.form.example, list(tensors))
