@@ -18,6 +18,9 @@ from intaglio.native.writer import Writer
 from intaglio.op import raw
 from intaglio.op.spec import Spec
 
+# Loops over few elements that are worth several threads: they take so many instructions.
+LONG = 1 << 15
+
 
 def elementwise(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """One op with a `scalar` rule."""
@@ -86,7 +89,8 @@ def loop(
     made: list[Held] = []
     for value, result in zip(node.outputs, body.outputs, strict=True):
         made.append(w.room(value, w.kind(result), shape))
-    if int(np.prod(dims)) >= entry.LARGE:
+    count = int(np.prod(dims))
+    if count >= entry.LARGE or count // nest.lanes * nest.cost >= LONG:
         name = shared(w, name, nest.unit)
         w.long = True
     w.call_function(name, places, [h.pointer for h in made], dims)

@@ -159,7 +159,11 @@ class LoopNest:
         evaluate(Functions(trial, self.lanes, 1), self.graph, inputs)
         steps = trial.steps
         self.once = steps > LARGEST
-        if trial.text().count("call fastcc") >= CHAIN and not self.once:
+        # What one vector costs, in instructions.
+        text = trial.text()
+        calls = [text.count(f"@{name}(") * c.steps for name, c in trial.callees.items()]
+        self.cost = steps + sum(calls)
+        if text.count("call fastcc") >= CHAIN and not self.once:
             return 8
         count = repeats.size(self.graph)
         return 4 if trial.callees or steps > 8 * count else 2
