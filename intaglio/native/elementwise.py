@@ -9,7 +9,7 @@ import numpy as np
 
 from intaglio.base.dtypes import DType
 from intaglio.ir.graph import Graph, Node
-from intaglio.native import entry
+from intaglio.native import entry, store
 from intaglio.native.fused import arranged
 from intaglio.native.held import Held, is_small
 from intaglio.native.lanes import Lanes, Unsupported
@@ -117,7 +117,7 @@ def named(w: Writer, prefix: str, code: Any) -> str:
     found = w.functions.get(key)
     if found is None:
         found = w.functions[key] = code
-        code.name = f"{prefix}_{len(w.functions)}"
+        code.name = f"{prefix}_{store.name_of(key)[:16]}"  # the same in all modules
     return found.name
 
 

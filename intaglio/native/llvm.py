@@ -96,6 +96,37 @@ def module(text: str) -> Module:
     return found
 
 
+class Pieces:
+    """Which modules have functions that others could use, by the functions' texts.
+
+    Those that were used last are kept, also when nobody uses them.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._homes: dict[str, Module] = {}
+        self._lock = threading.Lock()
+
+    def home(self, text: str) -> Module | None:
+        """The module of a function, if there is one."""
+        key = store.name_of(text)
+        with self._lock:
+            found = self._homes.pop(key, None)
+            if found is not None:
+                self._homes[key] = found
+        return found
+
+    def keep(self, text: str, made: Module) -> None:
+        """Says where a function is."""
+        with self._lock:
+            self._homes[store.name_of(text)] = made
+            while len(self._homes) > self._most:
+                del self._homes[next(iter(self._homes))]
+
+
+PIECES = Pieces(128)
+
+
 def assembly(text: str, cpu: str = "") -> str:
     """The machine code of a module as text, for reading: for this processor, or for another of its kind."""
     with _lock:

@@ -16,7 +16,7 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import resource
 from intaglio.base.options import OPTIONS
 from intaglio.ir.graph import Graph, SymbolicTensor
-from intaglio.native import entry, llvm
+from intaglio.native import entry
 from intaglio.native.buffers import maker
 from intaglio.native.clusters import prepared
 from intaglio.native.held import Held, Variable, known, numeric
@@ -49,8 +49,7 @@ class Program:
         for place in sorted(assigned(body, always=False)):
             settle(w, given[place])
         self.results = w.write(body, given, len(body.outputs), len(extra))
-        made = llvm.module(w.module())
-        w.link(made.address)
+        made = w.compiled()
         whole = entry.Entry(
             made, w.code.name, len(given), len(body.outputs) + len(extra) + 1,
             forms=_forms(given), released=w.long,

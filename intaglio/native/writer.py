@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.native import callbacks, entry, variables
+from intaglio.native import callbacks, entry, llvm, variables
 from intaglio.native.arena import Arena, Block
 from intaglio.native.code import Code, module
 from intaglio.native.functions import Functions
@@ -140,13 +140,39 @@ class Writer:
         """True if variables may be written where they lie: nothing is refused after that."""
         return not (self.refuses and self.undoes)
 
-    def link(self, address: Callable[[str], int]) -> None:
-        """Writes down where the functions of this module are, for the calls of them.
+    def compiled(self) -> llvm.Module:
+        """The machine code of the function, and of what it calls and no other module has."""
+        ins, outs = [max(n, 1) for n in self._tables]
+        pieces = self._pieces()
+        homes = {name: llvm.PIECES.home(text) for name, text in pieces.items()}
+        needed = [f for f in self.functions.values() if homes.get(f.name) is None]
+        text = module([*needed, self.code])
+        made = llvm.module(
+            text.replace("[INS x", f"[{ins} x").replace("[OUTS x", f"[{outs} x")
+        )
+        for name, home in homes.items():
+            if home is None:
+                llvm.PIECES.keep(pieces[name], made)
+        self._link(made, {n: home for n, home in homes.items() if home is not None})
+        return made
+
+    def _pieces(self) -> dict[str, str]:
+        """The texts of functions that are called by their addresses, and may be in other modules."""
+        own, called = self.code.text(), {name for _, name, _ in self._bodies}
+        return {
+            f.name: f.text()
+            for f in self.functions.values()
+            if f.name in called and f"@{f.name}(" not in own
+        }
+
+    def _link(self, made: llvm.Module, homes: dict[str, llvm.Module]) -> None:
+        """Writes down where the functions are, for the calls of them.
 
         What is called without the lock has nothing to release.
         """
+        self.keep += homes.values()
         for place, name, shared in self._bodies:
-            body, ways = address(name), entry.ways()
+            body, ways = homes.get(name, made).address(name), entry.ways()
             self._set(place, "body", body)
             self._set(place, "kernel", ways.shared if shared else body)
         for place in self._blocks.values() if self.long else ():
@@ -163,12 +189,6 @@ class Writer:
         found = self.code.named(f"load ptr, ptr {at}, align 8")
         self._known[found] = (1 if table == "%ins" else 2, index, 0)
         return found
-
-    def module(self) -> str:
-        """The module: the function, and what it calls."""
-        ins, outs = [max(n, 1) for n in self._tables]
-        text = module([*self.functions.values(), self.code])
-        return text.replace("[INS x", f"[{ins} x").replace("[OUTS x", f"[{outs} x")
 
     # -- graphs ------------------------------------------------------------------------
 
