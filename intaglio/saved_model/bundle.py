@@ -1,14 +1,15 @@
 """Tensor bundles: named arrays in an index file and data files, as checkpoints are stored.
 
 A bundle with the prefix `p` is `p.index`, a table from names to where and what the tensor
-is, and `p.data-00000-of-00001`, the tensors' bytes.
+is, and `p.data-00000-of-00001`, the tensors' bytes, or several such files.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from intaglio.base.dtypes import from_numpy
 from intaglio.graphdef import tensors
 from intaglio.graphdef.declarations import MalformedError, parsed
 from intaglio.graphdef.saved_messages import BundleEntryProto, BundleHeaderProto
-from intaglio.saved_model import table
+from intaglio.saved_model import slices, table
 
 _VERSION = 1
 _MOST_SHARDS = 1 << 16
@@ -33,23 +34,62 @@ def shard_name(prefix: str, shard: int = 0, shards: int = 1) -> str:
 # -- writing ---------------------------------------------------------------------------
 
 
+# The tensors of a data file: by name, and by the slice as text; "" is the whole tensor.
+Shard = Mapping[str, Mapping[str, Any]]
+
+
 def write(prefix: str, arrays: Mapping[str, np.ndarray]) -> None:
-    """Writes arrays as a bundle: first the data, and the index when that is complete.
+    """Writes arrays as a bundle with one data file.
+
+    Raises ValueError for a dtype that has no bytes.
+    """
+    write_shards(prefix, [{name: {"": array} for name, array in arrays.items()}])
+
+
+def write_shards(prefix: str, shards: Sequence[Shard]) -> None:
+    """Writes arrays, whole or in slices, as a bundle: first the data, and the index when that is complete.
 
     Each file is written under another name and renamed, so that a name always stands for a
-    whole file. Raises ValueError for a dtype that has no bytes.
+    whole file. Raises ValueError for a dtype that has no bytes, InvalidArgumentError for what is
+    there twice.
     """
-    header = BundleHeaderProto(num_shards=1)
+    entries: dict[bytes, Any] = {}
+    for number, shard in enumerate(shards):
+        with replaced(shard_name(prefix, number, len(shards))) as out:
+            offset = 0
+            for name in sorted(shard, key=str.encode):
+                for spec, array in sorted(shard[name].items()):
+                    entry, size = _write_array(out, array, offset)
+                    entry.shard_id = number
+                    _enter(entries, name, spec, entry)
+                    offset += size
+    header = BundleHeaderProto(num_shards=len(shards))
     header.version.producer = _VERSION
-    entries = [(b"", header.SerializeToString())]
-    with replaced(shard_name(prefix)) as out:
-        offset = 0
-        for name in sorted(arrays, key=str.encode):
-            entry, size = _write_array(out, arrays[name], offset)
-            entries.append((name.encode(), entry.SerializeToString()))
-            offset += size
+    entries[b""] = header
     with replaced(f"{prefix}.index") as out:
-        out.write(table.write(entries))
+        out.write(
+            table.write([(k, entries[k].SerializeToString()) for k in sorted(entries)])
+        )
+
+
+def _enter(entries: dict[bytes, Any], name: str, spec: str, entry: Any) -> None:
+    """Adds a tensor, or one of its slices, to the index."""
+    key = name.encode()
+    if spec:
+        shape, extents = slices.read(spec)
+        whole = BundleEntryProto(dtype=entry.dtype, shape=tensors.shape_proto(shape))
+        known = entries.setdefault(key, whole).slices.add()
+        for start, length in extents:
+            if length == slices.ALL:
+                known.extent.add()
+            else:
+                known.extent.add(start=start, length=length)
+        key = slices.key(name, extents)
+    if key in entries:
+        raise errors.invalid_argument(
+            f"Duplicate tensor keyed by {name} encountered, when writing '{spec or 'all of it'}'"
+        )
+    entries[key] = entry
 
 
 class replaced:
@@ -157,7 +197,7 @@ class Bundle:
         return name in self.entries
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.entries)
+        return (name for name in self.entries if not name.startswith(slices.PREFIX))
 
     def dtype(self, name: str) -> dtypes.DType:
         """The dtype of a tensor."""
@@ -171,7 +211,7 @@ class Bundle:
         """A tensor's value, its checksum verified.
 
         Raises NotFoundError for a name that the bundle does not have, DataLossError for
-        damage, NotImplementedError for a tensor that was stored in slices.
+        damage.
         """
         return self._checked(name, lambda e: self._read(name, e))
 
@@ -189,14 +229,10 @@ class Bundle:
             ) from None
 
     def _read(self, name: str, entry: Any) -> np.ndarray:
-        if entry.slices:
-            raise NotImplementedError(
-                f"{self.prefix}: '{name}' is stored in {len(entry.slices)} slices, which are not read."
-            )
         dtype, dims = tensors.dtype_of(entry.dtype), _dims(name, entry)
-        count = 1
-        for d in dims:
-            count *= d
+        if entry.slices:
+            return self._joined(name, entry, dims, dtype)
+        count = math.prod(dims)
         data = self._bytes(entry)
         if dtype is dtypes.string:
             return _read_strings(data, count, entry.crc32c).reshape(dims)
@@ -209,6 +245,31 @@ class Bundle:
         if masked(crc32c(data)) != entry.crc32c:
             raise MalformedError("its bytes do not have their checksum")
         return np.frombuffer(bytearray(data), dtype.numpy).reshape(dims)
+
+    def _joined(self, name: str, entry: Any, dims: Any, dtype: Any) -> np.ndarray:
+        """A tensor from its slices."""
+        whole = np.empty(dims, dtype.numpy)
+        filled = 0
+        for known in entry.slices:
+            extents = tuple(
+                [(e.start, e.length if e.WhichOneof("has_length") else slices.ALL) for e in known.extent]
+            )  # fmt: skip
+            part = self.entries.get(_text(slices.key(name, extents)))
+            place = whole[slices.bounds(extents)] if len(extents) == len(dims) else None
+            if part is None or part.slices or place is None:
+                raise MalformedError(
+                    f"its slice {slices.text(dims, extents)} is not there"
+                )
+            array = self._read(name, part)
+            if array.shape != place.shape or array.dtype != whole.dtype:
+                raise MalformedError(
+                    f"its slice {slices.text(dims, extents)} is {array.dtype}{list(array.shape)}"
+                )
+            place[...] = array
+            filled += array.size
+        if filled != whole.size:
+            raise MalformedError(f"its slices have {filled} elements, not {whole.size}")
+        return whole
 
     def _bytes(self, entry: Any) -> bytes:
         if not 0 <= entry.shard_id < self.shards:

@@ -17,7 +17,7 @@ from intaglio.base import dtypes, errors
 from intaglio.graphdef.declarations import as_text, parsed_text
 from intaglio.graphdef.saved_messages import CheckpointState
 from intaglio.op import convert
-from intaglio.saved_model import bundle, names, object_graph
+from intaglio.saved_model import bundle, names, object_graph, sharding
 from intaglio.saved_model.checkpoint_status import LoadStatus, NothingToLoad
 from intaglio.saved_model.object_graph import ObjectGraph
 from intaglio.state.tracking import AutoTrackable
@@ -107,7 +107,12 @@ class Checkpoint(AutoTrackable):
         message = graph.message().SerializeToString()
         values[names.OBJECT_GRAPH_KEY] = np.array(message, object)
         os.makedirs(os.path.dirname(prefix) or ".", exist_ok=True)
-        bundle.write(prefix, values)
+        callback = getattr(options, "experimental_sharding_callback", None)
+        if callback is None:
+            bundle.write(prefix, values)
+        else:
+            owners = {graph.key(number): v for number, v in graph.variables()}
+            bundle.write_shards(prefix, sharding.sharded(values, callback, owners))
         return prefix
 
     def save(self, file_prefix: Any, options: Any = None) -> str:

@@ -22,7 +22,14 @@ from intaglio.op import door
 from intaglio.runtime.eager import EagerTensor
 from intaglio.runtime.lookup_tables import LookupTable
 from intaglio.runtime.resources import Resource
-from intaglio.saved_model import bundle, fingerprint, names, object_graph, resources
+from intaglio.saved_model import (
+    bundle,
+    fingerprint,
+    names,
+    object_graph,
+    resources,
+    sharding,
+)
 from intaglio.saved_model import signatures as model_signatures
 from intaglio.saved_model.graph_writer import GraphWriter, Table
 from intaglio.saved_model.object_graph import ObjectGraph
@@ -380,7 +387,13 @@ def _write(folder: str, model: _Model) -> None:
         for path, name in model.assets.names.items():
             shutil.copyfile(path, os.path.join(beside, names.ASSETS, name))
         prefix = os.path.join(beside, names.VARIABLES, names.VARIABLES)
-        bundle.write(prefix, model.values)
+        callback = model.options.experimental_sharding_callback
+        if callback is None:
+            bundle.write(prefix, model.values)
+        else:
+            owners = {model.graph.key(n): v for n, v in model.graph.variables()}
+            shards = sharding.sharded(model.values, callback, owners)
+            bundle.write_shards(prefix, shards)
         with open(os.path.join(beside, names.MODEL), "wb") as file:
             file.write(model.message.SerializeToString(deterministic=True))
         fingerprint.write(beside, model.message)
