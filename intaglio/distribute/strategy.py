@@ -269,6 +269,14 @@ class DistributedValues:
     """A value of which each replica has its own. With one replica nothing is such a value."""
 
 
+class PerReplica(DistributedValues):
+    """Values of replicas that nobody keeps equal, such as the parts of a batch."""
+
+
+class Mirrored(DistributedValues):
+    """Values of replicas that are kept equal, such as weights."""
+
+
 class DistributedDataset:
     """A dataset as the replicas of a strategy see it."""
 

@@ -92,3 +92,12 @@ def test_indexed_slices_stay_slices_in_all_reduce() -> None:
     assert reduced is slices
     with pytest.raises(NotImplementedError, match="IndexedSlices"):
         replica.all_gather([slices], 0)
+
+
+def test_values_of_one_replica_are_themselves() -> None:
+    """TensorFlow, asked, gives a plain tensor too for a strategy of one device."""
+    kinds = tf.types.experimental.distributed
+    result = tf.distribute.OneDeviceStrategy("/cpu:0").run(lambda: tf.constant(1.0))
+    for kind in (kinds.PerReplica, kinds.Mirrored):
+        assert issubclass(kind, tf.distribute.DistributedValues)
+        assert not isinstance(result, kind)

@@ -5,15 +5,23 @@ Follows https://www.tensorflow.org/api_docs/python/tf/types/experimental.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from intaglio.base import later
 from intaglio.function.kinds import AtomicFunction, Callable, PolymorphicFunction
 from intaglio.function.kinds import ConcreteFunctionKind as ConcreteFunction
 from intaglio.function.signature import FunctionType
 from intaglio.op.tensor import Tensor
 from intaglio.trace.trace_type import SupportsTracingProtocol, TraceType, TracingContext
+
+if TYPE_CHECKING:
+    from intaglio.tf.types import distributed as distributed
+else:
+    __getattr__, __dir__ = later.attributes(
+        __name__, {"distributed": "intaglio.tf.types.distributed"}
+    )
 
 GenericFunction = PolymorphicFunction
 
@@ -34,4 +42,5 @@ __all__ = [
     "TensorLike",
     "TraceType",
     "TracingContext",
+    "distributed",
 ]
