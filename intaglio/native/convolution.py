@@ -3,6 +3,9 @@
 With channels last, the pixels under a row of a filter follow each other in memory: a row of
 the result is a product of matrices whose left one begins anew at each pixel and takes a
 segment from each row of the image. Padded rows are made in cache, some at a time.
+
+Where windows have gaps along a row each of their pixels is a segment. Windows over volumes
+are several windows over images, one behind the other: their sums are added.
 """
 
 from __future__ import annotations
@@ -21,17 +24,11 @@ from intaglio.native.tiles import ROWS, Left, Right, Tiles
 
 # Bytes of the padded rows that a thread makes at a time.
 STRIPE = 1 << 18
-# What the kernels are told. `parts` is the range that threads share: bands of rows of the
-# result, or rows of a filter's gradient.
-DIMS = (
-    "parts", "images", "height", "width", "channels", "out_height", "out_width", "filters",
-    "window_height", "window_width", "stride_y", "stride_x", "top", "left", "padded_width",
-    "band", "bands", "floored",
-)  # fmt: skip
 
 
 class Geometry(NamedTuple):
-    """A convolution of channels-last images: shapes, strides and what is padded before."""
+    """A convolution of channels-last images, or volumes: shapes, strides, what is padded before,
+    and how far apart a window's elements are."""
 
     images: int
     height: int
@@ -46,11 +43,43 @@ class Geometry(NamedTuple):
     stride_x: int
     top: int
     left: int
+    apart_y: int = 1
+    apart_x: int = 1
+    solid: bool = False
+    depth: int = 1
+    out_depth: int = 1
+    window_depth: int = 1
+    stride_z: int = 1
+    front: int = 0
+    apart_z: int = 1
+
+    @property
+    def plain(self) -> bool:
+        """True for windows over images without gaps."""
+        return not self.solid and self.apart_y == self.apart_x == 1
+
+    @property
+    def empty(self) -> bool:
+        """True if there is nothing to do."""
+        return min(*self[:9], self.depth, self.out_depth, self.window_depth) < 1
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the result."""
+        deep = (self.out_depth,) if self.solid else ()
+        return (self.images, *deep, self.out_height, self.out_width, self.filters)
+
+    @property
+    def window(self) -> tuple[int, ...]:
+        """The shape of a window."""
+        deep = (self.window_depth,) if self.solid else ()
+        return (*deep, self.window_height, self.window_width)
 
     @property
     def padded_width(self) -> int:
         """The columns of a padded row that the result needs."""
-        return (self.out_width - 1) * self.stride_x + self.window_width
+        reach = (self.window_width - 1) * self.apart_x + 1
+        return (self.out_width - 1) * self.stride_x + reach
 
     @property
     def band(self) -> int:
@@ -60,9 +89,15 @@ class Geometry(NamedTuple):
     @property
     def held(self) -> int:
         """The rows of the result whose padded rows fit; 0: none do."""
-        row = self.padded_width * self.channels * 4
-        rows = STRIPE // max(row, 1) - self.window_height
+        row = self.padded_width * self.channels * 4 * self.window_depth
+        reach = (self.window_height - 1) * self.apart_y + 1
+        rows = STRIPE // max(row, 1) - reach
         return max(0, min(rows // self.stride_y + 1, self.out_height))
+
+
+# What the kernels are told. `parts` is the range that threads share: bands of rows of the
+# result, or rows of a filter's gradient.
+DIMS = ("parts", *Geometry._fields, "padded_width", "band", "bands", "floored")
 
 
 def floor(code: Code, tiles: Tiles, floored: str) -> str:
@@ -87,12 +122,13 @@ class _Writer:
         self.kind = self.tiles.kind.llvm
 
     def stripe(self) -> Code:
-        """Makes `count` padded rows of an image, from row `first` on, which may be outside."""
+        """Makes `count` padded rows of an image of `rows`, from row `first` on, which may be
+        outside."""
         code = Code(
             "stripe",
-            ["ptr %image", "ptr %to", "i64 %first", "i64 %count", "ptr %dims"],
+            ["ptr %image", "i64 %rows", "ptr %to", "i64 %first", "i64 %count", "ptr %dims"],
             "internal fastcc void",
-        )
+        )  # fmt: skip
         given = entry.numbers(code, DIMS)
         channels = given["channels"]
         pitch = code.integer("mul", given["padded_width"], channels)
@@ -105,7 +141,7 @@ class _Writer:
             row = code.integer("add", "%first", index)
             target = self.tiles.step(code, "%to", index, pitch)
             # Compared as unsigned numbers, rows above the image are too large.
-            inside = code.integer("icmp ult", row, given["height"])
+            inside = code.integer("icmp ult", row, "%rows")
             outside = code.let(f"xor i1 {inside}, true")
             with code.when(outside):
                 self._clear(code, target, pitch)
@@ -138,34 +174,57 @@ class _Writer:
             code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
         )
         out = code.load("ptr", "%outs", 8)
-        image_size = self._size(code, given, "height", "width", "channels")
         out_size = self._size(code, given, "out_height", "out_width", "filters")
         with code.loop("%from", "%to") as part:
             number = code.integer("sdiv", part, given["bands"])
             band = code.integer("srem", part, given["bands"])
-            image = self.tiles.step(code, images, number, image_size)
             result = self.tiles.step(code, out, number, out_size)
             y = code.integer("mul", band, given["band"])
             rows = code.least(
                 given["band"], code.integer("sub", given["out_height"], y)
             )
-            first = code.integer(
-                "sub", code.integer("mul", y, given["stride_y"]), given["top"]
-            )
-            last = code.integer("mul", code.integer("sub", rows, 1), given["stride_y"])
-            count = code.integer("add", last, given["window_height"])
-            code.do(
-                f"call fastcc void @stripe(ptr {image}, ptr {held}, i64 {first}, i64 {count}, ptr %dims)"
-            )
+            count = self._stripes(code, given, images, held, number, y, rows)
             with code.loop("0", rows) as row:
                 at = code.integer("add", y, row)
                 line = self._size(code, given, "out_width", "filters")
                 target = self.tiles.step(code, result, at, line)
-                self._row(code, given, held, row, filters, target)
+                self._row(code, given, (held, count), row, filters, target)
                 if finished:
                     self._finish(code, given, target)
         code.do("ret void")
         return code
+
+    def _stripes(
+        self, code: Code, given: dict[str, str], images: str, held: str, number: str,
+        y: str, rows: str,
+    ) -> str:  # fmt: skip
+        """Makes the padded rows that some rows of a result see, from row `y` on; gives how many.
+
+        Results are counted through all images and their depths. A window that is several deep
+        sees as many images, whose rows lie one after the other.
+        """
+        first = code.integer("sub", code.integer("mul", y, given["stride_y"]), given["top"])  # fmt: skip
+        last = code.integer("mul", code.integer("sub", rows, 1), given["stride_y"])
+        reach = code.integer("mul", code.integer("sub", given["window_height"], 1), given["apart_y"])  # fmt: skip
+        count = code.integer("add", code.integer("add", last, reach), 1)
+        size = self._size(code, given, "height", "width", "channels")
+        part = code.integer("mul", count, self._size(code, given, "padded_width", "channels"))  # fmt: skip
+        volume = code.integer("mul", code.integer("sdiv", number, given["out_depth"]), given["depth"])  # fmt: skip
+        z = code.integer("srem", number, given["out_depth"])
+        z = code.integer(
+            "sub", code.integer("mul", z, given["stride_z"]), given["front"]
+        )
+        with code.loop("0", given["window_depth"]) as deep:
+            at = code.integer("add", z, code.integer("mul", deep, given["apart_z"]))
+            there = code.integer("icmp ult", at, given["depth"])
+            height = code.let(f"select i1 {there}, i64 {given['height']}, i64 0")
+            image = self.tiles.step(code, images, code.integer("add", volume, at), size)
+            to = self.tiles.step(code, held, deep, part)
+            code.do(
+                f"call fastcc void @stripe(ptr {image}, i64 {height}, ptr {to}, i64 {first}, "
+                f"i64 {count}, ptr %dims)"
+            )
+        return count
 
     def _size(self, code: Code, given: dict[str, str], *names: str) -> str:
         size = "1"
@@ -174,22 +233,52 @@ class _Writer:
         return size
 
     def _row(
-        self, code: Code, given: dict[str, str], held: str, row: str, filters: str, out: str
+        self, code: Code, given: dict[str, str], held: tuple[str, str], row: str,
+        filters: str, out: str,
     ) -> None:  # fmt: skip
-        """One row of the result from the padded rows."""
+        """One row of the result from the padded rows.
+
+        A turn is what of a window can be segments at the same distances: the rows that it has
+        in an image or, where it has gaps, the pixels of such a row.
+        """
         pitch = self._size(code, given, "padded_width", "channels")
-        top = self.tiles.step(code, held, code.integer("mul", row, given["stride_y"]), pitch)  # fmt: skip
+        top = self.tiles.step(code, held[0], code.integer("mul", row, given["stride_y"]), pitch)  # fmt: skip
         pixel = self._size(code, given, "stride_x", "channels")
-        depth = self._size(code, given, "window_width", "channels")
-        left = Left(top, pixel, "1", pitch)
+        dense = code.integer("icmp eq", given["apart_x"], 1)
+        whole = self._size(code, given, "window_width", "channels")
+        gap = self._size(code, given, "apart_x", "channels")
+        below = code.integer("mul", given["apart_y"], pitch)
+        depth, step, segments, turns = (
+            code.let(f"select i1 {dense}, i64 {one}, i64 {other}")
+            for one, other in (
+                (whole, given["channels"]),
+                (below, gap),
+                (given["window_height"], given["window_width"]),
+                ("1", given["window_height"]),
+            )
+        )
         columns = given["filters"]
+        taps = code.integer("mul", code.integer("mul", segments, depth), columns)
+        all_ = code.integer("mul", given["window_depth"], turns)
         with code.loop("0", columns, self.tiles.width) as j:
             width = code.least(self.tiles.width, code.integer("sub", columns, j))
-            right = Right(code.at(self.kind, filters, j), columns)
             target = Right(code.at(self.kind, out, j), columns)
-            sizes = (width, depth, given["window_height"])
-            across = ("0", given["out_width"])
-            self.tiles.product(code, across, left, right, target, sizes, "true")
+            with code.loop("0", all_) as turn:
+                at = self._window_row(code, given, held[1], turn, turns)
+                left = Left(self.tiles.step(code, top, at, pitch), pixel, "1", step)
+                there = self.tiles.step(code, filters, turn, taps)
+                right = Right(code.at(self.kind, there, j), columns)
+                first = code.integer("icmp eq", turn, 0)
+                sizes, across = (width, depth, segments), ("0", given["out_width"])
+                self.tiles.product(code, across, left, right, target, sizes, first)
+
+    def _window_row(
+        self, code: Code, given: dict[str, str], count: str, number: str, rows: str
+    ) -> str:
+        """The padded row in which a row of a window begins, of `rows` in each image."""
+        deep = code.integer("mul", code.integer("sdiv", number, rows), count)
+        i = code.integer("mul", code.integer("srem", number, rows), given["apart_y"])
+        return code.integer("add", deep, i)
 
     def _finish(self, code: Code, given: dict[str, str], row: str) -> None:
         """Adds the bias to a row of the result, while it is in cache."""
@@ -219,47 +308,55 @@ class _Writer:
             code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
         )
         out = code.load("ptr", "%outs", 8)
-        image_size = self._size(code, given, "height", "width", "channels")
         line = self._size(code, given, "out_width", "filters")
         size = code.integer("mul", line, given["out_height"])
+        all_ = code.integer("mul", given["images"], given["out_depth"])
         with (
-            code.loop("0", given["images"]) as number,
+            code.loop("0", all_) as number,
             code.loop("0", given["out_height"], given["band"]) as y,
         ):
             before = code.integer("or", number, y)
             first = code.integer("icmp eq", before, 0)
-            image = self.tiles.step(code, images, number, image_size)
             gradient = self.tiles.step(code, gradients, number, size)
             gradient = self.tiles.step(code, gradient, y, line)
             rows = code.least(given["band"], code.integer("sub", given["out_height"], y))  # fmt: skip
-            above = code.integer("sub", code.integer("mul", y, given["stride_y"]), given["top"])  # fmt: skip
-            last = code.integer("mul", code.integer("sub", rows, 1), given["stride_y"])
-            count = code.integer("add", last, given["window_height"])
-            code.do(
-                f"call fastcc void @stripe(ptr {image}, ptr {held}, i64 {above}, i64 {count}, ptr %dims)"
-            )
-            self._window_rows(code, given, held, gradient, out, rows, first)
+            count = self._stripes(code, given, images, held, number, y, rows)
+            self._window_rows(code, given, (held, count), gradient, out, rows, first)
         code.do("ret void")
         return code
 
     def _window_rows(
-        self, code: Code, given: dict[str, str], held: str, gradient: str, out: str,
-        rows: str, first: str,
+        self, code: Code, given: dict[str, str], held: tuple[str, str], gradient: str,
+        out: str, rows: str, first: str,
     ) -> None:  # fmt: skip
-        """What a band adds to the rows from `from` to `to` of the filters' gradient."""
+        """What a band adds to the rows from `from` to `to` of the filters' gradient.
+
+        They are taken by the rows of a window or, where it has gaps, by its pixels.
+        """
         pitch = self._size(code, given, "padded_width", "channels")
-        depth = self._size(code, given, "window_width", "channels")
+        dense = code.integer("icmp eq", given["apart_x"], 1)
+        whole = self._size(code, given, "window_width", "channels")
+        depth, pixels = (
+            code.let(f"select i1 {dense}, i64 {one}, i64 {other}")
+            for one, other in ((whole, given["channels"]), ("1", given["window_width"]))
+        )
         down = code.integer("mul", given["stride_y"], pitch)
         across = self._size(code, given, "stride_x", "channels")
+        gap = self._size(code, given, "apart_x", "channels")
         columns = given["filters"]
-        with code.loop("0", given["window_height"]) as y:
-            before = code.integer("mul", y, depth)
-            # The part of this thread's range that lies in this row of the window.
+        turns = self._size(code, given, "window_depth", "window_height")
+        with code.loop("0", code.integer("mul", turns, pixels)) as turn:
+            before = code.integer("mul", turn, depth)
+            # The part of this thread's range that lies in this part of the window.
             start = code.integer("sub", "%from", before)
             low = code.integer("icmp slt", start, 0)
             start = code.let(f"select i1 {low}, i64 0, i64 {start}")
             stop = code.least(depth, code.integer("sub", "%to", before))
-            left = Left(self.tiles.step(code, held, y, pitch), "1", across, down)
+            y = code.integer("sdiv", turn, pixels)
+            y = self._window_row(code, given, held[1], y, given["window_height"])
+            top = self.tiles.step(code, held[0], y, pitch)
+            top = self.tiles.step(code, top, code.integer("srem", turn, pixels), gap)
+            left = Left(top, "1", across, down)
             target = self.tiles.step(code, out, before, columns)
             with code.loop("0", columns, self.tiles.width) as j:
                 width = code.least(self.tiles.width, code.integer("sub", columns, j))
@@ -303,22 +400,20 @@ def finished(g: Geometry, floored: bool) -> Callable[[Any, Any, Any], Any] | Non
 
 
 def _forward(name: str, g: Geometry, floored: bool) -> Callable[..., Any] | None:
-    if not entry.AVAILABLE or not g.band or min(g[:9]) < 1:
+    if not entry.AVAILABLE or g.empty or not g.band:
         return None
-    bands = g.images * -(-g.out_height // g.band)
+    bands = g.images * g.out_depth * -(-g.out_height // g.band)
     kernel = LIBRARY.entry(name).for_dims(_numbers(bands, g, g.band, floored))
-    shape = (g.images, g.out_height, g.out_width, g.filters)
-    return entry.filling(kernel, shape)
+    return entry.filling(kernel, g.shape)
 
 
 def by_filters(g: Geometry) -> Callable[[Any, Any], Any] | None:
     """The gradient by the filters: (images, gradients) to it. None where images are too wide."""
-    if not entry.AVAILABLE or not g.held or min(g[:9]) < 1:
+    if not entry.AVAILABLE or g.empty or not g.held:
         return None
-    parts = g.window_height * g.window_width * g.channels
+    parts = math.prod(g.window) * g.channels
     kernel = LIBRARY.entry("by_filters").for_dims(_numbers(parts, g, g.held))
-    shape = (g.window_height, g.window_width, g.channels, g.filters)
-    return entry.filling(kernel, shape)
+    return entry.filling(kernel, (*g.window, g.channels, g.filters))
 
 
 def turned(g: Geometry) -> Geometry | None:
@@ -326,23 +421,25 @@ def turned(g: Geometry) -> Geometry | None:
 
     None for strides, and for images padded by more than windows have.
     """
-    if g.stride_y != 1 or g.stride_x != 1:
+    if (g.stride_z, g.stride_y, g.stride_x) != (1, 1, 1):
         return None
-    opposite = Geometry(
-        g.images, g.out_height, g.out_width, g.filters, g.height, g.width, g.channels,
-        g.window_height, g.window_width, 1, 1,
-        g.window_height - 1 - g.top, g.window_width - 1 - g.left,
+    opposite = g._replace(
+        height=g.out_height, width=g.out_width, channels=g.filters, depth=g.out_depth,
+        out_height=g.height, out_width=g.width, filters=g.channels, out_depth=g.depth,
+        top=(g.window_height - 1) * g.apart_y - g.top,
+        left=(g.window_width - 1) * g.apart_x - g.left,
+        front=(g.window_depth - 1) * g.apart_z - g.front,
     )  # fmt: skip
-    return None if opposite.top < 0 or opposite.left < 0 else opposite
+    return None if min(opposite.top, opposite.left, opposite.front) < 0 else opposite
 
 
 def by_images(g: Geometry) -> Callable[[Any, Any], Any] | None:
     """The gradient by the images: (filters, gradients) to it.
 
-    It is the convolution of the gradients with the filters turned around. Without strides
-    None where that would begin inside of the gradients.
+    It is the convolution of the gradients with the filters turned around. None where that
+    would begin inside of the gradients, and for strides of volumes and of windows with gaps.
     """
-    if g.stride_y != 1 or g.stride_x != 1:
+    if g.plain and (g.stride_y, g.stride_x) != (1, 1):
         return _by_phases(g)
     opposite = turned(g)
     run = opposite and forward(opposite)
@@ -350,7 +447,8 @@ def by_images(g: Geometry) -> Callable[[Any, Any], Any] | None:
         return None
 
     def by_turned_filters(filters: Any, gradients: Any) -> Any:
-        around = filters[::-1, ::-1].transpose(0, 1, 3, 2)
+        backwards = (slice(None, None, -1),) * len(g.window)
+        around = filters[backwards].swapaxes(-1, -2)
         return run(gradients, np.ascontiguousarray(around))
 
     return by_turned_filters

@@ -62,13 +62,16 @@ def pooled(attrs: dict[str, Any], x: tuple[int, ...]) -> Along:
 def geometry(
     x: tuple[int, ...], filters: tuple[int, ...], along: Along
 ) -> Geometry | None:
-    """The geometry of a convolution of images; None if it is none of ours."""
-    if len(along) != 2 or any(a.dilation != 1 for a in along) or x[3] != filters[2]:
+    """The geometry of a convolution of images or volumes; None if it is none of ours."""
+    if len(along) not in (2, 3) or x[-1] != filters[-2]:
         return None
-    down, across = along
+    one = Axis(1, 1, 1, 1, 0, 0, 1)
+    deep, down, across = (*(one,) * (3 - len(along)), *along)
     return Geometry(
-        x[0], x[1], x[2], x[3], down.out, across.out, filters[3], filters[0], filters[1],
-        down.stride, across.stride, down.before, across.before,
+        x[0], down.size, across.size, x[-1], down.out, across.out, filters[-1],
+        down.window, across.window, down.stride, across.stride, down.before, across.before,
+        down.dilation, across.dilation, len(along) == 3,
+        deep.size, deep.out, deep.window, deep.stride, deep.before, deep.dilation,
     )  # fmt: skip
 
 
@@ -148,7 +151,7 @@ def _depthwise(
         if filters[3:] != (1,):
             return None
         g = geometry(x, filters, along)
-        return None if g is None else make(Windows(*g[:6], *g[7:]))
+        return None if g is None or not g.plain else make(Windows(*g[:6], *g[7:13]))
 
     return choose
 

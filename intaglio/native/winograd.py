@@ -446,7 +446,7 @@ def block_of(tiles: int, of_tile: int, spare: int) -> int:
 def is_for(g: Geometry) -> bool:
     """True if a convolution is of this kind."""
     steps = (g.window_height, g.window_width, g.stride_y, g.stride_x)
-    return entry.AVAILABLE and steps == (3, 3, 1, 1) and min(g[:7]) > 0
+    return entry.AVAILABLE and g.plain and steps == (3, 3, 1, 1) and not g.empty
 
 
 def pays(g: Geometry, transform: Transform = EXACT) -> bool:

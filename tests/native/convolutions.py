@@ -7,23 +7,35 @@ import numpy as np
 
 def exact(g, x, filters, d):
     """Result and gradients by sums over shifted images, in float64."""
-    rows = (g.out_height - 1) * g.stride_y + g.window_height
-    columns = (g.out_width - 1) * g.stride_x + g.window_width
-    padded = np.zeros((g.images, rows + g.height, columns + g.width, g.channels))
-    padded[:, g.top : g.top + g.height, g.left : g.left + g.width] = x
-    result = np.zeros((g.images, g.out_height, g.out_width, g.filters))
+    axes = [
+        (g.depth, g.out_depth, g.window_depth, g.stride_z, g.front, g.apart_z),
+        (g.height, g.out_height, g.window_height, g.stride_y, g.top, g.apart_y),
+        (g.width, g.out_width, g.window_width, g.stride_x, g.left, g.apart_x),
+    ][0 if g.solid else 1 :]
+    room = [
+        (out - 1) * stride + (window - 1) * apart + 1 + size
+        for size, out, window, stride, _, apart in axes
+    ]
+    inside = (
+        slice(None),
+        *[slice(before, before + size) for size, *_, before, _ in axes],
+    )
+    padded = np.zeros((g.images, *room, g.channels))
+    padded[inside] = x
+    result = np.zeros(g.shape)
     by_filters = np.zeros(filters.shape)
     by_padded = np.zeros(padded.shape)
-    for i in range(g.window_height):
-        for j in range(g.window_width):
-            down = slice(i, i + (g.out_height - 1) * g.stride_y + 1, g.stride_y)
-            across = slice(j, j + (g.out_width - 1) * g.stride_x + 1, g.stride_x)
-            seen = padded[:, down, across]
-            result += seen @ filters[i, j].astype(np.float64)
-            by_filters[i, j] = np.tensordot(seen, d, ([0, 1, 2], [0, 1, 2]))
-            by_padded[:, down, across] += d @ filters[i, j].T.astype(np.float64)
-    inside = by_padded[:, g.top : g.top + g.height, g.left : g.left + g.width]
-    return result, by_filters, inside
+    over = [*range(len(axes) + 1)]
+    for index in np.ndindex(*g.window):
+        places = [
+            slice(i * apart, i * apart + (out - 1) * stride + 1, stride)
+            for i, (_, out, _, stride, _, apart) in zip(index, axes, strict=True)
+        ]
+        seen = padded[:, *places]
+        result += seen @ filters[index].astype(np.float64)
+        by_filters[index] = np.tensordot(seen, d, (over, over))
+        by_padded[:, *places] += d @ filters[index].T.astype(np.float64)
+    return result, by_filters, by_padded[inside]
 
 
 def integers(seed, *shapes):

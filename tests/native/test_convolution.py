@@ -14,11 +14,12 @@ from tests.native.convolutions import exact, integers
 
 
 def check(g):
+    deep = (g.depth,) if g.solid else ()
     x, filters, d = integers(
         g.height * 31 + g.filters,
-        (g.images, g.height, g.width, g.channels),
-        (g.window_height, g.window_width, g.channels, g.filters),
-        (g.images, g.out_height, g.out_width, g.filters),
+        (g.images, *deep, g.height, g.width, g.channels),
+        (*g.window, g.channels, g.filters),
+        g.shape,
     )
     result, by_filters, by_images = exact(g, x, filters, d)
     forward = convolution.forward(g)
@@ -51,6 +52,38 @@ def test_any_geometry(height, width, channels, filters, down, across, sy, sx, sa
             2, height, width, channels, oh, ow, filters, down, across, sy, sx, top, left
         )
     )
+
+
+SLIDING = st.tuples(*[st.integers(1, n) for n in (9, 3, 2, 3)], st.booleans())
+
+
+@settings(deadline=None, max_examples=80)
+@given(SLIDING, SLIDING, SLIDING, st.integers(1, 9), st.integers(1, 70), st.booleans())
+def test_windows_with_gaps_and_over_volumes(z, y, x, channels, filters, solid):
+    axes = []
+    for size, window, stride, apart, same in (z, y, x):
+        reach = (window - 1) * apart + 1
+        assume(same or size >= reach)
+        out = -(-size // stride) if same else (size - reach) // stride + 1
+        before = max((out - 1) * stride + reach - size, 0) // 2 if same else 0
+        axes.append((size, out, window, stride, before, apart))
+    _, height, width = axes
+    g = Geometry(
+        2, height[0], width[0], channels, height[1], width[1], filters,
+        *[n for pair in zip(height[2:], width[2:], strict=True) for n in pair],
+    )  # fmt: skip
+    check(g._replace(**dict(zip(DEEP, (True, *axes[0]), strict=True))) if solid else g)
+
+
+DEEP = ("solid", "depth", "out_depth", "window_depth", "stride_z", "front", "apart_z")
+
+
+def test_volumes_and_gaps_of_several_bands():
+    volume = {"solid": True, "depth": 5, "out_depth": 3, "window_depth": 3}
+    g = Geometry(2, 60, 40, 24, 60, 40, 16, 3, 3, 1, 1, 1, 1, **volume)
+    assert g.held < 60
+    check(g)
+    check(Geometry(2, 80, 60, 24, 80, 60, 16, 3, 3, 1, 1, 2, 2, 2, 2))
 
 
 @pytest.mark.parametrize("stride", [1, 2, 3])
@@ -106,7 +139,7 @@ def test_in_a_compiled_function(padding, strides):
 
 
 @pytest.mark.parametrize("options", [{"dilations": 2}, {"data_format": "NCHW"}])
-def test_what_is_left_to_numpy(options):
+def test_other_options_in_a_compiled_function(options):
     x = tf.random.stateless_normal([2, 6, 6, 6], [1, 2])
     filters = tf.random.stateless_normal([2, 2, 6, 4], [3, 4])
     compiled = tf.function(
