@@ -13,7 +13,7 @@ from intaglio.native import entry, store
 from intaglio.native.fused import arranged
 from intaglio.native.held import Held, is_small
 from intaglio.native.lanes import Lanes, Unsupported
-from intaglio.native.loops import LoopNest, Pattern, apply, evaluate
+from intaglio.native.loops import LoopNest, Pattern, apply, evaluate, numbers_of
 from intaglio.native.writer import Writer
 from intaglio.op import raw
 from intaglio.op.spec import Spec
@@ -81,11 +81,12 @@ def loop(
 ) -> list[Held]:
     """A loop nest over memory: a function of its own, written once for all that are alike."""
     pattern, dims = arranged([h.shape for h in inputs])
-    nest = LoopNest(body, pattern, "loop")
+    numbers = numbers_of(body)
+    nest = LoopNest(body, pattern, "loop", numbers)
     code = nest.write()
     name = named(w, "loop", code)
     # A loop over elements may write where it reads, if nobody reads there afterwards.
-    places = [w.pointer(h) for h in inputs]
+    places = [*[w.pointer(h) for h in inputs], *w.numbers(numbers)]
     made: list[Held] = []
     for value, result in zip(node.outputs, body.outputs, strict=True):
         made.append(w.room(value, w.kind(result), shape))

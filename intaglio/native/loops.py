@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from intaglio.ir.graph import Graph, Node
 from intaglio.native import entry, llvm, quotients, repeats
 from intaglio.native.code import Code
@@ -25,6 +27,10 @@ LARGEST = 1000
 CHAIN = 4
 
 
+# What of a loop's numbers are given to it, and how many at most.
+FLOATING, NUMBERS = (np.dtype(np.float32), np.dtype(np.float64)), 12
+
+
 class Pattern(NamedTuple):
     """How the operands lie in the loop nest.
 
@@ -36,14 +42,34 @@ class Pattern(NamedTuple):
     moves: tuple[tuple[bool, ...], ...]
 
 
-def evaluate(s: Functions, graph: Graph, inputs: Sequence[Lanes]) -> list[Lanes]:
-    """Writes the graph's nodes with a builder. Raises Unsupported where a part has no code."""
-    values = {id(v): lanes for v, lanes in zip(graph.inputs, inputs, strict=True)}
+def numbers_of(graph: Graph) -> list[Any]:
+    """The constants that code of the graph is better given when it runs: it is the same code then,
+    whatever they are. None where there are many, for they stay in registers."""
+    found: dict[bytes, Any] = {}
+    for node in graph.nodes:
+        if node.op.name == "Const" and node.attrs["value"].dtype in FLOATING:
+            value = node.attrs["value"].reshape(-1)[0]
+            found.setdefault(value.tobytes(), value)
+    repeated = any(isinstance(part, repeats.Repeat) for part in repeats.parts(graph))
+    return [] if repeated or len(found) > NUMBERS else list(found.values())
+
+
+def evaluate(
+    s: Functions, graph: Graph, inputs: Sequence[Lanes], numbers: Sequence[Any] = ()
+) -> list[Lanes]:
+    """Writes the graph's nodes with a builder; the last inputs are some of its constants.
+
+    Raises Unsupported where a part has no code.
+    """
+    count = len(graph.inputs)
+    values = {id(v): x for v, x in zip(graph.inputs, inputs[:count], strict=True)}
+    known = {n.tobytes(): x for n, x in zip(numbers, inputs[count:], strict=True)}
     for node in graph.nodes:
         if node.op.name == "Const":
-            value = node.attrs["value"]
-            made = s.constant(value.reshape(-1)[0], kind_of(value.dtype))
-            values[id(node.outputs[0])] = made
+            value = node.attrs["value"].reshape(-1)[0]
+            made = known.get(value.tobytes()) if value.dtype in FLOATING else None
+            kind = kind_of(value.dtype)
+            values[id(node.outputs[0])] = made or s.constant(value, kind)
     for part in repeats.parts(graph):
         if isinstance(part, repeats.Repeat):
             _turns(s, part, values)
@@ -135,11 +161,17 @@ class LoopNest:
     outermost loop goes from `from` to `to`, so that threads can share the work.
     """
 
-    def __init__(self, graph: Graph, pattern: Pattern, name: str) -> None:
+    def __init__(
+        self, graph: Graph, pattern: Pattern, name: str, numbers: Sequence[Any] = ()
+    ) -> None:
+        """`numbers` are constants of the graph that come as inputs, after the others."""
         self.graph = graph
-        self.pattern = pattern
+        self.numbers = numbers
+        stays = (False,) * pattern.rank
+        self.pattern = pattern._replace(moves=(*pattern.moves, *[stays] * len(numbers)))
         self.code = Code(name, entry.KERNEL)
-        self.kinds = [kind_of(v.dtype.numpy) for v in graph.inputs]
+        given = [*[v.dtype.numpy for v in graph.inputs], *[n.dtype for n in numbers]]
+        self.kinds = [kind_of(dtype) for dtype in given]
         self.results = [kind_of(v.dtype.numpy) for v in graph.outputs]
         widest = max([k.width for k in (*self.kinds, *self.results)])
         self.lanes = llvm.WIDTH // widest
@@ -156,7 +188,7 @@ class LoopNest:
         """
         trial = Code("trial", [])
         inputs = [Lanes(kind, ("%x",)) for kind in self.kinds]
-        evaluate(Functions(trial, self.lanes, 1), self.graph, inputs)
+        evaluate(Functions(trial, self.lanes, 1), self.graph, inputs, self.numbers)
         steps = trial.steps
         self.once = steps > LARGEST
         # What one vector costs, in instructions.
@@ -276,7 +308,7 @@ class LoopNest:
                 )
             ]
             inputs.append(Lanes(kind, tuple(names)))
-        results = evaluate(s, self.graph, inputs)
+        results = evaluate(s, self.graph, inputs, self.numbers)
         for kind, lanes, pointer in zip(
             self.results, results, pointers[len(self.kinds) :], strict=True
         ):

@@ -444,6 +444,14 @@ class Writer:
         self._known[found] = (0, 0, value)
         return found
 
+    def numbers(self, values: Sequence[Any]) -> list[str]:
+        """Pointers to numbers, which lie with the function's data."""
+        held = np.zeros(len(values), np.int64)
+        for i, value in enumerate(values):
+            held[i : i + 1].view(value.dtype)[0] = value
+        self.keep.append(held)
+        return [self.within(self.word(held.ctypes.data), 8 * i) for i in range(len(values))]  # fmt: skip
+
     def _block(self, key: Any, words: Sequence[int]) -> int:
         """Words of the process with dims behind them, once for all calls that are alike: where
         the dims begin."""
