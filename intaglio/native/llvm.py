@@ -24,7 +24,11 @@ _WIDEST = 64 if _HOST.get("avx512vl") else 32 if _HOST.get("avx2") else 16
 # Bytes of the vector registers that are used; `INTAGLIO_VECTOR_BYTES` takes narrower ones.
 WIDTH = min(_WIDEST, int(os.environ.get("INTAGLIO_VECTOR_BYTES", "64")))
 # What a processor with registers of that width does not have.
-_BEYOND = {64: (), 32: ("avx512", "avx10"), 16: ("avx", "fma", "f16c", "xop")}[WIDTH]
+_BEYOND = {
+    64: (),
+    32: ("avx512", "avx10"),
+    16: ("avx", "fma", "f16c", "xop", "vaes", "vpclmul"),
+}[WIDTH]
 FEATURES = ",".join(
     [
         f"{'+' if there and not name.startswith(_BEYOND) else '-'}{name}"

@@ -12,11 +12,15 @@ PROGRAM = """
 import numpy as np
 from intaglio import tf
 from intaglio.native import batch_normalization, convolution, llvm, matmul, pooling
-from intaglio.native import reductions, softmax, winograd, winograd_filters
+from intaglio.native import lanes, reductions, softmax, winograd, winograd_filters
+from intaglio.native.code import module
 from intaglio.native.convolution import Geometry
 from intaglio.native.windows import Windows
 
 rng = np.random.default_rng(0)
+def code_of(source):
+    return source.text + module([*source.called, *[k.code for k in source.kernels]])
+
 def some(*shape):
     return rng.integers(-4, 5, shape).astype(np.float32)
 
@@ -29,11 +33,20 @@ a, b = some(61, 50), some(50, 83)
 np.testing.assert_array_equal(matmul.product(a.shape, b.shape)(a, b), a @ b)
 b = np.ascontiguousarray(b.T)
 np.testing.assert_array_equal(matmul.product(a.shape, b.shape, False, True)(a, b), a @ b.T)
+a, b = a.astype("f8"), b.astype("f8")
+np.testing.assert_array_equal(matmul.product(a.shape, b.shape, False, True, "f8")(a, b), a @ b.T)
+code = llvm.assembly(code_of(matmul._source(lanes.FLOAT)))
+assert ("vfmadd" in code) == (llvm.WIDTH > 16)
+assert ("ymm" in code) == (llvm.WIDTH > 16)
+assert "zmm" not in code
 g = Geometry(1, 9, 8, 5, 7, 6, 21, 3, 3, 1, 1, 0, 0)
 images, filters = some(1, 9, 8, 5), some(3, 3, 5, 21)
 want = sum(images[:, i:i + 7, j:j + 6] @ filters[i, j] for i in range(3) for j in range(3))
 for way in (convolution, winograd):
     np.testing.assert_array_equal(way.forward(g)(images, filters), want)
+spread = g._replace(out_height=5, out_width=4, apart_y=2, apart_x=2)
+want = sum(images[:, 2 * i:2 * i + 5, 2 * j:2 * j + 4] @ filters[i, j] for i in range(3) for j in range(3))
+np.testing.assert_array_equal(convolution.forward(spread)(images, filters), want)
 d = some(1, 7, 6, 21)
 np.testing.assert_array_equal(winograd.by_images(g)(filters, d), convolution.by_images(g)(filters, d))
 np.testing.assert_array_equal(winograd_filters.by_filters(g)(images, d), convolution.by_filters(g)(images, d))
