@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.base import dtypes
+from intaglio.base.composite import TensorInParts
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.op import convert, raw
 
@@ -127,7 +128,25 @@ def _handed_over(function: Any) -> Callable[..., Any]:
     return call
 
 
+def _on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which gets tensors for values that are one in another form."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*map(tensor_of, args), **kwargs)
+
+    return call
+
+
+def tensor_of(value: Any) -> Any:
+    """The tensor that a composite value stands for, as a weak one does; others as they are."""
+    if isinstance(value, TensorInParts) and hasattr(type(value), "__tf_tensor__"):
+        return convert.to_tensor(value)
+    return value
+
+
 OVERLOADS: dict[Any, Callable[..., Any]] = {
     **{f: _handed_over(f) for f in (abs, all, any, enumerate, filter, map, next, zip)},
-    int: int_, float: float_, len: len_, range: range_, max: max_, min: min_, sorted: sorted_,
+    int: _on_tensors(int_), float: _on_tensors(float_), len: _on_tensors(len_),
+    range: _on_tensors(range_), max: _on_tensors(max_), min: _on_tensors(min_),
+    sorted: _on_tensors(sorted_),
 }  # fmt: skip

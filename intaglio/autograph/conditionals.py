@@ -7,6 +7,7 @@ from typing import Any
 
 from intaglio.autograph import regions
 from intaglio.autograph.blocks import Block
+from intaglio.autograph.builtin_functions import tensor_of
 from intaglio.autograph.hidden_state import settle
 from intaglio.autograph.joins import Branch, agreed, joined, packed, tensors_of
 from intaglio.autograph.names import is_flag
@@ -30,7 +31,9 @@ def is_staged(value: Any) -> bool:
 
 def decided(test: Any) -> Any:
     """What decides where `test` is asked: of a list that grows, whether it has elements."""
-    return raw.Greater(test.size(), 0) if type(test) is GrownList else test
+    if type(test) is GrownList:
+        return raw.Greater(test.size(), 0)
+    return tensor_of(test)
 
 
 def check_condition(value: Any, what: str) -> None:

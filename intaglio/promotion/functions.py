@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from intaglio.base import dtypes, nest
 from intaglio.base.dtypes import as_dtype
@@ -21,19 +24,22 @@ Around = Callable[[Entry, Values], Any]
 def _kind_or_none(value: Any) -> Kind | None:
     try:
         return kind_of(value)
-    except (NotImplementedError, TypeError):
+    except NotImplementedError:
         return None  # the function itself says what is wrong
 
 
-def of_one(position: int = 0) -> Around:
-    """Around a function of one tensor: a result of a weak one is weak, unless typed."""
+def of_one(position: int = 0, infers: bool = False) -> Around:
+    """Around a function of one tensor: a result of a weak one is weak, unless typed.
+
+    A function that infers types itself gets the value as it is.
+    """
 
     def around(entry: Entry, values: Values) -> Any:
         value = values[position]
         kind = _kind_or_none(value)
         if kind is None or kind.dtype is dtypes.string:
             return entry.call_body(values)
-        if kind.weak or isinstance(value, (list, tuple)):
+        if not infers and (kind.weak or isinstance(value, (list, tuple))):
             given = list(values)
             given[position] = as_tensor(value, kind.dtype)
             values = tuple(given)
@@ -86,9 +92,10 @@ def around_constant(entry: Entry, values: Values) -> Any:
         result = entry.call_body((strongly(value), None, *rest))
         return weakly(result) if kind.weak else result
     wanted = as_dtype(dtype)
-    of_own = hasattr(value, "dtype") and kind.dtype is not wanted
-    if of_own and wanted is lattice.join(Kind(wanted), kind).dtype:
-        value = as_tensor(value, wanted)
+    if kind.dtype is not wanted and not isinstance(value, (np.ndarray, np.generic)):
+        fits = lattice.join(kind, Kind(wanted)).dtype is wanted
+        if fits and hasattr(value, "dtype"):
+            value = as_tensor(value, wanted)
     return entry.call_body((strongly(value), dtype, *rest))
 
 
@@ -97,26 +104,62 @@ def around_reader(entry: Entry, values: Values) -> Any:
     return entry.call_body(tuple(map(strongly, values)))
 
 
-def around_rows(entry: Entry, values: Values) -> Any:
-    """Around a function of a function and what it is called with the rows of."""
-    function, elems, *rest = values
-    leaves = nest.flatten(elems)
-    if not any([isinstance(leaf, WeakTensor) for leaf in leaves]):
-        return entry.call_body(values)
-    seen: list[Any] = []  # the results of a call, as weak as they are
+class _Through:
+    """A function that gets tensors where the user's gets weak ones, and gives such back."""
 
-    def of_row(row: Any) -> Any:
-        whole = nest.map_structure(_as_weak, row, elems)
-        seen[:] = [function(whole)]
-        return nest.map_structure(strongly, seen[0])
+    def __init__(self, function: Callable[..., Any], arguments: Any) -> None:
+        self.function = function
+        self.arguments = arguments
+        self.result: Any = (
+            None  # of the last call, as weak as the user's function gave it
+        )
 
-    plain = nest.map_structure(strongly, elems)
-    result = entry.call_body((of_row, plain, *rest))
-    return nest.map_structure(_as_weak, result, seen[0]) if seen else result
+    def __call__(self, *plain: Any, **kwargs: Any) -> Any:
+        whole = nest.map_structure(_as_weak, plain, self.arguments)
+        self.result = self.function(*whole, **kwargs)
+        return nest.map_structure(strongly, self.result)
 
 
 def _as_weak(value: Any, like: Any) -> Any:
     return weakly(value) if isinstance(like, WeakTensor) else value
+
+
+def _alike(result: Any, like: Any) -> Any:
+    """A result as weak as what the user's function gave; None if it was not called."""
+    return result if like is None else nest.map_structure(_as_weak, result, like)
+
+
+def _has_weak(structure: Any) -> bool:
+    return any([isinstance(leaf, WeakTensor) for leaf in nest.flatten(structure)])
+
+
+def around_rows(entry: Entry, values: Values) -> Any:
+    """Around a function of a function and what it is called with the rows of."""
+    function, elems, *rest = values
+    if not _has_weak(elems):
+        return entry.call_body(values)
+    through = _Through(function, (elems,))
+    plain = nest.map_structure(strongly, elems)
+    result = entry.call_body((through, plain, *rest))
+    return _alike(result, through.result)
+
+
+def around_custom(entry: Entry, values: Values) -> Any:
+    """Around `tf.custom_gradient`: the function gets weak tensors, its gradient tensors."""
+    decorated = entry.call_body(values)
+    if values[0] is None:
+        return decorated
+
+    @functools.wraps(decorated)
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        if not _has_weak(args):
+            return decorated(*args, **kwargs)
+        through = _Through(values[0], args)
+        plain = nest.map_structure(strongly, args)
+        result = entry.call_body((through,))(*plain, **kwargs)
+        return _alike(result, through.result[0])
+
+    return differentiated
 
 
 def applied(function: Callable[[Any], Any], value: Any) -> Any:
@@ -128,12 +171,14 @@ def applied(function: Callable[[Any], Any], value: Any) -> Any:
 
 _AROUND: dict[str, Around] = {
     **dict.fromkeys(names.UNARY, of_one()),
+    **dict.fromkeys(names.UNARY_OF_NUMPY, of_one(infers=True)),
     **dict.fromkeys(names.BINARY, of_two(weak_results=True)),
     **dict.fromkeys(names.PROMOTING, of_two(weak_results=False)),
     "math.scalar_mul": of_one(1),
     "clip_by_value": around_clip,
     "constant": around_constant,
     "get_static_value": around_reader,
+    "custom_gradient": around_custom,
     "map_fn": around_rows,
     "vectorized_map": around_rows,
 }

@@ -31,18 +31,23 @@ UNARY = (
     *_of("nn.", "depth_to_space gelu leaky_relu log_softmax relu6 silu space_to_depth"),
     *_of("linalg.", "diag diag_part matrix_transpose tensor_diag_part trace"),
     *_of("", "expand_dims identity ones_like reshape squeeze stop_gradient transpose"),
-    *_of("", "zeros_like debugging.check_numerics image.extract_patches"),
     *_of(
-        "experimental.numpy.",
-        "abs absolute amax amin angle arange arccos arcsin arcsinh arctan arctanh around"
-        " array asanyarray asarray ascontiguousarray average bitwise_not cbrt ceil conj"
-        " conjugate copy cos cosh cumprod cumsum deg2rad diag diagflat diagonal diff"
-        " empty_like exp exp2 expand_dims expm1 fabs fix flatten flip fliplr flipud floor"
-        " full_like imag log log10 log1p log2 max mean min moveaxis nanmean negative"
-        " ones_like positive prod ptp rad2deg ravel real reciprocal repeat reshape rot90"
-        " round sin sinc sinh sort sqrt square squeeze std sum swapaxes tan tanh trace"
-        " transpose triu vander var zeros_like",
+        "",
+        "experimental.numpy.arange zeros_like debugging.check_numerics image.extract_patches",
     ),
+)
+
+# The same of `tf.experimental.numpy`, which infers types itself.
+UNARY_OF_NUMPY = _of(
+    "experimental.numpy.",
+    "abs absolute amax amin angle arccos arcsin arcsinh arctan arctanh around"
+    " array asanyarray asarray ascontiguousarray average bitwise_not cbrt ceil conj"
+    " conjugate copy cos cosh cumprod cumsum deg2rad diag diagflat diagonal diff"
+    " empty_like exp exp2 expand_dims expm1 fabs fix flatten flip fliplr flipud floor"
+    " full_like imag log log10 log1p log2 max mean min moveaxis nanmean negative"
+    " ones_like positive prod ptp rad2deg ravel real reciprocal repeat reshape rot90"
+    " round sin sinc sinh sort sqrt square squeeze std sum swapaxes tan tanh trace"
+    " transpose triu vander var zeros_like",
 )
 
 # Functions of two operands, brought to their common type; of what is weak the result is weak.

@@ -37,12 +37,12 @@ def kind_of(value: Any) -> Kind:
         return found
     if isinstance(value, _NESTED):
         return lattice.join_all(map(kind_of, value))
-    dtype = getattr(value, "dtype", None)
+    dtype = convert.dtype_of(value)
     if dtype is None:
         raise NotImplementedError(
             f"{convert.describe(value)} has no type to be promoted."
         )
-    return Kind(as_dtype(dtype), isinstance(value, WeakTensor))
+    return Kind(dtype, isinstance(value, WeakTensor))
 
 
 def kind_of_type(type_: Any) -> Kind:

@@ -2,8 +2,9 @@
 
     path/to/python-with-tensorflow -m tests.tf.numpy.record
 
-from the repository's root writes answers.json and promotion.json. Each mode of
-`experimental_enable_numpy_behavior` has a process of its own: TensorFlow cannot leave one.
+from the repository's root writes answers.json and promotion.json, and weak_answers.json: what
+the calls of weak_calls.txt and calls.txt give where types are weak. Each mode of
+`experimental_enable_numpy_behavior` has a process of its own.
 """
 
 from __future__ import annotations
@@ -25,19 +26,44 @@ DTYPES = (
 # What operands are, besides tensors of these types: Python numbers.
 NUMBERS = {"int": 1, "float": 1.0, "complex": 1j}
 # prefer_float32, dtype_conversion_mode
-MODES = [(False, "legacy"), (True, "legacy"), (False, "off")]
+WEAK = ("all", "safe")
+MODES = [
+    (False, "legacy"),
+    (True, "legacy"),
+    (False, "off"),
+    *[(False, m) for m in WEAK],
+]
 
 
-def calls() -> list[str]:
-    """The calls of calls.txt."""
-    lines = (HERE / "calls.txt").read_text().splitlines()
+def calls(file: str = "calls.txt") -> list[str]:
+    """The calls of a file."""
+    lines = (HERE / file).read_text().splitlines()
     return [line for line in lines if line and not line.startswith("##")]
+
+
+def weak_calls() -> list[str]:
+    """The calls that are asked where types are weak."""
+    return [*dict.fromkeys([*calls("weak_calls.txt"), *calls()])]
+
+
+def _space(tf: Any) -> dict[str, Any]:
+    return {
+        "tf": tf,
+        "np": np,
+        "tnp": tf.experimental.numpy,
+        "x": tf.constant([[1, 2], [3, 4]]),
+        "w": tf.constant(1),
+        "wf": tf.constant(1.5),
+        "wc": tf.constant(1j),
+        "s": tf.constant(1, tf.int32),
+        "v": tf.Variable(1),
+        "vf": tf.Variable([1.0, 2.0]),
+    }
 
 
 def answer(call: str, tf: Any) -> list[str]:
     """What a call gives: its text, or the class of its error and the message's first line."""
-    tnp = tf.experimental.numpy
-    space = {"tf": tf, "np": np, "tnp": tnp, "x": tf.constant([[1, 2], [3, 4]])}
+    space = _space(tf)
     try:
         return ["value", repr(eval(call, space))]
     except Exception as e:
@@ -60,11 +86,18 @@ def table(tf: Any) -> dict[str, list[str]]:
                 }:
                     continue
                 try:
-                    row.append(add(one, two).dtype.name)
+                    made = add(one, two)
+                    weak = "*" if repr(made).endswith("weak=True>") else ""
+                    row.append(made.dtype.name + weak)
                 except Exception as e:
                     row.append(type(e).__name__)
         found[first] = row
     return found
+
+
+def _lines(answers: dict[str, Any]) -> str:
+    lines = [f"{json.dumps(k)}: {json.dumps(v)}" for k, v in answers.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def main() -> None:
@@ -75,9 +108,11 @@ def main() -> None:
         mode, preferred = sys.argv[1], sys.argv[2] == "True"
         tnp = tf.experimental.numpy
         tnp.experimental_enable_numpy_behavior(preferred, mode)
-        wanted = {call: answer(call, tf) for call in calls()} if not preferred else {}
-        print(json.dumps({"table": table(tf), "calls": wanted}))
+        asked = weak_calls() if mode in WEAK else [] if preferred else calls()
+        found = {call: answer(call, tf) for call in asked}
+        print(json.dumps({"table": table(tf), "calls": found}))
         return
+    weak: dict[str, Any] = {}
     tables: dict[str, Any] = {}
     for preferred, mode in MODES:
         command = [sys.executable, "-m", "tests.tf.numpy.record", mode, str(preferred)]
@@ -85,10 +120,12 @@ def main() -> None:
         found = json.loads(run.stdout.splitlines()[-1])
         tables[f"{mode} {preferred}"] = found["table"]
         if mode == "legacy" and not preferred:
-            lines = [
-                f"{json.dumps(k)}: {json.dumps(v)}" for k, v in found["calls"].items()
-            ]
-            (HERE / "answers.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+            (HERE / "answers.json").write_text(_lines(found["calls"]))
+        elif mode in WEAK:
+            for call, given in found["calls"].items():
+                weak.setdefault(call, {})[mode] = given
+    alike = {c: m["all"] if m["all"] == m["safe"] else m for c, m in weak.items()}
+    (HERE / "weak_answers.json").write_text(_lines(alike))
     (HERE / "promotion.json").write_text(json.dumps(tables, indent=1) + "\n")
 
 

@@ -59,9 +59,6 @@ def test_variables_and_strings() -> None:
 def test_modes() -> None:
     with pytest.raises(ValueError, match="promotion mode foo does not exist"):
         tnp.experimental_enable_numpy_behavior(dtype_conversion_mode="foo")
-    for mode in ("all", "safe"):
-        with pytest.raises(NotImplementedError, match="weak types"):
-            tnp.experimental_enable_numpy_behavior(dtype_conversion_mode=mode)
     tnp.experimental_enable_numpy_behavior(dtype_conversion_mode="off")
     try:
         assert tf.constant([[1, 2]]).T.shape == (2, 1)

@@ -330,7 +330,7 @@ def polyval(p: Any, x: Any) -> Tensor:
     """
     dtype = operand_dtype(p, x)
     if isinstance(p, (list, tuple)) and not p:
-        dtype = operand_dtype(x)
+        dtype = as_tensor(x).dtype
     coefficients, at = as_tensor(p, dtype), as_tensor(x, dtype)
     if coefficients.dims == ():
         return raw.AddV2(coefficients, raw.ZerosLike(at))

@@ -197,7 +197,7 @@ def cross(
     """
     if axis is not None:
         axisa = axisb = axisc = axis
-    x, y = promoted(a, b)
+    x, y = operands(a, b)
     if x.dims is None or y.dims is None:
         raise ValueError(
             "cross needs tensors whose ranks are known: see `tf.ensure_shape`"

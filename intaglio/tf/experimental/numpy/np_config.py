@@ -89,7 +89,7 @@ def experimental_enable_numpy_behavior(
         if prefer_float32 and dtype_conversion_mode == "legacy":
             # The fast operators take a Python float in float16, too.
             for special in _BINARY:
-                setattr(eager.EagerTensor, special, getattr(Tensor, special))
+                _exchange(eager.EagerTensor, special, getattr(Tensor, special))
 
 
 def _promote(mode: lattice.Mode) -> None:

@@ -21,7 +21,7 @@ from intaglio.base.dtypes import DType, as_dtype
 from intaglio.op import convert, raw
 from intaglio.op.tensor import Tensor
 from intaglio.promotion import lattice
-from intaglio.promotion.operands import kind_of, kind_of_type
+from intaglio.promotion.operands import as_array, kind_of, kind_of_type
 
 # What stands for a Python number among NumPy types, by its type.
 _KINDS: dict[type, Any] = {bool: False, int: 0, float: 0.0, complex: 0j}
@@ -208,6 +208,8 @@ def _from_values(value: Any, dtype: DType | None) -> Tensor:
         return convert.to_tensor(value)  # which says what is wrong
     try:
         array = np.asarray(value)
+        if lattice.is_on() and array.dtype.kind not in "SUO":
+            array = as_array(value, _own_dtype(value))
     except ValueError:  # ragged
         return convert.to_tensor(value)
     if array.dtype.kind in "SUO":

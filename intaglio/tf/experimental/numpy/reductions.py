@@ -15,6 +15,7 @@ import numpy as np
 from intaglio.base import dtypes
 from intaglio.op import convert, raw
 from intaglio.op.tensor import Tensor
+from intaglio.promotion import lattice
 from intaglio.tf.axes import all_axes
 from intaglio.tf.experimental.numpy.functions import imag, real
 from intaglio.tf.experimental.numpy.logic import isnan
@@ -128,7 +129,8 @@ def var(
         )
     given: list[Any] = [] if wanted is None else [np.zeros((), wanted.numpy)]
     x = as_tensor(a)
-    x = _of_means(x, common_dtype(x, *given) if given else None)
+    widens = given and not lattice.is_on()
+    x = _of_means(x, common_dtype(x, *given) if widens else wanted)
     off = raw.Sub(x, _over(raw.Mean, x, axis, True))
     if off.dtype.is_complex:
         squares = raw.AddV2(raw.Square(real(off)), raw.Square(imag(off)))
@@ -409,6 +411,8 @@ def average(
         x = inexact(a)
         w = raw.OnesLike(x)
     else:
+        if lattice.is_on():  # as TensorFlow has it: in the types that they have alone
+            a, weights = as_tensor(a), as_tensor(weights)
         dtype = common_dtype(a, weights)
         x = inexact(as_tensor(a, dtype))
         w = _fitting(as_tensor(weights, x.dtype), x, axis)
