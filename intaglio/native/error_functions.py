@@ -21,6 +21,14 @@ _SERIES = [
     for n in range(20)
 ]
 
+# e ** (a * a) erfc(a) from 0 to 11, fitted with errors of a tenth of the last place of float32.
+_SINGLE = (
+    (0.033539386966450944, 0.23274249177417403, 0.7389772425528472, 1.245426297277476,
+     1.00000000672791),
+    (0.05944642944273728, 0.4125484533998773, 1.3391352466338424, 2.4175199275911257,
+     2.373806135208136, 1.0),
+)  # fmt: skip
+
 
 def _ratio(s: Builder, x: Lanes, coefficients: Ratio) -> Lanes:
     above, below = [_polynomial(s, x, part) for part in coefficients]
@@ -67,7 +75,7 @@ def erf(s: Builder, x: Lanes) -> Lanes:
     beyond = s.minimum(s.maximum(a, one), s.const(6, x))
     square = exact_product(s, beyond, beyond)
     tail = exp(s, s.neg(square.high), s.neg(square.low))
-    tail = s.mul(tail, _ratio(s, beyond, ERFC))
+    tail = s.mul(tail, _ratio(s, beyond, _SINGLE if x.kind == FLOAT else ERFC))
     far = s.intrinsic("copysign", s.sub(one, tail), x)
     y = s.select(s.gt(a, one), far, near)
     return s.select(s.isnan(x), x, y)
@@ -79,11 +87,11 @@ def erfc(s: Builder, x: Lanes) -> Lanes:
 
 
 def _single_erfc(s: Builder, x: Lanes) -> Lanes:
-    """For float32, whose digits one ratio has from 0 to where nothing is left."""
+    """For float32: one ratio serves from 0 to where nothing is left."""
     a = s.minimum(s.abs(x), s.const(11, x))
     square = exact_product(s, a, a)
     tail = exp(s, s.neg(square.high), s.neg(square.low))
-    tail = s.mul(tail, _ratio(s, a, ERFC))
+    tail = s.mul(tail, _ratio(s, a, _SINGLE))
     y = s.select(s.lt(x, s.const(0, x)), s.sub(s.const(2, x), tail), tail)
     return s.select(s.isnan(x), x, y)
 
