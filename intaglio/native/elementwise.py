@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from intaglio.base.dtypes import DType
 from intaglio.ir.graph import Graph, Node
 from intaglio.native import entry, store
-from intaglio.native.fused import arranged
+from intaglio.native.code import Code
+from intaglio.native.fused import REMEMBERED, arranged
 from intaglio.native.held import Held, is_small
 from intaglio.native.lanes import Lanes, Unsupported
 from intaglio.native.loops import LoopNest, Pattern, apply, evaluate, numbers_of
+from intaglio.native.repeats import form
 from intaglio.native.writer import Writer
 from intaglio.op import raw
 from intaglio.op.spec import Spec
@@ -82,9 +84,8 @@ def loop(
     """A loop nest over memory: a function of its own, written once for all that are alike."""
     pattern, dims = arranged([h.shape for h in inputs])
     numbers = numbers_of(body)
-    nest = LoopNest(body, pattern, "loop", numbers)
-    code = nest.write()
-    name = named(w, "loop", code)
+    nest = _nest(body, pattern, numbers)
+    name = named(w, "loop", nest.code)
     # A loop over elements may write where it reads, if nobody reads there afterwards.
     places = [*[w.pointer(h) for h in inputs], *w.numbers(numbers)]
     made: list[Held] = []
@@ -114,12 +115,36 @@ def add_to(w: Writer, dtype: DType, place: str, added: str, count: int | str) ->
 
 def named(w: Writer, prefix: str, code: Any) -> str:
     """The name of a function in the module, which has each function once."""
-    key = code.text()
-    found = w.functions.get(key)
+    if code.name == prefix:  # the same in all modules
+        code.name = f"{prefix}_{store.name_of(code.text())[:16]}"
+    w.functions.setdefault(code.name, code)
+    return code.name
+
+
+class _Nest(NamedTuple):
+    """A loop nest that is written, without its graph."""
+
+    code: Code
+    lanes: int
+    unit: int
+    cost: int
+
+
+_nests: dict[Any, _Nest] = {}
+
+
+def _nest(body: Graph, pattern: Pattern, numbers: Sequence[Any]) -> _Nest:
+    """The loop nest of a graph; for graphs that are alike it is written once."""
+    key = form(body, numbers)
+    found = _nests.get((key, pattern)) if key is not None else None
     if found is None:
-        found = w.functions[key] = code
-        code.name = f"{prefix}_{store.name_of(key)[:16]}"  # the same in all modules
-    return found.name
+        made = LoopNest(body, pattern, "loop", numbers)
+        found = _Nest(made.write(), made.lanes, made.unit, made.cost)
+        if key is not None:
+            if len(_nests) >= REMEMBERED:
+                _nests.clear()
+            _nests[key, pattern] = found
+    return found
 
 
 def shared(w: Writer, name: str, unit: int) -> str:

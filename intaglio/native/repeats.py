@@ -180,6 +180,28 @@ def alike(node: Node) -> Any:
     return key
 
 
+def form(graph: Graph, numbers: Sequence[Any]) -> Any:
+    """Equal for graphs that are the same code if `numbers` are given to it; None: nobody knows."""
+    wires: dict[int, Any] = {id(v): i for i, v in enumerate(graph.inputs)}
+    given = {(n.dtype, n.tobytes()): -1 - i for i, n in enumerate(numbers)}
+    nodes: list[Any] = [
+        tuple([v.dtype for v in graph.inputs]),
+        [n.dtype for n in numbers],
+    ]
+    for node in graph.nodes:
+        if node.op.name == "Const":
+            value = node.attrs["value"]
+            key = value.dtype, value.reshape(-1)[0].tobytes()
+            wires[id(node.outputs[0])] = given.get(key, key)
+        elif id(node.outputs[0]) not in wires:
+            key = alike(node)
+            if key is None:
+                return None
+            nodes.append((key, tuple([wires[id(v)] for v in node.inputs])))
+            wires[id(node.outputs[0])] = len(wires)
+    return (*map(tuple, nodes), tuple([wires[id(v)] for v in graph.outputs]))
+
+
 def _run(same: Any) -> tuple[int, int]:
     """Where the longest run of true values begins, and its length."""
     ends = np.flatnonzero(~np.concatenate([[False], same, [False]]))

@@ -60,6 +60,8 @@ def settle(w: Writer, variable: Variable) -> None:
 
 def _inner(node: Node) -> list[tuple[Graph, int]]:
     """The graphs of a node, each with the place of its first input among the node's."""
+    if not node.op.has_graphs:
+        return []
     first = 1 if node.op.name in ("If", "StatelessIf", "Case", "StatelessCase") else 0
     return [(g, first) for g in walk.attached(node)]
 
@@ -95,9 +97,8 @@ def _overwritten(w: Writer, node: Node, number: int) -> bool:
     ):  # what the graph around this one does is not seen
         return True
     handle, nodes = node.inputs[number], scope.graph.nodes
-    write = next(
-        (i for i in range(scope.at, len(nodes)) if _writes(nodes[i], handle)), None
-    )
+    later = [i for i in _takers(scope.graph, handle) if i >= scope.at]
+    write = next((i for i in later if _writes(nodes[i], handle)), None)
     return write is not None and _last_use(scope.graph, node.outputs[number]) > _start(
         scope.graph, write
     )
@@ -115,14 +116,27 @@ def _writes(node: Node, handle: Any) -> bool:
 
 def _last_use(graph: Graph, value: Any) -> int:
     """The position of the last node that uses a value, or another one of the same memory."""
-    same = {id(value)}
-    last = 0
-    for i, node in enumerate(graph.nodes):
-        if any(id(v) in same for v in node.inputs):
-            last = i
-            if node.op.name in ALIASES:
-                same |= {id(v) for v in node.outputs}
-    return len(graph.nodes) if any(id(v) in same for v in graph.outputs) else last
+    waiting, last = [value], 0
+    while waiting:
+        one = waiting.pop()
+        for i in _takers(graph, one):
+            last = max(last, i)
+            if i < len(graph.nodes) and graph.nodes[i].op.name in ALIASES:
+                waiting += graph.nodes[i].outputs
+    return last
+
+
+def _takers(graph: Graph, value: Any) -> list[int]:
+    """The positions of the nodes that take a value; that after the last one for the caller."""
+    found: dict[int, list[int]] | None = graph.derived.get(_takers)
+    if found is None:
+        found = graph.derived[_takers] = {}
+        for i, node in enumerate(graph.nodes):
+            for taken in node.inputs:
+                found.setdefault(id(taken), []).append(i)
+        for given in graph.outputs:
+            found.setdefault(id(given), []).append(len(graph.nodes))
+    return found.get(id(value), [])
 
 
 def _start(graph: Graph, write: int) -> int:
@@ -163,7 +177,8 @@ def targets(w: Writer, graph: Graph) -> dict[int, str]:
         if not isinstance(variable, Variable) or id(maker) not in places:
             continue
         at = places[id(maker)]
-        if all(_read_before(graph, n, handle, value, at) for n in graph.nodes):
+        readers = [graph.nodes[i] for i in _takers(graph, handle) if i < len(places)]
+        if all(_read_before(graph, n, handle, value, at) for n in readers):
             found.setdefault(id(value), variable.target)
     return found
 
