@@ -18,12 +18,15 @@ import tempfile
 import types
 from dataclasses import dataclass
 
+from intaglio.tf.experimental.numpy import np_config
+
 ROOT = pathlib.Path(__file__).parents[1]
 PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs" / "tour").glob("*.md")),
     ROOT / "docs" / "autograph.md",
     ROOT / "docs" / "compiler.md",
+    ROOT / "docs" / "numpy.md",
 ]
 _BLOCK = re.compile(
     r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<printed>.*?)^```\n)?",
@@ -77,6 +80,7 @@ def printed_by(found: list[Block]) -> list[str]:
                 outputs.append(out.getvalue())
         finally:
             del sys.modules["page"]
+            np_config.disable_numpy_behavior()  # what a page turns on ends with it
     return outputs
 
 

@@ -143,7 +143,11 @@ class WeakTensor(BatchableExtensionType, TensorInParts):
 def weakly(value: Any) -> Any:
     """A result as a weak tensor, if its type may be weak; lists and tuples of such likewise."""
     if isinstance(value, Tensor):
-        return WeakTensor(value) if value.dtype in lattice.WEAK else value
+        if value.dtype not in lattice.WEAK:
+            return value
+        made = WeakTensor.__new__(WeakTensor)
+        made.__dict__["tensor"] = value  # which is one, and of a type that may be weak
+        return made
     if type(value) in (list, tuple):
         return type(value)([weakly(item) for item in value])
     return value
