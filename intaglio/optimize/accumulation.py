@@ -15,18 +15,18 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import float32, float64, variant
+from intaglio.base.dtypes import float32, float64
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.op import door, raw
-from intaglio.op.spec import Spec
-from intaglio.optimize.prune import prune
+from intaglio.optimize.loop_changes import LoopChange
 from intaglio.optimize.rebuild import Fuel, Rebuild
 from intaglio.optimize.turns import LOOPS, turns_of
 
 # Bytes that may be kept for a stack. Whoever has a loop for want of memory shall not lose it.
 MOST = 1 << 26
-_LIST = Spec(variant, ())
+# As many rows are expected where their number is open.
+OPEN = 64
 
 
 class Sum(NamedTuple):
@@ -102,11 +102,13 @@ def _is_product(node: Node, turns: int) -> bool:
     """True for `x.T @ d`, whose stacks are not too large."""
     if node.op.name != "MatMul" or node.attrs["transpose_b"] or not node.attrs["transpose_a"]:  # fmt: skip
         return False
-    dims = [v.dims for v in node.inputs]
-    if not all(map(shapes.known, dims)):
-        return False
     size = node.outputs[0].dtype.size * turns
-    return all(math.prod(cast("tuple[int, ...]", d)) * size <= MOST for d in dims)
+    for dims in [v.dims for v in node.inputs]:
+        if dims is None or dims[1] is None:
+            return False
+        if math.prod([dims[0] or OPEN, dims[1], size]) > MOST:
+            return False
+    return True
 
 
 def _is_sum(node: Node) -> bool:
@@ -124,25 +126,24 @@ def _gathered(
     new: Rebuild, old: Node, loop: Node, sums: Sequence[Sum], turns: int
 ) -> None:
     """Writes a loop that stacks what is multiplied, and the products of the stacks."""
+    body: Graph = loop.attrs["body"]
     parts: dict[int, SymbolicTensor] = {}
     for s in sums:
         values = s.node.inputs if s.node.op.name == "MatMul" else s.node.inputs[:1]
         parts.update((id(v), v) for v in values)
-    lists = [_empty(v, turns) for v in parts.values()]
-    attrs = {
-        **loop.attrs,
-        "body": _stacking(loop.attrs["body"], sums, list(parts.values())),
-        "cond": _with_lists(loop.attrs["cond"], len(parts)),
-        "T": (*loop.attrs["T"], *[variant] * len(parts)),
-    }
-    if attrs.get("output_shapes"):
-        attrs["output_shapes"] = (*attrs["output_shapes"], *[()] * len(parts))
-    specs = [*[v.spec for v in loop.outputs], *[_LIST] * len(parts)]
-    made = Node(
-        loop.op, [*loop.inputs, *lists], attrs, loop.name, specs, control=loop.control,
-        origin=loop.origin, graph=loop.graph, device=loop.device,
-        source=loop.source or loop,
-    )  # fmt: skip
+    change = LoopChange(loop)
+    for value in parts.values():
+        limit = np.asarray(turns, np.int32)
+        empty = raw.EmptyTensorList(_form(value), limit, element_dtype=value.dtype)
+        handle = change.carry(empty)
+        change.then(
+            handle,
+            lambda h=handle, v=value: raw.TensorListPushBack(h, change.now(v)),
+        )
+    for s in sums:
+        before = body.inputs[s.place]
+        change.then(before, lambda v=before: v)
+    made = change.made()
     new.keep_some(old, made)
     first = len(loop.outputs)
     stacks = {
@@ -162,68 +163,19 @@ def _gathered(
         )
 
 
-def _empty(value: SymbolicTensor, turns: int) -> Any:
-    """A list for as many of a value as there are turns."""
-    form = np.asarray(value.dims, np.int32)
-    limit = np.asarray(turns, np.int32)
-    return raw.EmptyTensorList(form, limit, element_dtype=value.dtype)
+def _form(value: SymbolicTensor) -> Any:
+    """The shape of a value as list ops take it."""
+    dims = cast("tuple[int | None, ...]", value.dims)
+    return np.asarray([-1 if d is None else d for d in dims], np.int32)
 
 
 def _stack(handle: SymbolicTensor, value: SymbolicTensor, turns: int) -> Any:
     """The rows of all values of a list below one another."""
-    dims = cast("tuple[int, ...]", value.dims)
-    form = np.asarray(dims, np.int32)
+    form = _form(value)
     stacked = raw.TensorListStack(
         handle, form, element_dtype=value.dtype, num_elements=turns
     )
-    return raw.Reshape(stacked, np.asarray((turns * dims[0], *dims[1:]), np.int32))
-
-
-def _stacking(body: Graph, sums: Sequence[Sum], values: Sequence[SymbolicTensor]) -> Graph:  # fmt: skip
-    """The body that pushes values onto lists, and leaves the sums as they were."""
-    new = Rebuild(body)
-    for node in body.nodes:
-        new.keep(node, node)
-    handles = _placeholders(new, len(values), "list")
-    with door.pushed(new):
-        pushed: list[Any] = []
-        for handle, value in zip(handles, values, strict=True):
-            new.beside(value.node)
-            pushed.append(raw.TensorListPushBack(handle, value))
-    outputs = list(body.outputs)
-    for s in sums:
-        outputs[s.place] = body.inputs[s.place]
-    return prune(_graph(body, new.nodes, handles, [*outputs, *pushed]))
-
-
-def _with_lists(cond: Graph, count: int) -> Graph:
-    """The condition, which does not look at the lists."""
-    new = Rebuild(cond)
-    new.nodes += cond.nodes
-    handles = _placeholders(new, count, "unused")
-    return _graph(cond, new.nodes, handles, cond.outputs)
-
-
-def _placeholders(new: Rebuild, count: int, name: str) -> list[SymbolicTensor]:
-    attrs = {"dtype": variant, "shape": ()}
-    return [
-        Node(raw.Placeholder, (), attrs, new.unique_name(name), [_LIST]).outputs[0]
-        for _ in range(count)
-    ]
-
-
-def _graph(
-    old: Graph,
-    nodes: Sequence[Node],
-    handles: Sequence[SymbolicTensor],
-    outputs: Sequence[SymbolicTensor],
-) -> Graph:
-    """A graph like the old one with further inputs; placeholders stand first."""
-    inputs = [*old.inputs, *handles]
-    first = [v.node for v in inputs]
-    known = {id(n) for n in first}
-    rest = [n for n in nodes if id(n) not in known]
-    return Graph(old.name, inputs, [*first, *rest], outputs)
+    return raw.Reshape(stacked, np.asarray([-1, *form.tolist()[1:]], np.int32))
 
 
 def _is_zero(value: SymbolicTensor) -> bool:

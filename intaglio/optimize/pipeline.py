@@ -13,6 +13,7 @@ from intaglio.optimize.accumulation import gather_sums
 from intaglio.optimize.algebra import ALGEBRA
 from intaglio.optimize.common_subexpressions import share_subexpressions
 from intaglio.optimize.fold import fold_constants
+from intaglio.optimize.hoisting import hoist_products
 from intaglio.optimize.inline import inline_calls
 from intaglio.optimize.packs import cancel_packs
 from intaglio.optimize.powers import shorten_powers
@@ -70,6 +71,8 @@ PASSES: list[tuple[str, Pass]] = [
     ("powers", shorten_powers),
     # After folding, which makes constants of where loops begin and end.
     ("turns", settle_counters),
+    # Where a loop's turns are known: each of them takes another row.
+    ("hoisting", hoist_products),
     # After the loops before have said how often the loops of their gradients run.
     ("accumulation", gather_sums),
     # What the passes have left without use.

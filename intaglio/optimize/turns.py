@@ -38,7 +38,7 @@ def settle_counters(graph: Graph, fuel: Fuel | None = None) -> Graph:
         for i, value in enumerate(node.outputs):
             if id(value) not in used:
                 continue
-            if _stays(current, i):
+            if stays(current, i):
                 if fuel.burn():
                     new.substitute(value, current.inputs[i])
                 continue
@@ -53,15 +53,23 @@ def settle_counters(graph: Graph, fuel: Fuel | None = None) -> Graph:
 def turns_of(loop: Node) -> int | None:
     """How often the body of a loop runs; None if no constants say so."""
     cond: Graph = loop.attrs["cond"]
-    test = cond.outputs[0].node
+    return _until(loop, cond.outputs[0].node)
+
+
+def _until(loop: Node, test: Node) -> int | None:
+    """How often a condition holds, from the beginning of a loop on."""
+    if test.op.name == "LogicalAnd":
+        both = [_until(loop, v.node) for v in test.inputs]
+        return None if None in both else min([n for n in both if n is not None])
     if test.op.name not in _TURNED:
         return None
+    cond: Graph = loop.attrs["cond"]
     for word, (counter, limit) in (
         (test.op.name, test.inputs),
         (_TURNED[test.op.name], test.inputs[::-1]),
     ):
-        place = _place(cond, counter)
-        if place is None or _stays(loop, place) or not counter.dtype.is_integer:
+        place = place_of(cond, counter)
+        if place is None or stays(loop, place) or not counter.dtype.is_integer:
             continue
         start, step = _number(loop.inputs[place]), _step(loop, place)
         end = _known(loop, cond, limit)
@@ -95,7 +103,7 @@ def _end(loop: Node, place: int, turns: int) -> Any:
     return np.asarray(end, value.dtype.numpy) if bounds.min <= end <= bounds.max else None  # fmt: skip
 
 
-def _stays(loop: Node, place: int) -> bool:
+def stays(loop: Node, place: int) -> bool:
     """True for a loop variable that no turn changes."""
     body: Graph = loop.attrs["body"]
     return body.outputs[place] is body.inputs[place]
@@ -117,10 +125,10 @@ def _step(loop: Node, place: int) -> int | None:
 
 def _known(loop: Node, graph: Graph, value: SymbolicTensor) -> int | None:
     """The number that a value of a loop's condition or body is in every turn."""
-    place = _place(graph, value)
+    place = place_of(graph, value)
     if place is None:
         return _number(value)
-    return _number(loop.inputs[place]) if _stays(loop, place) else None
+    return _number(loop.inputs[place]) if stays(loop, place) else None
 
 
 def _number(value: SymbolicTensor) -> int | None:
@@ -129,9 +137,9 @@ def _number(value: SymbolicTensor) -> int | None:
     return int(value.node.attrs["value"])
 
 
-def _place(graph: Graph, value: SymbolicTensor) -> int | None:
+def place_of(graph: Graph, value: SymbolicTensor) -> int | None:
     """Which of a graph's inputs a value is."""
     return next((i for i, v in enumerate(graph.inputs) if v is value), None)
 
 
-__all__ = ["LOOPS", "settle_counters", "turns_of"]
+__all__ = ["LOOPS", "place_of", "settle_counters", "stays", "turns_of"]

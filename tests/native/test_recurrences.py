@@ -175,3 +175,56 @@ def test_lists_that_are_added_up():
     x = tf.reshape(tf.range(80.0), [4, 20]) * 0.01
     run = gradient(lambda x: twice(x, 6))
     same(whole(run, [x]).run(x.numpy()), run(x))
+
+
+def products(program):
+    """The products in loops, and those outside."""
+    found = [n for n in program.writer.notes if n.node.op.name == "MatMul"]
+    return [n for n in found if n.depth], [n for n in found if not n.depth]
+
+
+@pytest.mark.parametrize("name", ["gru", "scan", "fold"])
+def test_inputs_are_multiplied_before_the_loop_and_weights_gathered_after_it(name):
+    function, gates = FUNCTIONS[name]
+    within, outside = products(whole(function, given(gates)))
+    assert len(within) == 1 and len(outside) == 1  # by u and by w
+    within, outside = products(whole(gradient(function), given(gates)))
+    assert not any(n.node.attrs["transpose_a"] for n in within)
+    # By w, and the gradients of w and u.
+    assert sum(n.node.attrs["transpose_a"] for n in outside) == 2
+
+
+def test_loops_that_may_end_early_multiply_as_they_go():
+    function, gates = FUNCTIONS["until"]
+    within, outside = products(whole(gradient(function), given(gates)))
+    assert not outside
+    assert len(within) == 6
+
+
+def test_lists_as_long_as_their_loop_take_no_more_memory():
+    def run(x):
+        rows = tf.TensorArray(tf.float32, 5, element_shape=[100])
+        for i in tf.range(5):
+            x = tf.sin(x)
+            rows = rows.write(i, x)
+        return tf.reduce_sum(rows.stack(), 0)
+
+    x = tf.linspace(0.0, 1.0, 100)
+    program = whole(run, [x])
+    np.testing.assert_allclose(program.run(x.numpy())[0], run(x), rtol=1e-6)
+    assert program.memory < 20 * x.numpy().nbytes
+
+
+def test_an_element_stays_what_it_was_when_its_list_changes():
+    def run(x):
+        rows = tf.TensorArray(tf.float32, 3, clear_after_read=False).unstack(x)
+        total = tf.zeros([20])
+        for i in tf.range(3):
+            before = rows.read(i)
+            rows = rows.write(i, before * 2.0)
+            rows = rows.write((i + 1) % 3, rows.read(i) + before)
+            total = total * 0.5 + before
+        return total, rows.stack()
+
+    x = tf.reshape(tf.range(60.0), [3, 20])
+    same(whole(run, [x]).run(x.numpy()), run(x))

@@ -17,6 +17,7 @@ from intaglio.optimize.accumulation import gather_sums
 from intaglio.optimize.algebra import ALGEBRA
 from intaglio.optimize.common_subexpressions import share_subexpressions
 from intaglio.optimize.fold import fold_constants
+from intaglio.optimize.hoisting import hoist_products
 from intaglio.optimize.inline import inline_calls
 from intaglio.optimize.packs import cancel_packs
 from intaglio.optimize.pipeline import optimize_attached
@@ -34,6 +35,7 @@ PASSES = {
     "packs": lambda graph: prune(cancel_packs(graph)),
     "powers": lambda graph: prune(shorten_powers(graph)),
     "turns": lambda graph: prune(settle_counters(graph)),
+    "hoisting": lambda graph: prune(hoist_products(graph)),
     "accumulation": lambda graph: prune(gather_sums(graph)),
     "share": share_subexpressions,
     "inline": inline_calls,

@@ -1,0 +1,206 @@
+"""Products of rows with what a loop does not change become one product before the loop.
+
+`x[t] @ w` in turn t is row t of `x @ w`: recurrent networks multiply their inputs so, and many
+small products take longer than one large one. What picked the row out of the inputs picks it out
+of the product. Weights that are multiplied transposed, as gradients do, are transposed before the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from intaglio.base.dtypes import float32, float64
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.op import door, raw
+from intaglio.optimize.loop_changes import LoopChange
+from intaglio.optimize.rebuild import Fuel, Rebuild
+from intaglio.optimize.turns import LOOPS, place_of, stays, turns_of
+
+# Bytes that all products together may take, and rows from which on one product is large enough.
+MOST = 1 << 26
+ROWS = 512
+
+
+# The masks of a slice that picks a row are nothing, but for one.
+OTHERS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask")
+
+
+class Product(NamedTuple):
+    """A product of a row: the node, what picks the row, and where rows and weights come from."""
+
+    node: Node
+    picks: Node
+    rows: SymbolicTensor
+    weights: int
+
+
+def hoist_products(graph: Graph, fuel: Fuel | None = None) -> Graph:
+    """The graph with such products before its loops, where every row is multiplied anyway."""
+    if not any([node.op.name in LOOPS for node in graph.nodes]):
+        return graph
+    fuel = fuel or Fuel()
+    new = Rebuild(graph)
+    for node in graph.nodes:
+        current = new.copy(node)
+        found = _products(current) if node.op.name in LOOPS else []
+        turned = _transposed(current, found) if node.op.name in LOOPS else []
+        if not (found or turned) or not fuel.burn():
+            new.keep(node, current)
+            continue
+        new.beside(node)
+        with door.pushed(new):
+            new.keep_some(node, _hoisted(current, found, turned))
+    return new.done()
+
+
+def _products(loop: Node) -> list[Product]:
+    body: Graph = loop.attrs["body"]
+    turns = turns_of(loop)
+    found: list[Product] = []
+    for node in body.nodes if turns else ():
+        if node.op.name != "MatMul" or node.attrs["transpose_a"] or node.control:
+            continue
+        x, w = node.inputs
+        place = place_of(body, w)
+        if place is None or not stays(loop, place) or x.dtype not in (float32, float64):
+            continue
+        rows = _rows(loop, x)
+        if rows is not None and _worth_it(rows, node, cast("int", turns)):
+            found.append(Product(node, x.node, rows, place))
+    return found
+
+
+def _transposed(loop: Node, products: Sequence[Product]) -> list[tuple[Node, int]]:
+    """The other products by transposed weights that no turn changes, and which these are."""
+    body: Graph = loop.attrs["body"]
+    found: list[tuple[Node, int]] = []
+    if turns_of(loop) in (0, 1):
+        return found
+    for node in body.nodes:
+        if node.op.name != "MatMul" or not node.attrs["transpose_b"] or node.control:
+            continue
+        place = place_of(body, node.inputs[1])
+        if place is None or not stays(loop, place):
+            continue
+        if all(p.node is not node for p in products):
+            found.append((node, place))
+    return found
+
+
+def _worth_it(rows: SymbolicTensor, node: Node, turns: int) -> bool:
+    """True if all rows are multiplied, and there is room for the products."""
+    dims, result = rows.dims, node.outputs[0].dims
+    if dims is None or len(dims) != 3 or result is None or result[1] is None:
+        return False
+    if dims[0] is None or dims[2] is None or not 1 < dims[0] <= turns:
+        return False
+    count = 1 if dims[1] is None else dims[1]
+    size = dims[0] * count * result[1] * rows.dtype.size
+    return 0 < count <= ROWS and size <= MOST
+
+
+def _rows(loop: Node, x: SymbolicTensor) -> SymbolicTensor | None:
+    """The tensor whose row a value is in each turn, as it is before the loop."""
+    body: Graph = loop.attrs["body"]
+    picks = x.node
+    name = picks.op.name
+    if picks.control or name not in ("StridedSlice", "TensorListGetItem", "TensorListPopBack"):  # fmt: skip
+        return None
+    place = place_of(body, picks.inputs[0])
+    if place is None:
+        return None
+    given = loop.inputs[place]
+    if name == "StridedSlice":
+        return given if stays(loop, place) and _is_row(picks) else None
+    if given.node.op.name != "TensorListFromTensor":
+        return None
+    kept = body.outputs[place]
+    same = picks.outputs[0] if name == "TensorListPopBack" else body.inputs[place]
+    return given.node.inputs[0] if kept is same else None
+
+
+def _is_row(node: Node) -> bool:
+    """True for `x[i]`."""
+    single = node.inputs[1].dims == (1,) and node.attrs["shrink_axis_mask"] == 1
+    return single and not any([node.attrs[m] for m in OTHERS])
+
+
+# -- writing them anew -----------------------------------------------------------------------
+
+
+def _hoisted(
+    loop: Node, products: Sequence[Product], transposed: Sequence[tuple[Node, int]]
+) -> Node:
+    """The loop that picks rows out of products, and multiplies by what stands before it."""
+    change = LoopChange(loop)
+    weights: dict[int, SymbolicTensor] = {}
+    for node, place in transposed:
+        if place not in weights:
+            order = np.asarray([1, 0], np.int32)
+            weights[place] = change.carry(raw.Transpose(loop.inputs[place], order))
+        _multiply(change, node, weights[place])
+    for product in products:
+        picks, form = product.picks, _form(product.node.outputs[0])
+        whole = _whole(product, loop.inputs[product.weights])
+        if picks.op.name == "StridedSlice":
+            handle, rest = change.carry(whole), list(picks.inputs[1:])
+        else:
+            handle = change.carry(raw.TensorListFromTensor(whole, form))
+            rest = [*picks.inputs[1:-1], form]
+        _pick(change, product, handle, rest)
+    return change.made()
+
+
+def _pick(
+    change: LoopChange, product: Product, handle: SymbolicTensor, rest: Sequence[Any]
+) -> None:
+    """Has the loop pick a row out of the products where it multiplied a row."""
+    picks = product.picks
+    popped: list[Any] = []
+
+    def record() -> list[Any]:
+        given = [change.now(v) if isinstance(v, SymbolicTensor) else v for v in rest]
+        if picks.op.name == "StridedSlice":
+            return [raw.StridedSlice(handle, *given, **_masks(picks))]
+        dtype = picks.attrs["element_dtype"]
+        if picks.op.name == "TensorListGetItem":
+            return [raw.TensorListGetItem(handle, *given, element_dtype=dtype)]
+        left, item = raw.TensorListPopBack(handle, *given, element_dtype=dtype)
+        popped.append(left)
+        return [item]
+
+    change.instead(product.node, record)
+    if picks.op.name == "TensorListPopBack":
+        change.then(handle, lambda: popped[0])
+
+
+def _multiply(change: LoopChange, node: Node, weights: SymbolicTensor) -> None:
+    """Has the loop multiply by weights that are transposed already."""
+    turned = node.attrs["transpose_a"]
+    change.instead(
+        node,
+        lambda: [raw.MatMul(change.now(node.inputs[0]), weights, transpose_a=turned)],
+    )
+
+
+def _masks(node: Node) -> dict[str, Any]:
+    return {name: node.attrs[name] for name in (*OTHERS, "shrink_axis_mask")}
+
+
+def _form(value: SymbolicTensor) -> Any:
+    """The shape of a value as list ops take it."""
+    dims = cast("tuple[int | None, ...]", value.dims)
+    return np.asarray([-1 if d is None else d for d in dims], np.int32)
+
+
+def _whole(product: Product, weights: SymbolicTensor) -> Any:
+    """All rows multiplied at once."""
+    dims = cast("tuple[int, int | None, int]", product.rows.dims)
+    rows = raw.Reshape(product.rows, np.asarray([-1, dims[2]], np.int32))
+    turned = product.node.attrs["transpose_b"]
+    whole = raw.MatMul(rows, weights, transpose_b=turned)
+    form = [dims[0], *_form(product.node.outputs[0]).tolist()]
+    return raw.Reshape(whole, np.asarray(form, np.int32))

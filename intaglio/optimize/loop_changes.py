@@ -1,0 +1,122 @@
+"""Loops with further variables, and other nodes in their bodies: what passes about loops share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from intaglio.base.dtypes import variant
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.op import door, raw
+from intaglio.op.spec import Spec
+from intaglio.optimize.prune import prune
+from intaglio.optimize.rebuild import Rebuild
+
+
+class LoopChange:
+    """A loop, and what is to be different in it."""
+
+    def __init__(self, loop: Node) -> None:
+        self._loop = loop
+        body: Graph = loop.attrs["body"]
+        self._body = Rebuild(body)
+        self._given: list[SymbolicTensor] = []
+        self._handles: list[SymbolicTensor] = []
+        self._instead: dict[int, Callable[[], Sequence[Any]]] = {}
+        self._next: dict[int, Callable[[], Any]] = {}
+
+    def carry(self, given: SymbolicTensor) -> SymbolicTensor:
+        """A further loop variable that begins with a value: what it is in the body.
+
+        It stays as it is, unless `then` says otherwise.
+        """
+        self._given.append(given)
+        self._handles.append(_placeholder(self._body, given, "carried"))
+        return self._handles[-1]
+
+    def then(self, value: SymbolicTensor, following: Callable[[], Any]) -> None:
+        """What follows for a loop variable, by its value in the body; recorded after all else."""
+        self._next[id(value)] = following
+
+    def instead(self, node: Node, record: Callable[[], Sequence[Any]]) -> None:
+        """What is recorded in the place of one of the body's nodes; gives its values."""
+        self._instead[id(node)] = record
+
+    def now(self, value: SymbolicTensor) -> SymbolicTensor:
+        """What a value of the body has become, while that is recorded."""
+        return self._body.value(value)
+
+    def made(self) -> Node:
+        """The new loop. Its further outputs are those of the variables that were added, in order."""
+        loop = self._loop
+        more = [v.dtype for v in self._given]
+        attrs = {
+            **loop.attrs,
+            "body": self._new_body(),
+            "cond": self._new_condition(),
+            "T": (*loop.attrs["T"], *more),
+        }
+        if attrs.get("output_shapes"):
+            attrs["output_shapes"] = (
+                *attrs["output_shapes"],
+                *[v.dims for v in self._given],
+            )
+        specs = [v.spec for v in loop.outputs] + [_bare(v) for v in self._given]
+        return Node(
+            loop.op, [*loop.inputs, *self._given], attrs, loop.name, specs,
+            control=loop.control, origin=loop.origin, graph=loop.graph,
+            device=loop.device, source=loop.source or loop,
+        )  # fmt: skip
+
+    def _new_body(self) -> Graph:
+        new = self._body
+        old = new.graph
+        with door.pushed(new):
+            for node in old.nodes:
+                record = self._instead.get(id(node))
+                if record is None:
+                    new.keep(node, new.copy(node))
+                    continue
+                new.beside(node)
+                new.replace(node, list(record()))
+            outputs: list[Any] = []
+            known = [*zip(old.inputs, old.outputs, strict=True)]
+            known += [(h, h) for h in self._handles]
+            for given, result in known:
+                following = self._next.get(id(given))
+                new.beside((given if following else result).node)
+                outputs.append(following() if following else new.value(result))
+        return prune(_graph(old, new.nodes, self._handles, outputs))
+
+    def _new_condition(self) -> Graph:
+        """The condition, which does not look at further variables."""
+        cond: Graph = self._loop.attrs["cond"]
+        new = Rebuild(cond)
+        handles = [_placeholder(new, v, "unused") for v in self._given]
+        return _graph(cond, cond.nodes, handles, cond.outputs)
+
+
+def _bare(value: SymbolicTensor) -> Spec:
+    """The dtype and shape of a value alone."""
+    return Spec(value.dtype, () if value.dtype is variant else value.dims)
+
+
+def _placeholder(new: Rebuild, like: SymbolicTensor, name: str) -> SymbolicTensor:
+    spec = _bare(like)
+    attrs = {"dtype": spec.dtype, "shape": spec.shape}
+    label = new.unique_name(name)
+    return Node(raw.Placeholder, (), attrs, label, [spec]).outputs[0]
+
+
+def _graph(
+    old: Graph,
+    nodes: Sequence[Node],
+    further: Sequence[SymbolicTensor],
+    outputs: Sequence[SymbolicTensor],
+) -> Graph:
+    """A graph like the old one with further inputs; placeholders stand first."""
+    inputs = [*old.inputs, *further]
+    first = [v.node for v in inputs]
+    known = {id(n) for n in first}
+    rest = [n for n in nodes if id(n) not in known]
+    return Graph(old.name, inputs, [*first, *rest], outputs)
