@@ -23,7 +23,11 @@ FAST = "_fast"
 
 class Work(NamedTuple):
     """What is done: a title, shapes of the arrays, the work in three libraries' words, the
-    places of the arrays by which the sum of the result is differentiated, and the goal."""
+    places of the arrays by which the sum of the result is differentiated, and the goal.
+
+    Of a single gradient (`alone`) the gradient by the result is given to everybody: the sum's
+    is no part of what is measured.
+    """
 
     title: str
     shapes: tuple[tuple[int, ...], ...]
@@ -32,6 +36,7 @@ class Work(NamedTuple):
     torch: Callable[..., Any]
     by: tuple[int, ...] = ()
     goal: float = 0.7
+    alone: bool = False
 
 
 def _tf_conv(tf: Any, padding: str = "SAME") -> Callable[..., Any]:
@@ -62,7 +67,7 @@ def _convolutions() -> dict[str, Work]:
         ):
             title = f"convolution, batch 64, {size}x{size}x{channels}, 3x3{what}"
             found[f"conv_{channels}{name}"] = Work(
-                title, shapes, _tf_conv, _jax_conv, _torch_conv, by, 0.6
+                title, shapes, _tf_conv, _jax_conv, _torch_conv, by, 0.6, bool(by)
             )
     found["conv_200"] = Work(
         "convolution, 1x200x200x100, 3x3, 100 filters",
@@ -290,6 +295,16 @@ def tensorflow_like(tf: Any, case: str, compiled: bool | None = None) -> Timed:
             total = tf.reduce_sum(compute(*given))
         return tape.gradient(total, [given[i] for i in work.by])
 
+    def back(d: Any, *given: Any) -> Any:
+        wanted = [given[i] for i in work.by]
+        with tf.GradientTape() as tape:
+            tape.watch(wanted)
+            made = compute(*given)
+        return tape.gradient(made, wanted, d)
+
+    if work.alone:
+        step, result = back, tf.function(compute)(*given)
+        given = [tf.ones(result.shape), *given]
     ours = tf.__name__.startswith("intaglio")
     run = tf.function(step if work.by else compute, jit_compile=ours or compiled)
     if not (ours and case.endswith(FAST)):
@@ -318,7 +333,7 @@ def torch(case: str) -> Timed:
             g.permute(o).contiguous(memory_format=torch.channels_last)
             for g, o in zip(given, orders)  # noqa: B905 - older Pythons
         ]
-    if work.by and case.startswith("conv"):
+    if work.alone:
         images, filters = given
         return _torch_gradient(torch, images, filters, work.by[0])
     if not work.by:
@@ -351,5 +366,13 @@ def jax(case: str) -> Timed:
     given = [jax.numpy.asarray(a) for a in arrays(work.shapes)]
     if work.by:
         compute = jax.grad(lambda *xs: work.jax(jax)(*xs).sum(), argnums=work.by)
+    if work.alone:
+        d = jax.numpy.ones_like(work.jax(jax)(*given))
+
+        def compute(d: Any, *xs: Any) -> Any:
+            grads = jax.vjp(work.jax(jax), *xs)[1](d)
+            return [grads[i] for i in work.by]
+
+        given = [d, *given]
     run = jax.jit(compute)
     return lambda: jax.block_until_ready(run(*given))
