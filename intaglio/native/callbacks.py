@@ -1,6 +1,6 @@
 """Calls from native code back to NumPy: an op without code need not keep its loop from being native.
 
-Only ops without effects are called so. If one fails the native function refuses, and the
+Only ops without effects are called so, and random ones. If one fails the native function refuses, and the
 interpreter, which does everything again, says why.
 """
 
@@ -25,12 +25,21 @@ _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 def possible(node: Node, inputs: Sequence[Any]) -> bool:
     """True if the node may be called back."""
     op = node.op
-    if op.stateful or op.has_graphs or op.kernel_fn is None or not node.outputs:
+    if op.has_graphs or op.kernel_fn is None or not node.outputs:
         return False
-    if any(kind == "service" for kind, _ in op.kernel_order):
+    # A random op has no effect but on its stream, which can go back.
+    asked = [key for kind, key in op.kernel_order if kind == "service"]
+    if asked != ["stream"] and (asked or op.stateful):
         return False
     values = (*node.inputs, *node.outputs)
     return all(isinstance(h, Held) for h in inputs) and all(numeric(v.dtype) for v in values)  # fmt: skip
+
+
+def streams(node: Node) -> list[Any]:
+    """The stream of random numbers that the node draws from, if it does."""
+    if ("service", "stream") not in node.op.kernel_order:
+        return []
+    return [interpreter.kept(node, interpreter.SERVICES["stream"])]
 
 
 def forms(node: Node, inputs: Sequence[Held]) -> list[tuple[int, ...]]:
@@ -64,7 +73,7 @@ def callback(
         try:
             arrays = [a(ins, i) if callable(a) else a for i, a in enumerate(given)]
             made = interpreter.flat_result(
-                op, interpreter.call_kernel(op, arrays, attrs)
+                op, interpreter.call_kernel(op, arrays, attrs, node)
             )
             for i, (place, value) in enumerate(zip(results, made, strict=True)):
                 target = place(outs, i)

@@ -87,9 +87,12 @@ class Table:
 def call(program: Program, table: Table, miss: Any, single: bool) -> Any:
     """The built-in function of (args, kwargs) that does a call of a program, or gives `miss`.
 
-    None where it cannot be: for programs that write to variables, or need much memory.
+    None where it cannot be: for programs that write to variables, or need much memory, or may
+    have drawn random numbers when they miss.
     """
-    plain = not program.writes and table.inputs == len(program.graph.inputs)
+    plain = not (program.writes or program.draws) and table.inputs == len(
+        program.graph.inputs
+    )
     if (
         not AVAILABLE
         or not plain

@@ -128,4 +128,4 @@ def _like(
     )  # fmt: skip
 
 
-EXPANSIONS: dict[str, Expand] = {"AddN": _sum}
+EXPANSIONS: dict[str, Expand] = {"AddN": _sum, "AccumulateNV2": _sum}

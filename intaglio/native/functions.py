@@ -49,7 +49,7 @@ class Functions(Complexes):
     ) -> Lanes:
         kind = operands[0].kind
         if kind.letter != "f":
-            raise Unsupported(f"{function.__name__} of {kind.llvm}")
+            raise Unsupported(f"{function.__name__} of {kind.name}")
         if kind.short:
             wide = self._called(function, tuple(map(self.widened, operands)))
             return self.converted(wide, kind)

@@ -40,6 +40,14 @@ class Kind(NamedTuple):
     letter: str
 
     @property
+    def name(self) -> str:
+        """The name of such numbers in messages."""
+        words = {"f": "float", "i": "int", "u": "uint", "b": "bool", "c": "complex"}
+        if self.letter == "b" or self == BFLOAT:
+            return "bool" if self.letter == "b" else "bfloat16"
+        return f"{words[self.letter]}{self.bits}"
+
+    @property
     def memory(self) -> str:
         """The type in memory: a bool is a byte there."""
         return "i8" if self.letter == "b" else self.llvm
@@ -96,7 +104,7 @@ def part_of(kind: Kind) -> Kind:
 def complex_of(part: Kind) -> Kind:
     """The complex numbers with such parts. Raises Unsupported if there are none."""
     if part not in (FLOAT, DOUBLE):
-        raise Unsupported(f"complex numbers of {part.llvm}")
+        raise Unsupported(f"complex numbers of {part.name}")
     return Kind(f"i{2 * part.bits}", 2 * part.bits, "c")
 
 
@@ -176,7 +184,7 @@ class Builder:
         kind = operands[0].kind
         name = of_floats if kind.letter == "f" else of_integers
         if not name or kind.letter == "b":
-            raise Unsupported(f"{of_floats} of {kind.llvm}")
+            raise Unsupported(f"{of_floats} of {kind.name}")
         if kind.short:
             wide = self._arithmetic(of_floats, "", *map(self.widened, operands))
             return self.converted(wide, kind)
@@ -231,7 +239,7 @@ class Builder:
 
     def _floating(self, name: str, x: Lanes) -> Lanes:
         if x.kind.letter != "f":
-            raise Unsupported(f"{name} of {x.kind.llvm}")
+            raise Unsupported(f"{name} of {x.kind.name}")
         return self.intrinsic(name, x)
 
     def maximum(self, x: Lanes, y: Lanes) -> Lanes:
@@ -290,7 +298,7 @@ class Builder:
 
     def _bitwise(self, name: str, x: Lanes, y: Lanes) -> Lanes:
         if x.kind.letter == "f":
-            raise Unsupported(f"{name} of {x.kind.llvm}")
+            raise Unsupported(f"{name} of {x.kind.name}")
         vector = self.vector(x.kind)
         return self.each(x.kind, lambda a, b: f"{name} {vector} {a}, {b}", x, y)
 

@@ -150,7 +150,7 @@ def apply(s: Functions, node: Node, inputs: Sequence[Lanes]) -> Lanes:
         raise Unsupported(f"{op.name} with these attributes")
     wanted = kind_of(node.outputs[0].dtype.numpy)
     if made.kind != wanted:
-        raise Unsupported(f"{op.name} with a result of {wanted.llvm}")
+        raise Unsupported(f"{op.name} with a result of {wanted.name}")
     return made
 
 

@@ -60,8 +60,6 @@ def moved(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
         made = write(w, node, inputs)
         if made is not None:
             return made
-    if node.op.name == "ConjugateTranspose" and sources[0].kind.letter == "c":
-        raise Unsupported("ConjugateTranspose of complex numbers")
     found = orders(node, inputs, data)
     return [in_order(w, v, sources, o) for v, o in zip(node.outputs, found, strict=True)]  # fmt: skip
 

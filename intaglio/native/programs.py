@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import resource
+from intaglio.base.dtypes import resource, variant
 from intaglio.base.options import OPTIONS
 from intaglio.ir.graph import Graph, SymbolicTensor
 from intaglio.native import entry
@@ -59,6 +59,8 @@ class Program:
         self.memory, self.refuses = w.arena.size, w.refuses
         self._keep = w.keep
         self.rounds, self._other = w.rounds, None
+        # What was drawn in vain is drawn again.
+        self.draws = list(dict.fromkeys(w.draws)) if w.refuses else []
         self.run = self._written()
 
     def _input(self, w: Writer, body: Graph, number: int) -> Any:
@@ -77,7 +79,9 @@ class Program:
                 raise Unsupported("a variable whose shape is not known")
             return Variable(contents, pointer)
         dims = value.dims
-        if dims is None or None in dims or not numeric(value.dtype):
+        if value.dtype is not variant and not numeric(value.dtype):
+            raise Unsupported(f"elements of type {value.dtype.name}")
+        if dims is None or None in dims or value.dtype is variant:
             raise Unsupported("a list from elsewhere, or a value of unknown shape")
         held = Held(w.kind(value), known(dims), pointer=pointer)
         if not held.count:
@@ -103,6 +107,7 @@ class Program:
         space: dict[str, Any] = {
             "kernel": self.kernel, "spare": [], "again": self._again, "rows": _rows,
             "memory": _memory(self.memory), "borrow": borrow, "give": give,
+            "draws": self.draws, "back": _back,
         }  # fmt: skip
         arrays, lines = self._arrays(inputs)
         outs, results, makers = self._results(space)
@@ -116,7 +121,9 @@ class Program:
             " except IndexError: work = memory()",
             *lines,
             *makers,
+            *([" marks = [d.mark() for d in draws]"] if self.draws else []),
             *(self._borrowing(space, call) if self.writes else [f" refused = {call}"]),
+            *([" if refused: back(draws, marks)"] if self.draws else []),
             f" if refused: return again(({', '.join([*inputs, ''])}))",
             f" made = ({', '.join([*results, ''])})" if results else " made = ()",
             " spare.append(work)",
@@ -210,6 +217,12 @@ class Program:
 def _forms(given: Sequence[Any]) -> list[tuple[int, ...]]:
     """The shapes that the program was written for."""
     return [tuple(v.spec.shape) if isinstance(v, Variable) else v.shape for v in given]
+
+
+def _back(draws: Sequence[Any], marks: Sequence[Any]) -> None:
+    """Returns streams to where they were."""
+    for stream, mark in zip(draws, marks, strict=True):
+        stream.back(mark)
 
 
 def _memory(size: int) -> Callable[[], Any]:

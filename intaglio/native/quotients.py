@@ -14,7 +14,7 @@ def divided(s: Functions, op: str, x: Lanes, y: Lanes) -> Lanes:
     if kind.letter == "c" and op == "Div":
         return s.div(x, y)
     if kind.letter in "cb":
-        raise Unsupported(f"{op} of {kind.llvm}")
+        raise Unsupported(f"{op} of {kind.name}")
     return (_of_floats if kind.letter == "f" else _of_integers)(s, op, x, y)
 
 

@@ -245,6 +245,6 @@ def drawn(name: str, count: int) -> Run | None:
     _, kind = FINISHES[name]
     of_block = 128 // kind.bits
     groups = -(-count // (LANES * of_block))
-    fill = LIBRARIES[name].entry(name).for_dims((groups, count))
-    run = entry.filling_all(fill, [((count,), DTYPES[kind])])
-    return lambda state: run(state)[0]
+    # Few numbers are drawn before another thread could help.
+    fill = LIBRARIES[name].entry(name, count >= entry.LARGE).for_dims((groups, count))
+    return entry.filling(fill, (count,), DTYPES[kind])

@@ -74,7 +74,7 @@ def _steps(program: Program) -> Iterator[Row]:
             how = f"{PARTS[name]}: {_listed(node.attrs['body'])}"
         else:
             how = f"{name}: {how}" if how else f"registers: {name}"
-        yield Row(node, how, True, depth)
+        yield Row(node, how, "NumPy" not in how, depth)
 
 
 def _alone(node: Node, reasons: dict[int, str]) -> Row:

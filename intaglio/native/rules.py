@@ -10,6 +10,7 @@ from intaglio.base.errors import OpError
 from intaglio.ir.graph import Node
 from intaglio.native import (
     division,
+    draws,
     flow,
     lists,
     moves,
@@ -18,6 +19,7 @@ from intaglio.native import (
     rows,
     scans,
     softmax,
+    stand_ins,
     sums,
     variables,
 )
@@ -92,6 +94,13 @@ def slice_(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     return rows.sliced(w, node, inputs)
 
 
+def window(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
+    """A slice of a size; where it begins may be data."""
+    if all(h.known is not None for h in inputs[1:]):
+        return moves.moved(w, node, inputs)
+    return stand_ins.window(w, node, inputs)
+
+
 def gather(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """Elements or rows of an index."""
     source, at = inputs[:2]
@@ -155,6 +164,8 @@ RULES: dict[str, Any] = {
     **dict.fromkeys(moves.JOINS, moves.joined),
     **dict.fromkeys(sums.OPS, reduction),
     **scans.RULES,
+    **draws.RULES,
+    **stand_ins.RULES,
     **places.RULES,
     **dict.fromkeys(("GatherNd", "ScatterNd", "TensorScatterUpdate"), slices),
     **flow.RULES,
@@ -167,6 +178,7 @@ RULES: dict[str, Any] = {
     "SparseSoftmaxCrossEntropyWithLogits": sparse_cross_entropy,
     **dict.fromkeys(("Identity", "StopGradient", "IdentityN", "PreventGradient"), identity),
     "StridedSlice": slice_,
+    "Slice": window,
     "GatherV2": gather,
     "Gather": gather,
     "ResourceGather": gather_from_variable,

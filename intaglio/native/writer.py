@@ -22,6 +22,8 @@ from intaglio.native.functions import Functions
 from intaglio.native.held import Held, Variable, constant, is_small, numeric
 from intaglio.native.lanes import (
     BOOL,
+    DOUBLE,
+    FLOAT,
     Kind,
     Lanes,
     Unsupported,
@@ -85,6 +87,8 @@ class Writer:
         self.how = ""
         # True if variables are written; if that has begun; if it may have to be undone.
         self.writes = self.written = self.undoes = False
+        # The streams of random numbers that it draws from.
+        self.draws: list[Any] = []
         # True if it may run so long that other threads should not wait.
         self.long = False
         # True if some kernels round as the program's options say.
@@ -95,6 +99,7 @@ class Writer:
         # By what they are: where the dims of calls stand, and words that are numbers.
         self._blocks: dict[Any, int] = {}
         self._constants: dict[int, int] = {}
+        self._data: dict[Any, Any] = {}
         # Dims of calls whose function this module has, its name, and if all threads run it.
         self._bodies: list[tuple[int, str, bool]] = []
         # Functions that all threads run, and of what their parts are multiples.
@@ -170,7 +175,7 @@ class Writer:
 
         What is called without the lock has nothing to release.
         """
-        self.keep += homes.values()
+        self.keep += [*homes.values(), *self._data.values()]
         for place, name, shared in self._bodies:
             body, ways = homes.get(name, made).address(name), entry.ways()
             self._set(place, "body", body)
@@ -260,6 +265,7 @@ class Writer:
         ]
         back = callbacks.callback(node, inputs, shapes)
         self.keep.append(back)
+        self.draws += callbacks.streams(node)
         address = ctypes.cast(back, ctypes.c_void_p).value or 0
         places = [self.pointer(h) if h.known is None else "null" for h in inputs]
         self._fill(places, [h.pointer for h in made])
@@ -353,11 +359,23 @@ class Writer:
             return held.lanes
         kind, count = held.kind, held.count
         if held.known is not None:
-            return Lanes(kind, (_literals(held.known, kind),))
+            return Lanes(kind, (self._numbers(held.known, kind),))
         vector = self.code.load(f"<{count} x {kind.memory}>", held.pointer, kind.bytes)
         if kind == BOOL:
             vector = self.code.let(f"icmp ne <{count} x i8> {vector}, zeroinitializer")
         return Lanes(kind, (vector,))
+
+    def _numbers(self, array: Any, kind: Kind) -> str:
+        """A vector of numbers that are known.
+
+        Floats are data, as they are for loops: graphs that differ in them alone are the same code.
+        """
+        if kind not in (FLOAT, DOUBLE):
+            return _literals(array, kind)
+        held = np.ascontiguousarray(array)
+        kept = self._data.setdefault((held.dtype, held.tobytes()), held)
+        place = self.word(kept.ctypes.data)
+        return self.code.named(f"load <{held.size} x {kind.llvm}>, ptr {place}, align {kind.bytes}")  # fmt: skip
 
     def pointer(self, held: Held) -> str:
         """Where the value lies in memory; what is in registers is stored for this node."""

@@ -114,8 +114,10 @@ def compiled_anew(graph: Graph) -> Compiled:
     return _Writer(graph, own_streams=True).function()
 
 
-def call_kernel(op: Op, arrays: Sequence[Any], attrs: dict[str, Any]) -> Any:
-    """Calls an op's kernel with what it asks for."""
+def call_kernel(
+    op: Op, arrays: Sequence[Any], attrs: dict[str, Any], node: Node | None = None
+) -> Any:
+    """Calls an op's kernel with what it asks for: as eager calls do, or for a node."""
     values = op.sig.group(arrays, attrs) if op.has_lists else arrays
     types = None
     args: list[Any] = []
@@ -126,7 +128,9 @@ def call_kernel(op: Op, arrays: Sequence[Any], attrs: dict[str, Any]) -> Any:
             args.append(attrs[key])
         elif kind == "service":
             service = SERVICES[key]
-            if hasattr(service, "for_call"):
+            if node is not None and hasattr(service, "for_node"):
+                service = kept(node, service)
+            elif hasattr(service, "for_call"):
                 types = types or op.types_of([_Typed(a) for a in arrays], attrs)
                 service = service.for_call(op, types, attrs)
             args.append(service)
@@ -341,12 +345,17 @@ class _Writer:
         """
         if self.own_streams:
             return service.for_node(node.op, node.attrs)
-        traced = node.source or node
-        try:
-            return traced.kept
-        except AttributeError:
-            traced.kept = service.for_node(node.op, node.attrs)
-            return traced.kept
+        return kept(node, service)
+
+
+def kept(node: Node, service: PerNode) -> Any:
+    """What a service keeps for the node that was traced, whoever carries it out."""
+    traced = node.source or node
+    try:
+        return traced.kept
+    except AttributeError:
+        traced.kept = service.for_node(node.op, node.attrs)
+        return traced.kept
 
 
 def failing_node(error: BaseException) -> Node | None:

@@ -67,6 +67,17 @@ class Counters:
             self._stream = here.skipped(blocks)
             return here
 
+    def mark(self) -> tuple[int, philox.Stream, Any]:
+        """Where the stream is, for `back`."""
+        with self._lock:
+            return self._epoch, self._stream, self._kept
+
+    def back(self, mark: tuple[int, philox.Stream, Any]) -> None:
+        """Returns to a mark: what was drawn since then did not happen."""
+        with self._lock:
+            if self._epoch == mark[0]:
+                _, self._stream, self._kept = mark
+
 
 class _Seeds:
     """The global seed, and the sequence of op seeds that eager calls get from it."""

@@ -1,0 +1,52 @@
+"""The native code of every op, over all its samples and dtypes, against its NumPy kernel.
+
+Results are the same bit for bit but for the ops of one table (`exactness`). Samples without code are
+none that are skipped: what stops them is written down (`without_code.json`), and compared.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from intaglio.native import entry, llvm
+from intaglio.native.rules import has_code
+from tests.native import reach
+from tests.native.exactness import CLOSE_OPS
+from tests.ops import calls
+
+RECORDED = reach.recorded()
+# Where there are fewer kernels there is more without code.
+WHOLE = entry.AVAILABLE and llvm.HALF
+
+
+@pytest.mark.parametrize("way", reach.WAYS)
+@pytest.mark.parametrize("op", [n for n in calls.NAMES if reach.samples_of(n)])
+def test_native_code_gives_the_kernels_results(op, way):
+    if op not in reach.ops(way):
+        return
+    reasons = reach.check(op, way)
+    if WHOLE:
+        assert reasons == RECORDED[way].get(op, []), (
+            "what stops native code has changed: python -m tests.native.reach"
+        )
+
+
+# Their kernels are of float32, and their samples are not.
+ELSEWHERE = {"Conv2DBackpropInput": "test_convolution", "MaxPoolGrad": "test_pooling"}
+
+
+def test_every_op_with_a_rule_has_a_sample_that_is_run():
+    """But for those on graphs, lists and variables, which other tests have."""
+    never = [
+        op
+        for op in calls.NAMES
+        if has_code(op)
+        and reach.samples_of(op)
+        and all(reach.NOTHING in RECORDED[way].get(op, []) for way in reach.WAYS[1:])
+    ]
+    assert never == sorted(ELSEWHERE)
+
+
+def test_the_page_and_the_table_name_ops_that_exist():
+    named = {op for ops in RECORDED.values() for op in ops} | CLOSE_OPS
+    assert named <= {*calls.NAMES}
