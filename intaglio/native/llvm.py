@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import ctypes
 import os
 import threading
@@ -89,6 +90,8 @@ class Module:
 
 
 _modules: weakref.WeakValueDictionary[str, Module] = weakref.WeakValueDictionary()
+# The last ones asked for, which a function that is made anew for other numbers may ask for again.
+_recent: collections.deque[Module] = collections.deque(maxlen=32)
 
 
 def module(text: str) -> Module:
@@ -97,6 +100,8 @@ def module(text: str) -> Module:
     found = _modules.get(key)
     if found is None:
         found = _modules.setdefault(key, Module(text))
+    if found not in _recent:
+        _recent.append(found)
     return found
 
 
