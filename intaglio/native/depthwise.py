@@ -2,70 +2,140 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from intaglio.native import entry
-from intaglio.native.windows import Sliding, Windows, library
+from intaglio.native.windows import Sliding, Window, Windows, library
+
+# Pixels whose sums are under way together: a vector of filters is read once for all of them.
+ABREAST = 8
 
 
 def _forward(k: Sliding) -> None:
     """The sum of every window's products with the filters of its channels."""
     images, filters = (k.pointer("%ins", i) for i in (0, 1))
-    out, code, channels = k.pointer("%outs", 0), k.code, k.given["channels"]
+    out, code = k.pointer("%outs", 0), k.code
+    last = code.integer("sub", k.given["window_width"], 1)
+    first, stop = k.inside("x", "0", last)
+    blocks = code.integer("sdiv", code.integer("sub", stop, first), ABREAST)
+    middle = code.integer("add", first, code.integer("mul", blocks, ABREAST))
     with code.loop("%from", "%to") as number:
         image, result = k.image(images, number), k.image(out, number, "out_")
-        with k.windows() as (y, x, down, across), k.channels() as (c, mask):
+        with code.loop("0", k.given["out_height"]) as y:
+            down = k.reach(y, "y")
 
-            def added(i: str, j: str, row: str, column: str, total: str) -> str:
-                seen = k.tiles.read(code, k.pixel(image, row, column, c), mask)
-                at = code.integer("mul", i, k.given["window_width"])
-                tap = k.tiles.step(code, filters, code.integer("add", at, j), channels)
-                weight = k.tiles.read(code, code.at("float", tap, c), mask)
-                return k.tiles.fma(code, seen, weight, total)
+            def sums(x: str, across: Window, count: int, c: str, mask: str) -> None:
+                """Of `count` windows side by side, whose elements in the image are the same."""
+                totals = _sums(k, (image, filters), (down, across), count, c, mask)
+                for place, total in zip(_beside(k, result, y, x, c, count), totals, strict=True):  # fmt: skip
+                    k.tiles.write(code, total, place, mask)
 
-            total = k.over(down, across, k.vector, "zeroinitializer", added)
-            k.tiles.write(code, total, k.pixel(result, y, x, c, "out_"), mask)
+            for start, end, count in (
+                ("0", first, 1), (first, middle, ABREAST), (middle, k.given["out_width"], 1)
+            ):  # fmt: skip
+                with code.loop(start, end, count) as x:
+                    k.vectors(functools.partial(sums, x, k.reach(x, "x"), count))
+
+
+def _beside(k: Sliding, result: str, y: str, x: str, c: str, count: int) -> list[str]:
+    """The places of some pixels of a result that follow each other."""
+    place, channels = k.pixel(result, y, x, c, "out_"), k.given["channels"]
+    return [k.tiles.step(k.code, place, p, channels) for p in range(count)]
+
+
+def _sums(
+    k: Sliding, arrays: tuple[str, str], window: tuple[Window, Window], count: int, c: str,
+    mask: str,
+) -> list[str]:  # fmt: skip
+    """The sums over a window, and over those beside it, of vectors of channels."""
+    (image, filters), (down, across), code = arrays, window, k.code
+    zeros = [(k.vector, "zeroinitializer")] * count
+    step = code.integer("mul", k.given["stride_x"], k.given["channels"])
+    with code.carrying(down.first, down.last, 1, *zeros) as rows:
+        row = k.at(down.start, rows.index, "y")
+        before = code.integer("mul", rows.index, k.given["window_width"])
+        inner = [(k.vector, v) for v in rows.values]
+        with code.carrying(across.first, across.last, 1, *inner) as taps:
+            at = code.integer("add", before, taps.index)
+            tap = k.tiles.step(code, filters, at, k.given["channels"])
+            weight = k.tiles.read(code, code.at("float", tap, c), mask)
+            place = k.pixel(image, row, k.at(across.start, taps.index, "x"), c)
+            for p, total in enumerate(taps.values):
+                seen = k.tiles.read(code, k.tiles.step(code, place, p, step), mask)
+                taps.following.append(k.tiles.fma(code, seen, weight, total))
+        rows.following = taps.values
+    return rows.values
 
 
 def _by_filters(k: Sliding) -> None:
-    """The gradient by the filters, one place of the window after the other.
+    """The gradient by the filters, image by image: what lies under a place of the window.
 
-    A part is such a place: the sum over all images, rows and columns of what lies under it.
+    A part is such a place.
     """
     images, gradients = (k.pointer("%ins", i) for i in (0, 1))
     out, code, given = k.pointer("%outs", 0), k.code, k.given
-    sums = (k.vector, "zeroinitializer")
-    with code.loop("%from", "%to") as place, k.channels() as (c, mask):
+    with code.loop("0", given["images"]) as number, code.loop("%from", "%to") as place:
         i = code.integer("sdiv", place, given["window_width"])
         j = code.integer("srem", place, given["window_width"])
-        with code.carrying("0", given["images"], 1, sums) as all_:
-            image = k.image(images, all_.index)
-            gradient = k.image(gradients, all_.index, "out_")
-            with code.carrying("0", given["out_height"], 1, (k.vector, all_.values[0])) as down:  # fmt: skip
-                row = code.integer("add", k.reach(down.index, "y").start, i)
-                inside = code.integer("icmp ult", row, given["height"])
-                with code.carrying("0", given["out_width"], 1, (k.vector, down.values[0])) as across:  # fmt: skip
-                    column = code.integer("add", k.reach(across.index, "x").start, j)
-                    within = code.integer("icmp ult", column, given["width"])
-                    both = code.splat(k.tiles.lanes, "i1", code.let(f"and i1 {inside}, {within}"))  # fmt: skip
-                    there = code.let(f"and {k.test} {both}, {mask}")
-                    seen = k.tiles.read(code, k.pixel(image, row, column, c), there)
-                    at = k.pixel(gradient, down.index, across.index, c, "out_")
-                    slope = k.tiles.read(code, at, mask)
-                    across.following = [
-                        k.tiles.fma(code, seen, slope, across.values[0])
-                    ]
-                down.following = across.values
-            all_.following = down.values
         target = k.tiles.step(code, out, place, given["channels"])
-        k.tiles.write(code, all_.values[0], code.at("float", target, c), mask)
+        arrays = k.image(images, number), k.image(gradients, number, "out_")
+        fresh = code.integer("icmp eq", number, 0)
+        every = code.splat(k.tiles.lanes, "i1", code.let(f"xor i1 {fresh}, true"))
+        ranges = k.inside("y", i, i), k.inside("x", j, j)
+
+        def added(c: str, mask: str) -> None:
+            at = code.at("float", target, c)
+            there = code.let(f"and {k.test} {every}, {mask}") if mask else every
+            before = k.tiles.read(code, at, there)
+            total = _under(k, arrays, (i, j), ranges, c, mask)
+            total = code.let(f"fadd {k.vector} {before}, {total}")
+            k.tiles.write(code, total, at, mask)
+
+        k.vectors(added)
+
+
+def _under(
+    k: Sliding, arrays: tuple[str, str], tap: tuple[str, str],
+    ranges: tuple[tuple[str, str], tuple[str, str]], c: str, mask: str,
+) -> str:  # fmt: skip
+    """The sum over an image of pixels under a place of the window times gradients."""
+    (image, gradient), (i, j), code, given = arrays, tap, k.code, k.given
+    (top, bottom), (left, right) = ranges
+    blocks = code.integer("sdiv", code.integer("sub", right, left), ABREAST)
+    middle = code.integer("add", left, code.integer("mul", blocks, ABREAST))
+    step = code.integer("mul", given["stride_x"], given["channels"])
+    zeros = [(k.vector, "zeroinitializer")] * ABREAST
+    with code.carrying(top, bottom, 1, *zeros) as down:
+        row = k.at(k.reach(down.index, "y").start, i, "y")
+        sums = down.values
+        for start, stop, count in ((left, middle, ABREAST), (middle, right, 1)):
+            inner = [(k.vector, v) for v in sums]
+            with code.carrying(start, stop, count, *inner) as across:
+                column = k.at(k.reach(across.index, "x").start, j, "x")
+                seen = k.pixel(image, row, column, c)
+                slopes = _beside(k, gradient, down.index, across.index, c, count)
+                for p, slope in enumerate(slopes):
+                    x = k.tiles.read(code, k.tiles.step(code, seen, p, step), mask)
+                    d = k.tiles.read(code, slope, mask)
+                    across.following.append(k.tiles.fma(code, x, d, across.values[p]))
+                across.following += across.values[count:]
+            sums = across.values
+        down.following = sums
+    sums = down.values
+    while len(sums) > 1:
+        sums = [
+            code.let(f"fadd {k.vector} {x}, {y}")
+            for x, y in zip(sums[::2], sums[1::2], strict=True)
+        ]
+    return sums[0]
 
 
 LIBRARY = library(
-    {"depthwise": (_forward, 2), "depthwise_by_filters": (_by_filters, 2)}
+    {"depthwise": (_forward, 2), "depthwise_by_filters": (_by_filters, 2)}, gaps=True
 )
 
 
@@ -91,12 +161,13 @@ def by_images(w: Windows) -> Callable[[Any, Any], Any] | None:
 
     It is the convolution of the gradients with the filters turned around.
     """
-    top, left = w.window_height - 1 - w.top, w.window_width - 1 - w.left
+    top = (w.window_height - 1) * w.apart_y - w.top
+    left = (w.window_width - 1) * w.apart_x - w.left
     if w.stride_y != 1 or w.stride_x != 1 or min(top, left) < 0:
         return None
-    turned = Windows(
-        w.images, w.out_height, w.out_width, w.channels, w.height, w.width,
-        w.window_height, w.window_width, 1, 1, top, left,
+    turned = w._replace(
+        height=w.out_height, width=w.out_width, out_height=w.height, out_width=w.width,
+        top=top, left=left,
     )  # fmt: skip
     run = forward(turned)
     if run is None:

@@ -151,7 +151,7 @@ def _depthwise(
         if filters[3:] != (1,):
             return None
         g = geometry(x, filters, along)
-        return None if g is None or not g.plain else make(Windows(*g[:6], *g[7:13]))
+        return None if g is None or g.solid else make(Windows(*g[:6], *g[7:15]))
 
     return choose
 

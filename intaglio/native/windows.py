@@ -15,7 +15,7 @@ from intaglio.native.tiles import Tiles
 # What the kernels are told; threads share the first, the images or the places of a window.
 DIMS = (
     "parts", "images", "height", "width", "channels", "out_height", "out_width",
-    "window_height", "window_width", "stride_y", "stride_x", "top", "left",
+    "window_height", "window_width", "stride_y", "stride_x", "top", "left", "apart_y", "apart_x",
 )  # fmt: skip
 
 
@@ -34,6 +34,8 @@ class Windows(NamedTuple):
     stride_x: int
     top: int
     left: int
+    apart_y: int = 1
+    apart_x: int = 1
 
     @property
     def in_shape(self) -> tuple[int, ...]:
@@ -59,10 +61,21 @@ class Window(NamedTuple):
     last: str
 
 
-class Sliding:
-    """Writes a kernel whose loops go over images, windows and vectors of channels."""
+# Along each axis: strides, what is padded before, and the sizes of windows and images.
+AXES = {
+    "y": ("stride_y", "top", "window_height", "height"),
+    "x": ("stride_x", "left", "window_width", "width"),
+}
 
-    def __init__(self, name: str) -> None:
+
+class Sliding:
+    """Writes a kernel whose loops go over images, windows and vectors of channels.
+
+    `gaps` says that there may be some between the elements of windows.
+    """
+
+    def __init__(self, name: str, gaps: bool = False) -> None:
+        self.gaps = gaps
         self.code = Code(name, entry.KERNEL)
         self.tiles = Tiles(FLOAT)
         self.given = entry.numbers(self.code, DIMS)
@@ -116,10 +129,7 @@ class Sliding:
 
     def reach(self, at: str, axis: str) -> Window:
         """The window of output `at` along an axis."""
-        stride, before, window, size = {
-            "y": ("stride_y", "top", "window_height", "height"),
-            "x": ("stride_x", "left", "window_width", "width"),
-        }[axis]
+        stride, before, window, size = AXES[axis]
         code, given = self.code, self.given
         start = code.integer(
             "sub", code.integer("mul", at, given[stride]), given[before]
@@ -127,8 +137,37 @@ class Sliding:
         outside = code.integer("sub", 0, start)
         negative = code.integer("icmp slt", outside, 0)
         first = code.let(f"select i1 {negative}, i64 0, i64 {outside}")
-        last = code.least(given[window], code.integer("sub", given[size], start))
-        return Window(start, first, last)
+        last = code.integer("sub", given[size], start)
+        if self.gaps:
+            first, last = (self._divided(n, given[f"apart_{axis}"]) for n in (first, last))  # fmt: skip
+        return Window(start, first, code.least(given[window], last))
+
+    def _divided(self, count: str, step: str) -> str:
+        """How many steps go up to a count, or beyond it."""
+        more = self.code.integer("add", count, self.code.integer("sub", step, 1))
+        return self.code.integer("sdiv", more, step)
+
+    def inside(self, axis: str, first: str, last: str) -> tuple[str, str]:
+        """The range of windows along an axis whose elements from `first` to `last` are in the
+        image: the first, and that after the last."""
+        stride, before, _, size = AXES[axis]
+        code, given = self.code, self.given
+        apart, out = given[f"apart_{axis}"], given[f"out_{size}"]
+        ahead = code.integer("sub", given[before], code.integer("mul", first, apart))
+        none = code.integer("icmp slt", ahead, 0)
+        start = self._divided(code.let(f"select i1 {none}, i64 0, i64 {ahead}"), given[stride])  # fmt: skip
+        beyond = code.integer("add", given[size], given[before])
+        beyond = code.integer("sub", beyond, code.integer("mul", last, apart))
+        none = code.integer("icmp slt", beyond, 0)
+        stop = self._divided(code.let(f"select i1 {none}, i64 0, i64 {beyond}"), given[stride])  # fmt: skip
+        stop = code.least(stop, out)
+        return code.least(start, stop), stop
+
+    def at(self, start: str, index: str, axis: str) -> str:
+        """The row or column of a window's element."""
+        if self.gaps:
+            index = self.code.integer("mul", index, self.given[f"apart_{axis}"])
+        return self.code.integer("add", start, index)
 
     def over(
         self,
@@ -145,10 +184,10 @@ class Sliding:
         """
         code = self.code
         with code.carrying(down.first, down.last, 1, (kind, start)) as rows:
-            y = code.integer("add", down.start, rows.index)
+            y = self.at(down.start, rows.index, "y")
             inner = (kind, rows.values[0])
             with code.carrying(across.first, across.last, 1, inner) as columns:
-                x = code.integer("add", across.start, columns.index)
+                x = self.at(across.start, columns.index, "x")
                 value = columns.values[0]
                 columns.following = [step(rows.index, columns.index, y, x, value)]
             rows.following = columns.values
@@ -164,14 +203,15 @@ class Sliding:
 
 
 def library(
-    written: dict[str, tuple[Callable[[Sliding], None], int]], outputs: int = 1
-) -> Library:
+    written: dict[str, tuple[Callable[[Sliding], None], int]], outputs: int = 1,
+    gaps: bool = False,
+) -> Library:  # fmt: skip
     """The kernels of a table that says what writes each, and how many inputs it has."""
 
     def source() -> Source:
         kernels: list[Kernel] = []
         for name, (write, inputs) in written.items():
-            kernel = Sliding(name)
+            kernel = Sliding(name, gaps)
             write(kernel)
             kernel.code.do("ret void")
             kernels.append(Kernel(kernel.code, inputs, outputs))

@@ -18,17 +18,19 @@ part = st.integers(1, 4)
 
 
 @st.composite
-def sliding(draw):
+def sliding(draw, gaps=False):
     """Windows, and the axes of rows and columns that they were made of."""
-    height, width, channels = draw(size), draw(size), draw(st.integers(1, 40))
+    width = draw(st.integers(1, 30) if gaps else size)
+    height, channels = draw(size), draw(st.integers(1, 40))
     sizes, strides = (draw(part), draw(part)), (draw(part), draw(part))
+    apart = (draw(part), draw(part)) if gaps else (1, 1)
     same = draw(st.booleans())
-    assume(same or (height >= sizes[0] and width >= sizes[1]))
+    reach = [(n - 1) * a + 1 for n, a in zip(sizes, apart, strict=True)]
+    assume(same or (height >= reach[0] and width >= reach[1]))
     padding = "SAME" if same else "VALID"
-    y, x = windows.axes((height, width), sizes, strides, (1, 1), padding, ())
-    w = Windows(
-        2, height, width, channels, y.out, x.out, *sizes, *strides, y.before, x.before
-    )
+    y, x = windows.axes((height, width), sizes, strides, apart, padding, ())
+    places = (*sizes, *strides, y.before, x.before, *apart)
+    w = Windows(2, height, width, channels, y.out, x.out, *places)
     return w, (y, x)
 
 
@@ -67,7 +69,7 @@ def test_pooling(case):
 
 
 @settings(deadline=None, max_examples=100)
-@given(sliding())
+@given(sliding(gaps=True))
 def test_depthwise_convolution(case):
     w, along = case
     images, d = some(w.in_shape), some(w.out_shape, 1)
