@@ -99,10 +99,11 @@ def watched_call(
 ) -> Sequence[Tensor] | None:
     """An eager call of a graph before watchers: runs the forward graph, tells the tapes.
 
-    Returns None if no tape depends on the inputs.
+    Returns None if no tape depends on the inputs, and for an op that has no gradient: nobody may
+    ask for it.
     """
     watchers = [w for w in level.watchers if w.depends(inputs)]
-    if not watchers:
+    if not watchers or (op.differentiable and op.name not in OF_GRAPHS):
         return None
     if op.name not in CALLS:
         return call_graph(_alone(op, inputs, attrs), inputs)

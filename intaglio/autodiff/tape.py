@@ -135,9 +135,9 @@ class Tape:
         first: Any = outputs[0]
         if type(first) is SymbolicTensor:
             entry.kept = first.node.name
-        if op.has_graphs:
-            entry.kept = node = outputs[0].node
-            self.calls[id(node)] = entry
+            if op.has_graphs:
+                entry.kept = node = first.node
+                self.calls[id(node)] = entry
         self.entries.append(entry)
 
     def extended(self, node: Any) -> None:

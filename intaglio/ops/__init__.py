@@ -136,6 +136,7 @@ raw.expect(
         "approximate_top_k": "ApproxTopK",
         "audio": "AudioSpectrogram DecodeWav EncodeWav Mfcc",
         "banded": "BandedTriangularSolve TridiagonalMatMul TridiagonalSolve",
+        "batching": "BatchFunction",
         "bessel_functions": (
             "BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 "
             "BesselK0e BesselK1 BesselK1e BesselY0 BesselY1"

@@ -195,6 +195,9 @@ if TYPE_CHECKING:
     from intaglio.tf.any_axes import ifftnd as ifftnd
     from intaglio.tf.any_axes import irfftnd as irfftnd
     from intaglio.tf.any_axes import rfftnd as rfftnd
+    from intaglio.tf.batching import (
+        nondifferentiable_batch_function as nondifferentiable_batch_function,
+    )
     from intaglio.tf.convolution_gradients import conv as conv
     from intaglio.tf.convolution_gradients import (
         conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2,
@@ -399,6 +402,7 @@ LATER: dict[str, str] = {
     "distribute": "intaglio.tf.distribute",
     "approx_top_k": "intaglio.tf.math.incomplete:approx_top_k",
     "conv": "intaglio.tf.convolution_gradients:conv",
+    "nondifferentiable_batch_function": "intaglio.tf.batching:nondifferentiable_batch_function",
     "random_index_shuffle": "intaglio.tf.random.index_shuffles:random_index_shuffle",
     "conv2d_backprop_filter_v2": "intaglio.tf.convolution_gradients:conv2d_backprop_filter_v2",
     "conv2d_backprop_input_v2": "intaglio.tf.convolution_gradients:conv2d_backprop_input_v2",
