@@ -15,6 +15,7 @@ import numpy as np
 
 from intaglio.ops import windows
 from intaglio.ops.compiled import offered
+from intaglio.ops.matmul import dot
 from intaglio.ops.windows import Axis
 
 # Elements of the matrix of windows made at a time.
@@ -22,6 +23,8 @@ PIECE = 1 << 18
 # With fewer channels than this, windows are copied element by element of the window
 # (long runs along the rows) rather than window by window (runs of `channels` numbers).
 FEW_CHANNELS = 8
+# From sums of this many terms on products are compiled code's.
+LONG = 256
 
 
 def taps(along: Sequence[Axis]) -> Iterator[tuple[tuple[int, ...], tuple[slice, ...]]]:
@@ -56,8 +59,23 @@ def _rows(x: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
     return view.reshape(count, depth)
 
 
+def _skips(along: Sequence[Axis]) -> bool:
+    """True for windows of one place each that leave places out."""
+    return all(a.window == 1 and not a.padded for a in along) and any(
+        a.stride > 1 for a in along
+    )
+
+
+def _taken(x: np.ndarray, along: Sequence[Axis]) -> tuple[np.ndarray, list[Axis]]:
+    """The places that such windows see, and the windows over them: all of them."""
+    seen = np.ascontiguousarray(x[:, *[a.places(0) for a in along]])
+    return seen, [Axis(a.out, 1, 1, 1, 0, 0, a.out) for a in along]
+
+
 def forward(x: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
     """The convolution of (N, *S, C) with (*window, C, O): (N, *out, O)."""
+    if _skips(along):
+        x, along = _taken(x, along)
     outs = tuple([a.out for a in along])
     matrix = filters.reshape(prod(filters.shape[:-1]), filters.shape[-1])
     result = np.empty((len(x), *outs, filters.shape[-1]), x.dtype)
@@ -73,12 +91,18 @@ def forward(x: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.nda
     x = windows.padded(x, along)
     for piece in _pieces(len(x), prod(outs) * matrix.shape[0]):
         part = result[piece].reshape(-1, matrix.shape[1])
-        np.matmul(_rows(x[piece], along), matrix, out=part)
+        rows = _rows(x[piece], along)
+        if len(matrix) < LONG:
+            np.matmul(rows, matrix, out=part)
+        else:  # a copy of the result is little beside the product
+            part[...] = dot(rows, matrix)
     return result
 
 
 def by_filters(x: np.ndarray, d: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
     """The gradient of `forward` by the filters, for the gradient `d` (N, *out, O)."""
+    if _skips(along):
+        x, along = _taken(x, along)
     depth = prod([a.window for a in along]) * x.shape[-1]
     shape = (*[a.window for a in along], x.shape[-1], d.shape[-1])
     kind = "convolution by filters"
@@ -90,7 +114,7 @@ def by_filters(x: np.ndarray, d: np.ndarray, along: Sequence[Axis]) -> np.ndarra
         x = windows.padded(x, along)
         for piece in _pieces(len(x), prod(d.shape[1:-1]) * depth // 2):
             rows = _rows(x[piece], along)
-            total += np.matmul(rows.T, d[piece].reshape(-1, d.shape[-1]))
+            total += dot(rows.T, d[piece].reshape(-1, d.shape[-1]))
     return total.reshape(shape)
 
 
@@ -98,6 +122,11 @@ def by_input(d: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.nd
     """The gradient of `forward` by its input, (N, *S, C)."""
     channels, outputs = filters.shape[-2:]
     shape = (len(d), *[a.size for a in along], channels)
+    if _skips(along):
+        result = np.zeros(shape, d.dtype)
+        seen = [Axis(a.out, 1, 1, 1, 0, 0, a.out) for a in along]
+        result[:, *[a.places(0) for a in along]] = by_input(d, filters, seen)
+        return result
     kind, work = "convolution by images", d.size * filters.size // max(outputs, 1)
     run = offered(kind, d.dtype, work, shape, filters.shape, tuple(along))
     if run is not None:
@@ -111,7 +140,7 @@ def by_input(d: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.nd
     if d.size:
         flat = d.reshape(-1, outputs)
         for index, places in taps(along):
-            part = np.matmul(flat, filters[index].T)
+            part = dot(flat, filters[index].T)
             result[places] += part.reshape(*d.shape[:-1], channels)
     return np.ascontiguousarray(result[windows.inside(along)])
 

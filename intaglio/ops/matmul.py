@@ -87,6 +87,8 @@ def dot(a: Any, b: Any) -> Any:
     work = a.size * b.shape[-1]
     if work < LARGE or a.size < WORTH_HALVING or a.shape[1] != b.shape[0]:
         return a.dot(b)
+    if not (a.flags.forc and b.flags.forc):
+        return a.dot(b)
     turned = not a.flags.c_contiguous, not b.flags.c_contiguous
     run = offered("product", a.dtype, work, a.shape, b.shape, *turned)
     if run is None:
