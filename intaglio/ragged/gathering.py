@@ -44,32 +44,41 @@ def _integers(indices: Any) -> Any:
 
 
 def _gathered(params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
-    dense = not isinstance(params, Ragged) and not isinstance(indices, Ragged)
-    if dense:
+    """Taken apart until each row has its own indices along its own first axis."""
+    if not isinstance(params, Ragged) and not isinstance(indices, Ragged):
         return raw.GatherV2(params, indices, axis, batch_dims=batch_dims)
-    if batch_dims == 0:
-        return _flat(params, indices, axis)
-    if (isinstance(indices, Ragged) and batch_dims > 1) or axis > batch_dims:
-        return _inner(params, indices, axis, batch_dims)
+    if axis == 0:
+        return _flat(params, indices)
     if batch_dims > 1:
-        params, indices = _both_ragged(params, indices)
         return _inner(params, indices, axis, batch_dims)
-    return _by_row(params, indices)
-
-
-def _flat(params: Any, indices: Any, axis: int) -> Any:
-    """Without batches: the same indices for all rows."""
+    if not isinstance(params, Ragged):
+        params = joining.cut_to(params, 1, core.splits_dtype(params, indices))
+    if batch_dims == 1:
+        if axis == 1:
+            return _by_row(params, indices)
+        own = _flat_or_dense(indices, params.partition.value_rowids())
+        return _gathered(params, params.with_values(own), axis, 2)
     if axis > 1:
-        return params.with_values(_flat(params.values, indices, axis - 1))
-    if axis == 1:
-        if isinstance(indices, Ragged):
-            raise NotImplementedError(
-                "tf.gather with ragged indices needs axis=batch_dims"
-            )
-        count = core.as_index(params.partition.nrows(), dtypes.int32)
-        own = np.ones(core.rank_of(indices) or 0, np.int32)
-        times = raw.ConcatV2([raw.ExpandDims(count, 0), own], 0)
-        return _by_row(params, raw.Tile(raw.ExpandDims(indices, 0), times))
+        return params.with_values(_gathered(params.values, indices, axis - 1, 0))
+    return _by_row(params, _repeated(indices, params.partition.nrows()))
+
+
+def _repeated(x: Any, count: Any) -> Any:
+    """`count` times the same along a new first dimension."""
+    if isinstance(x, Ragged):
+        rows: Any = x.partition.nrows()
+        zero, one = convert.to_tensor(0, rows.dtype), convert.to_tensor(1, rows.dtype)
+        each = raw.Tile(raw.Range(zero, rows, one), raw.ExpandDims(count, 0))
+        known = None if x.dims is None else x.dims[0]
+        length = rows if known is None else known
+        return core.from_uniform(_flat(x, each), length, count)
+    own = np.ones(core.rank_of(x) or 0, np.int32)
+    times = raw.ConcatV2([raw.ExpandDims(core.as_index(count, dtypes.int32), 0), own], 0)  # fmt: skip
+    return raw.Tile(raw.ExpandDims(x, 0), times)
+
+
+def _flat(params: Any, indices: Any) -> Any:
+    """The rows of the whole that the indices name."""
     if isinstance(indices, Ragged):
         return indices.with_values(_gathered(params, indices.values, 0, 0))
     rank = core.rank_of(indices)
@@ -139,7 +148,7 @@ def _by_row(params: Any, indices: Any) -> Any:
 
 def _flat_or_dense(values: Any, places: Any) -> Any:
     if isinstance(values, Ragged):
-        return _flat(values, places, 0)
+        return _flat(values, places)
     return raw.GatherV2(values, places, 0)
 
 
@@ -184,7 +193,7 @@ def _gathered_nd(params: Any, indices: Any) -> Any:
     if count is None:
         raise ValueError("indices.shape[-1] must be statically known.")
     if count == 0:
-        raise NotImplementedError("tf.gather_nd of a RaggedTensor needs coordinates")
+        return _whole_for_each(params, indices)
     parts = raw.Unpack(indices, num=count, axis=-1)
     dtype = params.row_splits.dtype
     place: Any = core.as_index(parts[0], dtype)
@@ -201,6 +210,20 @@ def _gathered_nd(params: Any, indices: Any) -> Any:
         return _gathered(params, place, 0, 0)
     rest = [core.as_index(p, dtype) for p in parts[used:]]
     return raw.GatherNd(params, raw.Pack([place, *rest], axis=-1))
+
+
+def _whole_for_each(params: Any, indices: Any) -> Any:
+    """All of `params` for each empty vector of coordinates."""
+    shape: Any = raw.Shape(indices, out_type=params.row_splits.dtype)
+    lead = indices.dims[:-1]
+    if not lead:
+        return params
+    sizes = [shape[at] if n is None else n for at, n in enumerate(lead)]
+    axis = np.asarray([0], np.int32)
+    result = _repeated(params, raw.Prod(shape[:-1], axis))
+    for at in range(len(sizes) - 1, 0, -1):
+        result = core.from_uniform(result, sizes[at], raw.Prod(shape[:at], axis))
+    return result
 
 
 def embedding_lookup(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.op import convert, raw
-from intaglio.ragged import checks, core, densities
+from intaglio.ragged import checks, core, densities, joining
 from intaglio.ragged.core import Ragged
 from intaglio.trace.scopes import name_scope
 
@@ -79,20 +79,23 @@ def _rows(x: Any, dtype: Any) -> tuple[Any, Any]:
 
 def _batched(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Any:
     """Filled up with 0, multiplied, and cut to the sizes that the products have."""
-    if core.rank_of(a) != 3:
-        for x in (a, b):
-            if not isinstance(x, Ragged) or not isinstance(x.values, Ragged):
-                raise NotImplementedError("tf.matmul of ragged tensors of rank 4 and more needs both to be ragged in their outer dimensions")  # fmt: skip
-        checks.same_splits(a.row_splits, b.row_splits)
-        return a.with_values(_batched(a.values, b.values, transpose_a, transpose_b))
+    if not isinstance(a, Ragged) and not isinstance(b, Ragged):
+        return raw.BatchMatMulV2(a, b, adj_x=transpose_a, adj_y=transpose_b)
     dtype = core.splits_dtype(a, b)
+    if core.rank_of(a) != 3:
+        one, two = [x if isinstance(x, Ragged) else joining.cut_to(x, 1, dtype) for x in (a, b)]  # fmt: skip
+        text = "Batch dimensions of `a` and `b` do not have the same size."
+        checks.same_splits(one.row_splits, two.row_splits, text)
+        product = _batched(one.values, two.values, transpose_a, transpose_b)
+        return one.with_values(product)
     (a_rows, a_columns), (b_rows, b_columns) = _rows(a, dtype), _rows(b, dtype)
     rows, inside = (a_columns, a_rows) if transpose_a else (a_rows, a_columns)
     other, columns = (b_columns, b_rows) if transpose_b else (b_rows, b_columns)
     checks.compare("==", inside, other, "Matrix size-incompatible")
     one, two = [densities.to_tensor(x, None, None) if isinstance(x, Ragged) else x for x in (a, b)]  # fmt: skip
     product = raw.BatchMatMulV2(one, two, adj_x=transpose_a, adj_y=transpose_b)
-    uniform = b.dims[1] if transpose_b else b.dims[2]
+    dims: Any = b.dims
+    uniform = dims[1] if transpose_b else dims[2]
     if uniform is not None:
         return densities.from_tensor(product, rows, None, 1, dtype)
     each = raw.GatherV2(columns, _row_numbers(rows), 0)
