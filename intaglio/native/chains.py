@@ -39,7 +39,11 @@ class Chain:
         numbers: list[Any] = [*takes]
         made: list[Any] = [*takes]
         for step in _shaped(run.steps, shape):
-            taken = made if step.takes is None else [numbers[i] for i in step.takes]
+            taken = (
+                [numbers[t] if isinstance(t, int) else t for t in step.takes]
+                if step.takes is not None
+                else made
+            )
             made = list(range(self._values, self._values + len(step.results)))
             self._values += len(made)
             numbers += made
