@@ -61,9 +61,10 @@ def _sum(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Node]:
     if node.outputs[0].dtype is variant:
         return _list_sum(node, inputs)
     for total, row in (inputs, inputs[::-1]) if len(inputs) == 2 else ():
-        if _is_row(row.node):
+        axis = _row_axis(row.node)
+        if axis is not None:
             _, begin, _, _, dy = row.node.inputs
-            return [_like(node, raw._AddAt, [total, begin, dy], ())]
+            return [_like(node, raw._AddAt, [total, begin, dy], (), {"axis": axis})]
     made: list[Node] = []
     total = inputs[0]
     for value in inputs[1:]:
@@ -104,14 +105,27 @@ def _list_sum(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Node]:
     return made
 
 
-def _is_row(node: Node) -> bool:
-    """True for the gradient of `x[i]`: zeros but for a row."""
+def _row_axis(node: Node) -> int | None:
+    """The axis of the index, for the gradient of `x[i]` or `x[:, i]`: zeros but for a row."""
     if node.op.name != "StridedSliceGrad":
-        return False
-    attrs, begin = node.attrs, node.inputs[1]
-    masks = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask")
-    single = begin.dims == (1,) and begin.dtype is int32
-    return single and attrs["shrink_axis_mask"] == 1 and not any(attrs[m] for m in masks)  # fmt: skip
+        return None
+    _, begin, _, strides, _ = node.inputs
+    if begin.dtype is not int32 or not shapes.known(begin.dims) or strides.node.op.name != "Const":  # fmt: skip
+        return None
+    axis = begin.dims[0] - 1
+    ones = (strides.node.attrs["value"] == 1).all()
+    return axis if ones and is_index(node.attrs, axis) else None
+
+
+def is_index(attrs: dict[str, Any], axis: int) -> bool:
+    """True for the masks of a slice that takes an index of an axis and all of those before it."""
+    before = (1 << axis) - 1
+    return (
+        attrs["shrink_axis_mask"] == 1 << axis
+        and attrs["begin_mask"] == before
+        and attrs["end_mask"] & before == before
+        and not (attrs["ellipsis_mask"] or attrs["new_axis_mask"])
+    )
 
 
 def _like(

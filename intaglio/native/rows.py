@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from intaglio.ir.graph import Node
 from intaglio.native.elementwise import add_to
-from intaglio.native.held import Held
+from intaglio.native.expansions import is_index
+from intaglio.native.held import Held, is_small
 from intaglio.native.lanes import Unsupported
+from intaglio.native.moves import copied
 from intaglio.native.writer import Writer
 
 
@@ -19,17 +22,49 @@ def gathered(w: Writer, node: Node, source: Held, at: Held) -> list[Held]:
 
 
 def sliced(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
-    """StridedSlice of the form `x[i]`."""
-    source, begin = inputs[:2]
-    attrs = node.attrs
-    single = (
-        begin.shape == (1,)
-        and attrs["shrink_axis_mask"] == 1
-        and not (attrs["begin_mask"] or attrs["ellipsis_mask"] or attrs["new_axis_mask"])
-    )  # fmt: skip
-    if not single or not source.shape:
+    """StridedSlice of the form `x[i]` or `x[:, i]`."""
+    source, begin, _, strides = inputs
+    axis = begin.count - 1
+    ones = strides.known is not None and (strides.known == 1).all()
+    if not is_index(node.attrs, axis) or not ones or axis >= len(source.shape):
         raise Unsupported("a slice whose bounds are data")
-    return [row(w, node, source, w.index(begin), source.shape[1:], wraps=True)]
+    if not axis:
+        return [row(w, node, source, w.index(begin), source.shape[1:], wraps=True)]
+    return [_across(w, node, source, axis, _last(w, begin))]
+
+
+def _last(w: Writer, held: Held) -> str:
+    """The last number of a small vector, as i64."""
+    lanes = w.shuffled(w.lanes(held), held.count, [held.count - 1])
+    return w.index(w.in_registers(lanes, ()))
+
+
+def _across(w: Writer, node: Node, source: Held, axis: int, index: str) -> Held:
+    """The elements at an index of an axis: they lie apart, and are copied."""
+    length, kind = source.shape[axis], source.kind
+    shape = (*source.shape[:axis], *source.shape[axis + 1 :])
+    outer, inner = math.prod(shape[:axis]), math.prod(shape[axis:])
+    index = _within(w, index, length)
+    offset = w.code.integer("mul", index, inner * kind.bytes)
+    start = w.code.at("i8", w.pointer(source), offset)
+    small = is_small(shape)
+    result = Held(kind, shape)
+    if small:
+        result.pointer = w.scratch(result.bytes)
+    else:
+        result = w.room(node.outputs[0], kind, shape)
+    copied(w, kind, start, result.pointer, (outer, inner), (length * inner, 1), None)
+    return w.in_registers(w.lanes(result), shape) if small else result
+
+
+def _within(w: Writer, index: str, length: int) -> str:
+    """An index that may count from the end; refused if there is no such place."""
+    code = w.code
+    from_end = code.integer("add", index, length)
+    negative = code.integer("icmp slt", index, 0)
+    index = code.let(f"select i1 {negative}, i64 {from_end}, i64 {index}")
+    w.demand(code.integer("icmp ult", index, length))
+    return index
 
 
 def row(
@@ -42,10 +77,9 @@ def row(
     if not part.count:
         raise Unsupported("no elements")
     if wraps:
-        from_end = code.integer("add", index, length)
-        negative = code.integer("icmp slt", index, 0)
-        index = code.let(f"select i1 {negative}, i64 {from_end}, i64 {index}")
-    w.demand(code.integer("icmp ult", index, length))
+        index = _within(w, index, length)
+    else:
+        w.demand(code.integer("icmp ult", index, length))
     base = w.pointer(source)
     part.pointer = code.at("i8", base, code.integer("mul", index, part.bytes))
     if part.small:
@@ -61,21 +95,26 @@ def row(
 def add_at(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """_AddAt; where the result takes the place of the value, nothing but the row is touched."""
     source, at, item = inputs
-    if item.shape != source.shape[1:] or item.kind != source.kind:
+    axis, dtype, code = node.attrs["axis"], node.outputs[0].dtype, w.code
+    length, before = source.shape[axis], source.shape[:axis]
+    if item.shape != (*before, *source.shape[axis + 1 :]) or item.kind != source.kind:
         raise Unsupported("a row of another shape")
-    code, length = w.code, source.shape[0]
-    index = w.index(at)
-    from_end = code.integer("add", index, length)
-    negative = code.integer("icmp slt", index, 0)
-    index = code.let(f"select i1 {negative}, i64 {from_end}, i64 {index}")
-    w.demand(code.integer("icmp ult", index, length))
+    index = _within(w, _last(w, at), length)
     base, added = w.pointer(source), w.pointer(item)
     result = w.room(node.outputs[0], source.kind, source.shape)
     if result.pointer != base:
         w.copy(base, result.pointer, result.bytes)
-    offset = code.integer("mul", index, item.bytes)
-    place = code.at("i8", result.pointer, offset)
-    add_to(w, node.outputs[0].dtype, place, added, item.count)
+    outer = math.prod(before)
+    inner = item.count // outer
+    size = inner * item.kind.bytes
+    start = code.at("i8", result.pointer, code.integer("mul", index, size))
+    if not axis:
+        add_to(w, dtype, start, added, inner)
+        return [result]
+    with code.loop("0", str(outer)) as i:
+        place = code.at("i8", start, code.integer("mul", i, length * size))
+        part = code.at("i8", added, code.integer("mul", i, size))
+        add_to(w, dtype, place, part, inner)
     return [result]
 
 

@@ -51,16 +51,19 @@ class _Program(Fused):
 
 @op
 class _AddAt(Op):
-    """x with a row added at an index of its first axis: what gradients of rows add up to."""
+    """x with a row added at an index of an axis: what gradients of rows add up to.
 
-    signature = "x: T, index: int32, row: T -> y: T"
+    The index is the last number of `index`, as it is for slices that take all of the axes before.
+    """
+
+    signature = "x: T, index: int32, row: T; axis: int = 0 -> y: T"
     T = NUMERIC
     differentiable = False
 
     def infer(self, x: Spec) -> Spec:
         return Spec(x.dtype, x.shape)
 
-    def kernel(self, x, index, row):
+    def kernel(self, x, index, row, axis):
         y = np.array(x)
-        y[int(np.reshape(index, ())[()])] += row
+        y[(slice(None),) * axis + (np.ravel(index)[-1],)] += row
         return y

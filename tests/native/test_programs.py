@@ -103,6 +103,38 @@ def test_rows_at_places_that_are_data():
 # -- what is refused -------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("shape", [(3, 4, 5), (2, 3, 2), (7, 6, 40)])
+def test_indices_of_later_axes_that_are_data(shape):
+    def run(x, i):
+        return x[:, i], x[:, :, i], x[:, i] * 2.0
+
+    x = tf.reshape(tf.range(float(np.prod(shape))), shape)
+    for i in (0, 1, -1, -2):
+        check(run, x, tf.constant(i))
+    compiled = tf.function(run, jit_compile=True)
+    compiled(x, tf.constant(1))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="out of bounds"):
+        compiled(x, tf.constant(40))
+
+
+def test_gradients_of_indices_of_later_axes_add_up_in_place():
+    def run(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            h = tf.zeros([7, 40])
+            for i in tf.range(6):
+                h = h * 0.5 + tf.sin(x[:, -1 - i])
+            loss = tf.reduce_sum(h * h)
+        return tape.gradient(loss, x)
+
+    x = tf.reshape(tf.range(7.0 * 6.0 * 40.0), [7, 6, 40]) * 0.01
+    program = program_of(run, x)
+    added = [n.node for n in program.writer.notes if n.node.op.name == "_AddAt"]
+    assert added and all(node.attrs["axis"] == 1 for node in added)
+    for _ in range(2):
+        np.testing.assert_allclose(program.run(x._array)[0], run(x), rtol=1e-6)
+
+
 def test_what_is_refused_the_interpreter_says():
     @tf.function(jit_compile=True)
     def divided(x, y):
