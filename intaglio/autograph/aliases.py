@@ -157,9 +157,9 @@ def relate(value: Any, others: Iterable[Any]) -> None:
                 twins[id(one)] = kept, ids | {id(two)}
 
 
-def note_copy(copy: Any, value: Any) -> None:
-    """Tells that a block goes on with a copy of an object."""
-    relate(copy, [value, *twins_of(value)])
+def note_copy(copy: Any, others: Iterable[Any]) -> None:
+    """Tells that a block goes on with a copy, of what may be each of these."""
+    relate(copy, others)
     _objects.known.twins[id(origin(copy))][0].copied = True
 
 

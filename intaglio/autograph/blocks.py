@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from intaglio.autograph import aliases, telling
 from intaglio.autograph.carried import has_tensor, is_carried, list_form
 from intaglio.autograph.containers import Contents, is_made
-from intaglio.autograph.identity import Identities, slots
+from intaglio.autograph.identity import Identities, Moves, slots
 from intaglio.autograph.memory import Memory
 from intaglio.autograph.names import is_composite
 from intaglio.autograph.optional import Maybe
@@ -22,7 +22,7 @@ from intaglio.autograph.strictness import is_strict
 from intaglio.autograph.values import Undefined
 from intaglio.autograph.watches import Seen, Watch, note_place
 from intaglio.autograph.whole_trace import leave
-from intaglio.trace.grown_list import Form, GrownList
+from intaglio.trace.grown_list import UNCHANGED, Form, GrownList
 
 State = tuple[Any, ...]
 # Where something is: an own name, and the way in its value.
@@ -170,6 +170,8 @@ class Block:
         self.attempts = 0
         self.spoilt: list[Spoilt] = []
         self.identities = Identities(())
+        self.moves = Moves()
+        self.known_moves = 0
         # Attributes and items among the own names: setting one to nothing removes it.
         self.composites = [i for i, n in enumerate(names) if is_composite(n)]
 
@@ -200,8 +202,13 @@ class Block:
         self.inside = [_owner(n, self.get_state) for n in self.own_names]
         values = self._values()
         self.had = dict(self._lists(values))
+        own = self._outside(self.own_names)
+        for at, *path in self.moves.older:
+            if -at <= len(own):
+                self.rebound.add((own[at], *path))
         self.others = set()
-        self.identities = Identities(values)
+        self.identities = Identities(values, self.moves)
+        self.known_moves = self.moves.count()
 
     def _outside(self, values: Sequence[Any]) -> list[Any]:
         return [v for v, i in zip(values, self.inside, strict=False) if i is None]
@@ -235,10 +242,10 @@ class Block:
         """True if the place has the same list that grows whenever the block begins or ends."""
         return path not in self.rebound or not self.identities.ends
 
-    def ends(self, in_loop: bool = False) -> None:
-        """A branch or a turn has come to its end."""
+    def ends(self, in_loop: bool = False, made: Container[int] = ()) -> None:
+        """A branch or a turn has come to its end, which has made these objects."""
         values = self._values()
-        self.identities.left(values)
+        self.identities.left(values, made)
         self.identities.in_loop = in_loop
         now = dict(self._lists(values))
         self.others |= {p for p, grown in self.had.items() if now.get(p) is not grown}
@@ -280,26 +287,27 @@ class Block:
         for origin, made in records:
             self.identities.copied([origin], [made])
         self.forms = [v.form if type(v) is GrownList else None for v in values]
+        self._set(values)
+
+    def restart(self, start: State) -> None:
+        """Makes all what it was at the beginning: names have the very objects that they had."""
+        for found, value in zip(self.lists, start, strict=False):
+            found.put(value)
+        self._set(self.identities.begun)
+
+    def _set(self, values: Sequence[Any]) -> None:
         for hidden, value in zip(self.hidden, values, strict=False):
             hidden.put(value)
-        own = iter(values[len(self.hidden) :])
-        owners = [
-            _owner(n, self.get_state) if i is not None else None
-            for n, i in zip(self.own_names, self.inside, strict=True)
-        ]
-        around = [o for o in owners if type(o) is GrownList]
-        for grown in around:
-            grown.frozen = True
+        outside = self._outside(self.own_names)
+        own = dict(zip(outside, values[len(self.hidden) :], strict=True))
         self.set_state(
             tuple(
                 [
-                    next(own) if i is None else self._as_it_is(name, i)
+                    own[name] if i is None else self._as_it_is(name, own)
                     for name, i in zip(self.own_names, self.inside, strict=True)
                 ]
             )
         )
-        for grown in around:
-            grown.frozen = False
         self._remove_undefined()
 
     def _note_copies(self, values: Sequence[Any]) -> None:
@@ -310,10 +318,13 @@ class Block:
                 self.originals[id(copy)] = old
                 self.copies.append(copy)
 
-    def _as_it_is(self, name: str, owner: Any) -> Any:
-        """An element that is changed with all others."""
-        place = None if type(owner) is GrownList else place_of(name, self.get_state)
-        return None if place is None else place[0][place[1]]
+    def _as_it_is(self, name: str, own: dict[str, Any]) -> Any:
+        """What to set an element to that is changed with all others."""
+        place = place_of(name, self.get_state)
+        if place is None:
+            return UNCHANGED
+        owner = own.get(name[: name.rindex("[")], place[0])
+        return UNCHANGED if type(owner) is GrownList else owner[place[1]]
 
     def _remove_undefined(self) -> None:
         for i in self.composites:
@@ -345,6 +356,7 @@ class Block:
         memory.hidden = [*self.lists, *self.hidden]
         memory.spoilt = self.spoilt
         memory.rebound = self.rebound
+        memory.moves = self.moves
 
     def recall(self, memory: Memory, outer: Block) -> None:
         """Takes what was found when the block was traced before, with the one around it.
@@ -355,6 +367,7 @@ class Block:
         idents |= {i for i in outer.own if i is not None}
         spoilt = {s.seen.place.ident for s in outer.spoilt}
         self.rebound = set(memory.rebound)
+        self.moves = memory.moves or self.moves
         self.take(
             [h for h in memory.hidden if h.idents & idents],
             [s for s in memory.spoilt if s.seen.place.ident in spoilt],
@@ -388,8 +401,10 @@ class Block:
         nothing to take.
         """
         self.attempts += 1
-        others = self.others - self.rebound
-        if not (found or spoilt or others) or self.attempts >= ATTEMPTS or is_strict():
+        moved = self.moves.count() > self.known_moves or bool(
+            self.others - self.rebound
+        )
+        if not (found or spoilt or moved) or self.attempts >= ATTEMPTS or is_strict():
             return
         owners = map(self._list_of, found)
         lists = {id(owner) for owner in owners if owner is not None}

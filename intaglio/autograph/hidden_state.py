@@ -64,7 +64,6 @@ def settle(
     while True:
         block.begin()
         start = block.get()
-        block.put(start)
         known = aliases.state()
         try:
             with remembering(memory):
@@ -75,7 +74,7 @@ def settle(
             if found.block is not block:
                 raise
             aliases.reset(known)
-            block.put(start)
+            block.restart(start)
             block.take(found.chosen, found.spoilt)
     block.remember(memory)
     for spoilt in block.spoilt:
@@ -100,7 +99,7 @@ def _loop_body(block: Block, bodies: Sequence[Body]) -> list[Body]:
         with watching(*block.sources) as watch:
             note_copies(block.identities.copies)
             stop = _stopped(body, *args)
-        block.ends(in_loop=True)
+        block.ends(in_loop=True, made=watch.made)
         end = _traced(block, watch)
         changes = _changes((watch, {}, {}), end)
         found = [c for c in changes if _is_state(c, in_loop=True)]

@@ -9,11 +9,11 @@ This is remembered; once one of them is changed in place, reading the other is a
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
 from intaglio.autograph import aliases
-from intaglio.autograph.containers import CONTAINERS
+from intaglio.autograph.containers import CONTAINERS, is_made
 from intaglio.autograph.records import is_record
 from intaglio.trace.grown_list import GrownList
 
@@ -48,11 +48,28 @@ def _of_all(values: Sequence[Any]) -> dict[Any, Any]:
     return dict(slots(tuple(values)))
 
 
+class Moves:
+    """What the names of a loop may have at the beginning of a turn besides what they had before it.
+
+    A turn may leave another object in a name: one that another name had, or has as well.
+    """
+
+    def __init__(self) -> None:
+        self.older: dict[Any, dict[int, Any]] = {}
+        self.merged: set[tuple[Any, Any]] = set()
+
+    def count(self) -> int:
+        """How many are known."""
+        return len(self.merged) + sum(map(len, self.older.values()))
+
+
 class Identities:
     """The objects that the names of a block have, from its beginning to its end."""
 
-    def __init__(self, values: Sequence[Any]) -> None:
+    def __init__(self, values: Sequence[Any], moves: Moves | None = None) -> None:
         self.begun = values
+        self.moves = moves or Moves()
+        self.starts: dict[Any, Any] = {}  # what the turn has begun with
         self.in_loop = False
         self.copies: dict[int, Any] = {}
         self.ends: list[dict[Any, Any]] = []
@@ -61,22 +78,64 @@ class Identities:
         ] = {}  # places at whose end an object was changed elsewhere
 
     def copied(self, values: Sequence[Any], copies: Sequence[Any]) -> None:
-        """Tells that the block goes on with copies of these values."""
+        """Tells that the block goes on with copies of these values.
+
+        Two of them may be the same object as far as the values may.
+        """
         mine = _of_all(values)
-        for path, copy in _of_all(copies).items() if mine else ():
-            value = mine.get(path, copy)
-            if copy is not value:
-                aliases.note_copy(copy, value)
-                self.copies[id(copy)] = copy
+        if not mine:
+            return
+        made = {
+            path: copy
+            for path, copy in _of_all(copies).items()
+            if mine.get(path, copy) is not copy
+        }
+        for path, copy in made.items():
+            value = mine[path]
+            aliases.note_copy(copy, [value, *self._older_twins(value)])
+            aliases.relate(
+                copy,
+                [
+                    other
+                    for place, other in made.items()
+                    if mine[place] is value or aliases.may_be_same(mine[place], value)
+                ],
+            )
+        self.copies.update({id(copy): copy for copy in made.values()})
+
+    def _older_twins(self, value: Any) -> list[Any]:
+        return [v for v in aliases.twins_of(value) if id(v) not in self.copies]
 
     def put(self, values: Sequence[Any]) -> None:
         """Tells what the names get: in a turn of a loop, what they had before it or others."""
-        if self.in_loop:
-            self.copied(self.begun, values)
+        if not self.in_loop:
+            return
+        self.copied(self.begun, values)
+        self.starts = starts = _of_all(values)
+        for place, older in self.moves.older.items():
+            value = starts.get(self._path(place))
+            for old in older.values() if value is not None else ():
+                aliases.relate(value, [old, *self._older_twins(old)])
+        for pair in self.moves.merged:
+            one, other = [starts.get(self._path(place)) for place in pair]
+            if one is not None and other is not None:
+                aliases.relate(one, [other])
 
-    def left(self, values: Sequence[Any]) -> None:
-        """Tells with which values a branch or a turn ends, or that the loop has none."""
+    def _place(self, path: Any) -> Any:
+        """A path as it is in every trace: more state may be in front of the names."""
+        return (path[0] - len(self.begun), *path[1:])
+
+    def _path(self, place: Any) -> Any:
+        return (place[0] + len(self.begun), *place[1:])
+
+    def left(self, values: Sequence[Any], made: Container[int] = ()) -> None:
+        """Tells with which values a branch or a turn ends, or that the loop has none.
+
+        `made` are the ids of objects that it has made.
+        """
         end = _of_all(values)
+        if self.in_loop:
+            self._note_moves(end, made)
         self.ends.append(end)
         for path, value in end.items():
             why = aliases.spoilt(value)
@@ -85,9 +144,41 @@ class Identities:
         for copy in self.copies.values():
             aliases.mend(copy)
 
+    def _note_moves(self, end: dict[Any, Any], made: Container[int]) -> None:
+        begun = _of_all(self.begun)
+        moved = [
+            p for p, start in self.starts.items() if end.get(p, start) is not start
+        ]
+        for path in moved:
+            for old in self._older(end[path], made):
+                place = self._place(path)
+                if old is not begun.get(path):
+                    self.moves.older.setdefault(place, {})[id(old)] = old
+            self.moves.merged |= {
+                (self._place(path), self._place(other))
+                for other in self.starts
+                if other != path
+                and other in end
+                and (
+                    end[other] is end[path]
+                    or aliases.may_be_same(end[other], end[path])
+                )
+            }
+
+    def _older(self, value: Any, made: Container[int]) -> list[Any]:
+        """The objects older than the loop that one at the end of a turn may be."""
+        begun = _of_all(self.begun)
+        for path, start in self.starts.items():
+            if start is value:
+                older = self.moves.older.get(self._place(path), {})
+                return [begun[path], *older.values()] if path in begun else []
+        is_older = is_made(aliases.origin(value)) and id(value) not in made
+        return [value] if is_older or any(v is value for v in begun.values()) else []
+
     def results(self, values: Sequence[Any]) -> dict[int, Any]:
         """Tells what stands for the ends after the block. The objects, by their ids."""
         results = _of_all(values)
+        mine = {id(v) for v in results.values()}
         # What each may be at each end, before the results are among it.
         may_be = {
             path: [
@@ -101,7 +192,9 @@ class Identities:
             self.copies.pop(id(value), None)
             aliases.note_result(value)
             for same in may_be[path]:
-                others = [v for i, v in same.items() if i not in self.copies]
+                others = [
+                    v for i, v in same.items() if i not in self.copies and i not in mine
+                ]
                 aliases.relate(value, others)
             aliases.relate(
                 value,
@@ -134,4 +227,4 @@ def is_same_object(one: Any, other: Any) -> bool:
     return one is other
 
 
-__all__ = ["ANOTHER", "Identities", "is_same_object", "slots"]
+__all__ = ["ANOTHER", "Identities", "Moves", "is_same_object", "slots"]

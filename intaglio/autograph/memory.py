@@ -21,6 +21,7 @@ class Memory:
         self.hidden: list[Any] = []
         self.spoilt: list[Any] = []
         self.rebound: set[Any] = set()
+        self.moves: Any = None
         self.block: Any = None
         self._inside: dict[tuple[int, Any], Memory] = {}
         self._count = 0

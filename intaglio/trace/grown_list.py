@@ -76,6 +76,10 @@ class Form:
         return element_form(Spec(int32, self.dims[at]))
 
 
+# An element that is set to this stays what it is.
+UNCHANGED = object()
+
+
 class Witness:
     """Is told of lists that grow: nobody, but for AutoGraph, which stages blocks around them."""
 
@@ -100,13 +104,12 @@ class GrownList(CompositeTensor):
     the graph that is recorded, which branches and loops replace.
     """
 
-    __slots__ = ("_flows", "form", "frozen", "root")
+    __slots__ = ("_flows", "form", "root")
     witness = Witness()
 
     def __init__(self, form: Form, flows: Sequence[Tensor]) -> None:
         self.form = form
         self._flows = list(flows)
-        self.frozen = False  # True while assignments of elements are to do nothing
         # The list that this one stands for, if a list became it.
         self.root: list[Any] | None = None
         self.witness.made(self)
@@ -129,12 +132,7 @@ class GrownList(CompositeTensor):
     def held(self) -> GrownList:
         """What it holds now, as a value: nobody's list."""
         made = object.__new__(GrownList)
-        made.form, made._flows, made.frozen, made.root = (
-            self.form,
-            self.flows,
-            False,
-            None,
-        )
+        made.form, made._flows, made.root = self.form, self.flows, None
         return made
 
     @classmethod
@@ -273,7 +271,7 @@ class GrownList(CompositeTensor):
         )
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        if self.frozen:
+        if value is UNCHANGED:
             return
         if isinstance(index, slice):
             before, after = self._around(index)
@@ -502,4 +500,4 @@ def _unknown(advice: str) -> OperatorNotAllowedInGraphError:
     )
 
 
-__all__ = ["Form", "GrownList", "GrownListSpec", "Witness"]
+__all__ = ["UNCHANGED", "Form", "GrownList", "GrownListSpec", "Witness"]
