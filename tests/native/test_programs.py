@@ -132,7 +132,7 @@ def test_gradients_of_indices_of_later_axes_add_up_in_place():
     added = [n.node for n in program.writer.notes if n.node.op.name == "_AddAt"]
     assert added and all(node.attrs["axis"] == 1 for node in added)
     for _ in range(2):
-        np.testing.assert_allclose(program.run(x._array)[0], run(x), rtol=1e-6)
+        np.testing.assert_allclose(program.run(x._array)[0], run(x), 1e-5, 1e-6)
 
 
 def test_what_is_refused_the_interpreter_says():
