@@ -14,6 +14,7 @@ from intaglio.autograph.places import Item
 from intaglio.autograph.values import Undefined
 from intaglio.autograph.watches import Seen
 from intaglio.base import origins
+from intaglio.trace.grown_list import GrownList
 
 TURNS = (
     "{} is a Python object of type {} that a turn of the loop changes: only tensors can change in "
@@ -31,9 +32,9 @@ _LOOP = (
     "the {} that {} changes is another one in each turn of a loop of the graph, which carries "
     "tensors only. {}"
 )
-_ADVICE: list[tuple[type, str]] = [
+_ADVICE: list[tuple[Any, str]] = [
     (dict, "Give each key a number or tensor before the block: `d[key] = 0`."),
-    (list, "Let all its elements be tensors of one type, or change it outside of the block."),
+    ((list, GrownList), "Let all its elements be tensors of one type, or change it outside of the block."),
     (set, "Change it outside of the block, or keep a tensor that says for each member whether it is in."),
     (collections.deque, "Change it outside of the block, or use a list of tensors."),
     (np.ndarray, "Use a tensor, and tf.where or tf.tensor_scatter_nd_update."),
@@ -48,7 +49,7 @@ def of_branches(seen: Seen, main: Any, other: Any) -> str:
         return told
     container = container_of(seen)
     if container is not None:
-        kind = type(container).__name__
+        kind = _kind(container)
         return _BRANCHES.format(kind, _line(seen), _advice(container))
     name = f"'{seen.place.name}'"
     gone = [type(v) is Undefined and not v.why for v in (main, other)]
@@ -64,7 +65,7 @@ def of_turns(seen: Seen) -> str:
         return told
     container = container_of(seen)
     if container is not None:
-        kind = type(container).__name__
+        kind = _kind(container)
         return _LOOP.format(kind, _line(seen), _advice(container))
     return TURNS.format(f"'{seen.place.name}'", type(seen.place.get()).__name__)
 
@@ -79,9 +80,13 @@ def container_of(seen: Seen) -> Any:
     place = seen.place
     if isinstance(place, Item) and not place.is_global:
         return place.owner
-    if seen.held is not None and isinstance(seen.value, CONTAINERS):
+    if seen.held is not None and isinstance(seen.value, (*CONTAINERS, GrownList)):
         return seen.value
     return None
+
+
+def _kind(container: Any) -> str:
+    return "list" if type(container) is GrownList else type(container).__name__
 
 
 def _advice(container: Any) -> str:
