@@ -1,11 +1,55 @@
-"""`tf.quantization.experimental`: converting saved models, which is the business of a compiler.
+"""`tf.quantization.experimental`: what is said of models that are to be quantised.
+
+The messages and files are TensorFlow's, for its converter to read; the conversion itself is the
+business of a compiler, and is not done here.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/quantization/experimental.
+
+>>> options = tf.quantization.experimental.QuantizationOptions(signature_keys=["serving_default"])
+>>> options.quantization_method.preset_method = (
+...     tf.quantization.experimental.QuantizationMethod.METHOD_STATIC_RANGE_INT8
+... )
+>>> list(options.signature_keys)
+['serving_default']
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from intaglio.base import later
+
+if TYPE_CHECKING:
+    from intaglio.graphdef.quantization_messages import (
+        QuantizationComponentSpec as QuantizationComponentSpec,
+    )
+    from intaglio.graphdef.quantization_messages import (
+        QuantizationMethod as QuantizationMethod,
+    )
+    from intaglio.graphdef.quantization_messages import (
+        QuantizationOptions as QuantizationOptions,
+    )
+    from intaglio.graphdef.quantization_messages import (
+        UnitWiseQuantizationSpec as UnitWiseQuantizationSpec,
+    )
+    from intaglio.tf.quantization.representative import (
+        TfRecordRepresentativeDatasetSaver as TfRecordRepresentativeDatasetSaver,
+    )
+
+_MESSAGES = "intaglio.graphdef.quantization_messages:"
+# Names that are imported when they are first asked for.
+LATER: dict[str, str] = {
+    "QuantizationComponentSpec": f"{_MESSAGES}QuantizationComponentSpec",
+    "QuantizationMethod": f"{_MESSAGES}QuantizationMethod",
+    "QuantizationOptions": f"{_MESSAGES}QuantizationOptions",
+    "UnitWiseQuantizationSpec": f"{_MESSAGES}UnitWiseQuantizationSpec",
+    "TfRecordRepresentativeDatasetSaver": (
+        "intaglio.tf.quantization.representative:TfRecordRepresentativeDatasetSaver"
+    ),
+}
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = later.attributes(__name__, LATER)
 
 
 def quantize_saved_model(
@@ -26,4 +70,11 @@ def quantize_saved_model(
     )
 
 
-__all__ = ["quantize_saved_model"]
+__all__ = [
+    "QuantizationComponentSpec",
+    "QuantizationMethod",
+    "QuantizationOptions",
+    "TfRecordRepresentativeDatasetSaver",
+    "UnitWiseQuantizationSpec",
+    "quantize_saved_model",
+]
