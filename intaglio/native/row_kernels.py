@@ -20,7 +20,7 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.ir.graph import Graph, Node
-from intaglio.native import entry, reductions
+from intaglio.native import entry, llvm, reductions
 from intaglio.native.chains import Chain
 from intaglio.native.code import Code
 from intaglio.native.functions import Functions
@@ -36,6 +36,9 @@ Compute = Callable[[Functions, Sequence[Lanes]], Lanes]
 # Rows of a block, at most, and elements of a row.
 BLOCK = 256
 LONGEST = 4096
+# Results of so many bytes are written past the cache, which would have to read what was there
+# before, and would not hold them until somebody reads them; they begin on a line of it.
+STREAMED, LINE = 1 << 24, 64
 DIMS = ("blocks", "rows", "block")
 
 
@@ -90,6 +93,11 @@ class Plan:
         # Results: their values, and the forms and shapes in which they are wanted.
         self.outputs: list[tuple[Value, Form]] = []
         self.dims: list[tuple[int, ...]] = []
+
+    @property
+    def streamed(self) -> bool:
+        """True if results are too large for caches."""
+        return 4 * self.rows * self.length >= STREAMED
 
     def given(self, form: Form) -> Value:
         """The next input."""
@@ -207,13 +215,37 @@ class _Writer:
                 self._clear(self.pointers[id(value)])
             first = code.integer("mul", block, given["block"])
             last = code.least(code.integer("add", first, given["block"]), given["rows"])
-            with code.loop(first, last) as row:
-                self._row(row, ins, outs)
+            self._rows(first, last, ins, outs)
             for (value, _), out in zip(plan.outputs, outs, strict=True):
                 if value.form == "columns":
                     self._copy(self._at_row(out, block), self.pointers[id(value)])
         code.do("ret void")
         return code
+
+    def _rows(self, first: str, last: str, ins: list[str], outs: list[str]) -> None:
+        """The rows of a block; large results go past the cache if they lie as that needs."""
+        code, plan = self.code, self.plan
+        wide = [
+            out
+            for (_, form), out in zip(plan.outputs, outs, strict=True)
+            if form == "wide"
+        ]
+        self.streamed = (
+            plan.streamed and bool(wide) and plan.length % self.tiles.lanes == 0
+        )
+        if self.streamed:
+            places = [code.let(f"ptrtoint ptr {out} to i64") for out in wide]
+            bits = functools.reduce(lambda x, y: code.integer("or", x, y), places)
+            even = code.integer("icmp eq", code.integer("and", bits, LINE - 1), 0)
+            with code.when(even):
+                with code.loop(first, last) as row:
+                    self._row(row, ins, outs)
+                # Others are told that the rows are written after they are.
+                code.do("fence seq_cst")
+            first = code.let(f"select i1 {even}, i64 {last}, i64 {first}")
+            self.streamed = False
+        with code.loop(first, last) as row:
+            self._row(row, ins, outs)
 
     # -- memory -------------------------------------------------------------------------
 
@@ -334,7 +366,7 @@ class _Writer:
                 total = s.add(self._read(place, at, vectors, mask), given[0])
                 self._write(total, place, at, mask)
         for value, target in stores:
-            self._write(value_of(value), target, at, mask)
+            self._write(value_of(value), target, at, mask, self.streamed)
         joined: list[str] = []
         for i, step in enumerate(found):
             names = list(value_of(step.inputs[0]).names)
@@ -348,11 +380,17 @@ class _Writer:
         places = self.tiles.places(self.code, self.code.at("float", place, at), vectors)
         return Lanes(FLOAT, tuple([self.tiles.read(self.code, p, mask) for p in places]))  # fmt: skip
 
-    def _write(self, value: Lanes, place: str, at: str, mask: str) -> None:
+    def _write(
+        self, value: Lanes, place: str, at: str, mask: str, streamed: bool = False
+    ) -> None:
         first = self.code.at("float", place, at)
         places = self.tiles.places(self.code, first, len(value.names))
         for target, name in zip(places, value.names, strict=True):
-            self.tiles.write(self.code, name, target, mask)
+            if streamed:
+                kind, align = self.tiles.vector, llvm.WIDTH
+                self.code.do(f"store {kind} {name}, ptr {target}, align {align}, !nontemporal !0")  # fmt: skip
+            else:
+                self.tiles.write(self.code, name, target, mask)
 
     def _halved(self, kind: str, sums: list[str]) -> str:
         while len(sums) > 1:
@@ -433,7 +471,8 @@ def kernel(plan: Plan) -> Chain:
 
 def _source(plan: Plan) -> Source:
     code = _Writer(plan, "rows").write()
-    return Source([Kernel(code, len(plan.inputs), len(plan.outputs))])
+    kernel = Kernel(code, len(plan.inputs), len(plan.outputs))
+    return Source([kernel], (), "!0 = !{i32 1}\n" if plan.streamed else "")
 
 
 def shape_of(body: Graph) -> tuple[int, ...]:

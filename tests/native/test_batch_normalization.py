@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native import batch_normalization
+from intaglio.native import batch_normalization, row_kernels
 from intaglio.ops import compiled
 
 SHAPES = [(64, 16, 16, 64), (300, 5, 7, 37), (200, 8, 8, 130), (9, 100, 50, 2)]
@@ -105,3 +105,16 @@ def test_with_relu_it_is_one_kernel(shape):
     layer = "FusedBatchNormV3, Relu"
     assert f"one kernel: {layer}  " in report
     assert f"one kernel: {layer}, ReluGrad, FusedBatchNormGradV3" in report
+
+
+@pytest.mark.parametrize("shape", [(5000, 64), (40, 16), (3000, 37)])
+def test_large_results_are_written_past_the_cache(shape, monkeypatch):
+    """Where they begin on a line of it, as large ones do; rows of 37 never do."""
+    rng = np.random.default_rng(0)
+    x, *columns = (rng.normal(size=s).astype("f4") for s in (shape, *[shape[1:]] * 3))
+    near = batch_normalization.normalized(*shape, shape)(x, *columns)
+    monkeypatch.setattr(row_kernels, "STREAMED", 1)
+    past = batch_normalization.normalized(*shape, shape)(x, *columns)
+    np.testing.assert_array_equal(past, near)
+    mean, slope, offset = columns
+    np.testing.assert_array_equal(past, (x - mean) * slope + offset)
