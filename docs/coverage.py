@@ -109,6 +109,8 @@ def state(
             return "works", ""
         if any(p.kind is p.VAR_KEYWORD for p in ours.values()):
             return "works", ""
+        if any(p.kind is p.KEYWORD_ONLY for p in ours.values()):
+            parameters = [p for p in parameters if p != "kwargs"]  # named one by one
         lacking = [p for p in parameters if p not in ours]
         if lacking:
             return "partly", f"lacks {', '.join(lacking)}"

@@ -21,7 +21,7 @@ from intaglio.op.tensor import Tensor
 Converter = Callable[..., Any]
 
 # Types whose values become tensors in a way of their own, besides `__tf_tensor__`.
-# (priority, type, function), highest priority first: tf.register_tensor_conversion_function.
+# (priority, type, function), the least priority first: tf.register_tensor_conversion_function.
 _registered: list[tuple[int, Any, Converter]] = []
 _level: list[Callable[[], Any]] = []
 # What becomes of Python numbers that a branch or a traced function ends with: see `outcome`.
@@ -36,18 +36,55 @@ def install_level(level: Callable[[], Any]) -> None:
     _level[:] = [level]
 
 
-def register(base_type: Any, function: Converter, priority: int = 100) -> None:
-    """Lets `function(value, dtype, name, as_ref)` convert values of `base_type`.
+# What becomes a tensor without asking anybody.
+_BUILT_IN = (int, float, np.generic, np.ndarray)
+
+
+_DEFAULT = 100
+
+
+def register(
+    base_type: Any, conversion_func: Converter, priority: int = _DEFAULT
+) -> None:
+    """Lets `conversion_func(value, dtype, name, as_ref)` convert values of `base_type`.
 
     A class that inherits `__tf_tensor__`, as those derived from `tf.Variable` do, is
-    converted by the function instead.
+    converted by the function instead. Raises TypeError for arguments of other kinds.
     """
-    if isinstance(base_type, type):
-        own: Any = getattr(base_type, "__tf_tensor__", None)
-        if own is not None and "__tf_tensor__" not in vars(base_type):
-            _prefer(base_type, function, own)
-    _registered.append((priority, base_type, function))
+    bases: tuple[Any, ...] = base_type if isinstance(base_type, tuple) else (base_type,)
+    if not bases or not all([isinstance(base, type) for base in bases]):
+        raise TypeError(
+            f"Argument `base_type` must be a type or a tuple of types. Obtained: {base_type}"
+        )
+    if not callable(conversion_func):
+        raise TypeError(
+            f"Argument `conversion_func` must be callable. Received {conversion_func}."
+        )
+    if any([issubclass(base, _BUILT_IN) for base in bases]):
+        raise TypeError(
+            "Cannot register conversions for Python numeric types and NumPy scalars and "
+            "arrays: give the values a class of their own."
+        )
+    for base in bases:
+        own: Any = getattr(base, "__tf_tensor__", None)
+        if own is not None and "__tf_tensor__" not in vars(base):
+            _prefer(base, conversion_func, own)
+    _registered.append((priority, base_type, conversion_func))
     _registered.sort(key=lambda entry: entry[0])
+
+
+def _checked(made: Any, value: Any, dtype: DType | None, function: Converter) -> Tensor:
+    """What a registered function returned. Raises RuntimeError if that is not what it must be."""
+    who = f"Conversion function {function!r} for type {type(value)}"
+    if not isinstance(made, Tensor):
+        if not hasattr(type(made), "__tf_tensor__"):
+            raise RuntimeError(f"{who} returned non-Tensor: {made!r}")
+        made = to_tensor(made)
+    if dtype is not None and made.dtype is not dtype:
+        raise RuntimeError(
+            f"{who} returned incompatible dtype: requested = {dtype.name}, actual = {made.dtype.name}"
+        )
+    return made
 
 
 def _prefer(base_type: Any, function: Converter, inherited: Converter) -> None:
@@ -57,7 +94,9 @@ def _prefer(base_type: Any, function: Converter, inherited: Converter) -> None:
         self: Any, dtype: DType | None = None, name: str | None = None
     ) -> Any:
         made = function(self, dtype=dtype, name=name, as_ref=False)
-        return inherited(self, dtype, name) if made is NotImplemented else made
+        if made is NotImplemented:
+            return inherited(self, dtype, name)
+        return _checked(made, self, dtype, function)
 
     base_type.__tf_tensor__ = converted
 
@@ -99,11 +138,13 @@ def _by_protocol(
     convert = getattr(kind, "__tf_tensor__", None)
     if convert is not None:
         return convert(value, dtype, name)
-    for _, registered, function in _registered:
+    for priority, registered, function in _registered:
+        if priority >= _DEFAULT and kind in (list, tuple):
+            break  # their own conversion was there first
         if isinstance(value, registered):
             made = function(value, dtype=dtype, name=name, as_ref=False)
             if made is not NotImplemented:
-                return made
+                return _checked(made, value, dtype, function)
     if isinstance(value, (list, tuple)) and _has_tensors(value):
         return _packed(value, dtype, name)
     return None

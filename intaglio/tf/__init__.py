@@ -18,7 +18,6 @@ from intaglio.graphdef import places
 from intaglio.ir.graph import Node as Operation
 from intaglio.op import dispatch
 from intaglio.op import raw as raw_ops
-from intaglio.op.convert import register as register_tensor_conversion_function
 from intaglio.op.tensor import Tensor
 from intaglio.tf import (
     arranging,
@@ -302,7 +301,6 @@ __all__ = [
     "quint8",
     "random",
     "raw_ops",
-    "register_tensor_conversion_function",
     "resource",
     "string",
     "strings",

@@ -98,6 +98,29 @@ def convert_to_tensor(
     return convert.to_tensor(value, wanted, plain, hint)
 
 
+def register_tensor_conversion_function(
+    base_type: Any, conversion_func: Any, priority: int = 100
+) -> None:
+    """Lets values of a class, or of a tuple of classes, become tensors by a function.
+
+    `conversion_func(value, dtype=None, name=None, as_ref=False)` returns a tensor, of `dtype`
+    if that is given, or NotImplemented: then the next one is asked. Those with smaller
+    `priority` are asked first, then those registered first. Raises TypeError for arguments of
+    other kinds, and for the classes of Python's and NumPy's numbers and arrays.
+
+    https://www.tensorflow.org/api_docs/python/tf/register_tensor_conversion_function
+
+    >>> class Celsius:
+    ...     degrees = 20.0
+    >>> def convert(value, dtype=None, name=None, as_ref=False):
+    ...     return tf.constant(value.degrees, dtype, name=name or "celsius")
+    >>> tf.register_tensor_conversion_function(Celsius, convert)
+    >>> print(tf.add(Celsius(), 1.5).numpy())
+    21.5
+    """
+    convert.register(base_type, conversion_func, priority)
+
+
 def is_tensor(x: Any) -> bool:
     """True for tensors, variables, ragged and sparse tensors and indexed slices.
 
@@ -485,6 +508,7 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
 __all__ = [
     "constant",
     "convert_to_tensor",
+    "register_tensor_conversion_function",
     "is_tensor",
     "is_symbolic_tensor",
     "get_static_value",

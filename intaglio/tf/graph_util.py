@@ -13,6 +13,7 @@ def import_graph_def(
     input_map: Mapping[str, Any] | None = None,
     return_elements: Sequence[str] | None = None,
     name: str | None = None,
+    op_dict: Any = None,
     producer_op_list: Any = None,
 ) -> list[Any] | None:
     """Adds the nodes of a GraphDef to the default graph, under the scope `name`.
@@ -22,6 +23,7 @@ def import_graph_def(
       input_map: tensors that take the place of the graph's, by name: `{"x:0": tensor}`.
       return_elements: names of operations (`"add"`) and tensors (`"add:0"`) to return.
       name: the scope, `"import"` if None; `""` for none.
+      op_dict: accepted; TensorFlow does not use it either.
       producer_op_list: accepted; attributes that an op does not have are passed over anyway.
 
     Returns:
