@@ -105,7 +105,7 @@ def _convolve(node: Node, floored: bool) -> Run | None:
     assert shapes.known(x)
     assert shapes.known(filters)
     along = offers.along_of(node.attrs, x, filters)
-    g = None if along is None else offers.geometry(x, filters, along)
+    g = None if along is None else offers.worthwhile(x, filters, along)
     return None if g is None else offers.finished(g, floored)
 
 

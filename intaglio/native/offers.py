@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,11 @@ from intaglio.native.windows import Windows
 from intaglio.ops.convolution import plan_of
 from intaglio.ops.pooling_kernels import plan
 from intaglio.ops.windows import Axis
+
+# Convolutions of so few pixels, and of windows of one place, are products from so many
+# channels by filters on.
+FEW_PIXELS = 200
+MANY = 1 << 18
 
 Run = Callable[..., Any]
 Along = tuple[Axis, ...]
@@ -75,6 +81,19 @@ def geometry(
     )  # fmt: skip
 
 
+def worthwhile(
+    x: tuple[int, ...], filters: tuple[int, ...], along: Along
+) -> Geometry | None:
+    """The geometry, unless products of matrices are faster: few pixels of many channels."""
+    g = geometry(x, filters, along)
+    if g is None:
+        return None
+    pixels = g.images * g.out_depth * g.out_height * g.out_width
+    one = math.prod(g.window) == 1
+    many = g.channels * g.filters >= MANY
+    return None if many and (one or pixels <= FEW_PIXELS) else g
+
+
 def windows(along: Along) -> Windows | None:
     """The windows of a pooling op that slide over rows and columns only."""
     if len(along) != 4 or along[0].moves or along[3].moves:
@@ -107,7 +126,7 @@ def _transformed(g: Geometry, make: Callable[[Transform], Run | None]) -> Run | 
 
 
 def _forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
-    g = geometry(x, filters, along)
+    g = worthwhile(x, filters, along)
     if g is None:
         return None
     run = _transformed(g, lambda transform: winograd.forward(g, transform))
@@ -115,7 +134,7 @@ def _forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run 
 
 
 def _by_filters(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:  # fmt: skip
-    g = geometry(x, filters, along)
+    g = worthwhile(x, filters, along)
     if g is None:
         return None
     run = None
@@ -125,7 +144,7 @@ def _by_filters(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> R
 
 
 def _by_images(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:  # fmt: skip
-    g = geometry(x, filters, along)
+    g = worthwhile(x, filters, along)
     if g is None:
         return None
     opposite, run = convolution.turned(g), None

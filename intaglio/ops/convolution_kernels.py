@@ -132,7 +132,9 @@ def by_input(d: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.nd
     if run is not None:
         return run(filters, d)
     if all(a.stride == 1 and _reversible(a) for a in along) and (
-        outputs <= 2 * channels and channels >= FEW_CHANNELS
+        outputs <= 2 * channels
+        and channels >= FEW_CHANNELS
+        and filters.size <= d.size  # turning them round is a copy
     ):
         return _by_input_reversed(d, filters, along)
     shape = (len(d), *[a.before + a.size + a.after for a in along], channels)
