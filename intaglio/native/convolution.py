@@ -10,6 +10,7 @@ are several windows over images, one behind the other: their sums are added.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -18,12 +19,12 @@ import numpy as np
 
 from intaglio.native import entry
 from intaglio.native.code import Code
-from intaglio.native.lanes import FLOAT, Builder, Lanes, literal
+from intaglio.native.lanes import DOUBLE, FLOAT, Builder, Kind, Lanes, literal
 from intaglio.native.library import Kernel, Library, Source
 from intaglio.native.tiles import ROWS, Left, Right, Tiles
 
-# Bytes of the padded rows that a thread makes at a time.
-STRIPE = 1 << 18
+# Elements of the padded rows that a thread makes at a time.
+STRIPE = 1 << 16
 
 
 class Geometry(NamedTuple):
@@ -89,7 +90,7 @@ class Geometry(NamedTuple):
     @property
     def held(self) -> int:
         """The rows of the result whose padded rows fit; 0: none do."""
-        row = self.padded_width * self.channels * 4 * self.window_depth
+        row = self.padded_width * self.channels * self.window_depth
         reach = (self.window_height - 1) * self.apart_y + 1
         rows = STRIPE // max(row, 1) - reach
         return max(0, min(rows // self.stride_y + 1, self.out_height))
@@ -117,8 +118,8 @@ def above(code: Code, tiles: Tiles, value: str, low: str) -> str:
 class _Writer:
     """Writes the kernels of convolutions and of their gradients by the filters."""
 
-    def __init__(self) -> None:
-        self.tiles = Tiles(FLOAT)
+    def __init__(self, kind: Kind) -> None:
+        self.tiles = Tiles(kind)
         self.kind = self.tiles.kind.llvm
 
     def stripe(self) -> Code:
@@ -155,11 +156,11 @@ class _Writer:
         return code
 
     def _clear(self, code: Code, place: str, count: str) -> None:
-        size = code.integer("mul", count, 4)
+        size = code.integer("mul", count, self.tiles.kind.bytes)
         code.call("void", "llvm.memset.p0.i64", ("ptr", place), ("i8", "0"), ("i64", size), ("i1", "false"))  # fmt: skip
 
     def _copy(self, code: Code, place: str, source: str, count: str) -> None:
-        size = code.integer("mul", count, 4)
+        size = code.integer("mul", count, self.tiles.kind.bytes)
         code.call("void", "llvm.memcpy.p0.p0.i64", ("ptr", place), ("ptr", source), ("i64", size), ("i1", "false"))  # fmt: skip
 
     def forward(self, name: str, finished: bool = False) -> Code:
@@ -169,7 +170,7 @@ class _Writer:
         """
         code = Code(name, entry.KERNEL)
         given = entry.numbers(code, DIMS)
-        held = code.let(f"alloca [{STRIPE // 4} x {self.kind}], align 64")
+        held = code.let(f"alloca [{STRIPE} x {self.kind}], align 64")
         images, filters = (
             code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
         )
@@ -303,7 +304,7 @@ class _Writer:
         """
         code = Code(name, entry.KERNEL)
         given = entry.numbers(code, DIMS)
-        held = code.let(f"alloca [{STRIPE // 4} x {self.kind}], align 64")
+        held = code.let(f"alloca [{STRIPE} x {self.kind}], align 64")
         images, gradients = (
             code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
         )
@@ -368,8 +369,8 @@ class _Writer:
                 )
 
 
-def _source() -> Source:
-    writer = _Writer()
+def _source(kind: Kind) -> Source:
+    writer = _Writer(kind)
     return Source(
         [
             Kernel(writer.forward("forward"), 2),
@@ -381,7 +382,11 @@ def _source() -> Source:
     )
 
 
-LIBRARY = Library(_source)
+# By the types of the elements.
+LIBRARIES = {
+    np.dtype(dtype): Library(functools.partial(_source, kind))
+    for dtype, kind in ((np.float32, FLOAT), (np.float64, DOUBLE))
+}
 
 
 def _numbers(parts: int, g: Geometry, band: int, floored: bool = False) -> list[int]:
@@ -389,31 +394,37 @@ def _numbers(parts: int, g: Geometry, band: int, floored: bool = False) -> list[
     return [parts, *g, g.padded_width, band, bands, floored]
 
 
-def forward(g: Geometry) -> Callable[[Any, Any], Any] | None:
+def forward(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
     """The convolution: (images, filters) to the result. None where the images are too wide."""
-    return _forward("forward", g, False)
+    return _forward("forward", g, False, dtype)
 
 
 def finished(g: Geometry, floored: bool) -> Callable[[Any, Any, Any], Any] | None:
     """The same with a bias that is added; with `floored` what is less than zero is made zero."""
-    return _forward("finished", g, floored)
+    return _forward("finished", g, floored, np.float32)
 
 
-def _forward(name: str, g: Geometry, floored: bool) -> Callable[..., Any] | None:
+def _forward(
+    name: str, g: Geometry, floored: bool, dtype: Any
+) -> Callable[..., Any] | None:
     if not entry.AVAILABLE or g.empty or not g.band:
         return None
     bands = g.images * g.out_depth * -(-g.out_height // g.band)
-    kernel = LIBRARY.entry(name).for_dims(_numbers(bands, g, g.band, floored))
-    return entry.filling(kernel, g.shape)
+    made = LIBRARIES[np.dtype(dtype)].entry(name)
+    kernel = made.for_dims(_numbers(bands, g, g.band, floored))
+    return entry.filling(kernel, g.shape, dtype)
 
 
-def by_filters(g: Geometry) -> Callable[[Any, Any], Any] | None:
+def by_filters(
+    g: Geometry, dtype: Any = np.float32
+) -> Callable[[Any, Any], Any] | None:
     """The gradient by the filters: (images, gradients) to it. None where images are too wide."""
     if not entry.AVAILABLE or g.empty or not g.held:
         return None
     parts = math.prod(g.window) * g.channels
-    kernel = LIBRARY.entry("by_filters").for_dims(_numbers(parts, g, g.held))
-    return entry.filling(kernel, (*g.window, g.channels, g.filters))
+    made = LIBRARIES[np.dtype(dtype)].entry("by_filters")
+    kernel = made.for_dims(_numbers(parts, g, g.held))
+    return entry.filling(kernel, (*g.window, g.channels, g.filters), dtype)
 
 
 def turned(g: Geometry) -> Geometry | None:
@@ -433,16 +444,16 @@ def turned(g: Geometry) -> Geometry | None:
     return None if min(opposite.top, opposite.left, opposite.front) < 0 else opposite
 
 
-def by_images(g: Geometry) -> Callable[[Any, Any], Any] | None:
+def by_images(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
     """The gradient by the images: (filters, gradients) to it.
 
     It is the convolution of the gradients with the filters turned around. None where that
     would begin inside of the gradients, and for strides of volumes and of windows with gaps.
     """
     if g.plain and (g.stride_y, g.stride_x) != (1, 1):
-        return _by_phases(g)
+        return _by_phases(g, dtype)
     opposite = turned(g)
-    run = opposite and forward(opposite)
+    run = opposite and forward(opposite, dtype)
     if run is None:
         return None
 
@@ -480,7 +491,7 @@ def _phases(size: int, window: int, stride: int, before: int) -> list[_Phase]:
     return found
 
 
-def _by_phases(g: Geometry) -> Callable[[Any, Any], Any] | None:
+def _by_phases(g: Geometry, dtype: Any) -> Callable[[Any, Any], Any] | None:
     """The gradient by the images for strides: a convolution for every kind of pixel."""
     runs: list[tuple[_Phase, _Phase, Callable[[Any, Any], Any] | None]] = []
     for y in _phases(g.height, g.window_height, g.stride_y, g.top):
@@ -492,7 +503,8 @@ def _by_phases(g: Geometry) -> Callable[[Any, Any], Any] | None:
                     Geometry(
                         g.images, height, width, g.filters, y.pixels, x.pixels, g.channels,
                         y.elements, x.elements, 1, 1, y.before, x.before,
-                    )
+                    ),
+                    dtype,
                 )  # fmt: skip
                 if run is None:
                     return None
@@ -501,7 +513,7 @@ def _by_phases(g: Geometry) -> Callable[[Any, Any], Any] | None:
     shape = (g.images, g.height, g.width, g.channels)
 
     def by_phases(filters: Any, gradients: Any) -> Any:
-        result = np.empty(shape, np.float32)
+        result = np.empty(shape, dtype)
         for y, x, run in runs:
             pixels = result[:, y.first :: sy, x.first :: sx]
             if run is None:

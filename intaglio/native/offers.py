@@ -153,6 +153,20 @@ def _by_images(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Ru
     return run or convolution.by_images(g)
 
 
+def _doubled(
+    make: Callable[..., Run | None],
+) -> Callable[[tuple[int, ...], tuple[int, ...], Along], Run | None]:
+    """Convolutions of doubles, by sums."""
+
+    def choose(
+        x: tuple[int, ...], filters: tuple[int, ...], along: Along
+    ) -> Run | None:
+        g = geometry(x, filters, along)
+        return None if g is None else make(g, np.float64)
+
+    return choose
+
+
 def _pooling(name: str) -> Callable[[Along], Run | None]:
     def choose(along: Along) -> Run | None:
         w = windows(along)
@@ -193,6 +207,9 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     "convolution": _forward,
     "convolution by filters": _by_filters,
     "convolution by images": _by_images,
+    "double convolution": _doubled(convolution.forward),
+    "double convolution by filters": _doubled(convolution.by_filters),
+    "double convolution by images": _doubled(convolution.by_images),
     "maximum": _pooling("maximum"),
     "product": _product(np.float32),
     "double product": _product(np.float64),

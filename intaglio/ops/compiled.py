@@ -21,7 +21,9 @@ LARGE = 1 << 18
 # After so much work of one kind a compiler is worth loading, which takes longer than any call.
 PAYS = 1 << 22
 # The kinds that there are for float64 too.
-DOUBLED = ("product", "products")
+DOUBLED = (
+    "product", "products", "convolution", "convolution by filters", "convolution by images",
+)  # fmt: skip
 _offers: list[Offer] = []
 _done: dict[str, int] = {}
 

@@ -22,15 +22,17 @@ def check(g):
         g.shape,
     )
     result, by_filters, by_images = exact(g, x, filters, d)
-    forward = convolution.forward(g)
-    assert forward is not None
-    np.testing.assert_array_equal(forward(x, filters), result)
-    run = convolution.by_filters(g)
-    if run is not None:
-        np.testing.assert_array_equal(run(x, d), by_filters)
-    run = convolution.by_images(g)
-    if run is not None:
-        np.testing.assert_array_equal(run(filters, d), by_images)
+    for dtype in (np.float32, np.float64):
+        x, filters, d = (a.astype(dtype) for a in (x, filters, d))
+        forward = convolution.forward(g, dtype)
+        assert forward is not None
+        np.testing.assert_array_equal(forward(x, filters), result)
+        run = convolution.by_filters(g, dtype)
+        if run is not None:
+            np.testing.assert_array_equal(run(x, d), by_filters)
+        run = convolution.by_images(g, dtype)
+        if run is not None:
+            np.testing.assert_array_equal(run(filters, d), by_images)
 
 
 sizes = st.integers(1, 12)
