@@ -9,6 +9,7 @@ from intaglio import native
 from intaglio.base import shapes
 from intaglio.base.log import logger
 from intaglio.base.options import OPTIONS
+from intaglio.function import whole_graph
 from intaglio.function.versions import Versions
 from intaglio.ir.graph import Graph
 from intaglio.optimize.pipeline import optimize
@@ -47,8 +48,11 @@ _said: list[bool] = []
 def compiled(graph: Graph) -> Runnable:
     """The optimised graph with machine code for what the native compiler has code for.
 
-    Without llvmlite it is interpreted; the log says so once.
+    Without llvmlite it is interpreted; the log says so once. Raises InvalidArgumentError for a
+    graph that is not all arithmetic.
     """
+    optimized = optimize(graph)
+    whole_graph.demand(optimized)
     if OPTIONS.optimizer.get("disable_meta_optimizer"):
         return quick(graph)
     try:
@@ -61,7 +65,6 @@ def compiled(graph: Graph) -> Runnable:
                 "Install it with: pip install 'intaglio[jit]'", e,
             )  # fmt: skip
         return settled(graph)
-    optimized = optimize(graph)
     if all(shapes.known(v.dims) for v in optimized.inputs):
         return make(optimized)
     return Versions(optimized, make)

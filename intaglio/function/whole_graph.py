@@ -1,0 +1,101 @@
+"""What `jit_compile=True` demands: a graph of arithmetic, without ops that reach outside of it.
+
+XLA has no kernels for strings, printing, Python, tables, datasets, files and the clock, and
+TensorFlow refuses graphs with such ops before they run; so does this. Numeric ops without native
+code are another matter: they are NumPy's, and the report names them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from intaglio.base.dtypes import string
+from intaglio.base.errors import InvalidArgumentError
+from intaglio.ir import walk
+from intaglio.ir.graph import Graph, Node
+
+
+class Reach(NamedTuple):
+    """Why an op is not arithmetic, and what to write instead."""
+
+    why: str
+    instead: str
+
+
+OUTSIDE = "Do it outside of the function, and pass what it gives as an argument"
+PRINTING = Reach(
+    "prints text", "Print outside of the function, or without jit_compile=True"
+)
+STRINGS = Reach("works on strings", OUTSIDE)
+PYTHON = Reach(
+    "calls Python", "Write the function in TensorFlow ops, or call it outside of this one"
+)  # fmt: skip
+TABLES = Reach("looks up a table", OUTSIDE)
+DATA = Reach(
+    "reads a dataset", "Iterate outside of the function, and call it with each element"
+)
+FILES = Reach("reads or writes files", OUTSIDE)
+CLOCK = Reach("reads the clock", OUTSIDE)
+REACHES = {
+    **dict.fromkeys(("PrintV2", "StringFormat"), PRINTING),
+    **dict.fromkeys(("EagerPyFunc", "PyFunc", "PyFuncStateless"), PYTHON),
+    **dict.fromkeys(("ReadFile", "WriteFile", "MatchingFiles"), FILES),
+    "Timestamp": CLOCK,
+}  # fmt: skip
+BEGINNINGS = {"Lookup": TABLES, "Iterator": DATA, "DatasetTo": DATA}
+# Strings that are only handed on, and the messages of assertions, which compilers leave out.
+PASSING = frozenset(["Const", "Placeholder", "Assert", "NoOp", "FakeParam"])
+# So many are named in one message.
+NAMED = 3
+
+
+def reach(node: Node) -> Reach | None:
+    """How a node reaches outside of arithmetic; None if it does not."""
+    name = node.op.name
+    found = REACHES.get(name)
+    if found is not None:
+        return found
+    for beginning, kind in BEGINNINGS.items():
+        if name.startswith(beginning):
+            return kind
+    if name in PASSING or node.op.has_graphs:
+        return None
+    values = (*node.inputs, *node.outputs)
+    return STRINGS if any(v.dtype is string for v in values) else None
+
+
+def demand(graph: Graph) -> None:
+    """Raises InvalidArgumentError if parts of a graph, or of a graph in it, are not arithmetic."""
+    found: dict[str, tuple[Node, Reach]] = {}
+    for node in _nodes(graph):
+        kind = reach(node)
+        if kind is not None:
+            found.setdefault(node.op.name, (node, kind))
+    for value in graph.outputs:
+        if value.dtype is string:
+            found.setdefault(value.node.op.name, (value.node, STRINGS))
+    if not found:
+        return
+    lines = "\n".join([_line(*one) for one in [*found.values()][:NAMED]])
+    more = f"\nand {len(found) - NAMED} other ops" if len(found) > NAMED else ""
+    raise InvalidArgumentError(
+        None, None,
+        "Detected unsupported operations when trying to compile graph "
+        f"{graph.name} with jit_compile=True: {lines}{more}",
+    )  # fmt: skip
+
+
+def _nodes(graph: Graph) -> list[Node]:
+    return [n for g in (*walk.nested(graph), graph) for n in g.nodes]
+
+
+def _line(node: Node, kind: Reach) -> str:
+    """What the message says of a node."""
+    frames = node.frames
+    place = "".join([
+        f"\nThe op is created at:\nFile {f.filename!r}, line {f.lineno}, in {f.function}" for f in frames[:1]
+    ])  # fmt: skip
+    return (
+        f"{node.op.name} ({kind.why}, which machine code does not){{{{node {node.name}}}}}"
+        f"{place}\n{kind.instead}."
+    )
