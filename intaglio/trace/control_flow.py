@@ -74,8 +74,20 @@ def choose(pred: Tensor, graphs: Sequence[FuncGraph], label: str) -> Any:
 
 
 def as_scalar(condition: Tensor) -> Tensor:
-    """A condition of one element as a scalar; the graph refuses others when it runs."""
-    return condition if condition.dims == () else raw.Reshape(condition, [])
+    """A condition of one element as a scalar; the graph refuses others when it runs.
+
+    Raises InvalidArgumentError if it surely has another number of elements.
+    """
+    if condition.dims == ():
+        return condition
+    if any(d not in (1, None) for d in condition.dims or ()):
+        raise errors.InvalidArgumentError(
+            None,
+            None,
+            f"A condition is a scalar, not of shape {condition.shape}: say which element "
+            "decides, or take tf.reduce_all or tf.reduce_any of it.",
+        )
+    return raw.Reshape(condition, [])
 
 
 def switch(
