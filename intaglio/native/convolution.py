@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from intaglio.native import entry
+from intaglio.native.chains import Chain
 from intaglio.native.code import Code
 from intaglio.native.lanes import DOUBLE, FLOAT, Builder, Kind, Lanes, literal
 from intaglio.native.library import Kernel, Library, Source
@@ -369,6 +370,28 @@ class _Writer:
                 )
 
 
+def _turned(tiles: Tiles, name: str) -> Code:
+    """Filters turned around, their channels exchanged with the columns: the elements from `from`
+    to `to` of their windows."""
+    code, kind = Code(name, entry.KERNEL), tiles.kind.llvm
+    given = entry.numbers(code, ("elements", "channels", "filters"))
+    channels, columns = given["channels"], given["filters"]
+    source, target = (code.load("ptr", array, 8) for array in ("%ins", "%outs"))
+    size = code.integer("mul", channels, columns)
+    with code.loop("%from", "%to") as element:
+        after = code.integer("add", element, 1)
+        before = tiles.step(code, source, code.integer("sub", given["elements"], after), size)  # fmt: skip
+        here = tiles.step(code, target, element, size)
+        with code.loop("0", columns) as j, code.loop("0", channels, tiles.lanes) as c:
+            mask = tiles.mask(code, c, channels)
+            place = code.at(kind, tiles.step(code, before, c, columns), j)
+            seen = tiles.read_apart(code, place, columns, mask)
+            line = tiles.step(code, here, j, channels)
+            tiles.write(code, seen, code.at(kind, line, c), mask)
+    code.do("ret void")
+    return code
+
+
 def _source(kind: Kind) -> Source:
     writer = _Writer(kind)
     return Source(
@@ -376,6 +399,7 @@ def _source(kind: Kind) -> Source:
             Kernel(writer.forward("forward"), 2),
             Kernel(writer.forward("finished", finished=True), 3),
             Kernel(writer.by_filters("by_filters"), 2, unit=ROWS),
+            Kernel(_turned(writer.tiles, "turned"), 1),
         ],
         [*writer.tiles.functions(), writer.stripe()],
         writer.tiles.table(),
@@ -457,12 +481,14 @@ def by_images(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any]
     if run is None:
         return None
 
-    def by_turned_filters(filters: Any, gradients: Any) -> Any:
-        backwards = (slice(None, None, -1),) * len(g.window)
-        around = filters[backwards].swapaxes(-1, -2)
-        return run(gradients, np.ascontiguousarray(around))
-
-    return by_turned_filters
+    dims = (math.prod(g.window), g.channels, g.filters)
+    around = entry.filling(
+        LIBRARIES[np.dtype(dtype)].entry("turned", shared=False).for_dims(dims),
+        (*g.window, g.filters, g.channels), dtype,
+    )  # fmt: skip
+    chain = Chain(2)
+    (result,) = chain.then(run, 1, *chain.then(around, 0))
+    return chain.giving(result)
 
 
 class _Phase(NamedTuple):

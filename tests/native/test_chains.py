@@ -140,3 +140,18 @@ def test_rows_and_their_sums_over_all_rows_are_steps_too():
     x, d = numbers(40, 50, 64), numbers(50, 40, 64).reshape(40, 50, 64)
     for got, wanted in zip(whole.run(x, d), normalized(x, d), strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("window", [1, 3, 5])
+def test_gradients_by_images_of_few_channels_are_steps(window):
+    def gradient(x, filters):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.nn.conv2d(x, filters, 1, "SAME")
+        return tape.gradient(y, x)
+
+    x, filters = numbers(8, 30, 30, 5), numbers(window, window, 5, 12)
+    specs = [tf.TensorSpec(a.shape) for a in (x, filters)]
+    graph = optimize(tf.function(gradient).get_concrete_function(*specs).frozen)
+    (got,) = Program(graph).run(x, filters)
+    np.testing.assert_array_equal(got, gradient(tf.constant(x), tf.constant(filters)))
