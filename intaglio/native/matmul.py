@@ -214,8 +214,12 @@ def product(
     transpose_a: bool = False,
     transpose_b: bool = False,
     dtype: Any = np.float32,
+    shape: tuple[int, ...] | None = None,
 ) -> Callable[[Any, Any], Any] | None:
-    """The product of matrices of floats of these shapes; None where OpenBLAS is to do it."""
+    """The product of matrices of floats of these shapes; None where OpenBLAS is to do it.
+
+    With a `shape` the result has it, and the arguments may be any whose elements lie likewise.
+    """
     rows, inner = a[::-1] if transpose_a else a
     depth, columns = b[::-1] if transpose_b else b
     work = rows * inner * columns
@@ -226,7 +230,7 @@ def product(
     made = LIBRARIES[np.dtype(dtype)].entry(_name(transpose_b), shared)
     divided = _parts(rows, columns, wanted_threads() if shared else 1, dtype)
     kernel = made.for_dims((*divided, rows, columns, inner, *steps))
-    return entry.filling(kernel, (rows, columns), dtype)
+    return entry.filling(kernel, shape or (rows, columns), dtype)
 
 
 def _parts(rows: int, columns: int, threads: int, dtype: Any) -> tuple[int, int, int]:

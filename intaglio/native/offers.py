@@ -18,7 +18,7 @@ from intaglio.native import (
     winograd,
     winograd_filters,
 )
-from intaglio.native.chains import Rounding
+from intaglio.native.chains import Chain, Rounding
 from intaglio.native.convolution import Geometry
 from intaglio.native.pooling import pooling
 from intaglio.native.segments import sums
@@ -110,6 +110,8 @@ def finished(g: Geometry, floored: bool) -> Run | None:
     run = _transformed(
         g, lambda t: winograd.forward(g, t, biased=True, floored=floored)
     )
+    if run is None and _is_product(g) and g.channels > matmul.BLOCK:
+        return None  # without them it is a product, whose sums are made in blocks
     return run or convolution.finished(g, floored)
 
 
@@ -125,7 +127,33 @@ def _transformed(g: Geometry, make: Callable[[Transform], Run | None]) -> Run | 
     return Rounding(exact, fast)
 
 
+def _is_product(g: Geometry) -> bool:
+    """True where every pixel is a window of its own."""
+    steps = (*g.window, g.stride_z, g.stride_y, g.stride_x)
+    outside = (g.front, g.top, g.left)
+    same = (g.depth, g.height, g.width) == (g.out_depth, g.out_height, g.out_width)
+    return same and {*steps} == {1} and {*outside} == {0}
+
+
+def _products_of_pixels(g: Geometry, backwards: bool) -> Run | None:
+    """The convolution, or its gradient by the images, as one product of matrices."""
+    pixels = g.images * g.depth * g.height * g.width
+    filters = (g.channels, g.filters)
+    if not backwards:
+        return matmul.product((pixels, g.channels), filters, shape=g.shape)
+    shape = (*g.shape[:-1], g.channels)
+    run = matmul.product((pixels, g.filters), filters, transpose_b=True, shape=shape)
+    if run is None:
+        return None
+    chain = Chain(2)
+    (made,) = chain.then(run, 1, 0)
+    return chain.giving(made)
+
+
 def _forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
+    one = geometry(x, filters, along)
+    if one is not None and _is_product(one):
+        return _products_of_pixels(one, backwards=False)
     g = worthwhile(x, filters, along)
     if g is None:
         return None
@@ -144,6 +172,9 @@ def _by_filters(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> R
 
 
 def _by_images(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:  # fmt: skip
+    one = geometry(x, filters, along)
+    if one is not None and _is_product(one):
+        return _products_of_pixels(one, backwards=True)
     g = worthwhile(x, filters, along)
     if g is None:
         return None

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from intaglio import tf
 from intaglio.ops import compiled, convolution_kernels
@@ -80,3 +81,44 @@ def test_importing_does_not_load_the_compiler():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert run.stdout == "False\n"
+
+
+OTHERS = {
+    "pixels": ((4, 20, 20, 32), (1, 1, 32, 40), {}),
+    "pixels of many channels": ((2, 9, 9, 400), (1, 1, 400, 40), {}),
+    "gaps": ((4, 20, 20, 16), (3, 3, 16, 24), {"dilations": 2}),
+    "groups": ((4, 20, 20, 16), (3, 3, 8, 24), {}),
+    "volumes": ((2, 6, 10, 12, 8), (3, 3, 3, 8, 12), {}),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("case", OTHERS)
+def test_eager_traced_and_compiled_are_the_same_bits(case, dtype):
+    images, filters, options = OTHERS[case]
+    rng = np.random.default_rng(0)
+    x, w = (tf.constant(rng.normal(size=s), dtype) for s in (images, filters))
+    bias = rng.normal(size=filters[-1])
+
+    def step(x, w):
+        with tf.GradientTape() as tape:
+            tape.watch([x, w])
+            if len(images) == 5:
+                y = tf.nn.conv3d(x, w, [1] * 5, "SAME")
+            else:
+                y = tf.nn.relu(
+                    tf.nn.conv2d(x, w, 1, "SAME", **options)
+                    + tf.constant(bias, x.dtype)
+                )
+            loss = tf.reduce_sum(y * y)
+        return [y, *tape.gradient(loss, [x, w])]
+
+    eager = step(x, w)
+    for way in (tf.function(step), tf.function(step, jit_compile=True)):
+        for got, wanted in zip(way(x, w), eager, strict=True):
+            np.testing.assert_array_equal(got, wanted)
+    if dtype == "float32":
+        exact = step(tf.cast(x, tf.float64), tf.cast(w, tf.float64))
+        for got, wanted in zip(eager, exact, strict=True):
+            largest = np.abs(wanted).max()
+            np.testing.assert_allclose(got, wanted, rtol=0, atol=2e-6 * largest)
