@@ -128,7 +128,7 @@ def for_tracing(function: Callable[..., Any], options: Any) -> Callable[..., Any
             watches.made((args, kwargs))  # structures around this trace's tensors
             return calls.converted_call(function, args, kwargs)
 
-        return whole_trace.traced(lambda: regions.to_the_end(call))
+        return whole_trace.traced(lambda: regions.to_the_end(call), (args, kwargs))
 
     return converted
 

@@ -150,7 +150,7 @@ class Block:
         self.sources = sources
         self.get_state = get_state
         self.set_state = set_state
-        self.own = {_ident(n, get_state) for n in names}
+        self.own = {_ident(n, get_state): n for n in names}
         self.own_names = names
         # For each own name the list that grows it is an element of, if it is: the list is
         # the state then.

@@ -106,7 +106,6 @@ def _as_it_is(
     ):
         inside = scope is not None
         return recursive_calls.call(function, function, args, kwargs, inside)
-    diagnosis.changing(function)
     args = tuple(map(whole, args))
     taken = getattr(function, "__autograph_functions__", None)
     if taken:

@@ -6,21 +6,19 @@ Each line of the user's is warned about once.
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from intaglio.autograph import builtin_functions
 from intaglio.autograph.conditionals import is_staged
-from intaglio.autograph.containers import holder, is_made
+from intaglio.autograph.containers import is_made
+from intaglio.autograph.remarks import remark
 from intaglio.autograph.strictness import is_strict
 from intaglio.autograph.watches import in_block, is_watched
 from intaglio.base import nest, origins
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.trace.grown_list import GrownList
 from intaglio.trace.tensor_array import TensorArray
-
-_told: set[tuple[str, int]] = set()
 
 
 def text_of(value: Any, source: str, printed: bool = False) -> Any:
@@ -82,40 +80,26 @@ def unused(result: Any, source: str) -> Any:
     return result
 
 
-# Methods by which a dict or a set changes.
-_CHANGING: dict[Any, frozenset[str]] = {
-    dict: frozenset(["clear", "pop", "popitem", "update"]),
-    set: frozenset(["add", "clear", "discard", "pop", "remove", "update"]),
-}
-
-
-def changing(function: Any) -> None:
-    """Warns if a call changes a dict or set that is older than the trace in a staged block."""
-    owner = getattr(function, "__self__", None)
-    names = _CHANGING.get(type(owner))
-    if names is None or function.__name__ not in names or not is_watched():
-        return
-    if not is_made(holder(owner) or owner):
-        kind, name = type(owner).__name__, function.__name__
-        _warn(
-            f"{name} changes the {kind} once, while the staged loop or branch around it is traced, "
-            "whatever the condition is when the graph runs. Assign to a key that exists before "
-            "the block, in every branch, or change it outside of the block."
-        )
+_TAKEN = (
+    "an item of this {} is taken in a staged loop or branch, which is traced once, whatever the condition "
+    "is and however many turns there are. Take the items before the block, or iterate over a tensor or a "
+    "tf.data.Dataset."
+)
 
 
 def taking(iterator: Any) -> None:
-    """Raises TypeError where a staged block would take an item of Python's only once."""
-    if not (is_watched() and is_made(iterator) and not in_block(iterator)):
+    """Tells where a staged block would take an item of Python's only once.
+
+    Raises TypeError for what the trace has made; warns of what is older.
+    """
+    kind = type(iterator)
+    if not is_watched() or in_block(iterator) or not isinstance(iterator, Iterator):
         return
-    if isinstance(iterator, Iterator) and not type(iterator).__module__.startswith(
-        "intaglio."
-    ):
-        raise TypeError(
-            f"an item of this {type(iterator).__name__} is taken in a staged loop or branch, which is traced "
-            "once, whatever the condition is and however many turns there are. Take the items "
-            "before the block, or iterate over a tensor or a tf.data.Dataset."
-        )
+    if kind.__module__.startswith("intaglio."):
+        return
+    if is_made(iterator):
+        raise TypeError(_TAKEN.format(kind.__name__))
+    _warn(_TAKEN.format(kind.__name__))
 
 
 def next_(iterator: Any, *default: Any) -> Any:
@@ -139,7 +123,4 @@ def _warn(message: str) -> None:
     frame = sys._getframe(2)
     while origins.is_ours(frame.f_code) and frame.f_back is not None:
         frame = frame.f_back
-    place = (frame.f_code.co_filename, frame.f_lineno)
-    if place not in _told:
-        _told.add(place)
-        warnings.warn_explicit(f"line {place[1]}: {message}", UserWarning, *place)
+    remark(frame.f_code.co_filename, frame.f_lineno, message)

@@ -26,12 +26,13 @@ from intaglio.autograph.carried import (
 from intaglio.autograph.containers import Contents, is_equal
 from intaglio.autograph.joins import is_same
 from intaglio.autograph.memory import Memory, around, remembering
+from intaglio.autograph.places import Elements
 from intaglio.autograph.regions import MARK, Unreachable
 from intaglio.autograph.static_errors import left_to_the_run
 from intaglio.autograph.strictness import is_strict
 from intaglio.autograph.values import Undefined
 from intaglio.autograph.watches import Seen, Watch, note_copies, watching
-from intaglio.autograph.whole_trace import put_end
+from intaglio.autograph.whole_trace import note_changed, put_end
 
 Body = Callable[..., None]
 # A trace: who watched it, what it left in the places that it changed and a graph can carry,
@@ -64,6 +65,8 @@ def settle(
     while True:
         block.begin()
         start = block.get()
+        if outer is None and memory.begun is None:
+            memory.begun = dict(zip(block.names, start, strict=True))
         known = aliases.state()
         try:
             with remembering(memory):
@@ -208,7 +211,12 @@ def _traced(block: Block, watch: Watch) -> Traced:
     carried: dict[Any, Any] = {}
     rest: dict[Any, Any] = {}
     for ident, seen in watch.seen.items():
-        if not seen.is_changed() or block.is_known(seen) or seen.is_in_grown():
+        if not seen.is_changed():
+            if ident[0] in watch.copied:
+                _note_lasting(block, seen, watch)
+            continue
+        _note_lasting(block, seen, watch)
+        if block.is_known(seen) or seen.is_in_grown():
             continue
         value = now(seen)
         if seen.is_spoilt():
@@ -224,9 +232,35 @@ def _traced(block: Block, watch: Watch) -> Traced:
     return watch, carried, rest
 
 
+def _note_lasting(block: Block, seen: Seen, watch: Watch) -> None:
+    """Notes what a trace changes in a place that is older than the whole trace."""
+    memory = around()
+    assert memory is not None  # a block is staged
+    if memory.begun is None or _is_built(seen, watch):
+        return
+    is_elsewhere = (id(seen.value), Elements) in watch.seen
+    if is_elsewhere and type(seen.place) is not Elements and not _is_rebound(seen):
+        return  # a container that is noted itself
+    ident = seen.place.ident
+    name = block.own.get(ident)
+    before = memory.begun.get(name) if name is not None else seen.value
+    is_renewed = telling.container_of(seen) is None and has_tensor(before)
+    note_changed(seen, is_renewed, block.is_known(seen))
+
+
+def _is_rebound(seen: Seen) -> bool:
+    return seen.place.get() is not seen.value
+
+
 def _is_built(seen: Seen, watch: Watch) -> bool:
-    """True for Python values of an object that is given its variables meanwhile."""
-    return id(seen.place.owner) in watch.builds and not has_tensor(now(seen))
+    """True for Python values of an object that is given its variables meanwhile.
+
+    And for objects with variables where there was nothing: these are made once.
+    """
+    value = now(seen)
+    if hasattr(type(value), "trainable_variables"):
+        return seen.value is None or type(seen.value) is Undefined
+    return id(seen.place.owner) in watch.builds and not has_tensor(value)
 
 
 def _changes(one: Traced, other: Traced) -> list[Change]:

@@ -23,6 +23,8 @@ class Memory:
         self.rebound: set[Any] = set()
         self.moves: Any = None
         self.block: Any = None
+        # What the names of an outermost block held at its beginning.
+        self.begun: dict[str, Any] | None = None
         self._inside: dict[tuple[int, Any], Memory] = {}
         self._count = 0
 

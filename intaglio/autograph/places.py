@@ -6,6 +6,7 @@ Variables of closures, globals, attributes, items, and the elements of container
 from __future__ import annotations
 
 import ast
+import collections
 import dis
 import functools
 import weakref
@@ -185,7 +186,7 @@ def variables_of(function: Any) -> Iterator[Place]:
     stored, used = _global_names(function.__code__)
     space = function.__globals__
     for name in used:
-        if name in stored or type(space.get(name)) is list:
+        if name in stored or type(space.get(name)) in (list, collections.defaultdict):
             yield Item(space, name, name)
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import collections
+import dis
+from collections.abc import Iterator
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,7 @@ from intaglio.autograph import aliases
 from intaglio.autograph.containers import CONTAINERS
 from intaglio.autograph.joins import DIFFERS
 from intaglio.autograph.places import Item
+from intaglio.autograph.remarks import remark
 from intaglio.autograph.values import Undefined
 from intaglio.autograph.watches import Seen
 from intaglio.base import origins
@@ -31,6 +35,16 @@ _BRANCHES = (
 _LOOP = (
     "the {} that {} changes is another one in each turn of a loop of the graph, which carries "
     "tensors only. {}"
+)
+_TRACED = (
+    "`{}` changes {} once, while the staged loop or branch around it is traced, whatever the tensors are "
+    "when the graph runs. {} is older than the trace: after the call, and in later calls, it is what this "
+    "has left. Return what is to be kept and set it outside of the traced function, or keep it in a "
+    "tf.Variable; what is a log belongs into tf.print or tf.py_function."
+)
+_ARGUMENT = (
+    "`{}` changes {}, which comes with an argument of the traced function: that is a copy, and the caller's "
+    "stays what it is. Return what is to be kept."
 )
 _ADVICE: list[tuple[Any, str]] = [
     (dict, "Give each key a number or tensor before the block: `d[key] = 0`."),
@@ -70,6 +84,17 @@ def of_turns(seen: Seen) -> str:
     return TURNS.format(f"'{seen.place.name}'", type(seen.place.get()).__name__)
 
 
+def of_the_trace(seen: Seen, is_argument: bool) -> None:
+    """Warns that a place which is older than the trace was changed by a staged block."""
+    container = container_of(seen)
+    name = f"'{seen.place.name}'"
+    what = name if container is None else f"this {_kind(container)}"
+    begin = what[0].upper() + what[1:]
+    frame, text = _frame(seen), _ARGUMENT if is_argument else _TRACED
+    if frame is not None:
+        remark(frame.filename, frame.lineno, text.format(frame.source, what, begin))
+
+
 def _told(value: Any) -> str:
     """Why a block inside cannot tell already, if that is so."""
     return value.why if type(value) is Undefined else ""
@@ -94,10 +119,31 @@ def _advice(container: Any) -> str:
 
 
 def _line(seen: Seen) -> str:
-    for frame in origins.frames(tuple(seen.where)):
-        source = f" (`{frame.source}`)" if frame.source else ""
-        return f"line {frame.lineno}{source}"
-    return "a staged block"
+    frame = _frame(seen)
+    if frame is None:
+        return "a staged block"
+    source = f" (`{frame.source}`)" if frame.source else ""
+    return f"line {frame.lineno}{source}"
 
 
-__all__ = ["container_of", "of_branches", "of_turns"]
+def _frame(seen: Seen) -> origins.Frame | None:
+    """Where the user's program changes a place, if that is known."""
+    if not isinstance(seen.where, CodeType):
+        return next(iter(origins.frames(tuple(seen.where))), None)
+    code = seen.where
+    lines = list(_storing(code, seen.place.name))
+    first = lines[-1] if lines else code.co_firstlineno
+    return origins.Frame(code.co_filename, first, code.co_name)
+
+
+def _storing(code: CodeType, name: str) -> Iterator[int]:
+    """The lines on which code sets a variable."""
+    for step in dis.get_instructions(code):
+        is_store = step.opname.startswith(("STORE", "DELETE"))
+        if is_store and step.argval == name and step.positions:
+            yield step.positions.lineno or code.co_firstlineno
+        if isinstance(step.argval, CodeType):
+            yield from _storing(step.argval, name)
+
+
+__all__ = ["container_of", "of_branches", "of_the_trace", "of_turns"]

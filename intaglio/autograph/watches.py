@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.autograph import aliases, containers
+from intaglio.autograph import aliases, containers, renewed
 from intaglio.autograph.containers import CONTAINERS, Contents, contents
 from intaglio.autograph.identity import ANOTHER
 from intaglio.autograph.optional import Maybe, value_or
@@ -34,18 +34,28 @@ from intaglio.base import origins
 from intaglio.op.tensor import Tensor
 from intaglio.trace.grown_list import GrownList, Witness
 
+ANOTHER_NAME = (
+    "this {} has another name, by which a staged branch or loop changes it in place, and a graph chooses "
+    "between tensors only. Change it outside of the block."
+)
+
 
 class Seen:
     """What a place held before the block; of a container also its contents."""
 
-    __slots__ = ("before", "certain", "held", "items", "place", "spoilt", "value", "where")  # fmt: skip
+    __slots__ = ("before", "certain", "held", "items", "may_only", "place", "spoilt", "value", "where")  # fmt: skip
 
-    def __init__(self, place: Place, certain: bool, where: Any = ()) -> None:
+    def __init__(
+        self, place: Place, certain: bool, where: Any = (), may_only: bool = False
+    ) -> None:
         self.place = place
         self.value = place.get()
         # True if the place is known to be older than the block.
         self.certain = certain
+        # Where the user's program changes it, or the code that does; or may do so, for all
+        # that is known yet.
         self.where = where
+        self.may_only = may_only or not where
         self.held = _held(self.value, type(place) is Elements)
         self.spoilt = aliases.spoilt(self.value)
         # The elements of a list that are places of their own, because they are written one by one.
@@ -124,16 +134,28 @@ class Watch:
             int, set[int]
         ] = {}  # of each list, the elements that were written
         self.builds: set[int] = set()  # objects that got a variable in the block
+        self.copied: set[int] = set()  # arrays of which the block changes a copy
 
-    def note(self, place: Place, certain: bool = False, where: Any = ()) -> None:
+    def note(
+        self,
+        place: Place,
+        certain: bool = False,
+        where: Any = (),
+        may_only: bool = False,
+    ) -> None:
         """Remembers what a place holds, the first time."""
         ident = place.ident
-        if ident in self.seen:
-            self.seen[ident].where = self.seen[ident].where or where
+        known = self.seen.get(ident)
+        if known is not None and known.may_only and where and not may_only:
+            known.where, known.may_only = where, False
+        if known is not None or ident[0] in self.made:
             return
-        if ident[0] in self.made:
-            return
-        seen = self.seen[ident] = Seen(place, certain, where)
+        seen = self.seen[ident] = Seen(place, certain, where, may_only)
+        if isinstance(seen.value, collections.defaultdict):  # a look may add an item
+            lasting = not containers.is_made(seen.value)
+            name = _label(seen.value)
+            inside = Elements(None, (seen.value,), name, lasting)
+            self.note(inside, certain, where, may_only)
         if seen.held is not None:  # another name may have told of the list already
             seen.held = self.held.setdefault(id(seen.value), seen.held)
         if isinstance(place, Item) and type(place.owner) is list:
@@ -160,8 +182,9 @@ def watching(*blocks: Callable[..., Any]) -> Generator[Watch]:
     """A watch on what is traced meanwhile, and on the variables that the blocks see."""
     watch = Watch()
     for block in blocks:
-        for place in variables_of(inspect.unwrap(block)):
-            watch.note(place, certain=True)
+        function: Any = inspect.unwrap(block)
+        for place in variables_of(function):
+            watch.note(place, True, function.__code__, may_only=True)
     _watches.stack.append(watch)
     try:
         yield watch
@@ -176,10 +199,10 @@ def is_watched() -> bool:
     return bool(_watches.stack)
 
 
-def _note(place: Place) -> None:
+def _note(place: Place, may_only: bool = False) -> None:
     where = origins.capture(3)[:1]
     for watch in _watches.stack:
-        watch.note(place, where=where)
+        watch.note(place, where=where, may_only=may_only)
 
 
 # -- what converted code writes -----------------------------------------------------------
@@ -187,7 +210,7 @@ def _note(place: Place) -> None:
 
 def written(owner: Any) -> Any:
     """`owner`, an attribute or item of which is about to be written or grown."""
-    return _Written(owner) if _watches.stack or aliases.any_known() else owner
+    return _Written(owner) if containers.in_trace() else owner
 
 
 def own(value: Any) -> Any:
@@ -197,10 +220,11 @@ def own(value: Any) -> Any:
     """
     value = ld(value)
     note_write(value)
+    _note_inside(value, "__iadd__")
     if not _watches.stack or not isinstance(value, CONTAINERS):
         return value
     if type(value) is np.ndarray:
-        return value.copy()
+        return _own_array(value)
     if type(value) is list or isinstance(value, np.ndarray):
         return value
     if not containers.is_made(value) or id(value) in _watches.stack[-1].made:
@@ -209,12 +233,21 @@ def own(value: Any) -> Any:
         return value
     note_changing(value)
     kind = type(value).__name__
-    aliases.spoil(
-        value,
-        f"this {kind} has another name, by which a staged branch or loop changes it in place, and "
-        "a graph chooses between tensors only. Change it outside of the block.",
-    )
+    aliases.spoil(value, ANOTHER_NAME.format(kind))
     made = copy.copy(value)
+    note_made(made)
+    return made
+
+
+def _own_array(value: Any) -> Any:
+    """A copy of an array. Who else has the array does not see what becomes of the copy."""
+    if not in_block(value):
+        if containers.is_made(value):
+            aliases.spoil(value, ANOTHER_NAME.format("ndarray"))
+        _note_contents(value)
+        for watch in _watches.stack:
+            watch.copied.add(id(value))
+    made = value.copy()
     note_made(made)
     return made
 
@@ -247,6 +280,7 @@ class _Written:
         note_write(owner)
         note_attribute(owner, name)
         setattr(owner, name, value)
+        _set(owner, name)
         if _is_variable(value):
             for watch in _watches.stack:
                 watch.builds.add(id(owner))
@@ -260,7 +294,10 @@ class _Written:
     def __getitem__(self, key: Any) -> Any:
         owner = object.__getattribute__(self, "_owner")
         _note_item(owner, key)
+        lacking = hasattr(type(owner), "__missing__") and key not in owner
         value = owner[key]
+        if lacking:
+            made(value)
         if type(value) is Maybe and isinstance(owner, collections.defaultdict):
             assert owner.default_factory is not None  # or the key would not be missing
             return value_or(value, owner.default_factory)
@@ -270,12 +307,15 @@ class _Written:
         owner = object.__getattribute__(self, "_owner")
         note_write(owner)
         _note_item(owner, key)
+        _note_inside(owner, "__setitem__")
         owner[key] = value
+        _set(owner, key)
 
     def __delitem__(self, key: Any) -> None:
         owner = object.__getattribute__(self, "_owner")
         note_write(owner)
         _note_loss(owner, key)
+        _note_inside(owner, "__delitem__")
         del owner[key]
 
 
@@ -323,6 +363,20 @@ def _note_item(owner: Any, key: Any) -> None:
         _note_contents(owner)
 
 
+def _set(owner: Any, key: Any) -> None:
+    if not _watches.stack:
+        renewed.note_set(owner, key)
+
+
+def _note_inside(owner: Any, method: str) -> None:
+    """A method of the user's is about to run that is not converted: it changes its object."""
+    if _watches.stack and type(getattr(type(owner), method, None)) is FunctionType:
+        for name, value in list(getattr(owner, "__dict__", {}).items()):
+            note_attribute(owner, name)
+            if isinstance(value, CONTAINERS):
+                note_changing(value)
+
+
 def _note_loss(owner: Any, key: Any) -> None:
     """An item is about to be deleted: those after it move, and a dictionary has no such key."""
     if isinstance(owner, CONTAINERS):
@@ -331,8 +385,9 @@ def _note_loss(owner: Any, key: Any) -> None:
         _note_item(owner, key)
 
 
-def _note_contents(owner: Any) -> None:
-    _note(_elements(owner, not containers.is_made(aliases.origin(owner))))
+def _note_contents(owner: Any, may_only: bool = False) -> None:
+    lasting = not containers.is_made(aliases.origin(owner))
+    _note(_elements(owner, lasting), may_only)
 
 
 def _elements(owner: Any, lasting: bool) -> Elements:
@@ -394,6 +449,7 @@ _CHANGING: list[tuple[type, frozenset[str]]] = [
     })),
     (np.ndarray, frozenset({"fill", "sort", "put", "resize", "partition", "byteswap", "setfield"})),
 ]  # fmt: skip
+_SETTING = (setattr, delattr, object.__setattr__, object.__delattr__)
 # NumPy's functions that write to their first argument.
 _WRITING = frozenset(
     {"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "shuffle"}
@@ -418,10 +474,10 @@ def note_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> N
         return
     if isinstance(function, FunctionType):
         for place in variables_of(function):
-            _note(place)
+            _note(place, may_only=True)
         for argument in args:
-            if type(argument) is list:
-                _note_contents(argument)
+            if type(argument) is list or isinstance(argument, collections.defaultdict):
+                _note_contents(argument, may_only=True)
     else:
         _note_native(function, args, kwargs)
 
@@ -438,7 +494,7 @@ def _note_native(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
             if keys is not None and name in _LOSING:
                 _note_contents(owner)
     elif owner is None or isinstance(owner, ModuleType):
-        if function is setattr or function is delattr:
+        if any(function is f for f in _SETTING):
             note_write(args[0])
             note_attribute(args[0], args[1])
             return

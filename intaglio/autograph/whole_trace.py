@@ -1,12 +1,16 @@
-"""A whole trace: what was Python's before it became state is Python's again at its end."""
+"""A whole trace: what was Python's before it became state is Python's again at its end.
+
+What is older than the trace and changes in a staged block changes once, while it is traced,
+and not when the graph runs. At the end of the trace this is said, line by line.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from intaglio.autograph import aliases, containers
+from intaglio.autograph import aliases, containers, renewed, telling
 from intaglio.autograph.carried import has_tensor
 from intaglio.autograph.containers import Contents
 from intaglio.autograph.memory import remembering
@@ -14,11 +18,45 @@ from intaglio.autograph.watches import Seen
 from intaglio.base import nest
 
 
+class _Change(NamedTuple):
+    """A place that is older than the trace, and that a staged block changes."""
+
+    seen: Seen
+    is_argument: bool  # in an argument of the traced function
+    is_renewed: bool  # set by the trace before
+    is_state: bool
+
+    def is_lasting(self) -> bool:
+        """False for what each call sets anew, before a block changes it or afterwards.
+
+        A tensor of the graph that is left there raises where it is used.
+        """
+        if telling.container_of(self.seen) is not None:
+            return True
+        is_tensor = has_tensor(self.seen.place.get())
+        return not (self.is_renewed if is_tensor else self.is_state)
+
+
+class _Trace:
+    """One trace, while it lasts."""
+
+    def __init__(self, arguments: Any = ()) -> None:
+        # The containers that the traced function gets: copies of the caller's.
+        self.arguments = {id(c): c for c in containers.inside(arguments)}
+        # What was Python's before it became state.
+        self.left: list[tuple[Seen, Any]] = []
+        self.changed: dict[Any, _Change] = {}
+
+    def lasting(self) -> list[_Change]:
+        """The changed places that are not as a run of the graph would leave them."""
+        return [c for c in self.changed.values() if c.is_lasting()]
+
+
 class _Traces(threading.local):
-    """What was Python's before it became state, for each trace that this thread is in."""
+    """The traces that this thread is in."""
 
     def __init__(self) -> None:
-        self.open: list[list[tuple[Seen, Any]]] = []
+        self.open: list[_Trace] = []
 
 
 _traces = _Traces()
@@ -28,29 +66,58 @@ def leave(seen: Seen, value: Any) -> None:
     """Notes what Python would have left in a place that outlives the trace."""
     is_python = isinstance(value, Contents) or not has_tensor(value)
     if _traces.open and seen.place.lasting and is_python:
-        _traces.open[-1].append((seen, value))
+        _traces.open[-1].left.append((seen, value))
 
 
-def traced(call: Callable[[], Any]) -> Any:
+def note_changed(seen: Seen, is_renewed: bool, is_state: bool) -> None:
+    """Notes what a staged block changes, if it is older than the trace.
+
+    `is_renewed` tells that the trace has set it before, `is_state` that it is the block's.
+    """
+    if not _traces.open:
+        return
+    trace, ident = _traces.open[-1], seen.place.ident
+    if ident in trace.changed:
+        first = trace.changed[ident]
+        trace.changed[ident] = first._replace(is_state=is_state)
+        return
+    owner = telling.container_of(seen)
+    same = [owner, seen.value, *aliases.twins_of(owner), *aliases.twins_of(seen.value)]
+    is_argument = any(id(v) in trace.arguments for v in same)
+    is_made = owner is not None and any(map(containers.is_made, same))
+    if is_argument or (seen.place.lasting and not is_made):
+        is_renewed = is_renewed or renewed.is_set(ident)
+        trace.changed[ident] = _Change(seen, is_argument, is_renewed, is_state)
+
+
+def traced(call: Callable[[], Any], arguments: Any = ()) -> Any:
     """What a traced call returns. Lists and numbers that became state are Python's again after it.
 
     A list has the tensors of the graph then, as TensorFlow leaves them: their use says so.
     """
-    left: list[tuple[Seen, Any]] = []
-    _traces.open.append(left)
+    trace = _Trace(arguments)
+    _traces.open.append(trace)
     containers.begin_trace()
+    renewed.begin_trace()
+    changed: list[_Change] = []
     known = aliases.state()
     try:
         with remembering(None):
             result = aliases.everywhere(call())
-        return nest.map_structure(lambda v: v, result) if left else result
+        if trace.left:
+            result = nest.map_structure(lambda v: v, result)
+        changed = trace.lasting()
     finally:
         _traces.open.pop()
         containers.end_trace()
-        for seen, value in reversed(left):
+        renewed.end_trace()
+        for seen, value in reversed(trace.left):
             if has_tensor(seen.place.get()):
                 put_end(seen, value)
         aliases.reset(known)
+    for change in changed:
+        telling.of_the_trace(change.seen, change.is_argument)
+    return result
 
 
 def put_end(seen: Seen, value: Any) -> None:

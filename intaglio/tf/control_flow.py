@@ -41,12 +41,13 @@ def case(
     """The function of the first pair (bool scalar, function) whose predicate is true.
 
     `default` counts if there is none; without it that is an InvalidArgumentError, as is more
-    than one true predicate if `exclusive`.
+    than one true predicate if `exclusive`. Eagerly a list or tuple of one is its element unless
+    `strict`, as documented.
 
     >>> tf.case([(tf.constant(False), lambda: 1), (tf.constant(True), lambda: 2)])
     2
     """
-    return choices.case(pred_fn_pairs, default, exclusive, name)
+    return choices.case(pred_fn_pairs, default, exclusive, strict, name)
 
 
 def switch_case(

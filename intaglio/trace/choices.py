@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from intaglio.base import errors, nest
+from intaglio.base import errors, nest, shapes
 from intaglio.base.dtypes import bool_, int32
 from intaglio.op import convert, raw
 from intaglio.op.tensor import Tensor
@@ -24,7 +24,8 @@ def cond(pred: Any, true_fn: Any, false_fn: Any, name: str | None) -> Any:
         raise TypeError("'false_fn' must be callable.")
     if recording() is None:
         if not isinstance(pred, bool):
-            pred = bool(convert.to_tensor(pred).numpy().item())
+            value = convert.to_tensor(pred).numpy()
+            pred = bool(value if isinstance(value, bytes) else value.item())
         return true_fn() if pred else false_fn()
     if isinstance(pred, bool):
         raise TypeError("pred must not be a Python bool", pred)
@@ -41,7 +42,9 @@ def cond(pred: Any, true_fn: Any, false_fn: Any, name: str | None) -> Any:
 # -- case ----------------------------------------------------------------------------------
 
 
-def case(pairs: Any, default: Branch | None, exclusive: bool, name: str | None) -> Any:
+def case(
+    pairs: Any, default: Branch | None, exclusive: bool, strict: bool, name: str | None
+) -> Any:
     """See `tf.case`."""
     checked = _pairs(pairs, exclusive)
     if default is not None and not callable(default):
@@ -49,7 +52,9 @@ def case(pairs: Any, default: Branch | None, exclusive: bool, name: str | None) 
     preds = [p for p, _ in checked]
     with name_scope(name or "case"):
         if recording() is None:
-            return _case_now(checked, default, exclusive)
+            result = _case_now(checked, default, exclusive)
+            alone = type(result) in (list, tuple) and len(result) == 1
+            return result[0] if alone and not strict else result
         if exclusive:
             _demand_one(preds)
         following = default
@@ -130,13 +135,18 @@ def _pairs(pairs: Any, exclusive: bool) -> list[tuple[Tensor, Branch]]:
                 f"Each entry in 'pred_fn_pairs' must be a 2-tuple. Received {pair}."
             )
         pred, action = pair
-        if not isinstance(pred, Tensor) and not hasattr(pred, "__tf_tensor__"):
+        if not _is_tensor(pred):
             raise TypeError(f"pred must be a Tensor, got: {pred}")
         if convert.to_tensor(pred).dtype is not bool_:
-            raise TypeError(f"pred must be of type bool, got: {pred}")
+            raise TypeError(f"pred must be Tensor of type bool: {pred}")
         if not callable(action):
             raise TypeError(f"fn for pred {pred} must be callable.")
     return [(convert.to_tensor(p), f) for p, f in pairs]
+
+
+def _is_tensor(value: Any) -> bool:
+    """True for tensors and variables, False for what a tensor can be made of."""
+    return isinstance(value, Tensor) or hasattr(value, "__tf_tensor__")
 
 
 # -- switch_case ---------------------------------------------------------------------------
@@ -145,7 +155,7 @@ def _pairs(pairs: Any, exclusive: bool) -> list[tuple[Tensor, Branch]]:
 def switch_case(index: Any, branches: Any, default: Branch | None, name: str) -> Any:
     """See `tf.switch_case`."""
     actions = _actions(branches, default)
-    if isinstance(index, int):
+    if not _is_tensor(index):
         raise TypeError(f"'branch_index' must be a Tensor, got {type(index)}")
     if default is not None and not callable(default):
         raise TypeError("'default' must be callable.")
@@ -154,6 +164,10 @@ def switch_case(index: Any, branches: Any, default: Branch | None, name: str) ->
     tensor = convert.to_tensor(index)
     if not tensor.dtype.is_integer:
         raise TypeError(f"'branch_index' must be an integer Tensor, got {tensor.dtype}")
+    if tensor.dims not in ((), None):
+        raise errors.invalid_argument(
+            f"'branch_index' must be a scalar, but it has shape {list(tensor.dims)}"
+        )
     with name_scope(name):
         if recording() is None:
             chosen = int(tensor)
@@ -216,6 +230,8 @@ def while_loop(
         raise TypeError("'body' must be callable.")
     if parallel_iterations < 1:
         raise TypeError("'parallel_iterations' must be a positive integer.")
+    if loop_vars is None:
+        raise ValueError("'loop_vars' must be provided.")
     if recording() is not None:
         results = control_flow.while_loop(
             cond, body, loop_vars, shape_invariants, maximum_iterations,
@@ -231,7 +247,15 @@ def while_loop(
 
 
 def _loop_now(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any) -> Any:
-    limit = None if maximum_iterations is None else int(maximum_iterations)
+    limit = None
+    if maximum_iterations is not None:
+        most = convert.to_tensor(maximum_iterations)
+        if most.dims != ():
+            raise ValueError(
+                "'maximum_iterations' must be a scalar. Received shape: "
+                f"{shapes.text(most.dims)}"
+            )
+        limit = int(most)
     turns = 0
     like = list(loop_vars)
     while (limit is None or turns < limit) and _goes_on(cond(*loop_vars)):

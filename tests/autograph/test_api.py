@@ -15,6 +15,8 @@ import pytest
 from intaglio import tf
 from intaglio.base import errors
 
+from .checklist import item
+
 
 def absolute(x: Any) -> Any:
     if x > 0:
@@ -103,6 +105,7 @@ def test_the_source_of_a_converted_function_is_the_users() -> None:
     assert (twin.__name__, twin.__module__) == ("absolute", __name__)
 
 
+@item("converts: the tools")
 def test_features() -> None:
     feature = tf.autograph.experimental.Feature
     names = {
@@ -120,6 +123,7 @@ def test_features() -> None:
         assert int(f(tf.constant(-2))) == 2
 
 
+@item("converts: the tools")
 def test_trace_prints_while_tracing(capsys: pytest.CaptureFixture[str]) -> None:
     @tf.function
     def f(x: Any) -> Any:
@@ -146,6 +150,7 @@ def fresh(mark: str) -> Any:
 @pytest.mark.parametrize(
     ("level", "lines"), [(0, 0), (1, 1), (2, 2), (3, 3)], ids=lambda v: str(v)
 )
+@item("converts: the tools")
 def test_verbosity(
     level: int,
     lines: int,
@@ -169,6 +174,7 @@ def test_verbosity(
         assert (text in printed) is (level >= least)
 
 
+@item("converts: the tools")
 def test_the_environment_says_the_first_verbosity() -> None:
     program = (
         "import logging; logging.basicConfig(level=logging.INFO)\n"
@@ -187,6 +193,7 @@ def test_the_environment_says_the_first_verbosity() -> None:
         assert ("Converted <function absolute" in run.stderr) is wanted
 
 
+@item("raises: out of scope")
 def test_errors_have_tensorflows_ancestors() -> None:
     assert errors.StagingError.__mro__[1:4] == (
         errors.AutoGraphError,

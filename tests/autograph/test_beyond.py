@@ -14,6 +14,7 @@ import pytest
 
 from intaglio import tf
 
+from .checklist import item
 from .test_must_convert import agree
 
 
@@ -263,6 +264,7 @@ def none_before_an_if(x: Any) -> Any:
     return x - 1
 
 
+@item("converts: names first set in a loop, or None before it")
 def test_names_that_are_none_at_first() -> None:
     # TensorFlow 2.21 gives 0 for the first: the zero that it puts in the place of None; asked.
     agree(best_of, ([-3, -1, -2],))
@@ -290,6 +292,7 @@ def test_reading_what_is_none() -> None:
         f(tf.constant(-1))
 
 
+@item("silently wrong: numbers")
 def test_numbers_take_the_dtype_of_the_other_branch() -> None:
     @tf.function
     def f(x: Any) -> Any:
@@ -318,6 +321,7 @@ def test_dtype_errors_name_both_lines_and_a_cast() -> None:
         tf.function(f)(tf.constant(1))
 
 
+@item("silently wrong: numbers")
 def test_numbers_that_become_tensors_in_a_loop() -> None:
     @tf.function
     def f(n: Any) -> Any:

@@ -14,6 +14,8 @@ import pytest
 
 from intaglio import tf
 
+from .checklist import item
+
 refused = tf.errors.OperatorNotAllowedInGraphError
 NO_ITERATION = "Iterating over a symbolic `tf.Tensor` is not allowed."
 NO_BOOL = "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed."
@@ -80,6 +82,7 @@ def total(dataset: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", GIVES)
+@item("converts: builtins on tensors")
 def test_built_in_functions_give(name: str) -> None:
     function, value, wanted, dtype = GIVES[name]
     got = tf.function(function)(tf.constant(value))

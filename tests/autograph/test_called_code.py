@@ -17,6 +17,7 @@ import pytest
 
 from intaglio import tf
 
+from .checklist import item
 from .test_must_convert import agree
 
 
@@ -74,6 +75,7 @@ class Last(Derived):
         return inherited if inherited > 2 else inherited * 5
 
 
+@item("converts: callees")
 def test_methods_and_super() -> None:
     def f(x: Any) -> Any:
         one = Last(x)
@@ -90,6 +92,7 @@ def test_constructors() -> None:
     agree(lambda x: Derived(x).k, 3, -3)
 
 
+@item("converts: callees")
 def test_properties() -> None:
     """TensorFlow does not convert them, and fails where a tensor decides."""
     agree(lambda x: Base(x).size + Last(x + 1).size, 1, 4, -3)
@@ -220,6 +223,7 @@ def test_functions_as_arguments_of_library_functions() -> None:
     agree(f, [3, 2], [1, 5])
 
 
+@item("converts: callees")
 def test_generators_are_called_as_they_are() -> None:
     def pairs(n: int) -> Iterator[int]:
         for i in range(n):
@@ -288,6 +292,7 @@ class Counter:
         self.note()
 
 
+@item("converts: callees")
 def test_protocol_methods_are_called_by_python() -> None:
     counter = Counter()
 
@@ -302,6 +307,7 @@ def test_protocol_methods_are_called_by_python() -> None:
     assert counter.seen == wanted
 
 
+@item("converts: callees")
 def test_libraries_and_native_functions_are_called_as_they_are() -> None:
     @tf.function
     def f(x: Any) -> Any:
@@ -313,6 +319,7 @@ def test_libraries_and_native_functions_are_called_as_they_are() -> None:
     assert int(f(tf.constant(1))) == 1 + 3 + 3 + 1
 
 
+@item("converts: callees")
 def test_the_debugger_is_called_from_the_users_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -392,6 +399,7 @@ def test_the_function_of_map_fn_is_converted_and_of_scan_it_is_not():
         tf.function(lambda x: tf.scan(_summed_above_zero, x))(x)
 
 
+@item("silently wrong: py_function")
 def test_writes_of_py_functions_are_seen_by_later_reads():
     """TensorFlow 2.21's documentation warns that traced reads may not see them."""
     variable = tf.Variable(1)

@@ -14,11 +14,13 @@ import pytest
 from intaglio import tf
 from intaglio.base.errors import InaccessibleTensorError
 
+from .checklist import item
 from .test_must_convert import agree
 
 Point = collections.namedtuple("Point", "x y")
 
 
+@item("converts: chains of elif and return")
 def test_chains_of_elif() -> None:
     def f(x: Any) -> Any:
         if x > 5:
@@ -38,6 +40,7 @@ def test_chains_of_elif() -> None:
     ("main", "other", "wanted"),
     [([2, 3], [4, 3], [None, 3]), ([2, 3], [2, 3], [2, 3]), ([2, 3], [4], None)],
 )
+@item("converts: if becomes cond")
 def test_shapes_are_joined(main: Any, other: Any, wanted: Any) -> None:
     @tf.function
     def f(x: Any) -> Any:
@@ -265,6 +268,7 @@ def test_what_branches_cannot_do(row: Any) -> None:
 # -- tensors that get away ---------------------------------------------------------------
 
 
+@item("raises: out of scope")
 def test_a_tensor_used_after_its_graph() -> None:
     kept: list[Any] = []
 

@@ -12,6 +12,8 @@ from typing import Any
 from intaglio import tf
 from intaglio.autograph import conversion, source
 
+from .checklist import item
+
 TEXT = """
 def scaled(x):
     if x > 0:
@@ -32,6 +34,7 @@ def converted(function: Any) -> types.FunctionType:
     return tf.autograph.to_graph(function)
 
 
+@item("converts: the cache, and sources of converted code")
 def test_one_conversion_serves_all_closures_over_one_code() -> None:
     def scaled_by(by: int) -> Any:
         def scaled(x: Any) -> Any:

@@ -10,6 +10,8 @@ import pytest
 
 from intaglio import tf
 
+from .checklist import item
+
 
 class Rejected(Exception):
     """An exception of a user, whose constructor takes more than a message."""
@@ -129,6 +131,7 @@ PROGRAMS = [
 @pytest.mark.parametrize(
     ("function", "calls"), PROGRAMS, ids=[p[0].__name__ for p in PROGRAMS]
 )
+@item("silently wrong: raise")
 def test_exceptions(function: Callable[..., Any], calls: list[float]) -> None:
     agree(function, *calls)
 
@@ -199,6 +202,7 @@ def test_effects_before_an_exception_happen() -> None:
     assert seen.numpy() == 112
 
 
+@item("silently wrong: try")
 def test_handlers_of_what_the_graph_raises_are_refused() -> None:
     def f(x: Any) -> Any:
         try:
@@ -228,6 +232,7 @@ def test_handlers_of_what_the_graph_raises_are_refused() -> None:
         other(tf.constant(1))
 
 
+@item("silently wrong: try")
 def test_handlers_of_errors_of_ops_are_told() -> None:
     @tf.function
     def f(x: Any) -> Any:

@@ -10,6 +10,8 @@ import pytest
 from intaglio import tf
 from intaglio.autograph import loops
 
+from .checklist import item
+
 set_loop_options = tf.autograph.experimental.set_loop_options
 
 
@@ -103,6 +105,7 @@ def test_options_in_a_dict() -> None:
     assert int(f(tf.constant(5))) == 2
 
 
+@pytest.mark.filterwarnings("ignore:.*while the staged:UserWarning")
 def test_invariants_of_a_tensor() -> None:
     shapes = []
 
@@ -240,6 +243,7 @@ def test_a_call_that_says_nothing_is_mentioned() -> None:
 
 
 @pytest.mark.parametrize("kind", ["for", "while"])
+@item("raises: endless and large Python loops")
 def test_python_loops_without_end_are_ended(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -261,6 +265,7 @@ def test_python_loops_without_end_are_ended(
 
 
 @pytest.mark.parametrize("kind", ["for", "while"])
+@item("raises: endless and large Python loops")
 def test_large_unrolled_loops_are_mentioned(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from intaglio import tf
 
+from .checklist import item
 from .test_must_convert import agree
 
 
@@ -88,6 +89,7 @@ def test_targets_are_attributes_and_items() -> None:
     agree(f, [[1, 2], [3, 4]])
 
 
+@item("converts: for over tensors, ranges, ragged tensors, datasets, iterators")
 def test_what_is_no_tensor_is_unrolled() -> None:
     seen = []
 
@@ -109,6 +111,7 @@ def test_what_is_no_tensor_is_unrolled() -> None:
 # -- datasets ----------------------------------------------------------------------------
 
 
+@item("converts: for over tensors, ranges, ragged tensors, datasets, iterators")
 def test_a_dataset() -> None:
     def f(n: Any) -> Any:
         result = tf.constant(0, tf.int64)
@@ -120,6 +123,7 @@ def test_a_dataset() -> None:
     agree(f, np.int64(2), np.int64(3))
 
 
+@item("converts: for over tensors, ranges, ragged tensors, datasets, iterators")
 def test_a_dataset_is_left_early() -> None:
     def f(limit: Any) -> Any:
         result = last = tf.constant(0, tf.int64)
@@ -148,6 +152,7 @@ def test_the_element_after_a_break() -> None:
     assert [int(f(tf.constant(k, tf.int64))) for k in (4, 99)] == [4, 9]
 
 
+@item("converts: builtins on tensors")
 def test_elements_of_several_parts() -> None:
     def f(n: Any) -> Any:
         result = tf.constant(0, tf.int64)
@@ -163,6 +168,7 @@ def test_elements_of_several_parts() -> None:
     agree(f, np.int64(1))
 
 
+@item("converts: for over tensors, ranges, ragged tensors, datasets, iterators")
 def test_an_iterator_goes_on_where_it_was() -> None:
     @tf.function
     def two(iterator: Any) -> Any:
@@ -196,6 +202,7 @@ def test_the_iterator_of_a_dataset_in_a_condition() -> None:
 RAGGED = [[1, 2], [3], [], [4]]
 
 
+@item("converts: for over tensors, ranges, ragged tensors, datasets, iterators")
 def test_rows_of_a_ragged_tensor() -> None:
     def f(rows: Any) -> Any:
         result = 0
@@ -353,6 +360,7 @@ def test_loops_that_cannot_be(row: Any) -> None:
     assert text in str(caught.value)
 
 
+@item("converts: for over tensors, ranges, ragged tensors, datasets, iterators")
 def test_distributed_datasets() -> None:
     """One device: TensorFlow refuses `break` over the dataset (asked), here it is a loop."""
     for strategy in (

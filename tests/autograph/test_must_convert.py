@@ -14,6 +14,8 @@ import pytest
 
 from intaglio import tf
 
+from .checklist import item
+
 Point = collections.namedtuple("Point", "x y")
 COUNTER = 0
 
@@ -31,6 +33,7 @@ def agree(function: Callable[..., Any], *calls: Any) -> None:
     assert traced.experimental_get_tracing_count() == 1
 
 
+@item("converts: only tensors are staged")
 def test_only_tensors_are_staged() -> None:
     seen = []
 
@@ -48,6 +51,8 @@ def test_only_tensors_are_staged() -> None:
     assert traced(tf.constant(1), False).numpy() == -1
 
 
+@pytest.mark.filterwarnings("ignore:.*while the staged:UserWarning")
+@item("converts: if becomes cond")
 def test_both_branches_are_traced_once() -> None:
     seen = []
 
@@ -65,6 +70,7 @@ def test_both_branches_are_traced_once() -> None:
     assert seen == ["main", "else"]
 
 
+@item("converts: if becomes cond")
 def test_shapes_of_branches_may_differ() -> None:
     @tf.function
     def f(x: Any) -> Any:
@@ -75,6 +81,7 @@ def test_shapes_of_branches_may_differ() -> None:
     assert f(tf.constant(1)).shape == [2] and f(tf.constant(-1)).shape == [3]
 
 
+@item("converts: names of one branch only")
 def test_a_name_that_only_a_branch_needs() -> None:
     def f(x: Any) -> Any:
         if x > 0:
@@ -85,6 +92,7 @@ def test_a_name_that_only_a_branch_needs() -> None:
     agree(f, 3, -3)
 
 
+@item("converts: chains of elif and return")
 def test_return_chains() -> None:
     def f(x: Any) -> Any:
         if x > 10:
@@ -101,6 +109,8 @@ def test_return_chains() -> None:
     agree(f, 20, 9, 6, 4, 1)
 
 
+@item("converts: the test of a while is traced once to choose")
+@pytest.mark.filterwarnings("ignore:.*an item of this count is taken:UserWarning")
 def test_the_test_of_a_while_is_evaluated_once_to_choose() -> None:
     times = itertools.count()
 
@@ -118,6 +128,7 @@ def test_the_test_of_a_while_is_evaluated_once_to_choose() -> None:
     assert next(times) == 2  # once to choose, once in the loop's condition
 
 
+@item("converts: for over tensors, ranges, ragged tensors, datasets, iterators")
 def test_for_over_tensors_and_ranges() -> None:
     def f(x: Any, n: Any) -> Any:
         total = tf.zeros([2])
@@ -132,6 +143,7 @@ def test_for_over_tensors_and_ranges() -> None:
     agree(f, ([[1.0, 2.0], [3.0, 4.0]], 3), ([[1.0, 2.0], [3.0, 4.0]], 0))
 
 
+@item("converts: break, continue, nested loops, the loop variable after")
 def test_break_continue_nested_and_the_loop_variable_after() -> None:
     def f(n: Any) -> Any:
         total, i, j = tf.constant(0), tf.constant(-1), tf.constant(-1)
@@ -149,6 +161,7 @@ def test_break_continue_nested_and_the_loop_variable_after() -> None:
     agree(f, 0, 3, 10)
 
 
+@item("converts: names first set in a loop, or None before it")
 def test_names_first_set_in_a_loop() -> None:
     def f(n: Any) -> Any:
         best = None
@@ -164,6 +177,7 @@ def test_names_first_set_in_a_loop() -> None:
     agree(f, 3, 5)
 
 
+@item("converts: return in a loop")
 def test_return_in_both_branches_in_a_loop() -> None:
     def both(n: Any) -> Any:
         for i in tf.range(n):
@@ -186,6 +200,7 @@ class Cell:
         self.x = tf.constant(0)
 
 
+@item("converts: attributes, items and keys as state")
 def test_attributes_items_and_keys_are_state() -> None:
     def f(n: Any) -> Any:
         cell, items, table = Cell(), [tf.constant(1), 2], {"k": tf.constant(2)}
@@ -218,6 +233,7 @@ def test_methods_change_their_object() -> None:
     assert Counter().add(tf.constant(4)).numpy() == 6
 
 
+@item("converts: globals and swaps")
 def test_a_global_in_a_loop() -> None:
     def f(n: Any) -> Any:
         global COUNTER
@@ -230,6 +246,7 @@ def test_a_global_in_a_loop() -> None:
     agree(f, 5, 0)
 
 
+@item("converts: globals and swaps")
 def test_swaps() -> None:
     def f(n: Any) -> Any:
         a, b = tf.constant(0), tf.constant(1)
@@ -240,6 +257,7 @@ def test_swaps() -> None:
     agree(f, 0, 1, 10)
 
 
+@item("converts: structures as loop variables")
 def test_structures_are_loop_variables() -> None:
     def f(n: Any) -> Any:
         pair, named, table = (n, [n]), Point(n, n + 1), {"a": n, "b": (n, n)}
@@ -253,6 +271,7 @@ def test_structures_are_loop_variables() -> None:
     agree(f, 0, 3)
 
 
+@item("converts: lazy logic and chains")
 def test_and_or_not_and_chains_are_lazy() -> None:
     def f(x: Any, n: Any) -> Any:
         m = None
@@ -269,6 +288,7 @@ def test_and_or_not_and_chains_are_lazy() -> None:
     agree(f, ([1, -1, 1], 0), ([1, -1, 1], 1), ([1, -1, 1], 7))
 
 
+@item("converts: builtins on tensors")
 def test_builtins_on_tensors(capsys: pytest.CaptureFixture[str]) -> None:
     def f(x: Any, n: Any) -> Any:
         total = len(x) + int(n) + int(float(n) * 1.5) + abs(-n)
@@ -338,6 +358,7 @@ def _scaled(x: Any, by: Any) -> Any:
     return x * by if x > 1 else x
 
 
+@item("converts: callees")
 def test_what_is_called_is_converted() -> None:
     def f(x: Any) -> Any:
         def nested(y: Any) -> Any:
@@ -370,6 +391,7 @@ def test_generators_run_as_python() -> None:
     agree(f, 2, 0)
 
 
+@item("converts: with, try and tapes")
 def test_with_try_and_tapes() -> None:
     def f(x: Any) -> Any:
         try:
@@ -387,6 +409,7 @@ def test_with_try_and_tapes() -> None:
     agree(f, 3.0, 1.0)
 
 
+@item("converts: loop options")
 def test_loop_options() -> None:
     @tf.function
     def f(n: Any) -> Any:
@@ -408,6 +431,7 @@ def test_loop_options() -> None:
     assert x.numpy().tolist() == [0, 0, 1, 2, 3] and turns.numpy() == 2
 
 
+@item("converts: the tools")
 def test_the_tools() -> None:
     def f(x: Any) -> Any:
         if x > 0:
@@ -428,6 +452,7 @@ def test_the_tools() -> None:
     assert tf.function(plain)(tf.constant(2)).numpy() == 1
 
 
+@item("converts: two lambdas of one signature")
 def test_two_lambdas_with_one_signature() -> None:
     def f(x: Any) -> Any:
         one, two = (lambda y: y + 1 if y > 0 else y), (lambda y: y * 5 if y > 0 else y)
@@ -436,6 +461,7 @@ def test_two_lambdas_with_one_signature() -> None:
     agree(f, 3, -3)
 
 
+@item("converts: the cache, and sources of converted code")
 def test_the_source_of_converted_code_can_be_read() -> None:
     assert "def _step" in inspect.getsource(tf.autograph.to_graph(_step))
     first, again = tf.autograph.to_graph(_step), tf.autograph.to_graph(_step)

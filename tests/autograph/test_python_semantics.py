@@ -13,10 +13,12 @@ from intaglio import tf
 from intaglio.autograph import api
 
 from . import python_programs as programs
+from .checklist import item
 
 
 @pytest.mark.parametrize("value", [0, 1, 2, 3, 8, 12])
 @pytest.mark.parametrize("program", programs.PROGRAMS, ids=lambda p: p.__name__)
+@item("converts: only tensors are staged")
 def test_twin_does_the_same(program: Callable[..., Any], value: int) -> None:
     programs.COUNT = 0
     wanted = program(value)

@@ -12,6 +12,7 @@ import pytest
 
 from intaglio import tf
 
+from .checklist import item
 from .test_data_in_blocks import flat
 
 
@@ -191,6 +192,7 @@ def test_objects_of_data_classes_are_state() -> None:
             assert flat(got) == flat(want)
 
 
+@item("silently wrong: del")
 def test_del_is_named_where_it_takes_a_value_away() -> None:
     def f(x: Any) -> Any:
         y = x

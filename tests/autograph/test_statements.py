@@ -15,8 +15,10 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.autograph import diagnosis
+from intaglio.autograph import remarks
 from intaglio.autograph.strictness import strict
+
+from .checklist import item
 
 refused = tf.errors.OperatorNotAllowedInGraphError
 
@@ -25,6 +27,7 @@ def flat(value: Any) -> list[Any]:
     return [np.asarray(v).tolist() for v in tf.nest.flatten(value)]
 
 
+@item("left alone: match")
 def matched(x: Any) -> Any:
     match x:
         case 1:
@@ -38,6 +41,7 @@ def matched(x: Any) -> Any:
     return y
 
 
+@item("left alone: match")
 def matched_shapes(x: Any) -> Any:
     match (x, {"k": x + 1}):
         case (1, {"k": k}) | (2, {"k": 3 as k}):
@@ -48,6 +52,7 @@ def matched_shapes(x: Any) -> Any:
             return -x
 
 
+@item("left alone: match")
 def matched_in_a_loop(x: Any) -> Any:
     total = x * 0
     for i in tf.range(x):
@@ -63,6 +68,7 @@ def matched_in_a_loop(x: Any) -> Any:
     return total
 
 
+@item("left alone: match")
 def matched_by_class(x: Any) -> Any:
     box = Box(x, 2)
     match box:
@@ -79,12 +85,14 @@ class Box:
         self.other = other
 
 
+@item("left alone: walrus")
 def bound_in_a_test(x: Any) -> Any:
     if (y := x + 1) > 2:
         return y
     return -y
 
 
+@item("left alone: walrus")
 def bound_after_and(x: Any) -> Any:
     if x > 0 and (y := x + 1) > 2:
         z = y
@@ -93,6 +101,7 @@ def bound_after_and(x: Any) -> Any:
     return z
 
 
+@item("left alone: walrus")
 def bound_in_while(x: Any) -> Any:
     i, seen = x * 0, x * 0
     while (j := i * 2) < x:
@@ -103,12 +112,14 @@ def bound_in_while(x: Any) -> Any:
     return i, j, seen
 
 
+@item("left alone: walrus")
 def bound_in_a_value(x: Any) -> Any:
     a = ((y := x * 2) if x > 2 else (y := x)), y
     b = not (x > 1 and (z := x) > 3)
     return a, b, y
 
 
+@item("left alone: for/else")
 def for_else(x: Any) -> Any:
     total = x * 0
     for i in tf.range(x):
@@ -120,6 +131,7 @@ def for_else(x: Any) -> Any:
     return total
 
 
+@item("left alone: while/else")
 def while_else(x: Any) -> Any:
     i = x * 0
     while i < x:
@@ -148,6 +160,7 @@ class Private:
         return x
 
 
+@item("left alone: generators")
 def beside_a_generator(x: Any) -> Any:
     def several() -> Any:
         for i in range(3):
@@ -160,6 +173,7 @@ def beside_a_generator(x: Any) -> Any:
     return total
 
 
+@item("left alone: async")
 def beside_a_coroutine(x: Any) -> Any:
     async def later() -> Any:
         return x
@@ -286,6 +300,7 @@ def decorated(x: Any) -> Any:
     return -x
 
 
+@item("left alone: wrapping decorators")
 def through_wrappers(x: Any) -> Any:
     either = functools.partial(lambda y, z: z if z > y else y, 2)
     up, down = (lambda y: y if y > 3 else y + 1), (lambda y: y if y > 3 else y - 1)
@@ -378,6 +393,7 @@ def test_cells_of_notebooks_are_files_to_linecache(name: str) -> None:
     assert [int(f(tf.constant(n))) for n in (2, 4, 6)] == [-1, -4, 6]
 
 
+@item("left alone: no source", "left alone: the warning")
 def test_functions_without_source_say_so(caplog: Any) -> None:
     space: dict[str, Any] = {"tf": tf}
     source = "def f(x):\n    if x > 1:\n        return x\n    return -x\n"
@@ -411,6 +427,7 @@ TEXTS: list[Callable[..., Any]] = [
 
 
 @pytest.mark.parametrize("at", range(len(TEXTS)))
+@item("silently wrong: text")
 def test_text_of_symbolic_tensors_warns_once(at: int) -> None:
     text = TEXTS[at]
 
@@ -429,6 +446,7 @@ def test_text_of_symbolic_tensors_warns_once(at: int) -> None:
     assert "tf.print" in str(seen[0].message)
 
 
+@item("silently wrong: side effects")
 def test_print_in_a_staged_block_warns(capsys: Any) -> None:
     def f(x: Any) -> Any:
         print("tracing", x, f"{x}")
@@ -471,7 +489,7 @@ def test_dropped_results_are_told() -> None:
 )
 def test_a_dict_or_set_that_a_branch_changes_is_told_of(change, monkeypatch):
     """TensorFlow 2.21 changes it at the trace, whatever the condition is, and says nothing."""
-    monkeypatch.setattr(diagnosis, "_told", set())
+    monkeypatch.setattr(remarks, "_told", set())
     held, seen = {"a": 1}, set()
 
     @tf.function

@@ -11,6 +11,7 @@ import pytest
 from intaglio import tf
 from intaglio.autograph.strictness import strict
 
+from .checklist import item
 from .differences import check, gradient
 
 F = tf.float64
@@ -199,6 +200,7 @@ def test_what_changes_its_type_is_refused() -> None:
             tf.function(function)(tf.constant(2))
 
 
+@item("silently wrong: unassigned write")
 def test_an_assignment_that_is_forgotten_is_an_error() -> None:
     def f(n: Any) -> Any:
         ta = tf.TensorArray(F, 2, element_shape=[])

@@ -20,6 +20,7 @@ import pytest
 
 from intaglio import strict, tf
 
+from .checklist import item
 from .test_data_in_blocks import flat
 
 TOTAL: Any = 0
@@ -35,6 +36,7 @@ def agrees(function: Callable[..., Any], *values: Any) -> None:
 # -- loops ------------------------------------------------------------------------------------
 
 
+@item("raises: shape of a loop variable")
 def test_loop_var_shape() -> None:
     """TensorFlow: ValueError, 'x' has shape (1,) before the loop, but shape (2,) after one iteration."""
 
@@ -47,6 +49,7 @@ def test_loop_var_shape() -> None:
     agrees(f, 3, 0)
 
 
+@item("raises: conditional return in a loop")
 def test_conditional_return_inside_a_tensor_loop() -> None:
     """TensorFlow: NotImplementedError, a return statement cannot be placed inside this TensorFlow loop."""
 
@@ -59,6 +62,7 @@ def test_conditional_return_inside_a_tensor_loop() -> None:
     agrees(f, 5, 1)
 
 
+@item("raises: conditional return in a loop")
 def test_return_that_depends_on_a_static_python_condition() -> None:
     """TensorFlow: ValueError where the flag is off, the return value may only be a Tensor."""
 
@@ -72,6 +76,7 @@ def test_return_that_depends_on_a_static_python_condition() -> None:
         agrees(lambda n, flag=flag: f(n, flag), 3)
 
 
+@item("raises: break in a Python loop")
 def test_break_and_return_in_a_python_for() -> None:
     """TensorFlow: NotImplementedError, ... are not supported in Python for loops."""
 
@@ -91,6 +96,7 @@ def test_break_and_return_in_a_python_for() -> None:
     agrees(returned, 0, 1, 2, 7)
 
 
+@item("raises: a condition that becomes a tensor")
 def test_condition_of_while_loop_started_as_non_tensor() -> None:
     """TensorFlow: NotImplementedError, ... started as non-Tensor, then changed to Tensor."""
 
@@ -112,6 +118,7 @@ def test_condition_of_while_loop_started_as_non_tensor() -> None:
     agrees(turned, 5, 0)
 
 
+@item("raises: None or undefined in a loop")
 def test_x_must_be_defined_before_the_loop() -> None:
     def f(n: Any) -> Any:
         while n > 0:
@@ -125,6 +132,7 @@ def test_x_must_be_defined_before_the_loop() -> None:
     assert "UnboundLocalError: 'y' is used before assignment" in str(caught.value)
 
 
+@item("raises: None or undefined in a loop")
 def test_x_is_not_allowed_to_be_none_before_the_loop() -> None:
     """TensorFlow: ValueError. Here it is Python's own error, and None may become a tensor."""
 
@@ -147,6 +155,7 @@ def test_x_is_not_allowed_to_be_none_before_the_loop() -> None:
     agrees(tested, 3, 1)
 
 
+@item("raises: structure of a loop variable")
 def test_structure_of_the_shape_invariant() -> None:
     """TensorFlow: ValueError, The two structures don't have the same nested structure."""
 
@@ -167,6 +176,7 @@ def test_structure_of_the_shape_invariant() -> None:
 # -- expressions ------------------------------------------------------------------------------
 
 
+@item("raises: truth")
 def test_min_and_max_of_a_tensor_and_assert() -> None:
     """TensorFlow: OperatorNotAllowedInGraphError, ... as a Python `bool` is not allowed."""
 
@@ -177,12 +187,14 @@ def test_min_and_max_of_a_tensor_and_assert() -> None:
     agrees(f, 3, 0, 7)
 
 
+@item("raises: attributes of tensors")
 def test_round_of_a_tensor() -> None:
     """As TensorFlow says it: the method is NumPy's, which is not switched on."""
     with pytest.raises(AttributeError, match="SymbolicTensor object has no attribute"):
         tf.function(lambda n: round(n))(tf.constant(1.5))
 
 
+@item("raises: static index out of bounds")
 def test_static_out_of_bounds_in_a_branch() -> None:
     """TensorFlow: ValueError while tracing, though the branch is never taken."""
 
@@ -212,6 +224,7 @@ def test_static_out_of_bounds_in_a_branch() -> None:
         tf.function(lambda n: tf.stack([n, n])[4])(tf.constant(3))
 
 
+@item("silently wrong: del")
 def test_del_of_an_item_in_one_branch() -> None:
     """TensorFlow: ValueError at the `if`. Here it is an error where the dictionary is used."""
 
@@ -233,6 +246,7 @@ def test_del_of_an_item_in_one_branch() -> None:
     agrees(set_again, 3, 0)
 
 
+@item("raises: bad return values")
 def test_text_of_a_bad_return_value() -> None:
     text = (
         "To be compatible with tf.function, Python functions must return zero or more Tensors or "
@@ -247,6 +261,7 @@ def test_text_of_a_bad_return_value() -> None:
 # -- what is called ---------------------------------------------------------------------------
 
 
+@item("converts: callees")
 def test_local_object_that_is_called() -> None:
     """TensorFlow runs it as it is: "closure mismatch, requested ('ag__',)"."""
 
@@ -281,11 +296,13 @@ class Mangled:
         return self.__x
 
 
+@item("left alone: private names")
 def test_mangled_names() -> None:
     """TensorFlow leaves the whole function alone: mangled names are not yet supported."""
     agrees(lambda n: Mangled(n).run(n), 5, 0)
 
 
+@item("silently wrong: lambdas over loop names")
 def test_lambda_that_closes_over_the_loop_symbol() -> None:
     """TensorFlow gives 9 for 3: the lambda sees the value from before the loop."""
 
@@ -304,6 +321,7 @@ def _add(value: Any) -> None:
     TOTAL = TOTAL + value
 
 
+@item("silently wrong: helpers that change globals")
 def test_helper_that_changes_a_global_in_a_tensor_loop() -> None:
     """TensorFlow: InaccessibleTensorError, the global is no loop variable."""
 
@@ -326,6 +344,7 @@ class Odd(Exception):
         self.more = more
 
 
+@item("raises: errors of tracing")
 def test_error_whose_class_cannot_be_made_again() -> None:
     """TensorFlow: StagingError. Here it is the object that was raised."""
     error = Odd("text", 1)
@@ -343,6 +362,7 @@ def _unconverted(x: Any) -> Any:
     return tf.reshape(x, [7])
 
 
+@item("raises: errors of tracing")
 def test_stars_of_frames() -> None:
     """One star for converted frames, two for those that are reached and are not."""
 
@@ -416,6 +436,7 @@ def test_doctest_runs_converted_functions() -> None:
     assert runner.run(example) == (0, 3)
 
 
+@item("left alone: async")
 def test_async_functions_stay_python() -> None:
     """TensorFlow: Unknown node type, and the whole function runs as it is."""
 

@@ -1,0 +1,40 @@
+"""Which attributes and items a trace sets outside of its staged blocks.
+
+What a call sets first and changes then does not depend on the calls before it: a loop may
+go on with it, and the next call begins anew.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+
+class _Traces(threading.local):
+    def __init__(self) -> None:
+        # For each trace that this thread is in: the owners of such places, kept alive.
+        self.open: list[dict[tuple[int, Any], Any]] = []
+
+
+_traces = _Traces()
+
+
+def begin_trace() -> None:
+    """From now on what is set belongs to a new trace."""
+    _traces.open.append({})
+
+
+def end_trace() -> None:
+    """What is set belongs to the trace around the last one again."""
+    _traces.open.pop()
+
+
+def note_set(owner: Any, key: Any) -> None:
+    """The trace sets an attribute or item."""
+    if _traces.open and getattr(type(key), "__hash__", None):
+        _traces.open[-1][id(owner), key] = owner
+
+
+def is_set(ident: tuple[int, Any]) -> bool:
+    """True for a place that the innermost trace has set."""
+    return bool(_traces.open) and ident in _traces.open[-1]
