@@ -231,7 +231,7 @@ def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
         if isinstance(inputs[i], Held)
         and not inputs[i].small
         and _changes_rows(cond, body, i)
-        else _turning(w, inputs[i], _used_later(w, node, i))
+        else _turning(w, inputs[i], _used_later(w, node, i), body, i)
         for i in changing
     }
     before, head = code.block, code.new_label("loop")
@@ -263,11 +263,12 @@ def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     ]
 
 
-def _turning(w: Writer, first: Value, used_later: bool) -> Any:
+def _turning(w: Writer, first: Value, used_later: bool, body: Graph, index: int) -> Any:
     if isinstance(first, Held):
         return Turning(w, first)
     if isinstance(first, HeldList):
-        return TurningList(w, first, used_later)
+        changed = not lists.only_read(body, body.inputs[index])
+        return TurningList(w, first, used_later, changed)
     raise Unsupported("a loop variable that is no tensor")
 
 

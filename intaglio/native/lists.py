@@ -6,11 +6,11 @@ another is copied first, so that lists behave as values.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import from_numpy
+from intaglio.base.dtypes import DType, from_numpy
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.arena import Block
@@ -28,10 +28,18 @@ MOST = 1 << 16
 MOST_LIMITED = 1 << 28
 
 
+def dtype_of(kind: Kind) -> Any:
+    """NumPy's dtype of elements in memory."""
+    return next(dtype for dtype, found in KINDS.items() if found == kind)
+
+
 class HeldList:
     """A list: where its elements lie, how many they are (i64) and how many may be."""
 
-    __slots__ = ("blocks", "capacity", "element", "kind", "limit", "next", "owned", "pointer", "size")  # fmt: skip
+    __slots__ = (
+        "blocks", "capacity", "counted", "element", "kind", "limit", "next", "owned",
+        "pointer", "size",
+    )  # fmt: skip
 
     def __init__(
         self, kind: Kind, element: tuple[int, ...], pointer: str, size: str,
@@ -45,6 +53,8 @@ class HeldList:
         self.blocks = tuple(blocks)
         self.owned = owned
         self.limit = limit
+        # Where in the function's memory their number stands, if the list is a result.
+        self.counted = 0
         # Where the next element is to be, if it is written there before it is pushed.
         self.next = ""
 
@@ -68,8 +78,13 @@ class HeldList:
         )
 
     def finish(self, w: Writer) -> None:
-        """Raises Unsupported: lists do not leave native functions."""
-        raise Unsupported("a list that is used elsewhere")
+        """Writes down how many elements the caller finds in a block of this list alone."""
+        if not self.owned or len(self.blocks) != 1:
+            mine = copied(w, self)
+            self.pointer, self.blocks = mine.pointer, mine.blocks
+        place, block = w.space(8)
+        self.counted = block.offset
+        w.code.do(f"store i64 {self.size}, ptr {place}, align 8")
 
     def lent(self) -> HeldList:
         """The list for somebody who must not change it."""
@@ -96,9 +111,12 @@ class TurningList:
 
     next = ""
 
-    def __init__(self, w: Writer, first: HeldList, used_later: bool) -> None:
+    def __init__(
+        self, w: Writer, first: HeldList, used_later: bool, changed: bool
+    ) -> None:
         self.w = w
-        if first.owned and not used_later:
+        self.changed = changed
+        if not changed or (first.owned and not used_later):
             self.list = w.also(first)
         else:
             self.list = copied(w, first)
@@ -108,7 +126,7 @@ class TurningList:
     def head(self) -> HeldList:
         """The list at the beginning of a turn."""
         self.phi = self.w.code.phi("i64")
-        return self.list.like(self.phi.name, owned=True)
+        return self.list.like(self.phi.name, owned=self.changed)
 
     def turn(self, result: Value) -> tuple[str, ...]:
         """What the next turn begins with. Raises Unsupported for a list that was copied."""
@@ -216,36 +234,46 @@ def _room_like(w: Writer, held: HeldList) -> HeldList:
 def _element(w: Writer, dims: Any, value: SymbolicTensor) -> tuple[int, ...]:
     """The shape of a list's elements: as declared, or as those that are put into it."""
     if not shapes.known(dims):
-        dims = _put_into(w.scopes[-1].graph, value)
+        dims = element_of(w.scopes[-1].graph, value)[1]
     return known(dims)
 
 
-def _put_into(graph: Graph, value: SymbolicTensor) -> Any:
-    """The shape of what somebody puts into a list, or takes out of it."""
+def element_of(graph: Graph, value: SymbolicTensor) -> tuple[DType | None, Any]:
+    """Dtype and shape of what somebody puts into a list, or takes out of it."""
+    dtype: DType | None = None
     for node in graph.nodes:
         for at, given in enumerate(node.inputs):
             if given is value:
-                found = _by_user(graph, node, at)
-                if shapes.known(found):
-                    return found
-    return None
+                found, dims = _by_user(graph, node, at)
+                dtype = found or dtype
+                if shapes.known(dims):
+                    return dtype, dims
+    return dtype, None
 
 
-def _by_user(graph: Graph, node: Node, at: int) -> Any:
+def _by_user(graph: Graph, node: Node, at: int) -> tuple[DType | None, Any]:
     name, attrs = node.op.name, node.attrs
-    if name == "TensorListSetItem":
-        return node.inputs[2].dims
-    if name == "TensorListPushBack":
-        return node.inputs[1].dims
+    if name in ITEMS:
+        item = ITEMS[name](node)
+        return item.dtype, item.dims
     if name == "TensorListStack":
         dims = node.outputs[0].dims
-        return dims and dims[1:]
+        return node.outputs[0].dtype, dims and dims[1:]
     if name in ("While", "StatelessWhile"):
-        inside = _put_into(attrs["body"], attrs["body"].inputs[at])
-        return inside if shapes.known(inside) else _put_into(graph, node.outputs[at])
+        inside = element_of(attrs["body"], attrs["body"].inputs[at])
+        return inside if shapes.known(inside[1]) else element_of(graph, node.outputs[at])  # fmt: skip
     if name in ("If", "StatelessIf"):
-        return _put_into(attrs["then_branch"], attrs["then_branch"].inputs[at - 1])
-    return None
+        return element_of(attrs["then_branch"], attrs["then_branch"].inputs[at - 1])
+    return None, None
+
+
+# What of a node is an element of the list that it takes.
+ITEMS: dict[str, Callable[[Node], SymbolicTensor]] = {
+    "TensorListSetItem": lambda node: node.inputs[2],
+    "TensorListPushBack": lambda node: node.inputs[1],
+    "TensorListGetItem": lambda node: node.outputs[0],
+    "TensorListPopBack": lambda node: node.outputs[1],
+}
 
 
 def from_tensor(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
@@ -348,13 +376,13 @@ def added(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
         raise Unsupported(node.op.name)
     if any(h.kind != first.kind or h.element != first.element for h in others):
         raise Unsupported("a sum of lists of several shapes")
-    dtype = next((d for d, kind in KINDS.items() if kind == first.kind))
+    dtype = from_numpy(dtype_of(first.kind))
     total = _mine(w, node, first)
     each = Held(first.kind, first.element).count
     for held in others:
         w.demand(w.code.integer("icmp eq", held.size, total.size))
         count = w.code.integer("mul", held.size, each)
-        add_to(w, from_numpy(dtype), total.pointer, held.pointer, count)
+        add_to(w, dtype, total.pointer, held.pointer, count)
     return [total]
 
 
@@ -396,6 +424,12 @@ def _stays(graph: Graph, node: Node, value: SymbolicTensor) -> bool:
     handles = [node.inputs[0]]
     while handles[-1].node.op.name in SHARING:
         handles.append(handles[-1].node.inputs[0])
+    return all(only_read(graph, handle) for handle in handles)
+
+
+def only_read(graph: Graph, value: SymbolicTensor) -> bool:
+    """True if nothing in the graph changes a list, or one that shares its elements."""
+    handles = [value]
     while handles:
         handle = handles.pop()
         for user in graph.nodes:

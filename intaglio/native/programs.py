@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import resource, variant
+from intaglio.base.dtypes import from_numpy, resource, variant
 from intaglio.base.options import OPTIONS
 from intaglio.ir.graph import Graph, SymbolicTensor
-from intaglio.native import entry
+from intaglio.native import entry, list_arguments
 from intaglio.native.buffers import maker
 from intaglio.native.clusters import prepared
 from intaglio.native.held import Held, Variable, known, numeric
 from intaglio.native.lanes import Unsupported
-from intaglio.native.lists import Rows
+from intaglio.native.lists import HeldList, Rows, dtype_of
 from intaglio.native.rules import RULES, elementwise
 from intaglio.native.variables import assigned, settle
 from intaglio.native.writer import Writer
@@ -66,13 +66,13 @@ class Program:
     def _input(self, w: Writer, body: Graph, number: int) -> Any:
         value = body.inputs[number]
         try:
-            return self._given(w, value, w.argument("%ins", number))
+            return self._given(w, body, value, w.argument("%ins", number))
         except Unsupported as e:
             takers = [n for n in body.nodes if any(v is value for v in n.inputs)]
             e.node = takers[0] if takers else None
             raise
 
-    def _given(self, w: Writer, value: SymbolicTensor, pointer: str) -> Any:
+    def _given(self, w: Writer, body: Graph, value: SymbolicTensor, pointer: str) -> Any:  # fmt: skip
         if value.dtype is resource:
             contents = contents_of(value.spec)
             if not shapes.known(contents.shape):
@@ -81,8 +81,10 @@ class Program:
         dims = value.dims
         if value.dtype is not variant and not numeric(value.dtype):
             raise Unsupported(f"elements of type {value.dtype.name}")
-        if dims is None or None in dims or value.dtype is variant:
-            raise Unsupported("a list from elsewhere, or a value of unknown shape")
+        if value.dtype is variant:
+            return list_arguments.given(w, body, value, pointer)
+        if dims is None or None in dims:
+            raise Unsupported("a value of unknown shape")
         held = Held(w.kind(value), known(dims), pointer=pointer)
         if not held.count:
             raise Unsupported("no elements")
@@ -107,9 +109,10 @@ class Program:
         space: dict[str, Any] = {
             "kernel": self.kernel, "spare": [], "again": self._again, "rows": _rows,
             "memory": _memory(self.memory), "borrow": borrow, "give": give,
-            "draws": self.draws, "back": _back,
+            "draws": self.draws, "back": _back, "taken": list_arguments.taken,
+            "listed": list_arguments.made,
         }  # fmt: skip
-        arrays, lines = self._arrays(inputs)
+        arrays, lines = self._arrays(space, inputs)
         outs, results, makers = self._results(space)
         call = f"kernel({', '.join([*arrays, *outs, 'work'])}) is NotImplemented"
         if self.refuses:
@@ -151,7 +154,9 @@ class Program:
             self._other._other = self
         return self._other.run(*arrays)
 
-    def _arrays(self, inputs: Sequence[str]) -> tuple[list[str], list[str]]:
+    def _arrays(
+        self, space: dict[str, Any], inputs: Sequence[str]
+    ) -> tuple[list[str], list[str]]:
         """What the kernel is given for each input, and the lines that find it."""
         arrays, lines = list(inputs), list[str]()
         for i, value in enumerate(self.graph.inputs):
@@ -159,6 +164,14 @@ class Program:
                 arrays[i] = f"a{i}"
                 if i not in self.writes:
                     lines.append(f" a{i} = i{i}._value")
+            elif value.dtype is variant:
+                arrays[i], held = f"a{i}", self.given[i]
+                space[f"t{i}"] = dtype_of(held.kind)
+                everything = "".join([f"{name}, " for name in inputs])
+                lines += [
+                    f" l{i}, a{i} = taken(i{i}, t{i}, {held.element})",
+                    f" if l{i} is None: return again(({everything}))",
+                ]
         return arrays, lines
 
     def _results(self, space: dict[str, Any]) -> tuple[list[str], list[str], list[str]]:
@@ -167,20 +180,27 @@ class Program:
         given: list[str] = []
         lines: list[str] = []
         for k, result in enumerate(self.results):
-            dtype = self.graph.outputs[k].dtype.numpy
             if isinstance(result, Rows):
                 outs.append("work")
-                space[f"d{k}"] = dtype
-                offset = result.list.blocks[0].offset
-                given.append(
-                    f"rows(work, {result.counted}, {offset}, {result.list.element}, d{k})"
-                )
+                given.append(self._rows(space, k, result.list, result.counted))
                 continue
+            if isinstance(result, HeldList):
+                outs.append("work")
+                rows = self._rows(space, k, result, result.counted)
+                given.append(f"listed({rows}, e{k}, {result.limit})")
+                continue
+            dtype = self.graph.outputs[k].dtype.numpy
             space[f"make{k}"] = maker(result.shape, dtype)
             lines.append(f" o{k} = make{k}()")
             outs.append(f"o{k}")
             given.append(f"o{k}")
         return [*outs, *[f"t{i}" for i in self.writes]], given, lines
+
+    def _rows(self, space: dict[str, Any], k: int, held: HeldList, counted: int) -> str:
+        """What copies the elements of a list out of the function's memory."""
+        dtype = dtype_of(held.kind)
+        space[f"d{k}"], space[f"e{k}"] = dtype, from_numpy(dtype)
+        return f"rows(work, {counted}, {held.blocks[0].offset}, {held.element}, d{k})"
 
     def _borrowing(self, space: dict[str, Any], call: str) -> list[str]:
         """The lines around the call that take the variables that are written, and put them back."""
@@ -216,7 +236,12 @@ class Program:
 
 def _forms(given: Sequence[Any]) -> list[tuple[int, ...]]:
     """The shapes that the program was written for."""
-    return [tuple(v.spec.shape) if isinstance(v, Variable) else v.shape for v in given]
+    return [
+        tuple(v.spec.shape) if isinstance(v, Variable)
+        else list_arguments.FORM if isinstance(v, HeldList)
+        else v.shape
+        for v in given
+    ]  # fmt: skip
 
 
 def _back(draws: Sequence[Any], marks: Sequence[Any]) -> None:

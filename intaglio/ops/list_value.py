@@ -39,6 +39,16 @@ class Epoch:
         self.old: Any = None
 
 
+class Stacked(list[Any]):
+    """A buffer that begins with the rows of `array`: None once one of them is another."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        super().__init__(rows_of(array))
+        self.array: Any = array
+
+
 class TensorList:
     """The value of a list tensor: the first `size` elements of `buffer`.
 
@@ -121,6 +131,16 @@ class TensorList:
             epoch = epoch.following
         return item
 
+    def whole(self) -> Any:
+        """The elements as one array, if they are its rows already; else None."""
+        buffer, epoch = self.buffer, self.epoch
+        if self.few is not None or not isinstance(buffer, Stacked):
+            return None
+        array = buffer.array
+        if array is None or self.size > len(array) or epoch.following is not None:
+            return None
+        return array[: self.size]
+
     # -- lists made from this one ------------------------------------------------------
 
     def _of(
@@ -156,6 +176,8 @@ class TensorList:
         epoch.index = index
         epoch.old = buffer[index]
         epoch.following = new  # told before it is done
+        if isinstance(buffer, Stacked):
+            buffer.array = None
         buffer[index] = item
         return buffer, new
 
@@ -313,4 +335,4 @@ def stacked(items: Sequence[Any], dims: tuple[int, ...], element: DType) -> Any:
     return np.concatenate(items, dtype=kind).reshape(len(items), *dims)
 
 
-__all__ = ["TensorList", "rows_of", "stacked", "sum_of", "zero_element"]
+__all__ = ["Stacked", "TensorList", "rows_of", "stacked", "sum_of", "zero_element"]

@@ -228,3 +228,65 @@ def test_an_element_stays_what_it_was_when_its_list_changes():
 
     x = tf.reshape(tf.range(60.0), [3, 20])
     same(whole(run, [x]).run(x.numpy()), run(x))
+
+
+# -- lists that programs take and give --------------------------------------------------------
+
+
+def rows_of(handle):
+    """The elements of a list as a function's result."""
+    return tf.raw_ops.TensorListStack(
+        input_handle=handle, element_shape=[20], element_dtype=tf.float32
+    )
+
+
+def growing(x, n):
+    """A list of n elements."""
+    shape, most = tf.constant([20]), tf.constant(-1)
+    rows = tf.raw_ops.EmptyTensorList(
+        element_shape=shape, max_num_elements=most, element_dtype=tf.float32
+    )
+    for _ in tf.range(n):
+        x = x * 2.0
+        rows = tf.raw_ops.TensorListPushBack(input_handle=rows, tensor=x)
+    return rows
+
+
+def shrinking(rows):
+    """The sum of the last two elements, and a list without them and with that."""
+    pop = tf.raw_ops.TensorListPopBack
+    rest, last = pop(input_handle=rows, element_shape=[20], element_dtype=tf.float32)
+    rest, other = pop(input_handle=rest, element_shape=[20], element_dtype=tf.float32)
+    total = last + other
+    return total, tf.raw_ops.TensorListPushBack(input_handle=rest, tensor=total)
+
+
+def test_programs_hand_lists_to_each_other():
+    x = tf.linspace(1.0, 2.0, 20)
+    grow = tf.function(growing, jit_compile=True)
+    shrink = tf.function(shrinking, jit_compile=True)
+    for _ in range(2):
+        rows = grow(x, tf.constant(5))
+        before = rows_of(rows)
+        total, others = shrink(rows)
+        same(before, tf.stack([x * 2.0**i for i in range(1, 6)]))
+        same(total, x * 48.0)
+        same(rows_of(others), tf.stack([x * 2.0, x * 4.0, x * 8.0, x * 48.0]))
+        np.testing.assert_array_equal(rows_of(rows), before)  # nobody has changed it
+        # A list that somebody changed outside is taken as it is then.
+        more = tf.raw_ops.TensorListSetItem(input_handle=rows, index=4, item=x)
+        same(shrink(more)[0], x * 17.0)
+        same(shrink(rows)[0], x * 48.0)
+
+
+def test_lists_that_a_program_cannot_take_are_the_interpreters():
+    shrink = tf.function(shrinking, jit_compile=True)
+    x = tf.linspace(1.0, 2.0, 20)
+    grow = tf.function(growing, jit_compile=True)
+    same(shrink(grow(x, tf.constant(2)))[0], x * 6.0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="empty list"):
+        shrink(grow(x, tf.constant(1)))
+    unset = tf.raw_ops.TensorListReserve(
+        element_shape=[20], num_elements=3, element_dtype=tf.float32
+    )
+    same(shrink(unset)[0], tf.zeros([20]))
