@@ -102,7 +102,14 @@ def to_graph(
 
 
 def do_not_convert(func: Any = None) -> Any:
-    """Keeps a function from being converted; works as a decorator with and without call."""
+    """Keeps a function from being converted; works as a decorator with and without call.
+
+    >>> @tf.autograph.experimental.do_not_convert
+    ... def plain(x):
+    ...     return x + 1
+    >>> int(tf.function(plain)(tf.constant(1)))
+    2
+    """
     if func is None:
         return do_not_convert
 
@@ -115,7 +122,11 @@ def do_not_convert(func: Any = None) -> Any:
 
 
 def trace(*args: Any) -> None:
-    """Prints the arguments while the function is traced."""
+    """Prints the arguments while the function is traced.
+
+    >>> tf.autograph.trace("a", 1)
+    a 1
+    """
     print(*args)
 
 

@@ -20,6 +20,8 @@ def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
     0: only what could not be converted; 1: each function that is; 2: each call too; 3: the
     converted code too. Before the first call of this the environment variable
     AUTOGRAPH_VERBOSITY says it. `alsologtostdout` prints it too.
+
+    >>> tf.autograph.set_verbosity(0)
     """
     _shown[0] = level
     _printed[0] = alsologtostdout

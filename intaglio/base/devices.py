@@ -36,17 +36,29 @@ LOGICAL_CPU = LogicalDevice("/device:CPU:0", "CPU")
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The machine's devices of a type (`"CPU"`, `"GPU"`), or all."""
+    """The machine's devices of a type (`"CPU"`, `"GPU"`), or all.
+
+    >>> [device.device_type for device in tf.config.list_physical_devices()]
+    ['CPU']
+    """
     return [CPU] if device_type in (None, "CPU") else []
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
-    """The devices of a type that ops can be placed on, or all."""
+    """The devices of a type that ops can be placed on, or all.
+
+    >>> [device.name for device in tf.config.list_logical_devices("CPU")]
+    ['/device:CPU:0']
+    """
     return [LOGICAL_CPU] if device_type in (None, "CPU") else []
 
 
 def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The devices that the runtime may use, of a type or all."""
+    """The devices that the runtime may use, of a type or all.
+
+    >>> tf.config.get_visible_devices("GPU")
+    []
+    """
     return list_physical_devices(device_type)
 
 
@@ -55,6 +67,8 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
 
     Raises ValueError for a device that does not exist, RuntimeError if it would take away
     the host.
+
+    >>> tf.config.set_visible_devices(tf.config.list_physical_devices("CPU"))
     """
     wanted: Sequence[Any] = devices if isinstance(devices, (list, tuple)) else [devices]
     if isinstance(devices, (PhysicalDevice, LogicalDevice)):
@@ -69,7 +83,10 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
 def get_logical_device_configuration(
     device: PhysicalDevice,
 ) -> list[LogicalDeviceConfiguration] | None:
-    """How the device is divided: None, it is not. Raises ValueError if there is none."""
+    """How the device is divided: None, it is not. Raises ValueError if there is none.
+
+    >>> tf.config.get_logical_device_configuration(tf.config.list_physical_devices()[0])
+    """
     _known(device)
     return None
 
@@ -80,6 +97,9 @@ def set_logical_device_configuration(
     """Divides a device into several.
 
     Raises RuntimeError: the host is in use, and is one device.
+
+    >>> cpu = tf.config.list_physical_devices("CPU")[0]
+    >>> tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()])
     """
     _known(device)
     if len(logical_devices) != 1:

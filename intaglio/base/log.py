@@ -27,7 +27,11 @@ class StderrHandler(logging.StreamHandler[Any]):
 
 
 def logger() -> logging.Logger:
-    """The logger, with a handler of its own if the root logger has none."""
+    """The logger, with a handler of its own if the root logger has none.
+
+    >>> tf.get_logger().name
+    'tensorflow'
+    """
     if _ready:
         return _ready[0]
     with _lock:

@@ -186,6 +186,9 @@ def get_replica_context() -> ReplicaContext | None:
     """The replica that runs this code; None where code runs for all replicas.
 
     Without a strategy there is one replica, which runs everything.
+
+    >>> tf.distribute.get_replica_context().num_replicas_in_sync
+    1
     """
     return current().replica
 
@@ -203,6 +206,11 @@ def experimental_set_strategy(strategy: Any) -> None:
     """Puts a strategy in force without a scope; None takes it back.
 
     Raises RuntimeError inside a scope.
+
+    >>> tf.distribute.experimental_set_strategy(tf.distribute.OneDeviceStrategy("/cpu:0"))
+    >>> tf.distribute.has_strategy()
+    True
+    >>> tf.distribute.experimental_set_strategy(None)
     """
     if _contexts.stack:
         raise RuntimeError(

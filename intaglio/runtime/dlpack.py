@@ -72,7 +72,12 @@ def export(tensor: Any, **options: Any) -> Any:
 
 
 def to_dlpack(tf_tensor: Any) -> Any:
-    """An eager tensor as a DLPack capsule. Raises InvalidArgumentError for anything else."""
+    """An eager tensor as a DLPack capsule. Raises InvalidArgumentError for anything else.
+
+    >>> capsule = tf.experimental.dlpack.to_dlpack(tf.constant([1, 2]))
+    >>> print(tf.experimental.dlpack.from_dlpack(capsule).numpy())
+    [1 2]
+    """
     if not isinstance(tf_tensor, EagerTensor):
         raise errors.InvalidArgumentError(
             None,
@@ -87,6 +92,10 @@ def from_dlpack(dlcapsule: Any) -> Tensor:
 
     Raises TypeError for what is no capsule, InvalidArgumentError for one used before or of
     another device.
+
+    >>> capsule = tf.experimental.dlpack.to_dlpack(tf.constant([1, 2]))
+    >>> print(tf.experimental.dlpack.from_dlpack(capsule).numpy())
+    [1 2]
     """
     if type(dlcapsule).__name__ != "PyCapsule":
         raise TypeError(

@@ -50,6 +50,12 @@ def variable_creator_scope(variable_creator: Creator) -> Generator[None]:
 
     It may change the arguments of `tf.Variable`, and calls `next_creator(**kwargs)` or
     returns something of its own.
+
+    >>> def doubled(next_creator, **kwargs):
+    ...     return next_creator(**{**kwargs, "initial_value": 2 * kwargs["initial_value"]})
+    >>> with tf.variable_creator_scope(doubled):
+    ...     int(tf.Variable(3))
+    6
     """
     _creators.stack.append(variable_creator)
     try:

@@ -88,6 +88,13 @@ def hessians(
 
     Raises RuntimeError when called eagerly. Follows
     https://www.tensorflow.org/api_docs/python/tf/hessians.
+
+    >>> @tf.function
+    ... def second(x):
+    ...     return tf.hessians(tf.reduce_sum(x**3), [x])[0]
+    >>> print(second(tf.constant([1.0, 2.0])).numpy())
+    [[ 6.  0.]
+     [ 0. 12.]]
     """
     return graph_hessians(ys, xs, name)
 

@@ -35,6 +35,13 @@ def import_graph_def(
         `input_map` or `return_elements` is not in it, or no graph is open.
 
     Follows https://www.tensorflow.org/api_docs/python/tf/graph_util/import_graph_def.
+
+    >>> with tf.Graph().as_default() as graph:
+    ...     _ = tf.constant(3, name="three")
+    >>> with tf.Graph().as_default() as other:
+    ...     (three,) = tf.graph_util.import_graph_def(graph.as_graph_def(), return_elements=["three:0"])
+    >>> three.name
+    'import/three:0'
     """
     return load.import_graph_def(graph_def, input_map, return_elements, name)
 

@@ -39,6 +39,10 @@ def print(
     level of `logging`, or `"file://..."`, to which the text is appended.
 
     Returns None eagerly, the operation in a graph. Raises ValueError for other streams.
+
+    >>> import sys
+    >>> tf.print("x:", tf.constant([1, 2]), output_stream=sys.stdout)
+    x: [1 2]
     """
     if kwargs:
         raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")

@@ -16,29 +16,49 @@ _FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def get_build_info() -> OrderedDict[str, Any]:
-    """Which accelerators the build knows."""
+    """Which accelerators the build knows.
+
+    >>> tf.sysconfig.get_build_info()["is_cuda_build"]
+    False
+    """
     return OrderedDict(
         is_cuda_build=False, is_rocm_build=False, is_tensorrt_build=False
     )
 
 
 def get_compile_flags() -> list[str]:
-    """Flags for compiling own kernels: none, kernels are Python."""
+    """Flags for compiling own kernels: none, kernels are Python.
+
+    >>> isinstance(tf.sysconfig.get_compile_flags(), list)
+    True
+    """
     return []
 
 
 def get_link_flags() -> list[str]:
-    """Flags for linking own kernels: none."""
+    """Flags for linking own kernels: none.
+
+    >>> isinstance(tf.sysconfig.get_link_flags(), list)
+    True
+    """
     return []
 
 
 def get_include() -> str:
-    """The folder of the package: it has no C++ headers."""
+    """The folder of the package: it has no C++ headers.
+
+    >>> isinstance(tf.sysconfig.get_include(), str)
+    True
+    """
     return _FOLDER
 
 
 def get_lib() -> str:
-    """The folder of the package: it has no shared library."""
+    """The folder of the package: it has no shared library.
+
+    >>> isinstance(tf.sysconfig.get_lib(), str)
+    True
+    """
     return _FOLDER
 
 

@@ -216,7 +216,14 @@ def _all_equal(one: Any, two: Any) -> Tensor:
 
 
 def as_dict(value: Any) -> dict[str, Any]:
-    """The fields of an extension type's value by name."""
+    """The fields of an extension type's value by name.
+
+    >>> class Masked(tf.experimental.ExtensionType):
+    ...     values: tf.Tensor
+    ...     mask: tf.Tensor
+    >>> list(tf.experimental.extension_type.as_dict(Masked([1, 2], [True, False])))
+    ['values', 'mask']
+    """
     return {f.name: getattr(value, f.name) for f in fields_of(type(value))}
 
 

@@ -108,7 +108,12 @@ def _eager_scope(name: str) -> Generator[str]:
 
 
 def current_name_scope() -> str:
-    """The name scope in force, without its last slash."""
+    """The name scope in force, without its last slash.
+
+    >>> with tf.name_scope("layer"):
+    ...     tf.get_current_name_scope()
+    'layer'
+    """
     level = door.level()
     scope = level.scope if isinstance(level, Recorder) else _eager.scope
     return scope.rstrip("/")

@@ -453,6 +453,9 @@ def type_spec_of(value: Any) -> Any:
     """The spec of a tensor, composite value or anything that becomes a tensor.
 
     Raises TypeError for anything else.
+
+    >>> tf.type_spec_from_value(tf.constant([1, 2]))
+    TensorSpec(shape=(2,), dtype=tf.int32, name=None)
     """
     if isinstance(value, Tensor):
         return TensorSpec(value.dims, value.dtype)

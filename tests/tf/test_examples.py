@@ -6,10 +6,12 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+from typing import Any
 
 import numpy as np
 import pytest
 
+from docs import coverage
 from intaglio import tf
 from intaglio.tf.experimental.numpy import np_config
 
@@ -45,6 +47,16 @@ MODULES = [
     "intaglio.tf.io.sparse_strings",
     "intaglio.tf.data.tables",
     "intaglio.tf.arranging",
+    "intaglio.tf.batching",
+    "intaglio.tf.config",
+    "intaglio.tf.config.experimental",
+    "intaglio.tf.config.optimizer",
+    "intaglio.tf.config.threading",
+    "intaglio.tf.data.records",
+    "intaglio.tf.data.transformations",
+    "intaglio.tf.printing",
+    "intaglio.tf.sysconfig",
+    "intaglio.tf.types.distributed",
     "intaglio.tf.arrays",
     "intaglio.tf.audio",
     "intaglio.tf.bitwise",
@@ -61,10 +73,22 @@ MODULES = [
     "intaglio.base.nest",
     "intaglio.saved_model.checkpoint",
     "intaglio.saved_model.fingerprint",
+    "intaglio.saved_model.sharding",
     "intaglio.saved_model.views",
     "intaglio.state.python_state",
     "intaglio.state.trackable_resource",
 ]
+
+
+# Public functions without an example, and why.
+SILENT = {
+    "tf.autograph.experimental.set_loop_options": "for loops of functions whose source is known",
+    "tf.autograph.to_code": "of functions whose source is known",
+    "tf.autograph.to_graph": "of functions whose source is known",
+    "tf.data.experimental.enable_debug_mode": "holds until the program ends",
+    "tf.data.experimental.make_saveable_from_iterator": "not done here",
+    "tf.debugging.experimental.enable_dump_debug_info": "not done here",
+}
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -83,3 +107,47 @@ def test_examples(name):
     ]
     silent = [n for n in public if ">>>" not in (getattr(module, n).__doc__ or "")]
     assert not silent
+
+
+def _functions() -> dict[str, Any]:
+    """The public functions with a documented name of TensorFlow's, but for methods."""
+    found: dict[str, Any] = {}
+    for name, _ in coverage.documented():
+        parent, value = name.rpartition(".")[0], coverage.find(name)
+        if inspect.isfunction(value) and not inspect.isclass(coverage.find(parent)):
+            found[name] = value
+    return found
+
+
+def test_every_public_function_has_an_example():
+    functions = _functions()
+    assert len(functions) > 1000
+    stubs = coverage.stubs()
+    silent = [
+        name
+        for name, value in functions.items()
+        if ">>>" not in (value.__doc__ or "") and name not in stubs
+    ]
+    assert sorted(silent) == sorted(SILENT)
+
+
+ELSEWHERE = {
+    name: value
+    for name, value in _functions().items()
+    if inspect.unwrap(value).__module__ not in MODULES
+    and ">>>" in (value.__doc__ or "")
+}
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_examples_in_other_modules(name):
+    names = {"tf": tf, "np": np}
+    example = doctest.DocTestParser().get_doctest(
+        inspect.getdoc(ELSEWHERE[name]) or "", names, name, None, 0
+    )
+    try:
+        failed, tried = doctest.DocTestRunner().run(example)
+    finally:
+        np_config.disable_numpy_behavior()
+    assert tried
+    assert not failed

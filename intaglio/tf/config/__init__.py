@@ -21,12 +21,22 @@ from intaglio.tf.config import experimental, optimizer, threading
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
-    """Makes every call of a `tf.function` run its Python body (or no longer)."""
+    """Makes every call of a `tf.function` run its Python body (or no longer).
+
+    >>> tf.config.run_functions_eagerly(True)
+    >>> tf.config.functions_run_eagerly()
+    True
+    >>> tf.config.run_functions_eagerly(False)
+    """
     OPTIONS.run_functions_eagerly = bool(run_eagerly)
 
 
 def functions_run_eagerly() -> bool:
-    """True while `run_functions_eagerly(True)` holds."""
+    """True while `run_functions_eagerly(True)` holds.
+
+    >>> tf.config.functions_run_eagerly()
+    False
+    """
     return OPTIONS.run_functions_eagerly
 
 
@@ -35,12 +45,23 @@ experimental_functions_run_eagerly = functions_run_eagerly
 
 
 def get_soft_device_placement() -> bool:
-    """Whether an op asked for on a missing device runs on one that is there."""
+    """Whether an op asked for on a missing device runs on one that is there.
+
+    >>> isinstance(tf.config.get_soft_device_placement(), bool)
+    True
+    """
     return OPTIONS.soft_placement
 
 
 def set_soft_device_placement(enabled: bool) -> None:
-    """Sets what `get_soft_device_placement` tells."""
+    """Sets what `get_soft_device_placement` tells.
+
+    >>> before = tf.config.get_soft_device_placement()
+    >>> tf.config.set_soft_device_placement(True)
+    >>> tf.config.get_soft_device_placement()
+    True
+    >>> tf.config.set_soft_device_placement(before)
+    """
     OPTIONS.soft_placement = enabled
 
 

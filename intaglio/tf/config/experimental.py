@@ -29,22 +29,39 @@ POLICIES = ("explicit", "warn", "silent", "silent_for_int32")
 
 
 def enable_op_determinism() -> None:
-    """Ops give the same answers on every run. They do anyway: nothing here is unordered."""
+    """Ops give the same answers on every run. They do anyway: nothing here is unordered.
+
+    >>> tf.config.experimental.enable_op_determinism()
+    """
     OPTIONS.deterministic = True
 
 
 def get_device_details(device: PhysicalDevice) -> dict[str, Any]:
-    """What is known of a device: nothing for the host."""
+    """What is known of a device: nothing for the host.
+
+    >>> tf.config.experimental.get_device_details(tf.config.list_physical_devices()[0])
+    {}
+    """
     return {}
 
 
 def get_device_policy() -> str:
-    """What happens to inputs on another device; there is only one."""
+    """What happens to inputs on another device; there is only one.
+
+    >>> tf.config.experimental.get_device_policy()
+    'silent'
+    """
     return OPTIONS.device_policy
 
 
 def set_device_policy(device_policy: str | None) -> None:
-    """Sets what happens to inputs on another device. Raises ValueError for other names."""
+    """Sets what happens to inputs on another device. Raises ValueError for other names.
+
+    >>> tf.config.experimental.set_device_policy("warn")
+    >>> tf.config.experimental.get_device_policy()
+    'warn'
+    >>> tf.config.experimental.set_device_policy(None)
+    """
     if device_policy is not None and device_policy not in POLICIES:
         raise ValueError(
             f"Invalid argument `device_policy`: {device_policy!r}. Please refer to "
@@ -55,43 +72,79 @@ def set_device_policy(device_policy: str | None) -> None:
 
 
 def get_memory_growth(device: PhysicalDevice) -> bool:
-    """Whether the device's memory is taken as needed. Raises KeyError for the host."""
+    """Whether the device's memory is taken as needed. Raises KeyError for the host.
+
+    >>> tf.config.experimental.get_memory_growth(tf.config.list_physical_devices()[0])
+    Traceback (most recent call last):
+    KeyError: PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')
+    """
     raise KeyError(device)
 
 
 def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
-    """Takes a GPU's memory as needed. Raises ValueError for the host."""
+    """Takes a GPU's memory as needed. Raises ValueError for the host.
+
+    >>> tf.config.experimental.set_memory_growth(tf.config.list_physical_devices()[0], True)
+    Traceback (most recent call last):
+    ValueError: Cannot set memory growth on non-GPU and non-Pluggable devices
+    """
     raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
 
 
 def get_memory_info(device: str) -> dict[str, int]:
-    """Bytes in use on a device. Raises ValueError for the host, which does not count them."""
+    """Bytes in use on a device. Raises ValueError for the host, which does not count them.
+
+    >>> tf.config.experimental.get_memory_info("CPU:0")
+    Traceback (most recent call last):
+    ValueError: Allocator stats not available for device 'CPU:0'
+    """
     raise ValueError(f"Allocator stats not available for device '{device}'")
 
 
 def get_memory_usage(device: str) -> int:
-    """Bytes in use on a device. Raises ValueError for the host, which does not count them."""
+    """Bytes in use on a device. Raises ValueError for the host, which does not count them.
+
+    >>> tf.config.experimental.get_memory_usage("CPU:0")
+    Traceback (most recent call last):
+    ValueError: Allocator stats not available for device 'CPU:0'
+    """
     raise ValueError(f"Allocator stats not available for device '{device}'")
 
 
 def reset_memory_stats(device: str) -> None:
-    """Sets the peak to what is in use. Raises ValueError for the host."""
+    """Sets the peak to what is in use. Raises ValueError for the host.
+
+    >>> tf.config.experimental.reset_memory_stats("CPU:0")
+    Traceback (most recent call last):
+    ValueError: Cannot reset memory stats for device 'CPU:0'
+    """
     raise ValueError(f"Cannot reset memory stats for device '{device}'")
 
 
 def get_synchronous_execution() -> bool:
-    """Whether an op has run when its call returns."""
+    """Whether an op has run when its call returns.
+
+    >>> tf.config.experimental.get_synchronous_execution()
+    True
+    """
     return OPTIONS.synchronous
 
 
 def set_synchronous_execution(enable: bool) -> None:
-    """Asks for ops to run in the order of the calls. They always do."""
+    """Asks for ops to run in the order of the calls. They always do.
+
+    >>> tf.config.experimental.set_synchronous_execution(True)
+    """
     OPTIONS.synchronous = bool(enable)
 
 
 def tensor_float_32_execution_enabled() -> bool:
     """Whether products may be computed in TensorFloat-32, which the host never does: see
-    `enable_tensor_float_32_execution`."""
+    `enable_tensor_float_32_execution`.
+
+    >>> tf.config.experimental.tensor_float_32_execution_enabled()
+    True
+    """
     return OPTIONS.tensor_float_32 is not False
 
 
@@ -103,16 +156,27 @@ def enable_tensor_float_32_execution(enabled: bool) -> None:
     more than half of the multiplications: errors are about 1e-6 of the largest result, where
     3e-7 is usual, and NaN spreads up to three pixels beyond the results that it belongs to.
     Unless a program asks, nothing changes.
+
+    >>> tf.config.experimental.enable_tensor_float_32_execution(False)
+    >>> tf.config.experimental.tensor_float_32_execution_enabled()
+    False
+    >>> tf.config.experimental.enable_tensor_float_32_execution(True)
     """
     OPTIONS.tensor_float_32 = enabled
 
 
 def enable_mlir_bridge() -> None:
-    """Accepted; there is no bridge."""
+    """Accepted; there is no bridge.
+
+    >>> tf.config.experimental.enable_mlir_bridge()
+    """
 
 
 def disable_mlir_bridge() -> None:
-    """Accepted; there is no bridge."""
+    """Accepted; there is no bridge.
+
+    >>> tf.config.experimental.disable_mlir_bridge()
+    """
 
 
 __all__ = [

@@ -22,7 +22,11 @@ _ALWAYS = ("disable_model_pruning", "disable_meta_optimizer")
 
 
 def get_experimental_options() -> dict[str, Any]:
-    """The optimisations that were switched on or off by name."""
+    """The optimisations that were switched on or off by name.
+
+    >>> isinstance(tf.config.optimizer.get_experimental_options(), dict)
+    True
+    """
     chosen = {k: v for k, v in OPTIONS.optimizer.items() if k in NAMES}
     ordered = {name: chosen[name] for name in NAMES if name in chosen}
     return {
@@ -32,17 +36,32 @@ def get_experimental_options() -> dict[str, Any]:
 
 
 def set_experimental_options(options: dict[str, Any]) -> None:
-    """Switches optimisations on or off by TensorFlow's names."""
+    """Switches optimisations on or off by TensorFlow's names.
+
+    >>> tf.config.optimizer.set_experimental_options({"constant_folding": True})
+    >>> tf.config.optimizer.get_experimental_options()["constant_folding"]
+    True
+    """
     OPTIONS.optimizer.update({k: v for k, v in options.items() if k in NAMES})
 
 
 def get_jit() -> str:
-    """`"autoclustering"` if every function is to be compiled, else nothing."""
+    """`"autoclustering"` if every function is to be compiled, else nothing.
+
+    >>> tf.config.optimizer.get_jit()
+    ''
+    """
     return OPTIONS.optimizer.get("jit", "")
 
 
 def set_jit(enabled: bool | str) -> None:
-    """Compiles every function, where a compiler is there. Raises ValueError for other texts."""
+    """Compiles every function, where a compiler is there. Raises ValueError for other texts.
+
+    >>> tf.config.optimizer.set_jit("autoclustering")
+    >>> tf.config.optimizer.get_jit()
+    'autoclustering'
+    >>> tf.config.optimizer.set_jit(False)
+    """
     if enabled not in (True, False, "autoclustering"):
         raise ValueError(
             f"set_jit takes True, False or 'autoclustering', not {enabled!r}"

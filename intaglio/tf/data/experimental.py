@@ -15,9 +15,7 @@ from intaglio.data import (
     csv_columns,
     csv_files,
     element,
-    folding,
     making,
-    padding,
     seldom,
     tracing,
 )
@@ -40,6 +38,29 @@ from intaglio.data.stage import AUTOTUNE
 from intaglio.data.stage import INFINITE as INFINITE_CARDINALITY
 from intaglio.data.stage import UNKNOWN as UNKNOWN_CARDINALITY
 from intaglio.op import raw
+from intaglio.tf.data.transformations import (
+    Reducer,
+    assert_cardinality,
+    bucket_by_sequence_length,
+    copy_to_device,
+    dense_to_ragged_batch,
+    dense_to_sparse_batch,
+    enumerate_dataset,
+    group_by_reducer,
+    group_by_window,
+    ignore_errors,
+    map_and_batch,
+    pad_to_cardinality,
+    parallel_interleave,
+    prefetch_to_device,
+    rejection_resample,
+    scan,
+    shuffle_and_repeat,
+    snapshot,
+    take_while,
+    unbatch,
+    unique,
+)
 
 if TYPE_CHECKING:
     from intaglio.tf.data.records import (
@@ -52,36 +73,44 @@ if TYPE_CHECKING:
         table_from_dataset,
     )
 
-Apply = Callable[[Dataset], Dataset]
 # In `Dataset.shard` where a distribution strategy fills in the number of workers.
 SHARD_HINT = -1
 
 
-def assert_cardinality(expected_cardinality: int) -> Apply:
-    """Declares the number of elements, checked at iteration: FailedPreconditionError."""
-    return lambda dataset: building.transformed(
-        raw.AssertCardinalityDataset, "_AssertCardinalityDataset", dataset,
-        building.scalar(expected_cardinality, "expected_cardinality"),
-    )  # fmt: skip
-
-
 def cardinality(dataset: Dataset) -> Any:
-    """The number of elements: -1 infinite, -2 unknown."""
+    """The number of elements: -1 infinite, -2 unknown.
+
+    >>> int(tf.data.experimental.cardinality(tf.data.Dataset.range(6)))
+    6
+    """
     return dataset.cardinality()
 
 
 def get_single_element(dataset: Dataset) -> Any:
-    """The only element. Raises InvalidArgumentError if there is none, or another one."""
+    """The only element. Raises InvalidArgumentError if there is none, or another one.
+
+    >>> int(tf.data.experimental.get_single_element(tf.data.Dataset.range(7, 8)))
+    7
+    """
     return dataset.get_single_element()
 
 
 def get_next_as_optional(iterator: Iterator) -> Optional:
-    """The next element as an optional, empty after the last."""
+    """The next element as an optional, empty after the last.
+
+    >>> iterator = iter(tf.data.Dataset.range(1))
+    >>> [bool(tf.data.experimental.get_next_as_optional(iterator).has_value()) for _ in range(2)]
+    [True, False]
+    """
     return iterator.get_next_as_optional()
 
 
 def get_structure(dataset_or_iterator: Any) -> Any:
-    """The structure of the elements' types. Raises TypeError for other objects."""
+    """The structure of the elements' types. Raises TypeError for other objects.
+
+    >>> tf.data.experimental.get_structure(tf.data.Dataset.range(6))
+    TensorSpec(shape=(), dtype=tf.int64, name=None)
+    """
     try:
         return dataset_or_iterator.element_spec
     except AttributeError:
@@ -92,102 +121,21 @@ def get_structure(dataset_or_iterator: Any) -> Any:
 
 
 def from_list(elements: Sequence[Any], name: str | None = None) -> Dataset:
-    """A dataset of these elements. Raises ValueError for an empty list, TypeError for no list."""
+    """A dataset of these elements. Raises ValueError for an empty list, TypeError for no list.
+
+    >>> [int(x) for x in tf.data.experimental.from_list([1, 2, 3])]
+    [1, 2, 3]
+    """
     return making.from_list(elements, name)
 
 
 def Counter(start: Any = 0, step: Any = 1, dtype: Any = int64) -> Dataset:
-    """start, start + step, ... without end."""
+    """start, start + step, ... without end.
+
+    >>> [int(x) for x in tf.data.experimental.Counter(5).take(2)]
+    [5, 6]
+    """
     return Dataset.counter(start, step, dtype)
-
-
-def enumerate_dataset(start: Any = 0) -> Apply:
-    """(number, element) pairs."""
-    return lambda dataset: dataset.enumerate(start)
-
-
-def ignore_errors(log_warning: bool = False) -> Apply:
-    """The elements that can be computed."""
-    return lambda dataset: dataset.ignore_errors(log_warning)
-
-
-def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Apply:
-    """Elements that `scan_func(state, element)` returns behind the next state."""
-    return lambda dataset: dataset.scan(initial_state, scan_func)
-
-
-def take_while(predicate: Callable[..., Any]) -> Apply:
-    """The elements up to the first for which `predicate` is false."""
-    return lambda dataset: dataset.take_while(predicate)
-
-
-def unbatch() -> Apply:
-    """The slices of each element along the first dimension."""
-    return lambda dataset: dataset.unbatch()
-
-
-def unique() -> Apply:
-    """The elements, without those that came before."""
-    return lambda dataset: dataset.unique()
-
-
-def group_by_window(
-    key_func: Callable[..., Any],
-    reduce_func: Callable[..., Any],
-    window_size: Any = None,
-    window_size_func: Callable[..., Any] | None = None,
-) -> Apply:
-    """Elements of one key in windows, and of each the dataset that `reduce_func` makes."""
-    return lambda dataset: dataset.group_by_window(
-        key_func, reduce_func, window_size, window_size_func
-    )
-
-
-def bucket_by_sequence_length(
-    element_length_func: Callable[..., Any],
-    bucket_boundaries: Sequence[int],
-    bucket_batch_sizes: Sequence[int],
-    padded_shapes: Any = None,
-    padding_values: Any = None,
-    pad_to_bucket_boundary: bool = False,
-    no_padding: bool = False,
-    drop_remainder: bool = False,
-) -> Apply:
-    """Batches of elements of like lengths: see `Dataset.bucket_by_sequence_length`."""
-    return lambda dataset: dataset.bucket_by_sequence_length(
-        element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes,
-        padding_values, pad_to_bucket_boundary, no_padding, drop_remainder,
-    )  # fmt: skip
-
-
-def map_and_batch(
-    map_func: Callable[..., Any],
-    batch_size: Any,
-    num_parallel_batches: Any = None,
-    drop_remainder: Any = False,
-    num_parallel_calls: Any = None,
-) -> Apply:
-    """`map` and `batch` in one."""
-    return lambda dataset: dataset.map(map_func, num_parallel_calls).batch(
-        batch_size, drop_remainder
-    )
-
-
-def shuffle_and_repeat(
-    buffer_size: Any, count: Any = None, seed: int | None = None
-) -> Apply:
-    """`shuffle` and `repeat` in one."""
-    return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
-
-
-def prefetch_to_device(device: str, buffer_size: Any = None) -> Apply:
-    """The elements computed ahead; the only device is the host."""
-    return lambda dataset: dataset.prefetch(buffer_size)
-
-
-def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Apply:
-    """The elements; the only device is the host."""
-    return lambda dataset: dataset
 
 
 def choose_from_datasets(
@@ -195,7 +143,13 @@ def choose_from_datasets(
     choice_dataset: Dataset,
     stop_on_empty_dataset: bool = False,
 ) -> Dataset:
-    """The next element of the dataset whose number is next in `choice_dataset`."""
+    """The next element of the dataset whose number is next in `choice_dataset`.
+
+    >>> choices = tf.data.Dataset.from_tensor_slices(tf.constant([1, 0, 1], tf.int64))
+    >>> both = [tf.data.Dataset.range(3), tf.data.Dataset.range(10, 13)]
+    >>> [int(x) for x in tf.data.experimental.choose_from_datasets(both, choices)]
+    [10, 0, 11]
+    """
     return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
 
 
@@ -205,88 +159,14 @@ def sample_from_datasets(
     seed: int | None = None,
     stop_on_empty_dataset: bool = False,
 ) -> Dataset:
-    """Elements of datasets drawn at random with the weights."""
+    """Elements of datasets drawn at random with the weights.
+
+    >>> both = [tf.data.Dataset.range(3), tf.data.Dataset.range(10, 13)]
+    >>> sampled = tf.data.experimental.sample_from_datasets(both, weights=[1.0, 0.0], seed=1)
+    >>> [int(x) for x in sampled.take(3)]
+    [0, 1, 2]
+    """
     return Dataset.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
-
-
-def parallel_interleave(
-    map_func: Callable[..., Any],
-    cycle_length: Any,
-    block_length: Any = 1,
-    sloppy: bool | None = False,
-    buffer_output_elements: Any = None,
-    prefetch_input_elements: Any = None,
-) -> Apply:
-    """The elements of `cycle_length` datasets in turn, computed on as many threads."""
-    return lambda dataset: dataset.interleave(
-        map_func, cycle_length, block_length, cycle_length, deterministic=not sloppy
-    )
-
-
-def rejection_resample(
-    class_func: Callable[..., Any],
-    target_dist: Any,
-    initial_dist: Any = None,
-    seed: int | None = None,
-) -> Apply:
-    """(class, element) pairs, some left out, so that classes come as `target_dist` says."""
-    return lambda dataset: dataset.rejection_resample(
-        class_func, target_dist, initial_dist, seed
-    )
-
-
-class Reducer:
-    """Three functions by which elements become one: the first state, the next, the result."""
-
-    def __init__(
-        self,
-        init_func: Callable[..., Any],
-        reduce_func: Callable[..., Any],
-        finalize_func: Callable[..., Any],
-    ) -> None:
-        self._init_func = init_func
-        self._reduce_func = reduce_func
-        self._finalize_func = finalize_func
-
-    @property
-    def init_func(self) -> Callable[..., Any]:
-        """From a key to the first state."""
-        return self._init_func
-
-    @property
-    def reduce_func(self) -> Callable[..., Any]:
-        """From a state and an element to the next state."""
-        return self._reduce_func
-
-    @property
-    def finalize_func(self) -> Callable[..., Any]:
-        """From the last state to the result."""
-        return self._finalize_func
-
-
-def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Apply:
-    """For each key what `reducer` makes of its elements, in the order of the keys."""
-    functions = reducer.init_func, reducer.reduce_func, reducer.finalize_func
-    return lambda dataset: folding.reduced_by_key(dataset, key_func, *functions)
-
-
-def dense_to_ragged_batch(
-    batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = int64
-) -> Apply:
-    """Batches of elements of different shapes as ragged tensors."""
-    return lambda dataset: dataset.ragged_batch(
-        batch_size, drop_remainder, row_splits_dtype
-    )
-
-
-def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Apply:
-    """Batches of elements of different shapes as sparse tensors."""
-    return lambda dataset: dataset.sparse_batch(batch_size, row_shape)
-
-
-def pad_to_cardinality(cardinality: Any, mask_key: str = "valid") -> Apply:
-    """Dicts with a mask, and zeros behind the last up to `cardinality` of them."""
-    return lambda dataset: padding.to_cardinality(dataset, cardinality, mask_key)
 
 
 # -- elements and handles --------------------------------------------------------------------
@@ -297,6 +177,9 @@ def at(dataset: Dataset, index: Any) -> Any:
 
     Raises OutOfRangeError if there is none, UnimplementedError for datasets that would have
     to compute those before.
+
+    >>> int(tf.data.experimental.at(tf.data.Dataset.range(6), 4))
+    4
     """
     spec = dataset.element_spec
     tensors = raw.GetElementAtIndex(
@@ -308,12 +191,24 @@ def at(dataset: Dataset, index: Any) -> Any:
 
 
 def to_variant(dataset: Dataset) -> Any:
-    """The dataset as a tensor."""
+    """The dataset as a tensor.
+
+    >>> variant = tf.data.experimental.to_variant(tf.data.Dataset.range(3))
+    >>> numbers = tf.data.experimental.from_variant(variant, tf.TensorSpec([], tf.int64))
+    >>> [int(x) for x in numbers]
+    [0, 1, 2]
+    """
     return dataset.handle_tensor
 
 
 def from_variant(variant: Any, structure: Any) -> Dataset:
-    """The dataset that a tensor is, with elements of this structure."""
+    """The dataset that a tensor is, with elements of this structure.
+
+    >>> variant = tf.data.experimental.to_variant(tf.data.Dataset.range(3))
+    >>> numbers = tf.data.experimental.from_variant(variant, tf.TensorSpec([], tf.int64))
+    >>> [int(x) for x in numbers]
+    [0, 1, 2]
+    """
     return building.made("_VariantDataset", variant, structure)
 
 
@@ -331,6 +226,11 @@ def get_model_proto(iterator: Iterator) -> Any:
 
     `num_elements` of the root says how many elements have come out. Times and bytes are not
     measured, for no model tunes the pipeline.
+
+    >>> iterator = iter(tf.data.Dataset.range(6).batch(2))
+    >>> _ = next(iterator)
+    >>> tf.data.experimental.get_model_proto(iterator).nodes[1].num_elements
+    1
     """
     return seldom.pipeline_model.model_of(iterator._own_resource())
 
@@ -367,7 +267,14 @@ def save(
     shard_func: Callable[..., Any] | None = None,
     checkpoint_args: Any = None,
 ) -> None:
-    """Writes the elements to a folder: see `Dataset.save`."""
+    """Writes the elements to a folder: see `Dataset.save`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tf.data.experimental.save(tf.data.Dataset.range(3), folder)
+    ...     [int(x) for x in tf.data.experimental.load(folder)]
+    [0, 1, 2]
+    """
     dataset.save(path, compression, shard_func, checkpoint_args)
 
 
@@ -377,18 +284,15 @@ def load(
     compression: str | None = None,
     reader_func: Callable[..., Any] | None = None,
 ) -> Dataset:
-    """The elements that `save` wrote: see `Dataset.load`."""
+    """The elements that `save` wrote: see `Dataset.load`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tf.data.experimental.save(tf.data.Dataset.range(3), folder)
+    ...     [int(x) for x in tf.data.experimental.load(folder)]
+    [0, 1, 2]
+    """
     return Dataset.load(path, element_spec, compression, reader_func)
-
-
-def snapshot(
-    path: Any,
-    compression: str | None = "AUTO",
-    reader_func: Callable[..., Any] | None = None,
-    shard_func: Callable[..., Any] | None = None,
-) -> Apply:
-    """The elements, written to a folder once and read from there afterwards."""
-    return lambda dataset: dataset.snapshot(path, compression, reader_func, shard_func)
 
 
 def distributed_save(
@@ -428,6 +332,14 @@ def make_csv_dataset(
     Types are those of `column_defaults`, else the narrowest that fit the first rows. With
     `label_name` the elements are pairs of the other columns and that one. Raises ValueError
     if no file matches or columns do not fit together.
+
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "rows.csv")
+    ...     _ = path.write_text("a,b\\n1,x\\n2,y\\n")
+    ...     rows = tf.data.experimental.make_csv_dataset(str(path), 2, num_epochs=1, shuffle=False)
+    ...     [row["a"].numpy().tolist() for row in rows]
+    [[1, 2]]
     """
     files = csv_columns.matching(file_pattern)
     dialect = csv_files.Dialect(field_delim.encode(), use_quote_delim, header)

@@ -21,6 +21,14 @@ def parse_example_dataset(
     """Takes batches of serialized Examples apart, for `Dataset.apply`.
 
     Raises ValueError without features, TypeError for a dataset of other elements.
+
+    >>> example = tf.train.Example()
+    >>> example.features.feature["x"].int64_list.value.append(3)
+    >>> records = tf.data.Dataset.from_tensors([example.SerializeToString()])
+    >>> features = {"x": tf.io.FixedLenFeature([], tf.int64)}
+    >>> parsed = records.apply(tf.data.experimental.parse_example_dataset(features))
+    >>> [row["x"].numpy().tolist() for row in parsed]
+    [[3]]
     """
     if features is None:
         raise ValueError("Argument `features` is required, but not specified.")
@@ -55,6 +63,20 @@ def make_batched_features_dataset(
     `reader` makes a dataset of a file's name, by default that of TFRecord files. Epochs
     without end if `num_epochs` is None; then batches are always full. Raises ValueError for
     a `label_key` that is no feature.
+
+    >>> import os, tempfile
+    >>> example = tf.train.Example()
+    >>> example.features.feature["x"].int64_list.value.append(3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "examples")
+    ...     with tf.io.TFRecordWriter(path) as writer:
+    ...         writer.write(example.SerializeToString())
+    ...     features = {"x": tf.io.FixedLenFeature([], tf.int64)}
+    ...     rows = tf.data.experimental.make_batched_features_dataset(
+    ...         path, batch_size=1, features=features, num_epochs=1
+    ...     )
+    ...     [row["x"].numpy().tolist() for row in rows]
+    [[3]]
     """
     if label_key is not None and label_key not in features:
         raise ValueError(

@@ -146,6 +146,9 @@ def realdiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y of floating-point and complex numbers.
 
     https://www.tensorflow.org/api_docs/python/tf/realdiv
+
+    >>> print(tf.realdiv(7.0, 2.0).numpy())
+    3.5
     """
     return raw.RealDiv(x, y, name=name)
 
@@ -154,6 +157,9 @@ def truncatediv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y rounded towards zero, as C rounds.
 
     https://www.tensorflow.org/api_docs/python/tf/truncatediv
+
+    >>> print(tf.truncatediv(-7, 2).numpy())
+    -3
     """
     return raw.TruncateDiv(x, y, name=name)
 
@@ -162,6 +168,9 @@ def truncatemod(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The remainder of x / y with the sign of x, as C has it.
 
     https://www.tensorflow.org/api_docs/python/tf/truncatemod
+
+    >>> print(tf.truncatemod(-7, 2).numpy())
+    -1
     """
     return raw.TruncateMod(x, y, name=name)
 
@@ -394,6 +403,9 @@ def linspace(
     dtype; integers become float64. Raises InvalidArgumentError unless `num` is above 0.
 
     https://www.tensorflow.org/api_docs/python/tf/linspace
+
+    >>> print(tf.linspace(0.0, 1.0, 3).numpy())
+    [0.  0.5 1. ]
     """
     with door.level().scoped(name or "linspace"):
         start = convert.to_tensor(start, name="start")

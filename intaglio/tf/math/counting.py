@@ -135,6 +135,9 @@ def histogram_fixed_width(
     that does not rise or `nbins` below 1.
 
     https://www.tensorflow.org/api_docs/python/tf/histogram_fixed_width
+
+    >>> print(tf.histogram_fixed_width([0.0, 0.2, 0.9, 5.0], [0.0, 1.0], nbins=2).numpy())
+    [2 2]
     """
     with door.level().scoped(name or "histogram_fixed_width") as scope:
         values = convert.to_tensor(values)
@@ -153,6 +156,9 @@ def histogram_fixed_width_bins(
     """Which of `nbins` equal parts of a range each value falls into.
 
     https://www.tensorflow.org/api_docs/python/tf/histogram_fixed_width_bins
+
+    >>> print(tf.histogram_fixed_width_bins([0.0, 0.2, 0.9, 5.0], [0.0, 1.0], nbins=2).numpy())
+    [0 0 1 1]
     """
     with door.level().scoped(name or "histogram_fixed_width_bins"):
         values = convert.to_tensor(values)

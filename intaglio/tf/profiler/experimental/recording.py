@@ -81,6 +81,11 @@ def stop(save: bool = True) -> None:
     """Ends the profile, and writes it unless told not to.
 
     Raises UnavailableError if none has begun.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tf.profiler.experimental.start(folder)
+    ...     tf.profiler.experimental.stop()
     """
     global _recording
     with _lock:
