@@ -64,8 +64,7 @@ def _pack(tiles: Tiles) -> Code:
 def _pack_turned(tiles: Tiles) -> Code:
     """Copies a panel out of a transposed matrix, whose `columns` lie in rows of `depth` elements.
 
-    Square blocks of vectors are turned in registers: in each of log2(lanes) steps every
-    vector is interleaved with the one half the block away.
+    Square blocks of vectors are turned in registers.
     """
     code, lanes = Code(
         "pack_turned",
@@ -81,30 +80,11 @@ def _pack_turned(tiles: Tiles) -> Code:
             mask = code.let(f"and {tiles.test} {there}, {along}")
             place = code.at(tiles.kind.llvm, tiles.step(code, "%from", line, "%row"), k)
             block.append(tiles.read(code, place, mask))
-        for c, vector in enumerate(_turned(code, tiles, block)):
+        for c, vector in enumerate(tiles.turned(code, block)):
             target = tiles.step(code, "%to", code.integer("add", k, c), tiles.width)
             tiles.write(code, vector, code.at(tiles.kind.llvm, target, j))
     code.do("ret void")
     return code
-
-
-def _turned(code: Code, tiles: Tiles, block: list[str]) -> list[str]:
-    """A square block of vectors, transposed."""
-    lanes, half = tiles.lanes, tiles.lanes // 2
-    indices = f"<{lanes} x i32> <{{}}>"
-    low, high = (
-        indices.format(", ".join([f"i32 {first + i // 2 + (i % 2) * lanes}" for i in range(lanes)]))
-        for first in (0, half)
-    )  # fmt: skip
-    for _ in range(lanes.bit_length() - 1):
-        block = [
-            code.let(
-                f"shufflevector {tiles.vector} {block[i]}, {tiles.vector} {block[i + half]}, {order}"
-            )
-            for i in range(half)
-            for order in (low, high)
-        ]
-    return block
 
 
 def _product(tiles: Tiles, name: str, turned: bool) -> Code:

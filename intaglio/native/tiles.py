@@ -136,6 +136,27 @@ class Tiles:
         """The pointer `count` rows further, each of `stride` elements."""
         return code.at(self.kind.llvm, pointer, code.integer("mul", count, stride))
 
+    def turned(self, code: Code, block: list[str]) -> list[str]:
+        """A square block of vectors, transposed.
+
+        In each of log2(lanes) steps every vector is interleaved with the one half the block away.
+        """
+        lanes, half = self.lanes, self.lanes // 2
+        low, high = (
+            ", ".join([f"i32 {first + i // 2 + (i % 2) * lanes}" for i in range(lanes)])
+            for first in (0, half)
+        )
+        for _ in range(lanes.bit_length() - 1):
+            block = [
+                code.let(
+                    f"shufflevector {self.vector} {block[i]}, {self.vector} {block[i + half]}, "
+                    f"<{lanes} x i32> <{order}>"
+                )
+                for i in range(half)
+                for order in (low, high)
+            ]
+        return block
+
     # -- the tile -----------------------------------------------------------------------
 
     def tile(self, rows: int, vectors: int) -> Code:

@@ -217,54 +217,90 @@ class Blocks:
 class _Writer(Blocks):
     """Writes the kernels: `filters` transforms them, `winograd` does the rest."""
 
-    def filters(self, name: str, turned: bool) -> Code:
+    def filters(self, name: str) -> Code:
         """Transforms the filters of the channels from `from` to `to`.
 
         The result lies as the products take it: for each panel of columns, for each element,
-        a matrix of channels and columns. `turned` takes filters turned around, their channels
-        exchanged with the columns.
+        a matrix of channels and columns.
         """
-        code, tiles, lanes = Code(name, entry.KERNEL), self.tiles, self.lanes
-        given, sums = entry.numbers(code, DIMS), Sums(code, self.tiles)
+        code, tiles = Code(name, entry.KERNEL), self.tiles
+        given = entry.numbers(code, DIMS)
         filters = code.load("ptr", "%ins", 8)
-        out = code.load("ptr", "%outs", 8)
-        channels, columns = given["channels"], given["filters"]
-        window = code.integer("mul", channels, columns)
+        columns = given["filters"]
+        window = code.integer("mul", given["channels"], columns)
         with (
             code.loop("%from", "%to") as channel,
             self.panels(code, columns, VECTORS) as (start, count),
         ):
-            wide = code.integer("mul", count, lanes)
-            element = code.integer("mul", channels, wide)
-            begin = code.integer("mul", code.integer("mul", channels, start), self.transform.elements)  # fmt: skip
-            target = self.at(code, self.at(code, out, begin), code.integer("mul", channel, wide))  # fmt: skip
-            places = self.elements(code, target, element)
-            with code.loop("0", wide, lanes) as j:
+            wide = code.integer("mul", count, self.lanes)
+            with code.loop("0", wide, self.lanes) as j:
                 column = code.integer("add", start, j)
                 mask = tiles.mask(code, column, columns)
+                top = self.at(code, tiles.step(code, filters, channel, columns), column)
                 seen = [
-                    self._tap(code, tiles.step(code, filters, 8 - tap if turned else tap, window), channel, column, mask, given, turned)
+                    tiles.read(code, tiles.step(code, top, tap, window), mask)
                     for tap in range(9)
-                ]  # fmt: skip
-                made = in_squares(
-                    seen, 3, lambda line: self.transform.of_filters(sums, line)
-                )
-                for place, value in zip(places, made, strict=True):
-                    tiles.write(code, value, self.at(code, place, j))
+                ]
+                self._put(code, given, seen, channel, (start, wide, j))
         code.do("ret void")
         return code
 
-    def _tap(
-        self, code: Code, tap: str, channel: str, column: str, mask: str,
-        given: dict[str, str], turned: bool,
-    ) -> str:  # fmt: skip
-        """An element of the filters of a channel, for a vector of columns."""
-        tiles, channels, columns = self.tiles, given["channels"], given["filters"]
-        if not turned:
-            row = tiles.step(code, tap, channel, columns)
-            return tiles.read(code, self.at(code, row, column), mask)
-        row = self.at(code, tiles.step(code, tap, column, channels), channel)
-        return tiles.read_apart(code, row, channels, mask)
+    def filters_turned(self, name: str) -> Code:
+        """The same for filters turned around, their channels exchanged with the columns.
+
+        They are read in squares of as many channels as columns, which are transposed in
+        registers and wait in cache until all nine are there.
+        """
+        code, tiles, lanes = Code(name, entry.KERNEL), self.tiles, self.lanes
+        given = entry.numbers(code, DIMS)
+        filters = code.load("ptr", "%ins", 8)
+        channels, columns = given["channels"], given["filters"]
+        window = code.integer("mul", channels, columns)
+        waiting = code.let(f"alloca [{9 * lanes * lanes} x {self.kind}], align 64")
+        with (
+            code.loop("%from", "%to", lanes) as first,
+            self.panels(code, columns, VECTORS) as (start, count),
+        ):
+            wide = code.integer("mul", count, lanes)
+            along = tiles.mask(code, first, channels)
+            last = code.least(code.integer("add", first, lanes), channels)
+            with code.loop("0", wide, lanes) as j:
+                column = code.integer("add", start, j)
+                with code.loop("0", "9") as tap:
+                    source = tiles.step(code, filters, code.integer("sub", 8, tap), window)  # fmt: skip
+                    square: list[str] = []
+                    for r in range(lanes):
+                        line = code.integer("add", column, r)
+                        there = code.splat(lanes, "i1", code.integer("icmp slt", line, columns))  # fmt: skip
+                        mask = code.let(f"and {tiles.test} {there}, {along}")
+                        row = tiles.step(code, source, line, channels)
+                        square.append(tiles.read(code, self.at(code, row, first), mask))
+                    for r, vector in enumerate(tiles.turned(code, square)):
+                        to = tiles.step(code, waiting, code.integer("add", tap, 9 * r), lanes)  # fmt: skip
+                        tiles.write(code, vector, to)
+                with code.loop(first, last) as channel:
+                    number = code.integer("sub", channel, first)
+                    top = tiles.step(code, waiting, number, 9 * lanes)
+                    seen = [tiles.read(code, p, "") for p in tiles.places(code, top, 9)]
+                    self._put(code, given, seen, channel, (start, wide, j))
+        code.do("ret void")
+        return code
+
+    def _put(
+        self, code: Code, given: dict[str, str], seen: list[str], channel: str,
+        at: tuple[str, str, str],
+    ) -> None:  # fmt: skip
+        """Transforms the nine elements of a channel's filters, for a vector of the columns of
+        a panel: where that begins, how wide it is, and the first of the vector."""
+        start, wide, j = at
+        sums, channels = Sums(code, self.tiles), given["channels"]
+        out = code.load("ptr", "%outs", 8)
+        begin = code.integer("mul", code.integer("mul", channels, start), self.transform.elements)  # fmt: skip
+        row = self.tiles.step(code, self.at(code, out, begin), channel, wide)
+        places = self.elements(code, self.at(code, row, j), code.integer("mul", channels, wide))  # fmt: skip
+        made = in_squares(seen, 3, lambda line: self.transform.of_filters(sums, line))
+        for place, value in zip(places, made, strict=True):
+            self.tiles.write(code, value, place)
 
     def cells(self, vectors: int) -> Code:
         """The product of one element's matrices: `rows` tiles, `vectors` of columns."""
@@ -415,8 +451,8 @@ def _source(transform: Transform) -> Source:
     return Source(
         [
             Kernel(writer.winograd("winograd"), 3),
-            Kernel(writer.filters("filters", turned=False), 1),
-            Kernel(writer.filters("filters_turned", turned=True), 1),
+            Kernel(writer.filters("filters"), 1),
+            Kernel(writer.filters_turned("filters_turned"), 1, unit=writer.lanes),
         ],
         [*products, gather, writer.scatter()],
         writer.table(),
