@@ -55,6 +55,7 @@ def _space(tf: Any) -> dict[str, Any]:
         "w": tf.constant(1),
         "wf": tf.constant(1.5),
         "wc": tf.constant(1j),
+        "wv": tf.constant([1.5, 2.5]),
         "s": tf.constant(1, tf.int32),
         "v": tf.Variable(1),
         "vf": tf.Variable([1.0, 2.0]),
