@@ -61,8 +61,8 @@ def compiled(graph: Graph) -> Runnable:
         if not _said:
             _said.append(True)
             logger().warning(
-                "jit_compile: graphs are interpreted, for there is no compiler (%s). "
-                "Install it with: pip install 'intaglio[jit]'", e,
+                "jit_compile: graphs are interpreted, for there is no compiler (%s)%s", e,
+                ". Install it with: pip install 'intaglio[jit]'" * (e.name == "llvmlite"),
             )  # fmt: skip
         return settled(graph)
     if all(shapes.known(v.dims) for v in optimized.inputs):

@@ -4,13 +4,15 @@ CPython calls it with an array of arguments (METH_FASTCALL); it checks that each
 ndarray whose elements lie in order, takes the pointers to the data from the objects, and
 runs the kernel. Nothing is allocated and no argument is parsed. What it relies on, the
 offsets inside of ndarrays and bytes, is verified on live objects when this module is
-imported; where it does not hold, `AVAILABLE` is false and kernels are called through ctypes.
+imported; where it does not hold, `AVAILABLE` is false and kernels are called through ctypes;
+`INTAGLIO_PORTABLE=1` has it so everywhere.
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import sys
 import sysconfig
 from collections.abc import Callable, Sequence
@@ -57,7 +59,9 @@ def _verified() -> bool:
     """True if objects look as the entries expect."""
     if sys.implementation.name != "cpython" or ctypes.sizeof(ctypes.c_void_p) != 8:
         return False
-    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+    if sysconfig.get_config_var("Py_GIL_DISABLED") or os.environ.get(
+        "INTAGLIO_PORTABLE"
+    ):
         return False
     word, number = ctypes.c_void_p.from_address, ctypes.c_int.from_address
     for array in (

@@ -13,6 +13,10 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from intaglio.native import store
+from intaglio.native.executable import executable_memory
+
+if not executable_memory():
+    raise ImportError("the system forbids memory that is written and then executed")
 
 llvm.initialize_native_target()
 llvm.initialize_native_asmprinter()
@@ -100,8 +104,9 @@ def module(text: str) -> Module:
     found = _modules.get(key)
     if found is None:
         found = _modules.setdefault(key, Module(text))
-    if found not in _recent:
-        _recent.append(found)
+    with _lock:
+        if found not in _recent:
+            _recent.append(found)
     return found
 
 

@@ -14,12 +14,15 @@ import pathlib
 import stat
 import sys
 import tempfile
+import time
 
 # The folder may grow to this many bytes; then the files that were not used longest go.
 MOST = 256 << 20
 # The size is looked at after one of this many writes.
 EVERY = 64
-_SUFFIX = ".o"
+_SUFFIX, _PARTIAL = ".o", ".partial"
+# Seconds after which a file that was not completed never will be.
+ABANDONED = 3600
 
 
 def folder() -> pathlib.Path | None:
@@ -79,7 +82,7 @@ def write(name: str, code: bytes) -> None:
     if place is None:
         return
     with contextlib.suppress(OSError):
-        handle, beside = tempfile.mkstemp(dir=place, suffix=".partial")
+        handle, beside = tempfile.mkstemp(dir=place, suffix=_PARTIAL)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(hashlib.sha256(code).digest() + code)
@@ -93,6 +96,12 @@ def write(name: str, code: bytes) -> None:
 
 def shrink(place: pathlib.Path, most: int = MOST) -> None:
     """Removes the files that were not used longest, until the folder is small enough."""
+    for path in place.glob(
+        "*" + _PARTIAL
+    ):  # of processes that were ended while they wrote
+        with contextlib.suppress(OSError):
+            if path.stat().st_mtime < time.time() - ABANDONED:
+                path.unlink()
     found: list[tuple[float, int, pathlib.Path]] = []
     for path in place.glob("*" + _SUFFIX):
         with contextlib.suppress(OSError):

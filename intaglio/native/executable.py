@@ -1,0 +1,29 @@
+"""Whether the system lets a process make machine code of its own."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import sys
+
+
+def executable_memory() -> bool:
+    """True if memory that was written to may be executed.
+
+    Hardened systems forbid it. LLVM would end the process when it finds out.
+    """
+    if sys.platform == "win32":
+        return True
+    size = mmap.PAGESIZE
+    page = mmap.mmap(-1, size, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+    try:
+        page[:1] = b"\xc3"
+        held = ctypes.c_char.from_buffer(page)
+        address = ctypes.c_void_p(ctypes.addressof(held))
+        protect = ctypes.CDLL(None).mprotect
+        protect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+        failed = protect(address, size, mmap.PROT_READ | mmap.PROT_EXEC)
+        del held
+    finally:
+        page.close()
+    return not failed

@@ -1,0 +1,199 @@
+"""Systems that lack something: no executable memory, no futex, one thread; several processes at once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+from intaglio.native import llvm, pool, store
+
+PROGRAM = """
+import numpy as np
+from intaglio import tf
+
+rng = np.random.default_rng(0)
+x, w = (tf.constant(rng.normal(size=s).astype("f4")) for s in ((300, 200), (200, 400)))
+
+@tf.function(jit_compile=True)
+def work(x, w):
+    h = tf.tanh(tf.matmul(x, w)) * 1.5
+    for _ in range(3):
+        h = h * 0.5 + tf.reduce_sum(h, 0) / 300.0
+    return tf.nn.softmax(h), tf.reduce_sum(h), tf.cumsum(h, 1), tf.argmax(h, 1), tf.transpose(h) + 1.0
+
+for made in work(x, w):
+    print(hash(made.numpy().tobytes()))
+"""
+
+
+def output(program, **environment):
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True,
+        env={**os.environ, "PYTHONHASHSEED": "0", **environment},
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    return run
+
+
+# -- memory ---------------------------------------------------------------------------------
+
+FORBIDDING = """
+import ctypes, sys
+if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0):  # PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN
+    sys.exit(77)
+from intaglio import tf
+for _ in range(2):
+    f = tf.function(lambda x: tf.exp(x) * 2.0 + x, jit_compile=True)
+    print(f(tf.zeros([2])).numpy())
+print("interpreted" in f.compile_report(), float((tf.ones([400, 400]) @ tf.ones([400, 400]))[0, 0]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a system that forbids it")
+def test_without_executable_memory_functions_are_interpreted_and_the_log_says_so_once():
+    run = subprocess.run([sys.executable, "-c", FORBIDDING], capture_output=True, text=True)  # fmt: skip
+    if run.returncode == 77:
+        pytest.skip("a kernel that cannot forbid it")
+    assert run.stdout == "[2. 2.]\n[2. 2.]\nTrue 400.0\n", run.stderr
+    assert run.stderr.count("forbids memory") == 1
+    assert "pip install" not in run.stderr
+
+
+# -- threads --------------------------------------------------------------------------------
+
+FEWER = "from intaglio import tf\ntf.config.threading.set_intra_op_parallelism_threads({})\n"
+ALONE = "from intaglio.native import pool\npool.AVAILABLE = False\n"
+
+
+def test_results_do_not_depend_on_the_number_of_threads_nor_on_futexes():
+    wanted = output(FEWER.format(1) + PROGRAM).stdout
+    for before in (FEWER.format(2), FEWER.format(5), ALONE):
+        assert output(before + PROGRAM).stdout == wanted
+
+
+def test_the_pool_is_as_large_as_the_program_says():
+    program = "from intaglio.native import pool\nmade = pool.pool()\nprint(made.workers if made else 0)"  # fmt: skip
+    for threads in (1, 2, 4):
+        expected = threads - 1 if pool.AVAILABLE else 0
+        assert int(output(FEWER.format(threads) + program).stdout) == expected
+
+
+def test_other_threads_run_while_native_code_does():
+    @tf.function(jit_compile=True)
+    def long(x):
+        for _ in tf.range(3000):
+            x = tf.tanh(x) * 1.01
+        return x
+
+    x = tf.ones([20_000])
+    long(x)
+    counted, done = [0], threading.Event()
+
+    def count():
+        while not done.is_set():
+            counted[0] += 1
+
+    other = threading.Thread(target=count)
+    other.start()
+    try:
+        before = counted[0]
+        start = time.perf_counter()
+        long(x)
+        seconds = time.perf_counter() - start
+        during = counted[0] - before
+    finally:
+        done.set()
+        other.join()
+    # Python counts millions in a second; without the lock it would count in the end only.
+    assert during > 50_000 * seconds
+
+
+# -- code on disk ---------------------------------------------------------------------------
+
+
+def test_processes_that_write_at_once_read_whole_files(tmp_path):
+    program = (
+        "import sys\n"
+        "from intaglio.native import store\n"
+        "code = bytes(range(256)) * 400\n"
+        "name = store.name_of('shared')\n"
+        "for _ in range(100):\n"
+        "    store.write(name, code)\n"
+        "    assert store.read(name) == code\n"
+    )
+    environment = dict(os.environ, INTAGLIO_CACHE=str(tmp_path))
+    runs = [
+        subprocess.Popen([sys.executable, "-c", program], env=environment)
+        for _ in range(3)
+    ]
+    assert [run.wait() for run in runs] == [0, 0, 0]
+    assert [p.suffix for p in tmp_path.iterdir()] == [".o"]
+
+
+@pytest.mark.parametrize("changed", ["CPU", "FEATURES", "VERSION"])
+def test_code_for_another_processor_or_version_is_not_used(
+    changed, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("INTAGLIO_CACHE", str(tmp_path))
+    text = "define i64 @f() {\n  ret i64 7\n}\n"
+    llvm.compiled(text)
+    read = []
+    kept = store.read
+    monkeypatch.setattr(store, "read", lambda name: read.append(kept(name)) or read[-1])
+    llvm.compiled(text)
+    assert read[-1] is not None
+    same = getattr(llvm, changed)
+    monkeypatch.setattr(llvm, changed, same + ("" if changed == "CPU" else ",") + "x")
+    monkeypatch.setattr(llvm, "_machine", lambda: Machine())
+    assert llvm.compiled(text) == b"other"
+    assert read[-1] is None
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+class Machine:
+    """Stands for the machine of another processor."""
+
+    def emit_object(self, parsed):
+        return b"other"
+
+
+def test_a_damaged_file_is_compiled_anew(monkeypatch, tmp_path):
+    monkeypatch.setenv("INTAGLIO_CACHE", str(tmp_path))
+    program = "from intaglio import tf\nprint(tf.function(lambda x: tf.exp(x) * 2.0, jit_compile=True)(tf.zeros([2])).numpy())"  # fmt: skip
+    assert output(program).stdout == "[2. 2.]\n"
+    for path in tmp_path.glob("*.o"):
+        path.write_bytes(path.read_bytes()[:-100] + bytes(100))
+    assert output(program).stdout == "[2. 2.]\n"
+
+
+def test_files_that_nobody_will_complete_go(tmp_path):
+    old, new = tmp_path / "a.partial", tmp_path / "b.partial"
+    for path in (old, new):
+        path.write_bytes(b"half")
+    os.utime(old, (1, 1))
+    store.shrink(tmp_path)
+    assert not old.exists()
+    assert new.exists()
+
+
+# -- after a fork ---------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
+def test_compiled_functions_run_after_a_fork():
+    f = tf.function(lambda x: tf.tanh(x) * 2.0 + tf.reduce_sum(x, 0), jit_compile=True)
+    x = tf.constant(np.random.default_rng(0).normal(size=(300, 300)).astype("f4"))
+    wanted = f(x).numpy()
+    child = os.fork()
+    if not child:
+        os._exit(0 if np.array_equal(f(x).numpy(), wanted) else 1)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
