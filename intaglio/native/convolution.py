@@ -382,12 +382,21 @@ def _turned(tiles: Tiles, name: str) -> Code:
         after = code.integer("add", element, 1)
         before = tiles.step(code, source, code.integer("sub", given["elements"], after), size)  # fmt: skip
         here = tiles.step(code, target, element, size)
-        with code.loop("0", columns) as j, code.loop("0", channels, tiles.lanes) as c:
-            mask = tiles.mask(code, c, channels)
+        with (
+            code.loop("0", channels, tiles.lanes) as c,
+            code.loop("0", columns, tiles.lanes) as j,
+        ):
             place = code.at(kind, tiles.step(code, before, c, columns), j)
-            seen = tiles.read_apart(code, place, columns, mask)
-            line = tiles.step(code, here, j, channels)
-            tiles.write(code, seen, code.at(kind, line, c), mask)
+            count = code.integer("sub", channels, c)
+            mask = tiles.mask(code, j, columns)
+            made = tiles.read_turned(code, place, columns, count, mask)
+            along = tiles.mask(code, c, channels)
+            for r, vector in enumerate(made):
+                line = code.integer("add", j, r)
+                there = code.splat(tiles.lanes, "i1", code.integer("icmp slt", line, columns))  # fmt: skip
+                both = code.let(f"and {tiles.test} {there}, {along}")
+                row = tiles.step(code, here, line, channels)
+                tiles.write(code, vector, code.at(kind, row, c), both)
     code.do("ret void")
     return code
 

@@ -72,15 +72,11 @@ def _pack_turned(tiles: Tiles) -> Code:
         "internal fastcc void",
     ), tiles.lanes  # fmt: skip
     with code.loop("0", "%columns", lanes) as j, code.loop("0", "%depth", lanes) as k:
+        place = code.at(tiles.kind.llvm, tiles.step(code, "%from", j, "%row"), k)
+        count = code.integer("sub", "%columns", j)
         along = tiles.mask(code, k, "%depth")
-        block: list[str] = []
-        for r in range(lanes):
-            line = code.integer("add", j, r)
-            there = code.splat(lanes, "i1", code.integer("icmp slt", line, "%columns"))
-            mask = code.let(f"and {tiles.test} {there}, {along}")
-            place = code.at(tiles.kind.llvm, tiles.step(code, "%from", line, "%row"), k)
-            block.append(tiles.read(code, place, mask))
-        for c, vector in enumerate(tiles.turned(code, block)):
+        made = tiles.read_turned(code, place, "%row", count, along)
+        for c, vector in enumerate(made):
             target = tiles.step(code, "%to", code.integer("add", k, c), tiles.width)
             tiles.write(code, vector, code.at(tiles.kind.llvm, target, j))
     code.do("ret void")

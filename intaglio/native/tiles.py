@@ -100,21 +100,6 @@ class Tiles:
             (self.vector, "zeroinitializer"),
         )  # fmt: skip
 
-    def read_apart(self, code: Code, place: str, step: str, mask: str) -> str:
-        """A vector whose elements lie `step` elements apart."""
-        order = ", ".join([f"i64 {i}" for i in range(self.lanes)])
-        places = code.let(
-            f"mul <{self.lanes} x i64> {code.splat(self.lanes, 'i64', step)}, <{order}>"
-        )
-        pointers = code.let(
-            f"getelementptr {self.kind.llvm}, ptr {place}, <{self.lanes} x i64> {places}"
-        )
-        return code.call(
-            self.vector, f"llvm.masked.gather.{self.suffix}.v{self.lanes}p0",
-            (f"<{self.lanes} x ptr> align {self.kind.bytes}", pointers), (self.test, mask),
-            (self.vector, "zeroinitializer"),
-        )  # fmt: skip
-
     def write(self, code: Code, value: str, place: str, mask: str = "") -> None:
         """Stores a vector, or the lanes that a mask allows."""
         align = self.kind.bytes
@@ -156,6 +141,18 @@ class Tiles:
                 for order in (low, high)
             ]
         return block
+
+    def read_turned(
+        self, code: Code, place: str, row: str, count: str, mask: str
+    ) -> list[str]:
+        """The columns of a square: of its rows, `row` elements apart, `count` are there, and of
+        each the lanes that a mask allows."""
+        square: list[str] = []
+        for r in range(self.lanes):
+            there = code.splat(self.lanes, "i1", code.integer("icmp sgt", count, r))
+            both = code.let(f"and {self.test} {there}, {mask}")
+            square.append(self.read(code, self.step(code, place, r, row), both))
+        return self.turned(code, square)
 
     # -- the tile -----------------------------------------------------------------------
 

@@ -259,23 +259,20 @@ class _Writer(Blocks):
         waiting = code.let(f"alloca [{9 * lanes * lanes} x {self.kind}], align 64")
         with (
             code.loop("%from", "%to", lanes) as first,
-            self.panels(code, columns, VECTORS) as (start, count),
+            self.panels(code, columns, VECTORS) as (start, vectors),
         ):
-            wide = code.integer("mul", count, lanes)
+            wide = code.integer("mul", vectors, lanes)
             along = tiles.mask(code, first, channels)
             last = code.least(code.integer("add", first, lanes), channels)
             with code.loop("0", wide, lanes) as j:
                 column = code.integer("add", start, j)
                 with code.loop("0", "9") as tap:
                     source = tiles.step(code, filters, code.integer("sub", 8, tap), window)  # fmt: skip
-                    square: list[str] = []
-                    for r in range(lanes):
-                        line = code.integer("add", column, r)
-                        there = code.splat(lanes, "i1", code.integer("icmp slt", line, columns))  # fmt: skip
-                        mask = code.let(f"and {tiles.test} {there}, {along}")
-                        row = tiles.step(code, source, line, channels)
-                        square.append(tiles.read(code, self.at(code, row, first), mask))
-                    for r, vector in enumerate(tiles.turned(code, square)):
+                    row = tiles.step(code, source, column, channels)
+                    count = code.integer("sub", columns, column)
+                    place = self.at(code, row, first)
+                    made = tiles.read_turned(code, place, channels, count, along)
+                    for r, vector in enumerate(made):
                         to = tiles.step(code, waiting, code.integer("add", tap, 9 * r), lanes)  # fmt: skip
                         tiles.write(code, vector, to)
                 with code.loop(first, last) as channel:
