@@ -131,8 +131,9 @@ class Entry:
 
     def surround(self, around: Handler | None) -> None:
         """Lets a handler take all calls that no target takes; None takes it away."""
-        self.around = around
-        self._exchange_code()
+        with _lock:
+            self.around = around
+            self._exchange_code()
 
     def _exchange_code(self) -> None:
         if not self.targets and self.around is None:

@@ -127,8 +127,9 @@ def _install(owner: Any, name: str, value: Any) -> None:
 
 
 def _restore() -> None:
-    lattice.Present.mode = None
-    functions.leave()
+    if lattice.is_on():
+        lattice.Present.mode = None
+        functions.leave()
     for (owner, name), value in _before.items():
         if value is None:
             delattr(owner, name)
