@@ -115,10 +115,15 @@ def add_to(w: Writer, dtype: DType, place: str, added: str, count: int | str) ->
 
 def named(w: Writer, prefix: str, code: Any) -> str:
     """The name of a function in the module, which has each function once."""
-    if code.name == prefix:  # the same in all modules
-        code.name = f"{prefix}_{store.name_of(code.text())[:16]}"
+    if code.name == prefix:  # else it is another function's too, which has named it
+        code.name = _name_of(code)
     w.functions.setdefault(code.name, code)
     return code.name
+
+
+def _name_of(code: Code) -> str:
+    """A name that is the same in all modules, and no other code's."""
+    return f"{code.name}_{store.name_of(code.text())[:16]}"
 
 
 class _Nest(NamedTuple):
@@ -140,6 +145,7 @@ def _nest(body: Graph, pattern: Pattern, numbers: Sequence[Any]) -> _Nest:
     if found is None:
         made = LoopNest(body, pattern, "loop", numbers)
         found = _Nest(made.write(), made.lanes, made.unit, made.cost)
+        found.code.name = _name_of(found.code)
         if key is not None:
             if len(_nests) >= REMEMBERED:
                 _nests.clear()

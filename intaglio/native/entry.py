@@ -15,6 +15,7 @@ import functools
 import os
 import sys
 import sysconfig
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -129,12 +130,20 @@ class _Ways(NamedTuple):
     made: llvm.Module
 
 
-@functools.cache
+_ways: list[_Ways] = []
+_ways_lock = threading.Lock()
+
+
 def ways() -> _Ways:
     """What stands before every kernel, compiled when it is first asked for."""
-    made = llvm.Module(entry_code.text())
-    found = {name: made.address(name) for name in _Ways._fields if name != "made"}
-    return _Ways(**found, made=made)
+    if not _ways:
+        with _ways_lock:
+            # Code has its addresses: there must be one that stays.
+            if not _ways:
+                made = llvm.Module(entry_code.text())
+                names = [name for name in _Ways._fields if name != "made"]
+                _ways.append(_Ways(**{n: made.address(n) for n in names}, made=made))
+    return _ways[0]
 
 
 @functools.cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -155,6 +157,25 @@ def test_loops_of_other_programs_are_used_again(monkeypatch):
     before = len(made)
     Program(graph_of(lambda x: used(2)(x) + tf.reduce_max(x), spec))
     assert not [text for text in made[before:] if "define void @loop_" in text]
+
+
+def test_threads_share_code_while_it_is_made():
+    x, wrong = tf.ones([50, 50]) / 3.0, []
+
+    def work(number):
+        for turn in range(5):
+            scale = float(10 * number + turn)
+            function = lambda x, c=scale: tf.sqrt(x * c + 1.0) * 0.5 - c  # noqa: E731
+            (got,) = Program(graph_of(function, tf.TensorSpec([50, 50]))).run(x.numpy())
+            if (got != function(x)).numpy().any():
+                wrong.append(scale)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
 
 
 def _counting(made):
