@@ -38,18 +38,12 @@ LEFT_OUT = {
     "tf.experimental.function_executor_type": "there is one executor",
     "tf.experimental.register_filesystem_plugin": "plugins are shared libraries; fsspec has the file systems",
     "tf.experimental.tensorrt": "a compiler for one maker's devices",
-    "tf.feature_column": "deprecated in favour of Keras' preprocessing layers",
     "tf.mlir": "MLIR is TensorFlow's compiler; graphs are written as GraphDefs",
-    "tf.nn.RNNCell": "wrappers of the cells that Keras has",
-    "tf.nondifferentiable_batch_function": "batches requests of a server; there is none",
+    "tf.nn.RNNCell": "wrappers of Keras 2's cells: in TensorFlow with Keras 3 `tf.keras.layers.RNN` refuses them, a cell that is built cannot be wrapped, and its weights are not found",
     "tf.profiler.experimental.client": "profiles of other processes",
     "tf.profiler.experimental.server": "profiles for other processes",
-    "tf.quantization.experimental": "converting saved models is the business of a compiler",
     "tf.test.benchmark_config": "configures sessions; there are none",
     "tf.test.create_local_cluster": "there is one process",
-    "tf.train.experimental.Max": "how checkpoints are cut into files; they are one file",
-    "tf.train.experimental.Shard": "how checkpoints are cut into files; they are one file",
-    "tf.types.experimental.distributed": "values of many replicas",
 }
 _STUB = re.compile(r"^(tf\.[\w.]+)[:( ]")
 

@@ -174,6 +174,7 @@ if TYPE_CHECKING:
     from intaglio.tf import compat as compat
     from intaglio.tf import data as data
     from intaglio.tf import distribute as distribute
+    from intaglio.tf import feature_column as feature_column
     from intaglio.tf import graph_util as graph_util
     from intaglio.tf import image as image
     from intaglio.tf import internal as __internal__
@@ -426,6 +427,7 @@ LATER: dict[str, str] = {
     "eigvals": "intaglio.tf.linalg.factorisations:eigvals",
     "NoneTensorSpec": "intaglio.data.element:NoneTensorSpec",
     "audio": "intaglio.tf.audio",
+    "feature_column": "intaglio.tf.feature_column",
     "image": "intaglio.tf.image",
     "signal": "intaglio.tf.signal",
     "RaggedTensor": "intaglio.ragged.api:RaggedTensor",

@@ -16,6 +16,7 @@ from intaglio import tf
 from intaglio.tf.experimental.numpy import np_config
 
 PACKAGES = [
+    tf.feature_column,
     tf.experimental.numpy,
     tf.image,
     tf.io,
