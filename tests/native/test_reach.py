@@ -32,7 +32,7 @@ def test_native_code_gives_the_kernels_results(op, way):
 
 
 # Their kernels are of float32, and their samples are not.
-ELSEWHERE = {"Conv2DBackpropInput": "test_convolution", "MaxPoolGrad": "test_pooling"}
+ELSEWHERE = {"MaxPoolGrad": "test_pooling"}
 
 
 def test_every_op_with_a_rule_has_a_sample_that_is_run():
