@@ -25,9 +25,7 @@ def fuse(graph: Graph) -> Graph:
     taken: set[int] = set()
     clusters: list[Cluster] = []
     for shape in _shapes(graph):
-        search = _Search(graph, shape, taken)
-        while (found := search.next()) is not None:
-            clusters += found
+        clusters += _Search(graph, shape, taken).clusters()
     if not clusters:
         return graph
     return Rewrite(graph, clusters, raw._FusedRows, _is_number).graph()
@@ -64,28 +62,43 @@ class _Search:
         self.shape = shape
         self.taken = taken
 
-    def next(self) -> list[Cluster] | None:
-        """The clusters of the nodes that nothing stands between; None if there are no more."""
-        group: list[Node] = []
-        members: set[int] = set()
-        # Nodes that need the group by a way outside of it, which may not be part of it.
-        beyond: set[int] = set()
-        effects = False
+    def clusters(self) -> Iterator[Cluster]:
+        """The clusters of nodes that nothing stands between, first those that begin first.
+
+        A node is of the group of a number: how many times the way to it leaves groups and
+        comes back.
+        """
+        groups: dict[int, list[Node]] = {}
+        # Of nodes of a group its number, of others that of the first group they may be before.
+        levels: dict[int, int] = {}
+        members: dict[int, int] = {}
+        effects = 0
         for node in self.graph.nodes:
             before = [*[v.node for v in node.inputs], *node.control]
-            if not any(id(b) in beyond for b in before) and self._fits(node, members):
-                group.append(node)
-                members.add(id(node))
-            elif any(id(b) in beyond or id(b) in members for b in before):
-                beyond.add(id(node))
-                effects |= node.op.stateful
-            elif effects and node.op.stateful:  # effects keep their order
-                beyond.add(id(node))
-        # What no reduction was found beside is left for loops of its own.
-        self.taken |= members
-        return [c for c in _parts(group) if self._worth_it(c)] if group else None
+            level = max([levels[id(b)] for b in before], default=0)
+            if self._fits(node):
+                if any(self._is_result(v, members, level) for v in node.inputs):
+                    level += 1
+                groups.setdefault(level, []).append(node)
+                members[id(node)] = level
+            elif any(members.get(id(b)) == level for b in before):
+                level += 1
+            if node.op.stateful:  # effects keep their order
+                level = effects = max(level, effects)
+            levels[id(node)] = level
+        self.taken.update(members)
+        for group in groups.values():
+            # What no reduction was found beside is left for loops of its own.
+            yield from (c for c in _parts(group) if self._worth_it(c))
 
-    def _fits(self, node: Node, members: set[int]) -> bool:
+    def _is_result(
+        self, value: SymbolicTensor, members: dict[int, int], level: int
+    ) -> bool:
+        """True for what a group of this number only gives: columns are not read within it."""
+        inside = members.get(id(value.node)) == level
+        return inside and form_of(value.dims, self.shape) not in WITHIN
+
+    def _fits(self, node: Node) -> bool:
         op = node.op
         if id(node) in self.taken or op.stateful or node.control or node.device:
             return False
@@ -108,8 +121,6 @@ class _Search:
         for value in inputs:
             seen = form_of(value.dims, self.shape)
             if value.dtype is not float32 or not seen:
-                return False
-            if id(value.node) in members and seen not in WITHIN:
                 return False
         if op.name in SOFTMAX or op.name in ("BroadcastTo", "AddN"):
             return True
