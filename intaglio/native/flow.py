@@ -7,7 +7,7 @@ at all. Bodies are written once, however often they run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 from intaglio.ir.graph import Graph, Node
@@ -19,6 +19,7 @@ from intaglio.native.held import Held
 from intaglio.native.lanes import BOOL, Lanes, Unsupported
 from intaglio.native.lists import HeldList, TurningList
 from intaglio.native.writer import Value, Writer
+from intaglio.ops.control_flow import KNOWN_TURNS
 
 
 def called(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
@@ -220,7 +221,7 @@ def _changes_rows(cond: Graph, body: Graph, index: int) -> bool:
 def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """A body that runs as long as a condition holds."""
     cond, body = prepared(node.attrs["cond"]), prepared(node.attrs["body"])
-    code = w.code
+    code, turns = w.code, node.attrs.get(KNOWN_TURNS, 0)
     w.long = True
     changing = [
         i for i, (a, b) in enumerate(zip(body.inputs, body.outputs, strict=True))
@@ -231,14 +232,14 @@ def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
         if isinstance(inputs[i], Held)
         and not inputs[i].small
         and _changes_rows(cond, body, i)
-        else _turning(w, inputs[i], _used_later(w, node, i), body, i)
+        else _turning(w, inputs[i], _used_later(w, node, i), body, i, turns)
         for i in changing
     }
     before, head = code.block, code.new_label("loop")
     inside, after = code.new_label("turn"), code.new_label("done")
     code.jump(head)
     code.label(head)
-    state = lent(w, node, inputs, 0)
+    state = lent(w, node, inputs, 0, turning)
     for i, t in turning.items():
         state[i] = t.head()
     (condition,) = w.graph(cond, state)
@@ -263,12 +264,13 @@ def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     ]
 
 
-def _turning(w: Writer, first: Value, used_later: bool, body: Graph, index: int) -> Any:
+def _turning(
+    w: Writer, first: Value, used_later: bool, body: Graph, index: int, turns: int
+) -> Any:
     if isinstance(first, Held):
         return Turning(w, first)
     if isinstance(first, HeldList):
-        changed = not lists.only_read(body, body.inputs[index])
-        return TurningList(w, first, used_later, changed)
+        return TurningList(w, first, used_later, body, index, turns)
     raise Unsupported("a loop variable that is no tensor")
 
 
@@ -279,12 +281,18 @@ def _used_later(w: Writer, node: Node, index: int) -> bool:
     return twice or scope.last[id(value)] != scope.at
 
 
-def lent(w: Writer, node: Node, inputs: list[Value], first: int) -> list[Value]:
-    """Inputs for a graph: lists that are used afterwards it must not change."""
-    return [
-        v.lent() if isinstance(v, HeldList) and _used_later(w, node, i) else v
-        for i, v in enumerate(inputs[first:], first)
-    ]
+def lent(
+    w: Writer, node: Node, inputs: list[Value], first: int, but: Container[int] = ()
+) -> list[Value]:
+    """Inputs for a graph, some of them as they are: lists that are used afterwards it must not change."""
+    given: list[Value] = []
+    for i, value in enumerate(inputs[first:], first):
+        if isinstance(value, HeldList) and i not in but:
+            lists.placed(w, value)
+            given.append(value.lent() if _used_later(w, node, i) else value)
+        else:
+            given.append(value)
+    return given
 
 
 RULES: dict[str, Callable[..., list[Value]]] = {

@@ -26,6 +26,7 @@ from intaglio.ops.tensor_list import given_dims
 MOST_BYTES = 1 << 25
 MOST = 1 << 16
 MOST_LIMITED = 1 << 28
+APART = 3 << 6
 
 
 def dtype_of(kind: Kind) -> Any:
@@ -34,11 +35,14 @@ def dtype_of(kind: Kind) -> Any:
 
 
 class HeldList:
-    """A list: where its elements lie, how many they are (i64) and how many may be."""
+    """A list: where its elements lie, how many they are (i64) and how many may be.
+
+    An empty list has no place before somebody needs it. A `tight` one has no room for more.
+    """
 
     __slots__ = (
         "blocks", "capacity", "counted", "element", "kind", "limit", "next", "owned",
-        "pointer", "size",
+        "pointer", "size", "tight",
     )  # fmt: skip
 
     def __init__(
@@ -53,6 +57,7 @@ class HeldList:
         self.blocks = tuple(blocks)
         self.owned = owned
         self.limit = limit
+        self.tight = False
         # Where in the function's memory their number stands, if the list is a result.
         self.counted = 0
         # Where the next element is to be, if it is written there before it is pushed.
@@ -66,16 +71,12 @@ class HeldList:
     def like(self, size: str, owned: bool | None = None) -> HeldList:
         """The same elements, or more or fewer of them."""
         kept = self.owned if owned is None else owned
-        return HeldList(
-            self.kind,
-            self.element,
-            self.pointer,
-            size,
-            self.capacity,
-            self.blocks,
-            kept,
-            self.limit,
-        )
+        made = HeldList(
+            self.kind, self.element, self.pointer, size, self.capacity, self.blocks,
+            kept, self.limit,
+        )  # fmt: skip
+        made.tight = self.tight
+        return made
 
     def finish(self, w: Writer) -> None:
         """Writes down how many elements the caller finds in a block of this list alone."""
@@ -112,12 +113,22 @@ class TurningList:
     next = ""
 
     def __init__(
-        self, w: Writer, first: HeldList, used_later: bool, changed: bool
-    ) -> None:
+        self, w: Writer, first: HeldList, used_later: bool, body: Graph, index: int,
+        turns: int,
+    ) -> None:  # fmt: skip
+        """A loop variable of a body that runs `turns` times, if that is known; else they are 0."""
+        given = body.inputs[index]
+        changed = not only_read(body, given)
+        tight = first.tight and not never_grows(body, given)
+        pushes = turns if pushed(body, index) else 0
         self.w = w
         self.changed = changed
-        if not changed or (first.owned and not used_later):
-            self.list = w.also(first)
+        self.tight = False
+        if changed and pushes and first.size == "0" and pushes * first.bytes <= MOST_LIMITED:  # fmt: skip
+            self.list = _of_capacity(w, first, pushes)
+            self.tight = True
+        elif not changed or (first.owned and not tight and not used_later):
+            self.list = w.also(placed(w, first))
         else:
             self.list = copied(w, first)
         self.phi: Phi
@@ -141,7 +152,9 @@ class TurningList:
 
     def after(self, head: HeldList) -> HeldList:
         """The list when the loop is over."""
-        return self.list if self.same else head
+        found = self.list if self.same else head
+        found.tight = self.tight or found.tight
+        return found
 
 
 # -- making lists ----------------------------------------------------------------------------
@@ -188,14 +201,15 @@ def _new(w: Writer, kind: Kind, element: tuple[int, ...], size: str) -> HeldList
     if not each:
         raise Unsupported("a list of elements without numbers")
     capacity = min(MOST, max(MOST_BYTES // each, 1))
-    if size.isdigit() and int(size):
+    if size == "0":
+        return HeldList(kind, element, "", size, capacity, ())
+    if size.isdigit():
         capacity = int(size) if int(size) > 1 else capacity
     pointer, block = w.space(capacity * each)
     found = HeldList(kind, element, pointer, size, capacity, [block])
     if not size.isdigit():
         w.demand(w.code.integer("icmp ult", size, capacity + 1))
-    if size != "0":
-        _clear(w, pointer, w.code.integer("mul", size, each))
+    _clear(w, pointer, w.code.integer("mul", size, each))
     return found
 
 
@@ -208,7 +222,9 @@ def _clear(w: Writer, place: str, count: str) -> None:
 
 def zeros(w: Writer, held: HeldList) -> HeldList:
     """A list of as many zeros."""
-    found = _room_like(w, held)
+    known = held.size.isdigit() and held.size != "0"
+    found = _of_capacity(w, held, int(held.size)) if known else _room_like(w, held)
+    found.tight, found.limit = known, -1
     _clear(w, found.pointer, w.code.integer("mul", held.size, held.bytes))
     return found
 
@@ -217,6 +233,8 @@ def copied(w: Writer, held: HeldList) -> HeldList:
     """A list of its own with the same elements."""
     found = _room_like(w, held)
     found.limit = held.limit
+    if held.size == "0":
+        return found
     w.code.call(
         "void", "llvm.memcpy.p0.p0.i64", ("ptr", found.pointer), ("ptr", held.pointer),
         ("i64", w.code.integer("mul", held.size, held.bytes)), ("i1", "false"),
@@ -226,9 +244,25 @@ def copied(w: Writer, held: HeldList) -> HeldList:
 
 def _room_like(w: Writer, held: HeldList) -> HeldList:
     """Memory for a list of the same length, which may grow further."""
-    capacity = max(held.capacity, min(MOST, max(MOST_BYTES // held.bytes, 1)))
-    pointer, block = w.space(capacity * held.bytes)
-    return HeldList(held.kind, held.element, pointer, held.size, capacity, [block])
+    capacity = min(MOST, max(MOST_BYTES // held.bytes, 1))
+    return _of_capacity(w, held, max(held.capacity, capacity))
+
+
+def _of_capacity(w: Writer, held: HeldList, capacity: int) -> HeldList:
+    """Memory for a list of so many elements at most."""
+    # Elements of one index shall not compete for the same lines of the cache.
+    pointer, block = w.space(capacity * held.bytes + APART)
+    return HeldList(
+        held.kind, held.element, pointer, held.size, capacity, [block], limit=held.limit
+    )
+
+
+def placed(w: Writer, held: HeldList) -> HeldList:
+    """The list, which has a place from now on."""
+    if not held.pointer:
+        there = _room_like(w, held)
+        held.pointer, held.blocks, held.capacity = there.pointer, there.blocks, there.capacity  # fmt: skip
+    return held
 
 
 def _element(w: Writer, dims: Any, value: SymbolicTensor) -> tuple[int, ...]:
@@ -298,11 +332,12 @@ def from_tensor(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
 # -- changing lists --------------------------------------------------------------------------
 
 
-def _mine(w: Writer, node: Node, held: HeldList) -> HeldList:
+def _mine(w: Writer, node: Node, held: HeldList, grows: bool = False) -> HeldList:
     """The list to be changed: the same if nobody else uses it, else a copy."""
     scope = w.scopes[-1]
-    if held.owned and scope.last[id(node.inputs[0])] == scope.at:
-        return w.also(held)
+    last = scope.last[id(node.inputs[0])] == scope.at
+    if held.owned and last and not (held.tight and grows):
+        return w.also(placed(w, held))
     return copied(w, held)
 
 
@@ -315,8 +350,9 @@ def set_item(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListSetItem."""
     held, at, item = inputs
     _checked(held, item)
-    held, index, code = _mine(w, node, held), w.index(at), w.code
-    if not node.attrs["resize_if_index_out_of_bounds"]:
+    grows = node.attrs["resize_if_index_out_of_bounds"]
+    held, index, code = _mine(w, node, held, grows), w.index(at), w.code
+    if not grows:
         w.demand(code.integer("icmp ult", index, held.size))
         w.store(item, held.place(w, index))
         return [held]
@@ -336,7 +372,7 @@ def push(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListPushBack."""
     held, item = inputs
     _checked(held, item)
-    held = _mine(w, node, held)
+    held = _mine(w, node, held, grows=True)
     w.store(item, held.next or _place_of_next(w, held))
     return [held.like(w.code.integer("add", held.size, 1))]
 
@@ -382,13 +418,13 @@ def added(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     for held in others:
         w.demand(w.code.integer("icmp eq", held.size, total.size))
         count = w.code.integer("mul", held.size, each)
-        add_to(w, dtype, total.pointer, held.pointer, count)
+        add_to(w, dtype, total.pointer, placed(w, held).pointer, count)
     return [total]
 
 
 def resized(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListResize to fewer elements."""
-    held, size = inputs
+    held, size = placed(w, inputs[0]), inputs[1]
     wanted = w.index(size)
     w.demand(w.code.integer("icmp ule", wanted, held.size))
     return [w.also(held).like(wanted)]
@@ -427,30 +463,53 @@ def _stays(graph: Graph, node: Node, value: SymbolicTensor) -> bool:
     return all(only_read(graph, handle) for handle in handles)
 
 
+def pushed(body: Graph, index: int) -> bool:
+    """True if every turn pushes one element onto a list that it hands on."""
+    result, given = body.outputs[index], body.inputs[index]
+    push = result.node
+    return push.op.name == "TensorListPushBack" and push.inputs[0] is given
+
+
 def only_read(graph: Graph, value: SymbolicTensor) -> bool:
     """True if nothing in the graph changes a list, or one that shares its elements."""
+    return _only(graph, value, lambda user: user.op.name in SHARING)
+
+
+def never_grows(graph: Graph, value: SymbolicTensor) -> bool:
+    """True if nothing in the graph makes a list longer."""
+    return _only(
+        graph,
+        value,
+        lambda user: (
+            user.op.name in (*SHARING, "AddN")
+            or user.attrs.get("resize_if_index_out_of_bounds") is False
+        ),
+    )
+
+
+def _only(graph: Graph, value: SymbolicTensor, allowed: Callable[[Node], bool]) -> bool:
+    """True if only such ops, and readers, take a list or what they make of it."""
     handles = [value]
     while handles:
         handle = handles.pop()
         for user in graph.nodes:
-            if any(v is handle for v in user.inputs):
-                if user.op.name in SHARING:
-                    handles.append(user.outputs[0])
-                elif user.op.name not in READERS:
+            if user.op.name not in READERS and any(v is handle for v in user.inputs):
+                if not allowed(user):
                     return False
+                handles.append(user.outputs[0])
     return True
 
 
 def get_item(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListGetItem."""
-    held, at = inputs[0], w.index(inputs[1])
+    held, at = placed(w, inputs[0]), w.index(inputs[1])
     w.demand(w.code.integer("icmp ult", at, held.size))
     return [_element_at(w, node, node.outputs[0], held, at)]
 
 
 def pop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListPopBack."""
-    held = inputs[0]
+    held = placed(w, inputs[0])
     w.demand(w.code.integer("icmp sgt", held.size, 0))
     size = w.code.integer("sub", held.size, 1)
     item = _element_at(w, node, node.outputs[1], held, size)
@@ -490,7 +549,7 @@ def stack(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     held, wanted = inputs[0], node.attrs["num_elements"]
     count = int(held.size) if held.size.isdigit() else wanted
     if count < 0:
-        return [Rows(w.also(held))]
+        return [Rows(w.also(placed(w, held)))]
     if count == 0 or (held.size.isdigit() and wanted not in (-1, count)):
         raise Unsupported("a list of no elements, or too few")
     if not held.size.isdigit():

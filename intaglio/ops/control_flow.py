@@ -12,6 +12,10 @@ from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 
 
+# An attribute of loops: how often they run, where that is known before.
+KNOWN_TURNS = "_known_turns"
+
+
 def holds(condition: Any) -> bool:
     """What an array means as a condition: a scalar its value, another whether it has elements."""
     if condition.ndim:

@@ -8,6 +8,7 @@ import numpy as np
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.op import door
+from intaglio.ops.control_flow import KNOWN_TURNS
 from intaglio.optimize.rebuild import Fuel, Rebuild
 
 LOOPS = ("While", "StatelessWhile")
@@ -31,10 +32,13 @@ def settle_counters(graph: Graph, fuel: Fuel | None = None) -> Graph:
     new = Rebuild(graph)
     for node in graph.nodes:
         current = new.copy(node)
+        turns = turns_of(current) if node.op.name in LOOPS else None
+        if turns is not None and KNOWN_TURNS not in node.attrs:
+            attrs = {**node.attrs, KNOWN_TURNS: turns}
+            current = new.made(node, current.inputs, attrs, current.control)
         new.keep(node, current)
         if node.op.name not in LOOPS:
             continue
-        turns = turns_of(current)
         for i, value in enumerate(node.outputs):
             if id(value) not in used:
                 continue

@@ -290,3 +290,54 @@ def test_lists_that_a_program_cannot_take_are_the_interpreters():
         element_shape=[20], num_elements=3, element_dtype=tf.float32
     )
     same(shrink(unset)[0], tf.zeros([20]))
+
+
+def test_what_loops_keep_of_their_turns_takes_no_more_memory_than_that():
+    function, gates = FUNCTIONS["gru"]
+    program = whole(gradient(function), given(gates, batch=8, steps=30, units=16))
+    # Eight values of a batch for each turn, two products of all rows, and stacks of both sides.
+    assert program.memory < 30 * 8 * 16 * 4 * 24
+
+
+def test_lists_of_loops_grow_further():
+    def run(x):
+        rows = tf.TensorArray(tf.float32, 0, dynamic_size=True, element_shape=[20])
+        empty = rows.stack()
+        kept = tf.raw_ops.EmptyTensorList(
+            element_shape=[20], max_num_elements=-1, element_dtype=tf.float32
+        )
+        push = tf.raw_ops.TensorListPushBack
+        for _ in tf.range(3):
+            kept = push(input_handle=kept, tensor=x)
+            x = x * 2.0
+        shorter = kept
+        for _ in tf.range(4):
+            kept = push(input_handle=kept, tensor=x)
+            x = x + 1.0
+        kept = push(input_handle=kept, tensor=x * 0.5)
+        stack = tf.raw_ops.TensorListStack
+        both = [
+            stack(input_handle=k, element_shape=[20], element_dtype=tf.float32)
+            for k in (kept, shorter)
+        ]
+        return [*both, tf.shape(empty)]
+
+    x = tf.linspace(0.0, 1.0, 20)
+    compiled = tf.function(run, jit_compile=True)
+    for _ in range(2):
+        same(compiled(x), run(x))
+
+
+def test_lists_that_one_branch_pushes_to():
+    def run(x, n):
+        rows = tf.raw_ops.EmptyTensorList(
+            element_shape=[20], max_num_elements=-1, element_dtype=tf.float32
+        )
+        for i in tf.range(n):
+            if i % 2 == 0:
+                rows = tf.raw_ops.TensorListPushBack(input_handle=rows, tensor=x)
+            x = x * 2.0
+        return rows_of(rows)
+
+    x, n = tf.linspace(0.0, 1.0, 20), tf.constant(5)
+    same(whole(run, [x, n]).run(x.numpy(), n.numpy()), run(x, n))
