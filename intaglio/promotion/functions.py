@@ -54,12 +54,15 @@ def _typed(entry: Entry, values: Values) -> bool:
     return "dtype" in entry.names and values[entry.names.index("dtype")] is not None
 
 
-def of_two(weak_results: bool) -> Around:
-    """Around a function of two operands."""
+def of_two(weak_results: bool, as_tensors: bool = False) -> Around:
+    """Around a function of two operands, which may count as the tensors that they become."""
 
     def around(entry: Entry, values: Values) -> Any:
         try:
-            operands, weak = promoted(values[:2])
+            given = list(values[:2])
+            if as_tensors:
+                given = [as_tensor(v, kind_of(v).dtype) for v in given]
+            operands, weak = promoted(given)
         except NotImplementedError:
             return entry.call_body(values)
         result = entry.call_body((*operands, *values[2:]))
@@ -174,6 +177,9 @@ _AROUND: dict[str, Around] = {
     **dict.fromkeys(names.UNARY_OF_NUMPY, of_one(infers=True)),
     **dict.fromkeys(names.BINARY, of_two(weak_results=True)),
     **dict.fromkeys(names.PROMOTING, of_two(weak_results=False)),
+    **dict.fromkeys(
+        names.PROMOTING_TENSORS, of_two(weak_results=False, as_tensors=True)
+    ),
     "math.scalar_mul": of_one(1),
     "clip_by_value": around_clip,
     "constant": around_constant,

@@ -63,3 +63,9 @@ BINARY = (
 
 # The same, but no result of theirs is weak.
 PROMOTING = _of("math.", "equal maximum minimum")
+
+# The same of what the operands are as tensors, of which none is weak.
+PROMOTING_TENSORS = (
+    "debugging.assert_equal",
+    *_of("nn.", "log_poisson_loss sigmoid_cross_entropy_with_logits"),
+)

@@ -145,7 +145,7 @@ def weakly(value: Any) -> Any:
     if isinstance(value, Tensor):
         if value.dtype not in lattice.WEAK:
             return value
-        made = WeakTensor.__new__(WeakTensor)
+        made: Any = WeakTensor.__new__(WeakTensor)
         made.__dict__["tensor"] = value  # which is one, and of a type that may be weak
         return made
     if type(value) in (list, tuple):

@@ -58,10 +58,13 @@ def _is_the_same(given: list[str], mine: list[str]) -> bool:
         return False
     if given[0] == "value":
         return _plain(given[1]) == _plain(mine[1])
-    said = re.search(r"between \(.*?\) and \(.*?\) is disallowed|dtype is immutable", given[1])  # fmt: skip
+    said = re.search(r"between (\(.*?\)) and (\(.*?\)) is disallowed|dtype is immutable", given[1])  # fmt: skip
     # What is no operand is converted, and the message says so.
     converted = mine[1].startswith(("Cannot convert ", "in user code"))
-    return said is None or converted or said[0] in mine[1]
+    if said is None or converted:
+        return True
+    parts = [part for part in said.groups() if part] or [said[0]]
+    return all([part in mine[1] for part in parts])
 
 
 def _plain(text: str) -> str:
