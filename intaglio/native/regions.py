@@ -2,17 +2,20 @@
 
 Nodes that have no code stay what they are. Every other node belongs to the region of a number:
 how many times the way to it leaves and enters native code. Between nodes of one region no way
-leads outside, so each region is one function, and they run in their order.
+leads outside, so each region is one function, and they run in their order. Very large graphs are
+cut into pieces by the same numbers.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from intaglio.base import shapes
 from intaglio.base.dtypes import resource, variant
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.chains import has_steps
 from intaglio.native.clusters import CHEAP, Cluster, Rewrite, can_compile
-from intaglio.native.expansions import can_expand
+from intaglio.native.expansions import can_expand, expanded
 from intaglio.native.held import numeric
 from intaglio.native.kernels import PARTS, kernel_of
 from intaglio.native.lanes import Unsupported
@@ -20,6 +23,9 @@ from intaglio.native.programs import Program
 from intaglio.native.rules import has_code
 from intaglio.op import raw
 from intaglio.ops.resource_variable import contents_of
+
+# What LLVM takes grows faster than functions do: larger graphs become functions of so many nodes.
+LARGEST, PIECE = 4000, 2000
 
 
 class Regions:
@@ -29,6 +35,8 @@ class Regions:
     """
 
     def __init__(self, graph: Graph) -> None:
+        if len(graph.nodes) > LARGEST:  # one op may be thousands
+            graph = expanded(graph)
         self.graph = graph
         self.programs: dict[int, Program] = {}  # by the graph of each
         # Why nodes are no part of one, by node of the graph.
@@ -47,7 +55,8 @@ class Regions:
         """Makes the programs; False if a node was in the way, which is known then."""
         graph, reasons = self.graph, self.reasons
         try:
-            if not any(
+            small = len(graph.nodes) <= LARGEST
+            if small and not any(
                 n.inputs or n.op.stateful for n in graph.nodes if id(n) in reasons
             ):
                 self.whole = Program(graph)
@@ -61,14 +70,31 @@ class Regions:
             ]
             self.programs = {id(body): Program(body) for body in bodies}
         except Unsupported as e:
-            # Copies of a node have its name.
+            # Copies of a node have its name; nodes that are alike fail alike.
             blamed = named.get(e.node.name) if e.node is not None else None
             before = len(reasons)
-            for node in graph.nodes if blamed is None else [blamed]:
-                reasons.setdefault(id(node), str(e))
+            for node in graph.nodes:
+                if blamed is None or _alike(node, blamed):
+                    reasons.setdefault(id(node), str(e))
             self.rewritten, self.programs = graph, {}
             return len(reasons) == before
         return True
+
+
+def _alike(node: Node, other: Node) -> bool:
+    """True if nodes differ in nothing that decides whether they have code."""
+    if node is other:
+        return True
+    return (
+        node.op is other.op
+        and [_form(v) for v in node.inputs] == [_form(v) for v in other.inputs]
+        and node.attrs == other.attrs
+    )
+
+
+def _form(value: SymbolicTensor) -> tuple[Any, ...]:
+    known = value.spec.value
+    return value.dtype, value.dims, None if known is None else known.tobytes()
 
 
 def _is_constant(value: SymbolicTensor) -> bool:
@@ -122,13 +148,14 @@ def _split(graph: Graph, reasons: dict[int, str]) -> tuple[Graph, list[Cluster]]
     levels: dict[int, int] = {}
     regions: dict[int, Cluster] = {}
     effects: Node | None = None
-    for node in graph.nodes:
+    pieces = len(graph.nodes) > LARGEST
+    for number, node in enumerate(graph.nodes):
         outside = id(node) in reasons
         before = [*[v.node for v in node.inputs], *node.control]
         if node.op.stateful:  # effects keep their order
             before += [effects] if effects is not None else []
             effects = node
-        level = 0
+        level = number // PIECE if pieces else 0
         for other in before:
             there = levels[id(other)]
             entering = not outside and id(other) in reasons and other.inputs

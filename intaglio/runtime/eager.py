@@ -219,6 +219,8 @@ TINY = range(128)
 # Python numbers smaller than this are finite in every floating-point type.
 SAFE = 6e4
 _NUMBERS = frozenset((int, float))
+# Before NumPy 2 a Python number makes float64 of an array without dims.
+WEAK = np.result_type(np.zeros((), np.float32), 1.0) == np.float32
 
 
 def _fast_binary(op: Op, slow: Callable[[Any, Any], Any], reverse: bool) -> Any:
@@ -229,7 +231,7 @@ def _fast_binary(op: Op, slow: Callable[[Any, Any], Any], reverse: bool) -> Any:
     compute, allowed = op.quick_fn, op.stored
     floats = frozenset([d for d in allowed if d.kind == "f"])
     integers = frozenset([d for d in allowed if d.kind in "iu"])
-    state, readers = STATE, READERS
+    state, readers, weak = STATE, READERS, WEAK
 
     def operate(self: EagerTensor, other: Any) -> Any:
         if state.unusual:
@@ -259,11 +261,11 @@ def _fast_binary(op: Op, slow: Callable[[Any, Any], Any], reverse: bool) -> Any:
         elif type(other) is float:
             if dtype not in floats:
                 return slow(self, other)
-            y = other
+            y = other if weak else dtype.type(other)
         elif type(other) is int:
             if dtype not in floats and not (dtype in integers and other in TINY):
                 return slow(self, other)
-            y = other
+            y = other if weak else dtype.type(other)
         elif type(other) in readers:
             value = readers[type(other)](other)
             return slow(self, other) if value is None else operate(self, value)
