@@ -19,12 +19,14 @@ __getattr__, __dir__ = later.attributes(
     __name__,
     {
         "install_as_tensorflow": "intaglio.keras_bridge.tensorflow_name:install_as_tensorflow",
+        "last_error": "intaglio.function.accounts:last_error",
         "recursion": "intaglio.function.recursion:recursion",
         "strict": "intaglio.autograph.strictness:strict",
     },
 )
 if TYPE_CHECKING:
     from intaglio.autograph.strictness import strict
+    from intaglio.function.accounts import last_error
     from intaglio.function.recursion import recursion
     from intaglio.keras_bridge.tensorflow_name import install_as_tensorflow
 
@@ -32,6 +34,7 @@ __all__ = [
     "__version__",
     "direct_calls",
     "install_as_tensorflow",
+    "last_error",
     "ops",
     "random_state",
     "recursion",

@@ -144,7 +144,14 @@ def for_tracing(function: Callable[..., Any], options: Any) -> Callable[..., Any
     return converted
 
 
+def stepped(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Calls what is traced in the place of a function, on values: each op is carried out at once."""
+    return calls.converted_call(function, args, kwargs)
+
+
 __all__ = [
     "Feature", "do_not_convert", "for_tracing", "plain", "set_loop_options", "set_verbosity",
-    "to_code", "to_graph", "trace",
+    "stepped", "to_code", "to_graph", "trace",
 ]  # fmt: skip

@@ -25,7 +25,7 @@ def cause_of(error: BaseException) -> str | None:
     """What to tell the user of an error raised where a tensor met plain Python, or None."""
     if not isinstance(error, OperatorNotAllowedInGraphError):
         return None
-    place = _innermost(error.__traceback__)
+    place = innermost(error.__traceback__)
     if place is None:
         return None
     frame, line, column = place
@@ -39,12 +39,12 @@ def cause_of(error: BaseException) -> str | None:
     library = libraries.library_of(frame.f_globals)
     if library in libraries.CALLING | libraries.SKIPPED:
         return f"{where}: {library} stays Python, only what it calls is converted. Use tf.cond and tf.while_loop."
-    path = list(_path(tree, line, column))
-    reason = _construct(path, code) or _unconverted(code, frame)
+    around = list(path(tree, line, column))
+    reason = _construct(around, code) or _unconverted(code, frame)
     return None if reason is None else f"{where}: {reason}"
 
 
-def _innermost(trace: TracebackType | None) -> tuple[FrameType, int, int] | None:
+def innermost(trace: TracebackType | None) -> tuple[FrameType, int, int] | None:
     """The user's frame that the error comes from, with its line and column."""
     found: tuple[FrameType, int, int] | None = None
     while trace is not None:
@@ -57,12 +57,12 @@ def _innermost(trace: TracebackType | None) -> tuple[FrameType, int, int] | None
     return found
 
 
-def _path(tree: ast.AST, line: int, column: int) -> Iterator[ast.AST]:
+def path(tree: ast.AST, line: int, column: int) -> Iterator[ast.AST]:
     """The nodes around a place, from the outside in."""
     for child in ast.iter_child_nodes(tree):
         start = getattr(child, "lineno", None)
         if start is None:
-            yield from _path(child, line, column)
+            yield from path(child, line, column)
             continue
         decorators = getattr(child, "decorator_list", ())
         first = min([start, *(d.lineno for d in decorators)])
@@ -70,7 +70,7 @@ def _path(tree: ast.AST, line: int, column: int) -> Iterator[ast.AST]:
         begun = line > start or column >= child.col_offset  # type: ignore[attr-defined]  # nodes with a line have it
         if begun and first <= line and (line, column) < after:
             yield child
-            yield from _path(child, line, column)
+            yield from path(child, line, column)
             return
 
 

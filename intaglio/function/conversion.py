@@ -11,3 +11,10 @@ from intaglio.autograph import api
 def converted_for_graphs(function: Callable[..., Any], options: Any) -> Any:
     """The function as it is traced with `autograph=True`."""
     return api.for_tracing(function, options)
+
+
+def stepped(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """The converted function called on values, op by op."""
+    return api.stepped(function, args, kwargs)

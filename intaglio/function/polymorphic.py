@@ -18,7 +18,7 @@ from intaglio.base.options import OPTIONS
 from intaglio.function import recursion, retracing
 from intaglio.function.cache import Key, TraceCache
 from intaglio.function.concrete import ConcreteFunction
-from intaglio.function.conversion import converted_for_graphs
+from intaglio.function.conversion import converted_for_graphs, stepped
 from intaglio.function.entry import MISS, Entry, make_entry, make_native_entry
 from intaglio.function.explanation import Explanation, explanation
 from intaglio.function.kinds import PolymorphicFunction
@@ -255,6 +255,12 @@ class Function(PolymorphicFunction):
             return self._call(args, kwargs)
         except Exception as e:
             raise without_our_frames(e)  # noqa: B904 - it is the same error
+
+    def debug(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the code that is traced op by op, on values: breakpoints stop in what runs."""
+        if not self._options.autograph:
+            return self._python_function(*args, **kwargs)
+        return stepped(self._python_function, args, kwargs)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if OPTIONS.run_functions_eagerly:

@@ -16,6 +16,7 @@ from intaglio.autograph.causes import cause_of
 from intaglio.base import errors, origins
 from intaglio.base.errors import OpError
 from intaglio.base.options import OPTIONS
+from intaglio.function.accounts import note_run, note_trace
 from intaglio.ir.graph import Node
 from intaglio.op.op import RAISES
 from intaglio.runtime import interpreter
@@ -90,6 +91,8 @@ def in_user_code(error: Exception, converted: bool = True) -> Exception:
         for note in getattr(error, "__notes__", ()):
             made.add_note(note)
     made = without_our_frames(made)
+    if inner is None and not noted:
+        note_trace(made, error.__traceback__)
     told.depth = len(_entries(made.__traceback__))
     # A class with slots and without a dict has no room for it.
     with contextlib.suppress(AttributeError):
@@ -215,6 +218,7 @@ def graph_failure(error: Exception, name: str) -> Exception:
         return error
     if told._message.startswith("Graph execution error:"):
         return told
+    note_run(told, error, node)
     lines = "".join([f"  {frame}\n\n" for frame in reversed(node.frames)])
     told._message = (
         f"Graph execution error:\n\nDetected at node {node.traced_name} defined at (most recent call last):\n{lines}"

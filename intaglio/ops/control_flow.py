@@ -149,8 +149,10 @@ class Loop(Op):
 
     def kernel(self, input, cond, body, run):
         state = input
+        turn = 0  # what errors tell
         while self.goes_on(run(cond, state)[0]):
             state = run(body, state)
+            turn += 1
         return state
 
     @staticmethod

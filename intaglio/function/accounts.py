@@ -1,0 +1,181 @@
+"""What is told of an error besides its message: the values and shapes that it came of, and the way there.
+
+An error of a run has the inputs of the kernel that raised it, the turns of the loops and the
+branches it was in; `intaglio.last_error` keeps them. An error of tracing has the shapes of
+the names in the expression that raised it. Both are notes of the error (PEP 678): its
+message stays TensorFlow's.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import threading
+from types import FrameType, TracebackType
+from typing import Any
+
+import numpy as np
+
+from intaglio.autograph import causes, source
+from intaglio.base import shapes
+from intaglio.ir.graph import Node, SymbolicTensor
+from intaglio.op.tensor import Tensor
+
+# Arrays of at most this many elements are shown.
+SHOWN = 8
+# What kernels take that is no input of theirs.
+_SERVICES = frozenset({"self", "run", "wrap", "resources", "stream", "raises"})
+
+
+class LastError(threading.local):
+    """The last error of a run in this thread.
+
+    >>> import intaglio
+    >>> from intaglio import tf
+    >>> third = tf.function(lambda x, i: tf.gather(x, i))
+    >>> try:
+    ...     third(tf.constant([1, 2]), tf.constant(5))
+    ... except tf.errors.InvalidArgumentError:
+    ...     print(intaglio.last_error.node, intaglio.last_error.inputs["indices"])
+    GatherV2 5
+    """
+
+    def __init__(self) -> None:
+        # The name of the node whose kernel raised, and what that took, by its names.
+        self.node: str | None = None
+        self.inputs: dict[str, Any] = {}
+        # The branches and turns that the node was in, outermost first.
+        self.way: list[str] = []
+
+
+last_error = LastError()
+
+
+def note_run(error: BaseException, raised: BaseException, node: Node) -> None:
+    """Tells of an error that a node of a graph raised when it ran; `raised` is as it was."""
+    frames = _frames(raised.__traceback__)
+    inside = [k for k, f in enumerate(frames) if _is_graph(f)]
+    last_error.node = node.traced_name
+    last_error.inputs = _inputs(frames[inside[-1] + 1 :]) if inside else {}
+    last_error.way = _way(raised.__traceback__)
+    told = [f"{name}: {_shown(v)}" for name, v in last_error.inputs.items()]
+    lines = [f"The inputs were {'; '.join(told)}."] if told else []
+    lines += [f"It was {step}." for step in reversed(last_error.way)]
+    if lines and not any(n.startswith("The inputs were") for n in _notes(error)):
+        error.add_note("\n".join(lines))
+
+
+def note_trace(error: BaseException, trace: TracebackType | None) -> None:
+    """Tells the shapes of the names in the expression of the user's that raised an error."""
+    place = causes.innermost(trace)
+    if place is None or not hasattr(error, "add_note"):
+        return
+    frame, line, column = place
+    try:
+        tree = source.parsed(frame.f_code.co_filename)
+    except source.NoSourceError:
+        return
+    kinds = (ast.Call, ast.BinOp, ast.Compare, ast.Subscript, ast.UnaryOp)
+    around = [n for n in causes.path(tree, line, column) if isinstance(n, kinds)]
+    if not around:
+        return
+    told = [t for name in _names(around[-1]) if (t := _name_told(name, frame))]
+    if told:
+        error.add_note(f"`{ast.unparse(around[-1])}`: {', '.join(told)}")
+
+
+def _names(node: Any) -> list[str]:
+    """The names and attributes that an expression takes its values from, in order."""
+    parts = [*node.args, *[k.value for k in node.keywords]] if isinstance(node, ast.Call) else [node]  # fmt: skip
+    found = [
+        ast.unparse(n)
+        for part in parts
+        for n in ast.walk(part)
+        if isinstance(n, ast.Name)
+        or (isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name))
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _name_told(name: str, frame: FrameType) -> str:
+    """What a name is: dtype and shape, and the line that has made it; nothing for others."""
+    first, _, attribute = name.partition(".")
+    value = frame.f_locals.get(first, frame.f_globals.get(first))
+    if attribute and not isinstance(value, Tensor):
+        value = inspect.getattr_static(value, attribute, None)
+    if not isinstance(value, Tensor):
+        return ""
+    told = f"{name} is {value.dtype.name}{shapes.brackets(value.dims) if value.dims is not None else ' of unknown shape'}"  # fmt: skip
+    if isinstance(value, SymbolicTensor) and value.node.op.name != "Placeholder":
+        made = value.node.frames
+        if made:
+            told += f" from line {made[0].lineno}"
+    return told
+
+
+# -- what a run was doing -----------------------------------------------------------------
+
+
+def _frames(trace: TracebackType | None) -> list[FrameType]:
+    found: list[FrameType] = []
+    while trace is not None:
+        found.append(trace.tb_frame)
+        trace = trace.tb_next
+    return found
+
+
+def _is_graph(frame: FrameType) -> bool:
+    return frame.f_globals.get("__name__") == "intaglio.runtime.generated"
+
+
+def _inputs(frames: list[FrameType]) -> dict[str, Any]:
+    """The arrays that the kernel on these frames took, by its names for them."""
+    kernel = next((f for f in frames if f.f_code.co_name == "kernel"), None)
+    if kernel is None:
+        return {}
+    code = kernel.f_code
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    found = {n: kernel.f_locals[n] for n in names if n in kernel.f_locals}
+    return {n: v for n, v in found.items() if n not in _SERVICES and _is_array(v)}
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.generic))
+
+
+def _shown(value: Any) -> str:
+    text = f"{value.dtype.name if value.dtype != object else 'string'}{shapes.brackets(value.shape)}"  # fmt: skip
+    return f"{text} = {value.tolist()}" if value.size <= SHOWN else text
+
+
+def _way(trace: TracebackType | None) -> list[str]:
+    """The turns and branches that an error came through."""
+    found: list[str] = []
+    line = ""
+    while trace is not None:
+        frame = trace.tb_frame
+        held = frame.f_locals
+        if _is_graph(frame):
+            node: Node = frame.f_globals["run"].nodes[trace.tb_lineno - 1]
+            line = f" of line {node.frames[0].lineno}" if node.frames else ""
+        elif frame.f_code.co_name == "kernel" and "then_branch" in held:
+            held_graph = _graph_below(trace)
+            which = "main" if held_graph is held["then_branch"] else "else"
+            found.append(f"in the {which} branch{line}")
+        elif frame.f_code.co_name == "kernel" and "turn" in held:
+            found.append(f"in turn {held['turn']} of the loop{line}")
+        trace = trace.tb_next
+    return found
+
+
+def _graph_below(trace: TracebackType) -> Any:
+    """The graph that a kernel runs."""
+    below = trace.tb_next
+    return below.tb_frame.f_locals.get("graph") if below is not None else None
+
+
+def _notes(error: BaseException) -> list[str]:
+    return getattr(error, "__notes__", [])
+
+
+__all__ = ["LastError", "last_error", "note_run", "note_trace"]
