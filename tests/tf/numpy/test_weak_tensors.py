@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.promotion import lattice
+from intaglio.op import dispatch
+from intaglio.promotion import functions, lattice
 from intaglio.promotion.weak_tensor import WeakTensor
 from intaglio.tf.experimental.numpy import np_config
 
@@ -57,6 +58,15 @@ def test_mode_safe_allows_no_more_than_mode_all() -> None:
     everything, safe = (joined(lattice.Mode(mode)) for mode in ("all", "safe"))
     assert len(safe) < len(everything) == len(KINDS) ** 2
     assert safe.items() <= everything.items()
+
+
+@pytest.mark.parametrize("name", sorted(functions._AROUND))
+def test_every_function_listed_can_be_surrounded(name: str) -> None:
+    entry = dispatch.entry_of(dispatch.public(name))
+    assert entry is not None and entry.around is not None
+    np_config.disable_numpy_behavior()
+    assert entry.around is None
+    assert entry.targets or entry.function.__code__ is entry.body.__code__
 
 
 # -- as Python sees it -----------------------------------------------------------------
