@@ -420,12 +420,17 @@ class Block:
             for owner, group in groups.values()
             if any([self._is_older(c.seen, watches) for c in group])
         ]
-        grown = {id(h.list) for h in chosen if h.list is not None}
-        spoilt = [s for s in spoilt if id(self._original(s.seen.value)) not in grown]
         idents = {c.seen.place.ident for c in changes}
         idents |= {s.seen.place.ident for s in spoilt}
         for watch in watches:
             watch.restore(idents)
+        grown = {id(h.list) for h in chosen if h.list is not None}
+        spoilt = [
+            s
+            for s in spoilt
+            if id(self._original(s.seen.value)) not in grown
+            and id(self._original(s.seen.place.owner)) not in grown
+        ]
         raise Found(self, chosen, spoilt)
 
     def _list_of(self, change: Change) -> Any:

@@ -112,6 +112,8 @@ class Item(Place):
         return self.owner[self.key]
 
     def _write(self, value: Any) -> None:
+        if type(self.owner) is list and self.key >= len(self.owner):
+            return  # it comes back with the others of its list
         self.owner[self.key] = value
         if type(value) is Maybe:
             aliases.note_optional(self.owner)

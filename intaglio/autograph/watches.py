@@ -85,7 +85,11 @@ class Seen:
             return now[::2] != self.held[::2]
         return not containers.is_equal(now, self.held)
 
-    def _has_become_another(self) -> bool:
+    def _holds_others(self) -> bool:
+        now = _held(self.value, True) or Contents()
+        return not containers.is_equal(now, self.held or Contents())
+
+    def _is_another(self) -> bool:
         return aliases.current(self.value) is not self.value
 
     def is_in_grown(self) -> bool:
@@ -106,7 +110,7 @@ class Seen:
         if type(self.value) is GrownList:
             if self.held is not None:
                 self.value.become(self.held)
-        elif self.held is not None and (self.is_grown() or self._has_become_another()):
+        elif self.held is not None and (self._holds_others() or self._is_another()):
             containers.put_contents(self.value, self.held)
         aliases.put_back(self.value)
         if self.spoilt is None:
@@ -159,14 +163,13 @@ class Watch:
         if seen.held is not None:  # another name may have told of the list already
             seen.held = self.held.setdefault(id(seen.value), seen.held)
         if isinstance(place, Item) and type(place.owner) is list:
-            at = place.key + len(place.owner) * (place.key < 0)
-            self.items.setdefault(ident[0], set()).add(at)
+            self.items.setdefault(ident[0], set()).add(place.key)
 
     def restore(self, idents: Iterable[Any]) -> None:
-        """Puts back what these places held, containers before their items."""
-        seen = [self.seen[i] for i in idents if i in self.seen]
-        for one in sorted(seen, key=lambda s: type(s.place) is not Elements):
-            one.restore()
+        """Puts back what these places held, the last to be written first."""
+        wanted = set(idents)
+        for ident in reversed([i for i in self.seen if i in wanted]):
+            self.seen[ident].restore()
 
 
 class _Watches(threading.local):
@@ -347,7 +350,8 @@ def _attribute(owner: Any, name: str) -> Place:
 
 def _item(owner: Any, key: Any) -> Place:
     lasting = not containers.is_made(owner)
-    return Item(owner, key, f"{_label(owner)}[{key!r}]", lasting)
+    at = key + len(owner) if type(owner) is list and key < 0 else key
+    return Item(owner, at, f"{_label(owner)}[{key!r}]", lasting)
 
 
 def _note_item(owner: Any, key: Any) -> None:
