@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.ir.graph import SymbolicTensor
+
 CONTAINERS = (list, dict, set, collections.deque, bytearray, np.ndarray)
 
 
@@ -113,7 +115,9 @@ def holder(attributes: Any) -> Any:
 
 
 def is_made(value: Any) -> bool:
-    """True for what the innermost trace has made."""
+    """True for what the innermost trace has made, and for tensors of graphs."""
+    if type(value) is SymbolicTensor:
+        return True
     return bool(_traces.made) and id(value) in _traces.made[-1]
 
 

@@ -116,3 +116,17 @@ def test_a_librarys_own_statements_are_not_converted(name: str) -> None:
 def test_other_libraries_are_converted_whole() -> None:
     chosen = library("sonnet")["chosen"]
     assert float(tf.function(lambda x: chosen(x))(tf.constant(-2.0))) == 2.0
+
+
+def test_attributes_of_tensors_are_the_traces() -> None:
+    @tf.function
+    def f(x: Any, n: Any) -> Any:
+        for _ in tf.range(n):
+            x = x * 2.0
+            x.mask = None
+            del x.mask
+        return x
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert float(f(tf.constant(1.0), tf.constant(3))) == 8.0
