@@ -1,4 +1,4 @@
-"""Measures everything side by side and writes README.md.
+"""Measures everything side by side and writes README.md, ratios.svg and curves.svg.
 
     python -m benchmarks [--peers tensorflow,jax,torch] [--rounds N] [--only case,...]
 
@@ -22,7 +22,7 @@ import time
 import numpy as np
 
 import intaglio
-from benchmarks import floors, keras, memory, peers
+from benchmarks import curves, floors, keras, memory, peers, pictures
 from benchmarks.cases import CASES
 
 PAGE = pathlib.Path(__file__).parent / "README.md"
@@ -90,7 +90,7 @@ def _seconds(command: list[str], environment: dict[str, str]) -> float:
 
 def page(
     times: Times, imports: dict[str, float], of_keras: dict[str, float], rounds: int, limits: floors.Floors,
-    held: dict[str, float],
+    held: dict[str, float], grown: dict[str, list[curves.Curve]],
 ) -> str:  # fmt: skip
     """The text of README.md."""
     lines = [
@@ -127,6 +127,16 @@ def page(
         "goals of convolutions, products, normalisations, compiled steps and LSTMs are about; at most the "
         "goal is good.",
         "",
+        "![Times, that of the fastest peer being 1](ratios.svg)",
+        "",
+        "## Cost against size",
+        "",
+        "Graphs are chains of ops on 100 floats: of products and sums, or with `tanh` and `reverse` among "
+        "them; compiling reads nothing from disk. Functions of many arguments take tensors of 2 floats.",
+        *curves.table(grown),
+        "",
+        "![Seconds by size](curves.svg)",
+        "",
     ]
     return "\n".join(lines)
 
@@ -151,6 +161,23 @@ def _time(seconds: float) -> str:
     return f"{seconds * 1e6:.3g} us"
 
 
+def draw(times: Times, grown: dict[str, list[curves.Curve]]) -> None:
+    """The pictures that the page shows."""
+    peers.build(peers.PICTURES)
+    rows = [
+        (CASES[case][0], row["intaglio"] / min(others), CASES[case][2])
+        for case, row in times.items()
+        if (others := [row[n] for n in CASES[case][1] if n in row])
+    ]
+    lines = {
+        what: [(c.title, [*c.seconds.items()]) for c in group]
+        for what, group in grown.items()
+    }
+    python = peers.python_of(peers.PICTURES)
+    assert python is not None
+    pictures.draw(rows, lines, python)
+
+
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
@@ -167,11 +194,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as cache:
         imports = import_times(IMPORTS, options.rounds, cache)
         of_keras = import_times(keras.IMPORTS, options.rounds, cache)
-    held = memory.measured(names)
-    text = page(times, imports, of_keras, options.rounds, limits, held)
     if options.only:
-        print(text)
+        print(page(times, imports, of_keras, options.rounds, limits, {}, {}))
         return
+    held, grown = memory.measured(names), curves.measured()
+    text = page(times, imports, of_keras, options.rounds, limits, held, grown)
+    draw(times, grown)
     PAGE.write_text(text, encoding="utf-8")
     print(f"wrote {PAGE}")
 

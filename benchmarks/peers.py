@@ -14,6 +14,9 @@ PACKAGES = {
     "jax": ["jax[cpu]"],
     "torch": ["torch", "numpy"],
 }
+# No peer, but what draws the pictures is in an environment of its own too.
+PICTURES = "pictures"
+PACKAGES_OF = {**PACKAGES, PICTURES: ["matplotlib>=3.9"]}
 # Peers that are in another's environment.
 SHARING = {"xla": "tensorflow"}
 
@@ -32,7 +35,7 @@ def build(peer: str) -> None:
         return
     subprocess.run([sys.executable, "-m", "venv", str(FOLDER / peer)], check=True)
     install = [str(FOLDER / peer / "bin" / "python"), "-m", "pip", "install", "--quiet"]
-    subprocess.run([*install, *PACKAGES[peer]], check=True)
+    subprocess.run([*install, *PACKAGES_OF[peer]], check=True)
 
 
 class Worker:
