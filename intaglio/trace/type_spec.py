@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import nest, shapes
+from intaglio.base.composite import TensorInParts
 from intaglio.base.dtypes import DType, as_dtype, float32, from_numpy
 from intaglio.base.messages import Written
 from intaglio.base.shapes import Dims, TensorShape, as_dims
@@ -226,6 +227,8 @@ class TensorSpec(BatchableTypeSpec, Written):
 
         Raises ValueError for what is no tensor.
         """
+        if isinstance(tensor, TensorInParts) and hasattr(tensor, "__tf_tensor__"):
+            tensor = convert.to_tensor(tensor)  # one in another form, as a weak one is
         if not isinstance(tensor, Tensor):
             raise ValueError(f"`tensor` should be a tf.Tensor, got {type(tensor)}.")
         node = getattr(tensor, "node", None)

@@ -88,6 +88,8 @@ def test_what_a_weak_tensor_is() -> None:
         assert other.numpy().tolist() == [[1.5, 2]]
     with pytest.raises(TypeError, match="int64 is no weak type"):
         WeakTensor(tf.constant(1, tf.int64))
+    spec = tf.TensorSpec.from_tensor(w)
+    assert spec == tf.TensorSpec([1, 2], tf.float32)
     with pytest.raises(TypeError, match="unhashable"):
         hash(w)
 
