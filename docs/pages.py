@@ -25,6 +25,7 @@ PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs" / "tour").glob("*.md")),
     ROOT / "docs" / "autograph.md",
+    ROOT / "docs" / "autograph-messages.md",
     ROOT / "docs" / "compiler.md",
     ROOT / "docs" / "numpy.md",
 ]

@@ -143,7 +143,7 @@ def summed(n: Any) -> Any:
 def test_debug_stops_with_values_in_every_turn() -> None:
     stops = _Stops(line_of("total = total + i  # here"))
     try:
-        result = stops.runcall(summed.debug, tf.constant(4))
+        result: Any = stops.runcall(summed.debug, tf.constant(4))
     finally:
         stops.clear_all_breaks()
     assert int(result) == 5
