@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import Image, ImageSequence
@@ -13,7 +13,7 @@ from intaglio.base.dtypes import INDEX, DType, float32, uint8, uint16
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
-from intaglio.ops import image_png
+from intaglio.ops import image_jpeg, image_png
 
 # How files of each format begin.
 STARTS = (
@@ -109,8 +109,22 @@ def png(contents: bytes, channels: int, dtype: DType) -> np.ndarray:
     return with_channels(_loaded(image, mode, message), channels)
 
 
-def jpeg(contents: bytes, channels: int, ratio: int, partial: bool) -> np.ndarray:
-    """A JPEG file's pixels, every `ratio`-th of them."""
+class Jpeg(NamedTuple):
+    """How JPEG files are read: every `ratio`-th pixel, by which transform, and colour that is
+    stored coarser smoothed or not; `partial` for files that are cut off."""
+
+    ratio: int = 1
+    partial: bool = False
+    fast: bool = True
+    smooth: bool = True
+
+
+AS_EVER = Jpeg()
+
+
+def jpeg(contents: bytes, channels: int, how: Jpeg) -> np.ndarray:
+    """A JPEG file's pixels."""
+    ratio = how.ratio
     if channels == 4:
         raise invalid_argument("JPEG does not support 4 channels")
     if ratio not in RATIOS:
@@ -121,18 +135,25 @@ def jpeg(contents: bytes, channels: int, ratio: int, partial: bool) -> np.ndarra
     mode = {1: "L", 3: "RGB"}.get(channels, "L" if image.mode == "L" else "RGB")
     # A file that was cut off has no end of image after its last scan's start.
     cut = contents.rfind(b"\xff\xd9") < contents.rfind(b"\xff\xda")
-    if cut and partial:
+    if cut and how.partial:
         contents += b"\xff\xd9"
         image = _opened(contents, BAD_JPEG)
     elif cut:
         raise invalid_argument(BAD_JPEG)
-    if image.mode != "CMYK":
-        width, height = image.size
-        # The decoder itself leaves out colour and scales down.
-        image.draft(mode, (-(-width // ratio), -(-height // ratio)))
+    if image.mode == "CMYK":
+        if ratio != 1:
+            image_jpeg.prepare(image, "CMYK", ratio, how.fast)
         return _loaded(image, mode, BAD_JPEG)
-    if ratio != 1:
-        image.draft("CMYK", (-(-image.width // ratio), -(-image.height // ratio)))
+    try:
+        # The decoder itself leaves out colour and scales down.
+        if how.fast and how.smooth and ratio == 1 and mode == "RGB":
+            pixels = image_jpeg.smoothed_draft(image)
+            if pixels is not None:
+                return pixels
+        draft = image_jpeg.is_draft(image, ratio, how.fast, how.smooth)
+        image_jpeg.prepare(image, mode, ratio, draft)
+    except (OSError, SyntaxError, ValueError, struct.error):
+        raise invalid_argument(BAD_JPEG) from None
     return _loaded(image, mode, BAD_JPEG)
 
 
@@ -205,14 +226,13 @@ def pixels_of(
     contents: bytes,
     channels: int,
     dtype: DType = uint8,
-    ratio: int = 1,
-    partial: bool = False,
+    how: Jpeg = AS_EVER,
 ) -> tuple[np.ndarray, str]:
     """The pixels of a file of any format, of the file's own depth, and the format."""
     _check_channels(channels)
     kind = format_of(contents)
     if kind == "JPEG":
-        return jpeg(contents, channels, ratio, partial), kind
+        return jpeg(contents, channels, how), kind
     if kind == "PNG":
         return png(contents, channels, uint16 if dtype is not uint8 else uint8), kind
     if kind == "BMP":
@@ -300,12 +320,15 @@ JPEG_ATTRS = (
 )
 
 
+def _how(ratio: int, partial: bool, dct_method: str, smooth: bool) -> Jpeg:
+    return Jpeg(ratio, partial, dct_method != "INTEGER_ACCURATE", smooth)
+
+
 @op
 class DecodeJpeg(Decoding):
     """The pixels of a JPEG file (or PNG, or GIF of one frame).
 
-    Colour is always smoothed where it is stored coarser (`fancy_upscaling`), and the
-    transform is the accurate one: both are hints to the decoder.
+    The accurate transform always comes with `fancy_upscaling`: Pillow offers no other.
     """
 
     signature = f"contents: string; {JPEG_ATTRS} -> image: uint8"
@@ -315,9 +338,12 @@ class DecodeJpeg(Decoding):
         scalar(contents)
         return Spec(uint8, (None, None, _depth(channels)))
 
-    def kernel(self, contents, channels, ratio, try_recover_truncated):
+    def kernel(
+        self, contents, channels, ratio, fancy_upscaling, try_recover_truncated, dct_method
+    ):  # fmt: skip
         file = _file(contents)
-        pixels, kind = pixels_of(file, channels, uint8, ratio, try_recover_truncated)
+        how = _how(ratio, try_recover_truncated, dct_method, fancy_upscaling)
+        pixels, kind = pixels_of(file, channels, uint8, how)
         return _single(file, pixels, kind, "DecodeJpeg")
 
 
@@ -336,7 +362,10 @@ class DecodeAndCropJpeg(Decoding):
         height, width = known[2:4] if known and len(known) == 4 else (None, None)
         return Spec(uint8, (height, width, _depth(channels)))
 
-    def kernel(self, contents, crop_window, channels, ratio, try_recover_truncated):
+    def kernel(
+        self, contents, crop_window, channels, ratio, fancy_upscaling,
+        try_recover_truncated, dct_method,
+    ):  # fmt: skip
         file = _file(contents)
         if crop_window.shape != (4,):
             raise invalid_argument(
@@ -345,7 +374,8 @@ class DecodeAndCropJpeg(Decoding):
         _check_channels(channels)
         if format_of(file) != "JPEG":
             raise invalid_argument("Got a file that is no JPEG: only these are cropped")
-        pixels = jpeg(file, channels, ratio, try_recover_truncated)
+        how = _how(ratio, try_recover_truncated, dct_method, fancy_upscaling)
+        pixels = jpeg(file, channels, how)
         top, left, height, width = crop_window.tolist()
         fits = top >= 0 and left >= 0 and height > 0 and width > 0
         if not (

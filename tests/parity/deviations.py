@@ -242,7 +242,7 @@ OF_VARIANTS: tuple[Deviation, ...] = (
         change=r"without axis|empty at the end|is_training = False",
     ),
     Deviation(
-        "Pillow offers no other upscaling of a JPEG's colours.",
+        "With the accurate transform Pillow offers no other upscaling of a JPEG's colours.",
         theirs="accepted",
         ours=VALUES,
         ops="DecodeAndCropJpeg DecodeJpeg",

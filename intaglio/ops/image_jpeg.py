@@ -1,0 +1,106 @@
+"""The pixels of JPEG files, with the transform and the smoothing that are asked for.
+
+Pillow's decoder has two ways: an accurate transform with colour smoothed where it is stored
+coarser, and a fast one (a "draft") without. The fast one with smoothing, which is TensorFlow's
+default, is made of the second: colour is smoothed here, and becomes RGB, in the integers of the
+IJG's library.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# Of red, green and blue, in parts of 65536: 1.402, 0.34414, 0.71414 and 1.772.
+RED, GREEN_BLUE, GREEN_RED, BLUE = 91881, 22554, 46802, 116130
+HALF = 1 << 15
+
+
+def prepare(image: Any, mode: str, ratio: int, fast: bool) -> None:
+    """Tells an opened file's decoder what to do: the mode, one pixel of how many, the transform."""
+    width, height = (-(-side // ratio) for side in image.size)
+    image.draft(mode, image.size)
+    # What `draft` does for a size that divides the image's own.
+    codec, _, offset, options = image.tile[0]
+    image.tile = [type(image.tile[0])(codec, (0, 0, width, height), offset, options)]
+    image._size = (width, height)
+    image.decoderconfig = (ratio, fast)
+
+
+def is_draft(image: Any, ratio: int, fast: bool, smooth: bool) -> bool:
+    """Which of the decoder's two ways is nearer to what is wanted."""
+    if ratio > 1 and _coarser(image) in ((2, 1), (1, 2)):
+        return not smooth  # for there is one transform to fewer pixels
+    return fast
+
+
+def _coarser(image: Any) -> tuple[int, int]:
+    """How many pixels across and down have one colour in the file."""
+    layers = getattr(image, "layer", ())
+    factors = [layer[1:3] for layer in layers]
+    plain = [layer[0] for layer in layers] == list(b"RGB")  # colour is stored as it is
+    plain = plain or image.info.get("adobe_transform") == 0
+    alike = image.mode == "RGB" and factors[1:] == [(1, 1), (1, 1)]
+    return factors[0] if alike and not plain else (1, 1)
+
+
+def smoothed_draft(image: Any) -> np.ndarray | None:
+    """RGB of the fast transform with smoothed colour; None for a file that stores all colour,
+    or stores it in a way that is smoothed in none."""
+    across, down = _coarser(image)
+    if (across, down) not in ((2, 1), (2, 2), (1, 2)):
+        return None
+    prepare(image, "YCbCr", 1, True)
+    planes = np.asarray(image).astype(np.int32)
+    height, width = planes.shape[:2]
+    smooth = _across if down == 1 else _both if across == 2 else _down
+    y, *colors = (planes[..., i] for i in range(3))
+    cb, cr = (smooth(c[::down, ::across])[:height, :width] - 128 for c in colors)
+    made = [
+        y + (RED * cr + HALF >> 16),
+        y + (-GREEN_BLUE * cb - GREEN_RED * cr + HALF >> 16),
+        y + (BLUE * cb + HALF >> 16),
+    ]
+    return np.clip(np.stack(made, axis=-1), 0, 255).astype(np.uint8)
+
+
+def _sides(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
+    """What is before and behind each element; at the ends the element itself."""
+    padded = np.concatenate(
+        [x.take([0], axis), x, x.take([-1], axis)], axis=axis
+    )  # fmt: skip
+    count = x.shape[axis]
+    return padded.take(range(count), axis), padded.take(range(2, count + 2), axis)
+
+
+def _in_turn(first: np.ndarray, second: np.ndarray, axis: int) -> np.ndarray:
+    """The elements of two arrays by turns."""
+    pair = np.stack([first, second], axis=axis + 1)
+    shape = list(first.shape)
+    shape[axis] *= 2
+    return pair.reshape(shape)
+
+
+def _across(x: np.ndarray) -> np.ndarray:
+    """Twice as wide: three parts of the nearer and one of the farther; the ends are themselves."""
+    if x.shape[1] <= 2:
+        return np.repeat(x, 2, axis=1)
+    before, behind = _sides(x, 1)
+    return _in_turn(3 * x + before + 1 >> 2, 3 * x + behind + 2 >> 2, 1)
+
+
+def _down(x: np.ndarray) -> np.ndarray:
+    """Twice as high."""
+    above, below = _sides(x, 0)
+    return _in_turn(3 * x + above + 1 >> 2, 3 * x + below + 2 >> 2, 0)
+
+
+def _both(x: np.ndarray) -> np.ndarray:
+    """Twice as wide and as high, rounded once."""
+    if x.shape[1] <= 2:
+        return np.repeat(np.repeat(x, 2, axis=1), 2, axis=0)
+    above, below = _sides(x, 0)
+    rows = _in_turn(3 * x + above, 3 * x + below, 0)
+    before, behind = _sides(rows, 1)
+    return _in_turn(3 * rows + before + 8 >> 4, 3 * rows + behind + 7 >> 4, 1)
