@@ -22,8 +22,10 @@ def prepare(image: Any, mode: str, ratio: int, fast: bool) -> None:
     width, height = (-(-side // ratio) for side in image.size)
     image.draft(mode, image.size)
     # What `draft` does for a size that divides the image's own.
-    codec, _, offset, options = image.tile[0]
-    image.tile = [type(image.tile[0])(codec, (0, 0, width, height), offset, options)]
+    tile = image.tile[0]
+    codec, _, offset, options = tile
+    made = (codec, (0, 0, width, height), offset, options)
+    image.tile = [type(tile)(*made) if hasattr(tile, "_fields") else made]
     image._size = (width, height)
     image.decoderconfig = (ratio, fast)
 
