@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from intaglio.base import shapes
 from intaglio.base.dtypes import resource, variant
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
@@ -94,7 +96,9 @@ def _alike(node: Node, other: Node) -> bool:
 
 def _form(value: SymbolicTensor) -> tuple[Any, ...]:
     known = value.spec.value
-    return value.dtype, value.dims, None if known is None else known.tobytes()
+    # What is known of a resource is what it holds.
+    key = known.tobytes() if isinstance(known, np.ndarray) else id(known)
+    return value.dtype, value.dims, key
 
 
 def _is_constant(value: SymbolicTensor) -> bool:
