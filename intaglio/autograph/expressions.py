@@ -88,6 +88,7 @@ class Expressions(ast.NodeTransformer):
         is_object = isinstance(root, ast.Call) or (
             isinstance(root, ast.Name) and root.id in self.objects
         )
+        is_inner = isinstance(node.value, (ast.Attribute, ast.Subscript))
         self.generic_visit(node)
         use = getattr(node, "use", None)
         if not isinstance(node.ctx, ast.Load) or use == "grown":
@@ -98,6 +99,8 @@ class Expressions(ast.NodeTransformer):
                 made.args.append(located(ast.Constant(False), node))
             return made
         elif use is None and (text in self.places or _is_item(node)):
+            if is_inner and isinstance(node, ast.Subscript):
+                node.value = ag("looked", node.value, at=node)
             return ag("ld", node, at=node)
         return node
 

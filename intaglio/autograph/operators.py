@@ -23,11 +23,11 @@ from intaglio.autograph.values import (
     ld,
     ldu,
 )
-from intaglio.autograph.watches import made, own, written
+from intaglio.autograph.watches import looked, made, own, written
 
 __all__ = [
     "STD", "ConversionOptions", "FunctionScope", "Handling", "Undefined", "UndefinedReturnValue", "and_",
     "assert_stmt", "attr",    "autograph_artifact", "contains", "converted_call", "for_stmt", "if_exp", "if_stmt", "is_none", "is_same_object", "library_call", "ld", "ldu",
-    "made", "not_", "now",
+    "looked", "made", "not_", "now",
     "or_", "own", "raise_stmt", "text_of", "unused", "while_stmt", "written",
 ]  # fmt: skip

@@ -255,6 +255,13 @@ def _own_array(value: Any) -> Any:
     return made
 
 
+def looked(owner: Any) -> Any:
+    """`owner`, an item of which is about to be read: a defaultdict may get one by that."""
+    if _watches.stack and isinstance(owner, collections.defaultdict):
+        _note_contents(owner)
+    return owner
+
+
 def made(value: Any) -> Any:
     """`value`, a container that converted code has just written out."""
     if containers.in_trace():
@@ -553,6 +560,6 @@ def in_block(value: Any) -> bool:
 
 
 __all__ = [
-    "Seen", "Watch", "in_block", "is_watched", "made", "note_attribute", "note_call",
+    "Seen", "Watch", "in_block", "is_watched", "looked", "made", "note_attribute", "note_call",
     "note_changing", "note_copies", "note_made", "note_place", "own", "watching", "written",
 ]  # fmt: skip

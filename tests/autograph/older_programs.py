@@ -41,7 +41,7 @@ THINGS: dict[str, tuple[str, list[str], list[str]]] = {
         "c['a'] = 7", "c['a'] = 'hello'", "c['a'] = x", "c['b'] = 5", "c['b'] = x", "c.update(b=3)", "c.pop('a', 0)",
         "del c['a']", "c.clear()", "c.setdefault('b', 4)", "c['b'] = c.get('b', 0) + 1", "c |= {'b': 3}",
     ], ["len(c)", "size(c.get('a', -5))"]),
-    "defaultdict": ("collections.defaultdict(int)", ["c['a'] += 1"], ["len(c)", "c.get('a', -1)"]),
+    "defaultdict": ("collections.defaultdict(int)", ["c['a'] += 1", "c['a']", "y = c['b']", "y = size(c['d'])"], ["len(c)", "c.get('a', -1)"]),
     "Counter": ("collections.Counter('aab')", ["c.update('a')", "c['a'] += 1", "del c['a']"], ["c['a']"]),
     "OrderedDict": ("collections.OrderedDict(a=1, b=2)", ["c.move_to_end('a')", "c.popitem()"], ["c[next(iter(c))]"]),
     "set": ("{1}", ["c.add(2)", "c.discard(1)", "c |= {5}", "c.clear()"], ["len(c)"]),

@@ -60,6 +60,10 @@ def test_nothing_is_silently_different(program: Program) -> None:
         if not isinstance(first, int):
             continue  # nothing differs, or it raises
         texts = [f"`{program.changing}` changes", "argument of the traced function"]
+        if (
+            program.thing == "defaultdict"
+        ):  # a look at it may be told at the block's line
+            texts.append("changes this defaultdict once")
         if program.change == "c.forget()":
             texts.append("`def forget(self): del self.text` changes")
         assert any(text in t for t in told for text in texts), (wanted, got, told)
