@@ -423,7 +423,12 @@ class Block:
         idents = {c.seen.place.ident for c in changes}
         idents |= {s.seen.place.ident for s in spoilt}
         for watch in watches:
-            watch.restore(idents)
+            elements = [
+                i
+                for i, s in watch.seen.items()
+                if id(self._original(s.place.owner)) in lists
+            ]
+            watch.restore({*idents, *elements})
         grown = {id(h.list) for h in chosen if h.list is not None}
         spoilt = [
             s

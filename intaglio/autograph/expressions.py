@@ -134,12 +134,21 @@ class Expressions(ast.NodeTransformer):
             if node.func.attr in MUTATORS:
                 node.func.value.use = "grown"  # type: ignore[attr-defined]  # marks of our own
         outer, self.printed = self.printed, self.printed or name == "print"
-        keeps = isinstance(node.func, ast.Attribute) and node.func.attr in _KEEPING
+        keeps = self._may_keep(node.func)
         kept = [keeps or is_empty(a) for a in node.args]
         node = self.generic_visit(node)
         node.args = [bound(a) if k else a for a, k in zip(node.args, kept, strict=True)]
         self.printed = outer
         return ag("converted_call", *call_parts(node), loaded(self.scope), at=node)
+
+    def _may_keep(self, function: ast.expr) -> bool:
+        """True if what is called may keep what it is given: no function of a module."""
+        if isinstance(function, ast.Attribute) and function.attr in _KEEPING:
+            return True
+        root = _root(function)
+        return isinstance(root, ast.Name) and (
+            root is function or root.id in self.objects
+        )
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         if _binds(node):

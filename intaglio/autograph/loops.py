@@ -38,6 +38,10 @@ from intaglio.trace.loops import Rows
 # Python loops that make this many ops are worth a word; so many turns are a mistake.
 LARGE_UNROLLED = 50_000
 LIMIT = 100_000_000
+_CHANGING = (
+    "The condition of this `while` changes '{}', which the condition of a loop of the graph cannot do. Let "
+    "the body do it: `while True:` with the condition worked out first, and `if not condition: break`."
+)
 
 
 def while_stmt(
@@ -57,8 +61,9 @@ def while_stmt(
         return decided(test())
 
     scratch = FuncGraph("while_test")
-    with watching(test) as watch, scratch.as_default():
+    with watching(test, staged=False) as watch, scratch.as_default():
         first = asked()
+    changed = [s for s in watch.seen.values() if s.is_changed()]
 
     def staged() -> None:
         _staged(
@@ -74,6 +79,9 @@ def while_stmt(
         watch.restore(watch.seen)
     if is_staged(first) or isinstance(first, Tensor):
         check_condition(first, "while loop")
+        for seen in changed:
+            if not seen.place.lasting:
+                raise NotImplementedError(_CHANGING.format(seen.place.name))
         staged()
     elif scratch.nodes:
         _python_while(asked, body, staged)

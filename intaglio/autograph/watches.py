@@ -130,7 +130,8 @@ def _held(value: Any, any_container: bool) -> Contents | None:
 class Watch:
     """The places that one trace of a block may have changed."""
 
-    def __init__(self) -> None:
+    def __init__(self, staged: bool = True) -> None:
+        self.staged = staged  # False if Python may run it as it is
         self.seen: dict[tuple[int, Any], Seen] = {}
         self.made: dict[int, Any] = {}  # objects made in the block, kept alive
         self.held: dict[int, Any] = {}  # of each list, what it held at first
@@ -181,9 +182,9 @@ _watches = _Watches()
 
 
 @contextmanager
-def watching(*blocks: Callable[..., Any]) -> Generator[Watch]:
+def watching(*blocks: Callable[..., Any], staged: bool = True) -> Generator[Watch]:
     """A watch on what is traced meanwhile, and on the variables that the blocks see."""
-    watch = Watch()
+    watch = Watch(staged)
     for block in blocks:
         function: Any = inspect.unwrap(block)
         for place in variables_of(function):
@@ -199,7 +200,7 @@ def watching(*blocks: Callable[..., Any]) -> Generator[Watch]:
 
 def is_watched() -> bool:
     """True while a staged block is traced."""
-    return bool(_watches.stack)
+    return any([watch.staged for watch in _watches.stack])
 
 
 def _note(place: Place, may_only: bool = False) -> None:

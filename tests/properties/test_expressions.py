@@ -86,7 +86,8 @@ def test_what_fails_eagerly_fails_in_the_graph(program: Program) -> None:
         [tf.TensorSpec([None] * a.ndim, a.dtype) for a in program.inputs],
     ):
         got = Outcome(lambda s=specs: tf.function(function, input_signature=s)(*inputs))
-        if "boolean_mask" in program.source and specs is not None:
+        masks = program.source.count("boolean_mask")
+        if masks > 1 or (masks and specs is not None):
             continue  # a mask of another length is found by static shapes alone
         if want.error is None:
             assert same(want, got), (want, got)

@@ -242,9 +242,7 @@ def _axes(a: Tensor, axes: Any) -> tuple[list[int], list[int]]:
         if n < 0:
             raise ValueError(f"`axes` must be at least 0. Received: {axes}.")
         if a.dims is None:
-            raise ValueError(
-                "`axes` must be a list of axes if the rank of `a` is unknown: give [[...], [...]]"
-            )
+            return list(range(-n, 0)), list(range(n))
         if n > len(a.dims):
             raise ValueError(
                 f"`axes` must not be larger than the number of dimensions of tensor {a}.  Received {axes}, vs tensor dimensions {len(a.dims)}."
