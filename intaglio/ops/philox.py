@@ -315,7 +315,7 @@ def categories(stream: Stream, logits: np.ndarray, count: int) -> np.ndarray:
     rows = len(logits)
     drawn = uniform(stream, rows * count, np.dtype(np.float64)).reshape(rows, count)
     finite = np.isfinite(logits)
-    wide = np.where(finite, logits, -np.inf).astype(np.float64)
+    wide = np.where(finite, logits.astype(np.float64), -np.inf)
     top = wide.max(axis=1, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0.0)
     sums = np.cumsum(np.where(finite, np.exp(wide - top), 0.0), axis=1)
