@@ -22,7 +22,7 @@ from intaglio.native.held import numeric
 from intaglio.native.kernels import PARTS, kernel_of
 from intaglio.native.lanes import Unsupported
 from intaglio.native.programs import Program
-from intaglio.native.rules import has_code
+from intaglio.native.rules import has_code, lacking
 from intaglio.op import raw
 from intaglio.ops.resource_variable import contents_of
 
@@ -121,7 +121,7 @@ def _obstacle(node: Node) -> str:
     if op.name in PARTS and not has_steps(kernel_of(node)):
         return f"{op.name}, which is more than one kernel"
     if has_code(op.name) or can_expand(node):
-        return "" if op.name in FLOWS else _unknown(node)
+        return "" if op.name in FLOWS else _unknown(node) or lacking(node)
     if "scalar" not in op.rules or len(node.outputs) != 1:
         return op.name
     return can_compile(node) or _unknown(node)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.base import shapes
 from intaglio.base.errors import OpError
 from intaglio.ir.graph import Node
 from intaglio.native import (
@@ -23,6 +24,7 @@ from intaglio.native import (
     sums,
     variables,
 )
+from intaglio.native.chains import has_steps
 from intaglio.native.elementwise import elementwise, fused
 from intaglio.native.held import Held
 from intaglio.native.kernels import CHOICES, kernel_of
@@ -36,8 +38,7 @@ def kernel(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """An op that a compiled kernel does: a call of it, with the caller's memory."""
     if any(not isinstance(h, Held) for h in inputs) or node.outputs[0].dtype.numpy != np.float32:  # fmt: skip
         raise Unsupported(f"{node.op.name} of {node.outputs[0].dtype.name}")
-    choose = CHOICES.get(node.op.name)
-    if choose is None:
+    if node.op.name not in CHOICES:
         raise Unsupported(f"{node.op.name} of {inputs[0].count} elements")
     arrays = [
         np.empty(h.shape, v.dtype.numpy) if h.known is None else h.known
@@ -45,11 +46,40 @@ def kernel(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     ]
     if any(h.known is None and h.kind.letter in "iu" for h in inputs):
         raise Unsupported(f"{node.op.name} whose sizes are data")
+    return stepped(w, node, _chosen(node, arrays), inputs)
+
+
+def _chosen(node: Node, arrays: list[Any]) -> Any:
+    """The kernel for arrays of these shapes, None if there is none."""
     try:
-        run = choose(node.attrs, *arrays)
+        return CHOICES[node.op.name](node.attrs, *arrays)
     except (OpError, ValueError, IndexError):
         raise Unsupported(f"{node.op.name} that fails") from None
-    return stepped(w, node, run, inputs)
+
+
+def lacking(node: Node) -> str:
+    """Why a node of known shapes has no kernel, where only a kernel can do it; else nothing.
+
+    `kernel` would say so as well, but of one node at a time, when much is written already.
+    """
+    if RULES.get(node.op.name) is not kernel or node.outputs[0].dtype.numpy != np.float32:  # fmt: skip
+        return ""
+    arrays: list[Any] = []
+    for value in node.inputs:
+        if value.node.op.name == "Const":
+            arrays.append(value.node.attrs["value"])
+        elif value.dtype.is_integer:
+            return ""  # it may be known once more is
+        elif shapes.known(value.dims):
+            arrays.append(np.empty(value.dims, value.dtype.numpy))
+        else:
+            return ""
+    try:
+        run = _chosen(node, arrays)
+    except Unsupported as e:
+        return str(e)
+    sizes = ", ".join([str(a.shape) for a in arrays])
+    return "" if has_steps(run) else f"{node.op.name} of {sizes}"
 
 
 def compiled_part(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
@@ -195,4 +225,4 @@ def has_code(name: str) -> bool:
     return name in RULES or name in UPDATES
 
 
-__all__ = ["RULES", "elementwise", "has_code"]
+__all__ = ["RULES", "elementwise", "has_code", "lacking"]
