@@ -17,7 +17,7 @@ import tempfile
 from typing import Any
 
 FOLDER = pathlib.Path(__file__).parent
-GOOD, BAD, GOAL, INK = "#2a7f62", "#b5523b", "#333333", "#222222"
+GOOD, BAD, GOAL, INK = "seagreen", "indianred", "black", "black"
 
 
 def draw(ratios: list[Any], curves: dict[str, Any], python: pathlib.Path) -> None:
@@ -67,7 +67,7 @@ def curves(pyplot: Any, groups: dict[str, Any]) -> Any:
             sizes, seconds = zip(*points, strict=True)
             axes.loglog(sizes, seconds, marker="o", ms=2.5, lw=1.1, label=title)
             last = seconds[-1] / sizes[-1]
-            axes.loglog(sizes, [last * s for s in sizes], ls=":", lw=0.6, color="#999999")  # fmt: skip
+            axes.loglog(sizes, [last * s for s in sizes], ls=":", lw=0.6, color="gray")  # fmt: skip
         axes.set_xlabel(what)
         axes.set_ylabel("seconds")
         axes.legend(frameon=False)
