@@ -134,8 +134,51 @@ def _under(
     return sums[0]
 
 
+def _by_images(k: Sliding) -> None:
+    """The gradient by the images: what every window gives is added to the pixels that it sees.
+
+    A place of the window is taken for a whole row of windows: its filters are read once.
+    """
+    filters, gradients = (k.pointer("%ins", i) for i in (0, 1))
+    out, code, given = k.pointer("%outs", 0), k.code, k.given
+    step = code.integer("mul", given["stride_x"], given["channels"])
+    with code.loop("%from", "%to") as number:
+        image = k.image(out, number)
+        gradient = k.image(gradients, number, "out_")
+        k.clear(image)
+        with code.loop("0", given["out_height"]) as y:
+            down = k.reach(y, "y")
+            with (
+                code.loop(down.first, down.last) as i,
+                code.loop("0", given["window_width"]) as j,
+            ):
+                row, (first, stop) = k.at(down.start, i, "y"), k.inside("x", j, j)
+                tap = code.integer("add", code.integer("mul", i, given["window_width"]), j)  # fmt: skip
+                tap = k.tiles.step(code, filters, tap, given["channels"])
+                column = k.at(k.reach(first, "x").start, j, "x")
+
+                def added(c: str, mask: str) -> None:
+                    weight = k.tiles.read(code, code.at("float", tap, c), mask)
+                    slopes = k.pixel(gradient, y, first, c, "out_")
+                    pixels = k.pixel(image, row, column, c)
+                    with code.loop("0", code.integer("sub", stop, first)) as x:
+                        slope = k.tiles.step(code, slopes, x, given["channels"])
+                        slope = k.tiles.read(code, slope, mask)
+                        place = k.tiles.step(code, pixels, x, step)
+                        before = k.tiles.read(code, place, mask)
+                        total = k.tiles.fma(code, slope, weight, before)
+                        k.tiles.write(code, total, place, mask)
+
+                k.vectors(added)
+
+
 LIBRARY = library(
-    {"depthwise": (_forward, 2), "depthwise_by_filters": (_by_filters, 2)}, gaps=True
+    {
+        "depthwise": (_forward, 2),
+        "depthwise_by_filters": (_by_filters, 2),
+        "depthwise_by_images": (_by_images, 2),
+    },
+    gaps=True,
 )
 
 
@@ -157,14 +200,17 @@ def by_filters(w: Windows) -> Callable[[Any, Any], Any] | None:
 
 
 def by_images(w: Windows) -> Callable[[Any, Any], Any] | None:
-    """The gradient by the images: (filters, gradients) to it; None for strides.
+    """The gradient by the images: (filters, gradients) to it.
 
-    It is the convolution of the gradients with the filters turned around.
+    Without strides it is the convolution of the gradients with the filters turned around.
     """
+    if not entry.AVAILABLE or w.empty:
+        return None
     top = (w.window_height - 1) * w.apart_y - w.top
     left = (w.window_width - 1) * w.apart_x - w.left
     if w.stride_y != 1 or w.stride_x != 1 or min(top, left) < 0:
-        return None
+        kernel = LIBRARY.entry("depthwise_by_images").for_dims((w.images, *w))
+        return entry.filling(kernel, w.in_shape)
     turned = w._replace(
         height=w.out_height, width=w.out_width, out_height=w.height, out_width=w.width,
         top=top, left=left,

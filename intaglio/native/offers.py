@@ -15,6 +15,7 @@ from intaglio.native import (
     depthwise,
     matmul,
     random_bits,
+    spread,
     winograd,
     winograd_filters,
 )
@@ -162,6 +163,11 @@ def _forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run 
 
 
 def _by_filters(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:  # fmt: skip
+    one = geometry(x, filters, along)
+    if one is not None and _is_product(one):
+        pixels, shape = math.prod(one.shape[:-1]), (*one.window, *filters[-2:])
+        left, right = (pixels, one.channels), (pixels, one.filters)
+        return matmul.product(left, right, transpose_a=True, shape=shape)
     g = worthwhile(x, filters, along)
     if g is None:
         return None
@@ -177,11 +183,18 @@ def _by_images(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Ru
         return _products_of_pixels(one, backwards=True)
     g = worthwhile(x, filters, along)
     if g is None:
-        return None
+        return spread.by_images(one) if one is not None else None
     opposite, run = convolution.turned(g), None
     if opposite is not None:
         run = _transformed(opposite, lambda t: winograd.by_images(g, t))
-    return run or convolution.by_images(g)
+    return run or _images(g)
+
+
+def _images(g: Geometry, dtype: Any = np.float32) -> Run | None:
+    """The gradient by the images, of strides by what windows give to their pixels."""
+    strides = (g.stride_y, g.stride_x) != (1, 1)
+    run = spread.by_images(g, dtype) if strides else None
+    return run or convolution.by_images(g, dtype)
 
 
 def _doubled(
@@ -240,7 +253,7 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     "convolution by images": _by_images,
     "double convolution": _doubled(convolution.forward),
     "double convolution by filters": _doubled(convolution.by_filters),
-    "double convolution by images": _doubled(convolution.by_images),
+    "double convolution by images": _doubled(_images),
     "maximum": _pooling("maximum"),
     "product": _product(np.float32),
     "double product": _product(np.float64),

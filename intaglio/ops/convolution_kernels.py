@@ -109,12 +109,18 @@ def by_filters(x: np.ndarray, d: np.ndarray, along: Sequence[Axis]) -> np.ndarra
     run = offered(kind, x.dtype, d.size * depth, x.shape, shape, tuple(along))
     if run is not None:
         return run(x, d)
-    total = np.zeros((depth, d.shape[-1]), x.dtype)
-    if d.size and depth and x.size:
-        x = windows.padded(x, along)
-        for piece in _pieces(len(x), prod(d.shape[1:-1]) * depth // 2):
-            rows = _rows(x[piece], along)
-            total += dot(rows.T, d[piece].reshape(-1, d.shape[-1]))
+    if not (d.size and depth and x.size):
+        return np.zeros(shape, x.dtype)
+    x = windows.padded(x, along)
+
+    def part(piece: slice) -> np.ndarray:
+        return dot(_rows(x[piece], along).T, d[piece].reshape(-1, d.shape[-1]))
+
+    # Sums may be as large as the filters of deep layers: the first is not added to zeros.
+    pieces = _pieces(len(x), prod(d.shape[1:-1]) * depth // 2)
+    total = part(next(pieces))
+    for piece in pieces:
+        total += part(piece)
     return total.reshape(shape)
 
 
@@ -122,15 +128,15 @@ def by_input(d: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.nd
     """The gradient of `forward` by its input, (N, *S, C)."""
     channels, outputs = filters.shape[-2:]
     shape = (len(d), *[a.size for a in along], channels)
+    kind, work = "convolution by images", d.size * filters.size // max(outputs, 1)
+    run = offered(kind, d.dtype, work, shape, filters.shape, tuple(along))
+    if run is not None:
+        return run(filters, d)
     if _skips(along):
         result = np.zeros(shape, d.dtype)
         seen = [Axis(a.out, 1, 1, 1, 0, 0, a.out) for a in along]
         result[:, *[a.places(0) for a in along]] = by_input(d, filters, seen)
         return result
-    kind, work = "convolution by images", d.size * filters.size // max(outputs, 1)
-    run = offered(kind, d.dtype, work, shape, filters.shape, tuple(along))
-    if run is not None:
-        return run(filters, d)
     if all(a.stride == 1 and _reversible(a) for a in along) and (
         outputs <= 2 * channels
         and channels >= FEW_CHANNELS

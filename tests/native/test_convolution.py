@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from intaglio import tf
-from intaglio.native import convolution
+from intaglio.native import convolution, spread
 from intaglio.native.convolution import Geometry
 from tests.native.convolutions import exact, integers
 
@@ -30,9 +30,10 @@ def check(g):
         run = convolution.by_filters(g, dtype)
         if run is not None:
             np.testing.assert_array_equal(run(x, d), by_filters)
-        run = convolution.by_images(g, dtype)
-        if run is not None:
-            np.testing.assert_array_equal(run(filters, d), by_images)
+        for way in (convolution.by_images, spread.by_rows, spread.at_once):
+            run = way(g, dtype)
+            if run is not None:
+                np.testing.assert_array_equal(run(filters, d), by_images)
 
 
 sizes = st.integers(1, 12)
@@ -104,6 +105,34 @@ def test_strides_have_gradients_by_images(window, stride, before):
     g = Geometry(2, 11, 11, 5, out, out, 7, window, window, stride, stride, before, before)  # fmt: skip
     assert convolution.by_images(g) is not None
     check(g)
+
+
+@pytest.mark.parametrize("before", [0, 2, 4])
+@pytest.mark.parametrize("size", [(11, 8), (3, 17)])
+def test_windows_that_see_nothing_of_an_image_give_nothing(size, before):
+    height, width = size
+    oh, ow = ((n + 2 * before - 2) // 2 + 1 for n in size)
+    g = Geometry(3, height, width, 3, oh, ow, 5, 2, 2, 2, 2, before, before)
+    assert spread.by_rows(g) is not None
+    assert spread.at_once(g) is not None
+    check(g)
+
+
+@pytest.mark.parametrize("channels", [1, 3, 16, 17, 70])
+def test_gradients_of_strides_some_rows_of_windows_at_a_time(channels):
+    g = Geometry(2, 61, 83, channels, 31, 42, 9, 3, 3, 2, 2, 1, 1)
+    assert 42 * 31 * 9 * channels > spread.HELD or channels == 1
+    assert spread.by_rows(g) is not None
+    check(g)
+
+
+def test_large_filters_are_read_once_or_left_to_products():
+    few = Geometry(2, 3, 3, 512, 2, 2, 512, 3, 3, 2, 2, 1, 1)
+    assert spread.LARGE < 9 * 512 * 512
+    assert spread.by_images(few) is not None
+    check(few)
+    assert spread.by_images(few._replace(images=1 << 10)) is None
+    assert spread.by_rows(few._replace(out_width=16)) is None
 
 
 def test_images_that_are_too_wide_are_left_to_numpy():
