@@ -11,7 +11,6 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 
-
 # An attribute of loops: how often they run, where that is known before.
 KNOWN_TURNS = "_known_turns"
 
