@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from intaglio.native import entry
+from intaglio.native.chains import Chain
 from intaglio.native.windows import Sliding, Window, Windows, library
 
 # Pixels whose sums are under way together: a vector of filters is read once for all of them.
@@ -172,11 +172,27 @@ def _by_images(k: Sliding) -> None:
                 k.vectors(added)
 
 
+def _turned(k: Sliding) -> None:
+    """The filters turned around: the places of the window from `from` to `to`."""
+    code, given = k.code, k.given
+    source, target = k.pointer("%ins", 0), k.pointer("%outs", 0)
+    places = code.integer("mul", given["window_height"], given["window_width"])
+    size = code.integer("mul", given["channels"], 4)
+    with code.loop("%from", "%to") as place:
+        other = code.integer("sub", code.integer("sub", places, 1), place)
+        to, tap = (
+            k.tiles.step(code, array, at, given["channels"])
+            for array, at in ((target, place), (source, other))
+        )
+        code.call("void", "llvm.memcpy.p0.p0.i64", ("ptr", to), ("ptr", tap), ("i64", size), ("i1", "false"))  # fmt: skip
+
+
 LIBRARY = library(
     {
         "depthwise": (_forward, 2),
         "depthwise_by_filters": (_by_filters, 2),
         "depthwise_by_images": (_by_images, 2),
+        "turned": (_turned, 1),
     },
     gaps=True,
 )
@@ -218,4 +234,9 @@ def by_images(w: Windows) -> Callable[[Any, Any], Any] | None:
     run = forward(turned)
     if run is None:
         return None
-    return lambda filters, d: run(d, np.ascontiguousarray(filters[::-1, ::-1]))
+    window = (w.window_height, w.window_width)
+    turn = LIBRARY.entry("turned", shared=False).for_dims((math.prod(window), *w))
+    chain = Chain(2)
+    turning = entry.filling(turn, (*window, w.channels, 1))
+    (result,) = chain.then(run, 1, *chain.then(turning, 0))
+    return chain.giving(result)

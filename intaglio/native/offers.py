@@ -15,6 +15,7 @@ from intaglio.native import (
     depthwise,
     matmul,
     random_bits,
+    skipping,
     spread,
     winograd,
     winograd_filters,
@@ -111,7 +112,8 @@ def finished(g: Geometry, floored: bool) -> Run | None:
     run = _transformed(
         g, lambda t: winograd.forward(g, t, biased=True, floored=floored)
     )
-    if run is None and _is_product(g) and g.channels > matmul.BLOCK:
+    pixels = _is_product(g) or skipping.fits(g)
+    if run is None and pixels and g.channels > matmul.BLOCK:
         return None  # without them it is a product, whose sums are made in blocks
     return run or convolution.finished(g, floored)
 
@@ -155,6 +157,8 @@ def _forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run 
     one = geometry(x, filters, along)
     if one is not None and _is_product(one):
         return _products_of_pixels(one, backwards=False)
+    if one is not None and skipping.fits(one):
+        return skipping.forward(one)
     g = worthwhile(x, filters, along)
     if g is None:
         return None
@@ -168,6 +172,8 @@ def _by_filters(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> R
         pixels, shape = math.prod(one.shape[:-1]), (*one.window, *filters[-2:])
         left, right = (pixels, one.channels), (pixels, one.filters)
         return matmul.product(left, right, transpose_a=True, shape=shape)
+    if one is not None and skipping.fits(one):
+        return skipping.by_filters(one)
     g = worthwhile(x, filters, along)
     if g is None:
         return None
@@ -198,15 +204,18 @@ def _images(g: Geometry, dtype: Any = np.float32) -> Run | None:
 
 
 def _doubled(
-    make: Callable[..., Run | None],
+    *ways: Callable[..., Run | None],
 ) -> Callable[[tuple[int, ...], tuple[int, ...], Along], Run | None]:
-    """Convolutions of doubles, by sums."""
+    """Convolutions of doubles, by the first of some ways that has a kernel."""
 
     def choose(
         x: tuple[int, ...], filters: tuple[int, ...], along: Along
     ) -> Run | None:
         g = geometry(x, filters, along)
-        return None if g is None else make(g, np.float64)
+        if g is None:
+            return None
+        made = (way(g, np.float64) for way in ways)
+        return next((run for run in made if run is not None), None)
 
     return choose
 
@@ -251,8 +260,10 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     "convolution": _forward,
     "convolution by filters": _by_filters,
     "convolution by images": _by_images,
-    "double convolution": _doubled(convolution.forward),
-    "double convolution by filters": _doubled(convolution.by_filters),
+    "double convolution": _doubled(skipping.forward, convolution.forward),
+    "double convolution by filters": _doubled(
+        skipping.by_filters, convolution.by_filters
+    ),
     "double convolution by images": _doubled(_images),
     "maximum": _pooling("maximum"),
     "product": _product(np.float32),

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from intaglio import tf
-from intaglio.native import convolution, spread
+from intaglio.native import convolution, skipping, spread
 from intaglio.native.convolution import Geometry
 from tests.native.convolutions import exact, integers
 
@@ -124,6 +124,29 @@ def test_gradients_of_strides_some_rows_of_windows_at_a_time(channels):
     assert 42 * 31 * 9 * channels > spread.HELD or channels == 1
     assert spread.by_rows(g) is not None
     check(g)
+
+
+@pytest.mark.parametrize("strides", [(1, 2), (2, 1), (2, 2), (3, 5)])
+@pytest.mark.parametrize("size", [(9, 7), (4, 12), (1, 6)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_pixels_that_windows_of_one_take(size, strides, dtype):
+    out = [-(-n // s) for n, s in zip(size, strides, strict=True)]
+    g = Geometry(3, *size, 5, *out, 18, 1, 1, *strides, 0, 0)
+    x, filters, d = integers(1, (3, *size, 5), (1, 1, 5, 18), g.shape)
+    result, by_filters, _ = exact(g, x, filters, d)
+    x, filters, d = (a.astype(dtype) for a in (x, filters, d))
+    forward, gradient = skipping.forward(g, dtype), skipping.by_filters(g, dtype)
+    assert forward is not None
+    assert gradient is not None
+    np.testing.assert_array_equal(forward(x, filters), result)
+    np.testing.assert_array_equal(gradient(x, d), by_filters)
+
+
+def test_larger_and_padded_windows_are_others():
+    taking = Geometry(2, 9, 9, 4, 5, 5, 4, 1, 1, 2, 2, 0, 0)
+    assert skipping.fits(taking)
+    for change in ({"window_width": 2}, {"top": 1}, {"out_height": 6}, {"solid": True}):
+        assert skipping.forward(taking._replace(**change)) is None
 
 
 def test_large_filters_are_read_once_or_left_to_products():
