@@ -35,6 +35,8 @@ from intaglio.ops.windows import Axis
 # channels by filters on.
 FEW_PIXELS = 200
 MANY = 1 << 18
+# Images of so few channels do not fill the lanes of a vector.
+FEW_CHANNELS = 8
 
 Run = Callable[..., Any]
 Along = tuple[Axis, ...]
@@ -197,9 +199,14 @@ def _by_images(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Ru
 
 
 def _images(g: Geometry, dtype: Any = np.float32) -> Run | None:
-    """The gradient by the images, of strides by what windows give to their pixels."""
+    """The gradient by the images, of strides and few channels by what windows give to pixels.
+
+    A convolution with turned filters would have few columns there, and most lanes idle.
+    """
     strides = (g.stride_y, g.stride_x) != (1, 1)
-    run = spread.by_images(g, dtype) if strides else None
+    run = None
+    if strides or g.channels <= FEW_CHANNELS:
+        run = spread.by_images(g, dtype)
     return run or convolution.by_images(g, dtype)
 
 
