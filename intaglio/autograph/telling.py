@@ -13,6 +13,7 @@ import numpy as np
 from intaglio.autograph import aliases
 from intaglio.autograph.containers import CONTAINERS
 from intaglio.autograph.joins import DIFFERS
+from intaglio.autograph.logs import is_log
 from intaglio.autograph.places import Item
 from intaglio.autograph.remarks import remark
 from intaglio.autograph.values import Undefined
@@ -91,7 +92,7 @@ def of_the_trace(seen: Seen, is_argument: bool) -> None:
     what = name if container is None else f"this {_kind(container)}"
     begin = what[0].upper() + what[1:]
     frame, text = _frame(seen), _ARGUMENT if is_argument else _TRACED
-    if frame is not None:
+    if frame is not None and not (type(container) is list and is_log(frame)):
         remark(frame.filename, frame.lineno, text.format(frame.source, what, begin))
 
 

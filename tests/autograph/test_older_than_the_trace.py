@@ -232,12 +232,39 @@ def test_no_warning(function: Callable[..., Any]) -> None:
         assert int(traced(tf.constant(n))) == int(function(tf.constant(n), Model()))
 
 
+def test_a_list_that_is_only_added_to_in_branches_shows_what_is_traced() -> None:
+    """As TensorFlow's guide shows with it that both branches are."""
+    seen: list[Any] = []
+
+    def both(x: Any) -> Any:
+        if x > 0:
+            seen.append("yes")
+        else:
+            seen.append("no")
+        return x
+
+    def in_turns(x: Any) -> Any:
+        for _ in tf.range(x):
+            seen.append("turn")
+        return x
+
+    def looked_at(x: Any) -> Any:
+        if x > 0:
+            seen.append("yes")
+        return x + len(seen)
+
+    assert changes_of(both, tf.constant(1)) == []
+    assert seen == ["yes", "no"]
+    assert len(changes_of(in_turns, tf.constant(3))) == 1
+    assert len(changes_of(looked_at, tf.constant(3))) == 1
+
+
 def test_strictness_warns_as_well() -> None:
     """TensorFlow 2.21 (asked) says nothing; the change is made in both."""
 
     def f(x: Any) -> Any:
         if x > 0:
-            KEPT.append("t")
+            KEPT.insert(0, "t")
         return x
 
     with strict():

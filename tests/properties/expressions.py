@@ -103,7 +103,7 @@ tf.math.real(<n>)
 <n> != <s>
 <b> & <b>
 ~<b>
-tf.logical_xor(<b>, <b>)
+tf.math.logical_xor(<b>, <b>)
 tf.where(<b>, <t>, <s>)
 tf.where(<b>)
 tf.clip_by_value(<r>, -1, 1)
