@@ -328,3 +328,47 @@ def test_a_condition_of_python_is_asked_once() -> None:
 
     assert float(f(tf.constant(0.0))) == 2.0
     assert next(asked) == 3
+
+
+def test_a_list_that_grows_and_is_returned_from_a_try() -> None:
+    def counted(x: Any, n: Any) -> Any:
+        table, pair = {"k": [x, x * 0.5]}, [x, x + 1.0]
+        while n < 4 and len(table["k"]) < 4:
+            n += 1
+            table["k"].append(x)
+            if len(table["k"]) > 2:
+                table["k"][-1] = x * 0.5
+            try:
+                if x > 0.5:
+                    break
+                if x < -1.0:
+                    return x, table, pair
+                pair[:1] = [tf.cast(n, tf.float32), x]
+            finally:
+                x = x + 1.0
+        return x, table, pair
+
+    traced = tf.function(counted)
+    for x, n in [(0.5, 0), (-1.0, 1), (-1.0, 2), (-2.0, 0), (2.0, 0)]:
+        arguments = tf.constant(x), tf.constant(n)
+        assert flat(traced(*arguments)) == flat(counted(*arguments))
+
+
+def test_a_python_turn_that_returns_a_list_before_it_grows_is_told() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        items = [x]
+        while (
+            len(items) < 4
+        ):  # a number of Python until the first `return` may be reached
+            items.append(x)
+            try:
+                if x < -1.0:
+                    return items
+                items[0] = x * 0.5
+            finally:
+                x = x + 1.0
+        return items
+
+    with pytest.raises(TypeError, match="all of them return the same structure"):
+        f(tf.constant(0.5))
