@@ -138,8 +138,13 @@ def _numbers(number: int, fields: list[bytes], dtype: DType) -> np.ndarray:
     try:
         if any(b"_" in f for f in fields):
             raise ValueError
-        read: Any = int if whole else float
-        return np.array([read(f) for f in fields], dtype.numpy)
+        if not whole:
+            return np.array([float(f) for f in fields], dtype.numpy)
+        wide = np.array([int(f) for f in fields], np.int64)
+        numbers = wide.astype(dtype.numpy)
+        if (numbers != wide).any():  # NumPy 1 would wrap them
+            raise OverflowError
+        return numbers
     except (ValueError, OverflowError):
         convert = csv_files.converter(dtype)
         for record, field in enumerate(fields):

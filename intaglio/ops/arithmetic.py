@@ -323,7 +323,8 @@ class Pow(Binary):
         if x.dtype == np.float16:  # NumPy's own forgets that 1 ** nan is 1
             wide = np.power(x.astype(np.float32), y.astype(np.float32))
             return wide.astype(np.float16)
-        return np.power(x, y)
+        # The operator knows powers such as 1 and 2, which `np.power` of NumPy 1 rounds otherwise.
+        return x**y
 
     def scalar(self, s, x, y):
         return s.power(x, y)
@@ -451,6 +452,18 @@ class Abs(Unary):
         return raw.Mul(dy, raw.Sign(x))
 
 
+def _sign(x: Any) -> Any:
+    """The sign of numbers, x / |x| of complex ones."""
+    if x.dtype.kind != "c":
+        return np.sign(x)
+    size = np.abs(x)
+    return np.divide(x, np.where(size == 0, size.dtype.type(1), size))
+
+
+# NumPy 1 gave complex numbers the sign of their real part.
+SIGN: Any = np.sign if np.sign(1j) == 1j else _sign
+
+
 @op
 class Sign(Unary):
     """-1, 0 or 1; x / |x| of complex numbers."""
@@ -460,7 +473,7 @@ class Sign(Unary):
 
     def kernel(self, x):
         # The sign of zero is plain zero.
-        return np.add(np.sign(x), x.dtype.type(0), dtype=x.dtype)
+        return np.add(SIGN(x), x.dtype.type(0), dtype=x.dtype)
 
     def scalar(self, s, x):
         zero, one = s.const(0, like=x), s.const(1, like=x)

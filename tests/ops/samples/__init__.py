@@ -199,6 +199,8 @@ def _text(value: Any) -> str:
     if isinstance(value, np.ndarray):
         data = value.tolist() if value.dtype == object else value.tobytes().hex()
         return f"{value.dtype}{value.shape}{data}"
+    if isinstance(value, np.bool_):
+        return f"np.{value}_"  # NumPy 1 prints it otherwise than when answers were recorded
     return repr(value)
 
 
