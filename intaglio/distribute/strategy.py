@@ -195,6 +195,12 @@ class Strategy:
         """What `dataset_fn(tf.distribute.InputContext)` makes, as replicas see it."""
         return DistributedDataset(dataset_fn(InputContext()))
 
+    def experimental_distribute_datasets_from_function(
+        self, dataset_fn: Callable[[InputContext], Any], options: Any = None
+    ) -> Any:
+        """The old name of `distribute_datasets_from_function`."""
+        return self.distribute_datasets_from_function(dataset_fn, options)
+
     def experimental_distribute_values_from_function(
         self, value_fn: Callable[[Any], Any]
     ) -> Any:

@@ -1,11 +1,11 @@
-"""What graphs and shapes ask of this layer when they are to be written as messages."""
+"""What graphs and shapes ask of this layer when they are to be written as messages, or read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from intaglio.graphdef import export, messages, tensors
+from intaglio.graphdef import export, load, messages, tensors
 from intaglio.ir.graph import Graph, Node
 from intaglio.op.op import Op
 
@@ -33,6 +33,18 @@ class Exporter:
     def versions(self) -> Any:
         """The versions of the format as a VersionDef message."""
         return messages.VersionDef(producer=export.PRODUCER)
+
+    def created(
+        self,
+        graph: Any,
+        op_type: str,
+        inputs: Sequence[Any],
+        input_types: Sequence[Any] | None,
+        name: str | None,
+        attrs: Mapping[str, Any] | None,
+    ) -> Node:
+        """A new node of the graph, whose attributes are AttrValue messages."""
+        return load.created(graph, op_type, inputs, input_types, name, attrs)
 
     def attribute(self, value: Any, kind: str) -> Any:
         """An attribute of that kind as `Operation.get_attr` gives it."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 
-from intaglio.base.dtypes import resource
+from intaglio.base.dtypes import as_dtype, resource
 from intaglio.graphdef import messages, tensors
 from intaglio.graphdef.export import GRADIENT
 from intaglio.graphdef.tensors import MalformedError
@@ -23,6 +23,7 @@ from intaglio.op import door, raw
 from intaglio.op.op import Op
 from intaglio.op.signature import REQUIRED, Arg
 from intaglio.op.spec import Spec
+from intaglio.op.tensor import Tensor
 from intaglio.runtime import interpreter
 from intaglio.trace.graph import FuncGraph
 from intaglio.trace.stand_ins import LIMIT, calling, stand_in
@@ -412,3 +413,82 @@ def _element(reader: _Reader, text: str) -> Any:
     if found is None:
         raise ValueError(f"Requested return_element '{text}' not found in graph_def.")
     return found
+
+
+# -- one node ------------------------------------------------------------------------------
+
+
+def created(
+    graph: Any,
+    op_type: str,
+    inputs: Sequence[Any],
+    input_types: Sequence[Any] | None,
+    name: str | None,
+    attrs: Mapping[str, Any] | None,
+) -> Node:
+    """A node of the graph, as a NodeDef would say it: attributes are AttrValue messages.
+
+    Raises RuntimeError if there is no such op, TypeError for inputs that are no tensors or
+    not of `input_types` and for attributes that are no messages, ValueError if an attribute
+    is missing or does not fit.
+    """
+    label = name or op_type
+    op = raw.find(op_type)
+    if op is None:
+        raise RuntimeError(
+            f"Op type not registered '{op_type}'. docs/coverage.md lists the ops that exist."
+        )
+    _check_tensors(label, inputs, input_types)
+    proto = messages.NodeDef(name=label.rstrip("/"), op=op_type)
+    for key, value in (attrs or {}).items():
+        if key not in _declared(op):
+            raise ValueError(f"Op '{op_type}' has no attribute '{key}'.")
+        proto.attr[key].ParseFromString(_attribute_bytes(key, value))
+    given = list(inputs)
+    known = _called_functions(graph, proto)
+    values = _Reader(known, ())._attributes(op, proto, given)
+    _check_inputs(op, proto, given, values)
+    with graph.as_default():
+        door.carry_out(op, given, values, label)
+    return graph.nodes[-1]
+
+
+def _declared(op: Op) -> set[str]:
+    """The attributes that a node of the op may have."""
+    names = {op.graphdef_names.get(attr.name, attr.name) for attr in op.sig.attrs}
+    for arg in op.sig.inputs:
+        names |= {name for name in (arg.number, arg.types, arg.var) if name}
+    return {GRADIENT, *names}
+
+
+def _check_tensors(
+    label: str, inputs: Sequence[Any], input_types: Sequence[Any] | None
+) -> None:
+    for i, value in enumerate(inputs):
+        if not isinstance(value, Tensor):
+            raise TypeError(f"Input #{i} is not a tensor: {value!r}")
+    if input_types is None:
+        return
+    types, wanted = [v.dtype for v in inputs], [as_dtype(t) for t in input_types]
+    if types != wanted:
+        raise TypeError(
+            f"In op '{label}', input types ({types}) are not compatible with expected types "
+            f"({wanted})"
+        )
+
+
+def _attribute_bytes(name: str, value: Any) -> bytes:
+    """The message's bytes, whosever class it is of."""
+    if not hasattr(value, "WhichOneof") or not hasattr(value, "SerializeToString"):
+        raise TypeError(
+            f"attrs['{name}'] must be an AttrValue message, as `Operation.node_def.attr` has "
+            f"them, not {type(value).__name__}."
+        )
+    return value.SerializeToString()
+
+
+def _called_functions(graph: Any, proto: Any) -> Functions:
+    """The functions that the attributes may name: those that the graph calls already."""
+    if any(v.WhichOneof("value") == "func" for v in proto.attr.values()):
+        return Functions(graph.as_graph_def().library)
+    return Functions(messages.FunctionDefLibrary())

@@ -137,6 +137,15 @@ class GraphBuilder:
         """All operations, in the order they were made."""
         return [n if n.name else self.christen_plainly(n) for n in self.nodes]
 
+    @property
+    def operations(self) -> list[Node]:
+        """All operations, in the order they were made: `get_operations()`."""
+        return self.get_operations()
+
+    def num_operations(self) -> int:
+        """How many operations there are."""
+        return len(self.nodes)
+
     def get_operation_by_name(self, name: str) -> Node:
         """The operation of that name.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from intaglio.base import origins
@@ -36,6 +36,18 @@ class Exporter(Protocol):
 
     def versions(self) -> Any:
         """The versions of the format as a VersionDef message."""
+        ...
+
+    def created(
+        self,
+        graph: Any,
+        op_type: str,
+        inputs: Sequence[Any],
+        input_types: Sequence[Any] | None,
+        name: str | None,
+        attrs: Mapping[str, Any] | None,
+    ) -> Node:
+        """A new node of the graph, whose attributes are AttrValue messages."""
         ...
 
     def attribute(self, value: Any, kind: str) -> Any:

@@ -181,6 +181,46 @@ class Graph(GraphBuilder):
 
     # -- recording --------------------------------------------------------------------
 
+    def create_op(
+        self,
+        op_type: str,
+        inputs: Sequence[Any],
+        dtypes: Any = None,
+        input_types: Sequence[Any] | None = None,
+        name: str | None = None,
+        attrs: dict[str, Any] | None = None,
+        op_def: Any = None,
+        compute_shapes: bool = True,
+        compute_device: bool = True,
+    ) -> Node:
+        """A new operation, by its type: what `raw_ops` does, without converting anything.
+
+        Args:
+          op_type: the name of the op.
+          inputs: the tensors, those of lists one by one.
+          dtypes: accepted and ignored: the op says what its outputs are.
+          input_types: the types that the inputs must have.
+          name: the name; the op's own if None. `"x/"` stands outside of all scopes.
+          attrs: AttrValue messages by name. Those without a default are needed.
+          op_def: accepted and ignored: the op is the one declared under `op_type`.
+          compute_shapes: accepted and ignored: shapes are always computed.
+          compute_device: False for a node without the device in force.
+
+        Raises:
+          TypeError: an input is no tensor or of another type, an attribute no message.
+          ValueError: an attribute is missing or does not fit.
+          RuntimeError: there is no such op, or the graph is finalized.
+
+        >>> with tf.Graph().as_default() as graph:
+        ...     x = tf.constant([1.0, 2.0])
+        >>> graph.create_op("AddV2", [x, x], name="twice").outputs
+        (<tf.Tensor 'twice:0' shape=(2,) dtype=float32>,)
+        """
+        if self._finalized:
+            raise RuntimeError("Graph is finalized and cannot be modified.")
+        with self._recorder.on(None if not compute_device else self._recorder.device):
+            return exporter().created(self, op_type, inputs, input_types, name, attrs)
+
     def spec_of_constant(self, array: Any) -> Spec:
         """The spec of an array as a constant."""
         return Spec(from_numpy(array.dtype), array.shape, array)

@@ -101,3 +101,12 @@ def test_values_of_one_replica_are_themselves() -> None:
     for kind in (kinds.PerReplica, kinds.Mirrored):
         assert issubclass(kind, tf.distribute.DistributedValues)
         assert not isinstance(result, kind)
+
+
+def test_datasets_of_a_function_have_an_old_name_too() -> None:
+    def made(context: tf.distribute.InputContext) -> tf.data.Dataset:
+        return tf.data.Dataset.range(4).batch(context.get_per_replica_batch_size(2))
+
+    strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
+    old = strategy.experimental_distribute_datasets_from_function(made)
+    assert [x.numpy().tolist() for x in old] == [[0, 1], [2, 3]]

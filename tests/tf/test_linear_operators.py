@@ -243,3 +243,14 @@ def test_a_self_adjoint_operator_squared_is_positive_definite():
 def test_the_condition_of_matrices_that_are_not_square():
     operator = L.LinearOperatorFullMatrix(tf.constant([[3.0, 0.0], [0.0, 1.0], [0, 0]]))
     np.testing.assert_allclose(operator.cond(), 3.0, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "operator",
+    [L.LinearOperatorIdentity(2), L.LinearOperatorScaledIdentity(2, 3.0), L.LinearOperatorZeros(2)],
+    ids=lambda o: type(o).__name__,
+)  # fmt: skip
+def test_the_argument_of_add_to_tensor_is_called_mat(operator):
+    given = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
+    found = operator.add_to_tensor(mat=given)
+    np.testing.assert_allclose(found, operator.to_dense().numpy() + given)

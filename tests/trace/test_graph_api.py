@@ -240,3 +240,61 @@ def test_devices_that_are_not_there_are_the_processor(name: str | None) -> None:
     with tf.device(name):
         assert tf.constant(1).device == "/job:localhost/replica:0/task:0/device:CPU:0"
         assert int(tf.function(lambda x: x + 1)(tf.constant(1))) == 2
+
+
+def test_operations_are_made_by_their_types(graph):
+    """TensorFlow was asked what each of these gives."""
+    value = tf.compat.v1.AttrValue
+    x = graph.get_tensor_by_name("c:0")
+    a = graph.get_operation_by_name("a")
+    made = graph.create_op("AddV2", [x, x], [tf.float32], name="s")
+    assert repr(made) == "<tf.Operation 's' type=AddV2>"
+    assert [(t.name, t.shape, t.dtype) for t in made.outputs] == [
+        ("s:0", [2], tf.float32)
+    ]
+    assert made.get_attr("T") is tf.float32
+    assert graph.create_op("AddV2", [x, x]).name == "AddV2"
+    assert graph.create_op("AddV2", [x, x], name="s").name == "s_1"
+    assert graph.create_op("AddV2", [x, x], input_types=[tf.float32] * 2).name
+    cast = graph.create_op("Cast", [x], attrs={"DstT": value(type=3)})
+    assert cast.outputs[0].dtype is tf.int32
+    joined = {"N": value(i=2), "T": value(type=1)}
+    assert graph.create_op("Pack", [x, x], attrs=joined).outputs[0].shape == [2, 2]
+    types = value(list=value.ListValue(type=[1, 3]))
+    both = graph.create_op("IdentityN", [x, cast.outputs[0]], attrs={"T": types})
+    assert [t.dtype for t in both.outputs] == [tf.float32, tf.int32]
+    with graph.name_scope("q"), graph.control_dependencies([a]):
+        inside = graph.create_op("AddV2", [x, x], name="s")
+        assert graph.create_op("NoOp", [], name="x/").name == "x"
+    assert inside.name == "q/s"
+    assert inside.control_inputs == [a]
+    with graph.device("/CPU:0"):
+        assert graph.create_op("NoOp", []).device == "/device:CPU:0"
+        assert graph.create_op("NoOp", [], compute_device=False).device == ""
+    assert graph.operations == graph.get_operations()
+    assert graph.num_operations() == len(graph.operations)
+
+
+@pytest.mark.parametrize(
+    ("op_type", "inputs", "named", "error", "text"),
+    [
+        ("AddV2", "xx", {"input_types": [tf.int32, tf.float32]}, TypeError, "not compatible with expected"),
+        ("AddV2", [1.0, 2.0], {}, TypeError, "0 is not a tensor: 1.0"),
+        ("Cast", "x", {}, ValueError, "DstT"),
+        ("Cast", "x", {"attrs": {"DstT": tf.int32}}, TypeError, "AttrValue"),
+        ("AddV2", "x", {}, ValueError, "1 inputs, not 2"),
+        ("AddV2", "xi", {}, ValueError, "int32"),
+        ("NoSuchOp", "", {}, RuntimeError, "Op type not registered 'NoSuchOp'"),
+    ],
+)  # fmt: skip
+def test_operations_that_cannot_be(graph, op_type, inputs, named, error, text):
+    with graph.as_default():
+        known = {"x": graph.get_tensor_by_name("c:0"), "i": tf.constant(1)}
+    before = graph.num_operations()
+    given = [known[i] for i in inputs] if isinstance(inputs, str) else inputs
+    with pytest.raises(error, match=text):
+        graph.create_op(op_type, given, **named)
+    assert graph.num_operations() == before
+    graph.finalize()
+    with pytest.raises(RuntimeError, match="Graph is finalized"):
+        graph.create_op("NoOp", [])

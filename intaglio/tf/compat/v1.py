@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from intaglio.graphdef.event_messages import RunMetadata as RunMetadata
     from intaglio.graphdef.event_messages import Summary as Summary
     from intaglio.graphdef.event_messages import SummaryMetadata as SummaryMetadata
+    from intaglio.graphdef.messages import AttrValue as AttrValue
 
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
@@ -86,17 +87,19 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     return raw.Select(condition, x, y, name=name)
 
 
-# The messages of event files are protocol buffers, which few programs pay for.
+# The messages are protocol buffers, which few programs pay for.
 _EVENTS = "intaglio.graphdef.event_messages"
 LATER = {
     name: f"{_EVENTS}:{name}"
     for name in ("Event", "RunMetadata", "Summary", "SummaryMetadata")
 }
+LATER["AttrValue"] = "intaglio.graphdef.messages:AttrValue"
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(__name__, LATER)
 
 __all__ = [
+    "AttrValue",
     "Dimension",
     "Event",
     "RunMetadata",

@@ -245,7 +245,15 @@ def _as_dims(batch: Any) -> tuple[int, ...]:
     return () if batch is None else tuple(np.asarray(batch).reshape(-1).tolist())
 
 
-class LinearOperatorIdentity(LinearOperator):
+class _Sparse(LinearOperator):
+    """Matrices whose sum with another is mostly the other, which TensorFlow calls `mat` here."""
+
+    def add_to_tensor(self, mat: Any, name: str = "add_to_tensor") -> Any:  # type: ignore[override]  # TensorFlow's name
+        """A + mat."""
+        return super().add_to_tensor(mat, name)
+
+
+class LinearOperatorIdentity(_Sparse):
     """The identity [batch_shape, num_rows, num_rows].
 
     >>> tf.linalg.LinearOperatorIdentity(2).to_dense().numpy()
@@ -326,7 +334,7 @@ def _static(value: Any, name: str) -> Any:
     return known.tolist()
 
 
-class LinearOperatorScaledIdentity(LinearOperator):
+class LinearOperatorScaledIdentity(_Sparse):
     """A multiple of the identity; `multiplier` [...] gives the batch.
 
     >>> print(tf.linalg.LinearOperatorScaledIdentity(2, 3.0).matvec([1.0, 2.0]).numpy())
@@ -415,7 +423,7 @@ class LinearOperatorScaledIdentity(LinearOperator):
         )
 
 
-class LinearOperatorZeros(LinearOperator):
+class LinearOperatorZeros(_Sparse):
     """The zero matrix [batch_shape, num_rows, num_columns].
 
     >>> print(tf.linalg.LinearOperatorZeros(2).matvec([1.0, 2.0]).numpy())
