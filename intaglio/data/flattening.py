@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from intaglio.base.processors import cores
 from intaglio.data.functional import AHEAD, parallelism, runner, threads_for
 from intaglio.data.stage import (
     AUTOTUNE,
@@ -21,7 +22,7 @@ from intaglio.data.stage import (
     demand,
     exhausted,
 )
-from intaglio.data.threads import ahead, cores, in_order
+from intaglio.data.threads import ahead, in_order
 from intaglio.op.op import op
 
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from intaglio.base import nest
 from intaglio.base.dtypes import float32, float64, int64
+from intaglio.base.processors import cores
 from intaglio.data import building, element, seldom
 from intaglio.data.seeds import dataset_seeds
 from intaglio.data.stage import AUTOTUNE
-from intaglio.data.threads import cores
 from intaglio.op import convert, raw
 from intaglio.runtime.eager import EagerTensor
 from intaglio.trace.type_spec import TensorSpec

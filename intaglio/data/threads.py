@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from intaglio.base.processors import cores
 from intaglio.data.options import DEBUGGED, Options
 from intaglio.data.positions import elements_of, error_of, of_elements, of_error
 from intaglio.data.stage import Advance, Element, Root, Stage
@@ -250,13 +250,6 @@ def _failed(error: BaseException) -> Future[Any]:
     future: Future[Any] = Future()
     future.set_exception(error)
     return future
-
-
-def cores() -> int:
-    """How many processors the program may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def automatic(options: Options) -> int:

@@ -23,6 +23,8 @@ llvm.initialize_native_asmprinter()
 llvm.initialize_native_asmparser()
 
 _TARGET = llvm.Target.from_default_triple()
+# The kind of processor, such as "x86_64".
+MACHINE: str = llvm.get_default_triple().split("-")[0]
 CPU: str = llvm.get_host_cpu_name()
 _HOST: dict[str, bool] = dict(llvm.get_host_cpu_features())
 _WIDEST = 64 if _HOST.get("avx512vl") else 32 if _HOST.get("avx2") else 16

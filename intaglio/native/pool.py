@@ -1,8 +1,8 @@
 """Threads for large kernels: a fork-join pool whose waiting and claiming are machine code.
 
 The workers are Python daemon threads that enter `pool_worker` once and never come back to
-Python. A worker looks for work for a short time, then sleeps in the kernel (futex). Tasks are
-claimed one by one, by the caller too: a worker that sleeps or is kept from running is not
+Python. A worker looks for work for a short time, then sleeps in the kernel: on a futex where
+there are any (Linux), elsewhere on a lock of Python's, its bell. Tasks are claimed one by one, by the caller too: a worker that sleeps or is kept from running is not
 waited for, its share is done by the others. For a task that a worker has begun the caller
 waits as the workers do: it looks for a short time, then sleeps, and the worker may run in its
 place. Tasks take about equally long: where the caller waited for longer than it had worked, a
@@ -16,43 +16,34 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import sys
 import threading
+import time
 
 import numpy as np
 
 from intaglio.base.options import OPTIONS
+from intaglio.base.processors import cores
 from intaglio.native import llvm
 
 # How often a worker looks before it sleeps: some tens of microseconds.
 LOOKS = 2000
 # Nanoseconds that a caller waits in any case before it says that a processor is missing.
 PATIENCE = 50_000
-# A page of shared state; what different threads write is on different cache lines.
+# Shared state; what different threads write is on different cache lines.
 EPOCH, SLEEPING, BUSY, DONE, WAITING, TICKET = range(0, 384, 64)
 TASK, CONTEXT, COUNT = range(384, 408, 8)
 ALONE, PENALTY = BUSY + 8, BUSY + 12
-BYTES = 4096
+# Bells: of the caller, then of each worker. A bell has a word that says whether its owner sleeps,
+# and a lock that an owner who sleeps waits for. Before the first are the functions that take and release.
+WORKERS, ACQUIRE, RELEASE = range(408, 432, 8)
+BELLS, LINE, LOCK = 448, 64, 8
 
 # A ticket is the epoch in its upper and the next task in its lower half. It is exhausted
 # before the fields of a new epoch are written, and a worker reads them before the ticket: if
 # the ticket is of the worker's epoch, so are the fields.
 _TEXT = """
-declare i64 @syscall(i64, ...)
-declare i32 @clock_gettime(i32, ptr)
-
-define internal i64 @now() {
-entry:
-  %time = alloca { i64, i64 }
-  %none = call i32 @clock_gettime(i32 1, ptr %time)
-  %part.at = getelementptr i8, ptr %time, i64 8
-  %seconds = load i64, ptr %time
-  %part = load i64, ptr %part.at
-  %whole = mul i64 %seconds, 1000000000
-  %all = add i64 %whole, %part
-  ret i64 %all
-}
-
 define internal void @claim(ptr %pool, i32 %epoch, ptr %task, ptr %context, i64 %count) {
 entry:
   %ticket.at = getelementptr i8, ptr %pool, i64 TICKET
@@ -80,13 +71,14 @@ work:
   %one.waits = icmp ne i32 %waiting, 0
   br i1 %one.waits, label %tell, label %look
 tell:
-  %told = call i64 (i64, ...) @syscall(i64 FUTEX, ptr %done.at, i64 129, i32 1)
+  %bell = getelementptr i8, ptr %pool, i64 BELLS
+  call void @wake(ptr %pool, ptr %done.at, ptr %bell, i64 1)
   br label %look
 leave:
   ret void
 }
 
-define void @pool_worker(ptr %pool, i64 %looks) {
+define void @pool_worker(ptr %pool, ptr %bell) {
 entry:
   %sleeping.at = getelementptr i8, ptr %pool, i64 SLEEPING
   %task.at = getelementptr i8, ptr %pool, i64 TASK
@@ -104,11 +96,11 @@ look:
 again:
   call void asm sideeffect "PAUSE", ""()
   %more = add i64 %looked, 1
-  %patient = icmp ult i64 %more, %looks
+  %patient = icmp ult i64 %more, LOOKS
   br i1 %patient, label %look, label %asleep
 asleep:
   %in = atomicrmw add ptr %sleeping.at, i32 1 seq_cst
-  %woken = call i64 (i64, ...) @syscall(i64 FUTEX, ptr %pool, i64 128, i32 %seen, ptr null)
+  call void @sleep(ptr %pool, ptr %pool, ptr %bell, i32 %seen)
   %out = atomicrmw sub ptr %sleeping.at, i32 1 seq_cst
   br label %wait
 work:
@@ -153,6 +145,7 @@ publish:
   %context.at = getelementptr i8, ptr %pool, i64 CONTEXT
   %count.at = getelementptr i8, ptr %pool, i64 COUNT
   %ticket.at = getelementptr i8, ptr %pool, i64 TICKET
+  %workers.at = getelementptr i8, ptr %pool, i64 WORKERS
   %old = load atomic i32, ptr %pool seq_cst, align 4
   %epoch = add i32 %old, 1
   %wide = zext i32 %epoch to i64
@@ -170,7 +163,9 @@ publish:
   %any = icmp ne i32 %asleep, 0
   br i1 %any, label %wake, label %join
 wake:
-  %woken = call i64 (i64, ...) @syscall(i64 FUTEX, ptr %pool, i64 129, i32 2147483647)
+  %bells = getelementptr i8, ptr %pool, i64 WORKER_BELLS
+  %workers = load i64, ptr %workers.at, align 8
+  call void @wake(ptr %pool, ptr %pool, ptr %bells, i64 %workers)
   br label %join
 join:
   call void @claim(ptr %pool, i32 %epoch, ptr %task, ptr %context, i64 %count)
@@ -196,7 +191,8 @@ rest:
   br i1 %late, label %awake, label %sleep
 sleep:
   %low = trunc i64 %now to i32
-  %rested = call i64 (i64, ...) @syscall(i64 FUTEX, ptr %done.at, i64 128, i32 %low, ptr null)
+  %bell = getelementptr i8, ptr %pool, i64 BELLS
+  call void @sleep(ptr %pool, ptr %done.at, ptr %bell, i32 %low)
   br label %awake
 awake:
   store atomic i32 0, ptr %waiting.at seq_cst, align 4
@@ -218,29 +214,125 @@ free:
   ret void
 }
 """
-# System call numbers of futex, and what tells the processor that a loop only waits.
-_MACHINES = {"x86_64": (202, "pause"), "aarch64": (98, "yield")}
+# The clock is for telling whether a processor is missing; without one, none ever is.
+_CLOCK = """
+declare i32 @clock_gettime(i32, ptr)
+
+define internal i64 @now() {
+entry:
+  %time = alloca { i64, i64 }
+  %none = call i32 @clock_gettime(i32 CLOCK, ptr %time)
+  %part.at = getelementptr i8, ptr %time, i64 8
+  %seconds = load i64, ptr %time
+  %part = load i64, ptr %part.at
+  %whole = mul i64 %seconds, 1000000000
+  %all = add i64 %whole, %part
+  ret i64 %all
+}
+"""
+_NO_CLOCK = """
+define internal i64 @now() {
+  ret i64 0
+}
+"""
+
+# `sleep` returns when the word is no longer what was seen, or earlier; `wake` is called when
+# the word has been changed, and wakes who sleeps there.
+_FUTEX = """
+declare i64 @syscall(i64, ...)
+
+define internal void @sleep(ptr %pool, ptr %word, ptr %bell, i32 %seen) {
+  %woken = call i64 (i64, ...) @syscall(i64 FUTEX, ptr %word, i64 128, i32 %seen, ptr null)
+  ret void
+}
+
+define internal void @wake(ptr %pool, ptr %word, ptr %bells, i64 %count) {
+  %woken = call i64 (i64, ...) @syscall(i64 FUTEX, ptr %word, i64 129, i32 2147483647)
+  ret void
+}
+"""
+
+# Who sets a bell's word back from one to zero decides: a waker that did so releases the lock,
+# and the owner waits for it, once. The owner looks at the word that it waits for after it has
+# said that it sleeps, and wakers look for sleepers after they have changed that word: so one
+# of the two sees the other.
+_LOCKS = """
+define internal void @sleep(ptr %pool, ptr %word, ptr %bell, i32 %seen) {
+entry:
+  store atomic i32 1, ptr %bell seq_cst, align 4
+  %now = load atomic i32, ptr %word seq_cst, align 4
+  %same = icmp eq i32 %now, %seen
+  br i1 %same, label %rest, label %back
+back:
+  %swap = cmpxchg ptr %bell, i32 1, i32 0 seq_cst seq_cst
+  %mine = extractvalue { i32, i1 } %swap, 1
+  br i1 %mine, label %leave, label %rest
+rest:
+  %acquire.at = getelementptr i8, ptr %pool, i64 ACQUIRE
+  %acquire = load ptr, ptr %acquire.at, align 8
+  %lock.at = getelementptr i8, ptr %bell, i64 LOCK
+  %lock = load ptr, ptr %lock.at, align 8
+  %acquired = call i32 %acquire(ptr %lock, i32 1)
+  br label %leave
+leave:
+  ret void
+}
+
+define internal void @wake(ptr %pool, ptr %word, ptr %bells, i64 %count) {
+entry:
+  %release.at = getelementptr i8, ptr %pool, i64 RELEASE
+  %release = load ptr, ptr %release.at, align 8
+  br label %look
+look:
+  %i = phi i64 [ 0, %entry ], [ %next, %ring ], [ %next, %one ]
+  %some = icmp ult i64 %i, %count
+  br i1 %some, label %one, label %leave
+one:
+  %next = add i64 %i, 1
+  %offset = mul i64 %i, LINE
+  %bell = getelementptr i8, ptr %bells, i64 %offset
+  %swap = cmpxchg ptr %bell, i32 1, i32 0 seq_cst seq_cst
+  %asleep = extractvalue { i32, i1 } %swap, 1
+  br i1 %asleep, label %ring, label %look
+ring:
+  %lock.at = getelementptr i8, ptr %bell, i64 LOCK
+  %lock = load ptr, ptr %lock.at, align 8
+  call void %release(ptr %lock)
+  br label %look
+leave:
+  ret void
+}
+"""
+
+# What tells the processor that a loop only waits.
+_PAUSES = {"x86_64": "pause", "aarch64": "yield", "arm64": "yield"}
+# System call numbers of futex.
+_FUTEXES = {"x86_64": 202, "aarch64": 98}
+FUTEX = _FUTEXES.get(llvm.MACHINE) if sys.platform == "linux" else None
 
 
 def _text() -> str:
-    futex, pause = _MACHINES[os.uname().machine]
-    offsets = {
+    numbers = {
         "EPOCH": EPOCH, "SLEEPING": SLEEPING, "BUSY": BUSY, "DONE": DONE, "TASK": TASK,
-        "ALONE": ALONE, "PENALTY": PENALTY, "CONTEXT": CONTEXT, "COUNT": COUNT, "TICKET": TICKET, "WAITING": WAITING, "FUTEX": futex,
+        "ALONE": ALONE, "PENALTY": PENALTY, "CONTEXT": CONTEXT, "COUNT": COUNT, "TICKET": TICKET,
+        "WAITING": WAITING, "WORKERS": WORKERS, "ACQUIRE": ACQUIRE, "RELEASE": RELEASE,
+        "BELLS": BELLS, "WORKER_BELLS": BELLS + LINE, "LINE": LINE, "LOCK": LOCK,
+        "LOOKS": LOOKS, "PATIENCE": PATIENCE, "FUTEX": FUTEX,
+        "CLOCK": getattr(time, "CLOCK_MONOTONIC", None),
     }  # fmt: skip
-    text = _TEXT.replace('"PAUSE"', f'"{pause}"')
-    for name, value in offsets.items():
-        text = text.replace(f"i64 {name}", f"i64 {value}")
-    return text.replace("LOOKS", str(LOOKS)).replace("PATIENCE", str(PATIENCE))
-
-
-AVAILABLE = sys.platform == "linux" and os.uname().machine in _MACHINES
+    clock = _CLOCK if hasattr(time, "CLOCK_MONOTONIC") else _NO_CLOCK
+    text = clock + (_FUTEX if FUTEX else _LOCKS) + _TEXT
+    text = text.replace('"PAUSE"', f'"{_PAUSES.get(llvm.MACHINE, "")}"')
+    return re.sub(r"\b[A-Z]+(?:_[A-Z]+)?\b", lambda m: str(numbers[m[0]]), text)
 
 
 def wanted_threads() -> int:
     """As many as `tf.config.threading` says, or as the process may use processors."""
-    asked = OPTIONS.threads_intra
-    return asked or len(os.sched_getaffinity(0))
+    return OPTIONS.threads_intra or cores()
+
+
+def _of_python(name: str) -> int:
+    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
 
 
 class Pool:
@@ -249,16 +341,36 @@ class Pool:
     def __init__(self, workers: int) -> None:
         self.workers = workers
         self._module = llvm.Module(_text())
-        self._page = np.zeros(BYTES + 64, np.uint8)
-        start = self._page.ctypes.data
-        self.address = start + (-start) % 64
+        self._state = np.zeros(BELLS + LINE * (workers + 2), np.uint8)
+        start = self._state.ctypes.data
+        self.address = start + (-start) % LINE
+        self._write(WORKERS, workers)
+        if not FUTEX:
+            self._hang_bells()
         self.parallel_for = self._module.address("parallel_for")
-        work = self._module.function("pool_worker", ctypes.c_void_p, ctypes.c_int64)
+        work = self._module.function("pool_worker", *[ctypes.c_void_p] * 2)
         for number in range(workers):
+            bell = self.address + BELLS + LINE * (number + 1)
             threading.Thread(
-                target=work, args=(self.address, LOOKS), daemon=True,
+                target=work, args=(self.address, bell), daemon=True,
                 name=f"native-{number}",
             ).start()  # fmt: skip
+
+    def _write(self, place: int, value: int) -> None:
+        ctypes.c_int64.from_address(self.address + place).value = value
+
+    def _hang_bells(self) -> None:
+        """Locks that are taken: who takes one again waits until another releases it."""
+        self._write(ACQUIRE, _of_python("PyThread_acquire_lock"))
+        self._write(RELEASE, _of_python("PyThread_release_lock"))
+        made = ctypes.PYFUNCTYPE(ctypes.c_void_p)(_of_python("PyThread_allocate_lock"))
+        take = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+        for number in range(self.workers + 1):
+            lock = made()
+            if not lock:
+                raise MemoryError("the system gives no lock")
+            take(_of_python("PyThread_acquire_lock"))(lock, 1)
+            self._write(BELLS + LINE * number + LOCK, lock)
 
     def abandon(self) -> None:
         """After a fork: the workers are not in the new process, and callers work alone."""
@@ -272,10 +384,9 @@ _pools: list[Pool] = []
 
 def pool() -> Pool | None:
     """The pool, or None where there is nothing to share work with."""
-    if not AVAILABLE:
-        return None
     with _lock:
         if not _pools:
             _pools.append(Pool(max(wanted_threads() - 1, 0)))
-            os.register_at_fork(after_in_child=_pools[0].abandon)
+            if hasattr(os, "register_at_fork"):
+                os.register_at_fork(after_in_child=_pools[0].abandon)
     return _pools[0] if _pools[0].workers else None

@@ -1,19 +1,17 @@
-"""The pool: every task runs once, whoever calls and however often."""
+"""The pool: every task runs once, whoever calls and however often, with futexes and without."""
 
 from __future__ import annotations
 
 import ctypes
 import os
 import threading
+import time
 
 import numpy as np
 import pytest
 
 from intaglio.native import llvm, pool
 from intaglio.native.code import Code, module
-
-if not pool.AVAILABLE:
-    pytest.skip("there is no pool on this system", allow_module_level=True)
 
 
 def counting():
@@ -28,29 +26,46 @@ def counting():
 
 
 TASK = counting()
-POOL = pool.Pool(3)
-RUN = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3, ctypes.c_int64)(POOL.parallel_for)
+PARALLEL_FOR = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3, ctypes.c_int64)
 
 
-def run(counts):
-    RUN(POOL.address, TASK.address("count"), counts.ctypes.data, len(counts))
+def made(futex):
+    """A pool as it is on a system with such futexes, or without."""
+    with pytest.MonkeyPatch.context() as system:
+        system.setattr(pool, "FUTEX", futex)
+        return pool.Pool(3)
+
+
+POOLS = {"locks": made(None)}
+if pool.FUTEX:
+    POOLS["futex"] = made(pool.FUTEX)
+
+
+@pytest.fixture(params=POOLS)
+def workers(request):
+    return POOLS[request.param]
+
+
+def run(workers, numbers, code=TASK, task="count"):
+    shared = PARALLEL_FOR(workers.parallel_for)
+    shared(workers.address, code.address(task), numbers.ctypes.data, len(numbers))
 
 
 @pytest.mark.parametrize("tasks", [0, 1, 2, 7, 1000])
-def test_every_task_runs_once(tasks):
+def test_every_task_runs_once(workers, tasks):
     counts = np.zeros(tasks, np.int64)
     for turn in range(1, 200):
-        run(counts)
+        run(workers, counts)
         assert (counts == turn).all()
 
 
-def test_callers_at_the_same_time():
+def test_callers_at_the_same_time(workers):
     wrong = []
 
     def call():
         counts = np.zeros(13, np.int64)
         for turn in range(1, 2000):
-            run(counts)
+            run(workers, counts)
             if not (counts == turn).all():
                 wrong.append(counts.tolist())
                 return
@@ -64,6 +79,7 @@ def test_callers_at_the_same_time():
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without forks")
 def test_after_a_fork_the_caller_works_alone():
     shared = pool.pool()
     if shared is None:
@@ -71,15 +87,13 @@ def test_after_a_fork_the_caller_works_alone():
     child = os.fork()
     if not child:
         counts = np.zeros(9, np.int64)
-        RUN(shared.address, TASK.address("count"), counts.ctypes.data, 9)
+        run(shared, counts)
         os._exit(0 if (counts == 1).all() else 1)
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
 
 
-def test_calls_do_without_the_workers_while_a_processor_is_missing():
-    """Where each task ran is told by its stack."""
-    text = """
+WHERE = """
 define void @where(ptr %context, i64 %i) {
   %here = alloca i64
   %at = ptrtoint ptr %here to i64
@@ -88,11 +102,55 @@ define void @where(ptr %context, i64 %i) {
   ret void
 }
 """
-    made = llvm.Module(text)
+
+
+def test_calls_do_without_the_workers_while_a_processor_is_missing(workers):
+    """Where each task ran is told by its stack."""
+    code = llvm.Module(WHERE)
     stacks = np.zeros(64, np.int64)
-    alone = ctypes.c_int32.from_address(POOL.address + pool.ALONE)
+    alone = ctypes.c_int32.from_address(workers.address + pool.ALONE)
     alone.value = 2
     for left in (1, 0):
-        RUN(POOL.address, made.address("where"), stacks.ctypes.data, 64)
+        run(workers, stacks, code, "where")
         assert alone.value == left
         assert len(np.unique(stacks >> 16)) <= 2  # one stack, perhaps across a boundary
+
+
+# A task that waits until all have begun: it returns only if each has a thread of its own.
+TOGETHER = """
+define void @together(ptr %context, i64 %i) {
+entry:
+  %before = atomicrmw add ptr %context, i64 1 seq_cst
+  br label %wait
+wait:
+  %looks = phi i64 [ 0, %entry ], [ %more, %again ]
+  %begun = load atomic i64, ptr %context seq_cst, align 8
+  %all = icmp uge i64 %begun, 4
+  br i1 %all, label %leave, label %again
+again:
+  %more = add i64 %looks, 1
+  %patient = icmp ult i64 %more, 4000000000
+  br i1 %patient, label %wait, label %give.up
+give.up:
+  %place = getelementptr i64, ptr %context, i64 1
+  store i64 1, ptr %place
+  br label %leave
+leave:
+  ret void
+}
+"""
+
+
+def test_all_workers_wake_though_all_sleep(workers):
+    code = llvm.Module(TOGETHER)
+    sleeping = ctypes.c_int32.from_address(workers.address + pool.SLEEPING)
+    alone = ctypes.c_int32.from_address(workers.address + pool.ALONE)
+    for _ in range(5):
+        until = time.monotonic() + 20
+        while sleeping.value < 3 and time.monotonic() < until:
+            time.sleep(0.001)
+        assert sleeping.value == 3
+        alone.value = 0
+        begun = np.zeros(4, np.int64)
+        run(workers, begun, code, "together")
+        assert begun.tolist() == [4, 0, 0, 0]

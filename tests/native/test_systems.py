@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native import llvm, pool, store
+from intaglio.native import llvm, store
 
 PROGRAM = """
 import numpy as np
@@ -69,20 +69,21 @@ def test_without_executable_memory_functions_are_interpreted_and_the_log_says_so
 # -- threads --------------------------------------------------------------------------------
 
 FEWER = "from intaglio import tf\ntf.config.threading.set_intra_op_parallelism_threads({})\n"
-ALONE = "from intaglio.native import pool\npool.AVAILABLE = False\n"
+LOCKS = "from intaglio.native import pool\npool.FUTEX = None\n"
 
 
 def test_results_do_not_depend_on_the_number_of_threads_nor_on_futexes():
     wanted = output(FEWER.format(1) + PROGRAM).stdout
-    for before in (FEWER.format(2), FEWER.format(5), ALONE):
+    for before in (FEWER.format(2), FEWER.format(5), FEWER.format(3) + LOCKS):
         assert output(before + PROGRAM).stdout == wanted
 
 
 def test_the_pool_is_as_large_as_the_program_says():
     program = "from intaglio.native import pool\nmade = pool.pool()\nprint(made.workers if made else 0)"  # fmt: skip
     for threads in (1, 2, 4):
-        expected = threads - 1 if pool.AVAILABLE else 0
-        assert int(output(FEWER.format(threads) + program).stdout) == expected
+        for before in ("", LOCKS):
+            printed = output(FEWER.format(threads) + before + program).stdout
+            assert int(printed) == threads - 1
 
 
 def test_other_threads_run_while_native_code_does():
