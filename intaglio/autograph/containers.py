@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.ir.graph import SymbolicTensor
+from intaglio.trace.grown_list import GrownList
 
 CONTAINERS = (list, dict, set, collections.deque, bytearray, np.ndarray)
 
@@ -72,6 +73,8 @@ class _Traces(threading.local):
 
     def __init__(self) -> None:
         self.made: list[dict[int, Any]] = []
+        # The containers that it has put together to hold tensors of a block.
+        self.stand_ins: list[dict[int, Any]] = []
         # The objects whose attributes a dictionary holds, by the dictionaries' ids.
         self.holders: dict[int, tuple[Any, Any]] = {}
 
@@ -82,11 +85,13 @@ _traces = _Traces()
 def begin_trace() -> None:
     """From now on what is made belongs to a new trace."""
     _traces.made.append({})
+    _traces.stand_ins.append({})
 
 
 def end_trace() -> None:
     """What is made belongs to the trace around the last one again."""
     _traces.made.pop()
+    _traces.stand_ins.pop()
     if not _traces.made:
         _traces.holders.clear()
 
@@ -106,6 +111,20 @@ def note_holder(value: Any, attributes: Any) -> None:
     """Tells whose attributes a dictionary holds."""
     if _traces.made:
         _traces.holders[id(attributes)] = (value, attributes)
+
+
+def put_together(value: Any) -> Any:
+    """The value, whose containers the trace has made to hold its tensors."""
+    if _traces.stand_ins:
+        _traces.stand_ins[-1].update({id(c): c for c in inside(value)})
+    return value
+
+
+def is_of_trace(value: Any) -> bool:
+    """True for what the innermost trace has made, and for what stands for it in a block."""
+    if is_made(value) or type(value) is GrownList:
+        return True
+    return bool(_traces.stand_ins) and id(value) in _traces.stand_ins[-1]
 
 
 def holder(attributes: Any) -> Any:

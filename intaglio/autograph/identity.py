@@ -13,7 +13,12 @@ from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
 from intaglio.autograph import aliases
-from intaglio.autograph.containers import CONTAINERS, is_made
+from intaglio.autograph.containers import (
+    CONTAINERS,
+    is_made,
+    is_of_trace,
+    put_together,
+)
 from intaglio.autograph.records import is_record
 from intaglio.trace.grown_list import GrownList
 
@@ -92,6 +97,8 @@ class Identities:
         }
         for path, copy in made.items():
             value = mine[path]
+            if is_of_trace(value):
+                put_together(copy)
             aliases.note_copy(copy, [value, *self._older_twins(value)])
             aliases.relate(
                 copy,

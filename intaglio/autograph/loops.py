@@ -11,6 +11,7 @@ from intaglio.autograph import aliases, regions
 from intaglio.autograph.blocks import Block
 from intaglio.autograph.builtin_functions import len_, range_
 from intaglio.autograph.conditionals import State, check_condition, decided, is_staged
+from intaglio.autograph.containers import put_together
 from intaglio.autograph.diagnosis import taking
 from intaglio.autograph.dict_calls import whole
 from intaglio.autograph.hidden_state import settle
@@ -441,7 +442,7 @@ class _Loop:
             self.get_state(), body, self.get_state, self.set_state, self.names
         )
         return [
-            v if n in fixed else nest.map_structure(_as_loop_value, v)
+            v if n in fixed else put_together(nest.map_structure(_as_loop_value, v))
             for n, v in zip(self.names, state, strict=True)
         ]
 
@@ -461,7 +462,9 @@ class _Loop:
                 next(remaining) if isinstance(v, Tensor) else v
                 for v in nest.flatten(value, expand_composites=True)
             ]
-            packed.append(nest.pack_sequence_as(value, flat, expand_composites=True))
+            packed.append(
+                put_together(nest.pack_sequence_as(value, flat, expand_composites=True))
+            )
         self.set_state(tuple(packed))
 
     def _after(self, start: Sequence[Any], end: State) -> list[Any]:

@@ -84,7 +84,7 @@ def note_changed(seen: Seen, is_renewed: bool, is_state: bool) -> None:
     owner = telling.container_of(seen)
     same = [owner, seen.value, *aliases.twins_of(owner), *aliases.twins_of(seen.value)]
     is_argument = any(id(v) in trace.arguments for v in same)
-    is_made = owner is not None and any(map(containers.is_made, same))
+    is_made = owner is not None and any(map(containers.is_of_trace, same))
     if is_argument or (seen.place.lasting and not is_made):
         is_renewed = is_renewed or renewed.is_set(ident)
         trace.changed[ident] = _Change(seen, is_argument, is_renewed, is_state)

@@ -287,3 +287,19 @@ def test_a_trace_inside_a_trace_tells_of_its_own() -> None:
         return inner(x) + 1
 
     assert len(changes_of(outer, tf.constant(1))) == 1
+
+
+def test_lists_of_blocks_in_blocks_are_the_traces() -> None:
+    def f(n: Any) -> Any:
+        items = [n]
+        for _ in tf.range(n):
+            for i in tf.range(n):
+                items.append(i)
+                items += [i]
+        for _ in tf.range(n):
+            for i in tf.range(n):
+                items.append(i)
+        return items
+
+    assert changes_of(f, tf.constant(1)) == []
+    assert len(tf.function(f)(tf.constant(2))) == len(f(tf.constant(2)))
