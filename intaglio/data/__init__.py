@@ -37,7 +37,7 @@ raw.expect(
             RepeatDataset TakeDataset SkipDataset ShardDataset ShuffleDatasetV3 ConcatenateDataset
             ZipDataset DirectedInterleaveDataset
         """,
-        "saving": "SaveDataset LoadDataset SnapshotDatasetV2 DatasetToTFRecord",
+        "saving": "SaveDataset SaveDatasetV2 LoadDataset SnapshotDatasetV2 DatasetToTFRecord",
         "seeds": "AnonymousSeedGenerator",
         "sources": "ListDataset TensorDataset TensorSliceDataset RangeDataset RandomDatasetV2 PythonGeneratorDataset",
         "sql": "SqlDataset",

@@ -491,7 +491,13 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         shard_func: Function | None = None,
         checkpoint_args: Any = None,
     ) -> None:
-        """Writes the elements to a folder, in TensorFlow's own form."""
+        """Writes the elements to a folder, in TensorFlow's own form.
+
+        `checkpoint_args` are those of a `tf.train.CheckpointManager`, without its
+        `checkpoint`: where the writing is goes to `directory` after every element, or after
+        every `checkpoint_interval` of them, which `step_counter` counts. A call that finds a
+        checkpoint there goes on where it was made. Raises ValueError for `checkpoint`.
+        """
         seldom.storing.saved(self, path, compression, shard_func, checkpoint_args)
 
     @staticmethod

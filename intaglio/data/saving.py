@@ -81,6 +81,36 @@ class SaveDataset(Op):
         run.finish()
 
 
+@op
+class SaveDatasetV2(DatasetOp):
+    """The elements, which are written to a folder as they come.
+
+    The position of an iterator says how far the folder has been written.
+    """
+
+    signature = (
+        "input_dataset: variant, path: string, shard_func_other_args: *Tshard_func_args;"
+        " compression: str = '', shard_func: func, use_shard_func: bool = True,"
+        " output_types: list(type), output_shapes: list(shape) -> handle: variant"
+    )
+    stateful = True
+
+    def kernel(
+        self, input_dataset, path, shard_func_other_args, compression, shard_func,
+        output_types,
+    ):  # fmt: skip
+        folder, kind = os.fsdecode(path[()]), _compression(compression)
+
+        def open(root: Root) -> Advance:
+            call = runner(root.shared, shard_func, shard_func_other_args, "SaveDataset")
+            run = Run(folder, output_types, kind)
+            source = input_dataset.open(root)
+            root.keep(run.save, run.restore)
+            return _written(source, run, call, counted=True)
+
+        return Stage("Save", input_dataset.cardinality, open)
+
+
 def _shard_stages(folder: str, width: int, compression: str) -> list[Stage]:
     """A dataset for each shard of the run in a folder. Raises NotFoundError without one."""
     record = metadata(folder)
@@ -88,7 +118,9 @@ def _shard_stages(folder: str, width: int, compression: str) -> list[Stage]:
         raise errors.NotFoundError(
             None, None, f"Could not find metadata file [{folder}]"
         )
-    return [_in_files(files, width, compression) for files in shards(folder, record)]
+    return [
+        _in_files(files, width, compression) for files in shards(folder, record.run_id)
+    ]
 
 
 def _in_files(files: list[str], width: int, compression: str) -> Stage:
@@ -181,12 +213,14 @@ class SnapshotDatasetV2(DatasetOp):
         return Stage("Snapshot", input_dataset.cardinality, open)
 
 
-def _written(source: Advance, run: Run, shard: Callable[..., Any]) -> Advance:
+def _written(
+    source: Advance, run: Run, shard: Callable[..., Any], counted: bool = False
+) -> Advance:
     def advance() -> Element:
         try:
             element = source()
         except StopIteration:
-            run.finish(counted=False)
+            run.finish(counted)
             raise
         run.add(element, _shard_of(shard, element))
         return element

@@ -184,7 +184,11 @@ def elements_in(path: str, width: int, compression: str) -> Iterator[Element]:
 
 
 class Run:
-    """Writes elements to shards below a folder; complete once `finish` was called."""
+    """Writes elements to shards below a folder; complete once `finish` was called.
+
+    A shard has more than one file if the position was asked for meanwhile. TensorFlow writes
+    such folders too, and its own `load` fails to read them.
+    """
 
     def __init__(
         self,
@@ -199,20 +203,44 @@ class Run:
         self._hash = graph_hash
         self._name = str(secrets.randbits(64))
         self._files: dict[int, Any] = {}
+        self._next: dict[int, int] = {}  # the number of each shard's next file
         self._count = 0
 
     def add(self, parts: Element, shard: int = 0) -> None:
         """Writes an element to a shard."""
         file = self._files.get(shard)
         if file is None:
-            place = os.path.join(self._folder, self._name, f"{shard:08d}.shard")
-            os.makedirs(place, exist_ok=True)
-            file = self._files[shard] = record_files.RecordWriter(
-                os.path.join(place, "00000000.snapshot"), self._compression
-            )
+            file = self._files[shard] = self._opened(shard)
         for component in parts:
             file.write(record_of(component))
         self._count += 1
+
+    def _opened(self, shard: int) -> Any:
+        place = os.path.join(self._folder, self._name, f"{shard:08d}.shard")
+        os.makedirs(place, exist_ok=True)
+        number = self._next.get(shard, 0)
+        self._next[shard] = number + 1
+        path = os.path.join(place, f"{number:08d}.snapshot")
+        return record_files.RecordWriter(path, self._compression)
+
+    def save(self) -> list[Any]:
+        """The position, with all that was added in files that are whole."""
+        self.close()
+        return [self._name, dict(self._next), self._count]
+
+    def restore(self, position: list[Any]) -> None:
+        """Goes on where a run was that has been cut off. What it wrote afterwards is removed."""
+        self.close()
+        self._name, self._next, self._count = (
+            position[0],
+            dict(position[1]),
+            position[2],
+        )
+        for files in shards(self._folder, self._name):
+            for path in files:
+                shard, number = _numbers_of(path)
+                if number >= self._next.get(shard, 0):
+                    os.unlink(path)
 
     def finish(self, counted: bool = True) -> None:
         """Closes the files, and says that the run is complete."""
@@ -236,6 +264,7 @@ class Run:
         """Closes the files."""
         for file in self._files.values():
             file.close()
+        self._files.clear()
 
 
 def _put(path: str, data: bytes) -> None:
@@ -285,9 +314,15 @@ def wait_until_complete(folder: str) -> None:
         time.sleep(_PAUSE)
 
 
-def shards(folder: str, record: Any) -> list[list[str]]:
+def _numbers_of(path: str) -> tuple[int, int]:
+    """The shard and the number of one of its files."""
+    place, name = os.path.split(path)
+    return int(os.path.basename(place).split(".")[0]), int(name.split(".")[0])
+
+
+def shards(folder: str, run: str) -> list[list[str]]:
     """The files of each shard of a run."""
-    place = os.path.join(folder, record.run_id)
+    place = os.path.join(folder, run)
     if not os.path.isdir(place):
         return []
     return [

@@ -15,7 +15,8 @@ from intaglio.base.dtypes import string
 from intaglio.data import building, element, snapshots
 from intaglio.data.specs import DatasetSpec
 from intaglio.data.tracing import Traced, arguments_of
-from intaglio.op import convert, raw
+from intaglio.op import convert, door, raw
+from intaglio.saved_model.checkpoint import Checkpoint, CheckpointManager
 
 
 def _sharding(shard_func: Callable[..., Any] | None, dataset: Any) -> Traced:
@@ -44,20 +45,50 @@ def _reading(reader_func: Callable[..., Any] | None, structure: Any) -> Traced:
 def saved(
     dataset: Any, path: Any, compression: str | None, shard_func: Any, checkpoint: Any
 ) -> None:
-    """Writes the elements to a folder."""
-    if checkpoint is not None:
-        raise NotImplementedError(
-            "Dataset.save: checkpoint_args; save a tf.train.Checkpoint of the iterator, and "
-            "write the elements in parts"
-        )
+    """Writes the elements to a folder, with checkpoints if any are asked for.
+
+    A graph writes none: TensorFlow's does not either.
+    """
     folder = os.fsdecode(path)
     snapshots.write_spec(folder, dataset.element_spec)
     found = _sharding(shard_func, dataset)
-    raw.SaveDataset(
-        dataset.handle_tensor, convert.to_tensor(folder, string), found.captures,
-        compression=compression or "", shard_func=found.graph,
-        use_shard_func=shard_func is not None,
-    )  # fmt: skip
+    place = convert.to_tensor(folder, string)
+    attrs: dict[str, Any] = {
+        "compression": compression or "",
+        "shard_func": found.graph,
+        "use_shard_func": shard_func is not None,
+    }
+    if checkpoint and door.level().eager:
+        _go_through(
+            building.transformed(
+                raw.SaveDatasetV2,
+                "_SaveDataset",
+                dataset,
+                place,
+                found.captures,
+                **attrs,
+            ),
+            checkpoint,
+        )
+    else:
+        raw.SaveDataset(dataset.handle_tensor, place, found.captures, **attrs)
+
+
+def _go_through(steps: Any, checkpoint_args: Any) -> None:
+    """Takes all elements, from the newest checkpoint on, and writes more of them on the way."""
+    if "checkpoint" in checkpoint_args:
+        raise ValueError(
+            "Invalid `checkpoint_args`. `checkpoint_args` are not allowed to include "
+            "'checkpoint'."
+        )
+    iterator = iter(steps)
+    manager = CheckpointManager(Checkpoint(iterator=iterator), **checkpoint_args)
+    manager.restore_or_initialize()
+    counter = checkpoint_args.get("step_counter")
+    for _ in iterator:
+        if counter is not None:
+            counter.assign_add(1)
+        manager.save()
 
 
 def loaded(

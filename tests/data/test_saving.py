@@ -204,3 +204,96 @@ def test_waiting_for_a_folder(tmp_path):
     found = Dataset.load(folder, wait=True)
     writer.join()
     assert list(found.as_numpy_iterator()) == [0, 1, 2]
+
+
+# -- checkpoints of what is being saved --------------------------------------------------------
+
+
+def checkpointed(folder, **named):
+    """What `checkpoint_args` needs."""
+    return {"directory": str(folder / "checkpoints"), "max_to_keep": 3, **named}
+
+
+def every(count):
+    """A counter, and an interval of it."""
+    return {"step_counter": tf.Variable(0), "checkpoint_interval": count}
+
+
+def test_a_checkpoint_after_every_element(tmp_path):
+    """TensorFlow was asked: which checkpoints, and of what names."""
+    place = str(tmp_path / "saved")
+    Dataset.range(22).save(place, checkpoint_args=checkpointed(tmp_path))
+    assert values(Dataset.load(place)) == [*range(22)]
+    assert int(Dataset.load(place).cardinality()) == 22
+    written = sorted(os.listdir(tmp_path / "checkpoints"))
+    parts = [f"ckpt-{n}.{p}" for n in (20, 21, 22) for p in ("data-00000-of-00001", "index")]  # fmt: skip
+    assert written == ["checkpoint", *parts]
+    names = [n for n, _ in tf.train.list_variables(str(tmp_path / "checkpoints"))]
+    assert "iterator/.ATTRIBUTES/ITERATOR_STATE" in names
+
+
+def test_a_checkpoint_every_so_many_elements(tmp_path):
+    place, steps = str(tmp_path / "saved"), every(5)
+    named = checkpointed(tmp_path, checkpoint_name="part", **steps)
+    Dataset.range(22).save(place, checkpoint_args=named)
+    assert int(steps["step_counter"]) == 22
+    assert "part-5.index" in os.listdir(tmp_path / "checkpoints")
+    assert "checkpoint" not in named
+    assert sorted(f for f in files_below(place) if f[0] == "0") == [
+        f"{n:08d}.snapshot" for n in range(6)
+    ]
+    assert values(Dataset.load(place)) == [*range(22)]
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+@pytest.mark.parametrize("compression", [None, "GZIP"])
+def test_a_save_that_was_cut_off_goes_on(tmp_path, shards, compression):
+    asked, broken = [], [True]
+
+    def value(x):
+        if broken[0] and x >= 15:
+            raise ValueError("cut off")
+        asked.append(int(x))
+        return x
+
+    dataset = Dataset.range(22).map(
+        lambda x: tf.ensure_shape(tf.numpy_function(value, [x], tf.int64), [])
+    )
+    place = str(tmp_path / "saved")
+
+    def save():
+        dataset.save(
+            place, compression, lambda x: x % shards,
+            checkpoint_args=checkpointed(tmp_path, **every(4)),
+        )  # fmt: skip
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="cut off"):
+        save()
+    with pytest.raises(tf.errors.NotFoundError):
+        Dataset.load(place, compression=compression)
+    asked.clear()
+    broken[0] = False
+    save()
+    assert asked == [*range(13, 22)]  # the last checkpoint came after the thirteenth
+    loaded = Dataset.load(place, compression=compression)
+    assert sorted(values(loaded)) == [*range(22)]
+    save()  # there is nothing left to do
+    assert sorted(values(Dataset.load(place, compression=compression))) == [*range(22)]
+
+
+def test_checkpoint_arguments_that_are_wrong(tmp_path):
+    def save(**named):
+        Dataset.range(2).save(str(tmp_path / "saved"), checkpoint_args=named)
+
+    given = checkpointed(tmp_path)
+    with pytest.raises(ValueError, match="not allowed to include 'checkpoint'"):
+        save(checkpoint=None, **given)
+    with pytest.raises(ValueError, match="`step_counter` should be passed"):
+        save(checkpoint_interval=2, **given)
+    with pytest.raises(TypeError, match="max_to_keep"):
+        save(directory=given["directory"])
+    with pytest.raises(TypeError, match="step_interval"):
+        save(step_interval=2, **given)
+    assert not os.path.exists(given["directory"])
+    save()  # none at all: saved without any
+    assert values(Dataset.load(str(tmp_path / "saved"))) == [0, 1]
