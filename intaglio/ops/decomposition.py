@@ -167,6 +167,8 @@ def _solve(matrix: Any, rhs: Any, adjoint: bool, text: str) -> Any:
         )
     if adjoint:
         a = a.swapaxes(-1, -2).conj()
+    # A matrix of one rank less would be vectors to NumPy 1.
+    b = b.reshape((1,) * (a.ndim - b.ndim) + b.shape)
     return carried_out(np.linalg.solve, text, a, b).astype(rhs.dtype, copy=False)
 
 

@@ -50,6 +50,8 @@ class ConcatV2(Op):
     def kernel(self, values, axis):
         check_length("N", values)
         at, rank = int(axis.item()), values[0].ndim
+        if not -rank <= at < rank:  # NumPy 1 takes large ones
+            raise _concat_error(values, at, rank)
         try:
             return np.concatenate(values, at)
         except ValueError:

@@ -86,7 +86,8 @@ class BitwiseXor(Bitwise):
 
 def _places(x: Any, y: Any) -> Any:
     """Shift distances held inside the width of the type, as TensorFlow holds them."""
-    return np.clip(y, 0, x.dtype.type(x.dtype.itemsize * 8 - 1))
+    number = x.dtype.type
+    return np.clip(y, number(0), number(x.dtype.itemsize * 8 - 1))
 
 
 @op

@@ -152,7 +152,7 @@ class Dilation2DBackpropInput(Backprop):
             for j in range(filter.shape[1]):
                 mine = which == i * filter.shape[1] + j
                 held[:, rows.places(i), columns.places(j)] += np.where(
-                    mine, out_backprop, 0
+                    mine, out_backprop, input.dtype.type(0)
                 )
         top, left = rows.before, columns.before
         return held[:, top : top + rows.size, left : left + columns.size].copy()
@@ -174,5 +174,6 @@ class Dilation2DBackpropFilter(Backprop):
         for i in range(filter.shape[0]):
             for j in range(filter.shape[1]):
                 mine = which == i * filter.shape[1] + j
-                made[i, j] = np.where(mine, out_backprop, 0).sum(axis=(0, 1, 2))
+                moved = np.where(mine, out_backprop, filter.dtype.type(0))
+                made[i, j] = moved.sum(axis=(0, 1, 2))
         return made

@@ -61,7 +61,13 @@ def as_array(value: Any, dtype: DType) -> Any:
     Raises OverflowError for integers that do not fit it: Python's count as int32.
     """
     try:
-        return np.array(value, dtype.numpy)
+        wide = np.array(value)
+        if wide.dtype != np.int64:
+            return np.array(value, dtype.numpy)
+        made = wide.astype(dtype.numpy)
+        if dtype.is_integer and (made != wide).any():  # NumPy 1 would wrap them
+            raise OverflowError
+        return made
     except OverflowError:
         raise OverflowError(
             f"{convert.describe(value)} is too large to convert to np.{dtype.name}, as which "

@@ -16,6 +16,7 @@ from intaglio import tf
 from tests.ops import calls
 from tests.ops.samples import Sample
 from tests.parity import deviations, errors, wrong_calls
+from tests.printing import TYPES_PRINTED
 
 NAMES = [name for name in calls.NAMES if calls.samples_of(name)]
 
@@ -62,6 +63,8 @@ def test_errors_are_tensorflows(name):
         f"{op}: {change}: TensorFlow says {theirs}, Intaglio {ours}"
         for op, change, theirs, ours in differing(name)
         if not any(d.covers(op, change, theirs, ours) for d in deviations.TABLE)
+        # NumPy 1 takes an array with one element for a number, and says that it will not.
+        and (TYPES_PRINTED or ours != "DeprecationWarning")
     ]
     assert not unlisted, "\n".join(unlisted)
 

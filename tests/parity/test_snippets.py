@@ -6,11 +6,11 @@ import ast
 import re
 from collections import OrderedDict
 
-import numpy as np
 import pytest
 
 from intaglio import tf
 from tests.parity import snippets
+from tests.printing import TYPES_PRINTED, as_printed
 
 CASES = [
     pytest.param(file.stem, program, id=f"{file.stem}-{i}")
@@ -31,26 +31,15 @@ def _plain(text: str) -> str:
         text,
     )
     text = re.sub(r"<class '[\w.]*\.(\w+)'>", r"<class '\1'>", text)
-    return text if TYPES_PRINTED else _without_types(text)
+    return as_printed(text)
 
 
-# NumPy 2 prints the types of its scalars, as it did when the answers were recorded.
-TYPES_PRINTED = repr(np.int64(1)) != "1"
 # What is NumPy's own business, and was otherwise before version 2.
 NUMPYS_OWN = re.compile(
     r"^(?:int|float|complex)\(tf\.constant\(\["  # of arrays with one element
     r"|__index__|\[tf\.constant\(True\)\]"  # of truth values
     r"|range\((?:1001|2000|4000)\)|saturate_cast\(\[3e38\]"  # how arrays are printed
 )
-
-
-def _without_types(text: str) -> str:
-    text = re.sub(r"\bnp\.(True|False)_", r"\1", text)
-    return re.sub(
-        r"\bnp\.(?:float|int|uint|complex|str_|bytes_)\d*\(((?:'[^']*'|[^()'])*)\)",
-        r"\1",
-        text,
-    )
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -14,6 +14,7 @@ import pytest
 from docs import coverage
 from intaglio import tf
 from intaglio.tf.experimental.numpy import np_config
+from tests.printing import Checker
 
 PACKAGES = [
     tf.feature_column,
@@ -92,12 +93,19 @@ SILENT = {
 }
 
 
+def _tried(module, names):
+    runner = doctest.DocTestRunner(Checker())
+    for example in doctest.DocTestFinder().find(module, extraglobs=names):
+        runner.run(example)
+    return runner.summarize(verbose=False)
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name):
     module = importlib.import_module(name)
     names = {"tf": tf, "np": np, "tnp": tf.experimental.numpy}
     try:
-        tried = doctest.testmod(module, extraglobs=names)
+        tried = _tried(module, names)
     finally:
         np_config.disable_numpy_behavior()
     assert not tried.failed
@@ -147,7 +155,7 @@ def test_examples_in_other_modules(name):
         inspect.getdoc(ELSEWHERE[name]) or "", names, name, None, 0
     )
     try:
-        failed, tried = doctest.DocTestRunner().run(example)
+        failed, tried = doctest.DocTestRunner(Checker()).run(example)
     finally:
         np_config.disable_numpy_behavior()
     assert tried

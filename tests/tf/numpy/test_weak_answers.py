@@ -10,6 +10,7 @@ import pytest
 
 from intaglio import tf
 from intaglio.tf.experimental.numpy import np_config
+from tests.printing import as_printed
 from tests.tf.numpy import record
 
 ANSWERS = json.loads((record.HERE / "weak_answers.json").read_text())
@@ -83,6 +84,7 @@ def test_calls(mode: str) -> None:
     for call in record.weak_calls():
         given = ANSWERS[call]
         given = given if isinstance(given, list) else given[mode]
+        given = [as_printed(part) for part in given]
         mine = record.answer(call, tf)
         if not _is_the_same(given, mine):
             apart = {part for part in deviations if part in call}

@@ -94,6 +94,8 @@ def operand_dtype(*values: Any) -> DType:
 def _joined(found: dict[Any, None]) -> DType:
     if not found:
         return dtypes.float64
+    if found.keys() == {float, dtypes.bfloat16.numpy}:
+        return dtypes.float64  # which NumPy 1 does not know
     parts = [_KINDS[f] if isinstance(f, type) else f for f in found]
     dtype = np.result_type(*parts)
     return dtypes.string if dtype.kind in "OSU" else as_dtype(dtype)
