@@ -270,7 +270,13 @@ def _as_array(value: Any, spec: TensorSpec) -> Any:
         given = np.asarray(value)
         if given.dtype.kind in _LOST.get(wanted.kind, ""):
             return None
-        return given if given.dtype == wanted else np.asarray(value, wanted)
+        if given.dtype == wanted:
+            return given
+        numbers = not isinstance(value, (np.ndarray, np.generic))
+        if numbers and given.dtype.kind in "iu" and wanted.kind in "iu":
+            made = given.astype(wanted)  # what does not fit, NumPy 1 would wrap
+            return made if (made == given).all() else None
+        return np.asarray(value, wanted)
     except (TypeError, ValueError, OverflowError):
         return None
 
