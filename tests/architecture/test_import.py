@@ -48,7 +48,8 @@ LATER = (
 
 
 def test_what_few_programs_use_is_left_for_later() -> None:
-    assert not imported_by("from intaglio import tf") & set(LATER)
+    numpys = imported_by("import numpy")  # version 1 itself imports `secrets`
+    assert not (imported_by("from intaglio import tf") - numpys) & set(LATER)
     assert "google.protobuf" in imported_by("from intaglio import tf; tf.saved_model")
 
 
