@@ -7,6 +7,7 @@ prints the table. What is linear costs the same for each node, however many ther
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import statistics
@@ -63,6 +64,7 @@ def graphs(kind: str, sizes: tuple[int, ...] = NODES) -> list[Curve]:
 def _stages(work: Callable[[Any], Any]) -> dict[str, float]:
     x = tf.ones([100])
     traced = tf.function(work, autograph=False)
+    gc.collect()  # the graphs before are no cost of this one
     times = [time.perf_counter()]
     graph = traced.get_concrete_function(x).frozen
     times.append(time.perf_counter())
