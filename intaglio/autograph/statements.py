@@ -16,6 +16,7 @@ from intaglio.autograph.expressions import (
     gives_anew,
     loaded,
     located,
+    without_annotations,
 )
 from intaglio.autograph.jumps import LoopJumps, Returns, statements_of
 from intaglio.autograph.loop_options import is_flag_off, is_options, named
@@ -110,10 +111,7 @@ class FunctionConverter:
         wrapper = statements_of(header, node)[0]
         wrapper.body = staged or [located(ast.Pass(), node)]
         node.body = [wrapper]
-        node.returns = None
-        for argument in ast.walk(node.args):
-            if isinstance(argument, ast.arg):
-                argument.annotation = None
+        without_annotations(node)
         return node
 
     def _lowered(self, node: ast.FunctionDef, returns: Returns) -> list[ast.stmt]:
