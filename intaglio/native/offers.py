@@ -88,14 +88,17 @@ def geometry(
 def worthwhile(
     x: tuple[int, ...], filters: tuple[int, ...], along: Along
 ) -> Geometry | None:
-    """The geometry, unless products of matrices are faster: few pixels of many channels."""
+    """The geometry, unless products of matrices are faster."""
     g = geometry(x, filters, along)
-    if g is None:
-        return None
+    return None if g is None or _is_for_products(g) else g
+
+
+def _is_for_products(g: Geometry) -> bool:
+    """True for few pixels of many channels."""
     pixels = g.images * g.out_depth * g.out_height * g.out_width
     one = math.prod(g.window) == 1
     many = g.channels * g.filters >= MANY
-    return None if many and (one or pixels <= FEW_PIXELS) else g
+    return many and (one or pixels <= FEW_PIXELS)
 
 
 def windows(along: Along) -> Windows | None:
@@ -156,28 +159,30 @@ def _products_of_pixels(g: Geometry, backwards: bool) -> Run | None:
 
 
 def _forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
-    one = geometry(x, filters, along)
-    if one is not None and _is_product(one):
-        return _products_of_pixels(one, backwards=False)
-    if one is not None and skipping.fits(one):
-        return skipping.forward(one)
-    g = worthwhile(x, filters, along)
+    g = geometry(x, filters, along)
     if g is None:
+        return None
+    if _is_product(g):
+        return _products_of_pixels(g, backwards=False)
+    if skipping.fits(g):
+        return skipping.forward(g)
+    if _is_for_products(g):
         return None
     run = _transformed(g, lambda transform: winograd.forward(g, transform))
     return run or convolution.forward(g)
 
 
 def _by_filters(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:  # fmt: skip
-    one = geometry(x, filters, along)
-    if one is not None and _is_product(one):
-        pixels, shape = math.prod(one.shape[:-1]), (*one.window, *filters[-2:])
-        left, right = (pixels, one.channels), (pixels, one.filters)
-        return matmul.product(left, right, transpose_a=True, shape=shape)
-    if one is not None and skipping.fits(one):
-        return skipping.by_filters(one)
-    g = worthwhile(x, filters, along)
+    g = geometry(x, filters, along)
     if g is None:
+        return None
+    if _is_product(g):
+        pixels, shape = math.prod(g.shape[:-1]), (*g.window, *filters[-2:])
+        left, right = (pixels, g.channels), (pixels, g.filters)
+        return matmul.product(left, right, transpose_a=True, shape=shape)
+    if skipping.fits(g):
+        return skipping.by_filters(g)
+    if _is_for_products(g):
         return None
     run = None
     if g.filters >= winograd.CHANNELS:
@@ -186,12 +191,13 @@ def _by_filters(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> R
 
 
 def _by_images(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:  # fmt: skip
-    one = geometry(x, filters, along)
-    if one is not None and _is_product(one):
-        return _products_of_pixels(one, backwards=True)
-    g = worthwhile(x, filters, along)
+    g = geometry(x, filters, along)
     if g is None:
-        return spread.by_images(one) if one is not None else None
+        return None
+    if _is_product(g):
+        return _products_of_pixels(g, backwards=True)
+    if _is_for_products(g):
+        return spread.by_images(g)
     opposite, run = convolution.turned(g), None
     if opposite is not None:
         run = _transformed(opposite, lambda t: winograd.by_images(g, t))
