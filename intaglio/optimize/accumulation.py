@@ -9,7 +9,6 @@ weights is read and written in every turn.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -18,10 +17,10 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import float32, float64
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.op import door, raw
-from intaglio.optimize.loop_changes import LoopChange
+from intaglio.op import raw
+from intaglio.optimize.loop_changes import LoopChange, changed
 from intaglio.optimize.rebuild import Fuel, Rebuild
-from intaglio.optimize.turns import LOOPS, turns_of
+from intaglio.optimize.turns import turns_of
 
 # Bytes that may be kept for a stack. Whoever has a loop for want of memory shall not lose it.
 MOST = 1 << 26
@@ -38,26 +37,17 @@ class Sum(NamedTuple):
 
 def gather_sums(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with such sums after their loops, where it is known how often these run."""
-    if not any([node.op.name in LOOPS for node in graph.nodes]):
-        return graph
-    fuel = fuel or Fuel()
-    new = Rebuild(graph)
-    for node in graph.nodes:
-        current = new.copy(node)
-        found, turns = [], None
-        if node.op.name in LOOPS:
-            turns = turns_of(current)
-            found = _sums(current, turns) if turns is not None and turns > 1 else []
-        if not found or turns is None or not fuel.burn():
-            new.keep(node, current)
-            continue
-        new.beside(node)
-        with door.pushed(new):
-            _gathered(new, node, current, found, turns)
-    return new.done()
+    return changed(graph, fuel, _found, _gathered)
 
 
 # -- finding them ----------------------------------------------------------------------------
+
+
+def _found(loop: Node) -> tuple[list[Sum], int] | None:
+    """The sums of a loop, and how often it runs."""
+    turns = turns_of(loop)
+    sums = _sums(loop, turns) if turns is not None and turns > 1 else []
+    return (sums, turns) if sums and turns is not None else None
 
 
 def _sums(loop: Node, turns: int) -> list[Sum]:
@@ -123,9 +113,10 @@ def _is_sum(node: Node) -> bool:
 
 
 def _gathered(
-    new: Rebuild, old: Node, loop: Node, sums: Sequence[Sum], turns: int
+    new: Rebuild, old: Node, loop: Node, found: tuple[list[Sum], int]
 ) -> None:
     """Writes a loop that stacks what is multiplied, and the products of the stacks."""
+    sums, turns = found
     body: Graph = loop.attrs["body"]
     parts: dict[int, SymbolicTensor] = {}
     for s in sums:

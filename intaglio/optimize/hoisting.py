@@ -14,10 +14,10 @@ import numpy as np
 
 from intaglio.base.dtypes import float32, float64
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.op import door, raw
-from intaglio.optimize.loop_changes import LoopChange
+from intaglio.op import raw
+from intaglio.optimize.loop_changes import LoopChange, changed
 from intaglio.optimize.rebuild import Fuel, Rebuild
-from intaglio.optimize.turns import LOOPS, place_of, stays, turns_of
+from intaglio.optimize.turns import place_of, stays, turns_of
 
 # Bytes that all products together may take, and rows from which on one product is large enough.
 MOST = 1 << 26
@@ -39,21 +39,18 @@ class Product(NamedTuple):
 
 def hoist_products(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with such products before its loops, where every row is multiplied anyway."""
-    if not any([node.op.name in LOOPS for node in graph.nodes]):
-        return graph
-    fuel = fuel or Fuel()
-    new = Rebuild(graph)
-    for node in graph.nodes:
-        current = new.copy(node)
-        found = _products(current) if node.op.name in LOOPS else []
-        turned = _transposed(current, found) if node.op.name in LOOPS else []
-        if not (found or turned) or not fuel.burn():
-            new.keep(node, current)
-            continue
-        new.beside(node)
-        with door.pushed(new):
-            new.keep_some(node, _hoisted(current, found, turned))
-    return new.done()
+    return changed(graph, fuel, _found, _hoist)
+
+
+def _found(loop: Node) -> tuple[list[Product], list[tuple[Node, int]]] | None:
+    """The products of a loop's rows, and the other ones by transposed weights."""
+    products = _products(loop)
+    turned = _transposed(loop, products)
+    return (products, turned) if products or turned else None
+
+
+def _hoist(new: Rebuild, node: Node, current: Node, found: Any) -> None:
+    new.keep_some(node, _hoisted(current, *found))
 
 
 def _products(loop: Node) -> list[Product]:

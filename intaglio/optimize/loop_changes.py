@@ -10,7 +10,34 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.op import door, raw
 from intaglio.op.spec import Spec
 from intaglio.optimize.prune import prune
-from intaglio.optimize.rebuild import Rebuild
+from intaglio.optimize.rebuild import Fuel, Rebuild
+from intaglio.optimize.turns import LOOPS
+
+
+def changed(
+    graph: Graph,
+    fuel: Fuel | None,
+    find: Callable[[Node], Any],
+    change: Callable[[Rebuild, Node, Node, Any], None],
+) -> Graph:
+    """The graph with some of its loops changed: `change` records what `find` has found.
+
+    `find` is given the loop as it is now, `change` also the one that it has been.
+    """
+    if not any([node.op.name in LOOPS for node in graph.nodes]):
+        return graph
+    fuel = fuel or Fuel()
+    new = Rebuild(graph)
+    for node in graph.nodes:
+        current = new.copy(node)
+        found = find(current) if node.op.name in LOOPS else None
+        if not found or not fuel.burn():
+            new.keep(node, current)
+            continue
+        new.beside(node)
+        with door.pushed(new):
+            change(new, node, current, found)
+    return new.done()
 
 
 class LoopChange:
