@@ -61,9 +61,7 @@ class Buffers:
         return None
 
     def _made(self, size: int) -> Any:
-        owner = np.empty(size + LINE, np.uint8)
-        first = -owner.ctypes.data % LINE
-        block = owner[first : first + size]
+        block = aligned(size)
         if self._held + size > self._most:
             self._forget()
         if self._held + size <= self._most:
@@ -77,6 +75,13 @@ class Buffers:
             used = [b for b in blocks if not _is_free(b)]
             self._held -= size * (len(blocks) - len(used))
             self._blocks[size] = used
+
+
+def aligned(size: int) -> Any:
+    """So many bytes, filled with anything, that begin with a line of the cache."""
+    owner = np.empty(size + LINE, np.uint8)
+    first = -owner.ctypes.data % LINE
+    return owner[first : first + size]
 
 
 def _references(block: Any) -> int:

@@ -17,7 +17,7 @@ from intaglio.base.dtypes import from_numpy, resource, variant
 from intaglio.base.options import OPTIONS
 from intaglio.ir.graph import Graph, SymbolicTensor
 from intaglio.native import entry, list_arguments
-from intaglio.native.buffers import maker
+from intaglio.native.buffers import aligned, maker
 from intaglio.native.clusters import prepared
 from intaglio.native.held import Held, Variable, known, numeric
 from intaglio.native.lanes import Unsupported
@@ -251,11 +251,11 @@ def _back(draws: Sequence[Any], marks: Sequence[Any]) -> None:
 
 
 def _memory(size: int) -> Callable[[], Any]:
-    """What makes memory for the plan."""
+    """What makes memory for the plan, whose blocks begin with lines of the cache if it does."""
     words = -(-size // 8)
 
     def make() -> Any:
-        return np.empty(words, np.int64)
+        return aligned(8 * words).view(np.int64)
 
     return make
 
