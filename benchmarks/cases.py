@@ -65,6 +65,9 @@ def make(peer: str, case: str) -> Timed | None:
     """The case in a peer's words, warmed up; None if the peer has no such thing."""
     build = {
         "intaglio": _tensorflow_like("intaglio.tf"),
+        "eager": lambda case: compiled.eager(
+            importlib.import_module("intaglio.tf"), case
+        ),
         "tensorflow": _tensorflow_like("tensorflow"),
         "xla": _tensorflow_like("tensorflow", xla=True),
         "torch": _torch,

@@ -30,6 +30,11 @@ CASES: dict[str, tuple[str, tuple[str, ...], float | None]] = {
         ("tensorflow",),
         0.5,
     ),
+    "cnn_traced": (
+        "the same step of plain `tf.function`, beside our eager one",
+        ("eager", "tensorflow"),
+        0.4,
+    ),
 }
 
 
@@ -40,10 +45,10 @@ def numbers(*shape: int) -> np.ndarray:
 
 def tensorflow_like(tf: Any, case: str) -> Timed:
     """The case in TensorFlow's words."""
-    compiled = True if tf.__name__.startswith("intaglio") else None
+    plain = case == "cnn_traced" or not tf.__name__.startswith("intaglio")
 
     def traced(function: Any) -> Any:
-        return tf.function(function, jit_compile=compiled)
+        return tf.function(function, jit_compile=None if plain else True)
 
     if case == "tanh_chain":
 
@@ -54,7 +59,12 @@ def tensorflow_like(tf: Any, case: str) -> Timed:
 
         x, run = tf.constant(numbers(1_000_000)), traced(chain)
         return lambda: run(x)
-    return _training(tf, traced, case == "cnn_step")
+    return _training(tf, traced, case != "mlp_step")
+
+
+def eager(tf: Any, case: str) -> Timed | None:
+    """The case without `tf.function`."""
+    return _training(tf, lambda step: step, True) if case == "cnn_traced" else None
 
 
 def _training(tf: Any, traced: Any, convolutional: bool) -> Timed:

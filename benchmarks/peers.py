@@ -17,15 +17,18 @@ PACKAGES = {
 # No peer, but what draws the pictures is in an environment of its own too.
 PICTURES = "pictures"
 PACKAGES_OF = {**PACKAGES, PICTURES: ["matplotlib>=3.9"]}
+# Intaglio without `tf.function`, as the peer of what it traces.
+EAGER = "eager"
 # Peers that are in another's environment.
-SHARING = {"xla": "tensorflow"}
+SHARING = {"xla": "tensorflow", EAGER: "intaglio"}
 
 
 def python_of(peer: str) -> pathlib.Path | None:
     """The interpreter of a peer's environment, or None if it was not built."""
-    if peer == "intaglio":
+    home = SHARING.get(peer, peer)
+    if home == "intaglio":
         return pathlib.Path(sys.executable)
-    python = FOLDER / SHARING.get(peer, peer) / "bin" / "python"
+    python = FOLDER / home / "bin" / "python"
     return python if python.exists() else None
 
 

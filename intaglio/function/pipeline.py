@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio import native
 from intaglio.base import shapes
 from intaglio.base.log import logger
 from intaglio.base.options import OPTIONS
+from intaglio.base.shapes import Dims
 from intaglio.function import whole_graph
 from intaglio.function.versions import Versions
 from intaglio.ir.graph import Graph
 from intaglio.optimize.pipeline import optimize
+from intaglio.optimize.specialize import specialized
 from intaglio.runtime import interpreter
 
 Runnable = Callable[..., tuple[Any, ...]]
@@ -35,11 +37,21 @@ def settled(graph: Graph) -> Runnable:
 
 
 def tiered(graph: Graph) -> Runnable:
-    """The same, for functions that may be compiled if that changes nothing but the time they take."""
+    """The optimised graph, for functions that may be compiled once they are hot.
+
+    Those that `jit_compile=True` refuses stay interpreted, and after
+    `tf.config.experimental.enable_op_determinism` all whose last bits might change with it.
+    """
     if OPTIONS.optimizer.get("disable_meta_optimizer"):
         return quick(graph)
     optimized = optimize(graph)
-    return native.tiered(optimized, interpreter.compiled(optimized))
+    free = not OPTIONS.deterministic and whole_graph.is_arithmetic(optimized)
+    return native.tiered(optimized, interpreter.compiled(optimized), _hot if free else None)  # fmt: skip
+
+
+def _hot(graph: Graph, given: Sequence[Dims] | None = None) -> Runnable:
+    """Machine code for an optimised graph, for inputs of these shapes if any are given."""
+    return native.compiled(optimize(specialized(graph, given)) if given else graph)
 
 
 _said: list[bool] = []

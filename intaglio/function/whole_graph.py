@@ -66,14 +66,7 @@ def reach(node: Node) -> Reach | None:
 
 def demand(graph: Graph) -> None:
     """Raises InvalidArgumentError if parts of a graph, or of a graph in it, are not arithmetic."""
-    found: dict[str, tuple[Node, Reach]] = {}
-    for node in _nodes(graph):
-        kind = reach(node)
-        if kind is not None:
-            found.setdefault(node.op.name, (node, kind))
-    for value in graph.outputs:
-        if value.dtype is string:
-            found.setdefault(value.node.op.name, (value.node, STRINGS))
+    found = _outside(graph)
     if not found:
         return
     lines = "\n".join([_line(*one) for one in [*found.values()][:NAMED]])
@@ -83,6 +76,24 @@ def demand(graph: Graph) -> None:
         "Detected unsupported operations when trying to compile graph "
         f"{graph.name} with jit_compile=True: {lines}{more}",
     )  # fmt: skip
+
+
+def is_arithmetic(graph: Graph) -> bool:
+    """Whether `demand` would raise nothing."""
+    return not _outside(graph)
+
+
+def _outside(graph: Graph) -> dict[str, tuple[Node, Reach]]:
+    """What is not arithmetic, by name of op: the first node of each, and why."""
+    found: dict[str, tuple[Node, Reach]] = {}
+    for node in _nodes(graph):
+        kind = reach(node)
+        if kind is not None:
+            found.setdefault(node.op.name, (node, kind))
+    for value in graph.outputs:
+        if value.dtype is string:
+            found.setdefault(value.node.op.name, (value.node, STRINGS))
+    return found
 
 
 def _nodes(graph: Graph) -> list[Node]:

@@ -1,23 +1,28 @@
-"""Functions that nobody asked to compile: loops that take long become native code, in the background.
+"""Functions that nobody asked to compile: hot ones become native code, in the background.
 
-Only where nobody can tell but by the time: every op of the graph must give the same bits natively
-as interpreted, so that results do not depend on when the code was ready. What the interpreter has
-spent on a graph says whether that is worth it.
+Loops whose ops all give the same bits natively as interpreted change over as soon as the code is
+there: nobody can tell but by the time. What the interpreter has spent on them says whether it is
+worth it. Other graphs may differ in the last bits (products, sums, exponentials), so they change
+over at a call whose number follows from the graph alone, not from the time: a program gives the
+same numbers every time it is run.
 """
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from intaglio.base import later
+from intaglio.base import later, shapes
 from intaglio.base.log import logger
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph
 
 Run = Callable[..., tuple[Any, ...]]
+# What compiles a graph: as it is, or for inputs of these shapes.
+Make = Callable[..., Run | None]
 # Seconds in the interpreter after which a graph is compiled: about what that takes.
 PATIENCE = 0.03
 LOOPS = frozenset(["While", "StatelessWhile"])
@@ -39,20 +44,87 @@ EXACT = LOOPS | frozenset(
 )  # fmt: skip
 
 
-def tiered(graph: Graph, run: Run) -> Run:
-    """The interpreted graph, or what becomes native code once it has taken long."""
+# What the interpreter takes for an op and for an element of its results, and the compiler for a
+# graph and for an op in it, in seconds: from these follows after how many calls it pays.
+PER_OP, PER_ELEMENT = 1.5e-6, 1e-9
+PER_GRAPH, PER_COMPILED = 1e-2, 1.5e-4
+FEWEST, MOST = 8, 256
+# Graphs that take less are as fast interpreted.
+LEAST = 5e-6
+# Calls of so many shapes are counted, where a trace leaves them open.
+SHAPES = 16
+FREE = frozenset(["Placeholder", "Const", "Identity", "NoOp", "Shape", "Reshape"])
+
+
+def tiered(graph: Graph, run: Run, make: Make | None) -> Run:
+    """The interpreted graph, or what becomes native code once it is hot.
+
+    `make` compiles a graph whose last bits may change with that; None if this one is to stay
+    interpreted then, as those that strings, files or Python take part in.
+    """
     graphs = [*walk.nested(graph), graph]
     names = {n.op.name for g in graphs for n in g.nodes}
-    return Tiered(graph, run) if names & LOOPS and names <= EXACT else run
+    if names & LOOPS and names <= EXACT:
+        return Timed(graph, run)
+    if make is None or _seconds(graphs) < LEAST:
+        return run
+    if all(shapes.known(v.dims) for v in graph.inputs):
+        return Counted(graph, run, make, _calls(graphs))
+    return Shapes(graph, run, make, _calls(graphs))
 
 
-class Tiered:
-    """A graph as a function: interpreted, later native."""
+def _seconds(graphs: Sequence[Graph]) -> float:
+    """What the interpreter takes for a call, about; loops and branches count once."""
+    nodes = [n for g in graphs for n in g.nodes if n.op.name not in FREE]
+    elements = sum([shapes.count(v.dims) or 0 for n in nodes for v in n.outputs])
+    return PER_OP * len(nodes) + PER_ELEMENT * elements
 
-    def __init__(self, graph: Graph, run: Run) -> None:
+
+def _calls(graphs: Sequence[Graph]) -> int:
+    """How many interpreted calls take as long as the compiler."""
+    nodes = sum([len(g.nodes) for g in graphs])
+    calls = (PER_GRAPH + PER_COMPILED * nodes) / _seconds(graphs)
+    return min(max(int(calls), FEWEST), MOST)
+
+
+class Background:
+    """A graph as a function that is interpreted until there is native code for it."""
+
+    def __init__(self, graph: Graph, run: Run, make: Make) -> None:
         self.run = run
         self.compiling: threading.Thread | None = None
-        self._graph = graph
+        self._graph: Graph | None = graph
+        self._make = make
+
+    def compile(self) -> None:
+        """Begins to compile."""
+        # Not a daemon: a process must not end in the middle of LLVM.
+        self.compiling = threading.Thread(target=self._compiled, name="native-compiler")
+        self.compiling.start()
+
+    def _compiled(self) -> None:
+        graph, self._graph = self._graph, None
+        if graph is None:
+            return
+        try:
+            made = self._make(graph)
+        except ImportError:  # there is no compiler
+            return
+        except Exception:
+            logger().debug("%s stays interpreted", graph.name, exc_info=True)
+            return
+        if made is not None:
+            self._ready(made)
+
+    def _ready(self, made: Run) -> None:
+        self.run = made
+
+
+class Timed(Background):
+    """Changes over as soon as there is code, which gives the same bits."""
+
+    def __init__(self, graph: Graph, run: Run) -> None:
+        super().__init__(graph, run, _whole)
         self._left = PATIENCE
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
@@ -62,21 +134,56 @@ class Tiered:
         made = self.run(*arrays)
         self._left -= time.perf_counter() - start
         if self._left < 0:
-            self._compile()
+            self.compile()
         return made
 
-    def _compile(self) -> None:
-        # Not a daemon: a process must not end in the middle of LLVM.
-        self.compiling = threading.Thread(target=self._compiled, name="native-compiler")
-        self.compiling.start()
 
-    def _compiled(self) -> None:
-        try:
-            whole = later.named("intaglio.native.pipeline:whole")(self._graph)
-        except ImportError:  # there is no compiler
-            return
-        except Exception:
-            logger().debug("%s stays interpreted", self._graph.name, exc_info=True)
-            return
-        if whole is not None:
-            self.run = whole
+def _whole(graph: Graph) -> Run | None:
+    return later.named("intaglio.native.pipeline:whole")(graph)
+
+
+class Counted(Background):
+    """Begins to compile after some calls, and changes over after as many more."""
+
+    def __init__(self, graph: Graph, run: Run, make: Make, calls: int) -> None:
+        super().__init__(graph, run, make)
+        self._native = run
+        self._lock = threading.Lock()
+        self._begin, self._left = calls, 2 * calls
+
+    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+        if self._left:
+            self._count()
+        return self.run(*arrays)
+
+    def _count(self) -> None:
+        with self._lock:
+            self._left = max(self._left - 1, 0)
+            if self._left == self._begin:
+                self.compile()
+            elif not self._left and self.compiling is not None:
+                self.compiling.join()
+                self.run = self._native
+
+    def _ready(self, made: Run) -> None:
+        self._native = made
+
+
+class Shapes:
+    """A graph whose inputs' shapes are open: each of the first shapes has its own count."""
+
+    def __init__(self, graph: Graph, run: Run, make: Make, calls: int) -> None:
+        self.run = run
+        self._graph, self._make, self._calls = graph, make, calls
+        self._found: dict[Any, Counted] = {}
+
+    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+        key = tuple([a.shape for a in arrays])
+        found = self._found.get(key)
+        if found is None:
+            if len(self._found) >= SHAPES:
+                return self.run(*arrays)
+            make = functools.partial(self._make, given=key)
+            made = Counted(self._graph, self.run, make, self._calls)
+            found = self._found.setdefault(key, made)
+        return found(*arrays)

@@ -1,12 +1,16 @@
-"""Loops of plain functions become native code in the background, and nobody can tell."""
+"""Plain functions become native code once they are hot, at a call that the graph alone decides."""
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
+import pytest
 
 from intaglio import tf
+from intaglio.base.options import OPTIONS
 from intaglio.native import tiers
-from intaglio.native.tiers import Tiered
+from intaglio.native.tiers import Counted, Shapes, Timed
 
 
 def collatz(n):
@@ -20,7 +24,7 @@ def collatz(n):
 def compiled(run):
     """Waits for the code. True if there is some."""
     before = run.run
-    run._compile()
+    run.compile()
     run.compiling.join()
     return run.run is not before
 
@@ -30,7 +34,7 @@ def test_a_loop_that_takes_long_is_compiled_in_the_background(monkeypatch):
     f = tf.function(collatz)
     concrete = f.get_concrete_function(tf.constant(27))
     run = concrete.settle()
-    assert isinstance(run, Tiered)
+    assert isinstance(run, Timed)
     interpreted = run.run
     assert f(tf.constant(27)).numpy() == 111
     assert run.compiling is not None
@@ -42,7 +46,7 @@ def test_a_loop_that_takes_long_is_compiled_in_the_background(monkeypatch):
 
 def test_functions_that_forbid_it_and_ops_that_round_otherwise_stay_interpreted():
     plain = tf.function(collatz, jit_compile=False)
-    assert not isinstance(plain.get_concrete_function(tf.constant(1)).settle(), Tiered)
+    assert not isinstance(plain.get_concrete_function(tf.constant(1)).settle(), Timed)
 
     @tf.function
     def growing(x):
@@ -51,7 +55,7 @@ def test_functions_that_forbid_it_and_ops_that_round_otherwise_stay_interpreted(
         return x
 
     run = growing.get_concrete_function(tf.ones([2])).settle()
-    assert not isinstance(run, Tiered)
+    assert not isinstance(run, Timed)
 
 
 def test_variables_and_what_fails_are_as_before():
@@ -75,3 +79,121 @@ def test_variables_and_what_fails_are_as_before():
         message = str(e)
     assert "division by zero" in message
     np.testing.assert_array_equal(v.numpy(), [7, 11, 15])
+
+
+# -- graphs whose last bits may change with it -----------------------------------------------
+
+
+@pytest.fixture
+def soon(monkeypatch):
+    """Every graph is hot after two calls, and changes over after as many more."""
+    monkeypatch.setattr(tiers, "FEWEST", 2)
+    monkeypatch.setattr(tiers, "MOST", 2)
+    monkeypatch.setattr(tiers, "LEAST", 0.0)
+
+
+def smooth(x):
+    return tf.reduce_sum(tf.tanh(x) * tf.exp(-x), 1)
+
+
+def run_of(function, *arguments):
+    return function.get_concrete_function(*arguments).settle()
+
+
+@pytest.mark.usefixtures("soon")
+def test_a_hot_graph_changes_over_at_the_same_call_every_time():
+    x = tf.constant(np.linspace(-3, 3, 600, dtype=np.float32).reshape(20, 30))
+    seen = []
+    for _ in range(2):
+        f = tf.function(smooth)
+        run = run_of(f, x)
+        assert isinstance(run, Counted)
+        interpreted = run.run
+        changed, results = [], []
+        for _ in range(6):
+            results.append(f(x).numpy())
+            changed.append(run.run is not interpreted)
+        assert changed == [False] * 3 + [True] * 3
+        np.testing.assert_allclose(results[-1], results[0], rtol=1e-6)
+        np.testing.assert_array_equal(results[3], results[5])
+        seen.append(results)
+    np.testing.assert_array_equal(*seen)
+
+
+@pytest.mark.usefixtures("soon")
+def test_open_shapes_are_counted_one_by_one(monkeypatch):
+    monkeypatch.setattr(tiers, "SHAPES", 2)
+    f = tf.function(smooth, input_signature=[tf.TensorSpec([None, 3])])
+    run = run_of(f)
+    assert isinstance(run, Shapes)
+    expected = {}
+    for _ in range(5):
+        for rows in (1, 4, 7):
+            got = f(tf.ones([rows, 3])).numpy()
+            np.testing.assert_allclose(got, expected.setdefault(rows, got), rtol=1e-6)
+    changed = {k: c.run is not run.run for k, c in run._found.items()}
+    assert changed == {((1, 3),): True, ((4, 3),): True}
+
+
+@pytest.mark.usefixtures("soon")
+def test_what_stays_interpreted(monkeypatch):
+    x = tf.ones([2, 3])
+
+    @tf.function
+    def named(x):
+        return tf.strings.as_string(smooth(x))
+
+    @tf.function(jit_compile=False)
+    def refused(x):
+        return smooth(x)
+
+    for f in (named, refused):
+        assert not isinstance(run_of(f, x), (Counted, Shapes))
+    monkeypatch.setattr(OPTIONS, "deterministic", True)
+    assert not isinstance(run_of(tf.function(smooth), x), Counted)
+
+
+@pytest.mark.usefixtures("soon")
+def test_errors_assertions_and_variables_are_as_before():
+    total = tf.Variable(0.0)
+
+    @tf.function
+    def step(x, at):
+        tf.debugging.assert_less(x, 10.0, message="too large")
+        total.assign_add(tf.reduce_sum(tf.exp(x)))
+        return tf.gather(x, at)
+
+    x, large = tf.constant([1.0, 2.0]), tf.constant([1.0, 20.0])
+    at, beyond = tf.constant(1), tf.constant(2)
+    messages = []
+    for _ in range(6):
+        assert step(x, at).numpy() == 2.0
+        before = total.numpy()
+        for arguments in ((large, at), (x, beyond)):
+            with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+                step(*arguments)
+            messages.append(str(caught.value))
+        total.assign(before)
+    assert run_of(step, x, at).run is not None
+    assert len(set(messages)) == 2
+    np.testing.assert_allclose(before, 6 * np.exp([1.0, 2.0]).sum(), rtol=1e-5)
+
+
+@pytest.mark.usefixtures("soon")
+def test_threads_may_call_while_it_changes_over():
+    x = tf.random.stateless_uniform([50, 50], [1, 2])
+    expected = smooth(x).numpy()
+    f = tf.function(smooth)
+    wrong = []
+
+    def calls():
+        for _ in range(20):
+            if not np.allclose(f(x).numpy(), expected, rtol=1e-5):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=calls) for _ in range(6)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
