@@ -11,13 +11,14 @@ HEADER = (
     "incref", "decref", "item", "new_tuple", "kernel", "dims", "memory", "refuses", "results",
     "single", "inputs", "objects", "made",
 )  # fmt: skip
-_SIZE, _ITEMS, _DESCR = 16, 24, 56
+_SIZE, _LIST_ITEMS, _DESCR = 16, 24, 56
 
 
 class _Dispatcher:
     """Writes the function."""
 
-    def __init__(self) -> None:
+    def __init__(self, items: int) -> None:
+        self.items = str(items)
         self.code = code = Code(
             "dispatch", ["ptr %self", "ptr %args", "i64 %count"], "ptr"
         )
@@ -100,11 +101,11 @@ class _Dispatcher:
 
     def _tuple(self) -> None:
         source = self._sized("tuple")
-        self._parts(self.code.at("i8", source, str(_ITEMS)))
+        self._parts(self.code.at("i8", source, self.items))
 
     def _list(self) -> None:
         source = self._sized("list")
-        self._parts(self.field(source, _ITEMS))
+        self._parts(self.field(source, _LIST_ITEMS))
 
     def _dict(self) -> None:
         source = self._sized("dict")
@@ -238,7 +239,7 @@ class _Dispatcher:
         self._made(whole, count)
         with code.loop("0", count) as i:
             made = self._tensor_of(i, "0")
-            place = code.at("ptr", code.at("i8", whole, str(_ITEMS)), i)
+            place = code.at("ptr", code.at("i8", whole, self.items), i)
             code.do(f"store ptr {made}, ptr {place}, align 8")
         code.do(f"ret ptr {whole}")
 
@@ -259,6 +260,6 @@ class _Dispatcher:
         self.code.do(f"ret ptr {miss}")
 
 
-def dispatcher() -> str:
-    """The module."""
-    return module([_Dispatcher().write()])
+def dispatcher(items: int) -> str:
+    """The module, for tuples whose parts begin at this offset."""
+    return module([_Dispatcher(items).write()])

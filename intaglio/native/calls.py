@@ -20,8 +20,9 @@ from intaglio.native.call_code import HEADER, dispatcher
 from intaglio.native.programs import Program
 from intaglio.runtime.eager import EagerTensor
 
-# Where things stand in objects that `entry` does not know.
-SIZE, ITEMS, LIST_ITEMS, DESCR = 16, 24, 24, 56
+# Where things stand in objects that `entry` does not know. The parts of a tuple stand behind what
+# all tuples have, which since Python 3.14 is a word more: their hash.
+SIZE, ITEMS, LIST_ITEMS, DESCR = 16, tuple.__basicsize__, 24, 56
 # Memory that a call may have on the stack, in bytes.
 STACK = 1 << 15
 
@@ -122,7 +123,7 @@ def call(program: Program, table: Table, miss: Any, single: bool) -> Any:
 
 @functools.cache
 def _dispatcher() -> entry.Definition:
-    made = llvm.module(dispatcher())
+    made = llvm.module(dispatcher(ITEMS))
     return entry.Definition("call", made.address("dispatch"), made)
 
 
@@ -174,6 +175,7 @@ def _verified() -> bool:
     items = word(id(listed) + LIST_ITEMS).value or 0
     return (
         [size(id(x) + SIZE).value for x in (sequence, listed, mapping)] == [2, 2, 2]
+        and word(id(sequence) + ITEMS).value == id(first)
         and word(id(sequence) + ITEMS + 8).value == id(second)
         and word(items + 8).value == id(second)
         and word(id(array) + DESCR).value == id(array.dtype)
