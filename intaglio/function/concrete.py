@@ -384,7 +384,7 @@ class ConcreteFunction(ConcreteFunctionKind):
 
     def compile_report(self) -> str:
         """A line for each step of the graph as it runs: machine code, or why not."""
-        return pipeline.report(self.frozen, bool(self.jit_compile))
+        return pipeline.report(self.frozen, bool(self.jit_compile), self._run)
 
     @property
     def capture_arrays(self) -> tuple[Any, ...]:

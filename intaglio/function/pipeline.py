@@ -82,12 +82,13 @@ def compiled(graph: Graph) -> Runnable:
     return Versions(optimized, make)
 
 
-def report(graph: Graph, compiled: bool) -> str:
+def report(graph: Graph, compiled: bool, run: Runnable | None) -> str:
     """What of a graph runs as machine code, for `compile_report`."""
-    if not compiled:
-        return f"{graph.name}: interpreted; jit_compile=True compiles it"
+    state = getattr(run, "state", "" if compiled else "interpreted")
+    if not compiled and not getattr(run, "native", False):
+        return f"{graph.name}: {state}; jit_compile=True compiles it at once"
     try:
-        return native.report(optimize(graph))
+        return (state and f"{graph.name}: {state}\n") + native.report(optimize(graph))
     except ImportError as e:
         return f"{graph.name}: interpreted, for there is no compiler ({e})"
 

@@ -88,11 +88,15 @@ def _calls(graphs: Sequence[Graph]) -> int:
 
 
 class Background:
-    """A graph as a function that is interpreted until there is native code for it."""
+    """A graph as a function that is interpreted until there is native code for it.
+
+    `native` says whether it is the code by now.
+    """
 
     def __init__(self, graph: Graph, run: Run, make: Make) -> None:
         self.run = run
         self.compiling: threading.Thread | None = None
+        self.native = False
         self._graph: Graph | None = graph
         self._make = make
 
@@ -118,6 +122,7 @@ class Background:
 
     def _ready(self, made: Run) -> None:
         self.run = made
+        self.native = True
 
 
 class Timed(Background):
@@ -126,6 +131,13 @@ class Timed(Background):
     def __init__(self, graph: Graph, run: Run) -> None:
         super().__init__(graph, run, _whole)
         self._left = PATIENCE
+
+    @property
+    def state(self) -> str:
+        """How the graph runs, in words."""
+        if self.native:
+            return "compiled, for it took long"
+        return "interpreted, and compiled if it takes long"
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
         if self.compiling is not None:
@@ -147,9 +159,18 @@ class Counted(Background):
 
     def __init__(self, graph: Graph, run: Run, make: Make, calls: int) -> None:
         super().__init__(graph, run, make)
-        self._native = run
+        self._made: Run | None = None
         self._lock = threading.Lock()
         self._begin, self._left = calls, 2 * calls
+
+    @property
+    def state(self) -> str:
+        """How the graph runs, in words."""
+        if self.native:
+            return f"compiled, after {2 * self._begin} calls"
+        if not self._left:
+            return "interpreted, for it could not be compiled"
+        return f"interpreted, and compiled from call {2 * self._begin + 1} on"
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
         if self._left:
@@ -163,10 +184,11 @@ class Counted(Background):
                 self.compile()
             elif not self._left and self.compiling is not None:
                 self.compiling.join()
-                self.run = self._native
+                if self._made is not None:
+                    super()._ready(self._made)
 
     def _ready(self, made: Run) -> None:
-        self._native = made
+        self._made = made
 
 
 class Shapes:
@@ -176,6 +198,17 @@ class Shapes:
         self.run = run
         self._graph, self._make, self._calls = graph, make, calls
         self._found: dict[Any, Counted] = {}
+
+    @property
+    def native(self) -> bool:
+        """Whether there is code for any shape."""
+        return any(f.native for f in self._found.copy().values())
+
+    @property
+    def state(self) -> str:
+        """How the graph runs, in words."""
+        some = sum(f.native for f in self._found.copy().values())
+        return f"compiled for {some} of {len(self._found)} shapes, each after {2 * self._calls} calls"
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
         key = tuple([a.shape for a in arrays])

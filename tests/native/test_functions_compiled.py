@@ -68,7 +68,7 @@ def test_the_report_names_every_step():
     assert __file__ in text
     g = tf.function(lambda x: x + 1)
     g(1.0)
-    assert "jit_compile=True compiles it" in g.compile_report()
+    assert "interpreted; jit_compile=True compiles it at once" in g.compile_report()
 
 
 def test_conditions_and_loops_stay_as_they_are():

@@ -110,6 +110,7 @@ def test_a_hot_graph_changes_over_at_the_same_call_every_time():
         assert isinstance(run, Counted)
         interpreted = run.run
         changed, results = [], []
+        assert "compiled from call 5 on" in f.compile_report()
         for _ in range(6):
             results.append(f(x).numpy())
             changed.append(run.run is not interpreted)
@@ -117,6 +118,7 @@ def test_a_hot_graph_changes_over_at_the_same_call_every_time():
         np.testing.assert_allclose(results[-1], results[0], rtol=1e-6)
         np.testing.assert_array_equal(results[3], results[5])
         seen.append(results)
+        assert "compiled, after 4 calls" in f.compile_report()
     np.testing.assert_array_equal(*seen)
 
 
@@ -131,6 +133,7 @@ def test_open_shapes_are_counted_one_by_one(monkeypatch):
         for rows in (1, 4, 7):
             got = f(tf.ones([rows, 3])).numpy()
             np.testing.assert_allclose(got, expected.setdefault(rows, got), rtol=1e-6)
+    assert "compiled for 2 of 2 shapes, each after 4 calls" in f.compile_report()
     changed = {k: c.run is not run.run for k, c in run._found.items()}
     assert changed == {((1, 3),): True, ((4, 3),): True}
 
