@@ -27,6 +27,8 @@ from tqdm import tqdm
 CLASSES = 10
 BATCH = 64
 GOAL = 0.95
+# Steps before times are taken: a traced step that runs often is compiled by itself.
+WARM = 400
 
 
 class DigitsNet(tf.Module):
@@ -207,7 +209,7 @@ def step_times(
     }
     times: dict[str, list[float]] = {name: [] for name in steps}
     for step in steps.values():
-        for _ in range(3):
+        for _ in range(WARM):
             step(*arguments)
     for _ in range(repeats):
         for name, step in steps.items():
