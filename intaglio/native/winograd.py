@@ -214,8 +214,11 @@ class Blocks:
         return code
 
 
-class _Writer(Blocks):
+class Writer(Blocks):
     """Writes the kernels: `filters` transforms them, `winograd` does the rest."""
+
+    # What the kernels are told; one that does more with results is told more.
+    dims: tuple[str, ...] = DIMS
 
     def filters(self, name: str) -> Code:
         """Transforms the filters of the channels from `from` to `to`.
@@ -352,10 +355,10 @@ class _Writer(Blocks):
         columns from `column` on."""
         code, tiles = Code(
             "scatter",
-            ["ptr %out", "ptr %from", "i64 %element", "i64 %row", "ptr %bias", "ptr %scrap", "i64 %first", "i64 %last", "i64 %column", "i64 %count", "ptr %dims"],
+            ["ptr %outs", "ptr %from", "i64 %element", "i64 %row", "ptr %bias", "ptr %scrap", "i64 %first", "i64 %last", "i64 %column", "i64 %count", "ptr %dims"],
             "internal fastcc void",
         ), self.tiles  # fmt: skip
-        given, sums = entry.numbers(code, DIMS), Sums(code, self.tiles)
+        given, sums = entry.numbers(code, self.dims), Sums(code, self.tiles)
         sources = self.elements(code, "%from", "%element")
         low = convolution.floor(code, tiles, given["floored"])
         side = self.transform.step
@@ -373,27 +376,34 @@ class _Writer(Blocks):
                     lambda line: self.transform.of_products(sums, line),
                 )
                 bias = tiles.read(code, self.at(code, "%bias", c), mask)
-                for i in range(side):
-                    for j in range(side):
-                        value = sums.add(made[i * side + j], bias)
-                        value = convolution.above(code, tiles, value, low)
-                        tiles.write(code, value, place(i, j, c), mask)
+                made = [sums.add(value, bias) for value in made]
+                made = [convolution.above(code, tiles, value, low) for value in made]
+                self.results(code, given, made, tile, place, c, mask)
 
             self.vectors(code, "%count", transformed)
 
-        out = self.at(code, "%out", "%column")
+        out = self.at(code, code.load("ptr", "%outs", 8), "%column")
         self.walk(code, out, given, "out_", side, "%scrap", body)
         code.do("ret void")
         return code
 
+    def results(
+        self, code: Code, given: dict[str, str], made: list[str], tile: str,
+        place: Callable[[int, int, str], str], c: str, mask: str,
+    ) -> None:  # fmt: skip
+        """Writes the results of a tile, for a vector of columns from `c` on."""
+        side = self.transform.step
+        for i in range(side):
+            for j in range(side):
+                self.tiles.write(code, made[i * side + j], place(i, j, c), mask)
+
     def winograd(self, name: str) -> Code:
         """Blocks of tiles, counted through all images; inputs: images, transformed filters, bias."""
         code, tiles = Code(name, entry.KERNEL), self.tiles
-        given = entry.numbers(code, DIMS)
+        given = entry.numbers(code, self.dims)
         images, filters, bias = (
             code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in range(3)
         )
-        out = code.load("ptr", "%outs", 8)
         channels, columns, block = given["channels"], given["filters"], given["block"]
         deep = self.rounded(code, channels, self.lanes)
         element = code.integer("add", code.integer("mul", block, deep), GAP)
@@ -433,7 +443,7 @@ class _Writer(Blocks):
                     )
                 there = code.least(wide, code.integer("sub", columns, column))
                 code.do(
-                    f"call fastcc void @scatter(ptr {out}, ptr {products}, i64 {product}, "
+                    f"call fastcc void @scatter(ptr %outs, ptr {products}, i64 {product}, "
                     f"i64 {wide}, ptr {self.at(code, bias, column)}, ptr {scrap}, i64 {first}, "
                     f"i64 {last}, i64 {column}, i64 {there}, ptr %dims)"
                 )
@@ -442,7 +452,7 @@ class _Writer(Blocks):
 
 
 def _source(transform: Transform) -> Source:
-    writer = _Writer(transform)
+    writer = Writer(transform)
     gather = writer.gather("gather", "", transform.seen, transform.of_pixels)
     products = [writer.cells(v) for v in range(1, VECTORS + 1)]
     return Source(
