@@ -16,8 +16,9 @@ from intaglio.native.library import Kernel, Library, Source
 from intaglio.native.pool import wanted_threads
 from intaglio.native.tiles import ROWS, VECTORS, Left, Right, Tiles
 
-# The block of the inner dimension: its panel stays in the second level of the cache.
-BLOCK = 384
+# The inner dimension is divided into blocks of at most this: a panel of them stays in the second
+# level of the cache. The fewer blocks, the less often sums are written and read again.
+BLOCK = 1024
 # From so many rows on it pays to copy a panel before it is used.
 PACKED_FROM = 48
 # Products of this many multiplications are worth several threads; larger ones than `MOST`,
@@ -96,6 +97,7 @@ def _product(tiles: Tiles, name: str, turned: bool) -> Code:
     c = code.load("ptr", "%outs", 8)
     given = entry.numbers(code, DIMS)
     columns, inner = given["columns"], given["inner"]
+    block = _block(code, tiles, inner)
     pack, row = ("pack_turned", inner) if turned else ("pack", columns)
     with code.loop("%from", "%to") as part:
         rows = _group(code, given, part)
@@ -106,8 +108,8 @@ def _product(tiles: Tiles, name: str, turned: bool) -> Code:
         target = Right(code.at(kind, c, j), columns)
         count = code.integer("sub", rows[1], rows[0])
         packed = "true" if turned else code.integer("icmp sge", count, PACKED_FROM)
-        with code.loop("0", inner, BLOCK) as k:
-            depth = code.least(BLOCK, code.integer("sub", inner, k))
+        with code.loop("0", inner, block) as k:
+            depth = code.least(block, code.integer("sub", inner, k))
             across, down = (j, k) if turned else (k, j)
             source = code.at(kind, tiles.step(code, b, across, row), down)
             with code.when(packed):
@@ -125,6 +127,14 @@ def _product(tiles: Tiles, name: str, turned: bool) -> Code:
             tiles.product(code, rows, left, right, target, (width, depth, "1"), first)
     code.do("ret void")
     return code
+
+
+def _block(code: Code, tiles: Tiles, inner: str) -> str:
+    """The length of the blocks of the inner dimension, which are about equal: whole vectors."""
+    count = code.integer("sdiv", code.integer("add", inner, BLOCK - 1), BLOCK)
+    share = code.integer("sdiv", code.integer("sub", inner, 1), count)
+    vectors = code.integer("sdiv", share, tiles.lanes)
+    return code.integer("mul", code.integer("add", vectors, 1), tiles.lanes)
 
 
 def _group(code: Code, given: dict[str, str], part: str) -> tuple[str, str]:

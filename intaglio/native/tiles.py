@@ -203,17 +203,23 @@ class Tiles:
         return made
 
     def _store(self, code: Code, sums: list[str], rows: int, masks: list[str]) -> None:
-        """Writes the sums, added to what is there already unless they are the first."""
-        fresh = code.splat(self.lanes, "i1", "%first")
-        every = code.let(f"xor {self.test} {fresh}, splat (i1 true)")
-        left = iter(sums)
-        for r in range(rows):
-            places = self.places(code, self.step(code, "%c", r, "%c_row"), len(masks))
-            for place, mask in zip(places, masks, strict=True):
-                there = code.let(f"and {self.test} {every}, {mask}") if mask else every
-                before = self.read(code, place, there)
-                total = code.let(f"fadd {self.vector} {next(left)}, {before}")
-                self.write(code, total, place, mask)
+        """Writes the sums, added to what is there already unless they are the first.
+
+        Then nothing is read, not even under an empty mask: that too would wait for the memory.
+        """
+        later = code.let("xor i1 %first, true")
+        for condition in ("%first", later):
+            left = iter(sums)
+            with code.when(condition):
+                for r in range(rows):
+                    row = self.step(code, "%c", r, "%c_row")
+                    places = self.places(code, row, len(masks))
+                    for place, mask in zip(places, masks, strict=True):
+                        total = next(left)
+                        if condition == later:
+                            before = self.read(code, place, mask)
+                            total = code.let(f"fadd {self.vector} {total}, {before}")
+                        self.write(code, total, place, mask)
 
     # -- calling ------------------------------------------------------------------------
 
