@@ -13,7 +13,7 @@ from intaglio.base.dtypes import float32
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.ir.graph import Graph, Node
 from intaglio.native import layers, matmul, reductions, row_kernels, softmax
-from intaglio.native.chains import Taking
+from intaglio.native.chains import Chain, Taking
 from intaglio.native.fused import REMEMBERED, FusedKernel
 from intaglio.native.offers import along_of, offer, pooled
 from intaglio.ops.reduction import axes_of
@@ -125,6 +125,46 @@ def _conv2d_by_filters(attrs: dict[str, Any], x: Any, sizes: Any, d: Any) -> Run
     return run and Taking(run, 0, 2)
 
 
+def _depthwise(attrs: dict[str, Any], x: Any, filters: Any) -> Run | None:
+    along = _depthwise_along(attrs, x.shape, filters.shape)
+    if along is None:
+        return None
+    return offer("depthwise", x.shape, filters.shape, along)
+
+
+def _depthwise_by_images(
+    attrs: dict[str, Any], sizes: Any, filters: Any, d: Any
+) -> Run | None:
+    shape = tuple(sizes.tolist())
+    along = _depthwise_along(attrs, shape, filters.shape)
+    if along is None or d.shape[::3] != shape[::3] or not _fits(along, d):
+        return None
+    run = offer("depthwise by images", shape, filters.shape, along)
+    return run and Taking(run, 1, 2)
+
+
+def _depthwise_by_filters(
+    attrs: dict[str, Any], x: Any, sizes: Any, d: Any
+) -> Run | None:
+    shape = tuple(sizes.tolist())
+    along = _depthwise_along(attrs, x.shape, shape)
+    if along is None or d.shape[::3] != x.shape[::3] or not _fits(along, d):
+        return None
+    run: Any = offer("depthwise by filters", x.shape, shape, along)
+    if run is None:
+        return None
+    chain = Chain(2)
+    (made,) = chain.then(run, 0, 1, shape=shape)
+    return Taking(chain.giving(made), 0, 2)
+
+
+def _depthwise_along(
+    attrs: dict[str, Any], x: tuple[int, ...], filters: tuple[int, ...]
+) -> tuple[Axis, ...] | None:
+    """How filters slide over images that have as many channels as they."""
+    return along_of(attrs, x, filters) if x[3:] == filters[2:3] else None
+
+
 def _max_pool(attrs: dict[str, Any], x: Any) -> Run | None:
     return offer("maximum", tuple(pooled(attrs, x.shape)))
 
@@ -176,6 +216,9 @@ CHOICES: dict[str, Callable[..., Run | None]] = {
     "Conv2D": _conv2d,
     "Conv2DBackpropInput": _conv2d_by_images,
     "Conv2DBackpropFilter": _conv2d_by_filters,
+    "DepthwiseConv2dNative": _depthwise,
+    "DepthwiseConv2dNativeBackpropInput": _depthwise_by_images,
+    "DepthwiseConv2dNativeBackpropFilter": _depthwise_by_filters,
     "Softmax": _by_rows("softmax"),
     "LogSoftmax": _by_rows("log_softmax"),
     "SoftmaxCrossEntropyWithLogits": _cross_entropy,

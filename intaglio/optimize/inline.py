@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.optimize.rebuild import Fuel, Rebuild
+from intaglio.runtime import interpreter
 
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 # Functions with more nodes than this, counted with what they call, stay calls when they are
@@ -23,10 +24,10 @@ def inline_calls(graph: Graph, fuel: Fuel | None = None) -> Graph:
     for node in graph.nodes:
         if node.op.name in CALLS:
             counts[id(node.attrs["f"])] = counts.get(id(node.attrs["f"]), 0) + 1
-    new = Rebuild(graph)
+    new, way = Rebuild(graph), interpreter.way_of(graph)
     for node in graph.nodes:
         current = new.copy(node)
-        if node.op.name not in CALLS or node.attrs["f"].opaque:
+        if node.op.name not in CALLS or not _may_be_inlined(node.attrs["f"], way):
             new.keep(node, current)
             continue
         callee = _flat(node.attrs["f"])
@@ -36,6 +37,11 @@ def inline_calls(graph: Graph, fuel: Fuel | None = None) -> Graph:
         else:
             new.keep(node, current)
     return new.done()
+
+
+def _may_be_inlined(callee: Graph, way: object) -> bool:
+    """False for a graph that is to become a function otherwise than the one that calls it."""
+    return not callee.opaque and interpreter.way_of(callee) in (None, way)
 
 
 def _flat(graph: Graph) -> Graph:

@@ -20,6 +20,7 @@ from intaglio.optimize.powers import shorten_powers
 from intaglio.optimize.prune import prune
 from intaglio.optimize.rebuild import Fuel, Rebuild
 from intaglio.optimize.turns import settle_counters
+from intaglio.runtime import interpreter
 
 Pass = Callable[[Graph, Fuel], Graph]
 
@@ -43,8 +44,8 @@ def _optimized(value: Any, fuel: Fuel) -> Any:
     if isinstance(value, tuple) and any(isinstance(item, Graph) for item in value):
         changed = tuple([_optimized(item, fuel) for item in value])
         return value if all(map(operator.is_, changed, value)) else changed
-    if not isinstance(value, Graph) or value.opaque:
-        return value
+    if not isinstance(value, Graph) or value.opaque or interpreter.way_of(value):
+        return value  # what makes a function of it in its own way optimises it, too
     # Two nodes that share a graph still do afterwards. Another amount of fuel is another result.
     key = (optimize, fuel.amount)
     found = value.derived.get(key)
@@ -85,12 +86,13 @@ VERIFY = os.environ.get("INTAGLIO_VERIFY") == "1"
 
 def optimize(graph: Graph) -> Graph:
     """The graph after all passes. `INTAGLIO_DUMP=folder` writes it after each of them."""
-    fuel = Fuel()
+    fuel, traced = Fuel(), graph
     folder = os.environ.get("INTAGLIO_DUMP")
     if folder:
         _dump(folder, graph, 0, "traced")
     for step, (name, change) in enumerate(PASSES, 1):
         graph = change(graph, fuel)
+        interpreter.inherit(traced, graph)
         if VERIFY:
             verify.verify(graph)
         if folder:

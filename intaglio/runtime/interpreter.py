@@ -43,7 +43,8 @@ class PerNode(Protocol):
 
 def run_graph(graph: Graph, arrays: Sequence[Any]) -> list[Any]:
     """Runs a branch, body or called graph on arrays; returns its outputs as arrays."""
-    return list(compiled(graph)(*arrays))
+    run = repeated(graph) if OWN_WAY in graph.derived else compiled(graph)
+    return list(run(*arrays))
 
 
 SERVICES["run"] = run_graph
@@ -83,9 +84,14 @@ def install_settled(settle: Callable[[Graph], Compiled]) -> None:
 OWN_WAY = "own way"
 
 
+def way_of(graph: Graph) -> Callable[[Graph], Compiled] | None:
+    """How the graph is to be made a function, if not as others are."""
+    return graph.derived.get(OWN_WAY)
+
+
 def inherit(graph: Graph, made: Graph) -> None:
     """What was made of a graph (what its gradient takes, and the gradient) becomes a function as it does."""
-    way = graph.derived.get(OWN_WAY)
+    way = way_of(graph)
     if way is not None:
         made.derived.setdefault(OWN_WAY, way)
 
@@ -94,7 +100,7 @@ def repeated(graph: Graph) -> Compiled:
     """The graph as a function, for a caller who may come again: from the second call on optimised."""
     found = graph.settled
     if found is None:
-        way = graph.derived.get(OWN_WAY)
+        way = way_of(graph)
         if way is not None:
             found = graph.settled = way(graph)
             return found

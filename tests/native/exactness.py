@@ -12,7 +12,8 @@ CLOSE = {
     ),
     "sums are added up in another order": (
         "MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Sum", "Mean", "Prod",
-        "BiasAddGrad", "Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter", "MaxPoolGrad",
+        "BiasAddGrad", "Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter", "DepthwiseConv2dNative",
+        "DepthwiseConv2dNativeBackpropInput", "DepthwiseConv2dNativeBackpropFilter", "MaxPoolGrad",
         "AvgPool", "Softmax", "LogSoftmax", "SoftmaxCrossEntropyWithLogits",
         "SparseSoftmaxCrossEntropyWithLogits", "UnsortedSegmentSum", "ScatterNd",
         "TensorScatterAdd", "TensorScatterSub",

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from intaglio import tf
 from intaglio.native import regions
@@ -29,6 +30,30 @@ def test_the_first_call_is_compiled_already(monkeypatch):
     monkeypatch.setattr(regions, "Program", lambda g: made.append(g) or whole(g))
     tf.function(lambda x: tf.exp(x) * 2.0, jit_compile=True)(tf.ones([3]))
     assert len(made) == 1
+
+
+@pytest.mark.parametrize("outer_jit", [None, False])
+def test_a_compiled_function_stays_so_where_an_interpreted_one_calls_it(
+    monkeypatch, outer_jit
+):
+    made = []
+    whole = regions.Program
+    monkeypatch.setattr(regions, "Program", lambda g: made.append(g) or whole(g))
+    inner = tf.function(lambda x: tf.exp(x) * 2.0, jit_compile=True)
+    outer = tf.function(lambda x: inner(x) + 1.0, jit_compile=outer_jit)
+    x = tf.constant([0.5, 1.0])
+    results = [outer(x).numpy() for _ in range(4)]  # as traced, then optimised
+    assert {"Exp", "Mul"} < {n.op.name for n in made[0].nodes}
+    assert len(made) == 1
+    for result in results:
+        np.testing.assert_allclose(result, np.exp(x.numpy()) * 2 + 1, rtol=1e-6)
+
+
+def test_a_compiled_function_that_a_compiled_one_calls_is_part_of_it():
+    inner = tf.function(lambda x: tf.exp(x) * 2.0, jit_compile=True)
+    outer = tf.function(lambda x: inner(x) + 1.0, jit_compile=True)
+    outer(tf.ones([3]))
+    assert "3 of 3 steps" in outer.compile_report()
 
 
 def test_a_training_step_with_its_gradients_and_variables():
