@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.base.memory import aligned
+
 # Arrays of so many bytes are worth it, and not more; and what all blocks may have together.
 LEAST, LARGEST, MOST = 1 << 17, 1 << 26, 1 << 28
-# Arrays begin with a line of the cache, so that vectors do not lie on two.
-LINE = 64
 # Where threads count references apart from each other the counts do not say it.
 _COUNTED = sys.implementation.name == "cpython" and not sysconfig.get_config_var(
     "Py_GIL_DISABLED"
@@ -75,13 +75,6 @@ class Buffers:
             used = [b for b in blocks if not _is_free(b)]
             self._held -= size * (len(blocks) - len(used))
             self._blocks[size] = used
-
-
-def aligned(size: int) -> Any:
-    """So many bytes, filled with anything, that begin with a line of the cache."""
-    owner = np.empty(size + LINE, np.uint8)
-    first = -owner.ctypes.data % LINE
-    return owner[first : first + size]
 
 
 def _references(block: Any) -> int:

@@ -14,10 +14,11 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.base.dtypes import from_numpy, resource, variant
+from intaglio.base.memory import aligned
 from intaglio.base.options import OPTIONS
 from intaglio.ir.graph import Graph, SymbolicTensor
 from intaglio.native import entry, list_arguments
-from intaglio.native.buffers import aligned, maker
+from intaglio.native.buffers import maker
 from intaglio.native.clusters import prepared
 from intaglio.native.held import Held, Variable, known, numeric
 from intaglio.native.lanes import Unsupported

@@ -13,6 +13,7 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.base.dtypes import DType, from_numpy
+from intaglio.base.memory import LEAST, copied
 from intaglio.base.shapes import TensorShape
 
 _INT32 = dtypes.int32.numpy
@@ -318,15 +319,18 @@ def _from_numpy(array: Any, dtype: DType | None) -> Any:
         return _text_array(array)
     if dtype is None:
         try:
-            return np.array(array, from_numpy(array.dtype).numpy, order="C")
+            kind = from_numpy(array.dtype).numpy
         except TypeError:
             raise ValueError(
                 "Failed to convert a NumPy array to a Tensor (Unsupported numpy type:"
                 f" {array.dtype})."
             ) from None
+        if array.nbytes < LEAST:
+            return np.array(array, kind, order="C")
+        return copied(array, kind)
     if array.dtype.kind == "c" and not dtype.is_complex and not dtype.is_bool:
         array = array.real
-    return np.array(array.astype(dtype.numpy), order="C")
+    return copied(array, dtype.numpy)
 
 
 def _text_array(array: Any) -> Any:

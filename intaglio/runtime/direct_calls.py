@@ -15,6 +15,7 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.base.dtypes import BY_NUMPY, DType
+from intaglio.base.memory import LEAST, copied
 from intaglio.op import convert, door, elements
 from intaglio.op.keys import fresh
 from intaglio.op.op import Op
@@ -54,7 +55,9 @@ def literal(value: Any, dtype: Any, allowed: frozenset[Any]) -> Any:
         if _INT32 in allowed:
             return elements.short_integers(value)
     elif kind is np.ndarray and value.dtype in allowed and value.dtype.kind != "O":
-        return value.copy() if dtype is None or value.dtype is dtype else None
+        if dtype is not None and value.dtype is not dtype:
+            return None
+        return value.copy() if value.nbytes < LEAST else copied(value)
     return None
 
 

@@ -274,6 +274,11 @@ def exportable(tensor: Any) -> np.ndarray:
 def _writeable(view: np.ndarray) -> np.ndarray:
     """The same memory, not marked read-only: older consumers refuse the mark."""
     base = view.base
-    if isinstance(base, np.ndarray) and base.flags.writeable:
-        return base.reshape(view.shape)
-    return view.copy()
+    if not isinstance(base, np.ndarray) or not base.flags.writeable:
+        return view.copy()
+    if not base.flags.c_contiguous:
+        return view.copy()
+    # A result may be a part of its memory, which has other elements and begins elsewhere.
+    offset = view.ctypes.data - base.ctypes.data
+    held = base.reshape(-1).view(np.uint8)
+    return np.ndarray(view.shape, view.dtype, held, offset, view.strides)

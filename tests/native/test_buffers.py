@@ -7,7 +7,8 @@ import threading
 import numpy as np
 
 from intaglio import tf
-from intaglio.native.buffers import LARGEST, LEAST, LINE, Buffers, aligned, maker
+from intaglio.base.memory import LINE
+from intaglio.native.buffers import LARGEST, LEAST, Buffers, maker
 
 SHAPE = (256, 512)
 SIZE = 256 * 512 * 4
@@ -41,12 +42,6 @@ def test_it_is_used_again_once_it_is_free():
     del again
     assert address(new(buffers)) == place
     held.release()
-
-
-def test_what_is_aligned_begins_with_a_line_of_the_cache():
-    kept = [aligned(size) for size in (0, 8, 4096, LEAST)]
-    assert [a.nbytes for a in kept] == [0, 8, 4096, LEAST]
-    assert not any(address(a) % LINE for a in kept[1:])
 
 
 def test_sizes_that_are_nearly_equal_share_blocks():
