@@ -15,6 +15,7 @@ from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 from intaglio.ops.families import conjugate, constant, spec_of, unbroadcast
+from intaglio.ops.lapack import lapack
 from intaglio.ops.matmul import brackets
 
 TYPES = (float64, float32, float16, *COMPLEX)
@@ -37,7 +38,7 @@ def matrices(x: Any, square: bool = True) -> Any:
 
 def carried_out(function: Callable[..., Any], text: str, *arrays: Any) -> Any:
     try:
-        return function(*arrays)
+        return lapack(function, *arrays)
     except np.linalg.LinAlgError:
         raise invalid_argument(text) from None
 
@@ -238,7 +239,7 @@ class MatrixDeterminant(Op):
         return Spec(input.dtype, matrix_dims(input)[0])
 
     def kernel(self, input):
-        return np.asarray(np.linalg.det(matrices(input))).astype(input.dtype)
+        return np.asarray(lapack(np.linalg.det, matrices(input))).astype(input.dtype)
 
     def gradient(self, input, output, doutput) -> Any:
         own = raw.Conj(output) if output.dtype.is_complex else output
@@ -258,7 +259,7 @@ class LogMatrixDeterminant(Op):
         return spec, spec
 
     def kernel(self, input):
-        sign, size = np.linalg.slogdet(matrices(input))
+        sign, size = lapack(np.linalg.slogdet, matrices(input))
         return np.asarray(sign).astype(input.dtype), np.asarray(size).astype(
             input.dtype
         )
@@ -288,7 +289,7 @@ class Qr(Op):
 
     def kernel(self, input, full_matrices):
         mode = "complete" if full_matrices else "reduced"
-        q, r = np.linalg.qr(matrices(input, square=False), mode)
+        q, r = lapack(np.linalg.qr, matrices(input, square=False), mode)
         return q.astype(input.dtype, copy=False), r.astype(input.dtype, copy=False)
 
     def gradient(self, q, r, dq, dr, full_matrices) -> Any:

@@ -23,6 +23,7 @@ from intaglio.ops.decomposition import (
     shaped,
 )
 from intaglio.ops.families import check_rank, constant
+from intaglio.ops.lapack import lapack
 
 TYPES = (float64, float32, float16, *COMPLEX)
 # Newton's iteration doubles the correct digits in each step once it is near.
@@ -53,9 +54,9 @@ def _root_iterated(a: Any) -> Any:
     identity = np.eye(a.shape[-1], dtype=a.dtype)
     m, x = a.copy(), a.copy()
     for step in range(NEWTON_STEPS):
-        inverse = np.linalg.inv(m)
+        inverse = lapack(np.linalg.inv, m)
         if step < 12:
-            _, logdet = np.linalg.slogdet(m)
+            _, logdet = lapack(np.linalg.slogdet, m)
             scale = np.exp(-logdet / (2 * size)).real[..., None, None]
         else:
             scale = np.ones((*a.shape[:-2], 1, 1))
@@ -83,10 +84,10 @@ def _turn(values: Any) -> Any:
 
 
 def _root_by_vectors(a: Any) -> Any:
-    values, vectors = np.linalg.eig(a)
+    values, vectors = lapack(np.linalg.eig, a)
     kind = np.result_type(a.dtype, np.complex64)
     root = np.sqrt(values.astype(kind))
-    whole = (vectors * root[..., None, :]) @ np.linalg.pinv(vectors)
+    whole = (vectors * root[..., None, :]) @ lapack(np.linalg.pinv, vectors)
     return whole if a.dtype.kind == "c" else whole.real
 
 
@@ -98,7 +99,7 @@ def square_root(a: Any) -> Any:
     flat = a.reshape(-1, n, n)
     result = np.full_like(flat, np.nan)
     good = np.isfinite(flat).all(axis=(-1, -2))
-    values = np.linalg.eigvals(np.where(good[:, None, None], flat, 1))
+    values = lapack(np.linalg.eigvals, np.where(good[:, None, None], flat, 1))
     size = np.abs(values)
     singular = size.min(axis=-1) <= np.finfo(a.real.dtype).eps * n * size.max(axis=-1)
     negative = (values.real < 0) & (values.imag == 0) & ~(size == 0)
@@ -116,7 +117,7 @@ def square_root(a: Any) -> Any:
 def _root_turned(a: Any) -> Any:
     if a.dtype.kind != "c":
         return _root_iterated(a)
-    angle = _turn(np.linalg.eigvals(a))
+    angle = _turn(lapack(np.linalg.eigvals, a))
     turned = _root_iterated(a * np.exp(-1j * angle).astype(a.dtype))
     return turned * np.exp(0.5j * angle).astype(a.dtype)
 
@@ -131,7 +132,7 @@ def logarithm(a: Any) -> Any:
         return a.copy()
     n = a.shape[-1]
     identity = np.eye(n, dtype=a.dtype)
-    values = np.linalg.eigvals(a)
+    values = lapack(np.linalg.eigvals, a)
     bad = ~(np.abs(values).min(axis=-1) > 0)[..., None, None]
     angle = _turn(values)
     near = np.where(bad, identity, a * np.exp(-1j * angle))
@@ -146,7 +147,7 @@ def logarithm(a: Any) -> Any:
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     total = np.zeros_like(x)
     for node, weight in zip((nodes + 1) / 2, weights / 2, strict=True):
-        total += weight * np.linalg.solve(identity + node * x, x)
+        total += weight * lapack(np.linalg.solve, identity + node * x, x)
     return np.where(bad, np.nan, total * 2.0**power + 1j * angle * identity)
 
 
@@ -159,7 +160,7 @@ def exponential(a: Any) -> Any:
     squarings = np.where(np.isfinite(squarings), squarings, 0.0)
     x = a / (2.0**squarings).astype(a.real.dtype)
     even, odd = _pade(x)
-    result = np.linalg.solve(even - odd, even + odd)
+    result = lapack(np.linalg.solve, even - odd, even + odd)
     for turn in range(int(squarings.max(initial=0.0))):
         result = np.where(squarings > turn, result @ result, result)
     return result
@@ -292,7 +293,7 @@ class MatrixSolveLs(Op):
         check_rank("l2_regularizer", l2_regularizer, 0)
         a, b = matrices(matrix, square=False), matrices(rhs, square=False)
         if not fast:
-            return (np.linalg.pinv(a) @ b).astype(rhs.dtype, copy=False)
+            return (lapack(np.linalg.pinv, a) @ b).astype(rhs.dtype, copy=False)
         over = a.shape[-2] >= a.shape[-1]
         gram = _transpose(a) @ a if over else a @ _transpose(a)
         gram = gram + l2_regularizer.astype(gram.real.dtype) * np.eye(

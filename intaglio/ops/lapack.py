@@ -1,0 +1,97 @@
+"""NumPy's LAPACK, on one thread where several would not make it faster.
+
+The threads of OpenBLAS, which NumPy's wheels bring, share factorisations in small steps and wait
+for each other after each. For matrices of some hundred rows that takes longer than one thread
+needs alone, and a hundred times as long where another program has one of the processors. NumPy
+built with another library is left as it is.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.options import OPTIONS
+
+# From so many elements on several threads are faster (measured with two: by a tenth to a third
+# at 512 rows, while at 128 they take up to three times as long). Where there are as many right
+# sides as rows, most of the work is products, for which they pay earlier. Of the smallest matrices
+# OpenBLAS itself makes one thread's work.
+SHARED_FROM, PRODUCTS_SHARED_FROM, ALONE_FROM = 512 * 512, 256 * 256, 48 * 48
+_PRODUCTS = (np.linalg.inv, np.linalg.solve)
+# How OpenBLAS calls its functions, as NumPy's wheels and systems build it.
+_NAMES = (
+    "scipy_openblas_{}_num_threads64_",
+    "scipy_openblas_{}_num_threads",
+    "openblas_{}_num_threads64_",
+    "openblas_{}_num_threads",
+)
+
+
+class OneThread:
+    """A context in which OpenBLAS takes one thread, in the whole process: its setting is one."""
+
+    def __init__(self, get: Callable[[], int], set: Callable[[int], Any]) -> None:
+        self._get, self._set = get, set
+        self._lock = threading.Lock()
+        self._inside, self._before = 0, 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._before = self._get()
+                self._set(1)
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._set(self._before)
+
+    def after_fork(self) -> None:
+        """In a new process: the threads that were inside are not there to leave."""
+        self._lock = threading.Lock()
+        if self._inside:
+            self._inside = 0
+            self._set(self._before)
+
+
+def _found() -> OneThread | None:
+    """The context for the library that NumPy has loaded; None if that is not OpenBLAS."""
+    try:
+        # What the extension was linked with is looked through too.
+        library = ctypes.PyDLL(np.linalg._umath_linalg.__file__)  # type: ignore[attr-defined]  # no other name leads to the library
+    except (AttributeError, OSError):
+        return None
+    for name in _NAMES:
+        if hasattr(library, name.format("set")):
+            get, set = (getattr(library, name.format(w)) for w in ("get", "set"))
+            return OneThread(get, set)
+    return None
+
+
+ONE_THREAD = _found()
+if ONE_THREAD is not None and hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=ONE_THREAD.after_fork)
+
+
+def lapack(function: Callable[..., Any], matrix: Any, *others: Any) -> Any:
+    """What a function of `numpy.linalg` gives for matrices, and further arguments."""
+    if ONE_THREAD is None or not _alone(function, matrix.shape):
+        return function(matrix, *others)
+    with ONE_THREAD:
+        return function(matrix, *others)
+
+
+def _alone(function: Callable[..., Any], shape: tuple[int, ...]) -> bool:
+    """Whether matrices of this shape are for one thread."""
+    if OPTIONS.threads_intra == 1:
+        return True
+    shared = PRODUCTS_SHARED_FROM if function in _PRODUCTS else SHARED_FROM
+    return ALONE_FROM <= shape[-1] * shape[-2] < shared
