@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from intaglio.native.chains import Chain
 from intaglio.native.code import Code
 from intaglio.native.lanes import DOUBLE, FLOAT, Builder, Kind, Lanes, literal
 from intaglio.native.library import Kernel, Library, Source
+from intaglio.native.pooled import WORDS, Pool, Pooling
 from intaglio.native.tiles import ROWS, Left, Right, Tiles
 
 # Elements of the padded rows that a thread makes at a time.
@@ -177,15 +179,8 @@ class _Writer:
         )
         out = code.load("ptr", "%outs", 8)
         out_size = self._size(code, given, "out_height", "out_width", "filters")
-        with code.loop("%from", "%to") as part:
-            number = code.integer("sdiv", part, given["bands"])
-            band = code.integer("srem", part, given["bands"])
+        with self._bands(code, given, images, held) as (number, y, rows, count):
             result = self.tiles.step(code, out, number, out_size)
-            y = code.integer("mul", band, given["band"])
-            rows = code.least(
-                given["band"], code.integer("sub", given["out_height"], y)
-            )
-            count = self._stripes(code, given, images, held, number, y, rows)
             with code.loop("0", rows) as row:
                 at = code.integer("add", y, row)
                 line = self._size(code, given, "out_width", "filters")
@@ -195,6 +190,77 @@ class _Writer:
                     self._finish(code, given, target)
         code.do("ret void")
         return code
+
+    @contextmanager
+    def _bands(
+        self, code: Code, given: dict[str, str], images: str, held: str
+    ) -> Generator[tuple[str, str, str, str]]:
+        """For every band of rows from `from` to `to`, whose padded rows are made: the number of
+        its result, its first row, its rows, and the padded ones."""
+        with code.loop("%from", "%to") as part:
+            number = code.integer("sdiv", part, given["bands"])
+            band = code.integer("srem", part, given["bands"])
+            y = code.integer("mul", band, given["band"])
+            left = code.integer("sub", given["out_height"], y)
+            rows = code.least(given["band"], left)
+            yield number, y, rows, self._stripes(code, given, images, held, number, y, rows)  # fmt: skip
+
+    def pooled(self, name: str) -> Code:
+        """As `forward`, finished, two rows at a time, which are pooled while they are in cache.
+
+        Outputs are those of `Pooling.results`. Bands have an even number of rows.
+        """
+        code, tiles = Code(name, entry.KERNEL), self.tiles
+        given = entry.numbers(code, (*DIMS, *WORDS))
+        held = code.let(f"alloca [{STRIPE} x {self.kind}], align 64")
+        line = self._size(code, given, "out_width", "filters")
+        both = code.let(f"alloca {self.kind}, i64 {code.integer('mul', line, 2)}, align 64")  # fmt: skip
+        images, filters = (
+            code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
+        )
+        pool, out = Pool(code, tiles, given), code.load("ptr", "%outs", 8)
+        with self._bands(code, given, images, held) as (number, y, rows, count):
+            before = code.integer("mul", number, given["out_height"])
+            first = code.integer("add", before, y)
+            with code.loop("0", rows, 2) as row:
+                at = code.integer("add", first, row)
+                there = tiles.step(code, out, at, line)
+                top = code.let(f"select i1 {pool.given['whole']}, ptr {there}, ptr {both}")  # fmt: skip
+                for r in ("0", "1"):
+                    below = code.integer("add", row, r)
+                    target = tiles.step(code, top, r, line)
+                    self._row(code, given, (held, count), below, filters, target)
+                self._pool(code, given, pool, top, line, code.integer("sdiv", at, 2))
+        code.do("ret void")
+        return code
+
+    def _pool(
+        self, code: Code, given: dict[str, str], pool: Pool, top: str, line: str, at: str
+    ) -> None:  # fmt: skip
+        """Finishes two rows of the result, and pools them to a row."""
+        tiles, columns = self.tiles, given["filters"]
+        bias = code.load("ptr", code.at("ptr", "%ins", "2"), 8)
+        low = floor(code, tiles, given["floored"])
+        across = code.integer("sdiv", given["out_width"], 2)
+        before = code.integer("mul", code.integer("mul", at, across), columns)
+        with code.loop("0", columns, tiles.lanes) as c:
+            mask = tiles.mask(code, c, columns)
+            added = tiles.read(code, code.at(self.kind, bias, c), mask)
+            with code.loop("0", across) as x:
+                left = tiles.step(code, top, code.integer("mul", x, 2), columns)
+                upper = code.at(self.kind, left, c)
+                places = [upper, tiles.step(code, upper, "1", columns)]
+                places += [code.at(self.kind, p, line) for p in places]
+                window: list[str] = []
+                for place in places:
+                    seen = tiles.read(code, place, mask)
+                    value = code.let(f"fadd {tiles.vector} {seen}, {added}")
+                    window.append(above(code, tiles, value, low))
+                with code.when(pool.given["whole"]):
+                    for place, value in zip(places, window, strict=True):
+                        tiles.write(code, value, place, mask)
+                start = code.integer("add", before, code.integer("mul", x, columns))
+                pool.write(window, code.integer("add", start, c), mask)
 
     def _stripes(
         self, code: Code, given: dict[str, str], images: str, held: str, number: str,
@@ -403,8 +469,10 @@ def _turned(tiles: Tiles, name: str) -> Code:
 
 def _source(kind: Kind) -> Source:
     writer = _Writer(kind)
+    pooled = [Kernel(writer.pooled("pooled"), 3, 3)] if kind == FLOAT else []
     return Source(
         [
+            *pooled,
             Kernel(writer.forward("forward"), 2),
             Kernel(writer.forward("finished", finished=True), 3),
             Kernel(writer.by_filters("by_filters"), 2, unit=ROWS),
@@ -425,6 +493,20 @@ LIBRARIES = {
 def _numbers(parts: int, g: Geometry, band: int, floored: bool = False) -> list[int]:
     bands = -(-g.out_height // max(band, 1))
     return [parts, *g, g.padded_width, band, bands, floored]
+
+
+def pooled(g: Geometry, floored: bool, pooling: Pooling) -> Chain | None:
+    """`finished` and pooled: what `Pooling` says is wanted. None for results of odd sizes."""
+    band = (
+        min(g.band, STRIPE // max(2 * g.out_width * g.filters, 1)) and g.band // 2 * 2
+    )
+    if not entry.AVAILABLE or g.empty or g.solid or g.out_height % 2 or g.out_width % 2 or not band:  # fmt: skip
+        return None
+    numbers = _numbers(g.images * -(-g.out_height // band), g, band, floored)
+    kernel = LIBRARIES[np.dtype(np.float32)].entry("pooled").for_dims([*numbers, *pooling])  # fmt: skip
+    chain = Chain(3)
+    made = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, 1, 2)
+    return chain.giving([made[i] for i in pooling.gives])
 
 
 def forward(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
@@ -481,10 +563,8 @@ def by_images(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any]
     """The gradient by the images: (filters, gradients) to it.
 
     It is the convolution of the gradients with the filters turned around. None where that
-    would begin inside of the gradients, and for strides of volumes and of windows with gaps.
+    would begin inside of the gradients, and for strides.
     """
-    if g.plain and (g.stride_y, g.stride_x) != (1, 1):
-        return _by_phases(g, dtype)
     opposite = turned(g)
     run = opposite and forward(opposite, dtype)
     if run is None:
@@ -498,65 +578,3 @@ def by_images(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any]
     chain = Chain(2)
     (result,) = chain.then(run, 1, *chain.then(around, 0))
     return chain.giving(result)
-
-
-class _Phase(NamedTuple):
-    """What a stride's pixels of one kind see along an axis: the first of them, how many there
-    are, the first element of the window that reaches them, how many do, what is padded, and
-    the gradients before the first that they see."""
-
-    first: int
-    pixels: int
-    element: int
-    elements: int
-    before: int
-    skipped: int
-
-
-def _phases(size: int, window: int, stride: int, before: int) -> list[_Phase]:
-    """The kinds of pixels along an axis: those `stride` apart are reached by the same elements."""
-    found: list[_Phase] = []
-    for first in range(min(stride, size)):
-        beyond, element = divmod(first + before, stride)
-        elements = max(-(-(window - element) // stride), 0)
-        pixels, ahead = -(-(size - first) // stride), elements - 1 - beyond
-        found.append(
-            _Phase(first, pixels, element, elements, max(ahead, 0), max(-ahead, 0))
-        )
-    return found
-
-
-def _by_phases(g: Geometry, dtype: Any) -> Callable[[Any, Any], Any] | None:
-    """The gradient by the images for strides: a convolution for every kind of pixel."""
-    runs: list[tuple[_Phase, _Phase, Callable[[Any, Any], Any] | None]] = []
-    for y in _phases(g.height, g.window_height, g.stride_y, g.top):
-        for x in _phases(g.width, g.window_width, g.stride_x, g.left):
-            height, width = g.out_height - y.skipped, g.out_width - x.skipped
-            run = None
-            if min(height, width, y.elements, x.elements) > 0:
-                run = forward(
-                    Geometry(
-                        g.images, height, width, g.filters, y.pixels, x.pixels, g.channels,
-                        y.elements, x.elements, 1, 1, y.before, x.before,
-                    ),
-                    dtype,
-                )  # fmt: skip
-                if run is None:
-                    return None
-            runs.append((y, x, run))
-    sy, sx = g.stride_y, g.stride_x
-    shape = (g.images, g.height, g.width, g.channels)
-
-    def by_phases(filters: Any, gradients: Any) -> Any:
-        result = np.empty(shape, dtype)
-        for y, x, run in runs:
-            pixels = result[:, y.first :: sy, x.first :: sx]
-            if run is None:
-                pixels[...] = 0
-                continue
-            seen = gradients[:, y.skipped :, x.skipped :]
-            part = filters[y.element :: sy, x.element :: sx][::-1, ::-1]
-            pixels[...] = run(seen, np.ascontiguousarray(part.transpose(0, 1, 3, 2)))
-        return result
-
-    return by_phases

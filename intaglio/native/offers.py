@@ -14,6 +14,7 @@ from intaglio.native import (
     convolution,
     depthwise,
     matmul,
+    phases,
     random_bits,
     skipping,
     spread,
@@ -213,7 +214,8 @@ def _images(g: Geometry, dtype: Any = np.float32) -> Run | None:
     run = None
     if strides or g.channels <= FEW_CHANNELS:
         run = spread.by_images(g, dtype)
-    return run or convolution.by_images(g, dtype)
+    by_pixels = phases.by_phases if strides else convolution.by_images
+    return run or by_pixels(g, dtype)
 
 
 def _doubled(

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -534,33 +534,47 @@ def forward(
     `turned` says that this is the gradient by the images of a convolution, whose filters come
     first: (filters, gradients) to the result.
     """
-    if not is_for(g):
-        return None
-    tiles = Tiles(FLOAT)
-    deep = -(-g.channels // tiles.lanes) * tiles.lanes
-    rows = transform.seen * g.channels + transform.step * g.filters
-    spare = rows + tiles.width + 2 * transform.elements * GAP
-    count = tiles_of(g, transform)
-    block = block_of(count, transform.elements * (deep + tiles.width), spare)
+    block = blocked(g, transform)
     if not block:
         return None
-    dims, kernels = dims_of(g, transform, block, floored), library(transform)
-    columns = -(-g.filters // tiles.lanes) * tiles.lanes
-    transformed = entry.filling(
-        kernels.entry("filters_turned" if turned else "filters").for_dims(
-            (g.channels, *dims)
-        ),
-        (transform.elements * g.channels * columns,),
-    )
+    dims = dims_of(g, transform, block, floored)
     convolve = entry.filling(
-        kernels.entry("winograd").for_dims((-(-count // block), *dims)),
-        (g.images, g.out_height, g.out_width, g.filters),
+        library(transform)
+        .entry("winograd")
+        .for_dims((-(-tiles_of(g, transform) // block), *dims)),
+        g.shape,
     )
     chain = Chain(3 if biased else 2)
     images, filters = (1, 0) if turned else (0, 1)
     bias = 2 if biased else np.zeros(g.filters, np.float32)
-    (result,) = chain.then(convolve, images, *chain.then(transformed, filters), bias)
+    made = chain.then(transformed(g, transform, turned, dims), filters)
+    (result,) = chain.then(convolve, images, *made, bias)
     return chain.giving(result)
+
+
+def blocked(g: Geometry, transform: Transform) -> int:
+    """The tiles of a block; 0 if the convolution is not of this kind."""
+    if not is_for(g):
+        return 0
+    tiles = Tiles(FLOAT)
+    deep = -(-g.channels // tiles.lanes) * tiles.lanes
+    rows = transform.seen * g.channels + transform.step * g.filters
+    spare = rows + tiles.width + 2 * transform.elements * GAP
+    of_tile = transform.elements * (deep + tiles.width)
+    return block_of(tiles_of(g, transform), of_tile, spare)
+
+
+def transformed(
+    g: Geometry, transform: Transform, turned: bool, dims: Sequence[int]
+) -> Callable[[Any], Any]:
+    """Filters to what the products take of them."""
+    lanes = Tiles(FLOAT).lanes
+    columns = -(-g.filters // lanes) * lanes
+    kernel = library(transform).entry("filters_turned" if turned else "filters")
+    return entry.filling(
+        kernel.for_dims((g.channels, *dims)),
+        (transform.elements * g.channels * columns,),
+    )
 
 
 def by_images(g: Geometry, transform: Transform = EXACT) -> Chain | None:

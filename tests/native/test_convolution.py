@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from intaglio import tf
-from intaglio.native import convolution, skipping, spread
+from intaglio.native import convolution, phases, skipping, spread
 from intaglio.native.convolution import Geometry
 from tests.native.convolutions import exact, integers
 
@@ -30,7 +30,12 @@ def check(g):
         run = convolution.by_filters(g, dtype)
         if run is not None:
             np.testing.assert_array_equal(run(x, d), by_filters)
-        for way in (convolution.by_images, spread.by_rows, spread.at_once):
+        for way in (
+            convolution.by_images,
+            phases.by_phases,
+            spread.by_rows,
+            spread.at_once,
+        ):
             run = way(g, dtype)
             if run is not None:
                 np.testing.assert_array_equal(run(filters, d), by_images)
@@ -103,7 +108,7 @@ def test_images_of_several_bands(stride):
 def test_strides_have_gradients_by_images(window, stride, before):
     out = (11 + before + window // 2 - window) // stride + 1
     g = Geometry(2, 11, 11, 5, out, out, 7, window, window, stride, stride, before, before)  # fmt: skip
-    assert convolution.by_images(g) is not None
+    assert phases.by_phases(g) is not None
     check(g)
 
 

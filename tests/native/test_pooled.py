@@ -1,0 +1,85 @@
+"""Convolutions that end with pooling: the same bits as one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from intaglio.native import convolution, winograd, winograd_pooled
+from intaglio.native.convolution import Geometry
+from intaglio.native.pooled import CUT, NOWHERE, Pooling
+from intaglio.native.pooling import pooling
+from intaglio.native.transforms import EXACT, FAST
+from intaglio.native.windows import Windows
+
+KINDS = [
+    Pooling(),
+    Pooling(whole=True),
+    Pooling(placed=True),
+    Pooling(placed=True, whole=True),
+    Pooling(mean=True),
+    Pooling(mean=True, whole=True),
+]
+
+
+def given(g):
+    rng = np.random.default_rng(g.filters)
+    x = rng.normal(size=(g.images, g.height, g.width, g.channels)).astype(np.float32)
+    x[0, :6, :6, 0] = np.nan
+    filters = rng.normal(size=(*g.window, g.channels, g.filters)).astype(np.float32)
+    return x, filters, rng.normal(size=g.filters).astype(np.float32)
+
+
+def places_of(y):
+    """Where the first maximum of each window of 2x2 is, with what `pooled` says besides."""
+    windows = np.stack([y[:, i::2, j::2] for i in (0, 1) for j in (0, 1)])
+    there = np.where(np.isnan(windows), np.float32(-np.inf), windows)
+    most = there.max(0)
+    places = np.where(np.isneginf(most), NOWHERE, there.argmax(0))
+    return np.where(most > 0, places, places | CUT)
+
+
+def check(g, kind, floored, run, finished):
+    arrays = given(g)
+    y = finished(*arrays)
+    name = "mean" if kind.mean else "maximum"
+    w = Windows(g.images, g.out_height, g.out_width, g.filters, g.out_height // 2, g.out_width // 2, 2, 2, 2, 2, 0, 0)  # fmt: skip
+    wanted = [y] * kind.whole + [pooling(name, w)(y)]
+    if kind.placed:
+        wanted.append(places_of(y))
+    made = run(*arrays)
+    assert len(made) == len(wanted)
+    for got, want in zip(made, wanted, strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("transform", [EXACT, FAST])
+@pytest.mark.parametrize("filters", [16, 21, 130])
+def test_in_registers(kind, transform, filters):
+    g = Geometry(3, 12, 8, 20, 12, 8, filters, 3, 3, 1, 1, 1, 1)
+    run = winograd_pooled.forward(g, kind, transform, floored=True)
+    finished = winograd.forward(g, transform, biased=True, floored=True)
+    check(g, kind, True, run, finished)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("floored", [False, True])
+@pytest.mark.parametrize("stride", [1, 2])
+def test_in_cache(kind, floored, stride):
+    if kind.placed and not floored:
+        pytest.skip("places are those after Relu")
+    out = 40 // stride
+    g = Geometry(2, 40, 40, 3, out, out, 21, 3, 3, stride, stride, 1, 1)
+    run = convolution.pooled(g, floored, kind)
+    check(g, kind, floored, run, convolution.finished(g, floored))
+
+
+def test_what_has_no_windows_of_two_by_two():
+    g = Geometry(2, 9, 8, 20, 9, 8, 16, 3, 3, 1, 1, 1, 1)
+    assert convolution.pooled(g, True, Pooling()) is None
+    assert winograd_pooled.forward(g, Pooling()) is None
+    # Windows of the larger tiles must not end outside of the results.
+    g = Geometry(2, 10, 10, 20, 10, 10, 16, 3, 3, 1, 1, 1, 1)
+    assert winograd_pooled.forward(g, Pooling()) is not None
+    assert winograd_pooled.forward(g, Pooling(), FAST) is None
