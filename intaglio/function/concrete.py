@@ -5,6 +5,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/types/experimental/Concret
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -377,10 +378,17 @@ class ConcreteFunction(ConcreteFunctionKind):
         if run is None or not self._settled:
             make = pipeline.compiled if self.jit_compile else pipeline.settled
             if self.jit_compile is None:
-                make = pipeline.tiered
+                make = functools.partial(pipeline.tiered, trains=self._trains)
             run = self._run = make(self.frozen)
             self._settled = True
         return run
+
+    @property
+    def _trains(self) -> bool:
+        """Whether calls change trainable variables, so that no two of them give the same."""
+        handles = {id(v.handle) for v in self.trainable_variables}
+        captured = [i for o, i in self._graph.captures if id(o) in handles]
+        return pipeline.writes_to(self.frozen, captured)
 
     def compile_report(self) -> str:
         """A line for each step of the graph as it runs: machine code, or why not."""

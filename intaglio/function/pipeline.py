@@ -12,7 +12,8 @@ from intaglio.base.options import OPTIONS
 from intaglio.base.shapes import Dims
 from intaglio.function import whole_graph
 from intaglio.function.versions import Versions
-from intaglio.ir.graph import Graph
+from intaglio.ir import walk
+from intaglio.ir.graph import Graph, SymbolicTensor
 from intaglio.optimize.pipeline import optimize
 from intaglio.optimize.specialize import specialized
 from intaglio.runtime import interpreter
@@ -36,17 +37,31 @@ def settled(graph: Graph) -> Runnable:
     return interpreter.compiled(optimize(graph))
 
 
-def tiered(graph: Graph) -> Runnable:
+def tiered(graph: Graph, trains: bool) -> Runnable:
     """The optimised graph, for functions that may be compiled once they are hot.
 
-    Those that `jit_compile=True` refuses stay interpreted, and after
-    `tf.config.experimental.enable_op_determinism` all whose last bits might change with it.
+    Where last bits might change with that it is only for graphs of which every call gives
+    something else anyway, as it `trains`: what is called twice with the same tensors gives the
+    same bits. Nor is it for those that `jit_compile=True` refuses, nor after
+    `tf.config.experimental.enable_op_determinism`.
     """
     if OPTIONS.optimizer.get("disable_meta_optimizer"):
         return quick(graph)
     optimized = optimize(graph)
-    free = not OPTIONS.deterministic and whole_graph.is_arithmetic(optimized)
+    free = trains and not OPTIONS.deterministic and whole_graph.is_arithmetic(optimized)
     return native.tiered(optimized, interpreter.compiled(optimized), _hot if free else None)  # fmt: skip
+
+
+WRITES = frozenset(["AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp"])
+
+
+def writes_to(graph: Graph, variables: Sequence[SymbolicTensor]) -> bool:
+    """Whether a graph assigns to any of these inputs, or may do so in a branch or body."""
+    ids = {id(v) for v in variables}
+    inner = [n for g in walk.nested(graph) for n in g.nodes] if ids else []
+    return any(
+        n.op.name in WRITES and id(n.inputs[0]) in ids for n in graph.nodes
+    ) or any(n.op.name in WRITES for n in inner)
 
 
 def _hot(graph: Graph, given: Sequence[Dims] | None = None) -> Runnable:

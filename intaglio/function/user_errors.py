@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from types import CodeType, TracebackType
 from typing import Any
 
@@ -21,6 +22,8 @@ from intaglio.ir.graph import Node
 from intaglio.op.op import RAISES
 from intaglio.runtime import interpreter
 
+PACKAGE = __name__.partition(".")[0]
+_NO_KEY = re.compile(r"cannot use '(\w+)[\w.]*' as a (?:dict key|set element) \(")
 # Recursion repeats the same frames; this many are shown at each end.
 SHOWN_FRAMES = 40
 
@@ -111,10 +114,16 @@ def _entries(trace: TracebackType | None) -> list[TracebackType]:
 
 def _is_from_here(error: Exception) -> bool:
     """True for an error that this package raised, not the user's code."""
-    if getattr(error, "raised_by_package", False):
+    if getattr(error, "raised_by_package", False) or _is_of_hash(error):
         return True
     entries = _entries(error.__traceback__)
     return bool(entries) and origins.is_ours(entries[-1].tb_frame.f_code)
+
+
+def _is_of_hash(error: Exception) -> bool:
+    """True for what Python makes, since version 3.14, of the error of a dict's key that is no key."""
+    found = _NO_KEY.match(str(error)) if type(error) is TypeError else None
+    return found is not None and found[1] == PACKAGE
 
 
 def _with_note(error: Exception, told: UserCode, inner: UserCode | None) -> Exception:

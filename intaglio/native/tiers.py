@@ -2,9 +2,9 @@
 
 Loops whose ops all give the same bits natively as interpreted change over as soon as the code is
 there: nobody can tell but by the time. What the interpreter has spent on them says whether it is
-worth it. Other graphs may differ in the last bits (products, sums, exponentials), so they change
-over at a call whose number follows from the graph alone, not from the time: a program gives the
-same numbers every time it is run.
+worth it. Other graphs may differ in the last bits (products, sums, exponentials). Those that give
+something else with every call, as steps of training do, change over at a call whose number follows
+from the graph alone, not from the time: a program gives the same numbers every time it is run.
 """
 
 from __future__ import annotations
