@@ -38,11 +38,16 @@ def prepared(graph: Graph) -> Graph:
     """The same for a native function, where small values stay in registers and calls cost nothing."""
     found = graph.derived.get(prepared)
     if found is None:
-        plain = readers_first(settled(expanded(graph)))
-        clusters = _Search(plain, small=False).clusters()
-        found = Rewrite(plain, clusters).graph() if clusters else plain
+        before = plain(graph)
+        clusters = _Search(before, small=False).clusters()
+        found = Rewrite(before, clusters).graph() if clusters else before
         graph.derived[prepared] = found
     return found
+
+
+def plain(graph: Graph) -> Graph:
+    """The graph with simpler ops in the order of native code, before clusters are made."""
+    return readers_first(settled(expanded(graph)))
 
 
 # What `can_compile` has found, by what nodes have in common; when there is more it begins anew.

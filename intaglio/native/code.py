@@ -140,6 +140,10 @@ class Code:
         self._firsts.append(f"  {name} = {text}")
         return name
 
+    def replace(self, old: str, new: str) -> None:
+        """Says what stands for something in the memory that is made on the stack."""
+        self._firsts = [line.replace(old, new) for line in self._firsts]
+
     @contextmanager
     def carrying(
         self, start: str, stop: str, step: int | str, *carried: tuple[str, str]

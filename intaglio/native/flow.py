@@ -8,18 +8,15 @@ at all. Bodies are written once, however often they run.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from typing import Any
 
 from intaglio.ir.graph import Graph, Node
-from intaglio.native import lists
-from intaglio.native.arena import Block
+from intaglio.native import lists, row_blocks
 from intaglio.native.clusters import prepared
-from intaglio.native.code import Phi
 from intaglio.native.held import Held
 from intaglio.native.lanes import BOOL, Lanes, Unsupported
-from intaglio.native.lists import HeldList, TurningList
+from intaglio.native.lists import HeldList
+from intaglio.native.turning import handed_on, used_later
 from intaglio.native.writer import Value, Writer
-from intaglio.ops.control_flow import KNOWN_TURNS
 
 
 def called(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
@@ -121,120 +118,19 @@ def _phi_of(w: Writer, blocks: Sequence[str], values: list[Value]) -> Value:
 # -- loops ---------------------------------------------------------------------------------
 
 
-class Turning:
-    """A value that a loop hands from turn to turn."""
-
-    def __init__(self, w: Writer, first: Held) -> None:
-        self.w = w
-        self.first = first
-        self.blocks: list[Block] = []
-        if first.small:
-            self.start = w.lanes(first).names
-            self.kinds = (f"<{first.count} x {first.kind.llvm}>",)
-        else:
-            here = [w.space(first.bytes) for _ in range(2)]
-            self.blocks = [b for _, b in here]
-            # Where it is, where the next one will be, and the one after that.
-            self.start = (w.pointer(first), here[0][0], here[1][0])
-            self.kinds = ("ptr", "ptr", "ptr")
-        self.phis: list[Phi] = []
-
-    @property
-    def next(self) -> str:
-        """Where the body is to write, if it writes to memory."""
-        return "" if self.first.small else self.phis[1].name
-
-    def head(self) -> Held:
-        """The value at the beginning of a turn."""
-        first, code = self.first, self.w.code
-        self.phis = [code.phi(k) for k in self.kinds]
-        name = self.phis[0].name
-        if first.small:
-            return self.w.in_registers(Lanes(first.kind, (name,)), first.shape)
-        return Held(first.kind, first.shape, pointer=name)
-
-    def turn(self, result: Value) -> tuple[str, ...]:
-        """What the next turn begins with. Raises Unsupported if the shape changes."""
-        first = self.first
-        if not isinstance(result, Held) or result.shape != first.shape:
-            raise Unsupported("a loop variable whose shape changes")
-        if first.small:
-            return self.w.lanes(result).names
-        self.w.store(result, self.next)
-        return (self.phis[1].name, self.phis[2].name, self.phis[1].name)
-
-    def close(self, before: str, back: str, names: tuple[str, ...]) -> None:
-        """Completes the phis."""
-        for phi, start, name in zip(self.phis, self.start, names, strict=True):
-            self.w.code.arrive(phi, (start, before), (name, back))
-
-    def after(self, head: Held) -> Held:
-        """The value when the loop is over."""
-        head.blocks = (*self.blocks, *self.w.also(self.first).blocks)
-        return head
-
-
-class InPlace:
-    """A large value of which each turn changes a row: it stays where it is."""
-
-    def __init__(self, w: Writer, first: Held, used_later: bool) -> None:
-        self.first = first
-        mine = len(first.blocks) == 1 and first.blocks[0].holders == 1
-        if mine and not used_later:  # nobody misses what was there
-            self.next, self.blocks = first.pointer, first.blocks
-            w.also(first)
-            return
-        self.next, block = w.space(first.bytes)
-        self.blocks = (block,)
-        w.store(first, self.next)
-
-    def head(self) -> Held:
-        """The value at the beginning of a turn."""
-        return Held(self.first.kind, self.first.shape, pointer=self.next)
-
-    def turn(self, result: Value) -> tuple[str, ...]:
-        """Nothing is handed on. Raises Unsupported for a value that is elsewhere."""
-        if not isinstance(result, Held) or result.pointer != self.next:
-            raise Unsupported("a value that was to be changed in place")
-        return ()
-
-    def close(self, before: str, back: str, names: tuple[str, ...]) -> None:
-        """There is nothing to complete."""
-
-    def after(self, head: Held) -> Held:
-        """The value when the loop is over."""
-        head.blocks = self.blocks
-        return head
-
-
-def _changes_rows(cond: Graph, body: Graph, index: int) -> bool:
-    """True if nobody but the op that adds a row to a loop variable uses it."""
-    value, maker = body.inputs[index], body.outputs[index].node
-    if maker.op.name != "_AddAt" or maker.inputs[0] is not value:
-        return False
-    users = sum(1 for n in body.nodes for v in n.inputs if v is value)
-    used = sum(1 for v in body.outputs if v is value or v is body.outputs[index])
-    read = any(v is cond.inputs[index] for n in cond.nodes for v in n.inputs)
-    return users == 1 and used == 1 and not read
-
-
 def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """A body that runs as long as a condition holds."""
     cond, body = prepared(node.attrs["cond"]), prepared(node.attrs["body"])
-    code, turns = w.code, node.attrs.get(KNOWN_TURNS, 0)
+    made = row_blocks.divided(w, node, inputs)
+    if made is not None:
+        return made
+    code = w.code
     w.long = True
     changing = [
         i for i, (a, b) in enumerate(zip(body.inputs, body.outputs, strict=True))
         if a is not b
     ]  # fmt: skip
-    turning: dict[int, Any] = {
-        i: InPlace(w, inputs[i], _used_later(w, node, i))
-        if isinstance(inputs[i], Held)
-        and not inputs[i].small
-        and _changes_rows(cond, body, i)
-        else _turning(w, inputs[i], _used_later(w, node, i), body, i, turns)
-        for i in changing
-    }
+    turning = {i: handed_on(w, node, inputs[i], (cond, body), i) for i in changing}
     before, head = code.block, code.new_label("loop")
     inside, after = code.new_label("turn"), code.new_label("done")
     code.jump(head)
@@ -264,23 +160,6 @@ def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     ]
 
 
-def _turning(
-    w: Writer, first: Value, used_later: bool, body: Graph, index: int, turns: int
-) -> Any:
-    if isinstance(first, Held):
-        return Turning(w, first)
-    if isinstance(first, HeldList):
-        return TurningList(w, first, used_later, body, index, turns)
-    raise Unsupported("a loop variable that is no tensor")
-
-
-def _used_later(w: Writer, node: Node, index: int) -> bool:
-    """True if an input of the node that is being written is used after it, or twice by it."""
-    value, scope = node.inputs[index], w.scopes[-1]
-    twice = sum(1 for v in node.inputs if v is value) > 1
-    return twice or scope.last[id(value)] != scope.at
-
-
 def lent(
     w: Writer, node: Node, inputs: list[Value], first: int, but: Container[int] = ()
 ) -> list[Value]:
@@ -289,7 +168,7 @@ def lent(
     for i, value in enumerate(inputs[first:], first):
         if isinstance(value, HeldList) and i not in but:
             lists.placed(w, value)
-            given.append(value.lent() if _used_later(w, node, i) else value)
+            given.append(value.lent() if used_later(w, node, i) else value)
         else:
             given.append(value)
     return given

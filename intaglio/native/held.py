@@ -17,10 +17,11 @@ SMALL = 16
 class Held:
     """A value of a known shape: `known` as an array, in `lanes`, or at a `pointer`.
 
-    In memory its elements lie in order. `blocks` are where that may be: it holds them.
+    In memory its elements lie in order. `blocks` are where that may be: it holds them. Only a
+    value of which rows are taken, and nothing else, has these `apart` from each other, by so many bytes.
     """
 
-    __slots__ = ("blocks", "kind", "known", "lanes", "pointer", "shape")
+    __slots__ = ("apart", "blocks", "kind", "known", "lanes", "pointer", "shape")
 
     def __init__(
         self,
@@ -38,6 +39,7 @@ class Held:
         self.pointer = pointer
         self.blocks = tuple(blocks)
         self.known = known
+        self.apart = 0
 
     @property
     def count(self) -> int:

@@ -41,7 +41,7 @@ class HeldList:
     """
 
     __slots__ = (
-        "blocks", "capacity", "counted", "element", "kind", "limit", "next", "owned",
+        "apart", "blocks", "capacity", "counted", "element", "kind", "limit", "next", "owned",
         "pointer", "size", "tight",
     )  # fmt: skip
 
@@ -58,6 +58,8 @@ class HeldList:
         self.owned = owned
         self.limit = limit
         self.tight = False
+        # The bytes from element to element, if these are parts of larger ones.
+        self.apart = 0
         # Where in the function's memory their number stands, if the list is a result.
         self.counted = 0
         # Where the next element is to be, if it is written there before it is pushed.
@@ -75,7 +77,7 @@ class HeldList:
             self.kind, self.element, self.pointer, size, self.capacity, self.blocks,
             kept, self.limit,
         )  # fmt: skip
-        made.tight = self.tight
+        made.tight, made.apart = self.tight, self.apart
         return made
 
     def finish(self, w: Writer) -> None:
@@ -93,7 +95,7 @@ class HeldList:
 
     def place(self, w: Writer, index: str) -> str:
         """Where an element lies."""
-        offset = w.code.integer("mul", index, self.bytes)
+        offset = w.code.integer("mul", index, self.apart or self.bytes)
         return w.code.at("i8", self.pointer, offset)
 
     def join(self, w: Writer, blocks: Sequence[str], values: Sequence[HeldList]) -> HeldList:  # fmt: skip
@@ -222,6 +224,8 @@ def _clear(w: Writer, place: str, count: str) -> None:
 
 def zeros(w: Writer, held: HeldList) -> HeldList:
     """A list of as many zeros."""
+    if held.apart:
+        raise Unsupported("zeros for elements that lie apart")
     known = held.size.isdigit() and held.size != "0"
     found = _of_capacity(w, held, int(held.size)) if known else _room_like(w, held)
     found.tight, found.limit = known, -1
@@ -231,6 +235,8 @@ def zeros(w: Writer, held: HeldList) -> HeldList:
 
 def copied(w: Writer, held: HeldList) -> HeldList:
     """A list of its own with the same elements."""
+    if held.apart:
+        raise Unsupported("a copy of a list whose elements lie apart")
     found = _room_like(w, held)
     found.limit = held.limit
     if held.size == "0":
@@ -356,6 +362,8 @@ def set_item(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
         w.demand(code.integer("icmp ult", index, held.size))
         w.store(item, held.place(w, index))
         return [held]
+    if held.apart:
+        raise Unsupported("a list that grows whose elements lie apart")
     w.demand(code.integer("icmp ult", index, held.capacity))
     following = code.integer("add", index, 1)
     beyond = code.integer("icmp sgt", following, held.size)
@@ -547,6 +555,8 @@ class Rows:
 def stack(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """TensorListStack."""
     held, wanted = inputs[0], node.attrs["num_elements"]
+    if held.apart:
+        raise Unsupported("a stack of elements that lie apart")
     count = int(held.size) if held.size.isdigit() else wanted
     if count < 0:
         return [Rows(w.also(placed(w, held)))]

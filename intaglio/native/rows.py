@@ -81,7 +81,8 @@ def row(
     else:
         w.demand(code.integer("icmp ult", index, length))
     base = w.pointer(source)
-    part.pointer = code.at("i8", base, code.integer("mul", index, part.bytes))
+    step = source.apart or part.bytes
+    part.pointer = code.at("i8", base, code.integer("mul", index, step))
     if part.small:
         return w.in_registers(w.lanes(part), shape)
     if source.pointer:
@@ -103,11 +104,14 @@ def add_at(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     base, added = w.pointer(source), w.pointer(item)
     result = w.room(node.outputs[0], source.kind, source.shape)
     if result.pointer != base:
+        if source.apart:
+            raise Unsupported("rows that lie apart, to be changed elsewhere")
         w.copy(base, result.pointer, result.bytes)
     outer = math.prod(before)
     inner = item.count // outer
     size = inner * item.kind.bytes
-    start = code.at("i8", result.pointer, code.integer("mul", index, size))
+    step = source.apart or size
+    start = code.at("i8", result.pointer, code.integer("mul", index, step))
     if not axis:
         add_to(w, dtype, start, added, inner)
         return [result]

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.native import callbacks, entry, llvm, variables
+from intaglio.native import callbacks, entry, llvm, store, variables
 from intaglio.native.arena import Arena, Block
 from intaglio.native.code import Code, module
 from intaglio.native.functions import Functions
@@ -30,6 +30,7 @@ from intaglio.native.lanes import (
     kind_of,
     literal,
 )
+from intaglio.native.scopes import Note, Scope
 from intaglio.runtime import interpreter
 
 # What a rule is given and gives: values, or variables and lists.
@@ -37,35 +38,6 @@ Value = Any
 Rule = Callable[["Writer", Node, list[Value]], list[Value]]
 # Constants of more elements are not computed with while the function is written.
 FOLDED = 1 << 12
-
-
-class Note(NamedTuple):
-    """What a node became: `how` is nothing for values in registers, or for no code at all."""
-
-    depth: int
-    node: Node
-    how: str
-
-
-class Scope:
-    """A graph that is being written: what its values are, and when each is used last."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-        self.values: dict[int, Value] = {}
-        # Where outputs of the graph are best written, by the ids of values.
-        self.targets: dict[int, str] = {}
-        # Those among them that are where variables lie.
-        self.assigned: set[int] = set()
-        self.at = 0
-        self.last: dict[int, int] = {id(v): len(graph.nodes) for v in graph.outputs}
-        self.ends: dict[int, list[int]] = {}
-        for index in range(len(graph.nodes) - 1, -1, -1):
-            node = graph.nodes[index]
-            for value in (*node.inputs, *node.outputs):
-                if id(value) not in self.last:
-                    self.last[id(value)] = index
-                    self.ends.setdefault(index, []).append(id(value))
 
 
 class Writer:
@@ -93,6 +65,10 @@ class Writer:
         self.long = False
         # True if some kernels round as the program's options say.
         self.rounds = False
+        # True for a part of a function that threads run side by side: it calls nothing on all
+        # threads, and nothing back. Places outside of its memory that it may change.
+        self.alone = False
+        self.mine: set[str] = set()
         self._rules = rules
         self._otherwise = otherwise
         self._temporary: list[Block] = []
@@ -246,7 +222,7 @@ class Writer:
             except Unsupported as e:
                 e.node = node  # in the end the outermost
                 # At the top a part of its own in Python costs less.
-                if len(self.scopes) == 1 or not callbacks.possible(node, inputs):
+                if len(self.scopes) == 1 or self.alone or not callbacks.possible(node, inputs):  # fmt: skip
                     raise
                 made = self._called_back(node, inputs)
             self.notes.insert(place, Note(len(self.scopes) - 1, node, self.how))
@@ -483,11 +459,15 @@ class Writer:
     def call_step(self, step: entry.Step, ins: Sequence[str], outs: Sequence[str]) -> None:  # fmt: skip
         """A call of a kernel of another module."""
         words = step.words
+        if self.alone:
+            words[entry.PROCESS.index("kernel")] = words[entry.PROCESS.index("body")]
         self.keep.append(step.kernel)
         self._call(self._block(tuple(words), words), ins, outs)
 
     def on_all_threads(self, name: str, unit: int) -> str:
         """A function of this module on all threads: what `call_function` knows it by."""
+        if self.alone:
+            return name
         shared = f"{name} on all threads"
         self._units[shared] = (name, unit)
         return shared
@@ -503,6 +483,30 @@ class Writer:
     ) -> None:
         """A call of a function of this module that goes over so many elements, and knows no more."""
         self._call_now(self._function(name, (0,)), ins, outs, count)
+
+    def part(self) -> Writer:
+        """The writer of a part of this function, which `adopt` then makes one of its own."""
+        made = Writer(self._rules, self._otherwise)
+        made.alone = True
+        return made
+
+    def adopt(self, part: Writer, prefix: str) -> int:
+        """Makes what another writer has written a function of this module. Gives where
+        its dims stand."""
+        ins, outs = [max(n, 1) for n in part._tables]
+        for old, size in (("[INS x", ins), ("[OUTS x", outs)):
+            part.code.replace(old, f"[{size} x")
+        name = part.code.name = f"{prefix}_{store.name_of(part.code.text())[:16]}"
+        self.functions |= {**part.functions, name: part.code}
+        begin = len(self.words) + len(entry.PROCESS)
+        self.words += [*entry.process(), *part.words]
+        self._bodies.append((begin, name, False))
+        self._bodies += [(begin + at, n, shared) for at, n, shared in part._bodies]
+        for key, at in part._blocks.items():
+            self._blocks[name, begin, key] = begin + at
+        self.keep += [*part.keep, *part._data.values()]
+        self.rounds |= part.rounds
+        return begin
 
     def _function(self, name: str, dims: Sequence[int]) -> int:
         """Where the dims of a call of a function of this module stand."""
