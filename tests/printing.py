@@ -1,4 +1,7 @@
-"""How NumPy prints its scalars: version 2 with their types, as in examples and recorded answers."""
+"""What is printed differently by another NumPy or Python than the one of examples and recorded answers.
+
+NumPy prints its scalars with their types since version 2.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,28 @@ def as_printed(text: str) -> str:
 def _without_type(scalar: re.Match[str]) -> str:
     value = scalar[1]
     return f"({value})" if scalar[0].startswith("np.complex") else value
+
+
+# What Python says itself, and says otherwise since version 3.14.
+_OF_PYTHON = (
+    (
+        r"cannot\s+use\s+'[\w.]+'\s+as\s+a\s+dict\s+key\s+\((Tensor is unhashable\.)\s+(.*?\(\).*?)\)",
+        r"\1 \2",
+    ),
+    (r"typing\.Optional\[(\w+)\]", r"\1 | None"),
+    (r"typing\.Union\[(\w+), (\w+)\]", r"\1 | \2"),
+    (
+        r"complex\(\) (?:first )?argument must be (.*), not '?(\w+)'?",
+        r"complex() of \2",
+    ),
+)
+
+
+def by_any_python(text: str) -> str:
+    """The text in one wording for all versions of Python."""
+    for theirs, ours in _OF_PYTHON:
+        text = re.sub(theirs, ours, text)
+    return text
 
 
 class Checker(doctest.OutputChecker):

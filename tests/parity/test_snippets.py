@@ -10,7 +10,7 @@ import pytest
 
 from intaglio import tf
 from tests.parity import snippets
-from tests.printing import TYPES_PRINTED, as_printed
+from tests.printing import TYPES_PRINTED, as_printed, by_any_python
 
 CASES = [
     pytest.param(file.stem, program, id=f"{file.stem}-{i}")
@@ -31,7 +31,7 @@ def _plain(text: str) -> str:
         text,
     )
     text = re.sub(r"<class '[\w.]*\.(\w+)'>", r"<class '\1'>", text)
-    return as_printed(text)
+    return by_any_python(as_printed(text))
 
 
 # What is NumPy's own business, and was otherwise before version 2.
