@@ -19,8 +19,8 @@ from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.op import raw
 from intaglio.optimize.loop_changes import LoopChange, changed
-from intaglio.optimize.rebuild import Fuel, Rebuild
 from intaglio.optimize.turns import turns_of
+from intaglio.trace.rebuild import Fuel, Rebuild
 
 # Bytes that may be kept for a stack. Whoever has a loop for want of memory shall not lose it.
 MOST = 1 << 26

@@ -8,7 +8,7 @@ import numpy as np
 
 from intaglio.base.dtypes import DType
 from intaglio.ir.graph import Graph, Node
-from intaglio.optimize.rebuild import Fuel, Rebuild
+from intaglio.trace.rebuild import Fuel, Rebuild
 
 # Constants of at most this many bytes are compared by their bytes, larger ones by identity.
 COMPARED = 1 << 12

@@ -8,8 +8,8 @@ import numpy as np
 
 from intaglio.ir.graph import Graph, Node
 from intaglio.op import door
-from intaglio.optimize.rebuild import Fuel, Rebuild
 from intaglio.runtime import interpreter
+from intaglio.trace.rebuild import Fuel, Rebuild
 
 # A folded constant may have this many elements: more cost memory in every saved graph.
 LARGEST = 1 << 16

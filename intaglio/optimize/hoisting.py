@@ -16,8 +16,8 @@ from intaglio.base.dtypes import float32, float64
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.op import raw
 from intaglio.optimize.loop_changes import LoopChange, changed
-from intaglio.optimize.rebuild import Fuel, Rebuild
 from intaglio.optimize.turns import place_of, stays, turns_of
+from intaglio.trace.rebuild import Fuel, Rebuild
 
 # Bytes that all products together may take, and rows from which on one product is large enough.
 MOST = 1 << 26

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.optimize.rebuild import Fuel, Rebuild
 from intaglio.runtime import interpreter
+from intaglio.trace.rebuild import Fuel, Rebuild
 
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 # Functions with more nodes than this, counted with what they call, stay calls when they are

@@ -10,8 +10,8 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.op import door, raw
 from intaglio.op.spec import Spec
 from intaglio.optimize.prune import prune
-from intaglio.optimize.rebuild import Fuel, Rebuild
 from intaglio.optimize.turns import LOOPS
+from intaglio.trace.rebuild import Fuel, Rebuild
 
 
 def changed(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from intaglio.ir.graph import Graph, Node
-from intaglio.optimize.rebuild import Fuel, Rebuild
+from intaglio.trace.rebuild import Fuel, Rebuild
 
 
 def cancel_packs(graph: Graph, fuel: Fuel | None = None) -> Graph:

@@ -14,7 +14,7 @@ from typing import Any
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.op import door
-from intaglio.optimize.rebuild import Fuel, Rebuild
+from intaglio.trace.rebuild import Fuel, Rebuild
 
 
 class Variable:

@@ -18,9 +18,9 @@ from intaglio.optimize.inline import inline_calls
 from intaglio.optimize.packs import cancel_packs
 from intaglio.optimize.powers import shorten_powers
 from intaglio.optimize.prune import prune
-from intaglio.optimize.rebuild import Fuel, Rebuild
 from intaglio.optimize.turns import settle_counters
 from intaglio.runtime import interpreter
+from intaglio.trace.rebuild import Fuel, Rebuild
 
 Pass = Callable[[Graph, Fuel], Graph]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.optimize.rebuild import Fuel, Rebuild
+from intaglio.trace.rebuild import Fuel, Rebuild
 
 Known = tuple[int, ...]
 

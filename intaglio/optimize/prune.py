@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph
-from intaglio.optimize.rebuild import Rebuild
+from intaglio.trace.rebuild import Rebuild
 
 
 def prune(graph: Graph) -> Graph:

@@ -9,7 +9,7 @@ import numpy as np
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.op import door
 from intaglio.ops.control_flow import KNOWN_TURNS
-from intaglio.optimize.rebuild import Fuel, Rebuild
+from intaglio.trace.rebuild import Fuel, Rebuild
 
 LOOPS = ("While", "StatelessWhile")
 # Comparisons, and the same with their sides exchanged.

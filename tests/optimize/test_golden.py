@@ -23,8 +23,8 @@ from intaglio.optimize.packs import cancel_packs
 from intaglio.optimize.pipeline import optimize_attached
 from intaglio.optimize.powers import shorten_powers
 from intaglio.optimize.prune import prune
-from intaglio.optimize.rebuild import Fuel
 from intaglio.optimize.turns import settle_counters
+from intaglio.trace.rebuild import Fuel
 
 FOLDER = pathlib.Path(__file__).parents[1] / "golden"
 PASSES = {
