@@ -19,8 +19,9 @@ from intaglio.native.tiles import ROWS, VECTORS, Left, Right, Tiles
 # The inner dimension is divided into blocks of at most this: a panel of them stays in the second
 # level of the cache. The fewer blocks, the less often sums are written and read again.
 BLOCK = 1024
-# From so many rows on it pays to copy a panel before it is used.
-PACKED_FROM = 48
+# From so many rows on it pays to copy a panel, and from so many where its rows lie whole pages
+# apart: these share few places of the caches.
+PACKED_FROM, PACKED_FROM_FAR, PAGE = 96, 24, 4096
 # Products of this many multiplications are worth several threads; larger ones than `MOST`,
 # whose left matrix no cache holds any more, are OpenBLAS's.
 SHARED_FROM = 1 << 20
@@ -98,7 +99,6 @@ def _product(tiles: Tiles, name: str, turned: bool) -> Code:
     given = entry.numbers(code, DIMS)
     columns, inner = given["columns"], given["inner"]
     block = _block(code, tiles, inner)
-    pack, row = ("pack_turned", inner) if turned else ("pack", columns)
     with code.loop("%from", "%to") as part:
         rows = _group(code, given, part)
         j = code.integer(
@@ -106,27 +106,64 @@ def _product(tiles: Tiles, name: str, turned: bool) -> Code:
         )
         width = code.least(tiles.width, code.integer("sub", columns, j))
         target = Right(code.at(kind, c, j), columns)
-        count = code.integer("sub", rows[1], rows[0])
-        packed = "true" if turned else code.integer("icmp sge", count, PACKED_FROM)
         with code.loop("0", inner, block) as k:
             depth = code.least(block, code.integer("sub", inner, k))
-            across, down = (j, k) if turned else (k, j)
-            source = code.at(kind, tiles.step(code, b, across, row), down)
-            with code.when(packed):
-                code.do(
-                    f"call fastcc void @{pack}(ptr {source}, i64 {row}, ptr {panel}, "
-                    f"i64 {depth}, i64 {width})"
-                )
-            right = Right(
-                code.let(f"select i1 {packed}, ptr {panel}, ptr {source}"),
-                code.let(f"select i1 {packed}, i64 {tiles.width}, i64 {columns}"),
-            )
             start = tiles.step(code, a, k, given["column_step"])
             left = Left(start, given["row_step"], given["column_step"])
             first = code.integer("icmp eq", k, 0)
-            tiles.product(code, rows, left, right, target, (width, depth, "1"), first)
+            across, down, row = (j, k, inner) if turned else (k, j, columns)
+            source = Right(code.at(kind, tiles.step(code, b, across, row), down), row)
+            if turned:
+                _copy(code, "pack_turned", source, panel, depth, width)
+                right, rest = Right(panel, str(tiles.width)), rows
+            else:
+                sides = left, source, target
+                right, rest = _packed(code, tiles, rows, sides, (width, depth), first, panel)  # fmt: skip
+            tiles.product(code, rest, left, right, target, (width, depth, "1"), first)
     code.do("ret void")
     return code
+
+
+def _packed(
+    code: Code, tiles: Tiles, rows: tuple[str, str], sides: tuple[Left, Right, Right],
+    sizes: tuple[str, str], first: str, panel: str,
+) -> tuple[Right, tuple[str, str]]:  # fmt: skip
+    """The right matrix, in a panel if it is worth it, and the rows that are left to compute.
+
+    Where the panel is as wide as a tile, the first tile copies it: reading it from afar takes
+    longer than its multiplications.
+    """
+    left, source, target = sides
+    width, depth = sizes
+    begin, end = rows
+    count = code.integer("sub", end, begin)
+    apart = code.integer("urem", source.row, PAGE // tiles.kind.bytes)
+    far = code.integer("icmp eq", apart, 0)
+    least = code.let(f"select i1 {far}, i64 {PACKED_FROM_FAR}, i64 {PACKED_FROM}")
+    packed = code.integer("icmp sge", count, least)
+    whole = code.integer("icmp eq", width, tiles.width)
+    narrow = code.let(f"xor i1 {whole}, true")
+    with code.when(code.let(f"and i1 {packed}, {narrow}")):
+        _copy(code, "pack", source, panel, depth, width)
+    by_tile = code.let(f"and i1 {packed}, {whole}")
+    with code.when(by_tile):
+        tiles.copying(code, begin, left, source, target, depth, first, panel)
+    done = code.let(f"select i1 {by_tile}, i64 {ROWS}, i64 0")
+    right = Right(
+        code.let(f"select i1 {packed}, ptr {panel}, ptr {source.start}"),
+        code.let(f"select i1 {packed}, i64 {tiles.width}, i64 {source.row}"),
+    )
+    return right, (code.integer("add", begin, done), end)
+
+
+def _copy(
+    code: Code, pack: str, source: Right, panel: str, depth: str, width: str
+) -> None:
+    """Copies a panel."""
+    code.do(
+        f"call fastcc void @{pack}(ptr {source.start}, i64 {source.row}, ptr {panel}, "
+        f"i64 {depth}, i64 {width})"
+    )
 
 
 def _block(code: Code, tiles: Tiles, inner: str) -> str:
@@ -179,7 +216,8 @@ def _source(kind: Kind) -> Source:
     for name in ("matmul", "matmul_turned"):
         kernels.append(Kernel(_product(tiles, name, name == "matmul_turned"), 2))
         kernels.append(Kernel(_products(tiles, name), 2))
-    called = [*tiles.functions(), _pack(tiles), _pack_turned(tiles)]
+    copying = tiles.tile(ROWS, VECTORS, copies=True)
+    called = [*tiles.functions(), copying, _pack(tiles), _pack_turned(tiles)]
     return Source(kernels, called, tiles.table())
 
 

@@ -71,7 +71,7 @@ class Tiles:
         """The tiles by vectors and rows; where there is none the table is empty."""
         names = ["ptr null"] * (1 + VECTORS * TALL)
         for r, v in _SIZES:
-            names[(v - 1) * TALL + r] = f"ptr @tile_{r}x{v}"
+            names[(v - 1) * TALL + r] = f"ptr @{self.name(r, v)}"
         return f"@tiles = internal constant [{len(names)} x ptr] [{', '.join(names)}]\n"
 
     def fma(self, code: Code, x: str, y: str, total: str) -> str:
@@ -156,44 +156,60 @@ class Tiles:
 
     # -- the tile -----------------------------------------------------------------------
 
-    def tile(self, rows: int, vectors: int) -> Code:
+    def tile(self, rows: int, vectors: int, copies: bool = False) -> Code:
         """c (rows x vectors) = or += a b, over `segments` of `depth` columns of a.
 
-        The last vector has only `left` lanes. `first` says that c holds nothing yet.
+        The last vector has only `left` lanes. `first` says that c holds nothing yet. One that
+        `copies` also writes the rows of b to a panel, where they follow each other.
         """
         code = Code(
-            f"tile_{rows}x{vectors}",
+            self.name(rows, vectors, copies),
             ["ptr %a", "i64 %row", "i64 %column", "i64 %segment", "ptr %b", "i64 %b_row",
-             "ptr %c", "i64 %c_row", "i64 %depth", "i64 %segments", "i64 %left", "i1 %first"],
+             "ptr %c", "i64 %c_row", "i64 %depth", "i64 %segments", "i64 %left", "i1 %first",
+             *["ptr %panel"] * copies],
             "internal fastcc void",
         )  # fmt: skip
         masks = [*[""] * (vectors - 1), self.mask(code, "0", "%left")]
         tops = [self.step(code, "%a", r, "%row") for r in range(rows)]
-        kind, zero = self.vector, "zeroinitializer"
-        sums = [(kind, zero)] * (rows * vectors)
-        offsets = [("i64", "0"), ("i64", "0")]
-        with code.carrying("0", "%segments", 1, *offsets, *sums) as outer:
-            top, right, *before = outer.values
-            carried = [("i64", top), ("i64", right), *[(kind, b) for b in before]]
+        # Offsets in a and in b, and in the panel.
+        offsets, count = 2 + copies, rows * vectors
+        kinds = ["i64"] * offsets + [self.vector] * count
+        firsts = ["0"] * offsets + ["zeroinitializer"] * count
+        start = zip(kinds, firsts, strict=True)
+        with code.carrying("0", "%segments", 1, *start) as outer:
+            carried = zip(kinds, outer.values, strict=True)
             with code.carrying("0", "%depth", 1, *carried) as turn:
-                turn.following = self._turn(code, turn.values, tops, masks)
-            following = code.integer("add", top, "%segment")
+                state = turn.values[:offsets], turn.values[offsets:]
+                turn.following = self._turn(code, *state, tops, masks)
+            following = code.integer("add", outer.values[0], "%segment")
             outer.following = [following, *turn.values[1:]]
-        self._store(code, outer.values[2:], rows, masks)
+        self._store(code, outer.values[offsets:], rows, masks)
         code.do("ret void")
         return code
 
+    def name(self, rows: int, vectors: int, copies: bool = False) -> str:
+        """The name of a tile."""
+        return f"{'copying_' * copies}tile_{rows}x{vectors}"
+
     def _turn(
-        self, code: Code, state: list[str], tops: list[str], masks: list[str]
-    ) -> list[str]:
+        self, code: Code, offsets: list[str], sums: list[str], tops: list[str],
+        masks: list[str],
+    ) -> list[str]:  # fmt: skip
         """One column of a times one row of b, added to the sums."""
-        left, right, *sums = state
+        left, right, *copy = offsets
         places = self.places(code, code.at(self.kind.llvm, "%b", right), len(masks))
         panel = [self.read(code, p, m) for p, m in zip(places, masks, strict=True)]
         made = [
             code.integer("add", left, "%column"),
             code.integer("add", right, "%b_row"),
         ]
+        for offset in copy:
+            to = code.at(self.kind.llvm, "%panel", offset)
+            for vector, place in zip(
+                panel, self.places(code, to, len(panel)), strict=True
+            ):
+                self.write(code, vector, place)
+            made.append(code.integer("add", offset, self.width))
         for r, top in enumerate(tops):
             place = code.at(self.kind.llvm, top, left)
             value = code.load(self.kind.llvm, place, self.kind.bytes)
@@ -247,10 +263,27 @@ class Tiles:
             count = code.least(most, code.integer("sub", rows[1], i))
             which = code.integer("add", code.integer("mul", before, TALL), count)
             tile = code.load("ptr", code.at("ptr", "@tiles", which), 8)
-            top = self.step(code, a.start, i, a.row)
-            target = self.step(code, c.start, i, c.row)
-            code.do(
-                f"call fastcc void {tile}(ptr {top}, i64 {a.row}, i64 {a.column}, "
-                f"i64 {a.segment}, ptr {b.start}, i64 {b.row}, ptr {target}, i64 {c.row}, "
-                f"i64 {depth}, i64 {segments}, i64 {lanes}, i1 {first})"
-            )
+            self._call(code, tile, i, a, b, c, (depth, segments, lanes, first))
+
+    def copying(
+        self, code: Code, row: str, a: Left, b: Right, c: Right, depth: str, first: str,
+        panel: str,
+    ) -> None:  # fmt: skip
+        """The first whole tile of a product, from a row on, which also copies b to a panel."""
+        tile = f"@{self.name(ROWS, VECTORS, True)}"
+        rest = (depth, "1", str(self.lanes), first)
+        self._call(code, tile, row, a, b, c, rest, f", ptr {panel}")
+
+    def _call(
+        self, code: Code, tile: str, row: str, a: Left, b: Right, c: Right,
+        rest: tuple[str, str, str, str], panel: str = "",
+    ) -> None:  # fmt: skip
+        """Calls a tile for the rows from `row` on; the rest is what it takes beside the matrices."""
+        depth, segments, lanes, first = rest
+        top = self.step(code, a.start, row, a.row)
+        target = self.step(code, c.start, row, c.row)
+        code.do(
+            f"call fastcc void {tile}(ptr {top}, i64 {a.row}, i64 {a.column}, "
+            f"i64 {a.segment}, ptr {b.start}, i64 {b.row}, ptr {target}, i64 {c.row}, "
+            f"i64 {depth}, i64 {segments}, i64 {lanes}, i1 {first}{panel})"
+        )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 from intaglio import tf
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.native import matmul
-from intaglio.native.matmul import BLOCK, PACKED_FROM
+from intaglio.native.matmul import BLOCK, PACKED_FROM, PACKED_FROM_FAR, PAGE
 from intaglio.native.tiles import ROWS
 
 
@@ -55,6 +57,22 @@ def test_any_shape(rows, inner, columns, transpose_a, transpose_b, dtype):
 def test_blocks_and_packed_panels(rows, inner):
     check(rows, inner, 70)
     check(rows, inner, 70, transpose_b=True)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("rows", [ROWS, PACKED_FROM_FAR - 1, PACKED_FROM_FAR, 31])
+def test_panels_whose_rows_are_pages_apart(rows, dtype):
+    check(rows, 19, PAGE // np.dtype(dtype).itemsize, dtype=dtype)
+
+
+def test_what_results_overwrite_is_not_added(monkeypatch):
+    fill = np.full((130, 150), np.nan, "float32")
+    monkeypatch.setattr(matmul.entry, "filling", lambda kernel, *_: kernel)
+    for inner in (7, BLOCK + 9):
+        a, b = np.ones((130, inner), "float32"), np.ones((inner, 150), "float32")
+        run: Any = matmul.product(a.shape, b.shape)
+        run(a, b, fill)
+        np.testing.assert_array_equal(fill, inner)
 
 
 def test_several_threads(monkeypatch):
