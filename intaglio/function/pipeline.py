@@ -34,7 +34,8 @@ def settled(graph: Graph) -> Runnable:
     """
     if OPTIONS.optimizer.get("disable_meta_optimizer"):
         return quick(graph)
-    return interpreter.compiled(optimize(graph))
+    optimized = optimize(graph)
+    return native.interpreted(optimized, interpreter.compiled(optimized))
 
 
 def tiered(graph: Graph, trains: bool) -> Runnable:
@@ -48,8 +49,9 @@ def tiered(graph: Graph, trains: bool) -> Runnable:
     if OPTIONS.optimizer.get("disable_meta_optimizer"):
         return quick(graph)
     optimized = optimize(graph)
+    run = native.interpreted(optimized, interpreter.compiled(optimized))
     free = trains and not OPTIONS.deterministic and whole_graph.is_arithmetic(optimized)
-    return native.tiered(optimized, interpreter.compiled(optimized), _hot if free else None)  # fmt: skip
+    return native.tiered(optimized, run, _hot if free else None)  # fmt: skip
 
 
 WRITES = frozenset(["AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp"])

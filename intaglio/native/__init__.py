@@ -10,6 +10,7 @@ from intaglio.ops.compiled import install
 
 if TYPE_CHECKING:
     from intaglio.native import calls as calls
+    from intaglio.native.interpreting import interpreted as interpreted
     from intaglio.native.pipeline import compiled as compiled
     from intaglio.native.report import report as report
     from intaglio.native.tiers import tiered as tiered
@@ -20,6 +21,7 @@ if not TYPE_CHECKING:
         {
             "calls": "intaglio.native.calls",
             "compiled": "intaglio.native.pipeline:compiled",
+            "interpreted": "intaglio.native.interpreting:interpreted",
             "report": "intaglio.native.report:report",
             "tiered": "intaglio.native.tiers:tiered",
         },

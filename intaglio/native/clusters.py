@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from intaglio.base import shapes
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
@@ -28,9 +29,19 @@ CHEAP = frozenset(
 )  # fmt: skip
 
 
+# Elements of the arrays of which several such ops are worth a loop of their own.
+FEWEST = 1 << 12
+
+
 def fuse(graph: Graph) -> Graph:
     """The graph with its elementwise ops in clusters, each a `_FusedElementwise` node."""
     found = [c for c in _Search(graph).clusters() if _worth_it(c)]
+    return Rewrite(graph, found).graph() if found else graph
+
+
+def fuse_exact(graph: Graph) -> Graph:
+    """The same of ops that give the bits of their kernels, for large arrays only."""
+    found = [c for c in _Search(graph, fits=is_exact).clusters() if _saves_memory(c)]
     return Rewrite(graph, found).graph() if found else graph
 
 
@@ -50,13 +61,26 @@ def plain(graph: Graph) -> Graph:
     return readers_first(settled(expanded(graph)))
 
 
-# What `can_compile` has found, by what nodes have in common; when there is more it begins anew.
-_found: dict[Any, str] = {}
+# What was found out about nodes, by what they have in common; when there is more it begins anew.
+_found: dict[Any, _Trial] = {}
 REMEMBERED = 4096
 
 
 def can_compile(node: Node) -> str:
     """Empty if the node has vector code; else what it is that has none."""
+    return _trial(node).reason
+
+
+def is_exact(node: Node) -> bool:
+    """True if the node has vector code that gives the bits of its kernel.
+
+    NumPy approximates functions in its own way.
+    """
+    trial = _trial(node)
+    return not trial.reason and not trial.approximates
+
+
+def _trial(node: Node) -> _Trial:
     key = alike(node)
     found = _found.get(key) if key is not None else None
     if found is None:
@@ -68,15 +92,22 @@ def can_compile(node: Node) -> str:
     return found
 
 
-def _tried(node: Node) -> str:
+class _Trial(NamedTuple):
+    """Why a node has no vector code, if so; and whether that calls functions."""
+
+    reason: str
+    approximates: bool = False
+
+
+def _tried(node: Node) -> _Trial:
     code = Code("trial", [])
     s = Functions(code, 4, 1)
     try:
         inputs = [Lanes(kind_of(v.dtype.numpy), ("%x",)) for v in node.inputs]
         apply(s, node, inputs)
     except Unsupported as e:
-        return str(e)
-    return ""
+        return _Trial(str(e))
+    return _Trial("", bool(code.callees))
 
 
 def _is_number(value: SymbolicTensor) -> bool:
@@ -103,9 +134,13 @@ class _Search:
     would wait for itself. What every node needs is a set of clusters, kept as bits.
     """
 
-    def __init__(self, graph: Graph, small: bool = True) -> None:
+    def __init__(
+        self, graph: Graph, small: bool = True,
+        fits: Callable[[Node], bool] = lambda node: not can_compile(node),
+    ) -> None:  # fmt: skip
         self.graph = graph
         self.small = small  # whether values that fit into registers count
+        self.fits = fits
         self.needs: dict[int, int] = {}  # by node
         self.home: dict[int, Cluster] = {}  # by node
         self.shapes: dict[int, Any] = {}  # by value
@@ -143,7 +178,7 @@ class _Search:
         dims = node.outputs[0].dims
         if not self.small and shapes.known(dims) and is_small(dims):
             return False
-        return "scalar" in op.rules and not can_compile(node)
+        return "scalar" in op.rules and self.fits(node)
 
     def _place(self, node: Node, needs: int) -> None:
         """Puts the node into the clusters of its inputs, made one, or into one of its own."""
@@ -224,6 +259,15 @@ def _worth_it(cluster: Cluster) -> bool:
     first = cluster.nodes[0]
     large = (first.outputs[0].spec.count or 0) >= entry.LARGE
     return len(cluster.nodes) > 1 or first.op.name not in CHEAP or large
+
+
+def _saves_memory(cluster: Cluster) -> bool:
+    """True for a cluster beside whose arrays the call of a kernel costs nothing."""
+    dims = cluster.nodes[-1].outputs[0].dims
+    if dims is None:
+        return False
+    count = math.prod([d for d in dims if d is not None])  # at least
+    return count >= (FEWEST if len(cluster.nodes) > 1 else entry.LARGE)
 
 
 class Rewrite:

@@ -13,7 +13,7 @@ Run = Callable[..., Any]
 
 def kernel(node: Node, compiled: Callable[[Graph], Run]) -> Run | None:
     """The op's kernel with branches and bodies as `compiled` makes them; None for other ops."""
-    op, attrs = node.op, node.attrs
+    op, attrs, home = node.op, node.attrs, (kernel, compiled)
     order = op.kernel_order
     if ("service", "run") not in order or any(
         kind not in ("input", "attr") and (kind, key) != ("service", "run")
@@ -24,9 +24,9 @@ def kernel(node: Node, compiled: Callable[[Graph], Run]) -> Run | None:
         return None
 
     def run(graph: Graph, arrays: Sequence[Any]) -> list[Any]:
-        found = graph.derived.get(kernel)
+        found = graph.derived.get(home)
         if found is None:
-            found = graph.derived.setdefault(kernel, compiled(graph))
+            found = graph.derived.setdefault(home, compiled(graph))
         return list(found(*arrays))
 
     def call(*arrays: Any) -> Any:

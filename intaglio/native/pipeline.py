@@ -7,7 +7,8 @@ from typing import Any
 
 from intaglio.ir.graph import Graph, Node
 from intaglio.native import entry, layers, outer_flow, row_clusters
-from intaglio.native.clusters import fuse
+from intaglio.native.clusters import fuse, fuse_exact
+from intaglio.native.fused import FusedKernel
 from intaglio.native.kernels import kernel_of
 from intaglio.native.regions import Regions
 from intaglio.runtime import interpreter
@@ -17,6 +18,27 @@ def whole(graph: Graph) -> interpreter.Compiled | None:
     """The graph as a function if all of it is one native function, else None."""
     program = Regions(graph).whole if entry.AVAILABLE else None
     return None if program is None else program.forget()
+
+
+def looped(graph: Graph) -> interpreter.Compiled:
+    """The graph interpreted, with loops for its elementwise ops that give the bits of their kernels."""
+    fused = fuse_exact(graph)
+    kernels: dict[int, Callable[..., Any]] = {}
+    for node in fused.nodes:
+        if node.op.name == "_FusedElementwise":
+            loop = kernels[id(node)] = FusedKernel(node.attrs["body"])
+            loop.prepare([v.dims for v in node.inputs])
+
+    def kernel(node: Node) -> Callable[..., Any] | None:
+        return kernels.get(id(node)) or outer_flow.kernel(node, _looped_too)
+
+    return interpreter.compiled_with(fused, kernel)
+
+
+def _looped_too(graph: Graph) -> interpreter.Compiled:
+    """What an interpreted graph calls, which may have a way of its own."""
+    way = interpreter.way_of(graph)
+    return looped(graph) if way is None else interpreter.repeated(graph)
 
 
 def compiled(graph: Graph) -> interpreter.Compiled:

@@ -65,7 +65,7 @@ def tiered(graph: Graph, run: Run, make: Make | None) -> Run:
     graphs = [*walk.nested(graph), graph]
     names = {n.op.name for g in graphs for n in g.nodes}
     if names & LOOPS and names <= EXACT:
-        return Timed(graph, run)
+        return Timed(graph, run, _whole)
     if make is None or _seconds(graphs) < LEAST:
         return run
     if all(shapes.known(v.dims) for v in graph.inputs):
@@ -128,8 +128,8 @@ class Background:
 class Timed(Background):
     """Changes over as soon as there is code, which gives the same bits."""
 
-    def __init__(self, graph: Graph, run: Run) -> None:
-        super().__init__(graph, run, _whole)
+    def __init__(self, graph: Graph, run: Run, make: Make) -> None:
+        super().__init__(graph, run, make)
         self._left = PATIENCE
 
     @property

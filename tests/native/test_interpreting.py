@@ -1,0 +1,122 @@
+"""Interpreted graphs whose elementwise ops go in loops: nobody can tell but by the time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+from intaglio.native import clusters, pipeline, tiers
+from intaglio.native.interpreting import Looped
+from intaglio.optimize.pipeline import optimize
+
+
+def loops_of(f, *args):
+    """The ops of each loop that a traced function has when it is interpreted."""
+    graph = optimize(f.get_concrete_function(*args).frozen)
+    return [
+        ops_of(n.attrs["body"])
+        for n in clusters.fuse_exact(graph).nodes
+        if n.op.name == "_FusedElementwise"
+    ]
+
+
+def ops_of(body):
+    return [n.op.name for n in body.nodes if n.op.name not in ("Placeholder", "Const")]
+
+
+def changed(f, *args):
+    """The function's interpreted form, and that with loops."""
+    run = f.get_concrete_function(*args).settle()
+    assert isinstance(run, Looped)
+    before = run.run
+    run.compile()
+    run.compiling.join()
+    assert run.run is not before
+    return before, run.run
+
+
+def normalised(x, mean):
+    y = tf.nn.relu6((x - mean) * 2.0 + 1.0)
+    return y, tf.reduce_sum(y, 0), tf.exp(y) / 3.0
+
+
+X = np.random.default_rng(0).normal(size=(32, 40, 16)).astype(np.float32)
+MEAN = np.random.default_rng(1).normal(size=16).astype(np.float32)
+
+
+def test_loops_give_the_bits_of_the_ops_one_by_one():
+    f = tf.function(normalised, jit_compile=False)
+    before, after = changed(f, X, MEAN)
+    for a, b in zip(before(X, MEAN), after(X, MEAN), strict=True):
+        np.testing.assert_array_equal(a.view(np.int32), b.view(np.int32))
+
+
+def test_what_numpy_computes_in_its_own_way_stays_its():
+    f = tf.function(normalised, jit_compile=False)
+    assert loops_of(f, X, MEAN) == [["Sub", "Mul", "AddV2", "Relu6"]]
+
+
+def test_a_graph_that_takes_long_changes_over_by_itself(monkeypatch):
+    monkeypatch.setattr(tiers, "PATIENCE", 0.0)
+    f = tf.function(lambda x: x * 2.0 + 1.0, jit_compile=False)
+    run = f.get_concrete_function(X).settle()
+    interpreted = run.run
+    f(X)
+    run.compiling.join()
+    assert run.run is not interpreted
+    np.testing.assert_array_equal(f(X), X * 2 + 1)
+
+
+def test_small_arrays_are_left_alone():
+    f = tf.function(lambda x: x * 2.0 + 1.0, jit_compile=False)
+    run = f.get_concrete_function(tf.ones([10])).settle()
+    assert not isinstance(run, Looped)
+
+
+def test_open_dims_and_broadcasts():
+    spec = tf.TensorSpec([None, None, 4096])
+    f = tf.function(lambda x, y: x * y + y, jit_compile=False, input_signature=[spec] * 2)  # fmt: skip
+    _, after = changed(f)
+    for shapes in (((2, 3), (2, 3)), ((1, 3), (2, 3)), ((2, 1), (1, 1)), ((0, 3), (1, 1))):  # fmt: skip
+        x, y = (np.random.default_rng(2).normal(size=(*s, 4096)).astype("f") for s in shapes)  # fmt: skip
+        np.testing.assert_array_equal(after(x, y)[0], x * y + y)
+
+
+def test_shapes_that_do_not_fit_are_told_in_the_words_of_the_op():
+    spec = tf.TensorSpec([None, 4096])
+    f = tf.function(lambda x, y: tf.sqrt(x + y), jit_compile=False, input_signature=[spec] * 2)  # fmt: skip
+    changed(f)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="node add"):
+        f(tf.ones([2, 4096]), tf.ones([3, 4096]))
+
+
+def test_variables_are_updated_in_their_order():
+    v = tf.Variable(tf.ones([64, 64]))
+
+    @tf.function(jit_compile=False)
+    def step(g):
+        before = v * 2.0 - 1.0
+        v.assign_sub(g * 0.5 + before * 0.25)
+        return v * 2.0 + before
+
+    g = tf.fill([64, 64], 2.0)
+    changed(step, g)
+    assert step(g).numpy()[0, 0] == (1 - 1.25) * 2 + 1
+    np.testing.assert_array_equal(v, np.full([64, 64], -0.25))
+
+
+def test_bodies_and_called_functions_have_loops_too(monkeypatch):
+    made = []
+    whole = pipeline.FusedKernel
+    monkeypatch.setattr(pipeline, "FusedKernel", lambda g: made.append(g) or whole(g))
+
+    @tf.function(jit_compile=False)
+    def f(x):
+        for _ in tf.range(3):
+            x = tf.sqrt(tf.abs(x)) * 2.0 + 1.0
+        return tf.exp(x)
+
+    before, after = changed(f, X)
+    np.testing.assert_array_equal(before(X)[0], after(X)[0])
+    assert ops_of(made[0]) == ["Abs", "Sqrt", "Mul", "AddV2"]
