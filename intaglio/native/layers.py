@@ -18,9 +18,17 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native import entry, offers, reductions
 from intaglio.native.chains import Chain, Taking
 from intaglio.native.clusters import Cluster, Rewrite
-from intaglio.native.pooling import floored_gradient
+from intaglio.native.maxima import Users, placed
+from intaglio.native.pooled import Pooling
+from intaglio.native.pooling import (
+    covers,
+    floored_gradient,
+    placed_gradient,
+    placed_maximum,
+)
 from intaglio.native.recomputing import recomputed
 from intaglio.native.row_kernels import LONGEST
+from intaglio.native.windows import Windows
 from intaglio.op import raw
 from intaglio.ops.batch_normalization import Floored, normalize, normalize_gradient
 
@@ -30,22 +38,33 @@ Run = Callable[..., Any]
 def fuse(graph: Graph) -> Graph:
     """The graph with a `_FusedLayers` node for each layer that has a kernel."""
     graph = recomputed(graph, _has_kernels)
-    users: dict[int, list[Node | None]] = {}
+    graph = placed(graph, _users(graph), _has_places)
+    users = _users(graph)
+    clusters: list[Cluster] = []
+    taken: set[int] = set()
+    for node in graph.nodes:
+        find = FINDERS.get(node.op.name)
+        if find is None or id(node) in taken or not _large(node):
+            continue
+        found = find(node, users)
+        if found:
+            clusters.append(Cluster(1))
+            clusters[-1].nodes += found
+            taken.update([id(n) for n in found])
+    if not clusters:
+        return graph
+    return Rewrite(graph, clusters, raw._FusedLayers, _is_number).graph()
+
+
+def _users(graph: Graph) -> Users:
+    """The nodes that take each value; None is the caller."""
+    users: Users = {}
     for node in graph.nodes:
         for value in node.inputs:
             users.setdefault(id(value), []).append(node)
     for value in graph.outputs:
         users.setdefault(id(value), []).append(None)
-    clusters: list[Cluster] = []
-    for node in graph.nodes:
-        find = FINDERS.get(node.op.name)
-        found = find(node, users) if find is not None and _large(node) else []
-        if found:
-            clusters.append(Cluster(1))
-            clusters[-1].nodes += found
-    if not clusters:
-        return graph
-    return Rewrite(graph, clusters, raw._FusedLayers, _is_number).graph()
+    return users
 
 
 def _is_number(value: SymbolicTensor) -> bool:
@@ -63,9 +82,7 @@ def _large(node: Node) -> bool:
     return (value.spec.count or 0) >= entry.LARGE
 
 
-def _only_user(
-    value: SymbolicTensor, users: dict[int, list[Node | None]]
-) -> Node | None:
+def _only_user(value: SymbolicTensor, users: Users) -> Node | None:
     """The node that takes a value, if no other does."""
     found = users.get(id(value), [])
     node = found[0] if len(found) == 1 else None
@@ -86,44 +103,79 @@ def _number(value: SymbolicTensor) -> int:
 # -- convolutions -------------------------------------------------------------------------
 
 
-def _convolution(node: Node, users: dict[int, list[Node | None]]) -> list[Node]:
-    """A convolution, the addition of its bias, and Relu."""
+ADDITIONS = frozenset(["BiasAdd", "AddV2", "Add"])
+POOLS = frozenset(["MaxPool", "AvgPool", "_ReluMaxPool"])
+
+
+def _convolution(node: Node, users: Users) -> list[Node]:
+    """A convolution, the addition of its bias, Relu, and a pooling of 2x2."""
     added = _only_user(node.outputs[0], users)
-    if added is None or added.op.name not in ("BiasAdd", "AddV2", "Add"):
+    if added is None or added.op.name not in ADDITIONS:
         return []
     bias = added.inputs[added.inputs[0] is node.outputs[0]]
-    if bias.dims != node.outputs[0].dims[-1:] or _convolve(node, True) is None:  # type: ignore[index]  # they are known
+    if bias.dims != node.outputs[0].dims[-1:]:  # type: ignore[index]  # they are known
         return []
+    layer = [node, added]
     following = _only_user(added.outputs[0], users)
     if following is not None and following.op.name == "Relu":
-        return [node, added, following]
-    return [node, added]
+        layer.append(following)
+    seen = users.get(id(layer[-1].outputs[0]), [])
+    for pool in seen:
+        if pool is not None and _pools(pool):
+            whole = len(seen) > 1
+            if _convolve(node, True, _pooled_as(pool, whole)) is not None:
+                return [*layer, pool]
+    return layer if _convolve(node, True) is not None else []
 
 
-def _convolve(node: Node, floored: bool) -> Run | None:
+def _pools(node: Node) -> bool:
+    """True for what pools windows of 2x2 side by side that cover the images."""
+    if node.op.name not in POOLS or node.control or node.device:
+        return False
+    return node.op.name == "_ReluMaxPool" or _covers(node)
+
+
+def _covers(node: Node) -> bool:
+    dims = node.inputs[0].dims
+    assert shapes.known(dims)
+    w = offers.windows(offers.pooled(node.attrs, dims))
+    return w is not None and covers(w)
+
+
+def _pooled_as(pool: Node, whole: bool) -> Pooling:
+    return Pooling(pool.op.name == "AvgPool", pool.op.name == "_ReluMaxPool", whole)
+
+
+def _convolve(node: Node, floored: bool, pooling: Pooling | None = None) -> Run | None:
     x, filters = (v.dims for v in node.inputs)
     assert shapes.known(x)
     assert shapes.known(filters)
     along = offers.along_of(node.attrs, x, filters)
     g = None if along is None else offers.worthwhile(x, filters, along)
-    return None if g is None else offers.finished(g, floored)
+    return None if g is None else offers.finished(g, floored, pooling)
 
 
 def _convolved(body: Graph) -> Run | None:
     nodes = {n.op.name: n for n in body.nodes}
     node = nodes["Conv2D"]
-    run = _convolve(node, "Relu" in nodes)
+    (added,) = [n for n in body.nodes if n.op.name in ADDITIONS]
+    pooling, pools = None, [n for n in body.nodes if n.op.name in POOLS]
+    for pool in pools:
+        whole = any(v.node is not pool for v in body.outputs)
+        pooling = _pooled_as(pool, whole)
+    floored = bool({"Relu", "_ReluMaxPool"} & {*nodes})
+    run = _convolve(node, floored, pooling)
     if run is None:
         return None
-    added = nodes.get("BiasAdd") or nodes.get("AddV2") or nodes["Add"]
     bias = added.inputs[added.inputs[0] is node.outputs[0]]
-    return Taking(run, *_places(body, *node.inputs, bias), listed=True)
+    places = _places(body, *node.inputs, bias)
+    return Taking(run, *places, listed=pooling is None)
 
 
 # -- gradients of pooling -------------------------------------------------------------------
 
 
-def _pooled_gradient(node: Node, users: dict[int, list[Node | None]]) -> list[Node]:
+def _pooled_gradient(node: Node, users: Users) -> list[Node]:
     """The gradient of a pooling, of the Relu before it, and its sum."""
     passed = _only_user(node.outputs[0], users)
     if passed is None or passed.op.name != "ReluGrad":
@@ -132,12 +184,13 @@ def _pooled_gradient(node: Node, users: dict[int, list[Node | None]]) -> list[No
         return []
     if _gradient(node) is None:
         return []
-    sums = [
-        user
-        for user in users.get(id(passed.outputs[0]), [])
-        if user is not None and _is_sum(user)
-    ]
-    return [node, passed, *sums[:1]]
+    return [node, passed, *_sums(passed, users)]
+
+
+def _sums(node: Node, users: Users) -> list[Node]:
+    """What sums a gradient up for the bias, if anything does."""
+    seen = users.get(id(node.outputs[0]), [])
+    return [user for user in seen if user is not None and _is_sum(user)][:1]
 
 
 def _is_sum(node: Node) -> bool:
@@ -148,6 +201,11 @@ def _is_sum(node: Node) -> bool:
         return False
     axes = node.inputs[1].node
     return axes.op.name == "Const" and sorted(axes.attrs["value"].reshape(-1).tolist()) == [0, 1, 2]  # fmt: skip
+
+
+def _has_places(node: Node) -> bool:
+    """True for the gradient of a pooling that may go by places."""
+    return _large(node) and _gradient(node) is not None
 
 
 def _gradient(node: Node) -> Run | None:
@@ -161,21 +219,55 @@ def _gradient(node: Node) -> Run | None:
 
 def _gradient_of_pooling(body: Graph) -> Run | None:
     (node,) = [n for n in body.nodes if n.op.name == "MaxPoolGrad"]
-    run = _gradient(node)
-    if run is None:
-        return None
-    dims = node.inputs[0].dims
+    return _summed(body, node, _gradient(node), "ReluGrad")
+
+
+def _summed(body: Graph, node: Node, run: Run | None, last: str) -> Run | None:
+    """What gives a gradient and its sums over every image, with these added if they are wanted."""
+    dims = node.outputs[0].dims
     assert shapes.known(dims)
     total = reductions.reduction("Sum", (dims[0], dims[3]), (0,), False)
-    order = [int(v.node.op.name != "ReluGrad") for v in body.outputs]
-    if 1 in order and total is None:
+    order = [int(v.node.op.name != last) for v in body.outputs]
+    if run is None or (1 in order and total is None):
         return None
-
     chain = Chain(len(body.inputs))
     made = chain.then(run, *_places(body, *node.inputs))
     if 1 in order:
         made[1:] = chain.then(total, made[1])
     return chain.giving([made[i] for i in order])
+
+
+def _pooled_in_place(node: Node, users: Users) -> list[Node]:
+    """Relu and a pooling that keeps the places of maxima, where no convolution is before."""
+    return [node] if _windows_of(node.inputs[0]) is not None else []
+
+
+def _pooled_places(body: Graph) -> Run | None:
+    (node,) = [n for n in body.nodes if n.op.name == "_ReluMaxPool"]
+    w = _windows_of(node.inputs[0])
+    return None if w is None else placed_maximum(w)
+
+
+def _placed_gradient(node: Node, users: Users) -> list[Node]:
+    """The gradient of a pooling by the places of the maxima, and its sum."""
+    return [node, *_sums(node, users)]
+
+
+def _gradient_by_places(body: Graph) -> Run | None:
+    (node,) = [n for n in body.nodes if n.op.name == "_ReluMaxPoolGrad"]
+    w = _windows_of(node.outputs[0])
+    run = None if w is None else placed_gradient(w)
+    return _summed(body, node, run, "_ReluMaxPoolGrad")
+
+
+def _windows_of(images: SymbolicTensor) -> Windows | None:
+    """Windows of 2x2 side by side over images."""
+    dims = images.dims
+    assert shapes.known(dims)
+    count, height, width, channels = dims
+    return Windows(
+        count, height, width, channels, height // 2, width // 2, 2, 2, 2, 2, 0, 0
+    )
 
 
 # -- batch normalisations -------------------------------------------------------------------
@@ -198,7 +290,7 @@ def _has_kernels(node: Node) -> bool:
     return _large(node) and _normal(node) and _large(node.inputs[0].node)
 
 
-def _normalization(node: Node, users: dict[int, list[Node | None]]) -> list[Node]:
+def _normalization(node: Node, users: Users) -> list[Node]:
     """A batch normalisation and Relu; alone if only its statistics are wanted."""
     if not _normal(node):
         return []
@@ -213,9 +305,7 @@ def _normalization(node: Node, users: dict[int, list[Node | None]]) -> list[Node
     return [node, following]
 
 
-def _normalization_gradient(
-    node: Node, users: dict[int, list[Node | None]]
-) -> list[Node]:
+def _normalization_gradient(node: Node, users: Users) -> list[Node]:
     """The gradient of a batch normalisation, and that of the Relu after it."""
     before = node.inputs[0].node
     if before.op.name != "ReluGrad" or not _has_kernels(node):
@@ -273,13 +363,17 @@ def _gradient_of_normalization(body: Graph) -> Run:
     return layer
 
 
-FINDERS: dict[str, Callable[[Node, dict[int, list[Node | None]]], list[Node]]] = {
+FINDERS: dict[str, Callable[[Node, Users], list[Node]]] = {
     "Conv2D": _convolution,
     "MaxPoolGrad": _pooled_gradient,
+    "_ReluMaxPool": _pooled_in_place,
+    "_ReluMaxPoolGrad": _placed_gradient,
     "FusedBatchNormV3": _normalization,
     "FusedBatchNormGradV3": _normalization_gradient,
 }
 KERNELS: dict[str, Callable[[Graph], Run | None]] = {
+    "_ReluMaxPool": _pooled_places,
+    "_ReluMaxPoolGrad": _gradient_by_places,
     "Conv2D": _convolved,
     "MaxPoolGrad": _gradient_of_pooling,
     "FusedBatchNormV3": _normalized,
@@ -289,5 +383,6 @@ KERNELS: dict[str, Callable[[Graph], Run | None]] = {
 
 def kernel(body: Graph) -> Run | None:
     """The kernel of a layer: arrays to a list of arrays."""
-    make = [KERNELS[n.op.name] for n in body.nodes if n.op.name in KERNELS][-1]
+    names = {n.op.name for n in body.nodes}
+    make = [make for name, make in KERNELS.items() if name in names][-1]
     return make(body)

@@ -20,9 +20,11 @@ from intaglio.native import (
     spread,
     winograd,
     winograd_filters,
+    winograd_pooled,
 )
 from intaglio.native.chains import Chain, Rounding
 from intaglio.native.convolution import Geometry
+from intaglio.native.pooled import Pooling
 from intaglio.native.pooling import pooling
 from intaglio.native.segments import sums
 from intaglio.native.texts import texts
@@ -66,7 +68,7 @@ def pooled(attrs: dict[str, Any], x: tuple[int, ...]) -> Along:
     """How the windows of a pooling op slide over images of a shape."""
     return plan(
         x, attrs["ksize"], attrs["strides"], attrs["padding"],
-        attrs["explicit_paddings"], attrs["data_format"],
+        attrs.get("explicit_paddings", ()), attrs["data_format"],
     )  # fmt: skip
 
 
@@ -113,15 +115,26 @@ def windows(along: Along) -> Windows | None:
     )  # fmt: skip
 
 
-def finished(g: Geometry, floored: bool) -> Run | None:
-    """(images, filters, bias) to the convolution with its bias, with `floored` above zero."""
-    run = _transformed(
-        g, lambda t: winograd.forward(g, t, biased=True, floored=floored)
-    )
+def finished(g: Geometry, floored: bool, ending: Pooling | None = None) -> Run | None:
+    """(images, filters, bias) to the convolution with its bias, with `floored` above zero.
+
+    With an `ending` the result is pooled, and what it says is wanted is given as a list.
+    """
+
+    def by_tiles(transform: Transform) -> Run | None:
+        if ending is not None:
+            return winograd_pooled.forward(g, ending, transform, floored)
+        return winograd.forward(g, transform, biased=True, floored=floored)
+
+    run = _transformed(g, by_tiles)
     pixels = _is_product(g) or skipping.fits(g)
     if run is None and pixels and g.channels > matmul.BLOCK:
         return None  # without them it is a product, whose sums are made in blocks
-    return run or convolution.finished(g, floored)
+    if run is not None:
+        return run
+    if ending is not None:
+        return convolution.pooled(g, floored, ending)
+    return convolution.finished(g, floored)
 
 
 def _transformed(g: Geometry, make: Callable[[Transform], Run | None]) -> Run | None:

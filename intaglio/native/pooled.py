@@ -14,10 +14,8 @@ import numpy as np
 from intaglio.native.code import Code
 from intaglio.native.lanes import FLOAT, literal
 from intaglio.native.tiles import Tiles
+from intaglio.ops.fused import CUT, NOWHERE
 
-# A place is the number of a result in its window, row by row; `CUT` is added where Relu was zero.
-# `NOWHERE` is the place of what is no result: of windows of nothing but NaN.
-CUT, NOWHERE = 4, 8
 # What kernels are told of a pooling.
 WORDS = ("mean", "placed", "whole")
 

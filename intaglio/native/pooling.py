@@ -12,8 +12,12 @@ from typing import Any
 import numpy as np
 
 from intaglio.native import entry
+from intaglio.native.chains import Chain
+from intaglio.native.convolution import above
 from intaglio.native.lanes import FLOAT, literal
+from intaglio.native.pooled import Pool, Pooling, read_bytes
 from intaglio.native.windows import Sliding, Window, Windows, library
+from intaglio.ops.fused import CUT, NOWHERE
 
 
 def _maximum(k: Sliding) -> None:
@@ -170,6 +174,79 @@ def _floored_gradient(k: Sliding) -> None:
     _square_gradient(k, floored=True)
 
 
+def _placed_maximum(k: Sliding) -> None:
+    """Relu and the greatest element of windows of 2x2 side by side, with its place."""
+    images, code, zero = k.pointer("%ins", 0), k.code, "zeroinitializer"
+    truth = {"mean": "0", "placed": "1", "whole": "0"}
+    pool = Pool(code, k.tiles, truth)
+
+    def body(number: str, c: str, at: str, places: list[str], mask: str) -> None:
+        seen = [k.tiles.read(code, place, mask) for place in places]
+        pool.write([above(code, k.tiles, v, zero) for v in seen], at, mask)
+
+    _squares(k, images, body)
+
+
+def _placed_gradient(k: Sliding) -> None:
+    """The gradient by what `_placed_maximum` was given, and its sums over every image.
+
+    Inputs are places and gradients. Every element is written once.
+    """
+    places, gradients = (k.pointer("%ins", i) for i in (0, 1))
+    out, sums = (k.pointer("%outs", i) for i in (0, 1))
+    code, tiles, given = k.code, k.tiles, k.given
+    channels = given["channels"]
+    line = code.integer("mul", given["width"], channels)
+    beside = ["0", channels, line, code.integer("add", line, channels)]
+    size = code.integer("mul", channels, 4)
+    with code.loop("%from", "%to") as number:
+        total = tiles.step(code, sums, number, channels)
+        code.call("void", "llvm.memset.p0.i64", ("ptr", total), ("i8", "0"), ("i64", size), ("i1", "false"))  # fmt: skip
+        with code.loop("0", given["out_height"]) as y:
+            row = code.integer("add", code.integer("mul", number, given["out_height"]), y)  # fmt: skip
+            pixel = code.integer("mul", row, given["out_width"])
+            top = tiles.step(code, out, code.integer("mul", row, 2), line)
+
+            def of_row(c: str, mask: str) -> None:
+                carried = (k.vector, "zeroinitializer")
+                with code.carrying("0", given["out_width"], 1, carried) as turn:
+                    x = turn.index
+                    at = code.integer("mul", code.integer("add", pixel, x), channels)
+                    at = code.integer("add", at, c)
+                    place = read_bytes(code, tiles, code.at("i8", places, at), mask)
+                    slope = tiles.read(code, code.at("float", gradients, at), mask)
+                    left = tiles.step(code, top, code.integer("mul", x, 2), channels)
+                    left = code.at("float", left, c)
+                    targets = [code.at("float", left, step) for step in beside]
+                    turn.following = [_placed(k, slope, place, targets, mask, turn.values[0])]  # fmt: skip
+                sum_ = code.at("float", total, c)
+                before = tiles.read(code, sum_, mask)
+                after = code.let(f"fadd {k.vector} {before}, {turn.values[0]}")
+                tiles.write(code, after, sum_, mask)
+
+            k.vectors(of_row)
+
+
+def _placed(
+    k: Sliding, slope: str, place: str, targets: list[str], mask: str, total: str
+) -> str:
+    """Writes the gradients of a window, and gives a total with them added."""
+    code, vector = k.code, k.vector
+    integers = f"<{k.tiles.lanes} x i32>"
+    zero, one = "zeroinitializer", "splat (float 1.0)"
+    open_ = code.let(f"icmp ult {integers} {place}, splat (i32 {CUT})")
+    share = code.let(f"select {k.test} {open_}, {vector} {one}, {vector} {zero}")
+    slope = code.let(f"fmul {vector} {slope}, {share}")
+    place = code.let(f"and {integers} {place}, splat (i32 {~CUT})")
+    for number, target in enumerate(targets):
+        hit = code.let(f"icmp eq {integers} {place}, splat (i32 {number})")
+        value = code.let(f"select {k.test} {hit}, {vector} {slope}, {vector} {zero}")
+        k.tiles.write(code, value, target, mask)
+    there = code.let(f"icmp ult {integers} {place}, splat (i32 {NOWHERE})")
+    value = code.let(f"select {k.test} {there}, {vector} {slope}, {vector} {zero}")
+    return code.let(f"fadd {vector} {total}, {value}")
+
+
 def _add(k: Sliding, place: str, value: str, mask: str) -> None:
     """Adds a vector to what is at a place, in the lanes of a mask."""
     before = k.tiles.read(k.code, place, mask)
@@ -230,8 +307,10 @@ LIBRARY = library(
         "mean_gradient": (_mean_gradient, 1),
     }
 )
-# This one gives sums too.
+# These give sums, or places, too.
 FLOORED = library({"floored_gradient": (_floored_gradient, 3)}, outputs=2)
+PLACED = library({"placed_gradient": (_placed_gradient, 2)}, outputs=2)
+PLACING = library({"placed_maximum": (_placed_maximum, 1)}, outputs=3)
 
 
 def pooling(name: str, w: Windows) -> Callable[..., Any] | None:
@@ -253,10 +332,39 @@ def _covering(w: Windows) -> Windows:
 def floored_gradient(w: Windows) -> Callable[..., list[Any]] | None:
     """(images, maxima, gradients) to the gradient by what Relu made the images of, and its sums
     over every image; None for other windows than those of 2x2 that cover the images."""
-    if not entry.AVAILABLE or w.empty or w != _covering(w):
+    if not covers(w):
         return None
     kernel = FLOORED.entry("floored_gradient").for_dims((w.images, *w))
     single = np.dtype(np.float32)
     return entry.filling_all(
         kernel, [(w.in_shape, single), ((w.images, w.channels), single)]
     )
+
+
+def placed_maximum(w: Windows) -> Chain | None:
+    """Images to Relu's maxima and their places, bytes as `native/pooled.py` has them; None for
+    other windows than those of 2x2 that cover the images."""
+    if not covers(w):
+        return None
+    kernel = PLACING.entry("placed_maximum").for_dims((w.images, *w))
+    pooling = Pooling(placed=True)
+    chain = Chain(1)
+    made = chain.then(entry.filling_all(kernel, pooling.results(w.in_shape)), 0)
+    return chain.giving([made[i] for i in pooling.gives])
+
+
+def placed_gradient(w: Windows) -> Callable[..., list[Any]] | None:
+    """(places, gradients) to the gradient by what `placed_maximum` was given, and its sums over
+    every image; None likewise."""
+    if not covers(w):
+        return None
+    kernel = PLACED.entry("placed_gradient").for_dims((w.images, *w))
+    single = np.dtype(np.float32)
+    return entry.filling_all(
+        kernel, [(w.in_shape, single), ((w.images, w.channels), single)]
+    )
+
+
+def covers(w: Windows) -> bool:
+    """True for windows of 2x2 that lie side by side and cover the images, if they have kernels."""
+    return entry.AVAILABLE and not w.empty and w == _covering(w)

@@ -168,7 +168,10 @@ raw.expect(
             "IRFFT3D IRFFTND RFFT RFFT2D RFFT3D RFFTND"
         ),
         "edit_distance": "EditDistance",
-        "fused": "_FusedElementwise _FusedLayers _FusedRows _Program _AddAt",
+        "fused": (
+            "_FusedElementwise _FusedLayers _FusedRows _Program _AddAt _ReluMaxPool "
+            "_ReluMaxPoolGrad"
+        ),
         "image_box_sampling": (
             "SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 "
             "StatelessSampleDistortedBoundingBox"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import NUMERIC
+from intaglio.base.dtypes import NUMERIC, uint8
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 
@@ -67,3 +67,67 @@ class _AddAt(Op):
         y = np.array(x)
         y[(slice(None),) * axis + (np.ravel(index)[-1],)] += row
         return y
+
+
+# What places of maxima say: the number of an element in its window of 2x2, row by row; `CUT` is
+# added where Relu made it zero. `NOWHERE` stands for windows that have nothing but NaN.
+CUT, NOWHERE = 4, 8
+
+
+def _windows(x: Any) -> Any:
+    """The four elements of every window, first the number of the element."""
+    return np.stack([x[:, i::2, j::2] for i in (0, 1) for j in (0, 1)])
+
+
+@op
+class _ReluMaxPool(Op):
+    """The maxima of Relu in windows of 2x2 side by side, and the places of the maxima.
+
+    They are all that gradients need: what Relu made is not kept for them. Images have their
+    channels last, and even heights and widths.
+    """
+
+    signature = "x: float32 -> y: float32, places: uint8"
+    differentiable = False
+
+    def infer(self, x: Spec) -> Any:
+        dims = x.shape
+        if dims is not None:
+            images, height, width, channels = dims
+            sides = [None if d is None else d // 2 for d in (height, width)]
+            dims = (images, *sides, channels)
+        return Spec(x.dtype, dims), Spec(uint8, dims)
+
+    def kernel(self, x):
+        seen = _windows(np.maximum(x, 0))
+        wrong = np.isnan(seen)
+        least = np.finfo(x.dtype).min
+        found = np.where(wrong, least, seen)
+        y = found.max(0)
+        places = np.where(wrong.all(0), NOWHERE, found.argmax(0))
+        return y, np.where(y > 0, places, places | CUT).astype(np.uint8)
+
+
+@op
+class _ReluMaxPoolGrad(Op):
+    """The gradient of `_ReluMaxPool` by x: that by y where the maxima were found."""
+
+    signature = "places: uint8, gradients: float32 -> x_backprop: float32"
+    differentiable = False
+
+    def infer(self, gradients: Spec) -> Spec:
+        dims = gradients.shape
+        if dims is not None:
+            images, height, width, channels = dims
+            sides = [None if d is None else d * 2 for d in (height, width)]
+            dims = (images, *sides, channels)
+        return Spec(gradients.dtype, dims)
+
+    def kernel(self, places, gradients):
+        images, height, width, channels = gradients.shape
+        made = np.zeros((images, height, 2, width, 2, channels), gradients.dtype)
+        slope = gradients * (places < CUT)
+        for number in range(4):
+            at = made[:, :, number // 2, :, number % 2]
+            np.copyto(at, slope, where=places & ~np.uint8(CUT) == number)
+        return made.reshape(images, 2 * height, 2 * width, channels)

@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from intaglio import tf
+from intaglio.native import pooling
+from intaglio.native.windows import Windows
+from intaglio.op import raw
 
 BATCH = 8
 
@@ -46,8 +49,107 @@ def test_a_convolution_with_pooling(channels, filters):
         largest = np.abs(eager[4]).max()
         np.testing.assert_allclose(got[4], eager[4], rtol=0, atol=2e-6 * largest)
     report = compiled.compile_report()
-    assert "one kernel: Conv2D, BiasAdd, Relu" in report
+    # What Relu made is a result: the pooling's gradient reads it.
+    assert "one kernel: Conv2D, BiasAdd, Relu, MaxPool  " in report
     assert "one kernel: MaxPoolGrad, ReluGrad, BiasAddGrad" in report
+
+
+@pytest.mark.parametrize("channels", [3, 20])
+@pytest.mark.parametrize("size", [32, 30])
+def test_a_gradient_by_the_places_of_maxima(channels, size):
+    """Nobody but gradients wants to know what Relu made: it is never written."""
+    arrays = given(size, channels, 16)
+
+    def without(*arrays):
+        return step(*arrays)[1:]
+
+    compiled = tf.function(without, jit_compile=True)
+    eager = without(*arrays)
+    got = compiled(*arrays)
+    for one, wanted in zip(got[:3], eager[:3], strict=True):
+        np.testing.assert_array_equal(one, wanted)
+    largest = np.abs(eager[3]).max()
+    np.testing.assert_allclose(got[3], eager[3], rtol=0, atol=2e-6 * largest)
+    report = compiled.compile_report()
+    assert "one kernel: Conv2D, BiasAdd, _ReluMaxPool  " in report
+    assert "one kernel: _ReluMaxPoolGrad, BiasAddGrad  " in report
+    assert "MaxPoolGrad, ReluGrad" not in report
+
+
+def test_a_gradient_by_places_where_no_convolution_is():
+    x = tf.random.stateless_normal([8, 32, 32, 20], [1, 2])
+
+    def step(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            z = tf.nn.max_pool2d(tf.nn.relu(x), 2, 2, "VALID")
+            loss = tf.reduce_sum(z * z)
+        return [z, tape.gradient(loss, x)]
+
+    compiled = tf.function(step, jit_compile=True)
+    for got, wanted in zip(compiled(x), step(x), strict=True):
+        np.testing.assert_array_equal(got, wanted)
+    report = compiled.compile_report()
+    assert "one kernel: _ReluMaxPool  " in report
+    assert "one kernel: _ReluMaxPoolGrad  " in report
+
+
+@pytest.mark.parametrize("case", ["maximum", "mean", "plain", "fast"])
+@pytest.mark.parametrize("channels", [3, 20])
+def test_a_convolution_and_a_pooling_without_gradients(case, channels):
+    x, filters, bias = given(32, channels, 21)
+    pool = tf.nn.avg_pool2d if case == "mean" else tf.nn.max_pool2d
+
+    def run(x):
+        y = tf.nn.conv2d(x, filters, 1, "SAME") + bias
+        return pool(y if case == "plain" else tf.nn.relu(y), 2, 2, "VALID")
+
+    compiled = tf.function(run, jit_compile=True)
+    allow = tf.config.experimental.enable_tensor_float_32_execution
+    allow(case == "fast")
+    try:
+        got, wanted = compiled(x), run(x)
+    finally:
+        allow(False)
+    np.testing.assert_array_equal(got, wanted)
+    relu = "" if case == "plain" else "Relu, "
+    name = "AvgPool" if case == "mean" else "MaxPool"
+    assert f"one kernel: Conv2D, AddV2, {relu}{name}  " in compiled.compile_report()
+
+
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("side", [15, 16])
+def test_other_windows_are_pooled_apart(size, side):
+    x, filters, bias = given(side, 20, 16)
+    x = tf.concat([x] * 4, 0)
+
+    def run(x):
+        y = tf.nn.relu(tf.nn.conv2d(x, filters, 1, "SAME") + bias)
+        return tf.nn.max_pool2d(y, size, 2, "SAME")
+
+    compiled = tf.function(run, jit_compile=True)
+    np.testing.assert_array_equal(compiled(x), run(x))
+    together = "Relu, MaxPool" in compiled.compile_report()
+    assert together == (size == 2 and side == 16)
+
+
+@pytest.mark.parametrize("op", ["_ReluMaxPool", "_ReluMaxPoolGrad"])
+def test_the_kernels_of_ops_that_stand_for_several(op):
+    """What is interpreted where there is no machine code."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(-3, 4, (3, 8, 6, 5)).astype(np.float32)
+    x[0, :2, :2], x[1, 0, 0, 0] = np.nan, np.nan
+    w = Windows(3, 8, 6, 5, 4, 3, 2, 2, 2, 2, 0, 0)
+    kernel = raw.find(op).kernel
+    made, places = pooling.placed_maximum(w)(x)
+    if op == "_ReluMaxPool":
+        for got, wanted in zip(kernel(x), (made, places), strict=True):
+            np.testing.assert_array_equal(got, wanted)
+        return
+    d = rng.normal(size=made.shape).astype(np.float32)
+    got, sums = pooling.placed_gradient(w)(places, d)
+    np.testing.assert_array_equal(got, kernel(places, d))
+    np.testing.assert_allclose(sums, got.sum((1, 2)), rtol=1e-5, atol=1e-5)
 
 
 def test_without_relu_and_with_other_additions():
@@ -118,4 +220,4 @@ def test_one_tensor_in_two_places():
     compiled = tf.function(twice, jit_compile=True)
     for got, wanted in zip(compiled(x), twice(x), strict=True):
         np.testing.assert_array_equal(got, wanted)
-    assert "one kernel: MaxPoolGrad, ReluGrad" in compiled.compile_report()
+    assert "one kernel: _ReluMaxPoolGrad" in compiled.compile_report()

@@ -7,10 +7,11 @@ import pytest
 
 from intaglio.native import convolution, winograd, winograd_pooled
 from intaglio.native.convolution import Geometry
-from intaglio.native.pooled import CUT, NOWHERE, Pooling
+from intaglio.native.pooled import Pooling
 from intaglio.native.pooling import pooling
 from intaglio.native.transforms import EXACT, FAST
 from intaglio.native.windows import Windows
+from intaglio.ops.fused import CUT, NOWHERE
 
 KINDS = [
     Pooling(),
