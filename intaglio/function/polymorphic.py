@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base import origins
+from intaglio.base.locks import lasting_lock
 from intaglio.base.options import OPTIONS
 from intaglio.function import recursion, retracing
 from intaglio.function.cache import Key, TraceCache
@@ -52,6 +53,9 @@ BUILD_AT = frozenset([2, 4, 8, 32, 128, 512, 4096])
 LATER = (
     "Creating variables on a non-first call to a function decorated with tf.function."
 )
+
+
+_counting = lasting_lock()
 
 
 class Options:
@@ -224,7 +228,16 @@ class Function(PolymorphicFunction):
             _method(self._python_function, ref), self._name, self._options, bound=True
         )
         made._detector = self._detector
-        return self._handed_out(instance, ref, made)
+        method = Method(instance, made)
+        # Threads that ask at once get one function: its first trace makes the variables.
+        entry = (ref, made, weakref.ref(method))
+        found = table.setdefault(number, entry)
+        if found is entry:
+            return method
+        if found[0]() is instance:
+            return found[2]() or self._handed_out(instance, found[0], found[1])
+        table[number] = entry  # there was one of an object that is gone
+        return method
 
     def _handed_out(self, instance: Any, ref: Any, function: Function) -> Function:
         method = Method(instance, function)
@@ -401,11 +414,15 @@ class Function(PolymorphicFunction):
 
         concrete = self._recorded(key, bound, types, has_values, admit)
         self._created = created
+        if not created:
+            self._keep(key, concrete)
+            self._initialized = True
+            return concrete
         self._initialized = True
-        if created:
-            return self._trace(key, bound, types, has_values)
-        self._keep(key, concrete)
-        return concrete
+        # From now on threads do not wait for the first trace, but for that of their types.
+        return self._cache.find_or_trace(
+            key, lambda: self._trace(key, bound, types, has_values)
+        )[0]
 
     def _trace(
         self, key: Key, bound: Bound, types: Sequence[TraceType], has_values: bool
@@ -448,7 +465,11 @@ class Function(PolymorphicFunction):
         try:
             return recursion.settled(self._cache, key, self._name, trace)
         finally:
-            self._traced -= rounds - 1  # they count as one
+            self._count(1 - rounds)  # they count as one
+
+    def _count(self, traces: int) -> None:
+        with _counting:
+            self._traced += traces
 
     def _record(
         self,
@@ -457,7 +478,7 @@ class Function(PolymorphicFunction):
         has_values: bool,
         admit: Callable[[Any], None],
     ) -> ConcreteFunction:
-        self._traced += 1
+        self._count(1)
         origin, start = origins.capture(), time.perf_counter()
         graph = FuncGraph(self._name)
         graph.admit_variable = admit

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable
 from typing import Any
 
+from intaglio.base.locks import lasting_lock
 from intaglio.base.log import logger
 
 HISTORY = 10  # calls that are looked back on
 THRESHOLD = 5  # traces among them that are too many
 MAXIMUM = 2  # warnings for one function
 
-_lock = threading.Lock()
-
-
-def _forked() -> None:
-    global _lock
-    _lock = threading.Lock()  # whoever held it is not in the new process
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
+_lock = lasting_lock()
 _detectors: dict[Any, Detector] = {}
 
 

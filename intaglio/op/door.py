@@ -17,6 +17,7 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.base.dtypes import DType
+from intaglio.base.locks import lasting_lock
 from intaglio.op import convert, index_types
 from intaglio.op.keys import fresh
 from intaglio.op.signature import REQUIRED
@@ -106,7 +107,7 @@ class State:
 
     def __init__(self) -> None:
         self.unusual = 0
-        self._lock = threading.Lock()
+        self._lock = lasting_lock()
 
     def shift(self, by: int) -> None:
         """Counts levels and tapes, for all threads."""
@@ -135,6 +136,7 @@ def install_watched_call(function: WatchedCall) -> None:
 def install_bottom(level: type[Level]) -> None:
     """Names the kind of level that every thread starts on: the eager one."""
     _bottom[:] = [level]
+    stack()  # before there are threads, which must not make one each
 
 
 # What a direct call returns that leaves the work to the door.

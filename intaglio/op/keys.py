@@ -5,9 +5,12 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+from intaglio.base.locks import lasting_lock
+
 # The next number. New tensors may be given theirs with `tensor._key = fresh()` before tapes
 # see them: asking a tensor without a number for it is ten times as slow.
 fresh = itertools.count(1).__next__
+_giving = lasting_lock()
 
 
 def key(tensor: Any) -> int:
@@ -15,5 +18,13 @@ def key(tensor: Any) -> int:
     try:
         return tensor._key
     except AttributeError:
-        tensor._key = number = fresh()
+        return _given(tensor)
+
+
+def _given(tensor: Any) -> int:
+    # Two threads that ask first at once must hear the same: a tape finds the tensor by it.
+    with _giving:
+        number = getattr(tensor, "_key", None)
+        if number is None:
+            tensor._key = number = fresh()
         return number

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import ctypes
 import os
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from intaglio.base.locks import lasting_lock
 from intaglio.base.options import OPTIONS
 
 # From so many elements on several threads are faster (measured with two: by a tenth to a third
@@ -38,7 +38,7 @@ class OneThread:
 
     def __init__(self, get: Callable[[], int], set: Callable[[int], Any]) -> None:
         self._get, self._set = get, set
-        self._lock = threading.Lock()
+        self._lock = lasting_lock()
         self._inside, self._before = 0, 0
 
     def __enter__(self) -> None:
@@ -56,7 +56,6 @@ class OneThread:
 
     def after_fork(self) -> None:
         """In a new process: the threads that were inside are not there to leave."""
-        self._lock = threading.Lock()
         if self._inside:
             self._inside = 0
             self._set(self._before)

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -120,6 +121,49 @@ def test_a_failing_trace_lets_the_next_thread_try():
     results = in_threads([attempt] * 4)
     assert sorted(results, key=str) == [5, 5, 5, None]
     assert len(attempts) == 2
+
+
+@pytest.fixture
+def hurried():
+    """Threads take turns after every few bytecodes."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("hurried")
+def test_threads_that_ask_first_get_one_method():
+    class Layer(tf.Module):
+        v = None
+
+        @tf.function
+        def __call__(self, x):
+            traces.append(x)
+            if self.v is None:
+                self.v = tf.Variable(3.0)
+            return x * self.v
+
+    x = tf.constant(2.0)
+    for _ in range(20):
+        traces: list = []
+        layer = Layer()
+        assert in_threads([lambda: float(layer(x))] * 4) == [6.0] * 4  # noqa: B023
+        assert len(traces) == 2  # the second without making variables
+
+
+@pytest.mark.usefixtures("hurried")
+def test_tapes_of_several_threads_watch_one_new_tensor():
+    def gradient(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x
+        return tape.gradient(y, x)
+
+    for _ in range(100):
+        x = tf.constant([3.0])
+        found = in_threads([lambda: gradient(x)] * 4)  # noqa: B023
+        assert [g is not None and float(g[0]) for g in found] == [6.0] * 4
 
 
 def test_a_function_that_calls_itself_on_python_numbers():
