@@ -7,13 +7,16 @@ on these intervals they need one or two terms more than the best polynomials.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from intaglio.native import registers
 from intaglio.native.lanes import FLOAT, Builder, Kind, Lanes
+from intaglio.native.tables import Cut, Piecewise
 
 
 def integer_bits(value: float, kind: Kind) -> int:
@@ -66,11 +69,17 @@ def horner(s: Builder, x: Lanes, coefficients: Sequence[float]) -> Lanes:
     return total
 
 
-def limited(s: Builder, x: Lanes, low: float, high: float) -> Lanes:
-    """x between two limits; NaN stays what it is."""
-    least, most = s.const(low, x), s.const(high, x)
-    x = s.select(s.lt(x, least), least, x)
-    return s.select(s.gt(x, most), most, x)
+def limited(
+    s: Builder, x: Lanes, low: float = -math.inf, high: float = math.inf
+) -> Lanes:
+    """x between limits; NaN stays what it is. These are the instructions min and max of x86."""
+    if low > -math.inf:
+        least = s.const(low, x)
+        x = s.select(s.gt(least, x), least, x)
+    if high < math.inf:
+        most = s.const(high, x)
+        x = s.select(s.lt(most, x), most, x)
+    return x
 
 
 def _reduced(s: Builder, x: Lanes) -> tuple[Lanes, Lanes]:
@@ -95,6 +104,8 @@ def exp(s: Builder, x: Lanes, tail: Any = None, doublings: int = 0) -> Lanes:
     form = _format(x)
     wider = abs(doublings) * math.log(2)
     x = limited(s, x, form.least_exponent - wider, form.largest_exponent + wider)
+    if registers.has_parts(x.kind):
+        return _picked_exp(s, x, tail, doublings)
     k, r = _reduced(s, x)
     if tail is not None:
         r = s.add(r, tail)
@@ -106,6 +117,28 @@ def exp(s: Builder, x: Lanes, tail: Any = None, doublings: int = 0) -> Lanes:
     half = s.shift_right(k, 1)
     p = s.mul(p, _power_of_two(s, half, x))
     return s.mul(p, _power_of_two(s, s.sub(k, half), x))
+
+
+# The powers of 2 between 1 and 2 that stand in a register.
+_SIXTEENTHS = [2.0 ** (n / 16) for n in range(16)]
+
+
+def _picked_exp(s: Builder, x: Lanes, tail: Any, doublings: int) -> Lanes:
+    """`exp` of float32, with sixteenths of powers of 2 from a table: a short series is left."""
+    form = _format(x)
+    magic = s.const(form.magic / 16, x)
+    shifted = s.fma(x, s.const(1 / math.log(2), x), magic)
+    # A multiple of 1/16: the table's part of it, and the whole part, by which the result is scaled.
+    k = s.sub(shifted, magic)
+    part = registers.picked(s, _SIXTEENTHS, s.bits(shifted))
+    r = s.fma(k, s.const(-form.ln2_high, x), x)
+    r = s.fma(k, s.const(-form.ln2_low, x), r)
+    if tail is not None:
+        r = s.add(r, tail)
+    if doublings:
+        k = s.add(k, s.const(doublings, x))
+    grown = horner(s, r, [1, 1 / 2, 1 / 6])
+    return registers.scaled(s, s.fma(s.mul(part, r), grown, part), k)
 
 
 def _half_of_expm1(s: Builder, x: Lanes, low: float) -> Lanes:
@@ -140,8 +173,15 @@ _SQUARED_EXP = [
 ]  # fmt: skip
 
 
+# From 9.02 on it is 1 in float32.
+TANH = Piecewise(np.tanh, 9.3, {16: Cut(2, 0.625, 5), 8: Cut(1, 0.75, 7)})
+
+
 def tanh(s: Builder, x: Lanes) -> Lanes:
     """The hyperbolic tangent."""
+    if registers.entries(x.kind):
+        a = limited(s, s.abs(x), high=TANH.top)
+        return s.intrinsic("copysign", TANH(s, a), x)
     return _single_tanh(s, x) if x.kind == FLOAT else _double_tanh(s, x)
 
 
@@ -196,6 +236,8 @@ def log_parts(s: Builder, x: Lanes) -> tuple[Lanes, Lanes]:
 
 def log(s: Builder, x: Lanes, correction: Any = None) -> Lanes:
     """The natural logarithm; `correction` is added before the last rounding."""
+    if registers.has_parts(x.kind):
+        return _picked_log(s, x, correction)
     form = _format(x)
     e, f = log_parts(s, x)
     # log(1 + f) = 2 artanh(z), z = f / (2 + f), less what f itself has of it already.
@@ -214,6 +256,45 @@ def log(s: Builder, x: Lanes, correction: Any = None) -> Lanes:
     y = s.select(s.eq(x, zero), s.const(-math.inf, x), y)
     lost = s.logical_not(s.ge(x, zero))
     return s.select(lost, s.const(math.nan, x), y)
+
+
+@functools.cache
+def _inverses() -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Inverses of numbers from 3/4 to 3/2, by the highest bits of their fractions, and the logarithms
+    of what they are the inverses of, which are almost float32 themselves. Around 1 it is 1."""
+    inverses, logarithms = np.ones(16), np.zeros(16)
+    for n in range(16):
+        low, high = (1 + (n + i) / 16 for i in (0, 1))
+        if n >= 8:
+            low, high = low / 2, high / 2
+        if 1 in (low, high):
+            continue
+        middle = np.float32(2 / (low + high))
+        tried = middle + np.arange(-64, 64, dtype=np.float32) * np.spacing(middle)
+        values = -np.log(tried.astype(np.float64))
+        best = np.abs(values - values.astype(np.float32)).argmin()
+        inverses[n], logarithms[n] = tried[best], values[best]
+    return tuple(inverses.tolist()), tuple(logarithms.tolist())
+
+
+# log(1 + r) / r - 1, over r, for -1/32 <= r < 1/16.
+_NEAR_ONE = [-1 / 2, 1 / 3, -1 / 4, 1 / 5, -1 / 6]
+
+
+def _picked_log(s: Builder, x: Lanes, correction: Any) -> Lanes:
+    """The same in float32, with inverses from a table: where x is no positive number the parts of it
+    make what the logarithm is."""
+    form = _format(x)
+    m = registers.significand(s, x)
+    e = s.sub(registers.exponent(s, x), registers.exponent(s, m))
+    index = s.shift_right(s.bits(m), form.fraction - 4)
+    inverses, logarithms = _inverses()
+    r = s.fma(m, registers.picked(s, inverses, index), s.const(-1, x))
+    high = s.fma(e, s.const(form.ln2_high, x), registers.picked(s, logarithms, index))
+    low = s.fma(e, s.const(form.ln2_low, x), r)
+    if correction is not None:
+        low = s.add(low, correction)
+    return s.add(high, s.fma(s.mul(r, r), horner(s, r, _NEAR_ONE), low))
 
 
 def log1p(s: Builder, x: Lanes) -> Lanes:

@@ -10,6 +10,7 @@ from intaglio.native import (
     error_functions,
     exponentials,
     hyperbolic,
+    llvm,
     powers,
     trigonometry,
 )
@@ -29,6 +30,9 @@ FUNCTIONS: dict[str, Callable[..., Lanes]] = {
         powers.power, error_functions.erf, error_functions.erfc,
     )
 }  # fmt: skip
+
+# How they are called: results of eight vectors come back in registers, not in memory.
+CONVENTION = "x86_regcallcc" if llvm.MACHINE == "x86_64" else "fastcc"
 
 
 class Functions(Complexes):
@@ -61,7 +65,7 @@ class Functions(Complexes):
                 function, name, kind, group, len(operands)
             )
         given = ", ".join([f"{vector} {n}" for x in operands for n in x.names])
-        result = self.code.let(f"call fastcc {group} @{name}({given})")
+        result = self.code.let(f"call {CONVENTION} {group} @{name}({given})")
         names = [
             self.code.let(f"extractvalue {group} {result}, {i}") for i in range(count)
         ]
@@ -81,7 +85,7 @@ class Functions(Complexes):
             for letter in "xyz"[:operands]
         ]
         parameters = [f"{vector} {n}" for names in given for n in names]
-        code = Code(name, parameters, f"internal fastcc {group}")
+        code = Code(name, parameters, f"internal {CONVENTION} {group}")
         s = Builder(code, self.lanes, self.vectors)
         made = "poison"
         result = function(s, *[Lanes(kind, names) for names in given])

@@ -193,9 +193,11 @@ class LoopNest:
         self.once = steps > LARGEST
         # What one vector costs, in instructions.
         text = trial.text()
-        calls = [text.count(f"@{name}(") * c.steps for name, c in trial.callees.items()]
-        self.cost = steps + sum(calls)
-        if text.count("call fastcc") >= CHAIN and not self.once:
+        calls = {name: text.count(f"@{name}(") for name in trial.callees}
+        self.cost = steps + sum(
+            [n * trial.callees[name].steps for name, n in calls.items()]
+        )
+        if sum(calls.values()) >= CHAIN and not self.once:
             return 8
         count = repeats.size(self.graph)
         return 4 if trial.callees or steps > 8 * count else 2

@@ -90,3 +90,16 @@ def test_narrow_registers(width):
     )
     assert run.returncode == 0, run.stderr
     assert int(run.stdout) <= width
+
+
+@pytest.mark.parametrize("width", [16, 32])
+def test_functions_of_narrow_registers(width):
+    """Tables are shorter there, or there are none."""
+    environment = dict(os.environ, INTAGLIO_VECTOR_BYTES=str(width))
+    files = [f"tests/native/test_{name}.py" for name in ("tables", "functions")]
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider",
+         "-k", "not float64", *files],
+        capture_output=True, text=True, env=environment,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout
