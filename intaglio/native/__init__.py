@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from intaglio.base import later
 from intaglio.base.log import logger
 from intaglio.ops.compiled import install
+from intaglio.runtime.eager import install_better_operators
 
 if TYPE_CHECKING:
     from intaglio.native import calls as calls
@@ -43,4 +44,15 @@ def _nothing(kind: str, *description: Any) -> None:
     return None
 
 
+def _methods(python: dict[str, Any]) -> dict[str, Any]:
+    """Operators of eager tensors in machine code; none without llvmlite."""
+    try:
+        make = later.named("intaglio.native.eager_operators:methods")
+    except ImportError as e:
+        logger().info("operators are Python's, for there is no compiler (%s)", e)
+        return {}
+    return make(python)
+
+
 install(_offer)
+install_better_operators(_methods)

@@ -109,7 +109,7 @@ def call(program: Program, table: Table, miss: Any, single: bool) -> Any:
         results += [id(dtype), len(held.shape), *held.shape]
     frame = program.kernel.__self__
     header = {
-        **_symbols(), "miss": id(miss), "kernel": program.address,
+        **symbols(), "miss": id(miss), "kernel": program.address,
         "dims": id(frame) + entry.BYTES + 8 * len(entry.PROCESS),
         "memory": program.memory, "refuses": int(program.refuses),
         "results": len(program.results), "single": int(single),
@@ -127,12 +127,15 @@ def _dispatcher() -> entry.Definition:
     return entry.Definition("call", made.address("dispatch"), made)
 
 
-@functools.cache
-def _symbols() -> dict[str, int]:
-    def address(name: str) -> int:
-        function = getattr(ctypes.pythonapi, name)
-        return ctypes.cast(function, ctypes.c_void_p).value or 0
+def address(name: str) -> int:
+    """Where a function of the interpreter is."""
+    function = getattr(ctypes.pythonapi, name)
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
 
+
+@functools.cache
+def symbols() -> dict[str, int]:
+    """What code refers to that makes and recognises objects."""
     return {
         "tensor": id(EagerTensor), "slot": _slot(), "array": id(np.ndarray),
         "tuple": id(tuple), "list": id(list), "dict": id(dict),
@@ -156,12 +159,15 @@ def _slot() -> int:
     array = np.zeros(1)
     tensor = EagerTensor()
     tensor._array = array
+    return place_of(tensor, array)
+
+
+def place_of(owner: Any, part: Any) -> int:
+    """Where an object with slots refers to another; 0 if that is not to be found."""
     word = ctypes.c_void_p.from_address
-    places = [
-        at for at in range(16, EagerTensor.__basicsize__, 8)
-        if word(id(tensor) + at).value == id(array)
-    ]  # fmt: skip
-    return places[0] if len(places) == 1 else 0
+    places = range(16, type(owner).__basicsize__, 8)
+    found = [at for at in places if word(id(owner) + at).value == id(part)]
+    return found[0] if len(found) == 1 else 0
 
 
 def _verified() -> bool:

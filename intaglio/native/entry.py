@@ -45,7 +45,7 @@ LARGE = 1 << 15
 PARTS = 4
 
 
-class _MethodDef(ctypes.Structure):
+class MethodDef(ctypes.Structure):
     """PyMethodDef."""
 
     _fields_ = [
@@ -103,7 +103,7 @@ class Definition:
     """A native function from which built-in functions are made."""
 
     def __init__(self, name: str, address: int, keep: Any) -> None:
-        self._method = _MethodDef(name.encode(), address, FASTCALL, None)
+        self._method = MethodDef(name.encode(), address, FASTCALL, None)
         self._keep = keep
 
     def function(self, held: bytes, keep: Any = None) -> Callable[..., Any]:

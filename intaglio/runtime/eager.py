@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -303,6 +304,53 @@ def _of_two(compute: Any, allowed: frozenset[Any], slow: Any, operate: Any) -> A
     return common
 
 
+Method = Callable[[Any, Any], Any]
+# Makes better methods of some of these, by their special names.
+_better: list[Callable[[dict[str, Method]], dict[str, Method]]] = []
+
+
+def install_better_operators(make: Callable[[dict[str, Method]], dict[str, Method]]) -> None:  # fmt: skip
+    """Names what makes other methods in the place of `+ - * /`, for programs that use them much."""
+    _better[:] = [make]
+
+
+class _Countdown:
+    """Operators that count their calls until so many make it worth having better ones."""
+
+    CALLS = 2000
+    SPECIAL = frozenset([f"__{r}{n}__" for n in ("add", "sub", "mul", "truediv") for r in ("", "r")])  # fmt: skip
+
+    def __init__(self) -> None:
+        self._left = self.CALLS
+        self._methods: dict[str, Method] = {}
+        self.improving: threading.Thread | None = None
+
+    def counting(self, special: str, method: Method) -> Method:
+        """The method, counting its calls."""
+        self._methods[special] = method
+
+        def counted(self_: Any, other: Any) -> Any:
+            self._left -= 1
+            if self._left < 0 and self.improving is None:
+                self._enough()
+            return method(self_, other)
+
+        return counted
+
+    def _enough(self) -> None:
+        # The code is compiled or read while the program goes on with the methods as they are.
+        self.improving = threading.Thread(target=self._improve, name="operators")
+        for special, method in self._methods.items():
+            setattr(EagerTensor, special, method)
+        self.improving.start()
+
+    def _improve(self) -> None:
+        for special, made in (_better[0](self._methods) if _better else {}).items():
+            # Operators may have been exchanged meanwhile.
+            if EagerTensor.__dict__[special] is self._methods[special]:
+                setattr(EagerTensor, special, made)
+
+
 _INDEX_TYPES = frozenset((int, type(None), type(Ellipsis)))
 
 
@@ -361,10 +409,14 @@ def install_fast_operators(
 
     Called once the catalogue is there, and again when Tensor's operators were exchanged.
     """
+    countdown = _Countdown()
     for special, (op_name, slow) in operators.FAST.items():
         reverse = special.startswith("__r")
         op = getattr(operators.raw, op_name)
-        setattr(EagerTensor, special, _fast_binary(op, slow, reverse))
+        method = _fast_binary(op, slow, reverse)
+        if special in countdown.SPECIAL:
+            method = countdown.counting(special, method)
+        setattr(EagerTensor, special, method)
     EagerTensor.__getitem__ = _fast_getitem(getitem)  # type: ignore[attr-defined]  # installed like the operators
     EagerTensor.__hash__ = Tensor.__hash__
 
