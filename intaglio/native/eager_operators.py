@@ -5,7 +5,7 @@ method in machine code checks that nothing unusual is about and that the operand
 shape and of a common dtype, or a tensor and a Python number; it makes the result and computes it.
 Whatever is otherwise it leaves to the method in Python. Results are the same bits: each operation is
 one instruction that rounds as IEEE 754 says. Offsets in objects are verified on live ones, as those
-of `calls` are.
+of `objects` are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from intaglio.native import calls, entry, llvm
+from intaglio.native import entry, llvm, objects
 from intaglio.native.code import Code, module
 from intaglio.native.entry_code import DATA, FLAGS, IN_ORDER, LENGTHS, RANK, TYPE
 from intaglio.op.door import STATE, State
@@ -129,7 +129,7 @@ class _Writer:
         self.equal(code.load("ptr", self.known("unusual"), 8), self.known("nothing"))
         self.equal(self.field("%self", TYPE), self.known("tensor"))
         self.x = self.array_of("%self")
-        self.descr = self.field(self.x, calls.DESCR)
+        self.descr = self.field(self.x, objects.DESCR)
         self.rank = self.field(self.x, RANK, "i32")
         self.lengths = self.field(self.x, LENGTHS)
         rank = code.let(f"sext i32 {self.rank} to i64")
@@ -152,7 +152,7 @@ class _Writer:
         """Two tensors of one dtype and shape."""
         code = self.code
         y = self.array_of("%other")
-        self.equal(self.field(y, calls.DESCR), self.descr)
+        self.equal(self.field(y, objects.DESCR), self.descr)
         self.equal(self.field(y, RANK, "i32"), self.rank, "i32")
         lengths = self.field(y, LENGTHS)
         with code.loop("0", rank) as i:
@@ -301,8 +301,8 @@ class _Methods:
             "nothing": id(0),
             "float": id(float),
             "int": id(int),
-            **{name: calls.symbols()[name] for name in SYMBOLS},
-            **{name: calls.address(function) for name, function in FUNCTIONS.items()},
+            **{name: objects.symbols()[name] for name in SYMBOLS},
+            **{name: objects.address(function) for name, function in FUNCTIONS.items()},
             **{kind.name: id(np.dtype(kind.name)) for kind in KINDS},
         }
         for name, word in words.items():
@@ -334,7 +334,7 @@ def _place_of_unusual() -> int:
     """Where the state says whether anything unusual is about; 0 if that is not to be found."""
     state, mark = State(), object()
     state.unusual = mark  # type: ignore[assignment]  # only to be found again
-    return calls.place_of(state, mark)
+    return objects.place_of(state, mark)
 
 
 @functools.cache
@@ -344,6 +344,6 @@ def _methods() -> _Methods:
 
 def methods(python: dict[str, Method]) -> dict[str, Method]:
     """Methods in machine code for some of these; none where objects do not look as expected."""
-    if not calls.AVAILABLE or not _place_of_unusual():
+    if not objects.AVAILABLE or not _place_of_unusual():
         return {}
     return {s: _methods().method(s, python[s]) for s in SPECIAL if s in python}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -317,13 +316,13 @@ def install_better_operators(make: Callable[[dict[str, Method]], dict[str, Metho
 class _Countdown:
     """Operators that count their calls until so many make it worth having better ones."""
 
-    CALLS = 2000
+    # They have taken as long by then as compiling better ones does.
+    CALLS = 50_000
     SPECIAL = frozenset([f"__{r}{n}__" for n in ("add", "sub", "mul", "truediv") for r in ("", "r")])  # fmt: skip
 
     def __init__(self) -> None:
         self._left = self.CALLS
         self._methods: dict[str, Method] = {}
-        self.improving: threading.Thread | None = None
 
     def counting(self, special: str, method: Method) -> Method:
         """The method, counting its calls."""
@@ -331,23 +330,21 @@ class _Countdown:
 
         def counted(self_: Any, other: Any) -> Any:
             self._left -= 1
-            if self._left < 0 and self.improving is None:
+            if self._left < 0:
                 self._enough()
             return method(self_, other)
 
         return counted
 
     def _enough(self) -> None:
-        # The code is compiled or read while the program goes on with the methods as they are.
-        self.improving = threading.Thread(target=self._improve, name="operators")
-        for special, method in self._methods.items():
+        methods, self._methods = self._methods, {}
+        for special, method in methods.items():
             setattr(EagerTensor, special, method)
-        self.improving.start()
-
-    def _improve(self) -> None:
-        for special, made in (_better[0](self._methods) if _better else {}).items():
+        for special, made in (
+            _better[0](methods) if _better and methods else {}
+        ).items():
             # Operators may have been exchanged meanwhile.
-            if EagerTensor.__dict__[special] is self._methods[special]:
+            if EagerTensor.__dict__[special] is methods[special]:
                 setattr(EagerTensor, special, made)
 
 

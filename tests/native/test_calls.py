@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native import calls
+from intaglio.native import objects
 
 
 def warm(function, *args, **kwargs):
@@ -20,7 +20,7 @@ def warm(function, *args, **kwargs):
     for _ in range(5):
         function(*args, **kwargs)
     native = type(function._entries[0]).__name__ == "builtin_function_or_method"
-    assert native is calls.AVAILABLE
+    assert native is objects.AVAILABLE
     return function._entries[0]
 
 
@@ -68,7 +68,7 @@ def test_refused_calls_go_the_general_way():
     divide = tf.function(lambda x, y: (x // y, x), jit_compile=True)
     x = tf.constant([4, 6])
     entry = warm(divide, x, x)
-    if calls.AVAILABLE:
+    if objects.AVAILABLE:
         assert repr(entry((x, tf.constant([1, 0])), {})) == "<miss>"
     with pytest.raises(tf.errors.InvalidArgumentError, match="division by zero"):
         divide(x, tf.constant([1, 0]))
@@ -128,10 +128,10 @@ def test_tapes_and_graphs_see_such_calls(add):
 
 
 def test_objects_look_as_the_code_expects():
-    assert calls.AVAILABLE is not bool(os.environ.get("INTAGLIO_PORTABLE"))
+    assert objects.AVAILABLE is not bool(os.environ.get("INTAGLIO_PORTABLE"))
 
 
-@pytest.mark.skipif(not calls.AVAILABLE, reason="this is the portable way")
+@pytest.mark.skipif(not objects.AVAILABLE, reason="this is the portable way")
 def test_the_portable_way_does_the_same():
     """As on free-threaded builds: calls by generated Python, kernels by ctypes."""
     environment = dict(os.environ, INTAGLIO_PORTABLE="1")
