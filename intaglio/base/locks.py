@@ -10,8 +10,8 @@ _locks: list[Any] = []
 
 
 def lasting_lock() -> Any:
-    """A lock for what lives as long as the process, and is held for moments."""
-    made = threading.Lock()
+    """A lock for what lives as long as the process, held for moments; its thread may take it again."""
+    made = threading.RLock()
     _locks.append(made)
     return made
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 from intaglio.base.dtypes import ALL, BY_NAME, DType
 from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.locks import lasting_lock
 from intaglio.op import convert, door, raw, scalar
 from intaglio.op.signature import REQUIRED, Arg, Signature, parse
 from intaglio.op.spec import Spec
@@ -23,6 +24,7 @@ SERVICES = frozenset({"run", "wrap", "resources", "stream", "raises"})
 # The attribute of a node that says what to raise, from its data, in the place of its op's own
 # error. It stays with this process: written to a file, the op is a plain one.
 RAISES = "_raises"
+_resolving = lasting_lock()
 # What `_resolve_kernel` finds out.
 RESOLVED = frozenset(
     {
@@ -209,8 +211,15 @@ class Op:
         """How the kernel is called is worked out at the first question: imports stay short."""
         if name not in RESOLVED:
             raise AttributeError(f"op {type(self).__name__} has no attribute {name!r}")
-        self._resolve_kernel()
-        return self.__dict__[name]
+        with _resolving:
+            own = self.__dict__
+            if name not in own:
+                found = object.__new__(type(self))
+                found.__dict__.update(own)
+                found._resolve_kernel()
+                # Other threads find nothing, or what stays.
+                own.update({n: found.__dict__[n] for n in RESOLVED})
+            return own[name]
 
     def _resolve_kernel(self) -> None:
         self.result = None

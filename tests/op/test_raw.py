@@ -1,14 +1,17 @@
-"""Families of ops that are imported when needed."""
+"""Families of ops that are imported when needed; ops whose kernels are looked at when needed."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 
 from intaglio import tf  # noqa: F401  (declares the catalogue)
 from intaglio.op import raw
+from intaglio.op.op import Op
 
 
 def test_families_declare_what_they_are_expected_to():
@@ -33,3 +36,29 @@ def test_the_catalogue_is_complete_once_asked_for():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert run.stdout.strip() == "True"
+
+
+def test_how_a_kernel_is_called_is_worked_out_once():
+    """Though threads ask at once, while one of them is at it."""
+    asked, begun = [], threading.Event()
+
+    class Slow(Op):
+        signature = "x: float32 -> y: float32"
+
+        def kernel(self, x):
+            return x
+
+        def _resolve_kernel(self):
+            asked.append(threading.get_ident())
+            self.kernel_fn = None  # not yet what it will be
+            begun.set()
+            time.sleep(0.05)
+            super()._resolve_kernel()
+
+    op = Slow()
+    thread = threading.Thread(target=lambda: op.plain)
+    thread.start()
+    begun.wait(10)
+    assert op.kernel_fn(3) == 3
+    thread.join()
+    assert len(asked) == 1
