@@ -4,9 +4,6 @@ Statistics are sums over all rows of an array that has the channels in rows. Tho
 squares are taken of what is left of the elements when the mean of the first rows is taken away,
 which is near enough the mean of all that nothing is lost: their squares' errors are at most
 those of the variance times the number of rows over that of the first.
-
-Statistics go through the rows forwards, what they are for goes backwards: of arrays that are larger
-than the cache it finds the last rows there.
 """
 
 from __future__ import annotations
@@ -59,7 +56,7 @@ def normalized(
     """(x, means, slopes, offsets) to (x - means) * slopes + offsets, `floored` at zero."""
     if not _fits(rows, channels):
         return None
-    plan = Plan((rows, channels), backwards=True)
+    plan = Plan((rows, channels))
     x, mean, slope, offset = plan.given("wide"), *_columns(plan, 3)
     made = _normal(plan, x, mean, slope, offset)
     if floored:
@@ -99,7 +96,7 @@ def gradient(
     """
     if not _fits(rows, channels):
         return None
-    plan = Plan((rows, channels), backwards=True)
+    plan = Plan((rows, channels))
     d, x = plan.given("number" if same else "wide"), plan.given("wide")
     mean, rate, a, b, slope = _columns(plan, 5)
     d = _passed(plan, d, x, mean, through)

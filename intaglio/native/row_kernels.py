@@ -36,9 +36,11 @@ Compute = Callable[[Functions, Sequence[Lanes]], Lanes]
 # Rows of a block, at most, and elements of a row.
 BLOCK = 256
 LONGEST = 4096
+# What belongs to the columns of rows of so many elements fits into registers.
+FLAT = VECTORS * llvm.WIDTH // 4
 # Results of so many bytes are written past the cache, which would have to read what was there
 # before, and would not hold them until somebody reads them; they begin on a line of it.
-STREAMED, LINE = 1 << 24, 64
+STREAMED, LINE = 1 << 25, 64
 DIMS = ("blocks", "rows", "block")
 
 
@@ -83,10 +85,8 @@ class Step:
 class Plan:
     """What a kernel computes of arrays of a shape: values, in the order in which they are made."""
 
-    def __init__(self, shape: tuple[int, ...], backwards: bool = False) -> None:
-        """`backwards` begins with the last rows: what another kernel read last is in cache."""
+    def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape, self.length = shape, shape[-1]
-        self.backwards = backwards
         self.rows = math.prod(shape[:-1])
         self.steps: list[Step] = []
         self.inputs: list[Value] = []
@@ -98,6 +98,17 @@ class Plan:
     def streamed(self) -> bool:
         """True if results are too large for caches."""
         return 4 * self.rows * self.length >= STREAMED
+
+    @property
+    def flat(self) -> bool:
+        """True if nothing is reduced along short rows: what belongs to columns is the same for all.
+
+        Large results may be written in two ways, of which one does nothing; sums in one only.
+        """
+        made = [s.made for s in self.steps]
+        alone = len({v.form for v, _ in self.outputs}) == 1
+        rows = any(v.form == "narrow" for v in (*self.inputs, *made))
+        return alone and not rows and self.length <= FLAT
 
     def given(self, form: Form) -> Value:
         """The next input."""
@@ -206,11 +217,7 @@ class _Writer:
             if step.made.kept or step.made.form == "columns":
                 self.pointers[id(step.made)] = self._room()
         columns = [s.made for s in plan.steps if s.made.form == "columns"]
-        with code.loop("%from", "%to") as index:
-            block = index
-            if plan.backwards:
-                last = code.integer("sub", given["blocks"], 1)
-                block = code.integer("sub", last, index)
+        with code.loop("%from", "%to") as block:
             for value in columns:
                 self._clear(self.pointers[id(value)])
             first = code.integer("mul", block, given["block"])
@@ -238,14 +245,78 @@ class _Writer:
             bits = functools.reduce(lambda x, y: code.integer("or", x, y), places)
             even = code.integer("icmp eq", code.integer("and", bits, LINE - 1), 0)
             with code.when(even):
-                with code.loop(first, last) as row:
-                    self._row(row, ins, outs)
+                self._go_over(first, last, ins, outs)
                 # Others are told that the rows are written after they are.
                 code.do("fence seq_cst")
             first = code.let(f"select i1 {even}, i64 {last}, i64 {first}")
             self.streamed = False
-        with code.loop(first, last) as row:
+        self._go_over(first, last, ins, outs)
+
+    def _go_over(self, first: str, last: str, ins: list[str], outs: list[str]) -> None:
+        """All rows of a range."""
+        if self.plan.flat:
+            self._down(first, last, ins, outs)
+            return
+        with self.code.loop(first, last) as row:
             self._row(row, ins, outs)
+
+    # -- columns ------------------------------------------------------------------------
+
+    def _down(self, first: str, last: str, ins: list[str], outs: list[str]) -> None:
+        """Whole vectors of columns, then what is left of one, through all rows of a range: what
+        belongs to columns stays in registers."""
+        plan, tiles = self.plan, self.tiles
+        for value in plan.inputs:
+            if value.form == "wide":
+                self.pointers[id(value)] = self._at_row(ins[value.input], first)
+        self.targets = [
+            (value, self._at_row(out, first))
+            for (value, form), out in zip(plan.outputs, outs, strict=True)
+            if form == "wide"
+        ]
+        for step in plan.narrow(0):  # numbers
+            assert step.compute is not None
+            made = step.compute(Functions(self.code, tiles.lanes, 1), [])
+            self.single[id(step.made)] = made.names[0]
+        rows = self.code.integer("sub", last, first)
+        whole = plan.length // tiles.lanes * tiles.lanes
+        if whole:
+            self._group_down(rows, "0", whole // tiles.lanes, "")
+        if whole < plan.length:
+            mask = tiles.mask(self.code, str(whole), str(plan.length))
+            self._group_down(rows, str(whole), 1, mask)
+
+    def _group_down(self, rows: str, at: str, vectors: int, mask: str) -> None:
+        """Some vectors of columns, from one of their elements on."""
+        plan, code, tiles = self.plan, self.code, self.tiles
+        s = Functions(code, tiles.lanes, vectors)
+        columns = [v for v in plan.inputs if v.form == "columns"]
+        kept = {id(v): self._read(self.pointers[id(v)], at, vectors, mask) for v in columns}  # fmt: skip
+        for key, single in self.single.items():
+            kept[key] = Lanes(FLOAT, (single,) * vectors)
+        wide = [v for v in plan.inputs if v.form == "wide"]
+        sums = [step for step in plan.steps if step.made.form == "columns"]
+        zeros = [(tiles.vector, "zeroinitializer")] * (len(sums) * vectors)
+        with code.carrying("0", rows, 1, *zeros) as turn:
+            here = {**kept}
+            step_at = code.integer("add", code.integer("mul", turn.index, plan.length), at)  # fmt: skip
+            for value in wide:
+                here[id(value)] = self._read(self.pointers[id(value)], step_at, vectors, mask)  # fmt: skip
+            totals = iter(range(0, len(zeros), vectors))
+            turn.following = []
+            for step in plan.steps:
+                given = [here[id(v)] for v in step.inputs]
+                if step.made.form == "columns":
+                    place = next(totals)
+                    before = Lanes(FLOAT, tuple(turn.values[place : place + vectors]))
+                    turn.following += s.add(before, given[0]).names
+                elif step.compute is not None and id(step.made) not in here:
+                    here[id(step.made)] = step.compute(s, given)
+            for value, target in self.targets:
+                self._write(here[id(value)], target, step_at, mask, self.streamed)
+        for i, step in enumerate(sums):
+            total = Lanes(FLOAT, tuple(turn.values[i * vectors : (i + 1) * vectors]))
+            self._write(total, self.pointers[id(step.made)], at, mask)
 
     # -- memory -------------------------------------------------------------------------
 
