@@ -49,11 +49,14 @@ def prepared(graph: Graph) -> Graph:
     """The same for a native function, where small values stay in registers and calls cost nothing."""
     found = graph.derived.get(prepared)
     if found is None:
-        before = plain(graph)
-        clusters = _Search(before, small=False).clusters()
-        found = Rewrite(before, clusters).graph() if clusters else before
-        graph.derived[prepared] = found
+        found = graph.derived[prepared] = clustered(plain(graph))
     return found
+
+
+def clustered(graph: Graph) -> Graph:
+    """The graph with all clusters, worth it or not, of values that do not fit into registers."""
+    clusters = _Search(graph, small=False).clusters()
+    return Rewrite(graph, clusters).graph() if clusters else graph
 
 
 def plain(graph: Graph) -> Graph:
@@ -110,7 +113,7 @@ def _tried(node: Node) -> _Trial:
     return _Trial("", bool(code.callees))
 
 
-def _is_number(value: SymbolicTensor) -> bool:
+def is_number(value: SymbolicTensor) -> bool:
     """True for a constant without dims: it becomes part of the code."""
     return value.node.op.name == "Const" and value.dims == ()
 
@@ -278,7 +281,7 @@ class Rewrite:
 
     def __init__(
         self, graph: Graph, clusters: list[Cluster], op: Op | None = None,
-        within: Callable[[SymbolicTensor], bool] = _is_number,
+        within: Callable[[SymbolicTensor], bool] = is_number,
     ) -> None:  # fmt: skip
         self.old = graph
         self.op = op or raw._FusedElementwise

@@ -10,13 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Sequence
 
 from intaglio.ir.graph import Graph, Node
-from intaglio.native import lists, row_blocks
+from intaglio.native import cells, lists, row_blocks
 from intaglio.native.clusters import prepared
 from intaglio.native.held import Held
 from intaglio.native.lanes import BOOL, Lanes, Unsupported
 from intaglio.native.lists import HeldList
 from intaglio.native.turning import handed_on, used_later
 from intaglio.native.writer import Value, Writer
+from intaglio.ops.control_flow import KNOWN_TURNS
+
+# Turns from which on weights are packed before a loop.
+FEW = 4
 
 
 def called(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
@@ -120,12 +124,14 @@ def _phi_of(w: Writer, blocks: Sequence[str], values: list[Value]) -> Value:
 
 def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """A body that runs as long as a condition holds."""
-    cond, body = prepared(node.attrs["cond"]), prepared(node.attrs["body"])
     made = row_blocks.divided(w, node, inputs)
     if made is not None:
         return made
-    code = w.code
+    several = node.attrs.get(KNOWN_TURNS, FEW) >= FEW
+    body = (cells.prepared if several else prepared)(node.attrs["body"])
+    cond, code = prepared(node.attrs["cond"]), w.code
     w.long = True
+    cells.pack(w, body, inputs)
     changing = [
         i for i, (a, b) in enumerate(zip(body.inputs, body.outputs, strict=True))
         if a is not b

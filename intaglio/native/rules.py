@@ -10,6 +10,7 @@ from intaglio.base import shapes
 from intaglio.base.errors import OpError
 from intaglio.ir.graph import Node
 from intaglio.native import (
+    cells,
     division,
     draws,
     flow,
@@ -202,6 +203,7 @@ RULES: dict[str, Any] = {
     **lists.RULES,
     **variables.RULES,
     "_FusedElementwise": fused,
+    "_FusedCell": cells.written,
     **dict.fromkeys(("_FusedLayers", "_FusedRows"), compiled_part),
     **dict.fromkeys(division.DIVISIONS, division.division),
     **products.RULES,

@@ -69,6 +69,8 @@ class Writer:
         # threads, and nothing back. Places outside of its memory that it may change.
         self.alone = False
         self.mine: set[str] = set()
+        # Where weights lie packed, by which they are and how.
+        self.packed: dict[Any, str] = {}
         self._rules = rules
         self._otherwise = otherwise
         self._temporary: list[Block] = []

@@ -169,8 +169,8 @@ raw.expect(
         ),
         "edit_distance": "EditDistance",
         "fused": (
-            "_FusedElementwise _FusedLayers _FusedRows _Program _AddAt _ReluMaxPool "
-            "_ReluMaxPoolGrad"
+            "_FusedCell _FusedElementwise _FusedLayers _FusedRows _Program _AddAt "
+            "_ReluMaxPool _ReluMaxPoolGrad"
         ),
         "image_box_sampling": (
             "SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 "

@@ -40,6 +40,11 @@ class _FusedLayers(Fused):
 
 
 @op
+class _FusedCell(Fused):
+    """outputs = body(inputs), where `body` has a product of matrices and what is made of its elements."""
+
+
+@op
 class _Program(Fused):
     """outputs = body(inputs), where a compiler makes one function of `body`.
 
