@@ -16,6 +16,7 @@ from intaglio.native import (
     matmul,
     phases,
     random_bits,
+    reductions,
     skipping,
     spread,
     winograd,
@@ -24,6 +25,7 @@ from intaglio.native import (
 )
 from intaglio.native.chains import Chain, Rounding
 from intaglio.native.convolution import Geometry
+from intaglio.native.fused import function
 from intaglio.native.pooled import Pooling
 from intaglio.native.pooling import pooling
 from intaglio.native.segments import sums
@@ -280,6 +282,15 @@ def _product(dtype: Any) -> Callable[..., Run | None]:
     return choose
 
 
+def _reduction(dtype: Any) -> Callable[..., Run | None]:
+    def choose(
+        op: str, shape: tuple[int, ...], axes: tuple[int, ...], keep_dims: bool
+    ) -> Run | None:
+        return reductions.reduction(op, shape, axes, keep_dims, np.dtype(dtype))
+
+    return choose
+
+
 KINDS: dict[str, Callable[..., Run | None]] = {
     "batch moments": batch_normalization.moments,
     "batch normalized": batch_normalization.normalized,
@@ -293,6 +304,7 @@ KINDS: dict[str, Callable[..., Run | None]] = {
         skipping.by_filters, convolution.by_filters
     ),
     "double convolution by images": _doubled(_images),
+    "function": function,
     "maximum": _pooling("maximum"),
     "product": _product(np.float32),
     "double product": _product(np.float64),
@@ -303,6 +315,8 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     "maximum gradient": _pooling("maximum_gradient"),
     "mean": _pooling("mean"),
     "mean gradient": _pooling("mean_gradient"),
+    "reduction": _reduction(np.float32),
+    "double reduction": _reduction(np.float64),
     "segment sums": sums,
     "texts": texts,
     "depthwise": _depthwise(depthwise.forward),

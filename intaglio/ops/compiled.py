@@ -23,6 +23,7 @@ PAYS = 1 << 22
 # The kinds that there are for float64 too.
 DOUBLED = (
     "product", "products", "convolution", "convolution by filters", "convolution by images",
+    "reduction",
 )  # fmt: skip
 _offers: list[Offer] = []
 _done: dict[str, int] = {}

@@ -29,10 +29,15 @@ from intaglio.base.shapes import Dims
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, numbers
+from intaglio.ops import compiled
 from intaglio.ops.families import FOLD, conjugate, shape_of, spec_of
 
 # Products that are computed side by side along a row.
 LANES = 64
+# What NumPy does for an element of a sum, beside the products that `compiled` counts in; and the
+# elements of the arrays for which a kernel may be worth it.
+WORK = 4
+LARGE = compiled.LARGE // WORK
 ORDERED = (
     float32, float64, int32, uint8, int16, int8, int64, bfloat16, uint16, float16,
     uint32, uint64,
@@ -152,9 +157,21 @@ class Sum(Reduction):
         )
 
 
+def by_kernel(op: str, x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
+    """The sum or mean of a large array by a compiled kernel; None if there is none."""
+    run = compiled.offered(
+        "reduction", x.dtype, WORK * x.size, op, x.shape, axes, keep_dims
+    )
+    return None if run is None else run(x)
+
+
 def total(x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
     """The sum, with half precision added up in single precision."""
     dtype = x.dtype
+    if x.size >= LARGE:
+        found = by_kernel("Sum", x, axes, keep_dims)
+        if found is not None:
+            return found
     if dtype.kind == "V" or dtype == bfloat16.numpy:
         wide = np.add.reduce(x.astype(np.float32), axis=axes, keepdims=keep_dims)
         return wide.astype(dtype)
@@ -178,6 +195,10 @@ class Mean(Reduction):
                 return np.zeros_like(whole, dtype)
             quotient = np.abs(whole) // wide.type(count)
             return np.multiply(np.sign(whole), quotient).astype(dtype)
+        if input.size >= LARGE:
+            found = by_kernel("Mean", input, axes, keep_dims)
+            if found is not None:
+                return found
         wide = np.float32 if dtype.itemsize == 2 else dtype
         mean = np.add.reduce(input, axis=axes, dtype=wide, keepdims=keep_dims) / count
         return mean.astype(dtype)

@@ -56,6 +56,26 @@ def test_products_of_matrices_too():
             np.testing.assert_array_equal(traced(a, b), eager[0])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_sums_and_means_too(dtype):
+    x = tf.random.stateless_normal([40, 50, 60], [1, 2], dtype=dtype)
+
+    def f(x):
+        return (
+            tf.reduce_sum(x), tf.reduce_sum(x, [0, 1]), tf.reduce_mean(x, [0, 2]),
+            tf.reduce_mean(x, -1, keepdims=True), tf.reduce_sum(tf.transpose(x), 1),
+        )  # fmt: skip
+
+    loose = tf.function(f, input_signature=[tf.TensorSpec(None, dtype)])
+    ways = [f, tf.function(f), loose, tf.function(f, jit_compile=True)]
+    exact = [r.numpy() for r in f(tf.cast(x, tf.float64))]
+    for way in ways:
+        for got, eager, near in zip(way(x), f(x), exact, strict=True):
+            np.testing.assert_array_equal(got, eager)
+            size = 1e-6 if dtype == "float32" else 1e-14
+            np.testing.assert_allclose(got, near, rtol=size, atol=size * 100)
+
+
 def test_small_ones_ask_for_nothing(monkeypatch):
     monkeypatch.setattr(compiled, "_offers", [lambda *_: 1 / 0])
     tf.nn.conv2d(tf.ones([1, 4, 4, 2]), tf.ones([2, 2, 2, 2]), 1, "SAME")
