@@ -369,7 +369,9 @@ class ConcreteFunction(ConcreteFunctionKind):
         """The graph as a Python function of arrays: arguments, then captures."""
         if self.jit_compile:
             return self.settle()
-        run = self._run = pipeline.quick(self.frozen)
+        run = pipeline.quick(self.frozen)
+        if not self._settled:  # by another thread, meanwhile
+            self._run = run
         return run
 
     def settle(self) -> Callable[..., tuple[Any, ...]]:
@@ -379,8 +381,13 @@ class ConcreteFunction(ConcreteFunctionKind):
             make = pipeline.compiled if self.jit_compile else pipeline.settled
             if self.jit_compile is None:
                 make = functools.partial(pipeline.tiered, trains=self._trains)
-            run = self._run = make(self.frozen)
+            # Other threads run what there is until this one is done.
             self._settled = True
+            try:
+                run = self._run = make(self.frozen)
+            except BaseException:
+                self._settled = False
+                raise
         return run
 
     @property

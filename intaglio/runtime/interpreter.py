@@ -18,6 +18,7 @@ import numpy as np
 from intaglio.base import errors
 from intaglio.base.devices import LOGICAL_CPU, elsewhere
 from intaglio.base.dtypes import from_numpy
+from intaglio.base.locks import lasting_lock
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.op.op import RAISES, Op
 
@@ -354,13 +355,18 @@ class _Writer:
         return kept(node, service)
 
 
+_keeping = lasting_lock()
+
+
 def kept(node: Node, service: PerNode) -> Any:
     """What a service keeps for the node that was traced, whoever carries it out."""
     traced = node.source or node
     try:
         return traced.kept
     except AttributeError:
-        traced.kept = service.for_node(node.op, node.attrs)
+        with _keeping:
+            if not hasattr(traced, "kept"):
+                traced.kept = service.for_node(node.op, node.attrs)
         return traced.kept
 
 

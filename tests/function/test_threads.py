@@ -9,6 +9,7 @@ import time
 import pytest
 
 from intaglio import tf
+from intaglio.function import pipeline
 
 
 def in_threads(jobs):
@@ -164,6 +165,31 @@ def test_tapes_of_several_threads_watch_one_new_tensor():
         x = tf.constant([3.0])
         found = in_threads([lambda: gradient(x)] * 4)  # noqa: B023
         assert [g is not None and float(g[0]) for g in found] == [6.0] * 4
+
+
+@pytest.mark.usefixtures("hurried")
+def test_threads_that_draw_first_have_one_stream_of_random_numbers():
+    for _ in range(20):
+        f = tf.function(lambda: tf.random.uniform([]))
+        f.get_concrete_function()
+        drawn = in_threads([lambda: float(f())] * 4)  # noqa: B023
+        assert len({*drawn}) == 4
+
+
+def test_one_thread_compiles_while_others_run_what_there_is(monkeypatch):
+    made = []
+    tiered = pipeline.tiered
+
+    def slow(*args, **kwargs):
+        made.append(threading.get_ident())
+        time.sleep(0.05)
+        return tiered(*args, **kwargs)
+
+    monkeypatch.setattr(pipeline, "tiered", slow)
+    concrete = tf.function(lambda x: x + 1).get_concrete_function(tf.constant(1))
+    concrete.prepare()
+    in_threads([concrete.settle] * 4)
+    assert len(made) == 1
 
 
 def test_a_function_that_calls_itself_on_python_numbers():
