@@ -33,6 +33,15 @@ _SINGLE = (
      2.373806135208136, 1.0),
 )  # fmt: skip
 
+# From 3.95 on erf is 1 in float32; from 10.1 on erfc is nothing.
+ERF = Piecewise(
+    np.vectorize(math.erf), 4.0, {16: Cut(3, 1.375, 5), 8: Cut(1, 0.375, 7)}, near=True
+)
+SCALED_ERFC = Piecewise(
+    np.vectorize(lambda a: math.exp(a * a) * math.erfc(a)), 10.2,
+    {16: Cut(2, 0.75, 6), 8: Cut(1, 0.75, 8)},
+)  # fmt: skip
+
 
 def _ratio(s: Builder, x: Lanes, coefficients: Ratio) -> Lanes:
     above, below = [_polynomial(s, x, part) for part in coefficients]
@@ -68,12 +77,6 @@ def _outside(s: Builder, a: Lanes) -> Lanes:
     return s.mul(exp(s, s.neg(square.high), s.neg(square.low)), ratio)
 
 
-# From 3.95 on it is 1 in float32.
-ERF = Piecewise(
-    np.vectorize(math.erf), 4.0, {16: Cut(3, 1.375, 5), 8: Cut(1, 0.375, 7)}, near=True
-)
-
-
 def erf(s: Builder, x: Lanes) -> Lanes:
     """The error function."""
     if entries(x.kind):
@@ -100,13 +103,12 @@ def erfc(s: Builder, x: Lanes) -> Lanes:
 
 
 def _single_erfc(s: Builder, x: Lanes) -> Lanes:
-    """For float32: one ratio serves from 0 to where nothing is left."""
-    a = s.minimum(s.abs(x), s.const(11, x))
+    """For float32: e ** (-a * a) times what is smooth from 0 to where nothing is left."""
+    a = limited(s, s.abs(x), high=SCALED_ERFC.top)
+    scaled = SCALED_ERFC(s, a) if entries(x.kind) else _ratio(s, a, _SINGLE)
     square = exact_product(s, a, a)
-    tail = exp(s, s.neg(square.high), s.neg(square.low))
-    tail = s.mul(tail, _ratio(s, a, _SINGLE))
-    y = s.select(s.lt(x, s.const(0, x)), s.sub(s.const(2, x), tail), tail)
-    return s.select(s.isnan(x), x, y)
+    tail = s.mul(exp(s, s.neg(square.high), s.neg(square.low)), scaled)
+    return s.select(s.lt(x, s.const(0, x)), s.sub(s.const(2, x), tail), tail)
 
 
 def _double_erfc(s: Builder, x: Lanes) -> Lanes:

@@ -119,8 +119,11 @@ def exp(s: Builder, x: Lanes, tail: Any = None, doublings: int = 0) -> Lanes:
     return s.mul(p, _power_of_two(s, s.sub(k, half), x))
 
 
-# The powers of 2 between 1 and 2 that stand in a register.
+# The powers of 2 between 1 and 2 that stand in a register, and what of them rounding takes.
 _SIXTEENTHS = [2.0 ** (n / 16) for n in range(16)]
+_LOST = [power / float(np.float32(power)) - 1 for power in _SIXTEENTHS]
+# (e ** r - 1) / r for |r| <= ln 2 / 32: Taylor's terms, and r**3 / 24 as its nearest multiple of r.
+_GROWTH = [1.0, 1 / 2 + (math.log(2) / 32) ** 2 / 32, 1 / 6]
 
 
 def _picked_exp(s: Builder, x: Lanes, tail: Any, doublings: int) -> Lanes:
@@ -133,12 +136,15 @@ def _picked_exp(s: Builder, x: Lanes, tail: Any, doublings: int) -> Lanes:
     part = registers.picked(s, _SIXTEENTHS, s.bits(shifted))
     r = s.fma(k, s.const(-form.ln2_high, x), x)
     r = s.fma(k, s.const(-form.ln2_low, x), r)
-    if tail is not None:
-        r = s.add(r, tail)
     if doublings:
         k = s.add(k, s.const(doublings, x))
-    grown = horner(s, r, [1, 1 / 2, 1 / 6])
-    return registers.scaled(s, s.fma(s.mul(part, r), grown, part), k)
+    if tail is None:
+        y = s.fma(s.mul(part, r), horner(s, r, _GROWTH), part)
+    else:  # whoever has one can use the digits
+        r = s.add(r, tail)
+        lost = registers.picked(s, _LOST, s.bits(shifted))
+        y = s.fma(part, s.fma(r, horner(s, r, _GROWTH), lost), part)
+    return registers.scaled(s, y, k)
 
 
 def _half_of_expm1(s: Builder, x: Lanes, low: float) -> Lanes:

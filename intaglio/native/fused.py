@@ -13,13 +13,16 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.base.dtypes import float32
 from intaglio.base.shapes import Dims
-from intaglio.ir.graph import Graph
+from intaglio.ir.graph import Graph, Node
 from intaglio.native import entry, llvm
 from intaglio.native.buffers import maker
 from intaglio.native.code import module
 from intaglio.native.loops import LoopNest, Pattern, numbers_of
 from intaglio.native.repeats import form
+from intaglio.op import raw
+from intaglio.op.spec import Spec
 from intaglio.runtime import interpreter
 
 Kernel = Callable[..., Any]
@@ -167,3 +170,13 @@ def _by_ctypes(
 
     run.keep = made  # type: ignore[attr-defined]  # kept alive with the function
     return run
+
+
+def function(name: str) -> Callable[[Any], Any]:
+    """An op of one tensor as a function of arrays of float32."""
+    spec = Spec(float32, (None,))
+    attrs = {"dtype": spec.dtype, "shape": spec.shape}
+    x = Node(raw.Placeholder, (), attrs, "x", [spec]).outputs[0]
+    made = Node(getattr(raw, name), [x], {}, "y", [spec])
+    kernel = FusedKernel(Graph(name, [x], [x.node, made], made.outputs))
+    return lambda x: kernel(x)[0]

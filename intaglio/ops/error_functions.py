@@ -8,6 +8,7 @@ own precision, with polynomials fitted to it.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ import numpy as np
 from intaglio.base.dtypes import bfloat16, float16, float32, float64
 from intaglio.op import raw
 from intaglio.op.op import op
-from intaglio.op.scalar import select
+from intaglio.op.scalar import in_blocks, select
+from intaglio.ops.compiled import offered
 from intaglio.ops.families import Unary, constant
 
 FLOATS = (bfloat16, float16, float32, float64)
@@ -193,23 +195,49 @@ def erfinv(x: Any) -> Any:
     return np.where(size > 1, np.nan, np.where(small, better, y))
 
 
+# What a number costs, in multiplications.
+WORK = 32
+
+
+def _kernel(
+    name: str, single: Callable[[Any], Any], double: Callable[[Any], Any]
+) -> Callable[[Any], Any]:
+    """The kernel of an op: of two functions, and machine code for large arrays of float32."""
+
+    def of_part(x: Any) -> Any:
+        if x.dtype.itemsize <= 4:
+            made = single(x.astype(np.float32, copy=False))
+            return made.astype(x.dtype, copy=False)
+        return double(x).astype(x.dtype, copy=False)
+
+    in_parts = in_blocks(of_part)
+
+    def kernel(x: Any) -> Any:
+        run = offered("function", x.dtype, WORK * x.size, name)
+        return in_parts(x) if run is None else run(x)
+
+    return kernel
+
+
 class ErrorFunction(Unary):
-    """y = f(x), computed in double precision."""
+    """y = f(x), computed in double precision but for float32 where that is said."""
 
     T = FLOATS
     blockwise = True
+
+
+_erf = _kernel("Erf", erf_single, erf)
+_erfc = _kernel("Erfc", erfc_single, erfc)
 
 
 @op
 class Erf(ErrorFunction):
     """The error function."""
 
+    blockwise = False  # its kernel sees to that
+
     def kernel(self, x):
-        if x.dtype.itemsize <= 4:
-            return erf_single(x.astype(np.float32, copy=False)).astype(
-                x.dtype, copy=False
-            )
-        return erf(x).astype(x.dtype, copy=False)
+        return _erf(x)
 
     def scalar(self, s, x):
         return s.erf(x)
@@ -223,12 +251,10 @@ class Erf(ErrorFunction):
 class Erfc(ErrorFunction):
     """1 - erf(x)."""
 
+    blockwise = False  # its kernel sees to that
+
     def kernel(self, x):
-        if x.dtype.itemsize <= 4:
-            return erfc_single(x.astype(np.float32, copy=False)).astype(
-                x.dtype, copy=False
-            )
-        return erfc(x).astype(x.dtype, copy=False)
+        return _erfc(x)
 
     def scalar(self, s, x):
         return s.erfc(x)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from intaglio.native import llvm
 from tests.native.vectors import compiled
 
 NAMES = (
@@ -131,10 +132,13 @@ def test_interleaving_does_not_change_a_bit(name):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_error_functions(dtype):
-    """`math`'s are at most one unit off themselves; far out erfc loses up to five."""
+    """`math`'s are at most one unit off themselves; far out erfc loses some."""
     x = np.concatenate([np.linspace(-6, 6, 4001), np.linspace(6, 26, 1000), SPECIAL])
     x = x[np.abs(x) < 1e300].astype(dtype)
-    for name, most in (("erf", 2.0), ("erfc", 6.0)):
+    for name, most in (
+        ("erf", 2.0),
+        ("erfc", 3.0 if dtype == "float32" and llvm.ENTRIES else 6.0),
+    ):
         right = np.array([getattr(math, name)(float(v)) for v in x])
         normal = np.abs(right) > np.finfo(dtype).tiny
         got = compiled(name, dtype)(x)

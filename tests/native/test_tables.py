@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from tests.native.test_functions import exact, units_off
 from tests.native.vectors import compiled
 
 PIECES = {"tanh": exponentials.TANH, "erf": error_functions.ERF}
-CUTS = [(name, size) for name, pieces in PIECES.items() for size in pieces.cuts]
+FITTED = PIECES | {"scaled erfc": error_functions.SCALED_ERFC}
+CUTS = [(name, size) for name, pieces in FITTED.items() for size in pieces.cuts]
 IN_REGISTERS = pytest.mark.skipif(
     not llvm.ENTRIES, reason="no instruction picks numbers out of registers here"
 )
@@ -23,7 +25,7 @@ IN_REGISTERS = pytest.mark.skipif(
 
 def evaluated(name, size, x):
     """The polynomials of a table at numbers from 0 to its end, in float64."""
-    pieces, cut = PIECES[name], PIECES[name].cuts[size]
+    pieces, cut = FITTED[name], FITTED[name].cuts[size]
     centres, columns = pieces.fitted(size)
     moved = (x + np.float32(cut.shift)).view(np.int32)
     index = (moved >> (tables.FRACTION - cut.bits)) % size
@@ -40,18 +42,18 @@ def evaluated(name, size, x):
 
 @pytest.mark.parametrize(("name", "size"), CUTS)
 def test_polynomials_are_nearer_than_the_last_place(name, size):
-    x = np.linspace(0, PIECES[name].top, 20_001).astype(np.float32)
-    right = PIECES[name].function(x.astype(np.float64))
+    x = np.linspace(0, FITTED[name].top, 20_001).astype(np.float32)
+    right = FITTED[name].function(x.astype(np.float64))
     off = np.abs(evaluated(name, size, x) - right)
     assert (off / np.spacing(right.astype(np.float32))).max() < 0.9
 
 
 @pytest.mark.parametrize(("name", "size"), CUTS)
 def test_the_intervals_reach_the_end_of_the_range(name, size):
-    cut = PIECES[name].cuts[size]
+    cut = FITTED[name].cuts[size]
     edges = cut.edges(size)
     assert edges[0] == 0
-    assert edges[-2] < PIECES[name].top <= edges[-1]
+    assert edges[-2] < FITTED[name].top <= edges[-1]
 
 
 @pytest.mark.parametrize("name", PIECES)
@@ -154,3 +156,20 @@ def test_in_registers_and_in_memory_the_bits_are_the_same(name):
     for count in (1, 3, 7, 16):
         some = f(tf.constant(x[:count])).numpy()
         np.testing.assert_array_equal(some, whole[:count])
+
+
+@pytest.mark.parametrize("name", ["erf", "erfc"])
+def test_large_arrays_are_the_same_bits_eager_traced_and_compiled(name):
+    function = getattr(tf.math, name)
+    x = np.random.default_rng(2).normal(size=(300, 400)).astype(np.float32) * 2
+    eager = function(tf.constant(x)).numpy()
+    for how in (None, True):
+        traced = tf.function(lambda x: function(x), jit_compile=how)
+        np.testing.assert_array_equal(traced(tf.constant(x)), eager)
+    turned = function(tf.transpose(tf.constant(x))).numpy()
+    np.testing.assert_array_equal(turned, eager.T)
+    right = np.vectorize(getattr(math, name))(x.astype(np.float64))
+    assert units_off(eager, right).max() <= (3 if llvm.ENTRIES else 6)
+    for dtype in (tf.float64, tf.bfloat16, tf.float16):
+        other = function(tf.cast(x, dtype))
+        np.testing.assert_allclose(tf.cast(other, tf.float32), right, atol=0.01)
