@@ -29,8 +29,11 @@ def carry_out(case):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c["op"])
 def test_as_tensorflow(case):
+    # Ftrl divides the difference of two powers by the learning rate: the last bit of one, in
+    # which versions of NumPy differ, is worth ten times as much in the result.
+    atol = 5e-6 if "Ftrl" in case["op"] else 1e-6
     for variable, answer in zip(carry_out(case), case["answers"], strict=True):
-        np.testing.assert_allclose(variable.numpy(), answer, rtol=2e-6, atol=1e-6)
+        np.testing.assert_allclose(variable.numpy(), answer, rtol=2e-6, atol=atol)
 
 
 def test_in_a_function():

@@ -273,11 +273,11 @@ OF_VARIANTS: tuple[Deviation, ...] = (
         change="at the ends of",
     ),
     Deviation(
-        "exp(x) - 1 with the last bit of exp another.",
+        "exp(x) - 1 with the last bit of exp another; in float64 with NumPy 1.",
         theirs="accepted",
         ours=VALUES,
         ops="Elu Selu",
-        change="at the ends of float32",
+        change="at the ends of float",
     ),
     Deviation(
         "Shapes and places so small that their powers are below the smallest number, or both "

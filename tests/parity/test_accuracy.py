@@ -32,6 +32,8 @@ def test_what_is_far_from_tensorflow_has_a_reason():
 
 
 def test_the_page_names_them_all():
+    """But for what loses digits, of which NumPy's exp decides: it differs between versions."""
     page = accuracy.PAGE.read_text(encoding="utf-8")
-    missing = [k for k in rows() if f"| {k[1]} | {k[2]} |" not in page]
+    measured = [k for k in rows() if k[1] not in accuracy.LOSING]
+    missing = [k for k in measured if f"| {k[1]} | {k[2]} |" not in page]
     assert not missing, "run `python -m tests.parity.accuracy`"
