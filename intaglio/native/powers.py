@@ -8,13 +8,12 @@ from intaglio.native.exact import (
     Pair,
     exact_product,
     exact_sum,
-    in_double,
     plus,
     quotient,
     times,
 )
-from intaglio.native.exponentials import exp, horner, log_parts
-from intaglio.native.lanes import Builder, Lanes
+from intaglio.native.exponentials import exp, horner, limited, log_parts
+from intaglio.native.lanes import DOUBLE, FLOAT, Builder, Lanes
 
 # ln 2 in two parts; the multiples of the first by exponents are exact.
 _LN2 = (0.6931471805598903, 5.497923018708371e-14)
@@ -39,18 +38,45 @@ def _wide_log(s: Builder, x: Lanes) -> Pair:
     return plus(s, of_two, Pair(s.add(half.high, half.high), s.add(half.low, half.low)))
 
 
-@in_double
+def _wide_magnitude(s: Builder, a: Lanes, y: Lanes) -> Lanes:
+    """a ** y for positive finite a; anything where it is out of range."""
+    high, low = _wide_log(s, a)
+    product = exact_product(s, y, high)
+    tail = s.fma(y, low, product.low)
+    # Where the result is infinite or 0 the product's rest is not a number.
+    bounded = s.lt(s.abs(product.high), s.const(1000, a))
+    return exp(s, product.high, s.select(bounded, tail, s.const(0, a)))
+
+
+# log2((1 + z) / (1 - z)) / z in z * z, and 2 ** r for |r| <= 1/2: their rests are nothing in float32.
+_LOG2 = [2 / (math.log(2) * (2 * n + 1)) for n in range(7)]
+_EXP2 = [math.log(2) ** n / math.factorial(n) for n in range(9)]
+# Beyond, 2 to this power is infinite or nothing in float32.
+_FURTHEST = 160.0
+_MAGIC = 1.5 * 2.0**52
+
+
+def _single_magnitude(s: Builder, a: Lanes, y: Lanes) -> Lanes:
+    """The same for float32: in plain float64, which has digits enough for the logarithm."""
+    e, f, y = (s.converted(part, DOUBLE) for part in (*log_parts(s, a), y))
+    z = s.div(f, s.add(f, s.const(2, f)))
+    logarithm = s.fma(z, horner(s, s.mul(z, z), _LOG2), e)
+    power = limited(s, s.mul(y, logarithm), -_FURTHEST, _FURTHEST)
+    shifted = s.add(power, s.const(_MAGIC, power))
+    r = s.sub(power, s.sub(shifted, s.const(_MAGIC, power)))
+    # Shifted, only the lowest bits are left: the exponents are added.
+    whole = s.shift_left(s.bits(shifted), 52)
+    grown = s.add(s.bits(horner(s, r, _EXP2)), whole)
+    return s.converted(s.floats(grown), FLOAT)
+
+
 def power(s: Builder, x: Lanes, y: Lanes) -> Lanes:
     """x ** y, with the special cases of IEEE 754's `pow`."""
     zero, one, infinite = (s.const(v, x) for v in (0, 1, math.inf))
     a = s.abs(x)
     ordinary = s.logical_and(s.gt(a, zero), s.lt(a, infinite))
-    high, low = _wide_log(s, s.select(ordinary, a, one))
-    product = exact_product(s, y, high)
-    tail = s.fma(y, low, product.low)
-    # Where the result is infinite or 0 the product's rest is not a number.
-    bounded = s.lt(s.abs(product.high), s.const(1000, x))
-    value = exp(s, product.high, s.select(bounded, tail, zero))
+    magnitude = _single_magnitude if x.kind == FLOAT else _wide_magnitude
+    value = magnitude(s, s.select(ordinary, a, one), y)
     extreme = s.logical_or(s.logical_not(ordinary), s.isinf(y))
     grows = s.eq(s.gt(y, zero), s.gt(a, one))
     value = s.select(extreme, s.select(grows, infinite, zero), value)
