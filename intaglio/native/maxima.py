@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native.neighbours import Users
 from intaglio.op import door, raw
 from intaglio.trace.rebuild import Rebuild
 
 Fits = Callable[[Node], bool]
-Users = dict[int, list[Node | None]]
 
 
 class _Layer(NamedTuple):
@@ -28,10 +28,7 @@ class _Layer(NamedTuple):
 
 
 def placed(graph: Graph, users: Users, fits: Fits) -> Graph:
-    """The graph with the two ops for every layer whose gradient of the pooling `fits` says yes to.
-
-    `users` are the nodes that take each value; None is the caller.
-    """
+    """The graph with the two ops for every layer whose gradient of the pooling `fits` says yes to."""
     awaited = {id(c) for n in graph.nodes for c in n.control}
     found: list[_Layer] = []
     for node in graph.nodes:

@@ -292,10 +292,8 @@ def _reduction(dtype: Any) -> Callable[..., Run | None]:
 
 
 KINDS: dict[str, Callable[..., Run | None]] = {
-    "batch moments": batch_normalization.moments,
-    "batch normalized": batch_normalization.normalized,
-    "batch sums": batch_normalization.sums,
-    "batch gradient": batch_normalization.gradient,
+    "batch normalization": batch_normalization.forward,
+    "batch normalization gradient": batch_normalization.gradient,
     "convolution": _forward,
     "convolution by filters": _by_filters,
     "convolution by images": _by_images,

@@ -153,11 +153,11 @@ class Plan:
         less = self.map(lambda s, given: s.log(given[0]), total)
         return self.map(lambda s, given: s.sub(*given), shifted, less)
 
-    def result(self, value: Value, dims: tuple[int, ...]) -> None:
-        """Makes a value the next result, of a shape."""
+    def result(self, value: Value, dims: tuple[int, ...], form: Form = "") -> None:
+        """Makes a value the next result, of a shape that says its form if nothing else does."""
         if value.form == "number":
             raise Unsupported("a result that is the same everywhere")
-        self.outputs.append((value, form_of(dims, self.shape)))
+        self.outputs.append((value, form or form_of(dims, self.shape)))
         self.dims.append(dims)
 
     def finish(self) -> None:

@@ -16,7 +16,8 @@ from intaglio.native.writer import Writer
 
 
 def stepped(w: Writer, node: Node, run: Any, inputs: Sequence[Held]) -> list[Held]:
-    """The results of a kernel, which takes those of the inputs that it names.
+    """The node's results by a kernel, which takes those of the inputs that it names; the first of
+    them if it gives no more.
 
     Raises Unsupported if there is none, or if it does more than to call machine code.
     """
@@ -54,5 +55,5 @@ def _rooms(w: Writer, node: Node, run: Any, count: int) -> dict[int, Held]:
     gives = getattr(run, "gives", range(count + len(results) - last, count + len(results)))  # fmt: skip
     return {
         number: w.room(value, kind_of(results[number - count][1]), results[number - count][0])
-        for value, number in zip(node.outputs, gives, strict=True)
+        for value, number in zip(node.outputs, gives, strict=False)
     }  # fmt: skip

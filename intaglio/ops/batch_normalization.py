@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -61,14 +61,8 @@ def normalize(
     factor: float,
     data_format: str,
     training: bool,
-    floored: bool = False,
-    needed: bool = True,
 ) -> tuple[Any, ...]:
-    """The kernel: y, the statistics to keep, and those that the gradient needs.
-
-    `floored` makes what of y is less than zero zero, as Relu does. Unless y is `needed` x takes
-    its place.
-    """
+    """The kernel: y, the statistics to keep, and those that the gradient needs."""
     over, column = _layout(x, data_format)
     channels = int(np.prod(column, dtype=np.int64))
     _check(x, channels, scale=scale, offset=offset)
@@ -78,9 +72,24 @@ def normalize(
     check_rank("variance", variance, 1)
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     kind = scale.dtype
+    run = _offered("batch normalization", wide, column, wide.shape, training, epsilon, factor)  # fmt: skip
+    if run is not None:
+        given = [v.astype(wide.dtype, copy=False) for v in (scale, offset, mean, variance)]  # fmt: skip
+        y, *kept = run(wide, *given)
+    else:
+        y, *kept = _normalized(wide, scale, offset, mean, variance, epsilon, factor, over, column, training)  # fmt: skip
+    return (y.astype(x.dtype, copy=False), *[v.astype(kind, copy=False) for v in kept])
+
+
+def _normalized(
+    x: Any, scale: Any, offset: Any, mean: Any, variance: Any, epsilon: float, factor: float,
+    over: tuple[int, ...], column: tuple[int, ...], training: bool,
+) -> tuple[Any, ...]:  # fmt: skip
+    """The same, in NumPy."""
     if training:
-        count = wide.size // max(channels, 1)
-        saved_mean, saved_variance = _moments(wide, over, column)
+        count = x.size // max(scale.size, 1)
+        saved_mean = x.mean(axis=over)
+        saved_variance = np.square(x - saved_mean.reshape(column)).mean(axis=over)
         batch_mean = saved_mean
         batch_variance = saved_variance * (count / max(count - 1, 1))
         if factor != 1.0:
@@ -89,31 +98,14 @@ def normalize(
     else:
         saved_mean = batch_mean = mean
         saved_variance = batch_variance = variance
-    slope = _slope(scale, saved_variance, epsilon, wide.dtype)
-    run = _offered("batch normalized", wide, column, wide.shape, floored)
-    given = [v.astype(wide.dtype, copy=False) for v in (saved_mean, slope, offset)]
-    if not needed:
-        y = x
-    elif run is not None:
-        y = run(wide, *given)
-    else:
-        middle, slope, offset = (v.reshape(column) for v in given)
-        y = (wide - middle) * slope + offset
-        y = np.maximum(y, 0, out=y) if floored else y
-    kept = (batch_mean, batch_variance, saved_mean, saved_variance)
-    return (y.astype(x.dtype, copy=False), *[v.astype(kind, copy=False) for v in kept])
-
-
-def _slope(scale: Any, variance: Any, epsilon: float, dtype: Any) -> Any:
-    """What the distances from the mean are multiplied by."""
-    return scale.astype(dtype) / np.sqrt(variance.astype(dtype) + dtype.type(epsilon))
-
-
-class Floored(NamedTuple):
-    """Relu after a normalisation: what it made of y, or the offset from which that follows."""
-
-    results: Any
-    offset: Any
+    root = np.sqrt(saved_variance.astype(x.dtype) + x.dtype.type(epsilon))
+    slope = scale.astype(x.dtype) / root
+    middle, slope, offset = (
+        v.astype(x.dtype, copy=False).reshape(column)
+        for v in (saved_mean, slope, offset)
+    )
+    y = (x - middle) * slope + offset
+    return y, batch_mean, batch_variance, saved_mean, saved_variance
 
 
 def normalize_gradient(
@@ -125,40 +117,24 @@ def normalize_gradient(
     epsilon: float,
     data_format: str,
     training: bool,
-    floored: Floored | None = None,
 ) -> tuple[Any, Any, Any]:
-    """The gradient's kernel: by x, scale and offset.
-
-    If y was `floored`, d is the gradient by what Relu made of it.
-    """
+    """The gradient's kernel: by x, scale and offset."""
     over, column = _layout(x, data_format)
     for name, v in (("scale", scale), ("mean", mean), ("variance", variance)):
         check_rank(name, v, 1)
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     d = d.astype(wide.dtype, copy=False)
-    rate = 1 / np.sqrt(variance.astype(wide.dtype) + wide.dtype.type(epsilon))
-    through: tuple[Any, ...] = ()
-    if floored is not None and floored.offset is not None:
-        through = (_slope(scale, variance, epsilon, wide.dtype), floored.offset)
-    elif floored is not None:
-        through = (floored.results,)
-    run = _offered("batch sums", wide, column, len(through), _is_same(d))
-    if run is not None:
-        by_offset, by_scale = run(_read(d), wide, mean, rate, *through)
-    else:
-        d = _passed(d, wide, mean.reshape(column), through)
-        through = ()
-        unit = (wide - mean.reshape(column)) * rate.reshape(column)
-        by_offset = d.sum(axis=over)
-        by_scale = (d * unit).sum(axis=over)
-    slope = scale * rate
-    if training:
-        count = wide.dtype.type(max(wide.size // max(by_offset.size, 1), 1))
-        shares = by_offset / count, by_scale / count
-        by_x = _by_x(d, through, wide, column, mean, rate, *shares, slope)
-    else:
-        by_x = slope.reshape(column) * d
     kind = mean.dtype
+    # Gradients of sums and means are one number everywhere.
+    same = not any(d.strides)
+    run = _offered(
+        "batch normalization gradient", wide, column, wide.shape, training, epsilon, "", same
+    )  # fmt: skip
+    if run is not None:
+        given = [v.astype(wide.dtype, copy=False) for v in (scale, mean, variance)]
+        by_x, by_scale, by_offset = run(d.flat[:1] if same else d, wide, *given)
+    else:
+        by_x, by_scale, by_offset = _gradient(d, wide, scale, mean, variance, epsilon, over, column, training)  # fmt: skip
     return (
         by_x.astype(x.dtype, copy=False),
         by_scale.astype(kind, copy=False),
@@ -166,24 +142,20 @@ def normalize_gradient(
     )
 
 
-def _passed(d: Any, x: Any, mean: Any, through: tuple[Any, ...]) -> Any:
-    """The gradient by what was normalised, from that by what Relu made of it."""
-    if not through:
-        return d
-    if len(through) == 1:
-        return d * (through[0] > 0)
-    slope, offset = (v.reshape(mean.shape) for v in through)
-    return d * ((x - mean) * slope + offset > 0)
-
-
-def _is_same(d: Any) -> bool:
-    """True for a gradient that is one number everywhere, as those of sums and means are."""
-    return not any(d.strides)
-
-
-def _read(d: Any) -> Any:
-    """What kernels read of a gradient."""
-    return d.flat[:1] if _is_same(d) else d
+def _gradient(
+    d: Any, x: Any, scale: Any, mean: Any, variance: Any, epsilon: float,
+    over: tuple[int, ...], column: tuple[int, ...], training: bool,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """The same, in NumPy."""
+    rate = 1 / np.sqrt(variance.astype(x.dtype) + x.dtype.type(epsilon))
+    unit = (x - mean.reshape(column)) * rate.reshape(column)
+    by_offset, by_scale = d.sum(axis=over), (d * unit).sum(axis=over)
+    inner = d
+    if training:
+        count = x.dtype.type(max(x.size // max(by_offset.size, 1), 1))
+        inner = d - (by_offset / count).reshape(column)
+        inner -= unit * (by_scale / count).reshape(column)
+    return (scale * rate).reshape(column) * inner, by_scale, by_offset
 
 
 def _offered(kind: str, x: Any, column: tuple[int, ...], *rest: Any) -> Any:
@@ -193,28 +165,6 @@ def _offered(kind: str, x: Any, column: tuple[int, ...], *rest: Any) -> Any:
         return None
     # Each kernel does what takes NumPy several passes.
     return offered(kind, x.dtype, 8 * x.size, x.size // channels, channels, *rest)
-
-
-def _moments(x: Any, over: tuple[int, ...], column: tuple[int, ...]) -> tuple[Any, Any]:
-    """The means and variances of the channels."""
-    run = _offered("batch moments", x, column)
-    if run is not None:
-        return run(x)
-    mean = x.mean(axis=over)
-    return mean, np.square(x - mean.reshape(column)).mean(axis=over)
-
-
-def _by_x(
-    d: Any, through: tuple[Any, ...], x: Any, column: tuple[int, ...], mean: Any, rate: Any,
-    share: Any, part: Any, slope: Any,
-) -> Any:  # fmt: skip
-    """The gradient by x: slope * (d - share - part * (x - mean) * rate)."""
-    run = _offered("batch gradient", x, column, x.shape, len(through), _is_same(d))
-    if run is not None:
-        return run(_read(d), x, mean, rate, share, part, slope, *through)
-    inner = d - share.reshape(column)
-    inner -= (x - mean.reshape(column)) * rate.reshape(column) * part.reshape(column)
-    return slope.reshape(column) * inner
 
 
 def _infer(x: Spec, scale: Spec, data_format: str, extra: int) -> Any:

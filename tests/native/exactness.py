@@ -16,7 +16,8 @@ CLOSE = {
         "DepthwiseConv2dNativeBackpropInput", "DepthwiseConv2dNativeBackpropFilter", "MaxPoolGrad",
         "AvgPool", "Softmax", "LogSoftmax", "SoftmaxCrossEntropyWithLogits",
         "SparseSoftmaxCrossEntropyWithLogits", "UnsortedSegmentSum", "ScatterNd",
-        "TensorScatterAdd", "TensorScatterSub",
+        "TensorScatterAdd", "TensorScatterSub", "FusedBatchNorm", "FusedBatchNormV2",
+        "FusedBatchNormV3", "FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3",
     ),
     "products of complex numbers, one after the other, NumPy rounds twice": ("Cumprod",),
     "logarithms and sines are of float64 there and here, and rounded": (

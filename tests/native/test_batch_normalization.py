@@ -40,7 +40,7 @@ def test_against_float64(shape, shift, monkeypatch):
     )
     singles = [tf.constant(a) for a in arrays]
     eager = step(*singles)
-    assert {"batch moments", "batch normalized", "batch sums", "batch gradient"} <= {*seen}  # fmt: skip
+    assert {"batch normalization", "batch normalization gradient"} <= {*seen}
     wanted = step(*[tf.constant(a, tf.float64) for a in arrays])
     # What elements of this size cannot say more exactly.
     bound = 4e-6 * (1 + shift)
@@ -54,7 +54,8 @@ def test_against_float64(shape, shift, monkeypatch):
 def test_variances_where_the_first_rows_are_far_from_the_others():
     x = np.zeros((60_000, 3), np.float32)
     x[:256] = 1000.0
-    mean, variance = batch_normalization.moments(*x.shape)(x)
+    run = batch_normalization.forward(*x.shape, x.shape, True, 1e-3)
+    mean, variance = run(x, *np.ones((4, 3), np.float32))[3:]
     wanted = x.astype(np.float64)
     np.testing.assert_allclose(mean, wanted.mean(0), rtol=1e-5)
     np.testing.assert_allclose(variance, wanted.var(0), rtol=1e-4)
@@ -73,8 +74,8 @@ def test_nan_stays_in_its_channel():
 
 
 def test_what_is_left_to_numpy():
-    assert batch_normalization.moments(1000, 1) is None
-    assert batch_normalization.sums(1, 64) is None
+    assert batch_normalization.forward(1000, 1, (1000, 1), True, 1e-3) is None
+    assert batch_normalization.gradient(1, 64, (1, 64), True, 1e-3) is None
 
 
 @pytest.mark.parametrize("shape", SHAPES[:2])
@@ -107,14 +108,111 @@ def test_with_relu_it_is_one_kernel(shape):
     assert f"one kernel: {layer}, ReluGrad, FusedBatchNormGradV3" in report
 
 
-@pytest.mark.parametrize("shape", [(5000, 64), (40, 16), (3000, 37)])
+@pytest.mark.parametrize("shape", [(5000, 64), (40, 16), (3000, 37), (3000, 100)])
 def test_large_results_are_written_past_the_cache(shape, monkeypatch):
     """Where they begin on a line of it, as large ones do; rows of 37 never do."""
     rng = np.random.default_rng(0)
-    x, *columns = (rng.normal(size=s).astype("f4") for s in (shape, *[shape[1:]] * 3))
-    near = batch_normalization.normalized(*shape, shape)(x, *columns)
+    x, *columns = (rng.normal(size=s).astype("f4") for s in (shape, *[shape[1:]] * 4))
+    columns[-1] = np.square(columns[-1])
+    given = (*shape, shape, False, 1e-3)
+    near = batch_normalization.forward(*given)(x, *columns)[0]
     monkeypatch.setattr(row_kernels, "STREAMED", 1)
-    past = batch_normalization.normalized(*shape, shape)(x, *columns)
+    past = batch_normalization.forward(*given)(x, *columns)[0]
     np.testing.assert_array_equal(past, near)
-    mean, slope, offset = columns
+    scale, offset, mean, variance = columns
+    slope = scale / np.sqrt(variance + np.float32(1e-3))
     np.testing.assert_array_equal(past, (x - mean) * slope + offset)
+
+
+def both(x, scale, offset, mean, variance, op="FusedBatchNormV3", **attrs):
+    """All that a normalisation gives, and its gradients."""
+    normal = getattr(tf.raw_ops, op)
+    with tf.GradientTape() as tape:
+        tape.watch([x, scale, offset])
+        made = normal(
+            x=x, scale=scale, offset=offset, mean=mean, variance=variance, **attrs
+        )
+        loss = tf.reduce_sum(made[0] * made[0] * x)
+    return [*made, *tape.gradient(loss, [x, scale, offset])]
+
+
+def kept(shape, seed=0):
+    rng = np.random.default_rng(seed)
+    means, variances = rng.normal(size=shape[3]), rng.uniform(0.5, 2, shape[3])
+    arrays = (*given(shape)[:3], means, variances)
+    return [tf.constant(a, tf.float32) for a in arrays]
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("shape", [SHAPES[0], (3, 4, 5, 7)])
+@pytest.mark.parametrize("op", ["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"])  # fmt: skip
+def test_programs_with_it_are_whole(training, shape, op):
+    arrays = kept(shape)
+
+    def run(*arrays):
+        return both(*arrays, op=op, is_training=training)
+
+    compiled = tf.function(run, jit_compile=True)
+    got, wanted = compiled(*arrays), run(*arrays)
+    assert len(got) == len(wanted)
+    for one, want in zip(got, wanted, strict=True):
+        largest = np.abs(want).max()
+        np.testing.assert_allclose(one, want, rtol=0, atol=4e-6 * largest)
+    assert "NumPy" not in compiled.compile_report()
+
+
+def test_statistics_that_are_blended():
+    arrays = kept(SHAPES[0])
+
+    def run(*arrays):
+        return both(*arrays, exponential_avg_factor=0.3)
+
+    single = run(*arrays)
+    exact = both(*[tf.cast(a, tf.float64) for a in arrays], exponential_avg_factor=0.3)
+    compiled = tf.function(run, jit_compile=True)
+    for eager, got, want in zip(single, compiled(*arrays), exact, strict=True):
+        np.testing.assert_array_equal(got, eager)
+        largest = np.abs(want).max()
+        np.testing.assert_allclose(got, want, rtol=0, atol=4e-6 * largest)
+
+
+def test_in_a_loop():
+    x, scale, offset, mean, variance = kept((4, 8, 8, 16))
+
+    def run(x, steps):
+        for _ in tf.range(steps):
+            made = tf.raw_ops.FusedBatchNormV3(
+                x=x, scale=scale, offset=offset, mean=mean, variance=variance,
+                is_training=False,
+            )  # fmt: skip
+            again = tf.raw_ops.FusedBatchNormV3(
+                x=made[0], scale=scale, offset=offset, mean=mean, variance=variance
+            )
+            x = tf.nn.relu(again[0]) + again[3]
+        return x
+
+    compiled = tf.function(run, jit_compile=True)
+    got, wanted = compiled(x, tf.constant(3)), run(x, tf.constant(3))
+    np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-4)
+    assert "NumPy" not in compiled.compile_report()
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_gradients_that_are_one_number_are_never_broadcast(same):
+    x, scale, offset, _, _ = kept(SHAPES[0])
+
+    def run(x, scale, offset):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.raw_ops.FusedBatchNormV3(
+                x=x, scale=scale, offset=offset, mean=[], variance=[]
+            )[0]
+            loss = tf.reduce_sum(y if same else y * x)
+        return tape.gradient(loss, x)
+
+    compiled = tf.function(run, jit_compile=True)
+    np.testing.assert_allclose(
+        compiled(x, scale, offset), run(x, scale, offset), rtol=0, atol=2e-6
+    )
+    found = "BroadcastTo, FusedBatchNormGradV3" in compiled.compile_report()
+    assert found == same
