@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.native import entry, llvm
+from intaglio.native.buffers import LEAST
 from intaglio.native.call_code import HEADER, dispatcher
 from intaglio.native.objects import AVAILABLE, ITEMS, symbols
 from intaglio.native.programs import Program
@@ -84,7 +85,7 @@ def call(program: Program, table: Table, miss: Any, single: bool) -> Any:
     """The built-in function of (args, kwargs) that does a call of a program, or gives `miss`.
 
     None where it cannot be: for programs that write to variables, or need much memory, or may
-    have drawn random numbers when they miss.
+    have drawn random numbers when they miss; nor for large results, whose memory is used again.
     """
     plain = not (program.writes or program.draws) and table.inputs == len(
         program.graph.inputs
@@ -96,6 +97,8 @@ def call(program: Program, table: Table, miss: Any, single: bool) -> Any:
         or not program.plain_results
         or program.rounds
     ):
+        return None
+    if any(held.bytes >= LEAST for held in program.results):
         return None
     results: list[int] = []
     for value, held in zip(program.graph.outputs, program.results, strict=True):
