@@ -11,6 +11,7 @@ from intaglio.ir import text, verify, walk
 from intaglio.ir.graph import Graph
 from intaglio.optimize.accumulation import gather_sums
 from intaglio.optimize.algebra import ALGEBRA
+from intaglio.optimize.broadcasts import BROADCASTS
 from intaglio.optimize.common_subexpressions import share_subexpressions
 from intaglio.optimize.fold import fold_constants
 from intaglio.optimize.hoisting import hoist_products
@@ -64,6 +65,8 @@ PASSES: list[tuple[str, Pass]] = [
     # Makes constants of shapes and hyperparameters, which the algebra asks for.
     ("fold", fold_constants),
     ("algebra", ALGEBRA.rewrite),
+    # After the algebra, which takes away what stands between ops and broadcasts; before sharing.
+    ("broadcasts", BROADCASTS.rewrite),
     # After the algebra, which takes away what stands between them.
     ("packs", cancel_packs),
     # After the algebra, which makes unlike expressions alike.

@@ -15,6 +15,7 @@ from intaglio import tf  # noqa: F401  declares the ops
 from intaglio.ir import text, verify
 from intaglio.optimize.accumulation import gather_sums
 from intaglio.optimize.algebra import ALGEBRA
+from intaglio.optimize.broadcasts import BROADCASTS
 from intaglio.optimize.common_subexpressions import share_subexpressions
 from intaglio.optimize.fold import fold_constants
 from intaglio.optimize.hoisting import hoist_products
@@ -32,6 +33,7 @@ PASSES = {
     "prune": prune,
     "fold": fold_constants,
     "algebra": lambda graph: prune(ALGEBRA.rewrite(graph)),
+    "broadcasts": lambda graph: prune(BROADCASTS.rewrite(graph)),
     "packs": lambda graph: prune(cancel_packs(graph)),
     "powers": lambda graph: prune(shorten_powers(graph)),
     "turns": lambda graph: prune(settle_counters(graph)),
