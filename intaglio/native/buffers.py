@@ -11,7 +11,6 @@ import functools
 import math
 import os
 import sys
-import sysconfig
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -19,13 +18,10 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.memory import aligned
+from intaglio.base.portable import PORTABLE
 
 # Arrays of so many bytes are worth it, and not more; and what all blocks may have together.
 LEAST, LARGEST, MOST = 1 << 17, 1 << 26, 1 << 28
-# Where threads count references apart from each other the counts do not say it.
-_COUNTED = sys.implementation.name == "cpython" and not sysconfig.get_config_var(
-    "Py_GIL_DISABLED"
-)
 
 
 class Buffers:
@@ -104,6 +100,6 @@ if hasattr(os, "register_at_fork"):
 def maker(shape: tuple[int, ...], dtype: Any) -> Callable[[], Any]:
     """A function that makes arrays of this shape and dtype, filled with anything."""
     size = math.prod(shape) * np.dtype(dtype).itemsize
-    if not LEAST <= size <= LARGEST or not _COUNTED:
+    if not LEAST <= size <= LARGEST or PORTABLE:
         return functools.partial(np.empty, shape, dtype)
     return functools.partial(BUFFERS.empty, shape, dtype, size)

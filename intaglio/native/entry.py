@@ -12,15 +12,13 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import os
-import sys
-import sysconfig
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from intaglio.base.portable import PORTABLE
 from intaglio.native import entry_code, llvm
 from intaglio.native.buffers import maker
 from intaglio.native.entry_code import (
@@ -58,11 +56,7 @@ class MethodDef(ctypes.Structure):
 
 def _verified() -> bool:
     """True if objects look as the entries expect."""
-    if sys.implementation.name != "cpython" or ctypes.sizeof(ctypes.c_void_p) != 8:
-        return False
-    if sysconfig.get_config_var("Py_GIL_DISABLED") or os.environ.get(
-        "INTAGLIO_PORTABLE"
-    ):
+    if PORTABLE or ctypes.sizeof(ctypes.c_void_p) != 8:
         return False
     word, number = ctypes.c_void_p.from_address, ctypes.c_int.from_address
     for array in (

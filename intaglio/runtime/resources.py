@@ -9,7 +9,6 @@ the resource, so that readers of other threads wait for the lock and never see h
 from __future__ import annotations
 
 import itertools
-import sys
 import threading
 from collections.abc import Callable
 from sys import getrefcount
@@ -19,6 +18,7 @@ import numpy as np
 
 from intaglio.base import errors
 from intaglio.base.dtypes import RESOURCE_MARKER, DType, from_numpy
+from intaglio.base.portable import PORTABLE
 from intaglio.base.shapes import Dims
 from intaglio.op.spec import Spec
 from intaglio.runtime import interpreter
@@ -210,9 +210,8 @@ def _calibrated() -> int:
     return _taken(resource)[1]
 
 
-# Reference counts are not exact where threads run without the global lock.
-_EXACT = getattr(sys, "_is_gil_enabled", lambda: True)()
-_ALONE = _calibrated() if _EXACT else -1
+# Where the counts do not say it, nobody is alone.
+_ALONE = -1 if PORTABLE else _calibrated()
 
 
 # -- shared names ----------------------------------------------------------------------
