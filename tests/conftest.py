@@ -20,10 +20,11 @@ from intaglio.runtime import random_state  # noqa: E402  (reads the environment)
 
 @pytest.fixture(autouse=True)
 def _as_at_the_start() -> Iterator[None]:
-    """Libraries that tests import set the logger's level; tests set the global seed, and
-    allow less accuracy."""
+    """Libraries that tests import set the logger's level; tests set the global seed, allow
+    less accuracy, and demand that ops give the same bits always."""
     logging.getLogger("tensorflow").setLevel(logging.NOTSET)
     if random_state.SEEDS.seed is not None:
         random_state.SEEDS.set(None)
     OPTIONS.tensor_float_32 = None
+    OPTIONS.deterministic = False
     yield
