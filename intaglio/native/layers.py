@@ -15,6 +15,7 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native import normalizations, offers, reductions
 from intaglio.native.chains import Chain, Taking
 from intaglio.native.clusters import Cluster, Rewrite
+from intaglio.native.folding import folded
 from intaglio.native.maxima import placed
 from intaglio.native.neighbours import (
     Users,
@@ -39,7 +40,8 @@ Run = Callable[..., Any]
 
 def fuse(graph: Graph) -> Graph:
     """The graph with a `_FusedLayers` node for each layer that has a kernel."""
-    graph = recomputed(normalizations.settled(graph), normalizations.has_relu)
+    graph = folded(normalizations.settled(graph))
+    graph = recomputed(graph, normalizations.has_relu)
     graph = placed(graph, users_of(graph), _has_places)
     users = users_of(graph)
     clusters: list[Cluster] = []
