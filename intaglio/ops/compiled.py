@@ -20,6 +20,8 @@ Offer = Callable[..., Kernel | None]
 LARGE = 1 << 18
 # After so much work of one kind a compiler is worth loading, which takes longer than any call.
 PAYS = 1 << 22
+# What a function of a number costs, in multiplications.
+FUNCTION = 32
 # The kinds that there are for float64 too.
 DOUBLED = (
     "product", "products", "convolution", "convolution by filters", "convolution by images",
@@ -43,6 +45,19 @@ def offered(kind: str, dtype: Any, work: int, *description: Any) -> Kernel | Non
     elif dtype != np.float32:
         return None
     return _offers[0](kind, *description)
+
+
+def as_function(name: str, kernel: Kernel) -> Kernel:
+    """The kernel of an op of one tensor: machine code for large arrays of float32, else as given.
+
+    It is for functions that NumPy computes in several passes.
+    """
+
+    def chosen(x: Any) -> Any:
+        run = offered("function", x.dtype, FUNCTION * x.size, name)
+        return kernel(x) if run is None else run(x)
+
+    return chosen
 
 
 def taken_over(kind: str, work: int, *description: Any) -> Kernel | None:

@@ -17,7 +17,7 @@ from intaglio.base.dtypes import bfloat16, float16, float32, float64
 from intaglio.op import raw
 from intaglio.op.op import op
 from intaglio.op.scalar import in_blocks, select
-from intaglio.ops.compiled import offered
+from intaglio.ops.compiled import as_function
 from intaglio.ops.families import Unary, constant
 
 FLOATS = (bfloat16, float16, float32, float64)
@@ -195,14 +195,10 @@ def erfinv(x: Any) -> Any:
     return np.where(size > 1, np.nan, np.where(small, better, y))
 
 
-# What a number costs, in multiplications.
-WORK = 32
-
-
 def _kernel(
     name: str, single: Callable[[Any], Any], double: Callable[[Any], Any]
 ) -> Callable[[Any], Any]:
-    """The kernel of an op: of two functions, and machine code for large arrays of float32."""
+    """The kernel of an op, of a function of float32 and one of float64."""
 
     def of_part(x: Any) -> Any:
         if x.dtype.itemsize <= 4:
@@ -210,13 +206,7 @@ def _kernel(
             return made.astype(x.dtype, copy=False)
         return double(x).astype(x.dtype, copy=False)
 
-    in_parts = in_blocks(of_part)
-
-    def kernel(x: Any) -> Any:
-        run = offered("function", x.dtype, WORK * x.size, name)
-        return in_parts(x) if run is None else run(x)
-
-    return kernel
+    return as_function(name, in_blocks(of_part))
 
 
 class ErrorFunction(Unary):

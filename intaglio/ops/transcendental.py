@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from intaglio.base.dtypes import (
 )
 from intaglio.op import raw
 from intaglio.op.op import op
+from intaglio.op.scalar import NumpyScalars, in_blocks
+from intaglio.ops.compiled import as_function
 from intaglio.ops.families import (
     Binary,
     Unary,
@@ -157,13 +160,23 @@ class Log1p(Analytic):
         return raw.Mul(dy, raw.Reciprocal(raw.AddV2(_one(x), conjugate(x))))
 
 
+def _logistic(s: Any, x: Any) -> Any:
+    one = s.const(1, like=x)
+    return s.div(one, s.add(one, s.exp(s.neg(x))))
+
+
+_sigmoid = as_function("Sigmoid", in_blocks(functools.partial(_logistic, NumpyScalars)))
+
+
 @op
 class Sigmoid(Analytic):
     """1 / (1 + exp(-x))."""
 
     def scalar(self, s, x):
-        one = s.const(1, like=x)
-        return s.div(one, s.add(one, s.exp(s.neg(x))))
+        return _logistic(s, x)
+
+    def kernel(self, x):
+        return _sigmoid(x)
 
     def gradient(self, dy, y) -> Any:
         return raw.SigmoidGrad(conjugate(y), dy)
