@@ -23,13 +23,16 @@ def register(op: Op) -> None:
     if op.name in _declared:
         raise ValueError(f"there is an op named {op.name} already")
     _declared[op.name] = op
-    globals()[op.name] = op
+    if (
+        op.name not in _homes
+    ):  # else its family is not whole yet, which other threads wait for
+        globals()[op.name] = op
 
 
 def withdraw(name: str) -> None:
     """Takes an op out again: for ops that a test or an example declares."""
     del _declared[name]
-    del globals()[name]
+    globals().pop(name, None)
 
 
 def expect(package: str, families: Mapping[str, str]) -> None:
@@ -41,11 +44,9 @@ def expect(package: str, families: Mapping[str, str]) -> None:
 
 def find(name: str) -> Op | None:
     """The op of this name, its family imported if it was not yet; None if there is none."""
-    op = _declared.get(name)
-    if op is None and name in _homes:
+    if name in _homes:
         importlib.import_module(_homes[name])
-        op = _declared[name]
-    return op
+    return _declared.get(name)
 
 
 def catalogue() -> dict[str, Op]:
@@ -61,6 +62,7 @@ def __getattr__(name: str) -> Op:
         raise AttributeError(
             f"no op named {name!r}; docs/coverage.md lists those that exist"
         )
+    globals()[name] = op
     return op
 
 

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from intaglio import tf  # noqa: F401  (declares the catalogue)
+from intaglio import tf
 from intaglio.op import raw
 from intaglio.op.op import Op
 
@@ -62,3 +62,33 @@ def test_how_a_kernel_is_called_is_worked_out_once():
     assert op.kernel_fn(3) == 3
     thread.join()
     assert len(asked) == 1
+
+
+def test_threads_wait_until_a_family_is_whole(tmp_path, monkeypatch):
+    """An op is declared before what stands below it in its file."""
+    (tmp_path / "slow_family.py").write_text(
+        "import time\n"
+        "from intaglio.op.op import Op, op\n"
+        "@op\n"
+        "class FromSlowFamily(Op):\n"
+        "    signature = 'x: float32 -> y: float32'\n"
+        "    def kernel(self, x):\n"
+        "        return below(x)\n"
+        "declared.set()\n"
+        "time.sleep(0.05)\n"
+        "def below(x):\n"
+        "    return x + 1\n"
+    )
+    declared = threading.Event()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("builtins.declared", declared, raising=False)
+    monkeypatch.setitem(raw._homes, "FromSlowFamily", "slow_family")
+    thread = threading.Thread(target=lambda: raw.find("FromSlowFamily"))
+    thread.start()
+    try:
+        declared.wait(10)
+        assert raw.FromSlowFamily(tf.constant(1.0)) == 2.0
+    finally:
+        thread.join()
+        raw.withdraw("FromSlowFamily")
+        sys.modules.pop("slow_family")
