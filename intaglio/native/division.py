@@ -27,7 +27,7 @@ def division(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     if exact and (divisor.known is None or not np.all(divisor.known)):
         w.demand(none_zero(w, divisor))
     if not is_small(shape):
-        return loop(w, node, alone(node), inputs, shape)
+        return loop(w, node.outputs, alone(node), inputs, shape)
     x, y = (w.spread(h, shape) for h in inputs)
     s = w.builder(int(np.prod(shape)))
     return [w.in_registers(divided(s, node.op.name, x, y), shape)]

@@ -14,13 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.base.dtypes import float32
 from intaglio.ir.graph import Node
 from intaglio.native import entry, random_bits
 from intaglio.native.code import Code
 from intaglio.native.elementwise import shared
 from intaglio.native.functions import Functions
 from intaglio.native.held import Held, constant
-from intaglio.native.lanes import DOUBLE, FLOAT, Kind, Lanes, Unsupported
+from intaglio.native.lanes import BFLOAT, DOUBLE, FLOAT, HALF, Kind, Lanes, Unsupported
+from intaglio.native.short_floats import converted
 from intaglio.native.writer import Writer
 from intaglio.ops.philox import RESERVED
 from intaglio.ops.random_stateless import AUTO_SELECT, PHILOX
@@ -36,7 +38,7 @@ WORD, HALF_WORD = Kind("i64", 64, "u"), Kind("i32", 32, "u")
 # -- where numbers come from ----------------------------------------------------------------
 
 
-def _stored(w: Writer, words: Sequence[str | int]) -> str:
+def stored(w: Writer, words: Sequence[str | int]) -> str:
     """A state in memory."""
     place = w.scratch(STATE)
     for i, word in enumerate(words):
@@ -44,28 +46,28 @@ def _stored(w: Writer, words: Sequence[str | int]) -> str:
     return place
 
 
-def _seeded(w: Writer, seed: Held) -> str:
+def state_of_seed(w: Writer, seed: Held) -> str:
     """The state of a seed of two integers."""
     if seed.shape != (2,):
         raise Unsupported("a seed that is not two numbers")
     mixed = w.scratch(16)
-    start = _stored(w, [SCRAMBLING, *_words(w, seed), 1])
-    _fill(w, "bits", 4, start, mixed)
+    start = stored(w, [SCRAMBLING, *words(w, seed), 1])
+    fill(w, "bits", 4, start, mixed)
     key, high = (w.code.load("i64", w.code.at("i64", mixed, str(i)), 8) for i in (0, 1))
-    return _stored(w, [key, 0, high, 1])
+    return stored(w, [key, 0, high, 1])
 
 
-def _keyed(w: Writer, key: Held, counter: Held, algorithm: Held) -> str:
+def state_of_key(w: Writer, key: Held, counter: Held, algorithm: Held) -> str:
     """The state of a key and a counter."""
     number = algorithm.known
     if number is None or number.shape or int(number) not in (PHILOX, AUTO_SELECT):
         raise Unsupported("an algorithm that is data, or not Philox")
     if key.shape != (1,) or len(counter.shape) != 1 or counter.shape[0] < 2 or not counter.small:  # fmt: skip
         raise Unsupported("a key or counter of another shape")
-    return _stored(w, [*_words(w, key), *_words(w, counter)[:2], 1])
+    return stored(w, [*words(w, key), *words(w, counter)[:2], 1])
 
 
-def _words(w: Writer, held: Held) -> list[str]:
+def words(w: Writer, held: Held) -> list[str]:
     """The elements of a small value of integers, as i64."""
     (name,) = w.lanes(held).names
     kind, made = held.kind, list[str]()
@@ -78,7 +80,7 @@ def _words(w: Writer, held: Held) -> list[str]:
     return made
 
 
-def _taken(w: Writer, node: Node, blocks: int) -> str:
+def state_of_stream(w: Writer, node: Node, blocks: int) -> str:
     """The state of the node's own stream, from which so many counters are set aside."""
     counters = interpreter.kept(node, interpreter.SERVICES["stream"])
     words = ctypes.c_uint64 * 4
@@ -99,7 +101,7 @@ def _taken(w: Writer, node: Node, blocks: int) -> str:
 # -- numbers --------------------------------------------------------------------------------
 
 
-def _fill(w: Writer, kind: str, count: int, state: str, place: str) -> None:
+def fill(w: Writer, kind: str, count: int, state: str, place: str) -> None:
     """So many numbers of a kind at a place."""
     run: Any = random_bits.drawn(kind, count)
     if run is None:
@@ -115,31 +117,44 @@ def _dims(shape: Held) -> tuple[int, ...]:
     return tuple(shape.known.tolist())
 
 
-UNIFORM = {FLOAT: "uniform", DOUBLE: "uniform_double"}
-NORMAL = {FLOAT: "normal"}
+UNIFORM = {
+    FLOAT: "uniform", DOUBLE: "uniform_double", HALF: "uniform_half", BFLOAT: "uniform_brief",
+}  # fmt: skip
+# Those of 16 bits are drawn as float32.
+NORMAL = {FLOAT: "normal", DOUBLE: "normal_double"}
+TRUNCATED = {FLOAT: "truncated", DOUBLE: "truncated_double"}
 Kinds = dict[Kind, str]
 
 
 def _floats(kinds: Kinds, w: Writer, node: Node, dims: Any, state: str) -> list[Held]:
-    kind = w.kind(node.outputs[0])
-    made = w.room(node.outputs[0], kind, dims)
-    _fill(w, kinds[kind], made.count, state, made.pointer)
+    (value,), kind = node.outputs, w.kind(node.outputs[0])
+    if kind in kinds:
+        made = w.room(value, kind, dims)
+        fill(w, kinds[kind], made.count, state, made.pointer)
+    else:
+        count = math.prod(dims)
+        drawn = Held(FLOAT, dims, pointer=w.scratch(4 * count))
+        fill(w, kinds[FLOAT], count, state, drawn.pointer)
+        if drawn.small:
+            drawn = w.in_registers(w.lanes(drawn), dims)
+        made = converted(w, drawn, float32, value.dtype, value)
     w.how = "kernel"
     return [made]
 
 
 def _check(kinds: Kinds, w: Writer, node: Node) -> None:
-    if w.kind(node.outputs[0]) not in kinds:
+    kind = w.kind(node.outputs[0])
+    if kind not in kinds and not kind.short:
         raise Unsupported(f"{node.op.name} of {node.outputs[0].dtype.name}")
 
 
 def stateful(kinds: Kinds) -> Any:
-    """RandomUniform and RandomStandardNormal."""
+    """RandomUniform, RandomStandardNormal and TruncatedNormal."""
 
     def rule(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
         dims = _dims(inputs[0])
         _check(kinds, w, node)
-        state = _taken(w, node, math.prod(dims) * RESERVED)
+        state = state_of_stream(w, node, math.prod(dims) * RESERVED)
         return _floats(kinds, w, node, dims, state)
 
     return rule
@@ -151,7 +166,7 @@ def keyed(kinds: Kinds) -> Any:
     def rule(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
         dims = _dims(inputs[0])
         _check(kinds, w, node)
-        return _floats(kinds, w, node, dims, _keyed(w, *inputs[1:4]))
+        return _floats(kinds, w, node, dims, state_of_key(w, *inputs[1:4]))
 
     return rule
 
@@ -162,14 +177,14 @@ def seeded(kinds: Kinds) -> Any:
     def rule(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
         dims = _dims(inputs[0])
         _check(kinds, w, node)
-        return _floats(kinds, w, node, dims, _seeded(w, inputs[1]))
+        return _floats(kinds, w, node, dims, state_of_seed(w, inputs[1]))
 
     return rule
 
 
 def key_counter(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """StatelessRandomGetKeyCounter, with the algorithm or without."""
-    state = _seeded(w, inputs[0])
+    state = state_of_seed(w, inputs[0])
     shapes = ((1,), (2,))
     kind = w.kind(node.outputs[0])
     made = [
@@ -191,7 +206,7 @@ def _whole(w: Writer, node: Node, dims: Any, state: str) -> Held:
         raise Unsupported(f"{node.op.name} of {node.outputs[0].dtype.name}")
     made = w.room(node.outputs[0], kind, dims)
     words = made.count * kind.bits // 32
-    _fill(w, "bits", words, state, made.pointer)
+    fill(w, "bits", words, state, made.pointer)
     w.how = "kernel"
     return made
 
@@ -201,8 +216,8 @@ def _between(
 ) -> list[Held]:
     """Integers in a range: the draw modulo its width."""
     made = _whole(w, node, dims, state)
-    low, high = (_words(w, h)[0] for h in bounds)
-    span = _stored(w, [w.code.integer("sub", high, low), low, 0, 0])
+    low, high = (words(w, h)[0] for h in bounds)
+    span = stored(w, [w.code.integer("sub", high, low), low, 0, 0])
     kind = Kind(made.kind.llvm, made.kind.bits, "u")
     name = f"bounded_{kind.bits}"
     if name not in w.functions:
@@ -219,7 +234,7 @@ def _range(w: Writer, bounds: Sequence[Held]) -> None:
     """Refuses a range that is empty."""
     if any(h.shape for h in bounds):
         raise Unsupported("a range whose ends are no scalars")
-    low, high = (_words(w, h)[0] for h in bounds)
+    low, high = (words(w, h)[0] for h in bounds)
     below = "icmp slt" if bounds[0].kind.letter == "i" else "icmp ult"
     w.demand(w.code.integer(below, low, high))
 
@@ -246,19 +261,19 @@ def stateful_integers(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """RandomUniformInt."""
     dims, bounds = _dims(inputs[0]), inputs[1:3]
     _range(w, bounds)
-    state = _taken(w, node, math.prod(dims) * RESERVED)
+    state = state_of_stream(w, node, math.prod(dims) * RESERVED)
     return _between(w, node, dims, state, bounds)
 
 
 def keyed_integers(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """StatelessRandomUniformIntV2, and StatelessRandomUniformFullIntV2."""
-    dims, state = _dims(inputs[0]), _keyed(w, *inputs[1:4])
+    dims, state = _dims(inputs[0]), state_of_key(w, *inputs[1:4])
     return _integers(w, node, dims, state, inputs[4:])
 
 
 def seeded_integers(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """StatelessRandomUniformInt, and StatelessRandomUniformFullInt."""
-    dims, state = _dims(inputs[0]), _seeded(w, inputs[1])
+    dims, state = _dims(inputs[0]), state_of_seed(w, inputs[1])
     return _integers(w, node, dims, state, inputs[2:])
 
 
@@ -274,11 +289,14 @@ def _integers(
 RULES: dict[str, Any] = {
     "RandomUniform": stateful(UNIFORM),
     "RandomStandardNormal": stateful(NORMAL),
+    "TruncatedNormal": stateful(TRUNCATED),
     "RandomUniformInt": stateful_integers,
     "StatelessRandomUniformV2": keyed(UNIFORM),
     "StatelessRandomNormalV2": keyed(NORMAL),
+    "StatelessTruncatedNormalV2": keyed(TRUNCATED),
     "StatelessRandomUniform": seeded(UNIFORM),
     "StatelessRandomNormal": seeded(NORMAL),
+    "StatelessTruncatedNormal": seeded(TRUNCATED),
     "StatelessRandomUniformIntV2": keyed_integers,
     "StatelessRandomUniformFullIntV2": keyed_integers,
     "StatelessRandomUniformInt": seeded_integers,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from intaglio.base.dtypes import DType
-from intaglio.ir.graph import Graph, Node
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native import entry, store
 from intaglio.native.code import Code
 from intaglio.native.fused import REMEMBERED, arranged
@@ -31,15 +31,22 @@ def elementwise(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     shape = broadcast(inputs)
     if is_small(shape):
         return _small(w, shape, inputs, lambda s, args: [apply(s, node, args)])
-    return loop(w, node, alone(node), inputs, shape)
+    return loop(w, node.outputs, alone(node), inputs, shape)
 
 
 def fused(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """Several of them, which `clusters` has put together."""
-    shape, body = broadcast(inputs), node.attrs["body"]
+    return carried_out(w, node.outputs, node.attrs["body"], inputs)
+
+
+def carried_out(
+    w: Writer, values: Sequence[SymbolicTensor | None], body: Graph, inputs: Sequence[Held]
+) -> list[Held]:  # fmt: skip
+    """What a graph of such ops gives, as the values that it is known by."""
+    shape = broadcast(inputs)
     if is_small(shape):
         return _small(w, shape, inputs, lambda s, args: evaluate(s, body, args))
-    return loop(w, node, body, inputs, shape)
+    return loop(w, values, body, inputs, shape)
 
 
 def broadcast(inputs: Sequence[Held]) -> tuple[int, ...]:
@@ -79,8 +86,9 @@ def alone(node: Node) -> Graph:
 
 
 def loop(
-    w: Writer, node: Node, body: Graph, inputs: Sequence[Held], shape: tuple[int, ...]
-) -> list[Held]:
+    w: Writer, values: Sequence[SymbolicTensor | None], body: Graph,
+    inputs: Sequence[Held], shape: tuple[int, ...],
+) -> list[Held]:  # fmt: skip
     """A loop nest over memory: a function of its own, written once for all that are alike."""
     pattern, dims = arranged([h.shape for h in inputs])
     numbers = numbers_of(body)
@@ -89,7 +97,7 @@ def loop(
     # A loop over elements may write where it reads, if nobody reads there afterwards.
     places = [*[w.pointer(h) for h in inputs], *w.numbers(numbers)]
     made: list[Held] = []
-    for value, result in zip(node.outputs, body.outputs, strict=True):
+    for value, result in zip(values, body.outputs, strict=True):
         made.append(w.room(value, w.kind(result), shape))
     count = int(np.prod(dims))
     if count >= entry.LARGE or count // nest.lanes * nest.cost >= LONG:

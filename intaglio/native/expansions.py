@@ -9,6 +9,7 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import int32, variant
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native.expressions import expression, inlined
 from intaglio.op import raw
 from intaglio.op.op import Op
 from intaglio.op.spec import Spec
@@ -18,7 +19,7 @@ Expand = Callable[[Node, Sequence[SymbolicTensor]], list[Node]]
 
 def expanded(graph: Graph) -> Graph:
     """The graph with such ops replaced; the same one if it has none."""
-    if not any(can_expand(n) for n in graph.nodes):
+    if not any(can_expand(n) or "native" in n.op.rules for n in graph.nodes):
         return graph
     values: dict[int, SymbolicTensor] = {}
     copies: dict[int, Node] = {}
@@ -26,17 +27,22 @@ def expanded(graph: Graph) -> Graph:
     for node in graph.nodes:
         inputs = [values.get(id(v), v) for v in node.inputs]
         control = tuple([copies.get(id(c), c) for c in node.control])
-        if can_expand(node):
+        said = expression(node)
+        if said is not None:
+            made, results = inlined(node, expanded(said), inputs)
+        elif can_expand(node):
             made = EXPANSIONS[node.op.name](node, inputs)
+            results = made[-1].outputs
         elif control == node.control and all(
             a is b for a, b in zip(inputs, node.inputs, strict=True)
         ):
-            made = [node]
+            made, results = [node], node.outputs
         else:
             made = [_like(node, node.op, inputs, control)]
+            results = made[-1].outputs
         nodes += made
-        copies[id(node)] = made[-1]
-        for old, new in zip(node.outputs, made[-1].outputs, strict=True):
+        copies[id(node)] = made[-1] if made else node
+        for old, new in zip(node.outputs, results, strict=True):
             values[id(old)] = new
     outputs = [values.get(id(v), v) for v in graph.outputs]
     # What only the replaced ops took is not needed any more.

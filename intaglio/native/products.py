@@ -79,7 +79,8 @@ def einsum(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     labels, output = terms(node.attrs["equation"])
     if len(inputs) == 1:
         return [_transposed(w, node, inputs[0], labels[0], output)]
-    if any(h.kind != FLOAT for h in inputs):
+    kind, dtype = inputs[0].kind, _dtype(inputs[0])
+    if kind not in (FLOAT, DOUBLE):
         raise Unsupported(f"Einsum of {node.outputs[0].dtype.name}")
     (left, right), (a, b) = labels, inputs
     sizes: dict[Any, int] = {}
@@ -95,13 +96,13 @@ def einsum(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
         raise Unsupported("Einsum that sums over one operand")
     a, turned_a = _arranged(w, a, left, [batch, rows, summed])
     b, turned_b = _arranged(w, b, right, [batch, summed, columns])
-    run = products(a.shape, b.shape, turned_a, turned_b)
+    run = products(a.shape, b.shape, turned_a, turned_b, dtype)
     natural = [*batch, *rows, *columns]
     shape = tuple([sizes[n] for n in natural])
     if natural == [*output]:
         (made,) = stepped(w, node, run, [a, b])
         return [made.reshaped(shape)]
-    made = Held(FLOAT, shape, pointer=w.scratch(4 * math.prod(shape)))
+    made = Held(kind, shape, pointer=w.scratch(kind.bytes * math.prod(shape)))
     steps = getattr(run, "steps", [])
     if len(steps) != 1:
         raise Unsupported("Einsum of large operands")

@@ -2,7 +2,7 @@
 
 Bits and uniform numbers are those of the NumPy code in `ops/philox.py`. Normal float32s go through
 logarithms and sines of float64 there and here, which rounded are hardly ever different; normal
-float64s, which would be, are left to NumPy.
+float64s differ in their last places.
 """
 
 from __future__ import annotations
@@ -11,19 +11,30 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from intaglio.native import entry, llvm
 from intaglio.native.code import Code
 from intaglio.native.functions import Functions
-from intaglio.native.lanes import DOUBLE, FLOAT, Kind, Lanes
+from intaglio.native.lanes import BFLOAT, DOUBLE, FLOAT, HALF, Kind, Lanes, literal
 from intaglio.native.library import Kernel, Library, Source
-from intaglio.ops.philox import LEAST, LOW, MULTIPLIERS, WEYL_0, WEYL_1
+from intaglio.ops.philox import (
+    LEAST,
+    LOW,
+    MULTIPLIERS,
+    RESERVED,
+    TRUNCATE_AT,
+    WEYL_0,
+    WEYL_1,
+)
 
 Run = Callable[..., Any]
 Finish = Callable[[Functions, Sequence[Lanes]], list[Lanes]]
 
 WORD, HALF_WORD = Kind("i64", 64, "u"), Kind("i32", 32, "u")
+# A bfloat16 as it is stored.
+BRIEF = Kind("i16", 16, "u")
 LANES = max(llvm.WIDTH // 4, 4)
 # The numbers that a kernel is told: the stream's key, its counter's halves, and the step from
 # one block's counter to the next.
@@ -60,8 +71,13 @@ def _round_keys(s: Functions, key: str) -> list[tuple[Lanes, Lanes]]:
     return made
 
 
-def _counters(s: Functions, state: dict[str, str], first: str) -> list[Lanes]:
-    """The four words of the counters of `lanes` blocks from number `first` on."""
+def _counters(
+    s: Functions, state: dict[str, str], first: str, step: str = ""
+) -> list[Lanes]:
+    """The four words of the counters of `lanes` blocks from number `first` on.
+
+    They are the state's `step` apart, or another one.
+    """
     code, lanes = s.code, s.lanes
 
     def everywhere(value: str) -> Lanes:
@@ -69,7 +85,7 @@ def _counters(s: Functions, state: dict[str, str], first: str) -> list[Lanes]:
 
     steps = ", ".join([f"i64 {i}" for i in range(lanes)])
     numbers = s.add(everywhere(first), Lanes(WORD, (f"<{steps}>",)))
-    offsets = s.mul(numbers, everywhere(state["step"]))
+    offsets = s.mul(numbers, everywhere(step or state["step"]))
     low = s.add(everywhere(state["low"]), offsets)
     carried = s.converted(s.lt(low, offsets), WORD)
     high = s.add(everywhere(state["high"]), carried)
@@ -96,6 +112,25 @@ def _unit(s: Functions, word: Lanes) -> Lanes:
     return s.sub(number, s.const(1, number))
 
 
+def _short_unit(bits: int, kind: Kind) -> Finish:
+    """16-bit floats in [0, 1), of so many bits of each word."""
+
+    def finish(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
+        made: list[Lanes] = []
+        for word in words:
+            number = s.bit_and(word, s.const((1 << bits) - 1, word))
+            number = s.converted(s.converted(number, HALF_WORD), FLOAT)
+            made.append(s.converted(s.mul(number, s.const(2.0**-bits, number)), kind))
+        return made
+
+    return finish
+
+
+def _brief_unit(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
+    made = _short_unit(7, BFLOAT)(s, words)
+    return [Lanes(BRIEF, x.names) for x in made]
+
+
 def _double_unit(s: Functions, high: Lanes, low: Lanes) -> Lanes:
     """A float64 in [0, 1) of two words."""
     upper = s.shift_left(s.bit_and(high, s.const(0xFFFFF, high)), 32)
@@ -105,15 +140,16 @@ def _double_unit(s: Functions, high: Lanes, low: Lanes) -> Lanes:
 
 
 def _normals(s: Functions, first: Lanes, second: Lanes) -> list[Lanes]:
-    """Two normal float32s of two uniform ones (Box and Muller), each step rounded."""
+    """Two normals of two uniform numbers (Box and Muller), each step rounded."""
+    kind = first.kind
     least = s.maximum(first, s.const(LEAST, first))
-    log = s.converted(s.log(s.converted(least, DOUBLE)), FLOAT)
+    log = s.converted(s.log(s.converted(least, DOUBLE)), kind)
     radius = s.sqrt(s.mul(s.const(-2, log), log))
     wide = s.converted(second, DOUBLE)
-    angle = s.converted(s.mul(s.const(2 * math.pi, wide), wide), FLOAT)
+    angle = s.converted(s.mul(s.const(2 * math.pi, wide), wide), kind)
     wide = s.converted(angle, DOUBLE)
     return [
-        s.mul(s.converted(turned, FLOAT), radius)
+        s.mul(s.converted(turned, kind), radius)
         for turned in (s.sin(wide), s.cos(wide))
     ]
 
@@ -131,13 +167,30 @@ def _normal(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
     return [*_normals(s, *u[:2]), *_normals(s, *u[2:])]
 
 
+def _normal_double(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
+    return _normals(s, *_uniform_double(s, words))
+
+
 FINISHES: dict[str, tuple[Finish, Kind]] = {
     "bits": (_bits, HALF_WORD),
     "uniform": (_uniform, FLOAT),
     "uniform_double": (_uniform_double, DOUBLE),
+    "uniform_half": (_short_unit(10, HALF), HALF),
+    "uniform_brief": (_brief_unit, BRIEF),
     "normal": (_normal, FLOAT),
+    "normal_double": (_normal_double, DOUBLE),
 }
-DTYPES = {HALF_WORD: np.uint32, FLOAT: np.float32, DOUBLE: np.float64}
+# Normals that are drawn again while they are too far off, and what they are made of.
+TRUNCATED = {"truncated": "normal", "truncated_double": "normal_double"}
+DTYPES = {
+    HALF_WORD: np.uint32, FLOAT: np.float32, DOUBLE: np.float64, HALF: np.float16,
+    BRIEF: ml_dtypes.bfloat16,
+}  # fmt: skip
+
+
+def _of_block(kind: Kind) -> int:
+    """How many numbers a block gives."""
+    return 2 if kind == DOUBLE else 4
 
 
 # -- kernels ---------------------------------------------------------------------------
@@ -147,13 +200,7 @@ def _kernel(name: str) -> Kernel:
     """Fills an array: dims are the number of groups of `LANES` blocks, and that of elements."""
     finish, kind = FINISHES[name]
     code = Code(name, entry.KERNEL)
-    given = code.load("ptr", "%ins", 8)
-    out = code.load("ptr", "%outs", 8)
-    state = {
-        part: code.load("i64", code.at("i64", given, str(i)), 8)
-        for i, part in enumerate(STATE)
-    }
-    size = code.load("i64", code.at("i64", "%dims", "1"), 8)
+    state, out, size = _given(code)
     s = Functions(code, LANES, 1)
     keys = _round_keys(s, state["key"])
     with code.loop("%from", "%to") as group:
@@ -165,6 +212,111 @@ def _kernel(name: str) -> Kernel:
             _write(s, kind, vector, out, index, size)
     code.do("ret void")
     return Kernel(code, 1)
+
+
+def _given(code: Code) -> tuple[dict[str, str], str, str]:
+    """The stream's state, the array to be filled, and its elements."""
+    given = code.load("ptr", "%ins", 8)
+    state = {
+        part: code.load("i64", code.at("i64", given, str(i)), 8)
+        for i, part in enumerate(STATE)
+    }
+    size = code.load("i64", code.at("i64", "%dims", "1"), 8)
+    return state, code.load("ptr", "%outs", 8), size
+
+
+class _Truncated:
+    """Writes the kernel of normals that are near enough.
+
+    Those of one block have counters of their own, from which they take block after block until
+    they are complete; nearly all need no second one.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.finish, self.kind = FINISHES[TRUNCATED[name]]
+        self.code = code = Code(name, entry.KERNEL)
+        self.state, self.out, self.size = _given(code)
+        self.of_block = _of_block(self.kind)
+        size = LANES * self.of_block
+        self.held = code.first(f"alloca [{size} x {self.kind.llvm}], align 64")
+        self.filled = code.first("alloca i64, align 8")
+        self.seen = code.first(f"alloca [{LANES} x i64], align 64")
+        self.s = Functions(code, LANES, 1)
+        self.keys = _round_keys(self.s, self.state["key"])
+
+    def write(self) -> Kernel:
+        """The kernel: first a block for each, then more for those that lack numbers."""
+        code, of_block = self.code, self.of_block
+        apart = str(RESERVED * of_block // 4)
+        with code.loop("%from", "%to") as group:
+            number = code.integer("mul", group, LANES)
+            self._draw(number, apart)
+            with code.loop("0", str(LANES)) as lane:
+                self._fill(0)
+                block = code.integer("add", number, lane)
+                first = code.integer("mul", block, of_block)
+                self._take(code.integer("mul", lane, of_block), of_block, first)
+                self._store(self._load(self.filled), code.at("i64", self.seen, lane))
+            with code.loop("0", str(LANES)) as lane:
+                seen = self._load(code.at("i64", self.seen, lane))
+                block = code.integer("add", number, lane)
+                first = code.integer("mul", block, of_block)
+                beyond = code.integer("add", first, seen)
+                lacking = code.integer("icmp slt", seen, of_block)
+                wanted = code.integer("icmp slt", beyond, self.size)
+                with code.when(code.let(f"and i1 {lacking}, {wanted}")):
+                    self._again(code.integer("mul", block, apart), apart, first)
+        code.do("ret void")
+        return Kernel(code, 1)
+
+    def _again(self, start: str, count: str, first: str) -> None:
+        """All numbers of a block's own counters, until there are enough."""
+        code = self.code
+        self._fill(0)
+        with code.loop("0", count, LANES) as turn:
+            lacking = code.integer("icmp slt", self._load(self.filled), self.of_block)
+            with code.when(lacking):
+                self._draw(code.integer("add", start, turn), "1")
+                self._take("0", LANES * self.of_block, first)
+
+    def _draw(self, first: str, step: str) -> None:
+        """Normals of `LANES` blocks, to where they are held."""
+        code, s, kind = self.code, self.s, self.kind
+        words = _cipher(s, _counters(s, self.state, first, step), self.keys)
+        for i, vector in enumerate(_in_turn(s, self.finish(s, words))):
+            place = code.at(kind.llvm, self.held, str(i * LANES))
+            code.do(f"store {s.vector(kind)} {vector}, ptr {place}, align {kind.bytes}")
+
+    def _take(self, start: str, count: int, first: str) -> None:
+        """Puts numbers that are held into the next places from `first` on."""
+        code, kind = self.code, self.kind
+        word = kind.llvm
+        with code.loop("0", str(count)) as i:
+            place = code.at(word, self.held, code.integer("add", start, i))
+            x = code.load(word, place, kind.bytes)
+            far = code.call(word, f"llvm.fabs.f{kind.bits}", (word, x))
+            near = code.let(f"fcmp olt {word} {far}, {literal(TRUNCATE_AT, kind)}")
+            seen = self._load(self.filled)
+            at = code.integer("add", first, seen)
+            room = code.integer("icmp slt", seen, self.of_block)
+            inside = code.integer("icmp slt", at, self.size)
+            good = code.let(f"and i1 {near}, {code.let(f'and i1 {room}, {inside}')}")
+            with code.when(good):
+                code.do(f"store {word} {x}, ptr {code.at(word, self.out, at)}, align {kind.bytes}")  # fmt: skip
+                self._store(code.integer("add", seen, 1), self.filled)
+
+    def _fill(self, count: int) -> None:
+        self._store(str(count), self.filled)
+
+    def _load(self, place: str) -> str:
+        return self.code.load("i64", place, 8)
+
+    def _store(self, value: str, place: str) -> None:
+        self.code.do(f"store i64 {value}, ptr {place}, align 8")
+
+
+def _truncated_kernel(name: str) -> Kernel:
+    return _Truncated(name).write()
 
 
 def _in_turn(s: Functions, made: Sequence[Lanes]) -> list[str]:
@@ -224,7 +376,9 @@ def _swaps() -> Kernel:
 
 
 LIBRARIES = {
-    name: Library(lambda name=name: Source([_kernel(name)])) for name in FINISHES
+    name: Library(lambda name=name, write=write: Source([write(name)]))
+    for names, write in ((FINISHES, _kernel), (TRUNCATED, _truncated_kernel))
+    for name in names
 }
 SWAPS = Library(lambda: Source([_swaps()]))
 
@@ -234,17 +388,15 @@ def swapped(count: int) -> Run | None:
     if not entry.AVAILABLE:
         return None
     fill = SWAPS.entry("swaps", shared=False).for_dims((count,))
-    run = entry.filling_all(fill, [((count,), np.int64)])
-    return lambda distances: run(distances)[0]
+    return entry.filling(fill, (count,), np.int64)
 
 
 def drawn(name: str, count: int) -> Run | None:
-    """What makes `count` numbers of a stream, given as an array of `STATE`; for names in `FINISHES`."""
+    """What makes `count` numbers of a stream, given as an array of `STATE`; for names in `LIBRARIES`."""
     if not entry.AVAILABLE or not count:
         return None
-    _, kind = FINISHES[name]
-    of_block = 128 // kind.bits
-    groups = -(-count // (LANES * of_block))
+    _, kind = FINISHES[TRUNCATED.get(name, name)]
+    groups = -(-count // (LANES * _of_block(kind)))
     # Few numbers are drawn before another thread could help.
     fill = LIBRARIES[name].entry(name, count >= entry.LARGE).for_dims((groups, count))
     return entry.filling(fill, (count,), DTYPES[kind])

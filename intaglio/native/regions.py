@@ -18,6 +18,7 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.chains import has_steps
 from intaglio.native.clusters import CHEAP, Cluster, Rewrite, can_compile
 from intaglio.native.expansions import can_expand, expanded
+from intaglio.native.expressions import expression
 from intaglio.native.held import numeric
 from intaglio.native.kernels import PARTS, kernel_of
 from intaglio.native.lanes import Unsupported
@@ -120,7 +121,7 @@ def _obstacle(node: Node) -> str:
             return f"elements of type {value.dtype.name}"
     if op.name in PARTS and not has_steps(kernel_of(node)):
         return f"{op.name}, which is more than one kernel"
-    if has_code(op.name) or can_expand(node):
+    if has_code(op.name) or can_expand(node) or expression(node) is not None:
         return "" if op.name in FLOWS else _unknown(node) or lacking(node)
     if "scalar" not in op.rules or len(node.outputs) != 1:
         return op.name

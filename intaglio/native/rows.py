@@ -120,13 +120,3 @@ def add_at(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
         part = code.at("i8", added, code.integer("mul", i, size))
         add_to(w, dtype, place, part, inner)
     return [result]
-
-
-def all_below(w: Writer, place: str, count: int, length: int) -> str:
-    """Whether integers of 64 bits are all places of a row of that length, as i1."""
-    code = w.code
-    with code.carrying("0", str(count), 1, ("i1", "true")) as state:
-        one = code.load("i64", code.at("i64", place, state.index), 8)
-        inside = code.integer("icmp ult", one, length)
-        state.following.append(code.let(f"and i1 {state.values[0]}, {inside}"))
-    return state.values[0]

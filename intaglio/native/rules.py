@@ -11,6 +11,7 @@ from intaglio.base.errors import OpError
 from intaglio.ir.graph import Node
 from intaglio.native import (
     cells,
+    choosing,
     division,
     draws,
     flow,
@@ -24,13 +25,15 @@ from intaglio.native import (
     softmax,
     stand_ins,
     sums,
+    top_k,
     variables,
 )
 from intaglio.native.chains import has_steps
 from intaglio.native.elementwise import elementwise, fused
 from intaglio.native.held import Held
 from intaglio.native.kernels import CHOICES, kernel_of
-from intaglio.native.lanes import BOOL, FLOAT, Lanes, Unsupported
+from intaglio.native.lanes import BOOL, Lanes, Unsupported
+from intaglio.native.short_floats import as_single
 from intaglio.native.steps import stepped
 from intaglio.native.updates import UPDATES
 from intaglio.native.writer import Rule, Value, Writer
@@ -59,12 +62,21 @@ def _chosen(node: Node, arrays: list[Any]) -> Any:
         raise Unsupported(f"{node.op.name} that fails") from None
 
 
+single_kernel = as_single(kernel)
+
+
+def _is_single(node: Node) -> bool:
+    """True for an op that is computed as float32."""
+    dtype = node.outputs[0].dtype
+    return dtype.is_floating and dtype.size <= 4
+
+
 def lacking(node: Node) -> str:
     """Why a node of known shapes has no kernel, where only a kernel can do it; else nothing.
 
     `kernel` would say so as well, but of one node at a time, when much is written already.
     """
-    if RULES.get(node.op.name) is not kernel or node.outputs[0].dtype.numpy != np.float32:  # fmt: skip
+    if RULES.get(node.op.name) is not single_kernel or not _is_single(node):
         return ""
     arrays: list[Any] = []
     for value in node.inputs:
@@ -92,26 +104,25 @@ def compiled_part(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
 def sparse_cross_entropy(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """Cross entropies of labels that are places; one that is outside of its row is refused."""
     logits, labels = inputs
-    run: Any = softmax.sparse_cross_entropy(logits.shape)
-    if run is None or logits.kind != FLOAT or len(logits.shape) != 2:
-        raise Unsupported(f"{node.op.name} of {node.inputs[0].dtype.name}")
-    if labels.kind.bits != 64:
-        raise Unsupported(f"{node.op.name} with labels of {node.inputs[1].dtype.name}")
-    w.demand(rows.all_below(w, w.pointer(labels), labels.count, logits.shape[1]))
+    run: Any = softmax.sparse_cross_entropy(logits.shape, node.inputs[0].dtype.numpy)
+    if run is None or len(logits.shape) != 2 or labels.shape != logits.shape[:1]:
+        raise Unsupported(f"{node.op.name} of {logits.shape}")
+    numbers = places.numbered(w, labels, logits.shape[1:])
     (step,) = run.steps
     made = [
-        w.room(value, FLOAT, shape)
+        w.room(value, logits.kind, shape)
         for value, (shape, _) in zip(node.outputs, step.results, strict=True)
     ]
-    places = [w.pointer(logits), w.pointer(labels)]
-    w.call_step(step, places, [h.pointer for h in made])
+    given = [w.pointer(logits), w.pointer(numbers)]
+    w.call_step(step, given, [h.pointer for h in made])
     w.how = "kernel"
     return made
 
 
 def reduction(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """A reduction: of small values in registers, of others by a kernel."""
-    return (sums.reduction if inputs[0].small else sums.of_memory)(w, node, inputs)
+    rule = sums.reduction if inputs[0].small else as_single(sums.of_memory)
+    return rule(w, node, inputs)
 
 
 def identity(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
@@ -191,12 +202,13 @@ def condition(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
 
 
 RULES: dict[str, Any] = {
-    **dict.fromkeys(CHOICES, kernel),
+    **dict.fromkeys(CHOICES, single_kernel),
     **dict.fromkeys(moves.DATA, moves.moved),
     **dict.fromkeys(moves.JOINS, moves.joined),
     **dict.fromkeys(sums.OPS, reduction),
     **scans.RULES,
     **draws.RULES,
+    **choosing.RULES,
     **stand_ins.RULES,
     **places.RULES,
     **dict.fromkeys(("GatherNd", "ScatterNd", "TensorScatterUpdate"), slices),
@@ -207,15 +219,16 @@ RULES: dict[str, Any] = {
     "_FusedCell": cells.written,
     **dict.fromkeys(("_FusedLayers", "_FusedRows"), compiled_part),
     **dict.fromkeys(division.DIVISIONS, division.division),
-    **products.RULES,
+    **{name: as_single(rule) for name, rule in products.RULES.items()},
+    "SparseSoftmaxCrossEntropyWithLogits": as_single(sparse_cross_entropy),
     **normalizations.RULES,
-    "SparseSoftmaxCrossEntropyWithLogits": sparse_cross_entropy,
     **dict.fromkeys(("Identity", "StopGradient", "IdentityN", "PreventGradient"), identity),
     "StridedSlice": slice_,
     "Slice": window,
     "GatherV2": gather,
     "Gather": gather,
     "ResourceGather": gather_from_variable,
+    "TopKV2": top_k.top_k,
     "NoOp": nothing,
     "_AddAt": rows.add_at,
     "ToBool": condition,

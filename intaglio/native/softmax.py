@@ -1,4 +1,4 @@
-"""Softmax, its logarithm and the cross entropies of float32 rows in machine code.
+"""Softmax, its logarithm and the cross entropies of rows in machine code, float32 or float64.
 
 A row is read three times while it is in cache: for its greatest element, for the sum of the
 exponentials of what each is less than that, and for the results.
@@ -6,6 +6,7 @@ exponentials of what each is less than that, and for the results.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,21 +16,25 @@ import numpy as np
 from intaglio.native import entry
 from intaglio.native.code import Code
 from intaglio.native.functions import Functions
-from intaglio.native.lanes import FLOAT, Lanes, literal
+from intaglio.native.lanes import Kind, Lanes, kind_of, literal
 from intaglio.native.library import Kernel, Library, Source
 from intaglio.native.reductions import Joining
 
 Run = Callable[..., Any]
 
 DIMS = ("rows", "classes")
+SINGLE = np.dtype(np.float32)
 
 
 class _Rows:
     """Writes a kernel that goes over rows."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, kind: Kind) -> None:
         self.code = Code(name, entry.KERNEL)
-        self.sum, self.maximum = (Joining(self.code, k) for k in ("sum", "maximum"))
+        self.kind = kind
+        self.sum, self.maximum = (
+            Joining(self.code, k, kind) for k in ("sum", "maximum")
+        )
         self.tiles = self.sum.tiles
         self.classes = entry.numbers(self.code, DIMS)["classes"]
 
@@ -37,18 +42,26 @@ class _Rows:
         """The data of an input or output."""
         return self.code.load("ptr", self.code.at("ptr", table, str(index)), 8)
 
+    def at(self, row: str, index: str) -> str:
+        """The pointer to an element."""
+        return self.code.at(self.kind.llvm, row, index)
+
+    def load(self, place: str) -> str:
+        """One element."""
+        return self.code.load(self.kind.llvm, place, self.kind.bytes)
+
     def row(self, data: str, number: str) -> str:
         """Where a row begins."""
         return self.tiles.step(self.code, data, number, self.classes)
 
     def read(self, row: str, at: str, count: int, mask: str) -> Lanes:
         """Vectors of a row, from an element on."""
-        places = self.tiles.places(self.code, self.code.at("float", row, at), count)
-        return Lanes(FLOAT, tuple([self.tiles.read(self.code, p, mask) for p in places]))  # fmt: skip
+        places = self.tiles.places(self.code, self.at(row, at), count)
+        return Lanes(self.kind, tuple([self.tiles.read(self.code, p, mask) for p in places]))  # fmt: skip
 
     def write(self, values: Lanes, row: str, at: str, mask: str) -> None:
         """Puts vectors into a row, from an element on."""
-        first = self.code.at("float", row, at)
+        first = self.at(row, at)
         places = self.tiles.places(self.code, first, len(values.names))
         for place, value in zip(places, values.names, strict=True):
             self.tiles.write(self.code, value, place, mask)
@@ -69,7 +82,7 @@ class _Rows:
 
     def spread(self, number: str) -> str:
         """A number in every lane."""
-        return self.code.splat(self.tiles.lanes, "float", number)
+        return self.code.splat(self.tiles.lanes, self.kind.llvm, number)
 
     def grown(self, logits: str, out: str) -> tuple[str, str]:
         """Writes the exponentials of a row; gives its greatest element and their sum."""
@@ -80,7 +93,7 @@ class _Rows:
         most = self.over(self.maximum, logit)
 
         def exponential(s: Functions, at: str, mask: str) -> Lanes:
-            value = s.exp(s.sub(logit(s, at, mask), every(s, most)))
+            value = s.exp(s.sub(logit(s, at, mask), self.every(s, most)))
             self.write(value, out, at, mask)
             return value
 
@@ -89,17 +102,19 @@ class _Rows:
     def log(self, vector: str) -> str:
         """The logarithms of one vector."""
         s = Functions(self.code, self.tiles.lanes, 1)
-        return s.log(every(s, vector)).names[0]
+        return s.log(self.every(s, vector)).names[0]
 
     def store(self, vector: str, data: str, number: str) -> None:
         """Writes the first lane as the element of a vector with one for each row."""
-        place = self.code.at("float", data, number)
-        self.code.do(f"store float {self.first(vector)}, ptr {place}, align 4")
+        self.put(self.first(vector), self.at(data, number))
 
+    def put(self, value: str, place: str) -> None:
+        """Writes one element."""
+        self.code.do(f"store {self.kind.llvm} {value}, ptr {place}, align {self.kind.bytes}")  # fmt: skip
 
-def every(s: Functions, vector: str) -> Lanes:
-    """One vector, as many times as the builder takes."""
-    return Lanes(FLOAT, (vector,) * s.vectors)
+    def every(self, s: Functions, vector: str) -> Lanes:
+        """One vector, as many times as the builder takes."""
+        return Lanes(self.kind, (vector,) * s.vectors)
 
 
 def _softmax(k: _Rows) -> None:
@@ -110,7 +125,7 @@ def _softmax(k: _Rows) -> None:
         _, total = k.grown(k.row(logits, number), made)
 
         def share(s: Functions, at: str, mask: str) -> Lanes:
-            value = s.div(k.read(made, at, s.vectors, mask), every(s, total))
+            value = s.div(k.read(made, at, s.vectors, mask), k.every(s, total))
             k.write(value, made, at, mask)
             return value
 
@@ -126,8 +141,8 @@ def _log_softmax(k: _Rows) -> None:
         less = k.log(total)
 
         def logarithm(s: Functions, at: str, mask: str) -> Lanes:
-            shifted = s.sub(k.read(row, at, s.vectors, mask), every(s, most))
-            value = s.sub(shifted, every(s, less))
+            shifted = s.sub(k.read(row, at, s.vectors, mask), k.every(s, most))
+            value = s.sub(shifted, k.every(s, less))
             k.write(value, made, at, mask)
             return value
 
@@ -145,9 +160,9 @@ def _cross_entropy(k: _Rows) -> None:
 
         def term(s: Functions, at: str, mask: str) -> Lanes:
             label = k.read(wanted, at, s.vectors, mask)
-            shifted = s.sub(k.read(row, at, s.vectors, mask), every(s, most))
-            loss = s.mul(label, s.sub(every(s, less), shifted))
-            share = s.div(k.read(made, at, s.vectors, mask), every(s, total))
+            shifted = s.sub(k.read(row, at, s.vectors, mask), k.every(s, most))
+            loss = s.mul(label, s.sub(k.every(s, less), shifted))
+            share = s.div(k.read(made, at, s.vectors, mask), k.every(s, total))
             k.write(s.sub(share, label), made, at, mask)
             # 0 times the logarithm of 0 is 0 here.
             none = s.const(0, label)
@@ -166,28 +181,36 @@ def _sparse_cross_entropy(k: _Rows) -> None:
         less = k.log(total)
 
         def share(s: Functions, at: str, mask: str) -> Lanes:
-            value = s.div(k.read(made, at, s.vectors, mask), every(s, total))
+            value = s.div(k.read(made, at, s.vectors, mask), k.every(s, total))
             k.write(value, made, at, mask)
             return value
 
         k.over(k.sum, share)
         label = code.load("i64", code.at("i64", labels, number), 8)
-        logit = k.spread(code.load("float", code.at("float", row, label), 4))
+        logit = k.spread(k.load(k.at(row, label)))
         shifted = code.let(f"fsub {k.tiles.vector} {logit}, {most}")
         k.store(code.let(f"fsub {k.tiles.vector} {less}, {shifted}"), losses, number)
-        place = code.at("float", made, label)
-        value = code.load("float", place, 4)
-        below = code.let(f"fadd float {value}, {literal(-1.0, FLOAT)}")
-        code.do(f"store float {below}, ptr {place}, align 4")
+        place = k.at(made, label)
+        one = literal(-1.0, k.kind)
+        k.put(code.let(f"fadd {k.kind.llvm} {k.load(place)}, {one}"), place)
 
 
-def _library(
-    name: str, write: Callable[[_Rows], None], inputs: int, outputs: int
-) -> Library:
+# What writes each kernel, and how many arrays it takes and gives.
+KERNELS: dict[str, tuple[Callable[[_Rows], None], int, int]] = {
+    "softmax": (_softmax, 1, 1),
+    "log_softmax": (_log_softmax, 1, 1),
+    "cross_entropy": (_cross_entropy, 2, 2),
+    "sparse_cross_entropy": (_sparse_cross_entropy, 2, 2),
+}
+
+
+@functools.cache
+def _library(name: str, kind: Kind) -> Library:
     """A kernel of its own module; a program uses few of them."""
 
     def source() -> Source:
-        kernel = _Rows(name)
+        write, inputs, outputs = KERNELS[name]
+        kernel = _Rows(name, kind)
         write(kernel)
         kernel.code.do("ret void")
         return Source([Kernel(kernel.code, inputs, outputs)])
@@ -195,41 +218,32 @@ def _library(
     return Library(source)
 
 
-LIBRARIES = {
-    "softmax": _library("softmax", _softmax, 1, 1),
-    "log_softmax": _library("log_softmax", _log_softmax, 1, 1),
-    "cross_entropy": _library("cross_entropy", _cross_entropy, 2, 2),
-    "sparse_cross_entropy": _library(
-        "sparse_cross_entropy", _sparse_cross_entropy, 2, 2
-    ),
-}
-
-
-def _kernel(name: str, shape: tuple[int, ...]) -> Run | None:
+def _kernel(name: str, shape: tuple[int, ...], dtype: Any) -> Run | None:
     if not entry.AVAILABLE or not shape or 0 in shape:
         return None
     size = math.prod(shape)
     dims = (size // shape[-1], shape[-1])
-    return LIBRARIES[name].entry(name, size >= entry.LARGE).for_dims(dims)
+    kernels = _library(name, kind_of(dtype))
+    return kernels.entry(name, size >= entry.LARGE).for_dims(dims)
 
 
-def by_rows(name: str, shape: tuple[int, ...]) -> Run | None:
+def by_rows(name: str, shape: tuple[int, ...], dtype: Any = SINGLE) -> Run | None:
     """`softmax` or `log_softmax` along the last axis of arrays of a shape."""
-    kernel = _kernel(name, shape)
-    return kernel and entry.filling(kernel, shape)
+    kernel = _kernel(name, shape, dtype)
+    return kernel and entry.filling(kernel, shape, dtype)
 
 
-def cross_entropy(shape: tuple[int, ...]) -> Run | None:
+def cross_entropy(shape: tuple[int, ...], dtype: Any = SINGLE) -> Run | None:
     """(logits, labels) to the losses and their gradients by the logits, all of one shape."""
-    return _entropy("cross_entropy", shape)
+    return _entropy("cross_entropy", shape, dtype)
 
 
-def sparse_cross_entropy(shape: tuple[int, ...]) -> Run | None:
+def sparse_cross_entropy(shape: tuple[int, ...], dtype: Any = SINGLE) -> Run | None:
     """The same for labels that are the places of the only 1 in each row.
 
     The function gives NotImplemented if one is outside of its row.
     """
-    entropy: Any = _entropy("sparse_cross_entropy", shape)
+    entropy: Any = _entropy("sparse_cross_entropy", shape, dtype)
     if entropy is None:
         return None
     classes = shape[-1]
@@ -243,7 +257,6 @@ def sparse_cross_entropy(shape: tuple[int, ...]) -> Run | None:
     return run
 
 
-def _entropy(name: str, shape: tuple[int, ...]) -> Run | None:
-    kernel = _kernel(name, shape)
-    single = np.dtype(np.float32)
-    return kernel and entry.filling_all(kernel, [(shape[:-1], single), (shape, single)])
+def _entropy(name: str, shape: tuple[int, ...], dtype: Any) -> Run | None:
+    kernel = _kernel(name, shape, dtype)
+    return kernel and entry.filling_all(kernel, [(shape[:-1], dtype), (shape, dtype)])

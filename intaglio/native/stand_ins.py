@@ -39,7 +39,7 @@ def select(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     shape = elementwise.broadcast(given)
     alike = _as(node, raw.SelectV2, node.inputs)
     if not is_small(shape):
-        return elementwise.loop(w, node, elementwise.alone(alike), given, shape)
+        return elementwise.loop(w, node.outputs, elementwise.alone(alike), given, shape)
     return elementwise.elementwise(w, alike, given)
 
 
@@ -52,7 +52,9 @@ def conjugate_transpose(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     alike = _as(node, raw.Conj, node.outputs)
     if is_small(turned.shape):
         return elementwise.elementwise(w, alike, [turned])
-    made = elementwise.loop(w, node, elementwise.alone(alike), [turned], turned.shape)
+    made = elementwise.loop(
+        w, node.outputs, elementwise.alone(alike), [turned], turned.shape
+    )
     w.let_go(turned)
     return made
 

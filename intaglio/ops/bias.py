@@ -103,6 +103,9 @@ class BiasAddV1(Op):
     def kernel(self, value, bias):
         return _add(value, bias, "NHWC")
 
+    def native(self, value, bias) -> Any:
+        return raw.BiasAdd(value, bias)
+
     def gradient(self, doutput) -> Any:
         return doutput, raw.BiasAddGrad(doutput)
 

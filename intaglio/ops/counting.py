@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from intaglio.base.dtypes import INDEX, DType, float32, float64, int32, int64
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import brackets
+from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number
+from intaglio.ops.families import constant
 
 WEIGHTS = (int32, int64, float32, float64)
 
@@ -28,6 +32,19 @@ def _total(values, size: int, weights, dtype, binary: bool):
     bins = np.zeros(size, dtype)
     np.add.at(bins, values, weights.reshape(-1)[kept])
     return bins
+
+
+def _added(values: Any, size: int | None, weights: Any) -> Any:
+    """`_total` in ops: what is not below `size` goes to one bin more."""
+    count = weights.spec.count
+    if not size or (count and count != values.spec.count):
+        return NotImplemented
+    places = raw.Minimum(values, constant(size, values))
+    given = raw.Reshape(weights, [-1])
+    if not count:
+        given = raw.Fill([values.spec.count], constant(1, weights))
+    places, shape = raw.ExpandDims(places, 1), np.asarray([size + 1], values.dtype.numpy)  # fmt: skip
+    return raw.Slice(raw.ScatterNd(places, given, shape), [0], [size])
 
 
 def _checked(values, size, weights) -> int:
@@ -57,6 +74,9 @@ class Bincount(Op):
     def kernel(self, arr, size, weights):
         count = _checked(arr, size, weights)
         return _total(arr.reshape(-1), count, weights, weights.dtype, False)
+
+    def native(self, arr, size: Spec, weights) -> Any:
+        return _added(raw.Reshape(arr, [-1]), number(size), weights)
 
 
 @op
@@ -102,6 +122,11 @@ class DenseBincount(Op):
             for i, row in enumerate(input)
         ]
         return np.stack(rows) if rows else np.zeros((0, count), dtype)
+
+    def native(self, input, size: Spec, weights, binary_output) -> Any:
+        if binary_output or len(input.dims) > 1:
+            return NotImplemented
+        return _added(raw.Reshape(input, [-1]), number(size), weights)
 
 
 @op

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import string
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 from intaglio.ops.families import conjugate, spec_of, unbroadcast
-from intaglio.ops.matmul import brackets
+from intaglio.ops.matmul import brackets, in_parts, parts
 
 DOTS = "..."
 # A label is a letter, or (for a dimension behind the dots) its place from the right.
@@ -293,6 +294,43 @@ def _by_operand(
     return g
 
 
+def _simpler(equation: str, operands: Sequence[Any]) -> Any:
+    """The summation without dots and complex numbers, each operand summed by itself before.
+
+    NotImplemented for one that is so already, or that takes diagonals or broadcasts.
+    """
+    written, output = terms(equation)
+    found = [_spelled(t, len(x.dims), i) for i, (t, x) in enumerate(zip(written, operands, strict=True))]  # fmt: skip
+    if DOTS in output:
+        most = max([-n for t in found for n in t if isinstance(n, int)], default=0)
+        output = _written_out(output, most)
+    sizes: dict[Any, int] = {}
+    for labels, x in zip(found, operands, strict=True):
+        for label, size in zip(labels, x.dims, strict=True):
+            if len({*labels}) < len(labels) or sizes.setdefault(label, size) != size:
+                return NotImplemented
+    if len({*output}) < len(output):
+        return NotImplemented
+    letters = dict(zip(sizes, string.ascii_letters, strict=False))
+    summed = list(operands)
+    for i, labels in enumerate(found):
+        others = {*output, *[n for other in found[:i] + found[i + 1 :] for n in other]}
+        gone = [at for at, n in enumerate(labels) if n not in others]
+        if gone:
+            summed[i] = raw.Sum(operands[i], np.asarray(gone, np.int32))
+        found[i] = tuple([n for n in labels if n in others])
+    left = ",".join(["".join([letters[n] for n in t]) for t in found])
+    simple = f"{left}->{''.join([letters[n] for n in output])}"
+    is_complex = operands[0].dtype.is_complex and len(operands) == 2
+    if found == [*written] and output == terms(equation)[1] and not is_complex:
+        return NotImplemented
+    if not is_complex:
+        return raw.Einsum(summed, equation=simple)
+    return in_parts(
+        lambda x, y: raw.Einsum([x, y], equation=simple), *map(parts, summed)
+    )
+
+
 @op
 class Einsum(Op):
     """A sum of products, as the equation says: `ij,jk->ik` is a matrix product."""
@@ -305,6 +343,9 @@ class Einsum(Op):
 
     def kernel(self, inputs, equation):
         return compute(equation, inputs)
+
+    def native(self, inputs, equation) -> Any:
+        return _simpler(equation, inputs)
 
     def gradient(self, inputs, doutput, equation) -> Any:
         labels, output = terms(equation)

@@ -223,6 +223,17 @@ class AdjustContrastv2(Adjustment):
         made += np.tile(offset, (1, width))[:, None]
         return made.reshape(shape).astype(dtype, copy=False)
 
+    def native(self, images, contrast_factor) -> Any:
+        dims = images.dims
+        if len(dims) < 3 or contrast_factor.dims:
+            return NotImplemented
+        wide = raw.Cast(images, DstT=float32)
+        totals = raw.Sum(raw.Sum(wide, [-3], keep_dims=True), [-2], keep_dims=True)
+        rest = raw.Sub(constant(1, wide), contrast_factor)
+        share = raw.RealDiv(rest, constant(dims[-3] * dims[-2], wide))
+        made = raw.AddV2(raw.Mul(wide, contrast_factor), raw.Mul(totals, share))
+        return raw.Cast(made, DstT=images.dtype)
+
     def gradient(self, images, contrast_factor, doutput) -> Any:
         axes = [-3, -2]
         factor = raw.Cast(contrast_factor, DstT=images.dtype)

@@ -13,6 +13,8 @@ from intaglio.base.dtypes import (
     FLOATING,
     UNSIGNED,
     DType,
+    complex64,
+    complex128,
     float32,
     float64,
     int8,
@@ -177,6 +179,15 @@ class MatMul(Op):
                 a.T if transpose_a else a, b.T if transpose_b else b
             ) from None
 
+    def native(self, a, b, transpose_a, transpose_b) -> Any:
+        if not a.dtype.is_complex:
+            return NotImplemented
+
+        def product(x: Any, y: Any) -> Any:
+            return raw.MatMul(x, y, transpose_a=transpose_a, transpose_b=transpose_b)
+
+        return in_parts(product, parts(a), parts(b))
+
     def kernel_for(self, a: Spec, b: Spec, transpose_a, transpose_b) -> Any:
         """NumPy's product itself, where the shapes are known to fit: nothing is left to check."""
         if a.shape is None or b.shape is None or a.dtype.size == 2:
@@ -210,6 +221,22 @@ class MatMul(Op):
             return raw.MatMul(_conj(a), d, transpose_a=not transpose_a)
 
         return by_a, by_b
+
+
+def parts(x: Any, conjugated: bool = False) -> tuple[Any, Any]:
+    """The real and the imaginary part of a complex tensor, or of its conjugate."""
+    kind = float32 if x.dtype.size == 8 else float64
+    imaginary = raw.Imag(x, Tout=kind)
+    return raw.Real(x, Tout=kind), raw.Neg(imaginary) if conjugated else imaginary
+
+
+def in_parts(product: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
+    """A product of complex operands, which are given as their parts, by those of real ones."""
+    (a, b), (c, d) = x, y
+    real = raw.Sub(product(a, c), product(b, d))
+    imaginary = raw.AddV2(product(a, d), product(b, c))
+    whole = complex64 if real.dtype is float32 else complex128
+    return raw.Complex(real, imaginary, Tout=whole)
 
 
 def _size_error(a: Any, b: Any) -> Exception:
@@ -299,9 +326,33 @@ class Batched(Op):
     def kernel(self, x, y, adj_x, adj_y):
         return _multiply(x, y, adj_x, adj_y)
 
+    def native(self, x, y, adj_x, adj_y) -> Any:
+        return _simpler(x, y, adj_x, adj_y)
+
     def gradient(self, x, y, doutput, adj_x, adj_y) -> Any:
         by_x, by_y = _batched_gradient(x, y, doutput, adj_x, adj_y)
         return lambda: _unbatched(by_x(), x, y), lambda: _unbatched(by_y(), y, x)
+
+
+def _simpler(x: Any, y: Any, adj_x: bool, adj_y: bool) -> Any:
+    """A batch of products by those of real numbers, in batches of one shape."""
+
+    def product(x: Any, y: Any) -> Any:
+        return raw.BatchMatMulV2(x, y, adj_x=adj_x, adj_y=adj_y)
+
+    if min(len(x.dims), len(y.dims)) < 2 or x.dtype is not y.dtype:
+        return NotImplemented
+    if x.dtype.is_complex:
+        return in_parts(product, parts(x, adj_x), parts(y, adj_y))
+    batches = x.dims[:-2], y.dims[:-2]
+    if batches[0] == batches[1] or 1 in map(shapes.count, batches):
+        return NotImplemented
+    batch = shapes.broadcast(*batches)
+    wide = [
+        raw.BroadcastTo(v, np.asarray((*(batch or ()), *v.dims[-2:]), np.int32))
+        for v in (x, y)
+    ]
+    return product(*wide)
 
 
 def _batched_gradient(x: Any, y: Any, d: Any, adj_x: bool, adj_y: bool) -> Any:
@@ -391,6 +442,9 @@ class BatchMatMulV3(Op):
         )
         product = _multiply(x.astype(wide), y.astype(wide), adj_x, adj_y)
         return product.astype(Tout.numpy, copy=False)
+
+    def native(self, x, y, Tout: DType, adj_x, adj_y) -> Any:
+        return _simpler(x, y, adj_x, adj_y) if x.dtype is Tout else NotImplemented
 
     def gradient(self, x, y, doutput, adj_x, adj_y) -> Any:
         dtype = doutput.dtype

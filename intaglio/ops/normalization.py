@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import FLOATING
+from intaglio.base.dtypes import FLOATING, float32
 from intaglio.base.errors import invalid_argument
 from intaglio.base.shapes import merge
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
+from intaglio.ops.families import constant
 
 
 @op
@@ -27,6 +28,11 @@ class L2Loss(Op):
     def kernel(self, t):
         wide = (t.astype(np.float32) if t.dtype.itemsize == 2 else t).reshape(-1)
         return np.asarray(wide.dot(wide) / 2).astype(t.dtype)
+
+    def native(self, t) -> Any:
+        wide = raw.Cast(t, DstT=float32) if t.dtype.size == 2 else t
+        total = raw.Sum(raw.Reshape(raw.Square(wide), [-1]), [0])
+        return raw.Cast(raw.Mul(total, constant(0.5, wide)), DstT=t.dtype)
 
     def gradient(self, t, doutput) -> Any:
         return raw.Mul(t, doutput)

@@ -12,7 +12,7 @@ from intaglio.base.shapes import Dims
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
-from intaglio.ops.families import check_rank, shape_of
+from intaglio.ops.families import check_rank, constant, shape_of
 
 
 def padded_dims(x: Spec, paddings: Spec, sign: int = 1) -> Dims:
@@ -168,6 +168,30 @@ class MirrorPad(Op):
         return raw.MirrorPadGrad(doutput, paddings, mode=mode), None
 
 
+def _folded(x: Any, axis: int, before: int, after: int, offset: int) -> Any:
+    """Both ends of an axis added to those they mirror, in the order of the kernel."""
+    rank, length = x.spec.rank, x.dims[axis]
+    size = length - before - after
+    zero = constant(0, x)
+
+    def part(start: int, count: int) -> Any:
+        begin, sizes = np.zeros(rank, np.int32), np.asarray(x.dims, np.int32)
+        begin[axis], sizes[axis] = start, count
+        return raw.Slice(x, begin, sizes)
+
+    def mirror(start: int, count: int, place: int) -> Any:
+        amounts = np.zeros((rank, 2), np.int32)
+        amounts[axis] = place, size - place - count
+        turned = raw.ReverseV2(part(start, count), np.asarray([axis], np.int32))
+        return raw.AddV2(zero, raw.Pad(turned, amounts))
+
+    total = mirror(0, before, offset) if before else zero
+    total = raw.AddV2(total, part(before, size))
+    if not after:
+        return total
+    return raw.AddV2(total, mirror(before + size, after, size - offset - after))
+
+
 @op
 class MirrorPadGrad(Op):
     """The gradient of MirrorPad: mirrored elements added to those they came from."""
@@ -195,6 +219,15 @@ class MirrorPadGrad(Op):
                 np.add.at(folded, origin, parts)
                 result = np.moveaxis(folded, 0, axis)
         return result
+
+    def native(self, input, paddings: Spec, mode) -> Any:
+        if paddings.value is None:
+            return NotImplemented
+        offset, result = 1 if mode == "REFLECT" else 0, input
+        for axis, (a, b) in enumerate(paddings.value.tolist()):
+            if a or b:
+                result = _folded(result, axis, a, b, offset)
+        return result if result is not input else raw.Identity(input)
 
     def gradient(self, doutput, paddings, mode) -> Any:
         return raw.MirrorPad(doutput, paddings, mode=mode), None

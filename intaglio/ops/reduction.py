@@ -350,6 +350,13 @@ class EuclideanNorm(Reduction):
         square = np.add.reduce(np.square(wide), axis=axes, keepdims=keep_dims)
         return np.sqrt(square).astype(dtype)
 
+    def native(self, input, axis, keep_dims) -> Any:
+        if not input.dtype.is_floating:
+            return NotImplemented
+        wide = raw.Cast(input, DstT=float32) if input.dtype.size == 2 else input
+        total = raw.Sum(raw.Square(wide), axis, keep_dims=keep_dims)
+        return raw.Cast(raw.Sqrt(total), DstT=input.dtype)
+
     def gradient(self, doutput, input, output, axis, keep_dims) -> Any:
         if not keep_dims:
             shape = kept_shape(spec_of(input), axis)

@@ -267,3 +267,17 @@ class LinSpace(Op):
         line = first + step * np.arange(count, dtype=wide)
         line[-1] = last
         return line.astype(start.dtype)
+
+    def native(self, start, stop, num: Spec) -> Any:
+        count = number(num)
+        if not count or start.dims or stop.dims:
+            return NotImplemented
+        if count == 1:
+            return raw.Reshape(start, [1])
+        wide = float32 if start.dtype.size <= 4 else float64
+        first, last = (raw.Cast(v, DstT=wide) for v in (start, stop))
+        step = raw.RealDiv(raw.Sub(last, first), constant(count - 1, first))
+        places = np.arange(count - 1, dtype=np.int32)
+        line = raw.AddV2(first, raw.Mul(step, raw.Cast(places, DstT=wide)))
+        whole = raw.ConcatV2([line, raw.Reshape(last, [1])], 0)
+        return raw.Cast(whole, DstT=start.dtype)

@@ -13,7 +13,7 @@ from intaglio.base.shapes import Dims
 from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec, number
-from intaglio.ops.families import check_rank, shape_of
+from intaglio.ops.families import check_rank, constant, shape_of
 
 
 def descending(x: Any) -> np.ndarray:
@@ -135,6 +135,9 @@ class TopK(Op):
         values, order = largest(input, k)
         return values, order.astype(np.int32)
 
+    def native(self, input, k, sorted) -> Any:
+        return raw.TopKV2(input, np.asarray(k, np.int32), sorted=sorted)
+
     def gradient(self, dvalues, input: Spec, indices) -> Any:
         return top_gradient(dvalues, input, indices)
 
@@ -171,6 +174,21 @@ class InTop(Op):
         larger = (predictions > mine[:, None]).sum(1)
         return inside & np.isfinite(mine) & (larger < k)
 
+    def asked(self, predictions: Any, targets: Any, k: Any) -> Any:
+        """`answers` in ops."""
+        zero = constant(0, targets)
+        count = predictions.dims[1]
+        if not count or targets.dims != predictions.dims[:1]:
+            return NotImplemented
+        below = raw.Less(targets, constant(count, targets))
+        inside = raw.LogicalAnd(raw.GreaterEqual(targets, zero), below)
+        places = raw.ExpandDims(raw.SelectV2(inside, targets, zero), 1)
+        mine = raw.GatherV2(predictions, places, 1, batch_dims=1)
+        above = raw.Cast(raw.Greater(predictions, mine), DstT=targets.dtype)
+        seen = raw.Less(raw.Sum(above, 1), k)
+        sound = raw.IsFinite(raw.Squeeze(mine, axis=[1]))
+        return raw.LogicalAnd(raw.LogicalAnd(inside, sound), seen)
+
 
 @op
 class InTopKV2(InTop):
@@ -184,6 +202,9 @@ class InTopKV2(InTop):
     def kernel(self, predictions, targets, k):
         return self.answers(predictions, targets, int(k))
 
+    def native(self, predictions, targets, k) -> Any:
+        return self.asked(predictions, targets, k)
+
 
 @op
 class InTopK(InTop):
@@ -196,6 +217,9 @@ class InTopK(InTop):
 
     def kernel(self, predictions, targets, k):
         return self.answers(predictions, targets, k)
+
+    def native(self, predictions, targets, k) -> Any:
+        return self.asked(predictions, targets, constant(k, targets))
 
 
 @op

@@ -124,6 +124,11 @@ class ClipByValue(Op):
                 )
         return np.minimum(np.maximum(t, clip_value_min), clip_value_max)
 
+    def native(self, t, clip_value_min, clip_value_max) -> Any:
+        if any(v.dims not in ((), t.dims) for v in (clip_value_min, clip_value_max)):
+            return NotImplemented
+        return raw.Minimum(raw.Maximum(t, clip_value_min), clip_value_max)
+
     def gradient(self, doutput, t, clip_value_min, clip_value_max) -> Any:
         zero = constant(0, t)
         low, high = raw.Less(t, clip_value_min), raw.Greater(t, clip_value_max)
@@ -172,6 +177,14 @@ class Cross(Op):
             left[i] * right[j] - left[j] * right[i] for i, j in ((1, 2), (2, 0), (0, 1))
         ]
         return np.stack(parts, -1)
+
+    def native(self, a, b) -> Any:
+        left, right = (raw.Unpack(v, num=3, axis=-1) for v in (a, b))
+        parts = [
+            raw.Sub(raw.Mul(left[i], right[j]), raw.Mul(left[j], right[i]))
+            for i, j in ((1, 2), (2, 0), (0, 1))
+        ]
+        return raw.Pack(parts, axis=-1)
 
     def gradient(self, dproduct, a, b) -> Any:
         return raw.Cross(b, dproduct), raw.Cross(dproduct, a)

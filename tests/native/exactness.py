@@ -18,10 +18,12 @@ CLOSE = {
         "SparseSoftmaxCrossEntropyWithLogits", "UnsortedSegmentSum", "ScatterNd",
         "TensorScatterAdd", "TensorScatterSub", "FusedBatchNorm", "FusedBatchNormV2",
         "FusedBatchNormV3", "FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3",
+        "L2Loss", "EuclideanNorm", "AdjustContrastv2",
     ),
     "products of complex numbers, one after the other, NumPy rounds twice": ("Cumprod",),
     "logarithms and sines are of float64 there and here, and rounded": (
         "RandomStandardNormal", "StatelessRandomNormal", "StatelessRandomNormalV2",
+        "TruncatedNormal", "StatelessTruncatedNormal", "StatelessTruncatedNormalV2",
     ),
 }  # fmt: skip
 CLOSE_OPS = frozenset([op for ops in CLOSE.values() for op in ops])
