@@ -27,7 +27,7 @@ PACKED_FROM, PACKED_FROM_FAR, PAGE = 96, 24, 4096
 SHARED_FROM = 1 << 20
 MOST = 1 << 36
 # Rows of a group, at most: their part of the left matrix stays in the last level of the cache.
-GROUP = 1024
+GROUP = 2048
 # What the kernel is told: the parts that threads share, which are panels of columns times groups
 # of rows; rows, columns, inner dimension; and the steps in the left matrix from row to row and
 # from column to column.

@@ -171,6 +171,7 @@ class Tiles:
         )  # fmt: skip
         masks = [*[""] * (vectors - 1), self.mask(code, "0", "%left")]
         tops = [self.step(code, "%a", r, "%row") for r in range(rows)]
+        self._awaited(code, rows, vectors)
         # Offsets in a and in b, and in the panel.
         offsets, count = 2 + copies, rows * vectors
         kinds = ["i64"] * offsets + [self.vector] * count
@@ -218,24 +219,39 @@ class Tiles:
                 made.append(self.fma(code, factor, vector, sums[r * len(panel) + v]))
         return made
 
+    def _awaited(self, code: Code, rows: int, vectors: int) -> None:
+        """Has the processor fetch what the sums will be added to, while they are made."""
+        with code.when(code.let("xor i1 %first, true")):
+            for place in self._targets(code, rows, vectors):
+                code.call(
+                    "void", "llvm.prefetch.p0", ("ptr", place), ("i32", "1"),
+                    ("i32", "3"), ("i32", "1"),
+                )  # fmt: skip
+
+    def _targets(self, code: Code, rows: int, vectors: int) -> list[str]:
+        """Where the vectors of c are."""
+        tops = [self.step(code, "%c", r, "%c_row") for r in range(rows)]
+        return [place for top in tops for place in self.places(code, top, vectors)]
+
     def _store(self, code: Code, sums: list[str], rows: int, masks: list[str]) -> None:
         """Writes the sums, added to what is there already unless they are the first.
 
         Then nothing is read, not even under an empty mask: that too would wait for the memory.
         """
-        later = code.let("xor i1 %first, true")
-        for condition in ("%first", later):
-            left = iter(sums)
-            with code.when(condition):
-                for r in range(rows):
-                    row = self.step(code, "%c", r, "%c_row")
-                    places = self.places(code, row, len(masks))
-                    for place, mask in zip(places, masks, strict=True):
-                        total = next(left)
-                        if condition == later:
-                            before = self.read(code, place, mask)
-                            total = code.let(f"fadd {self.vector} {total}, {before}")
-                        self.write(code, total, place, mask)
+        fresh, added = code.block, list[str]()
+        places = list(
+            zip(self._targets(code, rows, len(masks)), masks * rows, strict=True)
+        )
+        with code.when(code.let("xor i1 %first, true")):
+            for total, (place, mask) in zip(sums, places, strict=True):
+                before = self.read(code, place, mask)
+                added.append(code.let(f"fadd {self.vector} {total}, {before}"))
+            later = code.block
+        totals = [code.phi(self.vector) for _ in sums]
+        for phi, total, more in zip(totals, sums, added, strict=True):
+            code.arrive(phi, (total, fresh), (more, later))
+        for phi, (place, mask) in zip(totals, places, strict=True):
+            self.write(code, phi.name, place, mask)
 
     # -- calling ------------------------------------------------------------------------
 
