@@ -7,8 +7,8 @@ Everything that happens to a block of tiles happens in cache; nothing but images
 results goes through memory. A bias is added and what lies below a floor raised to it before
 results are stored.
 
-Transformed tiles lie so that each matrix has a vector of channels for every tile, then the next
-vector of channels: all steps within are known when the code is written.
+Products of one vector of columns take the place of the tiles that they are made of, so that small
+blocks stay in the first cache.
 
 `transforms.EXACT` only adds, subtracts and halves: small integers give exact results, and errors
 are of the size that the sums' own are. What is not finite spreads a little further: a pixel that
@@ -20,198 +20,31 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from intaglio.native import convolution, entry
+from intaglio.native.blocks import DIMS, FOUR, GAP, SHUFFLES, Blocks, Places
 from intaglio.native.chains import Chain
 from intaglio.native.code import Code
 from intaglio.native.convolution import Geometry
 from intaglio.native.lanes import FLOAT
 from intaglio.native.library import Kernel, Library, Source
-from intaglio.native.tiles import SUMS, VECTORS, Tiles
+from intaglio.native.tiles import ROWS, SUMS, TALL, VECTORS, Tiles
 from intaglio.native.transforms import EXACT, Sums, Transform, in_squares
 
-# Bytes of a thread's transformed tiles and their products: what is aimed at, and the most.
-AIM, SCRATCH = 3 << 17, 1 << 21
+# Bytes of a thread's transformed tiles and their products: what is aimed at, in the first cache
+# or in the second, and the most.
+NEAR, AIM, SCRATCH = 9 << 12, 3 << 17, 1 << 21
 # Blocks have a multiple of so many tiles: the rows of every shape of a product divide it.
-UNIT = SUMS
+UNIT = TALL
+# Rows of products of a single vector whose factors are shuffled.
+SHUFFLED = FOUR if SHUFFLES else 0
 # From so many channels and tiles on it pays: below, the transforms cost more than is saved.
 CHANNELS = 16
 TILES = 48
-# Between the elements' matrices: else they would share the same few places of the cache.
-GAP = 16
-# What the kernels are told. `parts` is the range that threads share: blocks of tiles, or
-# channels; `rows` and `columns` are the tiles of an image, `tiles` those of all.
-DIMS = (
-    "parts", "height", "width", "channels", "out_height", "out_width", "filters",
-    "top", "left", "rows", "columns", "tiles", "block", "floored",
-)  # fmt: skip
-
-
-class Blocks:
-    """Writes what the kernels on blocks of tiles share."""
-
-    def __init__(self, transform: Transform) -> None:
-        self.transform = transform
-        self.tiles = Tiles(FLOAT)
-        self.kind = self.tiles.kind.llvm
-        self.lanes = self.tiles.lanes
-
-    def at(self, code: Code, start: str, index: str | int) -> str:
-        """The pointer to an element."""
-        return code.at(self.kind, start, str(index))
-
-    def held(self, code: Code, *sizes: str) -> str:
-        """Memory on the stack for so many elements together."""
-        size = functools.reduce(lambda x, y: code.integer("add", x, y), sizes)
-        return code.let(f"alloca {self.kind}, i64 {size}, align 64")
-
-    def rounded(self, code: Code, count: str, unit: int) -> str:
-        """A count rounded up to a multiple of `unit`."""
-        more = code.integer("add", count, unit - 1)
-        return code.integer("mul", code.integer("sdiv", more, unit), unit)
-
-    def elements(self, code: Code, start: str, size: str) -> list[str]:
-        """Where the matrix of each element begins."""
-        return [
-            self.tiles.step(code, start, size, e)
-            for e in range(self.transform.elements)
-        ]
-
-    def vectors(self, code: Code, count: str, body: Callable[[str, str], None]) -> None:
-        """Calls `body(first, mask)` for whole vectors, without mask, and for what is left."""
-        whole = code.integer("mul", code.integer("sdiv", count, self.lanes), self.lanes)
-        with code.loop("0", whole, self.lanes) as index:
-            body(index, "")
-        with code.when(code.integer("icmp slt", whole, count)):
-            body(whole, self.tiles.mask(code, whole, count))
-
-    def across(self, code: Code, columns: str) -> str:
-        """How many vectors columns take."""
-        more = code.integer("add", columns, self.lanes - 1)
-        return code.integer("sdiv", more, self.lanes)
-
-    @contextmanager
-    def panels(self, code: Code, columns: str, most: int) -> Generator[tuple[str, str]]:
-        """For every panel of columns: its first column and its vectors, at most `most`, of
-        which all panels have nearly the same number."""
-        whole = self.across(code, columns)
-        count = code.integer("sdiv", code.integer("add", whole, most - 1), most)
-        with code.loop("0", count) as p:
-            first, last = (
-                code.integer("sdiv", code.integer("mul", whole, at), count)
-                for at in (p, code.integer("add", p, 1))
-            )
-            vectors = code.integer("sub", last, first)
-            yield code.integer("mul", first, self.lanes), vectors
-
-    def walk(
-        self, code: Code, images: str, given: dict[str, str], of: str, side: int, outside: str,
-        body: Callable[[str, Callable[[int, int, str], str]], None],
-    ) -> None:  # fmt: skip
-        """Goes over the tiles from `first` to `last`; for images, or (`of` is "out_") for results.
-
-        Calls `body(tile, place)` for a tile whose columns are in its image, and again for one
-        with others: `place(i, j, c)` is where element c of one of the `side` times `side`
-        pixels is. For pixels that do not exist it is in `outside`, which is as large as a row
-        of a tile.
-        """
-        depth = given["filters" if of else "channels"]
-        line = code.integer("mul", given[f"{of}width"], depth)
-        size = code.integer("mul", given[f"{of}height"], line)
-        each = code.integer("mul", given["rows"], given["columns"])
-        place = code.integer("srem", "%first", each)
-        image = self.tiles.step(code, images, code.integer("sdiv", "%first", each), size)  # fmt: skip
-        start = [
-            ("ptr", image),
-            ("i64", code.integer("sdiv", place, given["columns"])),
-            ("i64", code.integer("srem", place, given["columns"])),
-        ]
-        beside = [code.integer("mul", depth, j) for j in range(side)]
-        with code.carrying("%first", "%last", 1, *start) as tile:
-            image, row, column = tile.values
-            y, x = (code.integer("mul", v, self.transform.step) for v in (row, column))
-            if not of:
-                y = code.integer("sub", y, given["top"])
-                x = code.integer("sub", x, given["left"])
-            offset = code.integer("add", code.integer("mul", y, line), code.integer("mul", x, depth))  # fmt: skip
-            tops = [self.at(code, image, offset)]
-            for _ in range(side - 1):
-                tops.append(self.at(code, tops[-1], line))
-            # Compared as unsigned numbers, places before the first are too large.
-            for i, top in enumerate(tops):
-                row_there = code.integer("icmp ult", code.integer("add", y, i), given[f"{of}height"])  # fmt: skip
-                tops[i] = code.let(f"select i1 {row_there}, ptr {top}, ptr {outside}")
-            columns = [
-                code.integer("icmp ult", code.integer("add", x, j), given[f"{of}width"])
-                for j in range(side)
-            ]
-            whole = code.let(f"and i1 {columns[0]}, {columns[-1]}")
-            with code.when(whole):
-                body(tile.index, lambda i, j, c: self.at(code, self.at(code, tops[i], c), beside[j]))  # fmt: skip
-            with code.when(code.let(f"xor i1 {whole}, true")):
-                table = [
-                    code.let(f"select i1 {there}, ptr {self.at(code, top, step)}, ptr {outside}")
-                    for top in tops
-                    for there, step in zip(columns, beside, strict=True)
-                ]  # fmt: skip
-                body(tile.index, lambda i, j, c: self.at(code, table[i * side + j], c))
-            tile.following = self._next(code, given, tile.values, size)
-
-    def _next(
-        self, code: Code, given: dict[str, str], values: list[str], size: str
-    ) -> list[str]:
-        """The image, row and column of the tile that follows."""
-        image, row, column = values
-        right = code.integer("add", column, 1)
-        end = code.integer("icmp eq", right, given["columns"])
-        below = code.let(f"add i64 {row}, {code.let(f'zext i1 {end} to i64')}")
-        last = code.integer("icmp eq", below, given["rows"])
-        return [
-            code.let(f"select i1 {last}, ptr {self.at(code, image, size)}, ptr {image}"),
-            code.let(f"select i1 {last}, i64 0, i64 {below}"),
-            code.let(f"select i1 {end}, i64 0, i64 {right}"),
-        ]  # fmt: skip
-
-    def gather(
-        self, name: str, of: str, side: int, along: Callable[[Sums, Any], list[str]]
-    ) -> Code:
-        """Transforms what the tiles from `first` to `last` see, into a matrix for each element:
-        a vector of channels for every tile, then the next vector of channels."""
-        code = Code(
-            name,
-            ["ptr %images", "ptr %to", "i64 %element", "ptr %zeros", "i64 %first", "i64 %last", "ptr %dims"],
-            "internal fastcc void",
-        )  # fmt: skip
-        given, sums = entry.numbers(code, DIMS), Sums(code, self.tiles)
-        depth = given["filters" if of else "channels"]
-        targets = self.elements(code, "%to", "%element")
-
-        def body(tile: str, place: Callable[[int, int, str], str]) -> None:
-            local = code.integer("sub", tile, "%first")
-            row = code.integer("mul", local, self.lanes)
-
-            def transformed(c: str, mask: str) -> None:
-                seen = [
-                    self.tiles.read(code, place(i, j, c), mask)
-                    for i in range(side)
-                    for j in range(side)
-                ]
-                made = in_squares(seen, side, lambda line: along(sums, line))
-                chunk = code.integer("mul", c, given["block"])
-                at = code.integer("add", chunk, row)
-                for target, value in zip(targets, made, strict=True):
-                    self.tiles.write(code, value, self.at(code, target, at))
-
-            self.vectors(code, depth, transformed)
-
-        self.walk(code, "%images", given, of, side, "%zeros", body)
-        code.do("ret void")
-        return code
 
 
 class Writer(Blocks):
@@ -309,41 +142,50 @@ class Writer(Blocks):
             ["ptr %a", "i64 %chunk", "ptr %b", "ptr %c", "i64 %channels", "i64 %rows"],
             "internal fastcc void",
         ), self.tiles, self.lanes  # fmt: skip
-        rows, wide = SUMS // vectors, vectors * lanes
+        rows = TALL if SUMS // vectors >= TALL else ROWS
         zeros = [(tiles.vector, "zeroinitializer")] * (rows * vectors)
         with code.loop("0", "%rows", rows) as row:
             top = tiles.step(code, "%a", row, lanes)
             carried = [("ptr", top), ("ptr", "%b"), *zeros]
             with code.carrying("0", "%channels", lanes, *carried) as chunk:
+                start, *state = chunk.values
                 left = code.least(lanes, code.integer("sub", "%channels", chunk.index))
-                inner = [("ptr", chunk.values[0]), ("ptr", chunk.values[1])]
-                inner += [(tiles.vector, s) for s in chunk.values[2:]]
-                with code.carrying("0", left, 1, *inner) as turn:
-                    turn.following = self._turn(code, turn.values, vectors)
-                following = self.at(code, chunk.values[0], "%chunk")
-                chunk.following = [following, *turn.values[1:]]
-            target = tiles.step(code, "%c", row, wide)
+                stop = code.integer("and", left, -FOUR)
+                for begin, end, count in (("0", stop, FOUR), (stop, left, 1)):
+                    kinds = ["ptr", *[tiles.vector] * (rows * vectors)]
+                    inner = zip(kinds, state, strict=True)
+                    with code.carrying(begin, end, count, *inner) as turn:
+                        place = self.at(code, start, turn.index)
+                        turn.following = self._turns(code, place, turn.values, vectors, count)  # fmt: skip
+                    state = turn.values
+                chunk.following = [self.at(code, start, "%chunk"), *state]
+            target = tiles.step(code, "%c", row, vectors * lanes)
             for i, value in enumerate(chunk.values[2:]):
                 tiles.write(code, value, self.at(code, target, i * lanes))
         code.do("ret void")
         return code
 
-    def _turn(self, code: Code, state: list[str], vectors: int) -> list[str]:
-        """One channel of all tiles times its row of columns, added to the sums."""
+    def _turns(
+        self, code: Code, left: str, state: list[str], vectors: int, count: int
+    ) -> list[str]:
+        """Some channels of all tiles times their rows of columns, added to the sums."""
         tiles, lanes = self.tiles, self.lanes
-        left, right, *sums = state
-        panel = [
-            tiles.read(code, place, "") for place in tiles.places(code, right, vectors)
-        ]
-        made: list[str] = []
-        for r in range(len(sums) // vectors):
-            place = self.at(code, left, r * lanes)
-            factor = code.splat(lanes, self.kind, code.load(self.kind, place, 4))
-            made += [
-                tiles.fma(code, factor, vector, sums[r * vectors + v])
-                for v, vector in enumerate(panel)
-            ]
-        return [self.at(code, left, 1), self.at(code, right, vectors * lanes), *made]
+        right, *sums = state
+        rows = len(sums) // vectors
+        places = [self.at(code, left, r * lanes) for r in range(rows)]
+        shuffled = SHUFFLED if vectors == 1 and count == FOUR else 0
+        fours = {r: self.four(code, places[r]) for r in range(rows - shuffled, rows)}
+        for channel in range(count):
+            panel = [tiles.read(code, p, "") for p in tiles.places(code, right, vectors)]  # fmt: skip
+            for r, place in enumerate(places):
+                if r in fours:
+                    factor = self.shuffled(code, fours[r], channel)
+                else:
+                    factor = self.factor(code, self.at(code, place, channel))
+                for at, vector in enumerate(panel, r * vectors):
+                    sums[at] = tiles.fma(code, factor, vector, sums[at])
+            right = self.at(code, right, vectors * lanes)
+        return [right, *sums]
 
     def table(self) -> str:
         """The products by the vectors of their columns."""
@@ -359,17 +201,17 @@ class Writer(Blocks):
             "internal fastcc void",
         ), self.tiles  # fmt: skip
         given, sums = entry.numbers(code, self.dims), Sums(code, self.tiles)
-        sources = self.elements(code, "%from", "%element")
         low = convolution.floor(code, tiles, given["floored"])
         side = self.transform.step
 
-        def body(tile: str, place: Callable[[int, int, str], str]) -> None:
+        def body(tile: str, places: Places) -> None:
             local = code.integer("sub", tile, "%first")
             row = code.integer("mul", local, "%row")
 
             def transformed(c: str, mask: str) -> None:
-                at = code.integer("add", row, c)
-                seen = [tiles.read(code, self.at(code, s, at), "") for s in sources]
+                start = self.at(code, "%from", code.integer("add", row, c))
+                sources = self.elements(code, start, "%element")
+                seen = [tiles.read(code, source, "") for source in sources]
                 made = in_squares(
                     seen,
                     self.transform.seen,
@@ -378,7 +220,7 @@ class Writer(Blocks):
                 bias = tiles.read(code, self.at(code, "%bias", c), mask)
                 made = [sums.add(value, bias) for value in made]
                 made = [convolution.above(code, tiles, value, low) for value in made]
-                self.results(code, given, made, tile, place, c, mask)
+                self.results(code, given, made, tile, places, c, mask)
 
             self.vectors(code, "%count", transformed)
 
@@ -389,13 +231,11 @@ class Writer(Blocks):
 
     def results(
         self, code: Code, given: dict[str, str], made: list[str], tile: str,
-        place: Callable[[int, int, str], str], c: str, mask: str,
+        places: Places, c: str, mask: str,
     ) -> None:  # fmt: skip
         """Writes the results of a tile, for a vector of columns from `c` on."""
-        side = self.transform.step
-        for i in range(side):
-            for j in range(side):
-                self.tiles.write(code, made[i * side + j], place(i, j, c), mask)
+        for value, place in zip(made, places(c), strict=True):
+            self.tiles.write(code, value, place, mask)
 
     def winograd(self, name: str) -> Code:
         """Blocks of tiles, counted through all images; inputs: images, transformed filters, bias."""
@@ -407,15 +247,20 @@ class Writer(Blocks):
         channels, columns, block = given["channels"], given["filters"], given["block"]
         deep = self.rounded(code, channels, self.lanes)
         element = code.integer("add", code.integer("mul", block, deep), GAP)
-        product = code.integer("add", code.integer("mul", block, tiles.width), GAP)
-        both = code.integer("add", element, product)
+        product = code.integer("mul", block, self.widest(code, columns, VECTORS))
+        product = code.integer("add", product, GAP)
+        # Products of one vector need no more than the tiles' first channels.
+        single = code.integer("icmp eq", self.across(code, columns), 1)
+        product = code.let(f"select i1 {single}, i64 {element}, i64 {product}")
+        apart = code.let(f"select i1 {single}, i64 0, i64 {element}")
+        both = code.integer("add", product, apart)
         size = code.integer("mul", both, self.transform.elements)
         seen = code.integer("mul", channels, self.transform.seen)
         left = code.integer("mul", columns, self.transform.step)
         held = self.held(code, size, seen, code.integer("add", left, tiles.width))
-        products = tiles.step(code, held, self.transform.elements, element)
+        products = tiles.step(code, held, self.transform.elements, apart)
         # What images do not have is read here, what results do not have is written here.
-        zeros = tiles.step(code, products, self.transform.elements, product)
+        zeros = self.at(code, held, size)
         scrap = self.at(code, zeros, seen)
         size = code.integer("mul", seen, 4)
         code.call("void", "llvm.memset.p0.i64", ("ptr", zeros), ("i8", "0"), ("i64", size), ("i1", "false"))  # fmt: skip
@@ -427,7 +272,7 @@ class Writer(Blocks):
                 f"call fastcc void @gather(ptr {images}, ptr {held}, i64 {element}, "
                 f"ptr {zeros}, i64 {first}, i64 {last}, ptr %dims)"
             )
-            rows = self.rounded(code, code.integer("sub", last, first), UNIT)
+            rows = code.integer("sub", last, first)
             with self.panels(code, columns, VECTORS) as (column, count):
                 wide = code.integer("mul", count, self.lanes)
                 before = code.integer("mul", code.integer("mul", channels, column), self.transform.elements)  # fmt: skip
@@ -472,18 +317,21 @@ def library(transform: Transform) -> Library:
     return Library(lambda: _source(transform))
 
 
-def block_of(tiles: int, of_tile: int, spare: int) -> int:
+def block_of(
+    tiles: int, of_tile: int, spare: int, unit: int = UNIT, fewest: int = 0
+) -> int:
     """The tiles of a block, all blocks being about the same; 0 if the cache holds too few.
 
     `of_tile` are the numbers that are kept for a tile, `spare` those that a block needs besides.
+    A block that the first cache has no room for has `fewest` tiles at least, if there is room.
     """
-    fit, most = (
-        (size // 4 - spare) // of_tile // UNIT * UNIT for size in (AIM, SCRATCH)
+    near, fit, most = (
+        (size // 4 - spare) // of_tile // unit * unit for size in (NEAR, AIM, SCRATCH)
     )
-    if most < UNIT:
+    if most < unit:
         return 0
-    blocks = -(-tiles // max(fit, UNIT))
-    return -(-tiles // blocks // UNIT) * UNIT
+    blocks = -(-tiles // max(near or min(max(fit, fewest), most), unit))
+    return -(-tiles // blocks // unit) * unit
 
 
 def is_for(g: Geometry) -> bool:
@@ -560,7 +408,9 @@ def blocked(g: Geometry, transform: Transform) -> int:
     deep = -(-g.channels // tiles.lanes) * tiles.lanes
     rows = transform.seen * g.channels + transform.step * g.filters
     spare = rows + tiles.width + 2 * transform.elements * GAP
-    of_tile = transform.elements * (deep + tiles.width)
+    vectors = -(-g.filters // tiles.lanes)
+    wide = -(-vectors // -(-vectors // VECTORS)) * tiles.lanes if vectors > 1 else 0
+    of_tile = transform.elements * (deep + wide)
     return block_of(tiles_of(g, transform), of_tile, spare)
 
 

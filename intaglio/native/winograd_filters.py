@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 
 from intaglio.native import entry
+from intaglio.native.blocks import DIMS, FOUR, GAP, SHUFFLES, Blocks
 from intaglio.native.chains import Chain
 from intaglio.native.code import Code
 from intaglio.native.convolution import Geometry
@@ -18,19 +19,15 @@ from intaglio.native.lanes import FLOAT
 from intaglio.native.library import Kernel, Library, Source
 from intaglio.native.tiles import SUMS, Tiles
 from intaglio.native.transforms import EXACT, Sums, Transform, in_squares
-from intaglio.native.winograd import (
-    DIMS,
-    GAP,
-    Blocks,
-    block_of,
-    dims_of,
-    is_for,
-    tiles_of,
-)
+from intaglio.native.winograd import block_of, dims_of, is_for, tiles_of
 
-# The sums of a product that stay in registers: rows of channels and vectors of columns.
+# The vectors of columns of a product whose sums stay in registers.
 VECTORS = 3
-ROWS = SUMS // VECTORS
+# Rows of products of a single vector whose factors are shuffled.
+SHUFFLED = FOUR if SHUFFLES else 0
+# Blocks have a multiple of so many tiles, and so many at least: sums that are not in the first
+# cache are read and written once for each.
+UNIT, FEWEST_TILES = 8, 64
 # Ranges of tiles: the most, the fewest for several threads, and the bytes of their sums.
 RANGES, FEWEST, PARTIAL = 16, 4, 1 << 21
 
@@ -45,44 +42,74 @@ class _Writer(Blocks):
         element = code.integer("mul", deep, wide)
         return wide, element, code.integer("mul", element, self.transform.elements)
 
+    def rows(self, vectors: int) -> int:
+        """The channels of a product: of a vector all, or a part."""
+        return min(1 << (SUMS // vectors).bit_length() - 1, self.lanes)
+
     def outer(self, vectors: int) -> Code:
-        """c = or += a b for `ROWS` channels and `vectors` of columns, summed over tiles."""
+        """c = or += a b for some channels and `vectors` of columns, summed over tiles: of one
+        element's matrices, or of several that follow each other."""
         code, tiles, lanes = Code(
             f"outer_{vectors}",
-            ["ptr %a", "ptr %b", "i64 %chunk", "ptr %c", "i64 %row", "i64 %count", "i1 %first"],
+            ["ptr %a", "ptr %b", "i64 %chunk", "ptr %c", "i64 %row", "i64 %count", "i1 %first",
+             "i64 %elements", "i64 %a_size", "i64 %b_size", "i64 %c_size"],
             "internal fastcc void",
         ), self.tiles, self.lanes  # fmt: skip
-        columns = [tiles.step(code, "%b", v, "%chunk") for v in range(vectors)]
-        zeros = [(tiles.vector, "zeroinitializer")] * (ROWS * vectors)
+        zeros = [(tiles.vector, "zeroinitializer")] * (self.rows(vectors) * vectors)
         stop = code.integer("mul", "%count", lanes)
-        with code.carrying("0", stop, lanes, *zeros) as turn:
-            panel = [tiles.read(code, self.at(code, b, turn.index), "") for b in columns]  # fmt: skip
-            left, made = self.at(code, "%a", turn.index), []
-            for r in range(ROWS):
-                value = code.load(self.kind, self.at(code, left, r), 4)
-                factor = code.splat(lanes, self.kind, value)
-                made += [
-                    tiles.fma(code, factor, vector, turn.values[r * vectors + v])
-                    for v, vector in enumerate(panel)
-                ]
-            turn.following = made
-        every = code.splat(lanes, "i1", code.let("xor i1 %first, true"))
-        for i, total in enumerate(turn.values):
-            row = tiles.step(code, "%c", i // vectors, "%row")
-            place = self.at(code, row, i % vectors * lanes)
-            before = tiles.read(code, place, "")
-            kept = code.let(
-                f"select {tiles.test} {every}, {tiles.vector} {before}, {tiles.vector} zeroinitializer"
-            )
-            summed = code.let(f"fadd {tiles.vector} {total}, {kept}")
-            tiles.write(code, summed, place)
+        starts = [("ptr", start) for start in ("%a", "%b", "%c")]
+        with code.carrying("0", "%elements", 1, *starts) as element:
+            a, b, c = element.values
+            columns = [tiles.step(code, b, v, "%chunk") for v in range(vectors)]
+            with code.carrying("0", stop, lanes, *zeros) as turn:
+                panel = [tiles.read(code, self.at(code, p, turn.index), "") for p in columns]  # fmt: skip
+                left = self.at(code, a, turn.index)
+                turn.following = self._turn(code, left, panel, turn.values)
+            self._add(code, turn.values, c, vectors)
+            sizes = ("%a_size", "%b_size", "%c_size")
+            element.following = [
+                self.at(code, start, size)
+                for start, size in zip(element.values, sizes, strict=True)
+            ]
         code.do("ret void")
         return code
 
+    def _turn(
+        self, code: Code, left: str, panel: list[str], sums: list[str]
+    ) -> list[str]:
+        """The channels of one tile times its columns, added to the sums."""
+        rows, made = len(sums) // len(panel), list[str]()
+        shuffled, four = SHUFFLED if len(panel) == 1 else 0, ""
+        for r in range(rows):
+            place, number = self.at(code, left, r), r % FOUR
+            if r < rows - shuffled:
+                factor = self.factor(code, place)
+            else:
+                four = four if number else self.four(code, place)
+                factor = self.shuffled(code, four, number)
+            for vector in panel:
+                made.append(self.tiles.fma(code, factor, vector, sums[len(made)]))
+        return made
+
+    def _add(self, code: Code, sums: list[str], start: str, vectors: int) -> None:
+        """Adds sums to what is there, unless they are the first."""
+        tiles = self.tiles
+        every = code.splat(self.lanes, "i1", code.let("xor i1 %first, true"))
+        for i, total in enumerate(sums):
+            row = tiles.step(code, start, i // vectors, "%row")
+            place = self.at(code, row, i % vectors * self.lanes)
+            before = tiles.read(code, place, every)
+            tiles.write(code, code.let(f"fadd {tiles.vector} {total}, {before}"), place)
+
     def table(self) -> str:
-        """The products by the vectors of their columns."""
-        names = ", ".join([f"ptr @outer_{v}" for v in range(1, VECTORS + 1)])
-        return f"@outer = internal constant [{VECTORS + 1} x ptr] [ptr null, {names}]\n"
+        """The products, and their rows, by the vectors of their columns."""
+        every = range(1, VECTORS + 1)
+        names = ", ".join([f"ptr @outer_{v}" for v in every])
+        rows = ", ".join([f"i64 {self.rows(v)}" for v in every])
+        return (
+            f"@outer = internal constant [{VECTORS + 1} x ptr] [ptr null, {names}]\n"
+            f"@outer_rows = internal constant [{VECTORS + 1} x i64] [i64 0, {rows}]\n"
+        )
 
     def by_filters(self, name: str) -> Code:
         """The sums of ranges of tiles; inputs: images and gradients."""
@@ -141,21 +168,32 @@ class _Writer(Blocks):
         """What a block adds to the sums of its range."""
         tiles, wide, element = self.tiles, *self._sizes(code, given)[:2]
         chunk = code.integer("mul", given["block"], self.lanes)
-        with code.loop("0", str(self.transform.elements)) as e:
+        # Where one call is enough for an element, it is for all.
+        small = [
+            code.integer("icmp sle", given[name], self.rows(1))
+            for name in ("channels", "filters")
+        ]
+        one = code.let(f"and i1 {small[0]}, {small[1]}")
+        together = code.let(f"select i1 {one}, i64 {self.transform.elements}, i64 1")
+        with (
+            code.loop("0", str(self.transform.elements), together) as e,
+            self.panels(code, given["filters"], VECTORS) as (column, vectors),
+        ):
             a, b = (tiles.step(code, start, e, size) for start, size in sides)
-            sums = tiles.step(code, target, e, element)
-            with code.loop("0", given["channels"], ROWS) as channel:
+            right = self.at(code, b, code.integer("mul", column, given["block"]))
+            sums = self.at(code, tiles.step(code, target, e, element), column)
+            outer = code.load("ptr", code.at("ptr", "@outer", vectors), 8)
+            rows = code.load("i64", code.at("i64", "@outer_rows", vectors), 8)
+            with code.loop("0", given["channels"], rows) as channel:
                 vector = code.integer("sdiv", channel, self.lanes)
                 lane = code.integer("srem", channel, self.lanes)
                 left = self.at(code, tiles.step(code, a, vector, chunk), lane)
                 row = tiles.step(code, sums, channel, wide)
-                with self.panels(code, given["filters"], VECTORS) as (column, vectors):
-                    right = self.at(code, b, code.integer("mul", column, given["block"]))  # fmt: skip
-                    outer = code.load("ptr", code.at("ptr", "@outer", vectors), 8)
-                    code.do(
-                        f"call fastcc void {outer}(ptr {left}, ptr {right}, i64 {chunk}, "
-                        f"ptr {self.at(code, row, column)}, i64 {wide}, i64 {count}, i1 {first})"
-                    )
+                code.do(
+                    f"call fastcc void {outer}(ptr {left}, ptr {right}, i64 {chunk}, ptr {row}, "
+                    f"i64 {wide}, i64 {count}, i1 {first}, i64 {together}, i64 {sides[0][1]}, "
+                    f"i64 {sides[1][1]}, i64 {element})"
+                )
 
     def finish(self, name: str) -> Code:
         """Adds the sums of the ranges, and transforms those of the channels from `from` to `to`."""
@@ -222,7 +260,8 @@ def by_filters(g: Geometry, transform: Transform = EXACT) -> Chain | None:
     deep, wide = (-(-d // lanes) * lanes for d in (g.channels, g.filters))
     spare = transform.seen * (deep + wide) + 2 * transform.elements * GAP
     count = tiles_of(g, transform)
-    block = block_of(count, transform.elements * (deep + wide), spare)
+    of_tile = transform.elements * (deep + wide)
+    block = block_of(count, of_tile, spare, UNIT, FEWEST_TILES)
     if not block:
         return None
     sums = transform.elements * deep * wide

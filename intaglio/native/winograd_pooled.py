@@ -7,9 +7,9 @@ tile are left to others.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 
 from intaglio.native import entry
+from intaglio.native.blocks import DIMS, Places
 from intaglio.native.chains import Chain
 from intaglio.native.code import Code
 from intaglio.native.convolution import Geometry
@@ -18,7 +18,6 @@ from intaglio.native.pooled import WORDS, Pool, Pooling
 from intaglio.native.tiles import VECTORS
 from intaglio.native.transforms import EXACT, Transform
 from intaglio.native.winograd import (
-    DIMS,
     Writer,
     blocked,
     dims_of,
@@ -34,12 +33,12 @@ class _Writer(Writer):
 
     def results(
         self, code: Code, given: dict[str, str], made: list[str], tile: str,
-        place: Callable[[int, int, str], str], c: str, mask: str,
+        places: Places, c: str, mask: str,
     ) -> None:  # fmt: skip
         """Pools the results of a tile, and writes them if they are wanted too."""
         pool, side = Pool(code, self.tiles, given), self.transform.step
         with code.when(pool.given["whole"]):
-            super().results(code, given, made, tile, place, c, mask)
+            super().results(code, given, made, tile, places, c, mask)
         # Tiles, and windows, are counted through all images.
         row, column = (code.integer(word, tile, given["columns"]) for word in ("sdiv", "srem"))  # fmt: skip
         windows = side // 2

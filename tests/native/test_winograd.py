@@ -59,12 +59,23 @@ def test_any_geometry(
     check(geometry(images, height, width, channels, filters, top, left, below, right))
 
 
-@pytest.mark.parametrize("channels", [70, 300])
-def test_several_blocks(channels):
-    g = geometry(3, 17, 12, channels, 70)
+@pytest.mark.parametrize(("channels", "filters"), [(70, 70), (300, 70), (70, 9), (16, 16), (3, 130)])  # fmt: skip
+def test_several_blocks(channels, filters):
+    g = geometry(3, 17, 12, channels, filters)
     tiles = 3 * 9 * 6
     assert tiles > 2 * winograd.block_of(tiles, winograd.AIM // 100, 0)
     check(g)
+
+
+def test_blocks_are_for_the_first_cache_or_the_second():
+    sizes = winograd.NEAR // 4, winograd.AIM // 4, winograd.SCRATCH // 4
+    blocks = [winograd.block_of(10**6, room // 25, 0, 12) for room in sizes]
+    assert blocks == [24, 24, 12]
+    assert winograd.block_of(30, 100, 0, 12) == 36
+    # Sums outside of the first cache are read and written for each block.
+    assert winograd.block_of(10**6, sizes[1] // 25, 0, 8, 64) == 64
+    assert winograd.block_of(10**6, sizes[2] // 25, 0, 8, 64) == 24
+    assert winograd.block_of(10**6, sizes[2], 1) == 0
 
 
 def test_channels_that_do_not_fit_the_cache():
