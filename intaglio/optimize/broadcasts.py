@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.ir.graph import SymbolicTensor
+from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.op import raw
 from intaglio.optimize.pattern import RuleSet, pat, same_shape
 
@@ -26,6 +26,9 @@ UNARY = ("Neg", "Abs", "Square", "Sqrt", "Rsqrt")
 BINARY = (
     "AddV2", "Sub", "Mul", "RealDiv", "Maximum", "Minimum", "SquaredDifference",
 )  # fmt: skip
+
+# Ops that are told the shape of what they make, and by which input.
+SHAPED = {"BroadcastTo": 1, "Reshape": 1, "Fill": 0, "Conv2DBackpropInput": 0, "DepthwiseConv2dNativeBackpropInput": 0}  # fmt: skip
 
 
 def _unary(name: str) -> None:
@@ -49,14 +52,59 @@ def _binary(name: str) -> None:
 
 def _late(x: Value, s: Value, y: Value, f: Callable[[Value, Value], Any]) -> Any:
     """f(x, y), if y alone has the whole shape, or that broadcast, if x has y's."""
+    if _is_shape_of(s, y):
+        return f(x, y)
     if not shapes.known(x.dims) or not shapes.known(y.dims):
         return None
-    whole = s.spec.value
-    if whole is not None and y.dims == tuple(whole.tolist()):
-        return f(x, y)
     if _broadcast(x.dims, y.dims) == x.dims:
         return raw.BroadcastTo(f(x, y), s)
     return None
+
+
+def _is_shape_of(s: Value, y: Value) -> bool:
+    """True if `s` certainly is the shape of `y`."""
+    whole = s.spec.value
+    if whole is not None:
+        return y.dims == tuple(whole.tolist())
+    return s.node.op.name == "Shape" and _origin(s.node.inputs[0]) is _origin(y)
+
+
+# How far back a value with the same shape is looked for.
+FAR = 64
+
+
+def _origin(value: Value) -> Value:
+    """The first value on the way to this one from which on the shape is the same."""
+    for _ in range(FAR):
+        before = _same_before(value.node)
+        if before is None:
+            break
+        value = before
+    return value
+
+
+def _same_before(node: Node) -> Value | None:
+    """What has the shape of the node's value, of what it takes or is told."""
+    name, inputs = node.op.name, node.inputs
+    if name in SHAPED:
+        shape = inputs[SHAPED[name]].node
+        return shape.inputs[0] if shape.op.name == "Shape" else None
+    if name in ("AddN", "BiasAdd", "Identity"):
+        return inputs[0]
+    if "scalar" not in node.op.rules:
+        return None
+    return next((v for v in inputs if all(_within(w, v) for w in inputs)), None)
+
+
+def _within(small: Value, large: Value) -> bool:
+    """True if broadcasting the first with the second certainly gives the second's shape."""
+    if small is large or small.dims == ():
+        return True
+    if small.dims is None or large.dims is None or len(small.dims) > len(large.dims):
+        return False
+    facing = large.dims[len(large.dims) - len(small.dims) :]
+    pairs = zip(small.dims, facing, strict=True)
+    return all(a == 1 or (a == b and b is not None) for a, b in pairs)
 
 
 def _broadcast(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...] | None:
@@ -68,7 +116,9 @@ def _broadcast(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...] | None
 
 def _sum(*terms: Value) -> Any:
     """Terms as sums of two, if one of them is a broadcast: in the order in which AddN adds."""
-    if not same_shape(*terms) or terms[0].dtype not in raw.AddV2.T:
+    if not same_shape(*terms) and len({id(_origin(v)) for v in terms}) > 1:
+        return None
+    if terms[0].dtype not in raw.AddV2.T:
         return None
     if all(v.node.op.name != "BroadcastTo" for v in terms):
         return None
