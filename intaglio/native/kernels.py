@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from intaglio.base.dtypes import float32
+import numpy as np
+
+from intaglio.base.dtypes import float32, float64
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.ir.graph import Graph, Node
 from intaglio.native import layers, matmul, reductions, row_kernels, softmax
@@ -23,6 +25,11 @@ from intaglio.runtime import interpreter
 Run = Callable[..., Any]
 # Ops whose integers are data, of which no choice depends.
 LABELLED = frozenset(["SparseSoftmaxCrossEntropyWithLogits"])
+CONVOLUTIONS = ("Conv2D", "Conv3D")
+BY_IMAGES = ("Conv2DBackpropInput", "Conv3DBackpropInputV2")
+BY_FILTERS = ("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
+# Ops that have kernels for doubles too.
+DOUBLED = frozenset([*CONVOLUTIONS, *BY_IMAGES, *BY_FILTERS])
 
 
 def kernel_of(node: Node) -> Run | None:
@@ -35,10 +42,13 @@ def kernel_of(node: Node) -> Run | None:
         if kernel_of not in body.derived:
             body.derived[kernel_of] = PARTS[name](body)
         return body.derived[kernel_of]
-    choose = CHOICES.get(name)
-    if choose is None or node.outputs[0].dtype is not float32:
-        return None
-    return Chosen(node, choose)
+    return Chosen(node, CHOICES[name]) if has_choice(node) else None
+
+
+def has_choice(node: Node) -> bool:
+    """True for an op of `CHOICES` on elements of a type that it may have."""
+    name, dtype = node.op.name, node.outputs[0].dtype
+    return name in CHOICES and (dtype is float32 or (dtype is float64 and name in DOUBLED))  # fmt: skip
 
 
 # What stands for several ops, and makes the kernel of them.
@@ -94,34 +104,41 @@ def _matmuls(turned_a: str, turned_b: str) -> Callable[..., Run | None]:
 
 
 def _fits(along: tuple[Axis, ...], gradients: Any) -> bool:
-    """True if gradients have the height and width of the result."""
-    return gradients.shape[1:3] == tuple([a.out for a in along])
+    """True if gradients have the sides of the result."""
+    return gradients.shape[1:-1] == tuple([a.out for a in along])
 
 
-def _conv2d(attrs: dict[str, Any], x: Any, filters: Any) -> Run | None:
+def _sliding(kind: str, x: Any, *description: Any) -> Run | None:
+    """What is offered for arrays of the type of one of them."""
+    return offer(f"double {kind}" if x.dtype == np.float64 else kind, *description)
+
+
+def _convolution(attrs: dict[str, Any], x: Any, filters: Any) -> Run | None:
     along = along_of(attrs, x.shape, filters.shape)
     if along is None:
         return None
-    return offer("convolution", x.shape, filters.shape, along)
+    return _sliding("convolution", x, x.shape, filters.shape, along)
 
 
-def _conv2d_by_images(
+def _convolution_by_images(
     attrs: dict[str, Any], sizes: Any, filters: Any, d: Any
 ) -> Run | None:
     shape = tuple(sizes.tolist())
     along = along_of(attrs, shape, filters.shape)
-    if along is None or not _fits(along, d) or d.shape[::3] != (shape[0], filters.shape[3]):  # fmt: skip
+    if along is None or not _fits(along, d) or (len(d), d.shape[-1]) != (shape[0], filters.shape[-1]):  # fmt: skip
         return None
-    run = offer("convolution by images", shape, filters.shape, along)
+    run = _sliding("convolution by images", d, shape, filters.shape, along)
     return run and Taking(run, 1, 2)
 
 
-def _conv2d_by_filters(attrs: dict[str, Any], x: Any, sizes: Any, d: Any) -> Run | None:
+def _convolution_by_filters(
+    attrs: dict[str, Any], x: Any, sizes: Any, d: Any
+) -> Run | None:
     shape = tuple(sizes.tolist())
     along = along_of(attrs, x.shape, shape)
-    if along is None or not _fits(along, d) or d.shape[::3] != (len(x), shape[3]):
+    if along is None or not _fits(along, d) or (len(d), d.shape[-1]) != (len(x), shape[-1]):  # fmt: skip
         return None
-    run = offer("convolution by filters", x.shape, shape, along)
+    run = _sliding("convolution by filters", x, x.shape, shape, along)
     return run and Taking(run, 0, 2)
 
 
@@ -176,6 +193,18 @@ def _max_pool_gradient(attrs: dict[str, Any], x: Any, y: Any, d: Any) -> Run | N
     return offer("maximum gradient", tuple(along))
 
 
+def _mean_pool(attrs: dict[str, Any], x: Any) -> Run | None:
+    return offer("mean", tuple(pooled(attrs, x.shape)))
+
+
+def _mean_pool_gradient(attrs: dict[str, Any], sizes: Any, d: Any) -> Run | None:
+    along = pooled(attrs, tuple(sizes.tolist()))
+    if d.shape != tuple([a.out for a in along]):
+        return None
+    run = offer("mean gradient", tuple(along))
+    return run and Taking(run, 1)
+
+
 def _reduction(op: str) -> Callable[..., Run | None]:
     def choose(attrs: dict[str, Any], x: Any, axis: Any) -> Run | None:
         try:
@@ -213,9 +242,11 @@ CHOICES: dict[str, Callable[..., Run | None]] = {
     ),
     "MaxPool": _max_pool,
     "MaxPoolGrad": _max_pool_gradient,
-    "Conv2D": _conv2d,
-    "Conv2DBackpropInput": _conv2d_by_images,
-    "Conv2DBackpropFilter": _conv2d_by_filters,
+    "AvgPool": _mean_pool,
+    "AvgPoolGrad": _mean_pool_gradient,
+    **dict.fromkeys(CONVOLUTIONS, _convolution),
+    **dict.fromkeys(BY_IMAGES, _convolution_by_images),
+    **dict.fromkeys(BY_FILTERS, _convolution_by_filters),
     "DepthwiseConv2dNative": _depthwise,
     "DepthwiseConv2dNativeBackpropInput": _depthwise_by_images,
     "DepthwiseConv2dNativeBackpropFilter": _depthwise_by_filters,

@@ -56,14 +56,15 @@ def offer(kind: str, *description: Any) -> Run | None:
 def along_of(
     attrs: dict[str, Any], x: tuple[int, ...], filters: tuple[int, ...]
 ) -> Along | None:
-    """How filters slide over images that lie as the kernels expect it."""
-    if attrs["data_format"] != "NHWC" or len(x) != 4 or len(filters) != 4:
+    """How filters slide over images, or volumes, that lie as the kernels expect it."""
+    rank, layout = len(x), attrs["data_format"]
+    if layout not in ("NHWC", "NDHWC") or len(layout) != rank or len(filters) != rank:
         return None
     sliding = plan_of(
-        4, attrs["strides"], attrs["padding"], attrs["explicit_paddings"],
-        attrs["data_format"], attrs["dilations"],
+        rank, attrs["strides"], attrs["padding"], attrs.get("explicit_paddings", ()), layout,
+        attrs["dilations"],
     )  # fmt: skip
-    return sliding.axes(x[1:3], filters[:2])
+    return sliding.axes(x[1:-1], filters[:-2])
 
 
 def pooled(attrs: dict[str, Any], x: tuple[int, ...]) -> Along:

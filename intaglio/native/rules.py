@@ -31,7 +31,7 @@ from intaglio.native import (
 from intaglio.native.chains import has_steps
 from intaglio.native.elementwise import elementwise, fused
 from intaglio.native.held import Held
-from intaglio.native.kernels import CHOICES, kernel_of
+from intaglio.native.kernels import CHOICES, has_choice, kernel_of
 from intaglio.native.lanes import BOOL, Lanes, Unsupported
 from intaglio.native.short_floats import as_single
 from intaglio.native.steps import stepped
@@ -41,10 +41,8 @@ from intaglio.native.writer import Rule, Value, Writer
 
 def kernel(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """An op that a compiled kernel does: a call of it, with the caller's memory."""
-    if any(not isinstance(h, Held) for h in inputs) or node.outputs[0].dtype.numpy != np.float32:  # fmt: skip
+    if any(not isinstance(h, Held) for h in inputs) or not has_choice(node):
         raise Unsupported(f"{node.op.name} of {node.outputs[0].dtype.name}")
-    if node.op.name not in CHOICES:
-        raise Unsupported(f"{node.op.name} of {inputs[0].count} elements")
     arrays = [
         np.empty(h.shape, v.dtype.numpy) if h.known is None else h.known
         for v, h in zip(node.inputs, inputs, strict=True)
@@ -76,7 +74,8 @@ def lacking(node: Node) -> str:
 
     `kernel` would say so as well, but of one node at a time, when much is written already.
     """
-    if RULES.get(node.op.name) is not single_kernel or not _is_single(node):
+    fits = has_choice(node) or _is_single(node)
+    if RULES.get(node.op.name) is not single_kernel or not fits:
         return ""
     arrays: list[Any] = []
     for value in node.inputs:
