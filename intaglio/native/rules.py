@@ -74,8 +74,9 @@ def lacking(node: Node) -> str:
 
     `kernel` would say so as well, but of one node at a time, when much is written already.
     """
-    fits = has_choice(node) or _is_single(node)
-    if RULES.get(node.op.name) is not single_kernel or not fits:
+    if RULES.get(node.op.name) is not single_kernel:
+        return ""
+    if not has_choice(node) and not _is_single(node):
         return ""
     arrays: list[Any] = []
     for value in node.inputs:
