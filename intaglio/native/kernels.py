@@ -47,8 +47,11 @@ def kernel_of(node: Node) -> Run | None:
 
 def has_choice(node: Node) -> bool:
     """True for an op of `CHOICES` on elements of a type that it may have."""
-    name, dtype = node.op.name, node.outputs[0].dtype
-    return name in CHOICES and (dtype is float32 or (dtype is float64 and name in DOUBLED))  # fmt: skip
+    name = node.op.name
+    if name not in CHOICES:  # such may have no outputs at all
+        return False
+    dtype = node.outputs[0].dtype
+    return dtype is float32 or (dtype is float64 and name in DOUBLED)
 
 
 # What stands for several ops, and makes the kernel of them.
