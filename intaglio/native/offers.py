@@ -17,8 +17,8 @@ from intaglio.native import (
     phases,
     random_bits,
     reductions,
-    skipping,
     spread,
+    window_matrices,
     winograd,
     winograd_filters,
     winograd_pooled,
@@ -130,7 +130,7 @@ def finished(g: Geometry, floored: bool, ending: Pooling | None = None) -> Run |
         return winograd.forward(g, transform, biased=True, floored=floored)
 
     run = _transformed(g, by_tiles)
-    pixels = _is_product(g) or skipping.fits(g)
+    pixels = _is_product(g) or window_matrices.skips(g)
     if run is None and pixels and g.channels > matmul.BLOCK:
         return None  # without them it is a product, whose sums are made in blocks
     if run is not None:
@@ -181,10 +181,8 @@ def _forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run 
         return None
     if _is_product(g):
         return _products_of_pixels(g, backwards=False)
-    if skipping.fits(g):
-        return skipping.forward(g)
-    if _is_for_products(g):
-        return None
+    if window_matrices.skips(g) or _is_for_products(g):
+        return window_matrices.forward(g)
     run = _transformed(g, lambda transform: winograd.forward(g, transform))
     return run or convolution.forward(g)
 
@@ -197,10 +195,8 @@ def _by_filters(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> R
         pixels, shape = math.prod(g.shape[:-1]), (*g.window, *filters[-2:])
         left, right = (pixels, g.channels), (pixels, g.filters)
         return matmul.product(left, right, transpose_a=True, shape=shape)
-    if skipping.fits(g):
-        return skipping.by_filters(g)
-    if _is_for_products(g):
-        return None
+    if window_matrices.skips(g) or _is_for_products(g):
+        return window_matrices.by_filters(g)
     run = None
     if g.filters >= winograd.CHANNELS:
         run = _transformed(g, lambda t: winograd_filters.by_filters(g, t))
@@ -251,6 +247,14 @@ def _doubled(
     return choose
 
 
+def _skipping(g: Geometry, dtype: Any) -> Run | None:
+    return window_matrices.forward(g, dtype) if window_matrices.skips(g) else None
+
+
+def _skipping_by_filters(g: Geometry, dtype: Any) -> Run | None:
+    return window_matrices.by_filters(g, dtype) if window_matrices.skips(g) else None
+
+
 def _pooling(name: str) -> Callable[[Along], Run | None]:
     def choose(along: Along) -> Run | None:
         w = windows(along)
@@ -298,9 +302,9 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     "convolution": _forward,
     "convolution by filters": _by_filters,
     "convolution by images": _by_images,
-    "double convolution": _doubled(skipping.forward, convolution.forward),
+    "double convolution": _doubled(_skipping, convolution.forward),
     "double convolution by filters": _doubled(
-        skipping.by_filters, convolution.by_filters
+        _skipping_by_filters, convolution.by_filters
     ),
     "double convolution by images": _doubled(_images),
     "function": function,

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from intaglio import tf
-from intaglio.native import convolution, phases, skipping, spread
+from intaglio.native import convolution, phases, spread, window_matrices
 from intaglio.native.convolution import Geometry
 from tests.native.convolutions import exact, integers
 
@@ -27,9 +27,14 @@ def check(g):
         forward = convolution.forward(g, dtype)
         assert forward is not None
         np.testing.assert_array_equal(forward(x, filters), result)
-        run = convolution.by_filters(g, dtype)
+        for way in (convolution.by_filters, window_matrices.by_filters):
+            run = way(g, dtype)
+            if run is not None:
+                np.testing.assert_array_equal(run(x, d), by_filters)
+        run = window_matrices.forward(g, dtype)
+        assert (run is None) == g.solid
         if run is not None:
-            np.testing.assert_array_equal(run(x, d), by_filters)
+            np.testing.assert_array_equal(run(x, filters), result)
         for way in (
             convolution.by_images,
             phases.by_phases,
@@ -140,7 +145,8 @@ def test_pixels_that_windows_of_one_take(size, strides, dtype):
     x, filters, d = integers(1, (3, *size, 5), (1, 1, 5, 18), g.shape)
     result, by_filters, _ = exact(g, x, filters, d)
     x, filters, d = (a.astype(dtype) for a in (x, filters, d))
-    forward, gradient = skipping.forward(g, dtype), skipping.by_filters(g, dtype)
+    forward = window_matrices.forward(g, dtype)
+    gradient = window_matrices.by_filters(g, dtype)
     assert forward is not None
     assert gradient is not None
     np.testing.assert_array_equal(forward(x, filters), result)
@@ -149,9 +155,9 @@ def test_pixels_that_windows_of_one_take(size, strides, dtype):
 
 def test_larger_and_padded_windows_are_others():
     taking = Geometry(2, 9, 9, 4, 5, 5, 4, 1, 1, 2, 2, 0, 0)
-    assert skipping.fits(taking)
+    assert window_matrices.skips(taking)
     for change in ({"window_width": 2}, {"top": 1}, {"out_height": 6}, {"solid": True}):
-        assert skipping.forward(taking._replace(**change)) is None
+        assert not window_matrices.skips(taking._replace(**change))
 
 
 def test_large_filters_are_read_once_or_left_to_products():
