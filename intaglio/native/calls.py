@@ -96,6 +96,7 @@ def call(program: Program, table: Table, miss: Any, single: bool) -> Any:
         or program.memory > STACK
         or not program.plain_results
         or program.rounds
+        or program.derived
     ):
         return None
     if any(held.bytes >= LEAST for held in program.results):

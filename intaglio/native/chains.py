@@ -13,6 +13,7 @@ import numpy as np
 from intaglio.base.options import OPTIONS
 from intaglio.native.buffers import maker
 from intaglio.native.entry import Step
+from intaglio.runtime.derived import DERIVED
 
 Run = Callable[..., Any]
 
@@ -29,7 +30,7 @@ class Chain:
         self.gives: Sequence[int] = ()
         self._single = True
         self._values = arguments
-        self._calls: list[tuple[Run, list[Run], Sequence[Any]]] = []
+        self._calls: list[tuple[Step, list[Run], Sequence[Any]]] = []
 
     def then(
         self, run: Any, *takes: int | np.ndarray, shape: tuple[int, ...] | None = None
@@ -49,7 +50,7 @@ class Chain:
             numbers += made
             self.steps.append(step._replace(takes=[*taken]))
             makers = [maker(shape, dtype) for shape, dtype in step.results]
-            self._calls.append((step.kernel, makers, [*taken]))
+            self._calls.append((step, makers, [*taken]))
         gives = getattr(run, "gives", None)
         return made if gives is None else [numbers[i] for i in gives]
 
@@ -61,11 +62,14 @@ class Chain:
 
     def __call__(self, *arrays: Any) -> Any:
         values: list[Any] = [*arrays]
-        for kernel, makers, takes in self._calls:
+        for step, makers, takes in self._calls:
             given = [values[t] if isinstance(t, int) else t for t in takes]
+            if step.kept:
+                values.append(DERIVED.of(given[0], step.kernel, step.made))
+                continue
             made = [make() for make in makers]
-            if kernel(*given, *made) is NotImplemented:
-                kernel(*[np.ascontiguousarray(a) for a in given], *made)
+            if step.kernel(*given, *made) is NotImplemented:
+                step.kernel(*[np.ascontiguousarray(a) for a in given], *made)
             values += made
         if self._single:
             return values[self.gives[0]]

@@ -232,12 +232,21 @@ class Step(NamedTuple):
     the kernel, and shapes and dtypes of the results.
 
     It takes the results of the step before, or the arguments; or, where `takes` says which, some of
-    them all: numbers of the arguments and then of all results, or arrays.
+    them all: numbers of the arguments and then of all results, or arrays. The result of one that
+    is `kept` is worth to be kept for an argument that stays the same.
     """
 
     kernel: Any
     results: Sequence[tuple[tuple[int, ...], Any]]
     takes: Sequence[Any] | None = None
+    kept: bool = False
+
+    def made(self, array: Any) -> Any:
+        """The only result for the only argument."""
+        ((shape, dtype),) = self.results
+        result = np.empty(shape, dtype)
+        self.kernel(np.ascontiguousarray(array), result)
+        return result
 
     @property
     def words(self) -> list[int]:

@@ -29,7 +29,7 @@ def expanded(graph: Graph) -> Graph:
         control = tuple([copies.get(id(c), c) for c in node.control])
         said = expression(node)
         if said is not None:
-            made, results = inlined(node, expanded(said), inputs)
+            made, results = inlined(node, expanded(said), inputs, control)
         elif can_expand(node):
             made = EXPANSIONS[node.op.name](node, inputs)
             results = made[-1].outputs

@@ -18,7 +18,7 @@ def expression(node: Node) -> Graph | None:
     """
     rule = node.op.rules.get("native")
     values = (*node.inputs, *node.outputs)
-    if rule is None or node.control or not all(shapes.known(v.dims) for v in values):
+    if rule is None or not all(shapes.known(v.dims) for v in values):
         return None
     specs = [(v.dtype, v.dims, "x") for v in node.inputs]
 
@@ -30,7 +30,8 @@ def expression(node: Node) -> Graph | None:
     traced, made = record(function, node.op.name, specs)
     if made is NotImplemented:
         return None
-    traced.outputs.extend(made if isinstance(made, (list, tuple)) else [made])
+    results: Any = made if isinstance(made, (list, tuple)) else [made]
+    traced.outputs.extend(results[: len(node.outputs)])
     return traced.freeze_function()
 
 
@@ -42,7 +43,10 @@ def _known(given: SymbolicTensor, value: SymbolicTensor) -> SymbolicTensor:
 
 
 def inlined(
-    node: Node, graph: Graph, inputs: Sequence[SymbolicTensor]
+    node: Node,
+    graph: Graph,
+    inputs: Sequence[SymbolicTensor],
+    control: tuple[Node, ...],
 ) -> tuple[list[Node], Sequence[SymbolicTensor]]:
     """The nodes of an expression in the place of a node, and its results."""
     found = {id(v): given for v, given in zip(graph.inputs, inputs, strict=True)}
@@ -55,8 +59,8 @@ def inlined(
         specs = [v.spec for v in part.outputs]
         made.append(
             Node(
-                part.op, taken, part.attrs, node.name, specs, origin=node.origin,
-                graph=node.graph, source=node.source or node,
+                part.op, taken, part.attrs, node.name, specs, control=control,
+                origin=node.origin, graph=node.graph, source=node.source or node,
             )
         )  # fmt: skip
         for old, new in zip(part.outputs, made[-1].outputs, strict=True):

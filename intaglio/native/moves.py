@@ -35,6 +35,7 @@ DATA: dict[str, tuple[int, ...]] = {
          "PreventGradient", "Snapshot", "GuaranteeConst", "PlaceholderWithDefault", "DeepCopy",
          "Pad", "MirrorPad", "Roll", "SpaceToBatchND", "BatchToSpaceND", "SpaceToBatch",
          "BatchToSpace", "SpaceToDepth", "DepthToSpace", "ExtractImagePatches",
+         "ExtractVolumePatches", "ResizeNearestNeighbor",
          "Diag", "DiagPart", "MatrixDiag", "MatrixDiagPart", "MatrixDiagPartV2", "MatrixBandPart",
          "ConjugateTranspose"],
         (0,),

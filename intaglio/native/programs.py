@@ -28,6 +28,7 @@ from intaglio.native.variables import assigned, settle
 from intaglio.native.writer import Writer
 from intaglio.ops.resource_variable import contents_of
 from intaglio.runtime import interpreter
+from intaglio.runtime.derived import DERIVED
 
 Run = Callable[..., tuple[Any, ...]]
 
@@ -49,11 +50,19 @@ class Program:
             given[place].target = w.argument("%outs", number)
         for place in sorted(assigned(body, always=False)):
             settle(w, given[place])
+        w.inputs = len(given)
+        w.variables = {
+            v.pointer: i for i, v in enumerate(given)
+            if isinstance(v, Variable) and i not in extra
+        }  # fmt: skip
         self.results = w.write(body, given, len(body.outputs), len(extra))
+        # What is made of variables and kept: of which, and by what.
+        self.derived: list[tuple[int, entry.Step]] = list(w.kept.values())
         made = w.compiled()
+        forms = [*_forms(given), *[s.results[0][0] for _, s in self.derived]]
         whole = entry.Entry(
-            made, w.code.name, len(given), len(body.outputs) + len(extra) + 1,
-            forms=_forms(given), released=w.long,
+            made, w.code.name, len(forms), len(body.outputs) + len(extra) + 1,
+            forms=forms, released=w.long,
         )  # fmt: skip
         self.address = whole.kernel
         self.kernel: Any = whole.for_dims(w.words)
@@ -173,6 +182,10 @@ class Program:
                     f" l{i}, a{i} = taken(i{i}, t{i}, {held.element})",
                     f" if l{i} is None: return again(({everything}))",
                 ]
+        for k, (place, step) in enumerate(self.derived):
+            space[f"s{k}"], space["derived"] = step, DERIVED.of
+            lines.append(f" k{k} = derived(a{place}, s{k}.kernel, s{k}.made)")
+            arrays.append(f"k{k}")
         return arrays, lines
 
     def _results(self, space: dict[str, Any]) -> tuple[list[str], list[str], list[str]]:

@@ -103,7 +103,7 @@ def _form(value: SymbolicTensor) -> tuple[Any, ...]:
 
 
 def _is_constant(value: SymbolicTensor) -> bool:
-    return value.node.op.name == "Const" and numeric(value.dtype)
+    return value.node.op.name == "Const"
 
 
 def _obstacle(node: Node) -> str:
@@ -113,6 +113,8 @@ def _obstacle(node: Node) -> str:
         return op.name
     if node.device:
         return f"{op.name} on a device of its own"
+    if expression(node) is not None:
+        return ""
     for value in (*node.inputs, *node.outputs):
         if value.dtype is resource:
             if not shapes.known(contents_of(value.spec).shape):
@@ -121,7 +123,7 @@ def _obstacle(node: Node) -> str:
             return f"elements of type {value.dtype.name}"
     if op.name in PARTS and not has_steps(kernel_of(node)):
         return f"{op.name}, which is more than one kernel"
-    if has_code(op.name) or can_expand(node) or expression(node) is not None:
+    if has_code(op.name) or can_expand(node):
         return "" if op.name in FLOWS else _unknown(node) or lacking(node)
     if "scalar" not in op.rules or len(node.outputs) != 1:
         return op.name

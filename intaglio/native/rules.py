@@ -194,6 +194,14 @@ def like(number: int) -> Rule:
     return rule
 
 
+def asserted(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """Assert: the interpreter says what is wrong."""
+    (held, *_) = inputs
+    if held.known is None or not held.known.all():
+        w.demand(flow.truth(w, held))
+    return []
+
+
 def condition(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """ToBool: what a value means as a condition."""
     test = flow.truth(w, inputs[0])
@@ -229,6 +237,7 @@ RULES: dict[str, Any] = {
     "Gather": gather,
     "ResourceGather": gather_from_variable,
     "TopKV2": top_k.top_k,
+    "Assert": asserted,
     "NoOp": nothing,
     "_AddAt": rows.add_at,
     "ToBool": condition,

@@ -38,6 +38,10 @@ def stepped(w: Writer, node: Node, run: Any, inputs: Sequence[Held]) -> list[Hel
             places[t] if isinstance(t, int) else w.pointer(constant(t)) for t in taken
         ]
         made = list(range(len(places), len(places) + len(step.results)))
+        there = _kept(w, step, given) if step.kept else ""
+        if there:
+            places.append(there)
+            continue
         for number, (shape, dtype) in zip(made, step.results, strict=True):
             size = int(np.prod(shape)) * np.dtype(dtype).itemsize
             there = rooms.get(number)
@@ -46,6 +50,12 @@ def stepped(w: Writer, node: Node, run: Any, inputs: Sequence[Held]) -> list[Hel
     w.long = True
     w.how = "kernel"
     return list(rooms.values())
+
+
+def _kept(w: Writer, step: Step, given: Sequence[str]) -> str:
+    """Where the result is that the caller keeps for a variable; nowhere if it is of another value."""
+    (place,) = given
+    return w.derived(step, place) if place in w.variables else ""
 
 
 def _rooms(w: Writer, node: Node, run: Any, count: int) -> dict[int, Held]:

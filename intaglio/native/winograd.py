@@ -45,6 +45,7 @@ SHUFFLED = FOUR if SHUFFLES else 0
 # From so many channels and tiles on it pays: below, the transforms cost more than is saved.
 CHANNELS = 16
 TILES = 48
+FEW = 512
 
 
 class Writer(Blocks):
@@ -421,10 +422,14 @@ def transformed(
     lanes = Tiles(FLOAT).lanes
     columns = -(-g.filters // lanes) * lanes
     kernel = library(transform).entry("filters_turned" if turned else "filters")
-    return entry.filling(
+    run: Any = entry.filling(
         kernel.for_dims((g.channels, *dims)),
         (transform.elements * g.channels * columns,),
     )
+    # Of few tiles it takes a good part of all: what is made of filters that stay is kept.
+    if not turned and tiles_of(g, transform) <= FEW:
+        run.steps = [run.steps[0]._replace(kept=True)]
+    return run
 
 
 def by_images(g: Geometry, transform: Transform = EXACT) -> Chain | None:

@@ -59,6 +59,10 @@ class Writer:
         self.how = ""
         # True if variables are written; if that has begun; if it may have to be undone.
         self.writes = self.written = self.undoes = False
+        # Variables that are only read, by where they are; the inputs, and what is kept besides.
+        self.variables: dict[str, int] = {}
+        self.inputs = 0
+        self.kept: dict[Any, tuple[int, entry.Step]] = {}
         # The streams of random numbers that it draws from.
         self.draws: list[Any] = []
         # True if it may run so long that other threads should not wait.
@@ -172,6 +176,12 @@ class Writer:
         found = self.code.named(f"load ptr, ptr {at}, align 8")
         self._known[found] = (1 if table == "%ins" else 2, index, 0)
         return found
+
+    def derived(self, step: entry.Step, place: str) -> str:
+        """The pointer to what a step makes of a variable, which the caller keeps."""
+        key = (place, id(step.kernel))
+        self.kept.setdefault(key, (self.variables[place], step))
+        return self.argument("%ins", self.inputs + list(self.kept).index(key))
 
     # -- graphs ------------------------------------------------------------------------
 

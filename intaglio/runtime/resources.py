@@ -22,6 +22,7 @@ from intaglio.base.portable import PORTABLE
 from intaglio.base.shapes import Dims
 from intaglio.op.spec import Spec
 from intaglio.runtime import interpreter
+from intaglio.runtime.derived import DERIVED
 from intaglio.runtime.lookup_tables import LookupTable
 
 DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
@@ -142,7 +143,10 @@ class Resource:
         if owners > _ALONE or type(array) is not np.ndarray:
             return array, False
         flags = array.flags
-        return array, bool(flags.owndata and flags.writeable)
+        mine = bool(flags.owndata and flags.writeable)
+        if mine:  # it may be written to
+            DERIVED.forget(array)
+        return array, mine
 
     def taken(self) -> tuple[Any, bool]:
         """The array, out of the variable, and whether nobody else holds its memory.

@@ -90,3 +90,51 @@ def test_counts_drop_what_is_too_large_and_refuse_what_is_negative():
     assert "NumPy" not in report
     with pytest.raises(tf.errors.InvalidArgumentError, match="non-negative"):
         compiled(counted, np.array([0, -1, 1, 9, 3, 4], "i4"))
+
+
+def test_an_assertion_in_a_loop_is_a_jump_out_of_it():
+    @tf.function(jit_compile=True)
+    def total(x, limit):
+        sums = tf.zeros([4])
+        for i in tf.range(100):
+            tf.debugging.assert_less(i, limit, message="too far")
+            sums += x
+        return sums
+
+    x = tf.constant(normal(4))
+    np.testing.assert_allclose(total(x, 100), 100 * x.numpy(), rtol=1e-4)
+    assert "NumPy" not in total.compile_report()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="too far"):
+        total(x, 50)
+
+
+def test_an_assertion_that_fails_leaves_variables_as_they_were():
+    v = tf.Variable(normal(30))
+    before = v.numpy()
+
+    @tf.function(jit_compile=True)
+    def step(x):
+        v.assign_add(x)
+        tf.debugging.assert_positive(tf.reduce_sum(x), message="not positive")
+        v.assign_add(x)
+
+    step(tf.ones([30]))
+    np.testing.assert_allclose(v.numpy(), before + 2, rtol=1e-6)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not positive"):
+        step(-tf.ones([30]))
+    # The interpreter has come as far as the first assignment.
+    np.testing.assert_allclose(v.numpy(), before + 1, rtol=1e-6)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_numbers_are_checked_in_machine_code(bad):
+    @tf.function(jit_compile=True)
+    def checked(x):
+        return tf.exp(tf.debugging.check_numerics(x, "here"))
+
+    x = normal(100)
+    np.testing.assert_allclose(checked(tf.constant(x)), np.exp(x), rtol=1e-6)
+    assert "NumPy" not in checked.compile_report()
+    x[77] = bad
+    with pytest.raises(tf.errors.InvalidArgumentError, match="here"):
+        checked(tf.constant(x))
