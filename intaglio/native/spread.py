@@ -22,8 +22,9 @@ from intaglio.native.lanes import DOUBLE, FLOAT, Kind
 from intaglio.native.library import Kernel, Library, Source
 from intaglio.native.tiles import Left, Right, Tiles
 
-# Elements of the products that a thread holds at a time.
-HELD = 1 << 15
+# Elements of the products that a thread holds at a time; up to `ROOM` a single row may have, if
+# there are images for several threads.
+HELD, ROOM = 1 << 15, 1 << 17
 # Up to so many elements all products may be there at once, as one product of matrices.
 MOST = 1 << 21
 # Filters of so many elements leave the caches while a few rows of windows are worked on.
@@ -97,7 +98,7 @@ def _spread(tiles: Tiles) -> Code:
     """(gradients, filters transposed) to the images: products of some rows, and their sums."""
     code, kind = Code("spread", entry.KERNEL), tiles.kind.llvm
     given = entry.numbers(code, DIMS)
-    held = code.let(f"alloca [{HELD} x {kind}], align 64")
+    held = code.let(f"alloca [{ROOM} x {kind}], align 64")
     gradients, filters = (
         code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
     )
@@ -164,7 +165,8 @@ def by_rows(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] |
     """(filters, gradients) to the gradient by the images, for windows without gaps; some rows of
     windows at a time. None where not even one row's products fit."""
     size = math.prod(g.window) * g.channels
-    band = min(g.out_height, HELD // max(size * g.out_width, 1))
+    row = max(size * g.out_width, 1)
+    band = min(g.out_height, HELD // row) or int(g.images > 1 and row <= ROOM)
     if not entry.AVAILABLE or g.empty or not g.plain or not band:
         return None
     transposed = entry.filling(

@@ -166,7 +166,15 @@ def test_large_filters_are_read_once_or_left_to_products():
     assert spread.by_images(few) is not None
     check(few)
     assert spread.by_images(few._replace(images=1 << 10)) is None
-    assert spread.by_rows(few._replace(out_width=16)) is None
+    assert spread.by_rows(few._replace(out_width=32)) is None
+
+
+def test_a_row_may_be_longer_than_what_is_held_of_several():
+    wide = Geometry(2, 5, 33, 256, 3, 17, 7, 3, 3, 2, 2, 1, 1)
+    assert spread.HELD < 9 * 256 * 17 < spread.ROOM
+    assert spread.by_rows(wide) is not None
+    check(wide)
+    assert spread.by_rows(wide._replace(images=1)) is None
 
 
 def test_images_that_are_too_wide_are_left_to_numpy():
