@@ -329,6 +329,15 @@ class Pow(Binary):
     def scalar(self, s, x, y):
         return s.power(x, y)
 
+    def native(self, x, y: Spec) -> Any:
+        if y.shape != () or y.value is None or x.dtype in COMPLEX:
+            return NotImplemented
+        exponent = y.value.item()
+        if exponent == 2:
+            return raw.Square(x)
+        # One rounding more than the power has, as in TensorFlow's graphs.
+        return raw.Mul(x, raw.Square(x)) if exponent == 3 else NotImplemented
+
     def gradient(self, dz, x, y, z) -> Any:
         cx, cy = conjugate(x), conjugate(y)
         one, zero = constant(1, y), constant(0, x)
