@@ -178,9 +178,14 @@ class Entry:
         self.kernel = ways().shared if unit else ways().released if released else body
         self._words = process(self.kernel, body, unit or 1, self._form.ctypes.data)
 
-    def for_dims(self, dims: Sequence[int]) -> Callable[..., Any]:
-        """The built-in function that runs the kernel on arrays of these dims."""
+    def for_dims(self, dims: Sequence[int], parts: int = 0) -> Callable[..., Any]:
+        """The built-in function that runs the kernel on arrays of these dims.
+
+        Threads claim up to so many parts, if that is more than usual.
+        """
         words = [*self._words, *dims]
+        most = PROCESS.index("most")
+        words[most] = max(words[most], parts)
         return self._definition.function(np.asarray(words, np.int64).tobytes())
 
 

@@ -26,6 +26,8 @@ PACKED_FROM, PACKED_FROM_FAR, PAGE = 96, 24, 4096
 # whose left matrix no cache holds any more, are OpenBLAS's.
 SHARED_FROM = 1 << 20
 MOST = 1 << 36
+# Parts of so many multiplications are claimed one by one: a thread that is kept from running holds up little.
+CLAIMED = 1 << 20
 # Rows of a group, at most: their part of the left matrix stays in the last level of the cache.
 GROUP = 2048
 # What the kernel is told: the parts that threads share, which are panels of columns times groups
@@ -253,7 +255,8 @@ def product(
     shared = work >= SHARED_FROM
     made = LIBRARIES[np.dtype(dtype)].entry(_name(transpose_b), shared)
     divided = _parts(rows, columns, wanted_threads() if shared else 1, dtype)
-    kernel = made.for_dims((*divided, rows, columns, inner, *steps))
+    dims = (*divided, rows, columns, inner, *steps)
+    kernel = made.for_dims(dims, work // CLAIMED if shared else 0)
     return entry.filling(kernel, shape or (rows, columns), dtype)
 
 

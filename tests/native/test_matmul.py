@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from intaglio import tf
 from intaglio.base.errors import InvalidArgumentError
-from intaglio.native import matmul
+from intaglio.native import entry, matmul
 from intaglio.native.matmul import BLOCK, PACKED_FROM, PACKED_FROM_FAR, PAGE
 from intaglio.native.tiles import ROWS
 
@@ -79,6 +79,16 @@ def test_several_threads(monkeypatch):
     monkeypatch.setattr(matmul, "SHARED_FROM", 1)
     for rows in (1, 5, 6, 7, 100, 257):
         check(rows, 40, 130)
+
+
+def test_threads_claim_large_parts_one_by_one():
+    for size, claims in ((128, 1), (2048, 64)):
+        run: Any = matmul.product((size, size), (size, size))
+        words = run.steps[0].words
+        parts = words[len(entry.PROCESS)]
+        assert words[entry.PROCESS.index("most")] >= min(parts, claims)
+        threads = matmul.wanted_threads()
+        assert parts >= (entry.PARTS * threads if threads > 1 else 1)
 
 
 def test_results_do_not_depend_on_how_rows_and_columns_are_shared(monkeypatch):
