@@ -211,14 +211,15 @@ def _new(w: Writer, kind: Kind, element: tuple[int, ...], size: str) -> HeldList
     found = HeldList(kind, element, pointer, size, capacity, [block])
     if not size.isdigit():
         w.demand(w.code.integer("icmp ult", size, capacity + 1))
-    _clear(w, pointer, w.code.integer("mul", size, each))
+    clear(w, pointer, w.code.integer("mul", size, each))
     return found
 
 
-def _clear(w: Writer, place: str, count: str) -> None:
+def clear(w: Writer, place: str, count: int | str) -> None:
+    """Makes bytes zero."""
     w.code.call(
         "void", "llvm.memset.p0.i64",
-        ("ptr", place), ("i8", "0"), ("i64", count), ("i1", "false"),
+        ("ptr", place), ("i8", "0"), ("i64", str(count)), ("i1", "false"),
     )  # fmt: skip
 
 
@@ -229,7 +230,7 @@ def zeros(w: Writer, held: HeldList) -> HeldList:
     known = held.size.isdigit() and held.size != "0"
     found = _of_capacity(w, held, int(held.size)) if known else _room_like(w, held)
     found.tight, found.limit = known, -1
-    _clear(w, found.pointer, w.code.integer("mul", held.size, held.bytes))
+    clear(w, found.pointer, w.code.integer("mul", held.size, held.bytes))
     return found
 
 
@@ -370,7 +371,7 @@ def set_item(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     with code.when(beyond):
         start = held.place(w, held.size)
         gap = code.integer("sub", index, held.size)
-        _clear(w, start, code.integer("mul", gap, held.bytes))
+        clear(w, start, code.integer("mul", gap, held.bytes))
     size = code.let(f"select i1 {beyond}, i64 {following}, i64 {held.size}")
     w.store(item, held.place(w, index))
     return [held.like(size)]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node
 from intaglio.native import entry
 from intaglio.native.arena import ALIGNED, Block
@@ -36,7 +37,7 @@ SIZE, BYTE = kind_of("i8"), kind_of("u1")
 def divided(w: Writer, node: Node, inputs: list[Value]) -> list[Value] | None:
     """The results of a loop that threads run side by side; None if it cannot be, or not worth it."""
     threads = wanted_threads()
-    if w.alone or threads == 1 or not all(isinstance(h, (Held, HeldList)) for h in inputs):  # fmt: skip
+    if w.alone or threads == 1:
         return None
     found = _blocks_of(node, inputs, threads)
     if found is None:
@@ -71,7 +72,12 @@ def _blocks_of(node: Node, inputs: Sequence[Value], threads: int) -> Blocks | No
     turns = node.attrs.get(KNOWN_TURNS, EXPECTED)
     if _work(body) * turns < WORTH:
         return None
-    forms = [h.element if isinstance(h, HeldList) else h.shape for h in inputs]
+    taken = walk.uses(body)
+    for value, result, held in zip(body.inputs, body.outputs, inputs, strict=True):
+        # Variables go through loops that do not look at them.
+        if not isinstance(held, (Held, HeldList)) and (value is not result or id(value) in taken):  # fmt: skip
+            return None
+    forms = [_form(h) for h in inputs]
     for rows in _numbers(body, inputs):
         count = _count(rows, threads)
         if count is None:
@@ -83,6 +89,13 @@ def _blocks_of(node: Node, inputs: Sequence[Value], threads: int) -> Blocks | No
         if all(_is_possible(found, i, h) for i, h in enumerate(inputs)):
             return found
     return None
+
+
+def _form(held: Value) -> tuple[int, ...]:
+    """The shape of a value, of a list that of its elements."""
+    if isinstance(held, HeldList):
+        return held.element
+    return held.shape if isinstance(held, Held) else ()
 
 
 def _is_possible(found: Blocks, index: int, held: Value) -> bool:
@@ -107,7 +120,7 @@ def _numbers(body: Graph, inputs: Sequence[Value]) -> list[int]:
     """How many rows a loop may have: the first dims of what its turns change."""
     found: dict[int, None] = {}
     for given, result, held in zip(body.inputs, body.outputs, inputs, strict=True):
-        form = held.element if isinstance(held, HeldList) else held.shape
+        form = _form(held)
         if len(form) > 1 and given is not result and result.node.op.name != "_AddAt":
             found[form[0]] = None
     return list(found)
@@ -174,6 +187,8 @@ class _Part:
         found, axis = self.found, self.found.axis(index)
         if isinstance(held, HeldList):
             return self._list(index, held, axis)
+        if not isinstance(held, Held):
+            return held
         if held.known is not None and axis == SHARED:
             return Held(held.kind, held.shape, known=held.known)
         self.ins[index] = self._count

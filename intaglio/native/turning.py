@@ -9,7 +9,7 @@ from intaglio.native.arena import Block
 from intaglio.native.code import Phi
 from intaglio.native.held import Held
 from intaglio.native.lanes import Lanes, Unsupported
-from intaglio.native.lists import HeldList, TurningList
+from intaglio.native.lists import HeldList, TurningList, clear
 from intaglio.native.writer import Value, Writer
 from intaglio.ops.control_flow import KNOWN_TURNS
 
@@ -80,7 +80,10 @@ class InPlace:
             return
         self.next, block = w.space(first.bytes)
         self.blocks = (block,)
-        w.store(first, self.next)
+        if first.known is not None and not first.known.any():
+            clear(w, self.next, first.bytes)
+        else:
+            w.store(first, self.next)
 
     def head(self) -> Held:
         """The value at the beginning of a turn."""

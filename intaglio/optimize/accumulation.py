@@ -103,6 +103,9 @@ def _is_product(node: Node, turns: int) -> bool:
 
 def _is_sum(node: Node) -> bool:
     """True for a sum over rows."""
+    if node.op.name == "BiasAddGrad":
+        dims = node.inputs[0].dims
+        return node.attrs["data_format"] == "NHWC" and len(dims or ()) == 2
     if node.op.name != "Sum" or node.attrs["keep_dims"]:
         return False
     axes = node.inputs[1].node
@@ -145,6 +148,8 @@ def _gathered(
         taken = [stacks.get(id(v), v) for v in s.node.inputs]
         if s.node.op.name == "MatMul":
             total = raw.MatMul(*taken, transpose_a=True)
+        elif s.node.op.name == "BiasAddGrad":
+            total = raw.BiasAddGrad(taken[0])
         else:
             total = raw.Sum(taken[0], np.asarray([0], np.int32))
         start = loop.inputs[s.place]

@@ -16,6 +16,7 @@ from intaglio.optimize.common_subexpressions import share_subexpressions
 from intaglio.optimize.fold import fold_constants
 from intaglio.optimize.hoisting import hoist_products
 from intaglio.optimize.inline import inline_calls
+from intaglio.optimize.invariants import settle_invariants
 from intaglio.optimize.packs import cancel_packs
 from intaglio.optimize.powers import shorten_powers
 from intaglio.optimize.prune import prune
@@ -73,6 +74,8 @@ PASSES: list[tuple[str, Pass]] = [
     ("share", share_subexpressions),
     # After sharing, which makes equal factors one value.
     ("powers", shorten_powers),
+    # Before what asks which variables a loop does not change.
+    ("invariants", settle_invariants),
     # After folding, which makes constants of where loops begin and end.
     ("turns", settle_counters),
     # Where a loop's turns are known: each of them takes another row.

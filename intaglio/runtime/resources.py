@@ -76,13 +76,16 @@ class Resource:
             return self._value
 
     def assign(self, value: Any) -> None:
-        """Makes `value` the array; shapes are the caller's business."""
+        """Makes `value` the array, in the order of C; shapes are the caller's business."""
         dtype = self.spec.dtype.numpy
         if value.dtype != dtype:
             raise errors.invalid_argument(
                 f"Trying to assign variable with wrong dtype. Expected {_kind(self.spec.dtype)} got "
                 f"{_kind(from_numpy(value.dtype))}"
             )
+        if not value.flags.c_contiguous:
+            # Native code works on elements that lie in order, and a variable is read often.
+            value = np.array(value, order="C")
         with self.lock:
             self._value = value
 

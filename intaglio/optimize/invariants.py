@@ -1,0 +1,155 @@
+"""What is the same in every turn of a loop: variables that it reads, and lists of that for its gradient.
+
+A body that reads a variable, and has no effects, reads the same in every turn: it is read before
+the loop. The gradient of a loop takes from lists what it needs of each turn; of what no turn
+changes there is no list, the gradient takes the value itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from intaglio.ir import walk
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.op import raw
+from intaglio.optimize.loop_changes import LoopChange, changed
+from intaglio.optimize.turns import LOOPS, place_of, stays
+from intaglio.trace.rebuild import Fuel, Rebuild
+
+
+def settle_invariants(graph: Graph, fuel: Fuel | None = None) -> Graph:
+    """The graph with such reads before its loops, and without such lists."""
+    fuel = fuel or Fuel()
+    graph = changed(graph, fuel, _reads, _read_before)
+    graph = changed(graph, fuel, _items, _taken_before)
+    used = {id(v) for n in graph.nodes for v in n.inputs}
+    used |= {id(v) for v in graph.outputs}
+
+    loops = iter([n for n in graph.nodes if n.op.name in LOOPS])
+
+    def pushes(loop: Node) -> list[SymbolicTensor]:
+        before = next(loops)  # what is used knows the loop as it has been
+        return _needless(loop, [id(v) in used for v in before.outputs])
+
+    return changed(graph, fuel, pushes, _not_pushed)
+
+
+# -- variables that are read ------------------------------------------------------------------
+
+
+def _reads(loop: Node) -> list[tuple[Node, int]]:
+    """The reads of a loop without effects, and which of its variables they read."""
+    body: Graph = loop.attrs["body"]
+    found: list[tuple[Node, int]] = []
+    if _has_effects(body) or _has_effects(loop.attrs["cond"]):
+        return found
+    after = {id(c) for n in body.nodes for c in n.control}
+    for node in body.nodes:
+        if node.op.name != "ReadVariableOp" or node.control or id(node) in after:
+            continue
+        place = place_of(body, node.inputs[0])
+        if place is not None and stays(loop, place):
+            found.append((node, place))
+    return found
+
+
+def _has_effects(graph: Graph) -> bool:
+    """True if a graph does more than to read and to compute; of calls and loops what they run says so."""
+    return any(
+        any(map(_has_effects, walk.attached(node)))
+        if node.op.has_graphs
+        else node.op.stateful and not node.op.droppable
+        for node in graph.nodes
+    )
+
+
+def _read_before(
+    new: Rebuild, node: Node, current: Node, found: list[tuple[Node, int]]
+) -> None:
+    change = LoopChange(current)
+    for read, place in found:
+        value = raw.ReadVariableOp(current.inputs[place], dtype=read.attrs["dtype"])
+        carried = change.carry(value)
+        change.instead(read, lambda c=carried: [c])
+    new.keep_some(node, change.made())
+
+
+# -- lists of what no turn changes -------------------------------------------------------------
+
+
+def _items(loop: Node) -> list[tuple[Node, int, SymbolicTensor, SymbolicTensor]]:
+    """What pops an item in every turn that is always the same: the node, which loop variable the
+    list is, the item as it is before the loop, and a list that nothing was pushed onto."""
+    body: Graph = loop.attrs["body"]
+    users = walk.uses(body)
+    found: list[tuple[Node, int, SymbolicTensor, SymbolicTensor]] = []
+    for place, (given, result) in enumerate(zip(body.inputs, body.outputs, strict=True)):  # fmt: skip
+        pop = result.node
+        if pop.op.name != "TensorListPopBack" or pop.inputs[0] is not given:
+            continue
+        if pop.control or result is not pop.outputs[0] or len(users[id(given)]) > 1:
+            continue
+        known = _pushed(loop.inputs[place])
+        if known is not None and known[0].dims == pop.outputs[1].dims:
+            found.append((pop, place, *known))
+    return found
+
+
+def _pushed(handle: SymbolicTensor) -> tuple[SymbolicTensor, SymbolicTensor] | None:
+    """What every turn of another loop pushes onto a list, and the list before; None if that changes."""
+    loop = handle.node
+    if loop.op.name not in LOOPS:
+        return None
+    body: Graph = loop.attrs["body"]
+    place = [v is handle for v in loop.outputs].index(True)
+    push = body.outputs[place].node
+    if push.op.name != "TensorListPushBack" or push.inputs[0] is not body.inputs[place]:
+        return None
+    item = place_of(body, push.inputs[1])
+    before = loop.inputs[place]
+    if item is None or not stays(loop, item) or before.node.op.name != "EmptyTensorList":  # fmt: skip
+        return None
+    return loop.inputs[item], before
+
+
+def _taken_before(new: Rebuild, node: Node, current: Node, found: Any) -> None:
+    inputs = list(current.inputs)
+    for _, place, _, empty in found:
+        inputs[place] = empty
+    loop = Node(
+        current.op, inputs, current.attrs, current.name, [v.spec for v in current.outputs],
+        control=current.control, origin=current.origin, graph=current.graph,
+        device=current.device, source=current.source or current,
+    )  # fmt: skip
+    change = LoopChange(loop)
+    for pop, _, item, _ in found:
+        carried = change.carry(item)
+        change.instead(pop, lambda c=carried, p=pop: [change.now(p.inputs[0]), c])
+    new.keep_some(node, change.made())
+
+
+def _needless(loop: Node, used: list[bool]) -> list[SymbolicTensor]:
+    """Lists that turns push onto, and nobody looks at; as the body is given them."""
+    body: Graph = loop.attrs["body"]
+    cond: Graph = loop.attrs["cond"]
+    users = walk.uses(body)
+    seen = {id(v) for n in cond.nodes for v in n.inputs}
+    return [
+        given
+        for given, inside, result, later in zip(
+            body.inputs, cond.inputs, body.outputs, used, strict=True
+        )
+        if result.node.op.name == "TensorListPushBack"
+        and result.node.inputs[0] is given
+        and not later
+        and id(inside) not in seen
+        and len(users[id(given)]) == 1
+        and id(result) not in users
+    ]
+
+
+def _not_pushed(new: Rebuild, node: Node, current: Node, found: Any) -> None:
+    change = LoopChange(current)
+    for given in found:
+        change.then(given, lambda g=given: g)
+    new.keep_some(node, change.made())
