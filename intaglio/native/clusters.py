@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from intaglio.base import shapes
+from intaglio.base.dtypes import float32
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native import entry
 from intaglio.native.code import Code
@@ -20,6 +21,7 @@ from intaglio.native.repeats import alike
 from intaglio.native.updates import settled
 from intaglio.op import raw
 from intaglio.op.op import Op
+from intaglio.ops import compiled
 
 # NumPy spends less on one of these than a call of a kernel costs.
 CHEAP = frozenset(
@@ -77,10 +79,22 @@ def can_compile(node: Node) -> str:
 def is_exact(node: Node) -> bool:
     """True if the node has vector code that gives the bits of its kernel.
 
-    NumPy approximates functions in its own way.
+    NumPy approximates functions in its own way; of large arrays some are machine code everywhere.
     """
     trial = _trial(node)
-    return not trial.reason and not trial.approximates
+    return not trial.reason and (not trial.approximates or _is_machine_code(node))
+
+
+def _is_machine_code(node: Node) -> bool:
+    value, name = node.outputs[0], node.op.name
+    if name not in compiled.FUNCTIONS or value.dtype is not float32:
+        return False
+    return compiled.FUNCTION * _least(value) >= compiled.LARGE
+
+
+def _least(value: SymbolicTensor) -> int:
+    """The elements that a value has at least, unless it has none."""
+    return math.prod([d for d in value.dims or () if d is not None])
 
 
 def _trial(node: Node) -> _Trial:
@@ -266,11 +280,8 @@ def _worth_it(cluster: Cluster) -> bool:
 
 def _saves_memory(cluster: Cluster) -> bool:
     """True for a cluster beside whose arrays the call of a kernel costs nothing."""
-    dims = cluster.nodes[-1].outputs[0].dims
-    if dims is None:
-        return False
-    count = math.prod([d for d in dims if d is not None])  # at least
-    return count >= (FEWEST if len(cluster.nodes) > 1 else entry.LARGE)
+    least = FEWEST if len(cluster.nodes) > 1 else entry.LARGE
+    return _least(cluster.nodes[-1].outputs[0]) >= least
 
 
 class Rewrite:

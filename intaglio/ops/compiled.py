@@ -22,6 +22,8 @@ LARGE = 1 << 18
 PAYS = 1 << 22
 # What a function of a number costs, in multiplications.
 FUNCTION = 32
+# The ops of which that is said by `as_function`.
+FUNCTIONS: set[str] = set()
 # The kinds that there are for float64 too.
 DOUBLED = (
     "product", "products", "convolution", "convolution by filters", "convolution by images",
@@ -52,6 +54,8 @@ def as_function(name: str, kernel: Kernel) -> Kernel:
 
     It is for functions that NumPy computes in several passes.
     """
+
+    FUNCTIONS.add(name)
 
     def chosen(x: Any) -> Any:
         run = offered("function", x.dtype, FUNCTION * x.size, name)

@@ -69,6 +69,8 @@ def _is_shape_of(s: Value, y: Value) -> bool:
     return s.node.op.name == "Shape" and _origin(s.node.inputs[0]) is _origin(y)
 
 
+# Terms that are mostly zeros, which compilers have a way for, or whose elements lie apart.
+APART = frozenset(["StridedSliceGrad", "Split", "SplitV"])
 # How far back a value with the same shape is looked for.
 FAR = 64
 
@@ -115,12 +117,12 @@ def _broadcast(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...] | None
 
 
 def _sum(*terms: Value) -> Any:
-    """Terms as sums of two, if one of them is a broadcast: in the order in which AddN adds."""
+    """Terms as sums of two, in the order in which AddN adds: they join other ops in loops."""
     if not same_shape(*terms) and len({id(_origin(v)) for v in terms}) > 1:
         return None
     if terms[0].dtype not in raw.AddV2.T:
         return None
-    if all(v.node.op.name != "BroadcastTo" for v in terms):
+    if any(v.node.op.name in APART for v in terms):
         return None
     return functools.reduce(_plus, terms)
 
@@ -139,13 +141,13 @@ def _plus(x: Value, y: Value) -> Any:
 
 @rule(lambda a, b: pat.AddN(a, b))
 def sum_of_two(a: Value, b: Value):
-    """add_n([broadcast(x), b])  ->  broadcast(x) + b"""
+    """add_n([a, b])  ->  a + b"""
     return _sum(a, b)
 
 
 @rule(lambda a, b, c: pat.AddN(a, b, c))
 def sum_of_three(a: Value, b: Value, c: Value):
-    """add_n([broadcast(x), b, c])  ->  (broadcast(x) + b) + c"""
+    """add_n([a, b, c])  ->  (a + b) + c"""
     return _sum(a, b, c)
 
 

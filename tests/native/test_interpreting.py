@@ -57,6 +57,17 @@ def test_what_numpy_computes_in_its_own_way_stays_its():
     assert loops_of(f, X, MEAN) == [["Sub", "Mul", "AddV2", "Relu6"]]
 
 
+@pytest.mark.parametrize("rows", [1000, None])
+def test_functions_of_large_arrays_are_machine_code_everywhere(rows):
+    spec = tf.TensorSpec([rows, 40, 256])
+    f = tf.function(lambda x: x * tf.sigmoid(x * 2.0), jit_compile=False, input_signature=[spec])  # fmt: skip
+    assert loops_of(f) == [["Mul", "Sigmoid", "Mul"]]
+    before, after = changed(f)
+    x = np.random.default_rng(3).normal(size=(rows or 7, 40, 256)).astype("f")
+    np.testing.assert_array_equal(before(x)[0], after(x)[0])
+    np.testing.assert_array_equal(tf.sigmoid(x * 2) * x, after(x)[0])
+
+
 def test_a_graph_that_takes_long_changes_over_by_itself(monkeypatch):
     monkeypatch.setattr(tiers, "PATIENCE", 0.0)
     f = tf.function(lambda x: x * 2.0 + 1.0, jit_compile=False)
