@@ -127,8 +127,9 @@ def _numbers(body: Graph, inputs: Sequence[Value]) -> list[int]:
 
 
 def _count(rows: int, threads: int) -> int | None:
-    """Into how many blocks of equal size rows are divided: one for each thread, or a few more."""
-    for count in (threads, *range(threads + 1, 4 * threads + 1)):
+    """Into how many blocks of equal size rows are divided: one for each thread, a few more, or fewer."""
+    more, fewer = range(threads, 4 * threads + 1), range(threads - 1, 1, -1)
+    for count in (*more, *fewer):
         if rows % count == 0 and rows // count >= LEAST:
             return count
     return None

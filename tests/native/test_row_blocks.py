@@ -56,6 +56,16 @@ def test_a_batch_of_prime_size_stays_whole(monkeypatch):
     assert not divided(program(monkeypatch, function, args))
 
 
+def test_more_threads_than_rows_are_for(monkeypatch):
+    function, gates = FUNCTIONS["lstm"]
+    args = given(gates, batch=12, units=16)
+    alone = program(monkeypatch, function, args, threads=1)
+    made = program(monkeypatch, function, args, threads=16)
+    assert divided(made) == ["jump, 3 times 4 rows side by side"]
+    for x, y in zip(made.run(*arrays(args)), alone.run(*arrays(args)), strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
 def test_small_products_are_not_worth_it(monkeypatch):
     function, gates = FUNCTIONS["lstm"]
     args = given(gates, batch=12)
