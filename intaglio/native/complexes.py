@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from intaglio.native import llvm
+from intaglio.native import complex_functions, llvm
 from intaglio.native.lanes import (
     BOOL,
     DOUBLE,
@@ -171,6 +171,11 @@ class Complexes(Builder):
         return self.complex(
             self.converted(real, narrow), self.converted(imaginary, narrow)
         )
+
+    def sqrt(self, x: Lanes) -> Lanes:
+        if x.kind.letter != "c":
+            return super().sqrt(x)
+        return complex_functions.of(self, "sqrt", x)
 
     def _function(self, name: str, x: Lanes) -> Lanes:
         """One of the functions that are approximated, of real numbers."""

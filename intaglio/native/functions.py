@@ -7,6 +7,7 @@ from typing import Any
 
 from intaglio.native import (
     arcs,
+    complex_functions,
     error_functions,
     exponentials,
     hyperbolic,
@@ -52,6 +53,8 @@ class Functions(Complexes):
         self, function: Callable[..., Lanes], operands: tuple[Lanes, ...]
     ) -> Lanes:
         kind = operands[0].kind
+        if kind.letter == "c":
+            return complex_functions.of(self, function.__name__, *operands)
         if kind.letter != "f":
             raise Unsupported(f"{function.__name__} of {kind.name}")
         if kind.short:
