@@ -1,16 +1,16 @@
 """Functions of one float32 as piecewise polynomials whose coefficients stand in registers.
 
 A vector register holds a table of 16 numbers (8 in those of 256 bits), and one permutation picks
-a number of it for every lane: a column of coefficients costs one instruction, and no memory
-is read. With it a short polynomial serves where one for the whole range would be three times as
-long, or a quotient.
+a number of it for every lane: a column of coefficients costs one instruction, whatever intervals the
+lanes are in. So a short polynomial serves where one for the whole range would be three times as long,
+or a quotient.
 
 The interval of an argument is named by the highest bits of a + shift: a binade of the sum is cut
 into equal parts, and the shift makes the intervals next to 0 wider than those of a itself would
-be. Polynomials are around a centre in their interval where the function is almost a float32, so that rounding
-its value loses nothing (S. Gal, "Computing Elementary Functions: A New Approach for Achieving
-High Accuracy and Good Performance", 1986); the centre of the first is 0, for small results
-to be exact.
+be. Each polynomial is around a centre in its interval where the function is almost a float32, so
+that rounding its value loses nothing (S. Gal, "Computing Elementary Functions: A New Approach for
+Achieving High Accuracy and Good Performance", 1986). The centre of the first is 0, where the value is
+exact, so that small results have as many digits as others.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Fitted(NamedTuple):
 
 
 class Piecewise:
-    """A function on [0, top], with f(0) = 0, as polynomials."""
+    """A function on [0, top] as polynomials; its value at 0 is a float32."""
 
     def __init__(
         self, function: Callable[[Any], Any], top: float, cuts: dict[int, Cut],
@@ -65,8 +65,7 @@ class Piecewise:
     ) -> None:  # fmt: skip
         """`function` maps arrays of float64; `cuts` are by the length of a table.
 
-        `near` says that what f(a) is more than a is better computed alone next to 0: for slopes there
-        that float32 has not.
+        `near`: next to 0 the polynomial is what f(a) is more than a, for a slope there that is no float32.
         """
         self.function = function
         self.top = top
@@ -112,8 +111,8 @@ class Piecewise:
         columns = np.concatenate([centres, values, found], axis=1)
         # The lowest bits of the first index need not be 0.
         rolled = np.roll(columns.astype(np.float32), cut.first % size, axis=0)
-        names, *rest = [tuple(column.tolist()) for column in rolled.T]
-        return Fitted(names, tuple(rest))
+        first, *rest = [tuple(column.tolist()) for column in rolled.T]
+        return Fitted(first, tuple(rest))
 
     def _centres(self, low: Any, high: Any) -> Any:
         """Float32 numbers amid the intervals whose values are almost such numbers."""
