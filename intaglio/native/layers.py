@@ -1,8 +1,10 @@
 """Layers of networks with what comes after them, as one kernel each.
 
-A convolution adds its bias and goes through Relu while its results are in cache, and so does a
-batch normalisation. The gradient of a pooling of 2x2 goes through that of the Relu before it, and
-is summed for the bias; that of a batch normalisation computes again where its Relu was zero.
+A convolution adds its bias, goes through Relu and is pooled while its results are in registers or
+in cache; products and sums of channels are folded into it (`native/folding.py`). The gradient of a
+pooling of 2x2 goes through that of the Relu before it, and is summed for the bias: from the places
+of the maxima (`native/maxima.py`), or from what was pooled where that is needed anyway. Batch
+normalisations are those of `native/normalizations.py`.
 """
 
 from __future__ import annotations
@@ -40,6 +42,8 @@ Run = Callable[..., Any]
 
 def fuse(graph: Graph) -> Graph:
     """The graph with a `_FusedLayers` node for each layer that has a kernel."""
+    if not any(n.op.name in FINDERS for n in graph.nodes):
+        return graph
     graph = folded(normalizations.settled(graph))
     graph = recomputed(graph, normalizations.has_relu)
     graph = placed(graph, users_of(graph), _has_places)
