@@ -10,9 +10,13 @@ import tempfile
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 _PLACE = pathlib.Path(tempfile.gettempdir()) / f"intaglio-tests-{getpass.getuser()}"
 os.environ.setdefault("INTAGLIO_CACHE", str(_PLACE))
+# How long an example takes says how busy the machine is; speed is measured in benchmarks.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 from intaglio.base.options import OPTIONS  # noqa: E402
 from intaglio.runtime import random_state  # noqa: E402  (reads the environment)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
+from intaglio.base.portable import PORTABLE
 from intaglio.native import objects
 from intaglio.native.buffers import LEAST
 
@@ -48,6 +49,7 @@ def test_arguments_of_every_form():
         np.testing.assert_array_equal(second, np.full([2, 3], number + 1.0))
 
 
+@pytest.mark.skipif(PORTABLE, reason="counts of references do not say who has it")
 def test_large_results_are_in_memory_that_is_used_again():
     x = tf.ones([LEAST // 4])
     both = tf.function(lambda x: (x + 1.0, x + 2.0), jit_compile=True)
@@ -142,7 +144,7 @@ def test_tapes_and_graphs_see_such_calls(add):
 
 
 def test_objects_look_as_the_code_expects():
-    assert objects.AVAILABLE is not bool(os.environ.get("INTAGLIO_PORTABLE"))
+    assert objects.AVAILABLE is not PORTABLE
 
 
 @pytest.mark.skipif(not objects.AVAILABLE, reason="this is the portable way")
@@ -152,4 +154,5 @@ def test_the_portable_way_does_the_same():
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__]
     run = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert run.returncode == 0, run.stdout
-    assert run.stdout.startswith(".........s ")
+    done = run.stdout.partition(" ")[0]
+    assert done.count("s") == 2 and set(done) == {".", "s"}, done  # the two that say so

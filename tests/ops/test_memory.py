@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
+from intaglio.base.portable import PORTABLE
 from intaglio.op import raw
 
 SIDE = 1024
@@ -143,6 +144,8 @@ def spare(case: str) -> float:
 
 @pytest.mark.parametrize("case", CASES)
 def test_kernels_allocate_little_more_than_they_return(case):
+    if PORTABLE and case == "Conv2D":
+        pytest.skip("without native kernels it is a product of windows written out")
     bound, _ = EXCEPTIONS.get(case, (SPARE, ""))
     assert spare(case) <= bound, (
         f"{case}: {spare(case):.2f} of what it takes and returns"
