@@ -35,11 +35,13 @@ from intaglio.native.library import Kernel, Library, Source
 from intaglio.native.tiles import ROWS, SUMS, TALL, VECTORS, Tiles
 from intaglio.native.transforms import EXACT, Sums, Transform, in_squares
 
-# Bytes of a thread's transformed tiles and their products: what is aimed at, in the first cache
-# or in the second, and the most.
-NEAR, AIM, SCRATCH = 9 << 12, 3 << 17, 1 << 21
+# Bytes of a thread's transformed tiles and their products: what the first cache has room for, and
+# the most.
+NEAR, SCRATCH = 9 << 12, 1 << 21
 # Blocks have a multiple of so many tiles: the rows of every shape of a product divide it.
 UNIT = TALL
+# Transformed filters of so many bytes come from further away, for more tiles at a time.
+FAR = 1 << 21
 # Rows of products of a single vector whose factors are shuffled.
 SHUFFLED = FOUR if SHUFFLES else 0
 # From so many channels and tiles on it pays: below, the transforms cost more than is saved.
@@ -319,19 +321,19 @@ def library(transform: Transform) -> Library:
 
 
 def block_of(
-    tiles: int, of_tile: int, spare: int, unit: int = UNIT, fewest: int = 0
+    tiles: int, of_tile: int, spare: int, unit: int = UNIT, fewest: int = UNIT
 ) -> int:
-    """The tiles of a block, all blocks being about the same; 0 if the cache holds too few.
+    """The tiles of a block, all blocks being about the same; 0 if the caches hold too few.
 
     `of_tile` are the numbers that are kept for a tile, `spare` those that a block needs besides.
-    A block that the first cache has no room for has `fewest` tiles at least, if there is room.
+    A block that the first cache has no room for has `fewest` tiles, if there is room.
     """
-    near, fit, most = (
-        (size // 4 - spare) // of_tile // unit * unit for size in (NEAR, AIM, SCRATCH)
+    near, most = (
+        (size // 4 - spare) // of_tile // unit * unit for size in (NEAR, SCRATCH)
     )
     if most < unit:
         return 0
-    blocks = -(-tiles // max(near or min(max(fit, fewest), most), unit))
+    blocks = -(-tiles // (near if near >= unit else min(fewest, most)))
     return -(-tiles // blocks // unit) * unit
 
 
@@ -412,7 +414,9 @@ def blocked(g: Geometry, transform: Transform) -> int:
     vectors = -(-g.filters // tiles.lanes)
     wide = -(-vectors // -(-vectors // VECTORS)) * tiles.lanes if vectors > 1 else 0
     of_tile = transform.elements * (deep + wide)
-    return block_of(tiles_of(g, transform), of_tile, spare)
+    filters = 4 * transform.elements * deep * vectors * tiles.lanes
+    fewest = 2 * UNIT if filters > FAR else UNIT
+    return block_of(tiles_of(g, transform), of_tile, spare, fewest=fewest)
 
 
 def transformed(

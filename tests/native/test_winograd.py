@@ -63,19 +63,18 @@ def test_any_geometry(
 def test_several_blocks(channels, filters):
     g = geometry(3, 17, 12, channels, filters)
     tiles = 3 * 9 * 6
-    assert tiles > 2 * winograd.block_of(tiles, winograd.AIM // 100, 0)
+    assert tiles > 2 * winograd.block_of(tiles, winograd.NEAR // 100, 0)
     check(g)
 
 
-def test_blocks_are_for_the_first_cache_or_the_second():
-    sizes = winograd.NEAR // 4, winograd.AIM // 4, winograd.SCRATCH // 4
-    blocks = [winograd.block_of(10**6, room // 25, 0, 12) for room in sizes]
-    assert blocks == [24, 24, 12]
+def test_blocks_are_for_the_first_cache_if_they_fit():
+    near, most = winograd.NEAR // 4, winograd.SCRATCH // 4
+    assert winograd.block_of(10**6, near // 25, 0, 12) == 24
+    assert winograd.block_of(10**6, near // 11, 0, 12) == 12
+    assert winograd.block_of(10**6, near // 11, 0, 12, 48) == 48
+    assert winograd.block_of(10**6, most // 25, 0, 8, 64) == 24
     assert winograd.block_of(30, 100, 0, 12) == 36
-    # Sums outside of the first cache are read and written for each block.
-    assert winograd.block_of(10**6, sizes[1] // 25, 0, 8, 64) == 64
-    assert winograd.block_of(10**6, sizes[2] // 25, 0, 8, 64) == 24
-    assert winograd.block_of(10**6, sizes[2], 1) == 0
+    assert winograd.block_of(10**6, most, 1) == 0
 
 
 def test_channels_that_do_not_fit_the_cache():
