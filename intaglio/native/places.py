@@ -21,6 +21,7 @@ from intaglio.native.functions import Functions
 from intaglio.native.held import Held, constant
 from intaglio.native.lanes import BOOL, Kind, Lanes, Unsupported
 from intaglio.native.moves import copied, zeroed
+from intaglio.native.short_floats import as_single
 from intaglio.native.writer import Writer
 
 WORD = Kind("i64", 64, "i")
@@ -256,7 +257,7 @@ def _rows(
 
 
 def segments(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
-    """UnsortedSegmentSum and its like; segments of negative numbers are dropped by the interpreter."""
+    """UnsortedSegmentSum and its like; rows of negative numbers are dropped."""
     data, ids, number = inputs
     rank = len(ids.shape)
     if number.known is None or data.shape[:rank] != ids.shape or not data.count:
@@ -264,7 +265,7 @@ def segments(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     count, step = int(number.known), SEGMENTS[node.op.name]
     if count <= 0 or data.kind.short:
         raise Unsupported(f"{node.op.name} of no segments, or of short floats")
-    rows = numbered(w, ids, (count,))
+    rows = _numbers_below(w, ids, count)
     place = w.pointer(data)
     made = w.room(node.outputs[0], data.kind, (count, *data.shape[rank:]))
     if step == "add":
@@ -272,8 +273,39 @@ def segments(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     else:
         first = constant(np.asarray(_first(step, node.outputs[0].dtype.numpy)))
         copied(w, data.kind, w.pointer(first), made.pointer, made.shape, (0,) * len(made.shape), None)  # fmt: skip
-    _write_rows(w, step, made, rows, data, place)
+    _write_rows(w, step, made, rows, data, place, drops=True)
     return [made]
+
+
+def _numbers_below(w: Writer, ids: Held, count: int) -> Held:
+    """Numbers of segments, as i64; refused if one is too large."""
+    made = Held(WORD, (ids.count,), pointer=w.scratch(8 * ids.count))
+    name = f"segments_{ids.kind.letter}{ids.kind.bits}"
+    if name not in w.functions:
+        w.functions[name] = _segmenting(name, ids.kind)
+    wrong = w.scratch(8)
+    w.call_function(name, [w.pointer(ids)], [made.pointer, wrong], [ids.count, count])
+    w.demand(w.code.integer("icmp eq", w.code.load("i64", wrong, 8), 0))
+    return made
+
+
+def _segmenting(name: str, kind: Kind) -> Code:
+    code = Code(name, entry.KERNEL, "internal void")
+    source = code.load("ptr", "%ins", 8)
+    target, answer = (
+        code.load("ptr", code.at("ptr", "%outs", str(i)), 8) for i in (0, 1)
+    )
+    count = code.load("i64", code.at("i64", "%dims", "1"), 8)
+    with code.carrying("0", "%to", 1, ("i64", "0")) as state:
+        place = code.load(kind.llvm, code.at(kind.llvm, source, state.index), kind.bytes)  # fmt: skip
+        if kind.bits < 64:
+            place = code.let(f"sext {kind.llvm} {place} to i64")
+        code.do(f"store i64 {place}, ptr {code.at('i64', target, state.index)}, align 8")  # fmt: skip
+        beyond = code.let(f"zext i1 {code.integer('icmp sge', place, count)} to i64")
+        state.following.append(code.integer("or", state.values[0], beyond))
+    code.do(f"store i64 {state.values[0]}, ptr {answer}, align 8")
+    code.do("ret void")
+    return code
 
 
 def _first(step: str, dtype: Any) -> Any:
@@ -285,20 +317,24 @@ def _first(step: str, dtype: Any) -> Any:
 
 
 def _write_rows(
-    w: Writer, step: str, target: Held, rows: Held, updates: Held, place: str
-) -> None:
+    w: Writer, step: str, target: Held, rows: Held, updates: Held, place: str,
+    drops: bool = False,
+) -> None:  # fmt: skip
     kind = target.kind
     size = updates.count // rows.count
     single = size == 1
-    name = f"scatter_{step}_{kind.letter}{kind.bits}_{int(single)}"
+    name = f"scatter_{step}_{kind.letter}{kind.bits}_{int(single)}{int(drops)}"
     if name not in w.functions:
-        w.functions[name] = _scattering(name, step, kind, single)
+        w.functions[name] = _scattering(name, step, kind, single, drops)
     w.call_function(name, [w.pointer(rows), place], [target.pointer], [rows.count, size])  # fmt: skip
     w.how = "scatter"
 
 
-def _scattering(name: str, step: str, kind: Kind, single: bool) -> Code:
-    """A kernel that goes through the rows in their order, for places may repeat."""
+def _scattering(name: str, step: str, kind: Kind, single: bool, drops: bool) -> Code:
+    """A kernel that goes through the rows in their order, for places may repeat.
+
+    It may drop what has a negative place.
+    """
     code = Code(name, entry.KERNEL, "internal void")
     rows, updates = (
         code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
@@ -317,8 +353,7 @@ def _scattering(name: str, step: str, kind: Kind, single: bool) -> Code:
             new = STEPS[step](s, old, new)
         code.do(f"store {vector} {new.names[0]}, ptr {there}, align {kept.bytes}")
 
-    with code.loop("%from", "%to") as i:
-        row = code.load("i64", code.at("i64", rows, i), 8)
+    def written(row: str, i: str) -> None:
         if single:
             change(code.at(kept.llvm, target, row), code.at(kept.llvm, updates, i), 1)
         else:
@@ -328,6 +363,14 @@ def _scattering(name: str, step: str, kind: Kind, single: bool) -> Code:
             for start, stop, width in (("0", whole, lanes), (whole, size, 1)):
                 with code.loop(start, stop, width) as j:
                     change(code.at(kept.llvm, there, j), code.at(kept.llvm, here, j), width)  # fmt: skip
+
+    with code.loop("%from", "%to") as i:
+        row = code.load("i64", code.at("i64", rows, i), 8)
+        if drops:
+            with code.when(code.integer("icmp sge", row, 0)):
+                written(row, i)
+        else:
+            written(row, i)
     code.do("ret void")
     return code
 
@@ -385,6 +428,7 @@ def _marking(name: str, index: Kind, kind: Kind) -> Code:
 RULES: dict[str, Any] = {
     **dict.fromkeys(SCATTERS, scattered),
     **dict.fromkeys(SEGMENTS, segments),
+    **dict.fromkeys(("UnsortedSegmentSum", "UnsortedSegmentProd"), as_single(segments)),
     "ScatterNd": scattered_nd,
     "OneHot": one_hot,
     "GatherNd": gathered_nd,

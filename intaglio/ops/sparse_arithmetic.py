@@ -14,7 +14,7 @@ from intaglio.op import raw
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 from intaglio.ops import sparse_places as places
-from intaglio.ops.families import conjugate, shape_of, spec_of
+from intaglio.ops.families import conjugate, constant, shape_of, spec_of
 from intaglio.ops.matmul import dot
 from intaglio.ops.scattering import add_rows
 
@@ -380,6 +380,24 @@ class SparseTensorDenseMatMul(Op):
             product = np.multiply(taken, values[some, None], dtype=found.dtype)
             add_rows(found, to[some], product)
         return found.astype(dense.dtype, copy=False)
+
+    def native(self, a_indices, a_values, a_shape, b, adjoint_a, adjoint_b) -> Any:
+        known = a_shape.spec.value
+        if known is None or a_values.dtype not in NUMERIC or not a_values.spec.count:
+            return NotImplemented
+        dense, values = b, raw.ExpandDims(a_values, 1)
+        if adjoint_b:
+            dense = conjugate(raw.Transpose(b, np.array([1, 0], np.int32)))
+        values = conjugate(values) if adjoint_a else values
+        rows, inner = known[::-1] if adjoint_a else known
+        if dense.dims[0] != inner:
+            return NotImplemented
+        to, of = (_row(a_indices, i) for i in ((1, 0) if adjoint_a else (0, 1)))
+        product = raw.Mul(raw.GatherV2(dense, of, 0), values)
+        # Places that are none are refused, not dropped.
+        below = raw.Less(to, constant(0, to))
+        to = raw.SelectV2(below, constant(int(rows), to), to)
+        return raw.UnsortedSegmentSum(product, to, np.asarray(rows, np.int32))
 
     def gradient(
         self, dproduct, a_indices, a_values, a_shape, b, adjoint_a, adjoint_b

@@ -20,9 +20,9 @@ CLOSE = {
         "SparseSoftmaxCrossEntropyWithLogits", "UnsortedSegmentSum", "ScatterNd",
         "TensorScatterAdd", "TensorScatterSub", "FusedBatchNorm", "FusedBatchNormV2",
         "FusedBatchNormV3", "FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3",
-        "L2Loss", "EuclideanNorm", "AdjustContrastv2",
+        "SparseTensorDenseMatMul", "L2Loss", "EuclideanNorm", "AdjustContrastv2",
     ),
-    "products of complex numbers, one after the other, NumPy rounds twice": ("Cumprod",),
+    "products of complex numbers, one after the other, NumPy rounds twice": ("Cumprod", "UnsortedSegmentProd"),
     "logarithms and sines are of float64 there and here, and rounded": (
         "RandomStandardNormal", "StatelessRandomNormal", "StatelessRandomNormalV2",
         "TruncatedNormal", "StatelessTruncatedNormal", "StatelessTruncatedNormalV2",
