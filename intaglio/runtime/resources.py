@@ -83,8 +83,8 @@ class Resource:
                 f"Trying to assign variable with wrong dtype. Expected {_kind(self.spec.dtype)} got "
                 f"{_kind(from_numpy(value.dtype))}"
             )
-        if not value.flags.c_contiguous:
-            # Native code works on elements that lie in order, and a variable is read often.
+        if type(value) is not np.ndarray or not value.flags.c_contiguous:
+            # Native code works on arrays whose elements lie in order, and a variable is read often.
             value = np.array(value, order="C")
         with self.lock:
             self._value = value
@@ -104,8 +104,10 @@ class Resource:
                     ufunc(array, delta, out=array)
                 else:
                     result = ufunc(array, delta)
-                    if array.dtype == object and type(result) is not np.ndarray:
-                        result = np.array(result, object)
+                    if (
+                        type(result) is not np.ndarray
+                    ):  # a number; native code reads arrays
+                        result = np.array(result, array.dtype)
             finally:
                 self._value = result
 

@@ -127,3 +127,20 @@ def test_additions_of_threads_all_count():
         t.join()
     assert not torn
     assert (v.numpy() == 400.0).all()
+
+
+def test_what_graphs_count_stays_an_array_for_native_code():
+    count = tf.Variable(0, dtype=tf.int64)
+
+    @tf.function(jit_compile=False)
+    def step(x):
+        count.assign_add(1)
+        count.assign(count * 2)
+        held = count.read_value()
+        count.assign_add(x)
+        return held
+
+    for _ in range(3):
+        step(tf.constant(1, tf.int64))
+        assert type(count.handle._array.read()) is np.ndarray
+    assert count.numpy() == 21
