@@ -263,7 +263,7 @@ def exportable(tensor: Any) -> np.ndarray:
 
     Raises InvalidArgumentError for strings, resources and variants.
     """
-    array = np.asarray(tensor)
+    array = tensor.__array__()  # not through its buffer, whose owner would not be known
     if array.dtype == object:
         raise errors.InvalidArgumentError(
             None, None, f"{tensor.dtype.name} is not supported by dlpack"
