@@ -52,6 +52,9 @@ VERSION = f"{llvmlite.__version__} {llvm.llvm_version_info}"
 
 # llvmlite parses into one global context, which threads may not use at the same time.
 _lock = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    # A process that began in the midst of it could never compile.
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)  # fmt: skip
 
 
 def _machine() -> Any:

@@ -198,3 +198,25 @@ def test_compiled_functions_run_after_a_fork():
         os._exit(0 if np.array_equal(f(x).numpy(), wanted) else 1)
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
+def test_a_fork_waits_for_threads_that_compile():
+    holds, done = threading.Event(), threading.Event()
+
+    def compiling():
+        with llvm._lock:
+            holds.set()
+            time.sleep(0.2)
+            done.set()
+
+    thread = threading.Thread(target=compiling)
+    thread.start()
+    holds.wait()
+    child = os.fork()
+    if not child:
+        os._exit(0 if done.is_set() and llvm._lock.acquire(timeout=1) else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    thread.join()
+    assert not llvm._lock.locked()
