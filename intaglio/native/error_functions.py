@@ -10,7 +10,7 @@ import numpy as np
 
 from intaglio.native.exact import Pair, exact_product, exact_sum, plus, times
 from intaglio.native.exponentials import exp, horner, limited
-from intaglio.native.lanes import FLOAT, Builder, Lanes
+from intaglio.native.lanes import DOUBLE, FLOAT, Builder, Lanes
 from intaglio.native.registers import entries
 from intaglio.native.tables import Cut, Piecewise
 from intaglio.ops.error_functions import ERFC, ERFC_FAR
@@ -104,10 +104,15 @@ def erfc(s: Builder, x: Lanes) -> Lanes:
 
 def _single_erfc(s: Builder, x: Lanes) -> Lanes:
     """For float32: e ** (-a * a) times what is smooth from 0 to where nothing is left."""
+    if not entries(x.kind):
+        return s.converted(_double_erfc(s, s.converted(x, DOUBLE)), FLOAT)
     a = limited(s, s.abs(x), high=SCALED_ERFC.top)
-    scaled = SCALED_ERFC(s, a) if entries(x.kind) else _ratio(s, a, _SINGLE)
     square = exact_product(s, a, a)
-    tail = s.mul(exp(s, s.neg(square.high), s.neg(square.low)), scaled)
+    power = exp(s, s.neg(square.high), s.neg(square.low))
+    # Rounded once: the power is almost as far off as the result may be.
+    scaled = SCALED_ERFC.pair(s, a)
+    product = exact_product(s, power, scaled.high)
+    tail = s.add(product.high, s.fma(power, scaled.low, product.low))
     return s.select(s.lt(x, s.const(0, x)), s.sub(s.const(2, x), tail), tail)
 
 

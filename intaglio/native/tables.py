@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from intaglio.native.exact import Pair
 from intaglio.native.lanes import Builder, Lanes
 from intaglio.native.registers import entries, picked
 
@@ -75,6 +76,16 @@ class Piecewise:
 
     def __call__(self, s: Builder, a: Lanes) -> Lanes:
         """The function of numbers from 0 to `top`; NaN stays what it is."""
+        return s.fma(*self._parts(s, a))
+
+    def pair(self, s: Builder, a: Lanes) -> Pair:
+        """The same with its rest: some digits more than a float32 has."""
+        slope, r, value = self._parts(s, a)
+        high = s.fma(slope, r, value)
+        return Pair(high, s.fma(slope, r, s.sub(value, high)))
+
+    def _parts(self, s: Builder, a: Lanes) -> tuple[Lanes, Lanes, Lanes]:
+        """The slope from a centre, the distance from it, and the value there."""
         size = entries(a.kind)
         cut, (centres, coefficients) = self.cuts[size], self.fitted(size)
         moved = s.add(a, s.const(cut.shift, a))
@@ -87,7 +98,7 @@ class Piecewise:
         if self.near:
             second = s.const(cut.edges(size)[1] + cut.shift, a)
             value = s.select(s.lt(moved, second), a, value)
-        return s.fma(total, r, value)
+        return total, r, value
 
     def _fitted(self, size: int) -> Fitted:
         """Centres and coefficients for tables of a length."""
