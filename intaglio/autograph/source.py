@@ -128,6 +128,9 @@ def find(function: FunctionType) -> Found:
     if len(matches) > 1:
         matches = [m for m in matches if _covers(m[0], code)]
         matches = [m for m in matches if not _encloses_another(m[0], matches)]
+    if not matches and code.co_filename.startswith("<"):
+        # What `python -c` runs has the name that texts given to `exec` have, too.
+        raise NoSourceError(f"the source of {code.co_filename} cannot be read")
     if len(matches) != 1:
         raise NoSourceError(
             f"{len(matches)} functions at {code.co_filename}:{code.co_firstlineno} could be "

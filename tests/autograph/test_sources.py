@@ -112,3 +112,11 @@ def test_a_file_that_changed_is_read_again() -> None:
         code = codes(compile(text, name, "exec"))[0]
         tree = source.find(FunctionType(code, {})).node
         assert ast.unparse(tree).endswith(str(value))
+
+
+def test_another_text_of_the_same_name_is_not_its_source() -> None:
+    name = "<sources of that name>"
+    keep(name, "import sys\n\nsys.argv\n")
+    code = codes(compile("def f():\n    return 1\n", name, "exec"))[0]
+    with pytest.raises(source.NoSourceError, match="that name> cannot be read"):
+        source.find(FunctionType(code, {}))
