@@ -32,7 +32,7 @@ def cause_of(error: BaseException) -> str | None:
     code = frame.f_code
     where = f'File "{code.co_filename}", line {line}'
     try:
-        tree = source.parsed(code.co_filename)
+        tree = source.around(code)
     except source.NoSourceError as e:
         reason = _without_source(code, str(e))
         return None if reason is None else f"{where}: {reason}"

@@ -118,6 +118,23 @@ def parsed(filename: str) -> ast.Module:
     return _source_of(filename).tree()
 
 
+def around(code: CodeType) -> ast.Module:
+    """The parsed file that code is in. Raises NoSourceError if it cannot be read."""
+    found = _source_of(code.co_filename)
+    if not code.co_name.startswith("<") and not found.at(code):
+        _demand_a_file(code)
+    return found.tree()
+
+
+def _demand_a_file(code: CodeType) -> None:
+    """Raises NoSourceError if the text that is known is another one of the same name.
+
+    What `python -c` runs has the name that texts given to `exec` have, too.
+    """
+    if code.co_filename.startswith("<"):
+        raise NoSourceError(f"the source of {code.co_filename} cannot be read")
+
+
 def find(function: FunctionType) -> Found:
     """The tree of a function, the caller's to change.
 
@@ -128,9 +145,8 @@ def find(function: FunctionType) -> Found:
     if len(matches) > 1:
         matches = [m for m in matches if _covers(m[0], code)]
         matches = [m for m in matches if not _encloses_another(m[0], matches)]
-    if not matches and code.co_filename.startswith("<"):
-        # What `python -c` runs has the name that texts given to `exec` have, too.
-        raise NoSourceError(f"the source of {code.co_filename} cannot be read")
+    if not matches:
+        _demand_a_file(code)
     if len(matches) != 1:
         raise NoSourceError(
             f"{len(matches)} functions at {code.co_filename}:{code.co_firstlineno} could be "
