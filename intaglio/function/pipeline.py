@@ -14,6 +14,7 @@ from intaglio.function import whole_graph
 from intaglio.function.versions import Versions
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, SymbolicTensor
+from intaglio.ops.resource_variable import WRITES
 from intaglio.optimize.pipeline import optimize
 from intaglio.optimize.specialize import specialized
 from intaglio.runtime import interpreter
@@ -52,9 +53,6 @@ def tiered(graph: Graph, trains: bool) -> Runnable:
     run = native.interpreted(optimized, interpreter.compiled(optimized))
     free = trains and not OPTIONS.deterministic and whole_graph.is_arithmetic(optimized)
     return native.tiered(optimized, run, _hot if free else None)  # fmt: skip
-
-
-WRITES = frozenset(["AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp"])
 
 
 def writes_to(graph: Graph, variables: Sequence[SymbolicTensor]) -> bool:

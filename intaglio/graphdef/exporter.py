@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from intaglio.graphdef import export, load, messages, tensors
@@ -34,17 +34,7 @@ class Exporter:
         """The versions of the format as a VersionDef message."""
         return messages.VersionDef(producer=export.PRODUCER)
 
-    def created(
-        self,
-        graph: Any,
-        op_type: str,
-        inputs: Sequence[Any],
-        input_types: Sequence[Any] | None,
-        name: str | None,
-        attrs: Mapping[str, Any] | None,
-    ) -> Node:
-        """A new node of the graph, whose attributes are AttrValue messages."""
-        return load.created(graph, op_type, inputs, input_types, name, attrs)
+    created = staticmethod(load.created)
 
     def attribute(self, value: Any, kind: str) -> Any:
         """An attribute of that kind as `Operation.get_attr` gives it."""

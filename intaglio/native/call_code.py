@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from intaglio.native import entry
 from intaglio.native.code import Code, module
+from intaglio.native.object_code import DESCR, ObjectCode
 
 # What stands before the steps.
 HEADER = (
@@ -11,17 +12,19 @@ HEADER = (
     "incref", "decref", "item", "new_tuple", "kernel", "dims", "memory", "refuses", "results",
     "single", "inputs", "objects", "made",
 )  # fmt: skip
-_SIZE, _LIST_ITEMS, _DESCR = 16, 24, 56
+_SIZE, _LIST_ITEMS = 16, 24
 
 
-class _Dispatcher:
+class _Dispatcher(ObjectCode):
     """Writes the function."""
 
+    otherwise = "miss"
+
     def __init__(self, items: int) -> None:
-        self.items = str(items)
-        self.code = code = Code(
-            "dispatch", ["ptr %self", "ptr %args", "i64 %count"], "ptr"
+        super().__init__(
+            Code("dispatch", ["ptr %self", "ptr %args", "i64 %count"], "ptr")
         )
+        self.items, code = str(items), self.code
         self.table = code.at("i8", "%self", str(entry.BYTES))
         self.objects = code.let(f"alloca ptr, i64 {self.number('objects')}")
         self.inputs = code.let(f"alloca ptr, i64 {self.number('inputs')}")
@@ -34,15 +37,8 @@ class _Dispatcher:
 
     # -- reading -----------------------------------------------------------------------
 
-    def number(self, name: str) -> str:
-        """A number of the table's head."""
-        return self.code.load("i64", self._place(name), 8)
-
-    def address(self, name: str) -> str:
-        """An address of the table's head."""
-        return self.code.load("ptr", self._place(name), 8)
-
-    def _place(self, name: str) -> str:
+    def place(self, name: str) -> str:
+        """Where the table's head has something."""
         return self.code.at("i64", self.table, str(HEADER.index(name)))
 
     def next(self, kind: str = "i64") -> str:
@@ -52,10 +48,6 @@ class _Dispatcher:
         code.do(f"store i64 {code.integer('add', at, 1)}, ptr {self.cursor}, align 8")
         return code.load(kind, code.at("i64", self.table, at), 8)
 
-    def field(self, thing: str, offset: int | str, kind: str = "ptr") -> str:
-        """A word of an object."""
-        return self.code.load(kind, self.code.at("i8", thing, str(offset)), 8)
-
     def object(self) -> str:
         """The object of the number that stands next."""
         return self.code.load("ptr", self.code.at("ptr", self.objects, self.next()), 8)
@@ -63,16 +55,6 @@ class _Dispatcher:
     def keep(self, table: str, number: str, value: str) -> None:
         """Puts a pointer into one of the arrays."""
         self.code.do(f"store ptr {value}, ptr {self.code.at('ptr', table, number)}, align 8")  # fmt: skip
-
-    def demand(self, condition: str) -> None:
-        """Misses unless the condition holds."""
-        label = self.code.new_label("holds")
-        self.code.branch(condition, label, "miss")
-        self.code.label(label)
-
-    def equal(self, x: str, y: str, kind: str = "ptr") -> None:
-        """Misses unless two words are equal."""
-        self.demand(self.code.let(f"icmp eq {kind} {x}, {y}"))
 
     # -- the steps -----------------------------------------------------------------------
 
@@ -140,16 +122,11 @@ class _Dispatcher:
         code = self.code
         source = self.object()
         self.equal(self.field(source, entry.TYPE), self.address("tensor"))
-        array = self.field(source, self.number("slot"))
-        self.demand(code.let(f"icmp ne ptr {array}, null"))
-        self.equal(self.field(array, entry.TYPE), self.address("array"))
+        array = self.array_of(source)
         number = self.next()
-        self.equal(self.field(array, _DESCR), self.next("ptr"))
-        flags = code.load("i32", code.at("i8", array, str(entry.FLAGS)), 4)
-        order = code.let(f"and i32 {flags}, {entry.IN_ORDER}")
-        self.equal(order, str(entry.IN_ORDER), "i32")
+        self.equal(self.field(array, DESCR), self.next("ptr"))
         rank = self.next()
-        there = code.load("i32", code.at("i8", array, str(entry.RANK)), 4)
+        there = self.field(array, entry.RANK, "i32")
         self.equal(code.let(f"sext i32 {there} to i64"), rank, "i64")
         lengths = self.field(array, entry.LENGTHS)
         with code.loop("0", rank) as i:
@@ -188,13 +165,10 @@ class _Dispatcher:
         code.branch(code.integer("icmp ne", wrong, 0), refused, fine)
         code.label(refused)
         with code.loop("0", count) as i:
-            self._drop(code.load("ptr", code.at("ptr", self.arrays, i), 8))
+            self.drop(code.load("ptr", code.at("ptr", self.arrays, i), 8))
         code.jump("miss")
         code.label(fine)
         self._wrapped(count)
-
-    def _drop(self, thing: str) -> None:
-        self.code.do(f"call void {self.address('decref')}(ptr {thing})")
 
     def _result(self, number: str) -> None:
         """Makes the array of a result."""
@@ -205,12 +179,8 @@ class _Dispatcher:
         code.do(
             f"store i64 {code.integer('add', at, rank)}, ptr {self.cursor}, align 8"
         )
-        code.do(f"call void {self.address('incref')}(ptr {descr})")
         narrow = code.let(f"trunc i64 {rank} to i32")
-        array = code.let(
-            f"call ptr {self.address('new_array')}(ptr {self.address('array')}, ptr {descr}, "
-            f"i32 {narrow}, ptr {dims}, ptr null, ptr null, i32 0, ptr null)"
-        )
+        array = self.new_array(descr, narrow, dims)
         self._made(array, number)
         self.keep(self.arrays, number, array)
         self.keep(self.outputs, number, self.field(array, entry.DATA))
@@ -222,7 +192,7 @@ class _Dispatcher:
         code.branch(code.let(f"icmp ne ptr {thing}, null"), there, none)
         code.label(none)
         with code.loop("0", count) as i:
-            self._drop(code.load("ptr", code.at("ptr", self.arrays, i), 8))
+            self.drop(code.load("ptr", code.at("ptr", self.arrays, i), 8))
         code.do("ret ptr null")
         code.label(there)
 
@@ -245,12 +215,9 @@ class _Dispatcher:
 
     def _tensor_of(self, number: str, count: str) -> str:
         code = self.code
-        kind = self.address("tensor")
-        made = code.let(f"call ptr {self.address('new_object')}(ptr {kind}, i64 0)")
+        made = self.new_tensor()
         self._made(made, count)
-        array = code.load("ptr", code.at("ptr", self.arrays, number), 8)
-        place = code.at("i8", made, self.number("slot"))
-        code.do(f"store ptr {array}, ptr {place}, align 8")
+        self.refer(made, code.load("ptr", code.at("ptr", self.arrays, number), 8))
         return made
 
     def _misses(self) -> None:

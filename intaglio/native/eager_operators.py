@@ -19,9 +19,10 @@ import numpy as np
 
 from intaglio.native import entry, llvm, objects
 from intaglio.native.code import Code, module
-from intaglio.native.entry_code import DATA, FLAGS, IN_ORDER, LENGTHS, RANK, TYPE
+from intaglio.native.entry_code import DATA, LENGTHS, RANK, TYPE
+from intaglio.native.object_code import DESCR, ObjectCode
 from intaglio.op.door import STATE, State
-from intaglio.runtime.eager import EagerTensor
+from intaglio.runtime.eager import ARITHMETIC, EagerTensor
 
 Method = Callable[[Any, Any], Any]
 # METH_O: the function of an object and one argument.
@@ -58,9 +59,7 @@ INSTRUCTIONS = {
     "mul": ("fmul", "mul"),
     "truediv": ("fdiv", None),
 }
-SPECIAL = {
-    f"__{r}{name}__": (name, bool(r)) for name in INSTRUCTIONS for r in ("", "r")
-}
+SPECIAL = {s: (s.strip("_").removeprefix("r"), s.startswith("__r")) for s in ARITHMETIC}
 # What the code finds in the table that it is given, and the Python methods behind it.
 SYMBOLS = ("tensor", "slot", "array", "new_array", "new_object", "incref", "decref")
 FUNCTIONS = {
@@ -83,53 +82,31 @@ TABLE = (
 GIVEN = "@table = internal global ptr null"
 
 
-class _Writer:
+class _Writer(ObjectCode):
     """Writes one method."""
 
+    otherwise = "slow"
+
     def __init__(self, special: str) -> None:
+        super().__init__(Code(special.strip("_"), ["ptr %self", "ptr %other"], "ptr"))
         self.special = special
         self.name, self.reverse = SPECIAL[special]
-        self.code = Code(special.strip("_"), ["ptr %self", "ptr %other"], "ptr")
         self.code.declarations.add(GIVEN)
         self.given = self.code.load("ptr", "@table", 8)
 
-    def known(self, name: str, kind: str = "ptr") -> str:
-        """An address or number of the table."""
-        place = self.code.at("i64", self.given, str(TABLE.index(name)))
-        return self.code.load(kind, place, 8)
-
-    def field(self, thing: str, offset: int | str, kind: str = "ptr") -> str:
-        """A word of an object."""
-        bytes_ = 4 if kind == "i32" else 8
-        return self.code.load(kind, self.code.at("i8", thing, str(offset)), bytes_)
-
-    def demand(self, condition: str, otherwise: str = "slow") -> None:
-        """Goes elsewhere unless the condition holds."""
-        label = self.code.new_label("holds")
-        self.code.branch(condition, label, otherwise)
-        self.code.label(label)
-
-    def equal(self, x: str, y: str, kind: str = "ptr", otherwise: str = "slow") -> None:
-        """Goes elsewhere unless two words are equal."""
-        self.demand(self.code.let(f"icmp eq {kind} {x}, {y}"), otherwise)
-
-    def array_of(self, tensor: str) -> str:
-        """The array of an eager tensor, whose elements lie in order."""
-        array = self.field(tensor, self.known("slot", "i64"))
-        self.demand(self.code.let(f"icmp ne ptr {array}, null"))
-        self.equal(self.field(array, TYPE), self.known("array"))
-        flags = self.field(array, FLAGS, "i32")
-        order = self.code.let(f"and i32 {flags}, {IN_ORDER}")
-        self.equal(order, str(IN_ORDER), "i32")
-        return array
+    def place(self, name: str) -> str:
+        """Where the table has something."""
+        return self.code.at("i64", self.given, str(TABLE.index(name)))
 
     def write(self) -> Code:
         """The function."""
         code = self.code
-        self.equal(code.load("ptr", self.known("unusual"), 8), self.known("nothing"))
-        self.equal(self.field("%self", TYPE), self.known("tensor"))
+        self.equal(
+            code.load("ptr", self.address("unusual"), 8), self.address("nothing")
+        )
+        self.equal(self.field("%self", TYPE), self.address("tensor"))
         self.x = self.array_of("%self")
-        self.descr = self.field(self.x, objects.DESCR)
+        self.descr = self.field(self.x, DESCR)
         self.rank = self.field(self.x, RANK, "i32")
         self.lengths = self.field(self.x, LENGTHS)
         rank = code.let(f"sext i32 {self.rank} to i64")
@@ -138,7 +115,9 @@ class _Writer:
             turn.following = [code.integer("mul", turn.values[0], length)]
         self.count = turn.values[0]
         self.demand(code.integer("icmp ule", self.count, MOST))
-        self.equal(self.field("%other", TYPE), self.known("tensor"), otherwise="number")
+        self.equal(
+            self.field("%other", TYPE), self.address("tensor"), otherwise="number"
+        )
         self._tensors(rank)
         code.label("number")
         self._number()
@@ -152,7 +131,7 @@ class _Writer:
         """Two tensors of one dtype and shape."""
         code = self.code
         y = self.array_of("%other")
-        self.equal(self.field(y, objects.DESCR), self.descr)
+        self.equal(self.field(y, DESCR), self.descr)
         self.equal(self.field(y, RANK, "i32"), self.rank, "i32")
         lengths = self.field(y, LENGTHS)
         with code.loop("0", rank) as i:
@@ -168,15 +147,17 @@ class _Writer:
         """A tensor and a Python float, or a small int."""
         code = self.code
         kind = self.field("%other", TYPE)
-        self.equal(kind, self.known("float"), otherwise="integer")
-        value = code.let(f"call double {self.known('as_double')}(ptr %other)")
+        self.equal(kind, self.address("float"), otherwise="integer")
+        value = code.let(f"call double {self.address('as_double')}(ptr %other)")
         self._by_kind(
             "floats", lambda k: self._computed(k, None, self._narrowed(k, value)), True
         )
         code.label("integer")
-        self.equal(kind, self.known("int"))
+        self.equal(kind, self.address("int"))
         beyond = code.first("alloca i32")
-        whole = code.let(f"call i64 {self.known('as_long')}(ptr %other, ptr {beyond})")
+        whole = code.let(
+            f"call i64 {self.address('as_long')}(ptr %other, ptr {beyond})"
+        )
         # It is -1 where no i64 holds the number.
         self.equal(code.load("i32", beyond, 4), "0", "i32")
         self.demand(
@@ -205,7 +186,7 @@ class _Writer:
         for kind in KINDS:
             if kind.is_float or not (floats or INSTRUCTIONS[self.name][1] is None):
                 following = f"{what}_not_{kind.name}"
-                self.equal(self.descr, self.known(kind.name), otherwise=following)
+                self.equal(self.descr, self.address(kind.name), otherwise=following)
                 write(kind)
                 self.code.label(following)
         self.code.jump("slow")
@@ -241,26 +222,15 @@ class _Writer:
 
     def _array(self) -> str:
         """A new array like that of the first operand."""
-        code = self.code
-        code.do(
-            f"call void {self.known('incref')}(ptr {self.descr})"
-        )  # the array takes this reference
-        array = code.let(
-            f"call ptr {self.known('new_array')}(ptr {self.known('array')}, ptr {self.descr}, "
-            f"i32 {self.rank}, ptr {self.lengths}, ptr null, ptr null, i32 0, ptr null)"
-        )
+        array = self.new_array(self.descr, self.rank, self.lengths)
         self._there(array)
         return array
 
     def _wrapped(self, array: str) -> None:
-        code = self.code
-        made = code.let(
-            f"call ptr {self.known('new_object')}(ptr {self.known('tensor')}, i64 0)"
-        )
+        made = self.new_tensor()
         self._there(made, array)
-        place = code.at("i8", made, self.known("slot", "i64"))
-        code.do(f"store ptr {array}, ptr {place}, align 8")
-        code.do(f"ret ptr {made}")
+        self.refer(made, array)
+        self.code.do(f"ret ptr {made}")
 
     def _there(self, thing: str, array: str = "") -> None:
         """Gives up, with the error that is set, if something could not be made."""
@@ -269,14 +239,14 @@ class _Writer:
         code.branch(code.let(f"icmp ne ptr {thing}, null"), there, none)
         code.label(none)
         if array:
-            code.do(f"call void {self.known('decref')}(ptr {array})")
+            self.drop(array)
         code.do("ret ptr null")
         code.label(there)
 
     def _slow(self) -> None:
-        method = self.known(self.special)
+        method = self.address(self.special)
         made = self.code.let(
-            f"call ptr (ptr, ...) {self.known('call')}(ptr {method}, ptr %self, ptr %other, ptr null)"
+            f"call ptr (ptr, ...) {self.address('call')}(ptr {method}, ptr %self, ptr %other, ptr null)"
         )
         self.code.do(f"ret ptr {made}")
 

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from intaglio.native import entry
+from intaglio.native.object_code import DESCR
 from intaglio.runtime.eager import EagerTensor
 
 # Where things stand in objects that `entry` does not know. The parts of a tuple stand behind what
 # all tuples have, which since Python 3.14 is a word more: their hash.
-SIZE, ITEMS, LIST_ITEMS, DESCR = 16, tuple.__basicsize__, 24, 56
+SIZE, ITEMS, LIST_ITEMS = 16, tuple.__basicsize__, 24
 
 
 def address(name: str) -> int:

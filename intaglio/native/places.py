@@ -7,7 +7,7 @@ the function refuses, and the interpreter says which.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,22 +41,35 @@ def numbered(w: Writer, indices: Held, lengths: Sequence[int]) -> Held:
         w.demand(all_below(w, indices, lengths[0]))
         return indices
     count = indices.count // len(lengths)
-    made = Held(WORD, (count,), pointer=w.scratch(8 * count))
-    name = f"numbered_{indices.kind.letter}{indices.kind.bits}"
+    return _told(w, "numbered", _numbering, indices, [count, len(lengths), *lengths])
+
+
+def _told(
+    w: Writer, name: str, write: Callable[[str, Kind], Code], indices: Held, dims: Sequence[int]
+) -> Held:  # fmt: skip
+    """The numbers that a function gives for indices, the first of `dims` of them; refused if it
+    says that one is wrong."""
+    made = Held(WORD, (dims[0],), pointer=w.scratch(8 * dims[0]))
+    name = f"{name}_{indices.kind.letter}{indices.kind.bits}"
     if name not in w.functions:
-        w.functions[name] = _numbering(name, indices.kind)
+        w.functions[name] = write(name, indices.kind)
     wrong = w.scratch(8)
-    w.call_function(name, [w.pointer(indices)], [made.pointer, wrong], [count, len(lengths), *lengths])  # fmt: skip
+    w.call_function(name, [w.pointer(indices)], [made.pointer, wrong], list(dims))
     w.demand(w.code.integer("icmp eq", w.code.load("i64", wrong, 8), 0))
     return made
 
 
-def _numbering(name: str, kind: Kind) -> Code:
+def _beginning(name: str) -> tuple[Code, str, str, str]:
+    """Such a function: its code, the indices, where the numbers go, and where the answer."""
     code = Code(name, entry.KERNEL, "internal void")
-    source = code.load("ptr", "%ins", 8)
     target, answer = (
         code.load("ptr", code.at("ptr", "%outs", str(i)), 8) for i in (0, 1)
     )
+    return code, code.load("ptr", "%ins", 8), target, answer
+
+
+def _numbering(name: str, kind: Kind) -> Code:
+    code, source, target, answer = _beginning(name)
     depth = code.load("i64", code.at("i64", "%dims", "1"), 8)
     with code.carrying("0", "%to", 1, ("i64", "0")) as rows:
         first = code.integer("mul", rows.index, depth)
@@ -279,22 +292,11 @@ def segments(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
 
 def _numbers_below(w: Writer, ids: Held, count: int) -> Held:
     """Numbers of segments, as i64; refused if one is too large."""
-    made = Held(WORD, (ids.count,), pointer=w.scratch(8 * ids.count))
-    name = f"segments_{ids.kind.letter}{ids.kind.bits}"
-    if name not in w.functions:
-        w.functions[name] = _segmenting(name, ids.kind)
-    wrong = w.scratch(8)
-    w.call_function(name, [w.pointer(ids)], [made.pointer, wrong], [ids.count, count])
-    w.demand(w.code.integer("icmp eq", w.code.load("i64", wrong, 8), 0))
-    return made
+    return _told(w, "segments", _segmenting, ids, [ids.count, count])
 
 
 def _segmenting(name: str, kind: Kind) -> Code:
-    code = Code(name, entry.KERNEL, "internal void")
-    source = code.load("ptr", "%ins", 8)
-    target, answer = (
-        code.load("ptr", code.at("ptr", "%outs", str(i)), 8) for i in (0, 1)
-    )
+    code, source, target, answer = _beginning(name)
     count = code.load("i64", code.at("i64", "%dims", "1"), 8)
     with code.carrying("0", "%to", 1, ("i64", "0")) as state:
         place = code.load(kind.llvm, code.at(kind.llvm, source, state.index), kind.bytes)  # fmt: skip

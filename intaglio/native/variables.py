@@ -15,13 +15,13 @@ from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node
 from intaglio.native.held import Held, Variable
 from intaglio.native.lanes import Unsupported, kind_of
+from intaglio.ops.resource_variable import WRITES
 
 if TYPE_CHECKING:
     from intaglio.native.writer import Writer
 
 Value = Any
 
-WRITES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
 # What makes another value of the same memory.
 ALIASES = frozenset(
     ["Reshape", "Identity", "StopGradient", "Squeeze", "ExpandDims", "StridedSlice",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from intaglio.base.dtypes import NUMERIC, uint8
+from intaglio.base.shapes import Dims
 from intaglio.op.op import Op, op
 from intaglio.op.spec import Spec
 
@@ -84,6 +86,15 @@ def _windows(x: Any) -> Any:
     return np.stack([x[:, i::2, j::2] for i in (0, 1) for j in (0, 1)])
 
 
+def _sided(dims: Dims, change: Callable[[int], int]) -> Dims:
+    """The dims of images whose heights and widths are changed."""
+    if dims is None:
+        return None
+    images, height, width, channels = dims
+    sides = [None if d is None else change(d) for d in (height, width)]
+    return (images, *sides, channels)
+
+
 @op
 class _ReluMaxPool(Op):
     """The maxima of Relu in windows of 2x2 side by side, and the places of the maxima.
@@ -96,11 +107,7 @@ class _ReluMaxPool(Op):
     differentiable = False
 
     def infer(self, x: Spec) -> Any:
-        dims = x.shape
-        if dims is not None:
-            images, height, width, channels = dims
-            sides = [None if d is None else d // 2 for d in (height, width)]
-            dims = (images, *sides, channels)
+        dims = _sided(x.shape, lambda side: side // 2)
         return Spec(x.dtype, dims), Spec(uint8, dims)
 
     def kernel(self, x):
@@ -121,12 +128,7 @@ class _ReluMaxPoolGrad(Op):
     differentiable = False
 
     def infer(self, gradients: Spec) -> Spec:
-        dims = gradients.shape
-        if dims is not None:
-            images, height, width, channels = dims
-            sides = [None if d is None else d * 2 for d in (height, width)]
-            dims = (images, *sides, channels)
-        return Spec(gradients.dtype, dims)
+        return Spec(gradients.dtype, _sided(gradients.shape, lambda side: side * 2))
 
     def kernel(self, places, gradients):
         images, height, width, channels = gradients.shape

@@ -21,6 +21,9 @@ from intaglio.ops.gathering import check_indices, gather_gradient, row_slices
 from intaglio.ops.scattering import add_rows, scatter
 from intaglio.ops.slicing import MASKS, Masks, numpy_index, taken
 
+# The ops that replace or change the whole value; their first input is the handle.
+WRITES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
+
 
 def contents_of(handle: Spec, dtype: DType | None = None) -> Spec:
     """The dtype and shape behind a handle, as far as they are known."""

@@ -304,6 +304,8 @@ def _of_two(compute: Any, allowed: frozenset[Any], slow: Any, operate: Any) -> A
 
 
 Method = Callable[[Any, Any], Any]
+# The special methods of which there may be better ones.
+ARITHMETIC = tuple([f"__{r}{n}__" for n in ("add", "sub", "mul", "truediv") for r in ("", "r")])  # fmt: skip
 # Makes better methods of some of these, by their special names.
 _better: list[Callable[[dict[str, Method]], dict[str, Method]]] = []
 
@@ -318,7 +320,6 @@ class _Countdown:
 
     # They have taken as long by then as compiling better ones does.
     CALLS = 50_000
-    SPECIAL = frozenset([f"__{r}{n}__" for n in ("add", "sub", "mul", "truediv") for r in ("", "r")])  # fmt: skip
 
     def __init__(self) -> None:
         self._left = self.CALLS
@@ -411,7 +412,7 @@ def install_fast_operators(
         reverse = special.startswith("__r")
         op = getattr(operators.raw, op_name)
         method = _fast_binary(op, slow, reverse)
-        if special in countdown.SPECIAL:
+        if special in ARITHMETIC:
             method = countdown.counting(special, method)
         setattr(EagerTensor, special, method)
     EagerTensor.__getitem__ = _fast_getitem(getitem)  # type: ignore[attr-defined]  # installed like the operators
