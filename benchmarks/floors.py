@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from intaglio.native import entry
-from intaglio.native.code import Code
-from intaglio.native.lanes import FLOAT
-from intaglio.native.library import Kernel, Library, Source
-from intaglio.native.pool import wanted_threads
-from intaglio.native.tiles import Tiles
+from intaglio.native.kernels.microkernel import Tiles
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.library import Kernel, Library, Source
+from intaglio.native.llvm.vectors import FLOAT
+from intaglio.native.runtime import entry
+from intaglio.native.runtime.thread_pool import wanted_threads
 
 # Sums under way together: enough to hide how long one takes; and turns of a part.
 SUMS, TURNS, PARTS = 16, 1 << 12, 64

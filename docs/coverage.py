@@ -20,7 +20,7 @@ from typing import Any
 
 from docs.generated import put
 from intaglio import tf
-from intaglio.op import raw
+from intaglio.opdef import raw
 
 ROOT = pathlib.Path(__file__).parents[1]
 SYMBOLS = ROOT / "tests" / "parity" / "api_symbols.txt"

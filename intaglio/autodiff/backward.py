@@ -7,8 +7,8 @@ from typing import Any
 
 from intaglio.autodiff.tape import Entry
 from intaglio.base.dtypes import variant
-from intaglio.op import door, raw
-from intaglio.op.indexed_slices import IndexedSlices, concatenated
+from intaglio.opdef import door, raw
+from intaglio.opdef.indexed_slices import IndexedSlices, concatenated
 
 # Contributions to the gradient of each tensor, by key.
 Gradients = dict[int, list[Any]]

@@ -11,8 +11,8 @@ from intaglio.autodiff.derivative import Backward, Derivative, Sparse, derivativ
 from intaglio.autodiff.surgery import Draft, extend
 from intaglio.base.dtypes import DType, int32, int64
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.op import convert, door, raw
-from intaglio.op.indexed_slices import IndexedSlices
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.indexed_slices import IndexedSlices
 
 _IF = ("then_branch", "else_branch")
 

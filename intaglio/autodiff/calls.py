@@ -13,10 +13,10 @@ from intaglio.autodiff.recursion import gradient_of_recursion
 from intaglio.autodiff.surgery import extend
 from intaglio.base.dtypes import resource
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.op import convert, door, raw
-from intaglio.op.door import Level
-from intaglio.op.op import Op
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.door import Level
+from intaglio.opdef.op import Op
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import interpreter
 from intaglio.runtime.eager import EagerTensor, explain, from_array, spec_of
 from intaglio.trace.graph import record

@@ -17,9 +17,9 @@ from intaglio.autodiff.plan import filled_like, light, spec_from
 from intaglio.autodiff.registered import ATTRIBUTE, named
 from intaglio.autodiff.tape import Tape
 from intaglio.base import nest
-from intaglio.op import convert, door, raw
-from intaglio.op.keys import key
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.keys import key
+from intaglio.opdef.tensor import Tensor
 
 _numbers = itertools.count()
 

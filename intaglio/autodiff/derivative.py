@@ -20,12 +20,12 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import DType, resource
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.op import convert, raw
-from intaglio.op.indexed_slices import IndexedSlices
-from intaglio.op.keys import key
-from intaglio.op.op import Op
-from intaglio.op.spec import Spec
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.indexed_slices import IndexedSlices
+from intaglio.opdef.keys import key
+from intaglio.opdef.op import Op
+from intaglio.opdef.spec import Spec
+from intaglio.opdef.tensor import Tensor
 from intaglio.trace.graph import FuncGraph
 from intaglio.trace.recorder import Recorder
 

@@ -21,10 +21,10 @@ from intaglio.autodiff.gradient_tape import (
 from intaglio.autodiff.plan import TRAINABLE, filled_like, light, spec_from, trainable
 from intaglio.autodiff.tape import Backward, Entry, Tape
 from intaglio.base import nest
-from intaglio.op import convert, door, raw
-from intaglio.op.keys import key
-from intaglio.op.op import Op
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.keys import key
+from intaglio.opdef.op import Op
+from intaglio.opdef.tensor import Tensor
 
 
 class ForwardAccumulator:

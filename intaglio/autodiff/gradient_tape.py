@@ -23,10 +23,10 @@ from intaglio.autodiff.tape import Tape
 from intaglio.base import nest
 from intaglio.base.dtypes import as_dtype
 from intaglio.base.log import logger
-from intaglio.op import convert, door
-from intaglio.op.indexed_slices import IndexedSlices
-from intaglio.op.keys import key
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door
+from intaglio.opdef.indexed_slices import IndexedSlices
+from intaglio.opdef.keys import key
+from intaglio.opdef.tensor import Tensor
 
 _warned: dict[str, int] = {}
 

@@ -18,9 +18,9 @@ from intaglio.autodiff.plan import TRAINABLE, filled_like, light, spec_from
 from intaglio.autodiff.tape import Tape
 from intaglio.base import shapes
 from intaglio.ir.graph import Node, SymbolicTensor
-from intaglio.op import convert, door, raw
-from intaglio.op.indexed_slices import IndexedSlices
-from intaglio.op.keys import key
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.indexed_slices import IndexedSlices
+from intaglio.opdef.keys import key
 
 
 def graph_gradients(

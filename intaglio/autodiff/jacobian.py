@@ -18,10 +18,10 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import int32, variant
 from intaglio.base.shapes import Dims, as_dims
 from intaglio.ir.graph import Graph
-from intaglio.op import convert, door, raw
-from intaglio.op.keys import key
-from intaglio.op.tensor import Tensor
-from intaglio.ops.tensor_list import element_form
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.keys import key
+from intaglio.opdef.tensor import Tensor
+from intaglio.ops.control_flow.tensor_list import element_form
 from intaglio.trace.graph import record
 
 Seed = Callable[[Any], Any]

@@ -24,11 +24,11 @@ from intaglio.autodiff.replay import replay
 from intaglio.autodiff.surgery import Draft, extend, insert_before
 from intaglio.base.dtypes import int32, variant
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.op import convert, door, raw
-from intaglio.op.keys import key
-from intaglio.op.spec import Spec
-from intaglio.op.tensor import Tensor
-from intaglio.ops.tensor_list import element_form
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.keys import key
+from intaglio.opdef.spec import Spec
+from intaglio.opdef.tensor import Tensor
+from intaglio.ops.control_flow.tensor_list import element_form
 from intaglio.trace.graph import record
 
 COUNTER = "_turns"  # the attribute that tells which output counts the turns

@@ -11,11 +11,11 @@ from intaglio.base import dtypes, shapes
 from intaglio.base.dtypes import BY_NUMPY, DType
 from intaglio.base.shapes import Dims
 from intaglio.ir.graph import SymbolicTensor
-from intaglio.op import door, raw
-from intaglio.op.op import Op, Rule
-from intaglio.op.signature import Arg
-from intaglio.op.spec import Spec
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import door, raw
+from intaglio.opdef.op import Op, Rule
+from intaglio.opdef.signature import Arg
+from intaglio.opdef.spec import Spec
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import spec_of
 
 # Gradients flow through tensors of these types only.

@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from intaglio.autodiff.gradient_tape import GradientTape
-from intaglio.op import raw
-from intaglio.op.tensor import Tensor
-from intaglio.ops.python_call import Token, install_differentiation, outputs_of
+from intaglio.opdef import raw
+from intaglio.opdef.tensor import Tensor
+from intaglio.ops.control_flow.python_call import (
+    Token,
+    install_differentiation,
+    outputs_of,
+)
 
 
 def record(token: Token, inputs: Sequence[Tensor], types: Sequence[Any]) -> list[Any]:

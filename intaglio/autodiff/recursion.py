@@ -9,8 +9,8 @@ from typing import Any
 from intaglio.base.dtypes import resource
 from intaglio.ir.graph import Graph, Node
 from intaglio.ir.recursive_graph import RecursiveGraph
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import interpreter
 from intaglio.trace.graph import record
 

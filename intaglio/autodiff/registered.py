@@ -10,9 +10,9 @@ from typing import Any
 
 from intaglio.autodiff.plan import light, or_zeros
 from intaglio.ir.graph import SymbolicTensor
-from intaglio.op import raw
-from intaglio.op.op import Op
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
+from intaglio.opdef.tensor import Tensor
 
 ATTRIBUTE = "_gradient_op_type"
 GradientFunction = Callable[..., Any]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from intaglio.ir.graph import Graph
-from intaglio.op import door
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import door
+from intaglio.opdef.tensor import Tensor
 
 
 def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:

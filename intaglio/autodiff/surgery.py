@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.op import raw
-from intaglio.op.op import Op
-from intaglio.op.spec import Spec
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
+from intaglio.opdef.spec import Spec
 
 _NAMED = ("Tout", "T", "Tin")
 

@@ -8,9 +8,9 @@ from typing import Any
 from intaglio.autodiff.plan import Plan, plan_of, trainable
 from intaglio.autodiff.registered import ATTRIBUTE, REGISTERED, registered_backward
 from intaglio.ir.graph import SymbolicTensor
-from intaglio.op.keys import key
-from intaglio.op.op import Op
-from intaglio.op.tensor import Tensor
+from intaglio.opdef.keys import key
+from intaglio.opdef.op import Op
+from intaglio.opdef.tensor import Tensor
 
 Backward = Callable[[Sequence[Any]], Sequence[Any]]
 

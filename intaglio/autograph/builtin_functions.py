@@ -8,7 +8,7 @@ from typing import Any
 from intaglio.base import dtypes
 from intaglio.base.composite import TensorInParts
 from intaglio.ir.graph import SymbolicTensor
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 
 
 def int_(x: Any = 0, base: Any = None) -> Any:

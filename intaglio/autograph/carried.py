@@ -13,8 +13,8 @@ from intaglio.autograph.watches import Seen
 from intaglio.base import nest, shapes
 from intaglio.base.composite import CompositeTensor
 from intaglio.ir.graph import SymbolicTensor
-from intaglio.op import convert, door
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door
+from intaglio.opdef.tensor import Tensor
 from intaglio.trace.grown_list import Form, GrownList
 
 

@@ -14,8 +14,8 @@ from intaglio.autograph.names import is_flag
 from intaglio.autograph.values import Undefined
 from intaglio.base import dtypes
 from intaglio.ir.graph import SymbolicTensor
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.trace import control_flow
 from intaglio.trace.grown_list import GrownList
 

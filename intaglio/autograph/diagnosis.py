@@ -18,7 +18,7 @@ from intaglio.autograph.watches import in_block, is_watched
 from intaglio.base import nest, origins
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.trace.grown_list import GrownList
-from intaglio.trace.tensor_array import TensorArray
+from intaglio.type_specs.tensor_array import TensorArray
 
 
 def text_of(value: Any, source: str, printed: bool = False) -> Any:

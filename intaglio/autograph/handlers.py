@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.base.errors import OpError
-from intaglio.op import door
+from intaglio.opdef import door
 
 
 class _Active(threading.local):

@@ -13,8 +13,8 @@ from intaglio.autograph.optional import Maybe, known, placeholder
 from intaglio.autograph.values import Undefined, UndefinedReturnValue, deletion
 from intaglio.base import dtypes, nest
 from intaglio.base.composite import TensorInParts
-from intaglio.op import convert
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert
+from intaglio.opdef.tensor import Tensor
 from intaglio.trace.graph import FuncGraph
 
 NONE_THERE = (

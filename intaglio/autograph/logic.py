@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.autograph.conditionals import decided, is_staged, staged_if_expression
-from intaglio.op import raw
+from intaglio.opdef import raw
 
 
 def and_(first: Callable[[], Any], second: Callable[[], Any]) -> Any:

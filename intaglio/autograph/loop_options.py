@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from intaglio.base import nest
-from intaglio.op import door
+from intaglio.opdef import door
 
 NAMES = (
     "parallel_iterations",

@@ -12,8 +12,8 @@ from intaglio.autograph.optional import RESULT, Maybe, known, placeholder
 from intaglio.autograph.values import Undefined, UndefinedReturnValue, deletion
 from intaglio.base import nest
 from intaglio.base.composite import CompositeTensor
-from intaglio.op import convert
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert
+from intaglio.opdef.tensor import Tensor
 from intaglio.trace.graph import FuncGraph
 
 State = tuple[Any, ...]

@@ -29,8 +29,8 @@ from intaglio.base import dtypes, nest, shapes
 from intaglio.base.dtypes import DType
 from intaglio.base.shapes import as_dims
 from intaglio.ir.graph import SymbolicTensor
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.trace import control_flow
 from intaglio.trace.graph import FuncGraph
 from intaglio.trace.grown_list import GrownList

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes, nest, shapes
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.trace import control_flow
 
 RESULT = "the function return value"

@@ -21,9 +21,9 @@ from intaglio.autograph.optional import Maybe
 from intaglio.base import dtypes, nest, origins
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.ir.graph import SymbolicTensor
-from intaglio.op import convert, door, raw
-from intaglio.op.op import RAISES
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.op import RAISES
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import from_array
 from intaglio.trace import control_flow
 

@@ -14,8 +14,8 @@ from intaglio.autograph.handlers import check_handlers
 from intaglio.autograph.regions import MARK
 from intaglio.autograph.strictness import is_strict
 from intaglio.base.errors import InvalidArgumentError
-from intaglio.op import convert, raw
-from intaglio.op.op import RAISES
+from intaglio.opdef import convert, raw
+from intaglio.opdef.op import RAISES
 
 _OUT_OF_BOUNDS = re.compile(r"slice index -?\d+ of dimension \d+ out of bounds\.")
 

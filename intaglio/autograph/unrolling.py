@@ -18,8 +18,8 @@ import numpy as np
 from intaglio.autograph.conditionals import State, if_stmt
 from intaglio.base import dtypes, nest
 from intaglio.ir.graph import Graph, Node
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.trace import control_flow
 
 # Turns recorded one by one make a graph of at most this many ops.

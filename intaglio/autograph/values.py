@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from intaglio.autograph.aliases import any_known, used
 from intaglio.autograph.optional import Maybe
-from intaglio.op import raw
+from intaglio.opdef import raw
 
 
 class Undefined:

@@ -31,7 +31,7 @@ from intaglio.autograph.places import (
 )
 from intaglio.autograph.values import ld
 from intaglio.base import origins
-from intaglio.op.tensor import Tensor
+from intaglio.opdef.tensor import Tensor
 from intaglio.trace.grown_list import GrownList, Witness
 
 ANOTHER_NAME = (

@@ -3,7 +3,7 @@
 The families of ops are imported when one of their ops is first asked for.
 """
 
-from intaglio.op import raw
+from intaglio.opdef import raw
 
 raw.expect(
     __name__,

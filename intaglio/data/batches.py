@@ -12,7 +12,7 @@ from intaglio.base import nest
 from intaglio.base.dtypes import int64
 from intaglio.data import building, folding, selecting
 from intaglio.data.specs import DatasetSpec
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 
 Function = Callable[..., Any]
 

@@ -27,8 +27,8 @@ from intaglio.data.stage import (
     flattened,
     in_sequence,
 )
-from intaglio.op.op import op
-from intaglio.ops.variants import HeldTensor, Variants
+from intaglio.opdef.op import op
+from intaglio.ops.control_flow.variants import HeldTensor, Variants
 
 
 def gathered(source: Advance, size: int, drop_remainder: bool) -> list[Element]:

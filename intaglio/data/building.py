@@ -12,10 +12,10 @@ from intaglio.base import errors, nest
 from intaglio.base.dtypes import int64
 from intaglio.data import element
 from intaglio.data.tracing import Traced, arguments_of
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor
-from intaglio.trace.type_spec import BatchableTypeSpec
+from intaglio.type_specs.type_spec import BatchableTypeSpec
 
 _dataset: list[type] = []
 

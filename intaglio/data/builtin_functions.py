@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.data import building
-from intaglio.op import convert, door, raw
+from intaglio.opdef import convert, door, raw
 
 
 def called(

@@ -19,7 +19,7 @@ from intaglio.data.stage import (
     Root,
     Stage,
 )
-from intaglio.op.op import op
+from intaglio.opdef.op import op
 
 
 @op

@@ -22,7 +22,7 @@ from intaglio.data.stage import (
     Stage,
     demand,
 )
-from intaglio.op.op import op
+from intaglio.opdef.op import op
 
 _COMPARED = ((int32,), (int64,), (string,))
 

@@ -14,8 +14,8 @@ from intaglio.base.dtypes import float32, float64
 from intaglio.data.seeds import Samples
 from intaglio.data.sources import Source
 from intaglio.data.stage import INFINITE, OUTPUTS, Advance, Element, Root, Stage
-from intaglio.op.op import op
-from intaglio.ops import philox
+from intaglio.opdef.op import op
+from intaglio.ops.random import philox
 
 _TOGETHER = 512  # draws computed at a time
 _KEY = 0x02461E293EC8F720  # that of the cipher that mixes the seeds of stateless ops

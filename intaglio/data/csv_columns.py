@@ -29,9 +29,9 @@ from intaglio.data import building, csv_files, element
 from intaglio.data.dataset import Dataset
 from intaglio.data.record_files import opened
 from intaglio.data.stage import AUTOTUNE
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
-from intaglio.trace.type_spec import TensorSpec
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
+from intaglio.type_specs.type_spec import TensorSpec
 
 
 class CsvDatasetV2(Dataset):

@@ -11,9 +11,9 @@ import numpy as np
 from intaglio.base.dtypes import DType, float32, float64, int32, int64, string
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.data import csv_files
-from intaglio.op.op import Op, op
-from intaglio.op.spec import Spec
-from intaglio.ops.strings import filled
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec
+from intaglio.ops.text.strings import filled
 
 _NAMES = {int32: "int32", int64: "int64", float32: "float", float64: "double"}
 

@@ -19,7 +19,7 @@ from intaglio.data.files import over_files, text_array
 from intaglio.data.record_files import opened
 from intaglio.data.sources import Source
 from intaglio.data.stage import UNKNOWN, Element, Stage, demand
-from intaglio.op.op import op
+from intaglio.opdef.op import op
 
 
 class Dialect(NamedTuple):

@@ -28,8 +28,8 @@ from intaglio.data.iterating import Iterator, NumpyIterator
 from intaglio.data.options import Options
 from intaglio.data.specs import DatasetSpec
 from intaglio.data.stage import INFINITE, UNKNOWN
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
 
 Function = Callable[..., Any]

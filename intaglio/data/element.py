@@ -14,10 +14,10 @@ import numpy as np
 from intaglio.base import nest
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import DType
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import from_array
-from intaglio.trace.type_spec import BatchableTypeSpec, TensorSpec, TypeSpec
+from intaglio.type_specs.type_spec import BatchableTypeSpec, TensorSpec, TypeSpec
 
 
 class NoneTensorSpec(BatchableTypeSpec):

@@ -16,7 +16,7 @@ from intaglio.base import errors
 from intaglio.data.record_files import opened, records
 from intaglio.data.sources import Source
 from intaglio.data.stage import UNKNOWN, Advance, Element, Root, Stage, exhausted
-from intaglio.op.op import op
+from intaglio.opdef.op import op
 
 _AHEAD = 1 << 20  # bytes read at a time
 

@@ -23,7 +23,7 @@ from intaglio.data.stage import (
     exhausted,
 )
 from intaglio.data.threads import ahead, in_order
-from intaglio.op.op import op
+from intaglio.opdef.op import op
 
 
 class Inner:

@@ -17,9 +17,9 @@ from intaglio.base.shapes import TensorShape
 from intaglio.data import building, element
 from intaglio.data.specs import DatasetSpec
 from intaglio.data.tracing import Traced, arguments_of
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 from intaglio.trace.scopes import control_dependencies
-from intaglio.trace.type_spec import TensorSpec
+from intaglio.type_specs.type_spec import TensorSpec
 
 
 def _stepped(

@@ -34,7 +34,7 @@ from intaglio.data.threads import (
     pool_size,
 )
 from intaglio.ir import walk
-from intaglio.op.op import Op, op
+from intaglio.opdef.op import Op, op
 from intaglio.runtime import interpreter
 
 AHEAD = 2  # elements that a prefetch without a given size computes ahead

@@ -20,7 +20,7 @@ from intaglio.data.stage import (
     demand,
     exhausted,
 )
-from intaglio.op.op import op
+from intaglio.opdef.op import op
 
 
 @op

@@ -19,8 +19,8 @@ from intaglio.data import element, seldom
 from intaglio.data.iterators import IteratorResource
 from intaglio.data.specs import IteratorSpec, OptionalSpec
 from intaglio.function.user_errors import without_our_frames
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.runtime.resources import DEVICE
 from intaglio.trace import control_flow

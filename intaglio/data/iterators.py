@@ -20,8 +20,8 @@ from intaglio.base.dtypes import (
 from intaglio.base.dtypes import bool_ as boolean
 from intaglio.data import seldom
 from intaglio.data.stage import ELEMENTS, OUTPUTS, Advance, Element, Root, Stage
-from intaglio.op.op import Op, op
-from intaglio.op.spec import Spec
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec
 
 END = "End of sequence"
 

@@ -16,11 +16,11 @@ from intaglio.base.dtypes import as_dtype, int64, string
 from intaglio.base.shapes import compatible
 from intaglio.data import building, element, files
 from intaglio.data.seeds import dataset_seeds
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
-from intaglio.ops.python_call import Token
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
+from intaglio.ops.control_flow.python_call import Token
 from intaglio.runtime.eager import EagerTensor
-from intaglio.trace.type_spec import TensorSpec
+from intaglio.type_specs.type_spec import TensorSpec
 
 
 def from_tensors(tensors: Any, name: str | None) -> Any:

@@ -12,7 +12,7 @@ from intaglio.base import nest
 from intaglio.base.dtypes import int32
 from intaglio.data import building, element
 from intaglio.data.stage import INFINITE, UNKNOWN
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 
 
 def to_cardinality(dataset: Any, cardinality: Any, mask_key: str) -> Any:

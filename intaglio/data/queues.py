@@ -17,9 +17,9 @@ import numpy as np
 
 from intaglio.base.dtypes import RESOURCE_MARKER, bool_, int32, int64, resource
 from intaglio.base.errors import CancelledError, OutOfRangeError, invalid_argument
-from intaglio.op.op import Op, op
-from intaglio.op.spec import Spec
-from intaglio.ops import philox
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec
+from intaglio.ops.random import philox
 from intaglio.runtime import random_state
 
 Element = tuple[Any, ...]

@@ -11,7 +11,7 @@ from intaglio.base import nest
 from intaglio.base.dtypes import as_dtype
 from intaglio.data import building, element
 from intaglio.ragged.api import RaggedTensor, RaggedTensorSpec
-from intaglio.trace.type_spec import TensorSpec
+from intaglio.type_specs.type_spec import TensorSpec
 
 
 def as_ragged(dataset: Any, row_splits_dtype: Any) -> Any:

@@ -16,8 +16,8 @@ from intaglio.base import nest
 from intaglio.base.dtypes import as_dtype, string
 from intaglio.data import building, element
 from intaglio.data.dataset import Dataset
-from intaglio.op import convert, raw
-from intaglio.trace.type_spec import TensorSpec
+from intaglio.opdef import convert, raw
+from intaglio.type_specs.type_spec import TensorSpec
 
 _LINES = TensorSpec((), string)
 

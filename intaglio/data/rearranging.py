@@ -25,7 +25,7 @@ from intaglio.data.stage import (
     shortest,
     summed,
 )
-from intaglio.op.op import op
+from intaglio.opdef.op import op
 
 
 @op

@@ -12,7 +12,7 @@ import numpy as np
 
 from intaglio.base.dtypes import int64
 from intaglio.data import selecting
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 from intaglio.runtime.random_state import op_seeds
 
 _SMOOTHING = 10  # how often each class counts as seen before the first element

@@ -30,7 +30,7 @@ from intaglio.data.stage import (
     Stage,
     demand,
 )
-from intaglio.op.op import Op, op
+from intaglio.opdef.op import Op, op
 
 
 def _compression(name: Any) -> str:

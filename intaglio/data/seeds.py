@@ -9,9 +9,9 @@ import threading
 from typing import Any
 
 from intaglio.base.dtypes import RESOURCE_MARKER, resource, variant
-from intaglio.op.op import Op, op
-from intaglio.op.spec import Spec
-from intaglio.ops import philox
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec
+from intaglio.ops.random import philox
 from intaglio.runtime.random_state import fresh_bits, op_seeds
 
 _BATCH = 256  # blocks drawn at a time

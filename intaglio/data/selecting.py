@@ -16,9 +16,9 @@ from intaglio.base.processors import cores
 from intaglio.data import building, element, seldom
 from intaglio.data.seeds import dataset_seeds
 from intaglio.data.stage import AUTOTUNE
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 from intaglio.runtime.eager import EagerTensor
-from intaglio.trace.type_spec import TensorSpec
+from intaglio.type_specs.type_spec import TensorSpec
 
 
 def shuffled(

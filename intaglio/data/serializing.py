@@ -25,10 +25,10 @@ from intaglio.graphdef.load import Functions
 from intaglio.graphdef.saved_messages import StructuredValue
 from intaglio.ir import text, walk
 from intaglio.ir.graph import Graph
-from intaglio.op import raw
-from intaglio.ops.python_call import Token
-from intaglio.ops.ragged_variant import EncodedRagged
-from intaglio.ops.variants import HeldTensor, Variants
+from intaglio.opdef import raw
+from intaglio.ops.control_flow.python_call import Token
+from intaglio.ops.control_flow.variants import HeldTensor, Variants
+from intaglio.ops.ragged.variant import EncodedRagged
 
 
 def to_bytes(value: Any) -> bytes:

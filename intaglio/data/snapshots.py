@@ -31,8 +31,8 @@ from intaglio.graphdef.declarations import (
     parsed,
 )
 from intaglio.graphdef.saved_messages import StructuredValue
-from intaglio.ops.ragged_variant import EncodedRagged
-from intaglio.ops.variants import HeldTensor, Variants
+from intaglio.ops.control_flow.variants import HeldTensor, Variants
+from intaglio.ops.ragged.variant import EncodedRagged
 
 declare(
     """

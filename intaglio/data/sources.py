@@ -21,8 +21,8 @@ from intaglio.data.stage import (
     Stage,
     in_sequence,
 )
-from intaglio.op.op import op
-from intaglio.ops.python_call import function_of, translated
+from intaglio.opdef.op import op
+from intaglio.ops.control_flow.python_call import function_of, translated
 
 
 class Source(DatasetOp):

@@ -12,10 +12,10 @@ import numpy as np
 from intaglio.base.dtypes import int64
 from intaglio.base.shapes import TensorShape
 from intaglio.data import building
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 from intaglio.runtime.eager import EagerTensor
 from intaglio.sparse.api import SparseTensorSpec
-from intaglio.trace.type_spec import TensorSpec
+from intaglio.type_specs.type_spec import TensorSpec
 
 
 def sparse_batches(

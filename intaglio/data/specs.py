@@ -13,8 +13,8 @@ from typing import Any
 from intaglio.base import nest
 from intaglio.base.dtypes import DType, resource, variant
 from intaglio.base.shapes import TensorShape
-from intaglio.trace.trace_type import TraceType
-from intaglio.trace.type_spec import BatchableTypeSpec, TensorSpec, TypeSpec
+from intaglio.type_specs.trace_type import TraceType
+from intaglio.type_specs.type_spec import BatchableTypeSpec, TensorSpec, TypeSpec
 
 
 class _HandleSpec(TypeSpec):

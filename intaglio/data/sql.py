@@ -17,7 +17,7 @@ from intaglio.base.dtypes import BY_NAME, DType, bool_, float64, string
 from intaglio.data.files import over_files, text_array
 from intaglio.data.sources import Source
 from intaglio.data.stage import UNKNOWN, Element, Stage, demand
-from intaglio.op.op import op
+from intaglio.opdef.op import op
 
 _INTEGERS = "int8 int16 int32 int64 uint8 uint16"
 _MASK = (

@@ -20,8 +20,8 @@ from intaglio.base.dtypes import VARIANT_MARKER, variant
 from intaglio.base.options import OPTIONS
 from intaglio.data.options import Options
 from intaglio.ir.graph import Graph
-from intaglio.op.op import Op
-from intaglio.op.spec import Spec
+from intaglio.opdef.op import Op
+from intaglio.opdef.spec import Spec
 from intaglio.optimize.pipeline import optimize
 from intaglio.runtime import interpreter
 

@@ -15,7 +15,7 @@ from intaglio.base.dtypes import string
 from intaglio.data import building, element, snapshots
 from intaglio.data.specs import DatasetSpec
 from intaglio.data.tracing import Traced, arguments_of
-from intaglio.op import convert, door, raw
+from intaglio.opdef import convert, door, raw
 from intaglio.saved_model.checkpoint import Checkpoint, CheckpointManager
 
 

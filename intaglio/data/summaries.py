@@ -12,8 +12,8 @@ from intaglio.base.errors import invalid_argument
 from intaglio.data.event_files import EventWriter
 from intaglio.graphdef import event_messages
 from intaglio.graphdef.declarations import MalformedError, parsed
-from intaglio.op.op import Op, op
-from intaglio.op.spec import Spec
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec
 
 
 def _text(array: Any) -> str:

@@ -11,9 +11,9 @@ from intaglio.data.options import DEBUGGED
 from intaglio.function.conversion import converted_for_graphs
 from intaglio.function.user_errors import in_user_code
 from intaglio.ir.graph import Graph as FrozenGraph
-from intaglio.op import door, raw
-from intaglio.op.tensor import Tensor
-from intaglio.ops.python_call import Token
+from intaglio.opdef import door, raw
+from intaglio.opdef.tensor import Tensor
+from intaglio.ops.control_flow.python_call import Token
 from intaglio.runtime.random_state import global_seed
 from intaglio.trace.graph import FuncGraph
 

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from intaglio.base import nest
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import int32
-from intaglio.op import convert
-from intaglio.op.indexed_slices import IndexedSlices
+from intaglio.opdef import convert
+from intaglio.opdef.indexed_slices import IndexedSlices
 
 
 class ReduceOp(enum.Enum):

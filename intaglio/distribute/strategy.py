@@ -23,7 +23,7 @@ from intaglio.distribute.contexts import (
     in_force,
     install_default,
 )
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 from intaglio.runtime.resources import DEVICE
 from intaglio.state.creation import variable_creator_scope
 

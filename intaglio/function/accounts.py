@@ -19,7 +19,7 @@ import numpy as np
 from intaglio.autograph import causes, source
 from intaglio.base import shapes
 from intaglio.ir.graph import Node, SymbolicTensor
-from intaglio.op.tensor import Tensor
+from intaglio.opdef.tensor import Tensor
 
 # Arrays of at most this many elements are shown.
 SHOWN = 8

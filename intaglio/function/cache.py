@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from intaglio.function.trace_types import Container, Weakref
-from intaglio.trace.trace_type import TraceType
+from intaglio.type_specs.trace_type import TraceType
 
 # (how the call is made up, the types of its values)
 Key = tuple[Any, ...]

@@ -23,13 +23,13 @@ from intaglio.ir.builder import is_node_name
 from intaglio.ir.graph import Graph as FrozenGraph
 from intaglio.ir.graph import SymbolicTensor, exporter
 from intaglio.ir.leaks import leaked
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import interpreter
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.trace.graph import FuncGraph
-from intaglio.trace.trace_type import TraceType
-from intaglio.trace.type_spec import TensorSpec
+from intaglio.type_specs.trace_type import TraceType
+from intaglio.type_specs.type_spec import TensorSpec
 
 _uids = itertools.count(4)
 

@@ -16,8 +16,8 @@ import numpy as np
 from intaglio import native
 from intaglio.function.trace_types import Dict, Fields, List, Literal, Tuple, Weakref
 from intaglio.runtime.eager import EagerTensor, from_array
-from intaglio.trace.trace_type import TraceType
-from intaglio.trace.type_spec import TensorSpec
+from intaglio.type_specs.trace_type import TraceType
+from intaglio.type_specs.type_spec import TensorSpec
 
 MISS: Any = type("Miss", (), {"__repr__": lambda self: "<miss>"})()
 Entry = Callable[[tuple[Any, ...], dict[str, Any]], Any]

@@ -19,7 +19,7 @@ from intaglio.function.trace_types import (
     Tuple,
     Weakref,
 )
-from intaglio.trace.trace_type import TraceType
+from intaglio.type_specs.trace_type import TraceType
 
 
 class Change(NamedTuple):

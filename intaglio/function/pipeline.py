@@ -14,7 +14,7 @@ from intaglio.function import whole_graph
 from intaglio.function.versions import Versions
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, SymbolicTensor
-from intaglio.ops.resource_variable import WRITES
+from intaglio.ops.state.resource_variable import WRITES
 from intaglio.optimize.pipeline import optimize
 from intaglio.optimize.specialize import specialized
 from intaglio.runtime import interpreter

@@ -34,13 +34,13 @@ from intaglio.function.signature import (
 from intaglio.function.trace_types import from_value
 from intaglio.function.tracing import trace
 from intaglio.function.user_errors import without_our_frames
-from intaglio.op import door
-from intaglio.op.door import STATE
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import door
+from intaglio.opdef.door import STATE
+from intaglio.opdef.tensor import Tensor
 from intaglio.trace.graph import FuncGraph
-from intaglio.trace.trace_type import TraceType, Tracing
-from intaglio.trace.type_spec import TensorSpec, TypeSpec
 from intaglio.trace.variable_creation import SINGLETON
+from intaglio.type_specs.trace_type import TraceType, Tracing
+from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
 
 ENTRIES = (
     8  # recent ways of calling that a function recognises at once, one or two for each

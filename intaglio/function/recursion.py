@@ -18,7 +18,7 @@ from intaglio.autograph import recursive_calls
 from intaglio.autograph.regions import Unreachable
 from intaglio.base import shapes
 from intaglio.ir.recursive_graph import RecursiveGraph
-from intaglio.op.tensor import Tensor
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import interpreter
 from intaglio.trace import stand_ins
 from intaglio.trace.stand_ins import LIMIT, stand_in

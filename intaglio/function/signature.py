@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from intaglio.base import nest
 from intaglio.function.trace_types import from_value
-from intaglio.trace.trace_type import TraceType, Tracing
-from intaglio.trace.type_spec import TypeSpec
+from intaglio.type_specs.trace_type import TraceType, Tracing
+from intaglio.type_specs.type_spec import TypeSpec
 
 POSITIONAL_ONLY = inspect.Parameter.POSITIONAL_ONLY
 POSITIONAL_OR_KEYWORD = inspect.Parameter.POSITIONAL_OR_KEYWORD

@@ -17,8 +17,8 @@ import numpy as np
 from intaglio.base.dtypes import from_numpy
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.runtime.eager import EagerTensor
-from intaglio.trace.trace_type import PlaceholderContext, TraceType, Tracing
-from intaglio.trace.type_spec import TensorSpec, TypeSpec, spec_of_array
+from intaglio.type_specs.trace_type import PlaceholderContext, TraceType, Tracing
+from intaglio.type_specs.type_spec import TensorSpec, TypeSpec, spec_of_array
 
 _LITERALS = frozenset([int, float, bool, str, bytes, complex, type(None)])
 

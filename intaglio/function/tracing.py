@@ -12,10 +12,10 @@ from intaglio.function.trace_types import from_value
 from intaglio.function.user_errors import in_user_code
 from intaglio.ir.builder import is_node_name
 from intaglio.ir.graph import Node, SymbolicTensor
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.trace.graph import FuncGraph
-from intaglio.trace.trace_type import PlaceholderContext, TraceType, Tracing
+from intaglio.type_specs.trace_type import PlaceholderContext, TraceType, Tracing
 
 # Called with every graph that has been traced, while somebody listens.
 LISTENERS: list[Callable[[FuncGraph], None]] = []

@@ -19,7 +19,7 @@ from intaglio.base.errors import OpError
 from intaglio.base.options import OPTIONS
 from intaglio.function.accounts import note_run, note_trace
 from intaglio.ir.graph import Node
-from intaglio.op.op import RAISES
+from intaglio.opdef.op import RAISES
 from intaglio.runtime import interpreter
 
 PACKAGE = __name__.partition(".")[0]

@@ -11,7 +11,7 @@ from intaglio.base import later
 from intaglio.base.messages import Form, install_forms
 from intaglio.base.shapes import Dims, install_writer
 from intaglio.ir.graph import Exporter, install_exporter
-from intaglio.op import raw
+from intaglio.opdef import raw
 
 
 def _exporter() -> Exporter:

@@ -25,8 +25,8 @@ from intaglio.graphdef.example_bytes import (
     objects,
 )
 from intaglio.graphdef.example_messages import Example, Feature
-from intaglio.op.op import Op, op
-from intaglio.op.spec import Spec
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec
 
 _KINDS = {int64: "int64_list", float32: "float_list", string: "bytes_list"}
 _NAMES = {"int64_list": "int64", "float_list": "float", "bytes_list": "string"}

@@ -12,9 +12,9 @@ from typing import Any
 from intaglio.graphdef import messages, tensors
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.recursive_graph import RecursiveGraph
-from intaglio.op.op import Op
-from intaglio.op.signature import REQUIRED, Arg
-from intaglio.op.spec import Spec
+from intaglio.opdef.op import Op
+from intaglio.opdef.signature import REQUIRED, Arg
+from intaglio.opdef.spec import Spec
 
 PRODUCER = 2474  # the GraphDef version of TensorFlow 2.21
 MIN_CONSUMER = 0

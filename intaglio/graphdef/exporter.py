@@ -7,7 +7,7 @@ from typing import Any
 
 from intaglio.graphdef import export, load, messages, tensors
 from intaglio.ir.graph import Graph, Node
-from intaglio.op.op import Op
+from intaglio.opdef.op import Op
 
 
 class Exporter:

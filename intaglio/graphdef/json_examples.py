@@ -6,8 +6,8 @@ from google.protobuf import json_format
 
 from intaglio.base.errors import invalid_argument
 from intaglio.graphdef.example_messages import Example
-from intaglio.op.op import op
-from intaglio.ops.strings import StringMap, mapped
+from intaglio.opdef.op import op
+from intaglio.ops.text.strings import StringMap, mapped
 
 
 @op

@@ -19,11 +19,11 @@ from intaglio.graphdef.export import GRADIENT
 from intaglio.graphdef.tensors import MalformedError
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.recursive_graph import RecursiveGraph
-from intaglio.op import door, raw
-from intaglio.op.op import Op
-from intaglio.op.signature import REQUIRED, Arg
-from intaglio.op.spec import Spec
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import door, raw
+from intaglio.opdef.op import Op
+from intaglio.opdef.signature import REQUIRED, Arg
+from intaglio.opdef.spec import Spec
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import interpreter
 from intaglio.trace.graph import FuncGraph
 from intaglio.trace.stand_ins import LIMIT, calling, stand_in

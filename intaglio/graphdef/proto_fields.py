@@ -39,8 +39,8 @@ from intaglio.graphdef import (
     saved_messages,  # noqa: F401  # pyright: ignore[reportUnusedImport]  # declared there
 )
 from intaglio.graphdef.declarations import POOL
-from intaglio.op.op import Op, op
-from intaglio.op.spec import Spec
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec
 
 _Field = descriptor_pb2.FieldDescriptorProto
 _MASK = (1 << 64) - 1

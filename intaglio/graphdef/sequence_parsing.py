@@ -19,8 +19,8 @@ from intaglio.graphdef.example_parsing import (
     records,
     sparse_parts,
 )
-from intaglio.op.op import Op, op
-from intaglio.op.spec import Spec
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec
 
 
 @op

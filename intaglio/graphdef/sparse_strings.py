@@ -14,11 +14,11 @@ from intaglio.base.shapes import Dims, brackets
 from intaglio.graphdef import messages, tensors
 from intaglio.graphdef.declarations import MalformedError, parsed
 from intaglio.graphdef.tensor_strings import tensor_bytes
-from intaglio.op.op import Op, op
-from intaglio.op.spec import Spec
-from intaglio.ops import sparse_places as places
-from intaglio.ops.strings import filled
-from intaglio.ops.variants import HeldTensor, Variants
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec
+from intaglio.ops.control_flow.variants import HeldTensor, Variants
+from intaglio.ops.sparse import indices as places
+from intaglio.ops.text.strings import filled
 
 _TYPES = (*dtypes.NUMERIC, dtypes.bool_, string)
 

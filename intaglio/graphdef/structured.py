@@ -22,8 +22,8 @@ from intaglio.graphdef.places import EXTENSION, EXTENSION_PLACES, SPEC_PLACES
 from intaglio.graphdef.saved_messages import StructuredValue
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.state.variable_spec import VariableSpec
-from intaglio.trace.indexed_slices_spec import IndexedSlicesSpec
-from intaglio.trace.type_spec import TensorSpec, TypeSpec
+from intaglio.type_specs.indexed_slices_spec import IndexedSlicesSpec
+from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
 
 _INT64 = 1 << 63
 # TypeSpecs with a number of their own: TypeSpecProto.TypeSpecClass.

@@ -12,9 +12,9 @@ from intaglio.base.dtypes import DType
 from intaglio.base.errors import invalid_argument
 from intaglio.graphdef import messages, tensors
 from intaglio.graphdef.declarations import MalformedError, parsed
-from intaglio.op.op import Op, op
-from intaglio.op.spec import Spec
-from intaglio.ops.strings import filled, shape_text
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec
+from intaglio.ops.text.strings import filled, shape_text
 
 
 @op

@@ -9,7 +9,7 @@ from intaglio.base.messages import Form
 from intaglio.base.shapes import TensorShape
 from intaglio.graphdef import saved_messages, tensors
 from intaglio.graphdef.messages import TensorShapeProto
-from intaglio.trace.type_spec import TensorSpec
+from intaglio.type_specs.type_spec import TensorSpec
 
 
 def _dtype(dtype: DType) -> Any:

@@ -8,8 +8,8 @@ from typing import Any
 
 from intaglio.base import origins
 from intaglio.ir.graph import Graph, Node, SymbolicTensor, exporter
-from intaglio.op.op import Op
-from intaglio.op.spec import Spec
+from intaglio.opdef.op import Op
+from intaglio.opdef.spec import Spec
 
 _VALID_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*$")
 

@@ -10,9 +10,9 @@ from intaglio.base import origins
 from intaglio.base.dtypes import DType
 from intaglio.base.origins import Origin
 from intaglio.base.shapes import Dims, TensorShape, as_dims, merge, mismatch, text
-from intaglio.op.op import Op
-from intaglio.op.spec import Spec
-from intaglio.op.tensor import Tensor
+from intaglio.opdef.op import Op
+from intaglio.opdef.spec import Spec
+from intaglio.opdef.tensor import Tensor
 
 
 class Exporter(Protocol):

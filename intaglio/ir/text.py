@@ -25,9 +25,9 @@ from intaglio.base.dtypes import BY_NAME, DType, from_numpy, string
 from intaglio.base.shapes import Dims
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.op import raw
-from intaglio.op.op import Op
-from intaglio.op.spec import Spec
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
+from intaglio.opdef.spec import Spec
 
 # Arrays with more elements than this are written as base64, which loses nothing either.
 READABLE = 16

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.base.dtypes import int32
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 
 
 def dynamic_update_slice(x: Any, update: Any, start_indices: Any) -> Any:

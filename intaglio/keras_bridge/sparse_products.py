@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 
 
 class _Elements(NamedTuple):

@@ -10,17 +10,17 @@ from intaglio.ops.compiled import install
 from intaglio.runtime.eager import install_better_operators
 
 if TYPE_CHECKING:
-    from intaglio.native import calls as calls
     from intaglio.native.interpreting import interpreted as interpreted
     from intaglio.native.pipeline import compiled as compiled
     from intaglio.native.report import report as report
+    from intaglio.native.runtime import native_calls as native_calls
     from intaglio.native.tiers import tiered as tiered
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(
         __name__,
         {
-            "calls": "intaglio.native.calls",
+            "calls": "intaglio.native.runtime.native_calls",
             "compiled": "intaglio.native.pipeline:compiled",
             "interpreted": "intaglio.native.interpreting:interpreted",
             "report": "intaglio.native.report:report",
@@ -32,7 +32,7 @@ if not TYPE_CHECKING:
 def _offer(kind: str, *description: Any) -> Any:
     """Large kernels, from the first time that one is asked for; none without llvmlite."""
     try:
-        found = later.named("intaglio.native.offers:offer")
+        found = later.named("intaglio.native.kernels.selection:offer")
     except ImportError as e:
         logger().info("large kernels are NumPy's, for there is no compiler (%s)", e)
         found = _nothing
@@ -47,7 +47,7 @@ def _nothing(kind: str, *description: Any) -> None:
 def _methods(python: dict[str, Any]) -> dict[str, Any]:
     """Operators of eager tensors in machine code; none without llvmlite."""
     try:
-        make = later.named("intaglio.native.eager_operators:methods")
+        make = later.named("intaglio.native.runtime.eager_operators:methods")
     except ImportError as e:
         logger().info("operators are Python's, for there is no compiler (%s)", e)
         return {}

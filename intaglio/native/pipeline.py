@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.ir.graph import Graph, Node
-from intaglio.native import entry, layers, outer_flow, row_clusters
-from intaglio.native.clusters import fuse, fuse_exact
-from intaglio.native.fused import FusedKernel
-from intaglio.native.kernels import kernel_of
-from intaglio.native.regions import Regions
+from intaglio.native import outer_control_flow
+from intaglio.native.kernels.elementwise import FusedKernel
+from intaglio.native.kernels.node_selection import kernel_of
+from intaglio.native.passes import layer_fusion, row_fusion
+from intaglio.native.passes.elementwise_fusion import fuse, fuse_exact
+from intaglio.native.passes.partitioning import Regions
+from intaglio.native.runtime import entry
 from intaglio.runtime import interpreter
 
 
@@ -30,7 +32,7 @@ def looped(graph: Graph) -> interpreter.Compiled:
             loop.prepare([v.dims for v in node.inputs])
 
     def kernel(node: Node) -> Callable[..., Any] | None:
-        return kernels.get(id(node)) or outer_flow.kernel(node, _looped_too)
+        return kernels.get(id(node)) or outer_control_flow.kernel(node, _looped_too)
 
     return interpreter.compiled_with(fused, kernel)
 
@@ -45,7 +47,7 @@ def compiled(graph: Graph) -> interpreter.Compiled:
     """The graph as a function of arrays."""
     if not entry.AVAILABLE:
         return interpreter.compiled_with(fuse(graph), kernel_of)
-    regions = Regions(row_clusters.fuse(layers.fuse(graph)))
+    regions = Regions(row_fusion.fuse(layer_fusion.fuse(graph)))
     if regions.whole is not None:  # then the call itself may be machine code
         return regions.whole.forget()
 
@@ -53,7 +55,7 @@ def compiled(graph: Graph) -> interpreter.Compiled:
         program = regions.programs.get(id(node.attrs.get("body")))
         if program is not None:
             return program.forget()
-        return kernel_of(node) or outer_flow.kernel(node, compiled)
+        return kernel_of(node) or outer_control_flow.kernel(node, compiled)
 
     rest = fuse(regions.rewritten)
     return interpreter.compiled_with(rest, kernel)

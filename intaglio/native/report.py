@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from intaglio.ir.graph import Graph, Node
-from intaglio.native import entry, layers, row_clusters
-from intaglio.native.clusters import can_compile, fuse
-from intaglio.native.kernels import CHOICES, kernel_of
-from intaglio.native.programs import Program
-from intaglio.native.regions import Regions
+from intaglio.native.kernels.node_selection import CHOICES, kernel_of
+from intaglio.native.passes import layer_fusion, row_fusion
+from intaglio.native.passes.elementwise_fusion import can_compile, fuse
+from intaglio.native.passes.partitioning import Regions
+from intaglio.native.program import Program
+from intaglio.native.runtime import entry
 
 # Ops that move no data, or cost nothing beside what they name.
 FREE = frozenset(
@@ -46,7 +47,7 @@ def report(graph: Graph) -> str:
 
 
 def _rows(graph: Graph) -> Iterator[Row]:
-    graph = row_clusters.fuse(layers.fuse(graph))
+    graph = row_fusion.fuse(layer_fusion.fuse(graph))
     if not entry.AVAILABLE:
         yield from (_alone(n, {}) for n in fuse(graph).nodes if n.op.name not in FREE)
         return

@@ -4,203 +4,97 @@ Importing this package declares the families listed first; those at the end are 
 one of their ops is first asked for.
 """
 
-from intaglio.op import raw
-from intaglio.ops import (
-    activation,
-    arithmetic,
-    batch_normalization,
-    bias,
-    blocks,
-    calls,
-    cast,
-    comparison,
-    control_flow,
-    convolution,
-    convolution_depthwise,
-    counting,
-    debugging,
-    decomposition,
-    diagonals,
-    einsum,
-    error_functions,
-    filling,
-    gamma_functions,
-    gathering,
-    graph_inputs,
-    grouping,
-    joining,
-    logic,
-    matmul,
-    normalization,
-    padding,
-    passing,
-    philox,
-    pooling,
-    printing,
-    python_call,
-    quantifiers,
-    random,
-    random_generator,
-    random_stateless,
-    reduction,
-    regular_expressions,
-    reshaping,
-    resource_variable,
-    reversing,
-    rounding,
-    scan,
-    scattering,
-    segments,
-    selection,
-    shaping,
-    slicing,
-    softmax,
-    sorting,
-    string_codecs,
-    string_format,
-    string_hashes,
-    strings,
-    sums,
-    tensor_list,
-    tensor_list_stacking,
-    training,
-    transcendental,
-)
+import importlib
 
-__all__ = [
-    "activation",
-    "arithmetic",
-    "batch_normalization",
-    "bias",
-    "blocks",
-    "calls",
-    "cast",
-    "comparison",
-    "control_flow",
-    "convolution",
-    "convolution_depthwise",
-    "counting",
-    "debugging",
-    "decomposition",
-    "diagonals",
-    "einsum",
-    "error_functions",
-    "filling",
-    "gamma_functions",
-    "gathering",
-    "graph_inputs",
-    "grouping",
-    "joining",
-    "logic",
-    "matmul",
-    "normalization",
-    "padding",
-    "passing",
-    "philox",
-    "pooling",
-    "printing",
-    "python_call",
-    "quantifiers",
-    "random",
-    "random_generator",
-    "random_stateless",
-    "reduction",
-    "regular_expressions",
-    "reshaping",
-    "resource_variable",
-    "reversing",
-    "rounding",
-    "scan",
-    "scattering",
-    "segments",
-    "selection",
-    "shaping",
-    "slicing",
-    "softmax",
-    "sorting",
-    "string_codecs",
-    "string_format",
-    "string_hashes",
-    "strings",
-    "sums",
-    "tensor_list",
-    "tensor_list_stacking",
-    "training",
-    "transcendental",
-]
+from intaglio.opdef import raw
+
+# The families that most programs use, by folder.
+EAGER = {
+    "array": "blocks filling gathering grouping joining padding passing reshaping reversing scattering selection shaping slicing sorting",
+    "control_flow": "branches_and_loops calls debugging graph_inputs python_call tensor_list tensor_list_stacking",
+    "linalg": "decomposition diagonals einsum matmul",
+    "math": "arithmetic cast comparison counting error_functions gamma_functions logic quantifiers reduction rounding scan segments sums transcendental",
+    "nn": "activation batch_normalization bias convolution convolution_depthwise normalization pooling softmax training",
+    "random": "generator philox stateful stateless",
+    "state": "resource_variable",
+    "text": "codecs format hashes printing regular_expressions strings",
+}
+for _folder, _families in EAGER.items():
+    for _family in _families.split():
+        importlib.import_module(f"{__name__}.{_folder}.{_family}")
 
 # Families that are imported when one of their ops is first asked for, with all that each declares.
 raw.expect(
     __name__,
     {
-        "approximate_top_k": "ApproxTopK",
-        "audio": "AudioSpectrogram DecodeWav EncodeWav Mfcc",
-        "banded": "BandedTriangularSolve TridiagonalMatMul TridiagonalSolve",
-        "batching": "BatchFunction",
-        "bessel_functions": (
+        "nn.approximate_top_k": "ApproxTopK",
+        "signal.audio": "AudioSpectrogram DecodeWav EncodeWav Mfcc",
+        "linalg.banded": "BandedTriangularSolve TridiagonalMatMul TridiagonalSolve",
+        "control_flow.batching": "BatchFunction",
+        "math.bessel_functions": (
             "BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 "
             "BesselK0e BesselK1 BesselK1e BesselY0 BesselY1"
         ),
-        "candidate_sampling": (
+        "nn.candidate_sampling": (
             "AllCandidateSampler ComputeAccidentalHits "
             "FixedUnigramCandidateSampler LearnedUnigramCandidateSampler "
             "LogUniformCandidateSampler ThreadUnsafeUnigramCandidateSampler "
             "UniformCandidateSampler"
         ),
-        "clock": "Timestamp",
-        "convolution_general": "Conv",
-        "convolution_like": "Conv2DBackpropFilterV2 Conv2DBackpropInputV2",
-        "ctc": "CTCGreedyDecoder CTCLoss CTCLossV2",
-        "ctc_beam_search": "CTCBeamSearchDecoder",
-        "eigenvalues": "Eig Lu",
-        "fake_quantization": (
+        "control_flow.clock": "Timestamp",
+        "nn.convolution_general": "Conv",
+        "nn.convolution_like": "Conv2DBackpropFilterV2 Conv2DBackpropInputV2",
+        "nn.ctc": "CTCGreedyDecoder CTCLoss CTCLossV2",
+        "nn.ctc_beam_search": "CTCBeamSearchDecoder",
+        "linalg.eigenvalues": "Eig Lu",
+        "nn.fake_quantization": (
             "FakeQuantWithMinMaxArgs FakeQuantWithMinMaxArgsGradient "
             "FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsGradient "
             "FakeQuantWithMinMaxVarsPerChannel FakeQuantWithMinMaxVarsPerChannelGradient"
         ),
-        "files": "MatchingFiles ReadFile WriteFile",
-        "fractional_pooling": (
+        "state.files": "MatchingFiles ReadFile WriteFile",
+        "nn.fractional_pooling": (
             "FractionalAvgPool FractionalAvgPoolGrad FractionalMaxPool "
             "FractionalMaxPoolGrad"
         ),
-        "fourier": (
+        "signal.fourier": (
             "FFT FFT2D FFT3D FFTND IFFT IFFT2D IFFT3D IFFTND IRFFT IRFFT2D "
             "IRFFT3D IRFFTND RFFT RFFT2D RFFT3D RFFTND"
         ),
-        "edit_distance": "EditDistance",
+        "text.edit_distance": "EditDistance",
         "fused": (
             "_FusedCell _FusedElementwise _FusedLayers _FusedRows _Program _AddAt "
             "_ReluMaxPool _ReluMaxPoolGrad"
         ),
-        "image_box_sampling": (
+        "image.box_sampling": (
             "SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 "
             "StatelessSampleDistortedBoundingBox"
         ),
-        "image_color": "AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV",
-        "image_crop": (
+        "image.color": "AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV",
+        "image.crop": (
             "CropAndResize CropAndResizeGradBoxes CropAndResizeGradImage "
             "ExtractGlimpse ExtractGlimpseV2"
         ),
-        "image_decoding": (
+        "image.decoding": (
             "DecodeAndCropJpeg DecodeBmp DecodeGif DecodeImage DecodeJpeg "
             "DecodePng DecodeWebP ExtractJpegShape"
         ),
-        "image_drawing": "DrawBoundingBoxes DrawBoundingBoxesV2",
-        "image_encoding": "EncodeJpeg EncodeJpegVariableQuality EncodePng",
-        "image_patches": "ExtractImagePatches ExtractVolumePatches",
-        "image_projection": "ImageProjectiveTransformV2 ImageProjectiveTransformV3",
-        "image_resize": (
+        "image.drawing": "DrawBoundingBoxes DrawBoundingBoxesV2",
+        "image.encoding": "EncodeJpeg EncodeJpegVariableQuality EncodePng",
+        "image.patches": "ExtractImagePatches ExtractVolumePatches",
+        "image.projection": "ImageProjectiveTransformV2 ImageProjectiveTransformV3",
+        "image.resize": (
             "ResizeArea ResizeBicubic ResizeBicubicGrad ResizeBilinear "
             "ResizeBilinearGrad ResizeNearestNeighbor ResizeNearestNeighborGrad "
             "ScaleAndTranslate ScaleAndTranslateGrad"
         ),
-        "image_suppression": (
+        "image.suppression": (
             "CombinedNonMaxSuppression NonMaxSuppression NonMaxSuppressionV2 "
             "NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 "
             "NonMaxSuppressionWithOverlaps"
         ),
-        "incomplete_gamma": "Betainc Igamma IgammaGradA Igammac RandomGammaGrad",
-        "lookup_tables": (
+        "math.incomplete_gamma": "Betainc Igamma IgammaGradA Igammac RandomGammaGrad",
+        "state.lookup_tables": (
             "AnonymousHashTable AnonymousMutableDenseHashTable "
             "AnonymousMutableHashTable AnonymousMutableHashTableOfTensors HashTableV2 "
             "InitializeTableFromTextFileV2 InitializeTableV2 LookupTableExportV2 "
@@ -208,67 +102,67 @@ raw.expect(
             "LookupTableRemoveV2 LookupTableSizeV2 MutableDenseHashTableV2 "
             "MutableHashTableOfTensorsV2 MutableHashTableV2"
         ),
-        "isotonic": "IsotonicRegression",
-        "matrix_functions": "MatrixExponential MatrixLogarithm MatrixSolveLs MatrixSquareRoot",
-        "morphology": "Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput",
-        "mutexes": "ConsumeMutexLock MutexLock MutexV2",
-        "quantization": "Dequantize QuantizeV2 QuantizedConcat",
-        "quantize_dequantize": (
+        "nn.isotonic": "IsotonicRegression",
+        "linalg.matrix_functions": "MatrixExponential MatrixLogarithm MatrixSolveLs MatrixSquareRoot",
+        "nn.morphology": "Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput",
+        "state.mutexes": "ConsumeMutexLock MutexLock MutexV2",
+        "nn.quantization": "Dequantize QuantizeV2 QuantizedConcat",
+        "nn.quantize_dequantize": (
             "QuantizeAndDequantizeV2 QuantizeAndDequantizeV3 QuantizeAndDequantizeV4 "
             "QuantizeAndDequantizeV4Grad"
         ),
-        "ragged": "RaggedGather RaggedRange RaggedTensorToSparse RaggedTensorToTensor",
-        "ragged_counting": (
+        "ragged.tensors": "RaggedGather RaggedRange RaggedTensorToSparse RaggedTensorToTensor",
+        "ragged.counting": (
             "DenseCountSparseOutput RaggedBincount RaggedCountSparseOutput "
             "SparseBincount SparseCountSparseOutput"
         ),
-        "ragged_cross": "RaggedCross",
-        "ragged_filling": "RaggedFillEmptyRows RaggedFillEmptyRowsGrad",
-        "ragged_variant": (
+        "ragged.cross": "RaggedCross",
+        "ragged.filling": "RaggedFillEmptyRows RaggedFillEmptyRowsGrad",
+        "ragged.variant": (
             "RaggedTensorFromVariant RaggedTensorToVariant "
             "RaggedTensorToVariantGradient"
         ),
-        "random_distributions": (
+        "random.distributions": (
             "ParameterizedTruncatedNormal RandomGamma RandomPoissonV2 "
             "StatefulRandomBinomial StatelessParameterizedTruncatedNormal StatelessRandomBinomial "
             "StatelessRandomGammaV2 StatelessRandomGammaV3 StatelessRandomPoisson"
         ),
-        "random_index_shuffle": "RandomIndexShuffle",
-        "raw_bytes": "DecodeCompressed DecodePaddedRaw DecodeRaw",
-        "sobol": "SobolSample",
-        "sets": (
+        "random.index_shuffle": "RandomIndexShuffle",
+        "text.raw_bytes": "DecodeCompressed DecodePaddedRaw DecodeRaw",
+        "random.sobol": "SobolSample",
+        "sparse.sets": (
             "DenseToDenseSetOperation DenseToSparseSetOperation SetSize "
             "SparseToSparseSetOperation"
         ),
-        "sparse_arithmetic": (
+        "sparse.arithmetic": (
             "SparseAdd SparseAddGrad SparseDenseCwiseAdd SparseDenseCwiseDiv "
             "SparseDenseCwiseMul SparseSparseMaximum SparseSparseMinimum "
             "SparseTensorDenseAdd SparseTensorDenseMatMul"
         ),
-        "sparse_arranging": (
+        "sparse.arranging": (
             "SparseConcat SparseFillEmptyRows SparseFillEmptyRowsGrad SparseReorder "
             "SparseReshape SparseSlice SparseSliceGrad SparseSplit SparseToDense"
         ),
-        "sparse_cross": "SparseCross SparseCrossV2",
-        "sparse_matrices": (
+        "sparse.cross": "SparseCross SparseCrossV2",
+        "sparse.matrices": (
             "CSRSparseMatrixComponents CSRSparseMatrixToDense "
             "CSRSparseMatrixToSparseTensor DenseToCSRSparseMatrix SparseMatrixMatMul "
             "SparseMatrixNNZ SparseMatrixSparseMatMul SparseMatrixTranspose "
             "SparseTensorToCSRSparseMatrix"
         ),
-        "sparse_reductions": (
+        "sparse.reductions": (
             "SparseReduceMax SparseReduceMaxSparse SparseReduceSum "
             "SparseReduceSumSparse SparseSoftmax"
         ),
-        "sparse_segments": (
+        "sparse.segments": (
             "SparseSegmentMean SparseSegmentMeanGrad SparseSegmentMeanGradV2 "
             "SparseSegmentMeanWithNumSegments SparseSegmentSqrtN "
             "SparseSegmentSqrtNGrad SparseSegmentSqrtNGradV2 "
             "SparseSegmentSqrtNWithNumSegments SparseSegmentSum SparseSegmentSumGrad "
             "SparseSegmentSumGradV2 SparseSegmentSumWithNumSegments"
         ),
-        "special_integrals": "Dawsn Expint FresnelCos FresnelSin Spence",
-        "string_ngrams": "StringNGrams StringSplit",
-        "unicode": "UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeScript",
+        "math.special_integrals": "Dawsn Expint FresnelCos FresnelSin Spence",
+        "text.ngrams": "StringNGrams StringSplit",
+        "text.unicode": "UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeScript",
     },
 )

@@ -11,9 +11,9 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import NUMERIC, DType, bool_, from_numpy, int32
 from intaglio.base.errors import NotFoundError, invalid_argument
 from intaglio.base.shapes import Dims
-from intaglio.op import raw
-from intaglio.op.op import Op
-from intaglio.op.spec import Spec, of_elements
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
+from intaglio.opdef.spec import Spec, of_elements
 
 # Constants no larger than this are computed during inference, for shapes made of shapes.
 FOLD = 64

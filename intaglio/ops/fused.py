@@ -9,8 +9,8 @@ import numpy as np
 
 from intaglio.base.dtypes import NUMERIC, uint8
 from intaglio.base.shapes import Dims
-from intaglio.op.op import Op, op
-from intaglio.op.spec import Spec
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec
 
 
 class Fused(Op):

@@ -17,7 +17,7 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import float32, float64
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.op import raw
+from intaglio.opdef import raw
 from intaglio.optimize.loop_changes import LoopChange, changed
 from intaglio.optimize.turns import turns_of
 from intaglio.trace.rebuild import Fuel, Rebuild

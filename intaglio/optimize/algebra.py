@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from intaglio.ir.graph import SymbolicTensor
-from intaglio.op import raw
+from intaglio.opdef import raw
 from intaglio.optimize.pattern import RuleSet, is_constant, pat, same_shape
 
 ALGEBRA = RuleSet()

@@ -14,7 +14,7 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.ir.graph import Node, SymbolicTensor
-from intaglio.op import raw
+from intaglio.opdef import raw
 from intaglio.optimize.pattern import RuleSet, pat, same_shape
 
 BROADCASTS = RuleSet()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.ir.graph import Graph, Node
-from intaglio.op import door
+from intaglio.opdef import door
 from intaglio.runtime import interpreter
 from intaglio.trace.rebuild import Fuel, Rebuild
 

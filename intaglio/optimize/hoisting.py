@@ -14,7 +14,7 @@ import numpy as np
 
 from intaglio.base.dtypes import float32, float64
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.op import raw
+from intaglio.opdef import raw
 from intaglio.optimize.loop_changes import LoopChange, changed
 from intaglio.optimize.turns import place_of, stays, turns_of
 from intaglio.trace.rebuild import Fuel, Rebuild

@@ -11,7 +11,7 @@ from typing import Any
 
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.op import raw
+from intaglio.opdef import raw
 from intaglio.optimize.loop_changes import LoopChange, changed
 from intaglio.optimize.turns import LOOPS, place_of, stays
 from intaglio.trace.rebuild import Fuel, Rebuild

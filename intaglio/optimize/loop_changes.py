@@ -7,8 +7,8 @@ from typing import Any
 
 from intaglio.base.dtypes import variant
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.op import door, raw
-from intaglio.op.spec import Spec
+from intaglio.opdef import door, raw
+from intaglio.opdef.spec import Spec
 from intaglio.optimize.prune import prune
 from intaglio.optimize.turns import LOOPS
 from intaglio.trace.rebuild import Fuel, Rebuild

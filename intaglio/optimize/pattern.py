@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.op import door
+from intaglio.opdef import door
 from intaglio.trace.rebuild import Fuel, Rebuild
 
 

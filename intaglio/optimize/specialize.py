@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from intaglio.base import shapes
 from intaglio.base.shapes import Dims
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.op.spec import Spec
+from intaglio.opdef.spec import Spec
 
 
 def specialized(graph: Graph, given: Sequence[Dims]) -> Graph:

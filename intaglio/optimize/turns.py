@@ -7,8 +7,8 @@ from typing import Any, cast
 import numpy as np
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.op import door
-from intaglio.ops.control_flow import KNOWN_TURNS
+from intaglio.opdef import door
+from intaglio.ops.control_flow.branches_and_loops import KNOWN_TURNS
 from intaglio.trace.rebuild import Fuel, Rebuild
 
 LOOPS = ("While", "StatelessWhile")

@@ -10,8 +10,8 @@ import numpy as np
 
 from intaglio.base import dtypes, nest
 from intaglio.base.dtypes import as_dtype
-from intaglio.op import convert, dispatch
-from intaglio.op.dispatch import Entry
+from intaglio.opdef import convert, dispatch
+from intaglio.opdef.dispatch import Entry
 from intaglio.promotion import lattice, names
 from intaglio.promotion.lattice import Kind
 from intaglio.promotion.operands import as_array, as_tensor, kind_of, promoted

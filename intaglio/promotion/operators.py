@@ -7,7 +7,7 @@ from typing import Any
 
 from intaglio.base import dtypes
 from intaglio.base.composite import CompositeTensor
-from intaglio.op.tensor import Tensor
+from intaglio.opdef.tensor import Tensor
 from intaglio.promotion import lattice
 from intaglio.promotion.lattice import Kind
 from intaglio.promotion.operands import as_tensor, kind_of, promoted

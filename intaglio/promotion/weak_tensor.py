@@ -16,10 +16,10 @@ from intaglio.base.composite import TensorInParts
 from intaglio.base.dtypes import DType
 from intaglio.base.shapes import TensorShape
 from intaglio.ir.graph import SymbolicTensor
-from intaglio.op import convert, door
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door
+from intaglio.opdef.tensor import Tensor
 from intaglio.promotion import lattice
-from intaglio.trace.batchable_extension_type import BatchableExtensionType
+from intaglio.type_specs.batchable_extension_type import BatchableExtensionType
 
 
 class _Gradient:

@@ -5,13 +5,13 @@ Importing this module registers the functions that stand in for public ones (`ha
 
 from __future__ import annotations
 
-from intaglio.op import dispatch
+from intaglio.opdef import dispatch
 from intaglio.ragged import handlers
 from intaglio.ragged.partition import RowPartition, RowPartitionSpec
 from intaglio.ragged.shape import DynamicRaggedShape
 from intaglio.ragged.spec import RaggedTensorSpec
 from intaglio.ragged.tensor import RaggedTensor
-from intaglio.trace.batchable_extension_type import (
+from intaglio.type_specs.batchable_extension_type import (
     BatchableExtensionType,
     ExtensionTypeBatchEncoder,
 )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import as_dtype
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 from intaglio.ragged import checks, core
 from intaglio.ragged.core import Ragged
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.ragged import checks, core, partition
 from intaglio.ragged.core import Ragged
 from intaglio.ragged.partition import RowPartition

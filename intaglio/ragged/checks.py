@@ -8,8 +8,8 @@ import numpy as np
 
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.base.shapes import TensorShape
-from intaglio.op import convert, door
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door
+from intaglio.opdef.tensor import Tensor
 from intaglio.trace import assertions
 
 

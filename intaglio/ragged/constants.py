@@ -12,7 +12,7 @@ import numpy as np
 
 from intaglio.base.dtypes import as_dtype
 from intaglio.base.shapes import as_dims
-from intaglio.op import convert
+from intaglio.opdef import convert
 from intaglio.ragged import core
 from intaglio.ragged.partition import RowPartition
 

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from intaglio.base.composite import TensorInParts
 from intaglio.base.dtypes import DType
 from intaglio.base.shapes import Dims, TensorShape
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.ragged import checks, partition
 from intaglio.ragged.partition import RowPartition
 

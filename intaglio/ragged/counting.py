@@ -8,7 +8,7 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.base.dtypes import as_dtype
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 from intaglio.ragged import checks, core
 from intaglio.ragged.core import Ragged
 from intaglio.trace.scopes import name_scope

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.base import dtypes
-from intaglio.op import raw
+from intaglio.opdef import raw
 from intaglio.ragged import core
 from intaglio.ragged.core import Ragged
 

@@ -9,8 +9,8 @@ import numpy as np
 from intaglio.base import dtypes
 from intaglio.base.dtypes import as_dtype
 from intaglio.base.shapes import TensorShape
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.ragged import core
 from intaglio.ragged.partition import RowPartition
 from intaglio.sparse.api import SparseTensor

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from intaglio.op import convert
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert
+from intaglio.opdef.tensor import Tensor
 from intaglio.ragged import broadcasting, checks, core
 from intaglio.ragged.core import Ragged
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 from intaglio.ragged import checks, core, joining
 from intaglio.ragged.core import Ragged
 from intaglio.trace.scopes import name_scope

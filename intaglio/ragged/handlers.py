@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.base.composite import CompositeTensor
-from intaglio.op import dispatch
-from intaglio.op.dispatch import ANYTHING, handle
-from intaglio.op.elementwise_names import ASSERTIONS, BINARY, UNARY
+from intaglio.opdef import dispatch
+from intaglio.opdef.dispatch import ANYTHING, handle
+from intaglio.opdef.elementwise_names import ASSERTIONS, BINARY, UNARY
 from intaglio.ragged import (
     arranging,
     counting,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from intaglio.op import convert, raw, slicing
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw, slicing
+from intaglio.opdef.tensor import Tensor
 from intaglio.ragged import checks, core
 from intaglio.ragged.core import Ragged
 from intaglio.trace.scopes import name_scope

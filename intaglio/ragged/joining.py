@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.shapes import TensorShape
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 from intaglio.ragged import checks, core, densities, indexing
 from intaglio.ragged.core import Ragged
 from intaglio.trace.scopes import name_scope

@@ -14,15 +14,15 @@ from intaglio.base import dtypes, nest
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.errors import invalid_argument
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.ragged import core
 from intaglio.ragged.core import Ragged
 from intaglio.ragged.spec import RaggedTensorSpec
 from intaglio.trace import control_flow
 from intaglio.trace.scopes import name_scope
-from intaglio.trace.tensor_array import TensorArray
-from intaglio.trace.type_spec import TensorSpec, TypeSpec, type_spec_of
+from intaglio.type_specs.tensor_array import TensorArray
+from intaglio.type_specs.type_spec import TensorSpec, TypeSpec, type_spec_of
 
 
 def concerns(values: tuple[Any, ...]) -> bool:

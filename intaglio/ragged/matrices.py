@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 from intaglio.ragged import checks, core, densities, joining
 from intaglio.ragged.core import Ragged
 from intaglio.trace.scopes import name_scope

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 from intaglio.ragged import checks, core, elementwise, reductions
 from intaglio.ragged.core import Ragged
 from intaglio.trace.scopes import name_scope

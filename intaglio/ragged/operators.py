@@ -6,8 +6,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from intaglio.op import operators, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import operators, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.ragged.core import Ragged
 
 Binary = Callable[[Callable[[Any, Any], Any], Any, Any], Any]

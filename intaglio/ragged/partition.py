@@ -14,11 +14,11 @@ from intaglio.base import dtypes
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.shapes import TensorShape
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.ragged import checks
 from intaglio.trace.scopes import name_scope
-from intaglio.trace.type_spec import TensorSpec, TypeSpec
+from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
 
 _MADE: Any = object()
 

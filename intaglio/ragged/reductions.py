@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes
-from intaglio.op import convert, operators, raw
+from intaglio.opdef import convert, operators, raw
 from intaglio.ragged import arranging, bounds, checks, core, elementwise
 from intaglio.ragged.core import Ragged
 from intaglio.ragged.partition import splits_of

@@ -15,12 +15,12 @@ from intaglio.base import dtypes
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.shapes import TensorShape
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.ragged import broadcasting, checks, core
 from intaglio.ragged.core import Ragged
 from intaglio.ragged.partition import RowPartition, index_vector
-from intaglio.trace.type_spec import TensorSpec, TypeSpec
+from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
 
 
 class DynamicRaggedShape(CompositeTensor):

@@ -11,12 +11,12 @@ from typing import Any
 from intaglio.base import dtypes
 from intaglio.base.dtypes import DType, as_dtype, variant
 from intaglio.base.shapes import TensorShape
-from intaglio.op import raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.ragged import core
 from intaglio.ragged.partition import partition_from_splits
 from intaglio.ragged.tensor import RaggedTensor
-from intaglio.trace.type_spec import BatchableTypeSpec, TensorSpec
+from intaglio.type_specs.type_spec import BatchableTypeSpec, TensorSpec
 
 
 class RaggedTensorSpec(BatchableTypeSpec):

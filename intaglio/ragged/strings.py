@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.ragged import broadcasting, core, densities
 from intaglio.ragged.core import Ragged
 from intaglio.trace.scopes import name_scope

@@ -11,8 +11,8 @@ from typing import Any
 from intaglio.autograph import loops
 from intaglio.base import dtypes
 from intaglio.base.shapes import TensorShape
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.ragged import (
     bounds,
     checks,

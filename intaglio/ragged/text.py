@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.errors import InvalidArgumentError
-from intaglio.op.tensor import Tensor
+from intaglio.opdef.tensor import Tensor
 from intaglio.ragged import checks
 from intaglio.ragged.core import Ragged
 

@@ -16,10 +16,10 @@ import numpy as np
 from intaglio.base import dtypes
 from intaglio.base.dtypes import BY_NUMPY, DType
 from intaglio.base.memory import LEAST, copied
-from intaglio.op import convert, door, elements
-from intaglio.op.keys import fresh
-from intaglio.op.op import Op
-from intaglio.op.signature import REQUIRED, Arg, Attr
+from intaglio.opdef import convert, door, elements
+from intaglio.opdef.keys import fresh
+from intaglio.opdef.op import Op
+from intaglio.opdef.signature import REQUIRED, Arg, Attr
 from intaglio.runtime import interpreter
 from intaglio.runtime.eager import TINY, EagerTensor, from_array
 

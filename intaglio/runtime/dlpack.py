@@ -14,7 +14,7 @@ import numpy as np
 
 from intaglio.base import errors
 from intaglio.base.dtypes import bfloat16
-from intaglio.op.tensor import Tensor
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.runtime.value import exportable, install_dlpack
 

@@ -10,12 +10,12 @@ import numpy as np
 from intaglio.base import errors
 from intaglio.base.errors import OpError, ShapeError
 from intaglio.ir.leaks import leaked
-from intaglio.op import door, operators, slicing
-from intaglio.op.door import STATE, Level
-from intaglio.op.keys import fresh
-from intaglio.op.op import Op
-from intaglio.op.spec import Spec
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import door, operators, slicing
+from intaglio.opdef.door import STATE, Level
+from intaglio.opdef.keys import fresh
+from intaglio.opdef.op import Op
+from intaglio.opdef.spec import Spec
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import interpreter
 from intaglio.runtime.value import Valued
 

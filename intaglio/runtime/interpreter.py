@@ -20,9 +20,9 @@ from intaglio.base.devices import LOGICAL_CPU, elsewhere
 from intaglio.base.dtypes import from_numpy
 from intaglio.base.locks import lasting_lock
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.op.op import RAISES, Op
+from intaglio.opdef.op import RAISES, Op
 
-# Services that kernels may ask for by parameter name (see intaglio.op.op.SERVICES).
+# Services that kernels may ask for by parameter name (see intaglio.opdef.op.SERVICES).
 SERVICES: dict[str, Any] = {}
 Compiled = Callable[..., tuple[Any, ...]]
 # A node's kernel in the place of its op's: it takes the inputs' arrays one by one, and gives

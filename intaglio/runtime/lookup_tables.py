@@ -12,7 +12,7 @@ from intaglio.base import errors
 from intaglio.base.dtypes import RESOURCE_MARKER, DType
 from intaglio.base.errors import invalid_argument
 from intaglio.base.shapes import brackets
-from intaglio.op.spec import Spec
+from intaglio.opdef.spec import Spec
 
 # Rows of values that a table begins with.
 _FIRST = 16

@@ -14,9 +14,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from intaglio.op import door
-from intaglio.op.op import Op
-from intaglio.ops import philox
+from intaglio.opdef import door
+from intaglio.opdef.op import Op
+from intaglio.ops.random import philox
 from intaglio.runtime import interpreter
 
 DEFAULT_GRAPH_SEED = 87654321

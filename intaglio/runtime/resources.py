@@ -20,7 +20,7 @@ from intaglio.base import errors
 from intaglio.base.dtypes import RESOURCE_MARKER, DType, from_numpy
 from intaglio.base.portable import PORTABLE
 from intaglio.base.shapes import Dims
-from intaglio.op.spec import Spec
+from intaglio.opdef.spec import Spec
 from intaglio.runtime import interpreter
 from intaglio.runtime.derived import DERIVED
 from intaglio.runtime.lookup_tables import LookupTable

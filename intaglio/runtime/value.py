@@ -14,8 +14,8 @@ import numpy as np
 from intaglio.base import errors, shapes
 from intaglio.base.dtypes import BY_NUMPY, DType, resource, variant
 from intaglio.base.shapes import TensorShape, as_dims
-from intaglio.op.door import STATE
-from intaglio.op.tensor import Tensor
+from intaglio.opdef.door import STATE
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.display import eager_repr, eager_str
 
 DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"

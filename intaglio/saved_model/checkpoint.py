@@ -16,7 +16,7 @@ import numpy as np
 from intaglio.base import dtypes, errors
 from intaglio.graphdef.declarations import as_text, parsed_text
 from intaglio.graphdef.saved_messages import CheckpointState
-from intaglio.op import convert
+from intaglio.opdef import convert
 from intaglio.saved_model import bundle, names, object_graph, sharding
 from intaglio.saved_model.checkpoint_status import LoadStatus, NothingToLoad
 from intaglio.saved_model.object_graph import ObjectGraph

@@ -12,7 +12,7 @@ from typing import Any
 
 from intaglio.graphdef.declarations import parsed
 from intaglio.graphdef.saved_messages import FingerprintDef
-from intaglio.ops.hash_functions import fingerprints
+from intaglio.ops.text.hash_functions import fingerprints
 from intaglio.saved_model import names
 
 FILE = "fingerprint.pb"

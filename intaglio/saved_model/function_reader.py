@@ -13,15 +13,15 @@ from intaglio.function.trace_types import from_value
 from intaglio.graphdef import structured
 from intaglio.graphdef.declarations import MalformedError
 from intaglio.graphdef.load import Functions, UnknownOpError, function_graph
-from intaglio.op.spec import Spec
-from intaglio.op.tensor import Tensor
+from intaglio.opdef.spec import Spec
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array, spec_of
 from intaglio.saved_model.resources import RestoredResource
 from intaglio.saved_model.restored import RestoredFunction, Unusable, signature_of
 from intaglio.state.trackable_resource import Asset
 from intaglio.state.variable import Variable
 from intaglio.trace.graph import FuncGraph
-from intaglio.trace.trace_type import Tracing
+from intaglio.type_specs.trace_type import Tracing
 
 _INFERENCE = re.compile(r"^__inference_(.*?)(_\d+)+$")
 PYTHON_OPS = frozenset(["PyFunc", "PyFuncStateless", "EagerPyFunc"])

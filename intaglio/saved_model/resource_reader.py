@@ -10,7 +10,7 @@ import numpy as np
 
 from intaglio.function.concrete import ConcreteFunction
 from intaglio.graphdef.declarations import MalformedError
-from intaglio.op.tensor import Tensor
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import from_array
 from intaglio.saved_model import resources
 from intaglio.saved_model.bundle import Bundle

@@ -7,10 +7,10 @@ from typing import Any
 
 from intaglio.base.dtypes import string
 from intaglio.function.polymorphic import Function, Options
-from intaglio.op import raw
+from intaglio.opdef import raw
 from intaglio.runtime.lookup_tables import LookupTable
 from intaglio.state.trackable_resource import Asset, TrackableResource
-from intaglio.trace.type_spec import TensorSpec
+from intaglio.type_specs.type_spec import TensorSpec
 
 CREATE, FILL, DESTROY = "_create_resource", "_initialize", "_destroy_resource"
 

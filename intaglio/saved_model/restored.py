@@ -14,10 +14,10 @@ from intaglio.function.polymorphic import Function, Options
 from intaglio.function.retracing import Detector
 from intaglio.function.signature import Signature
 from intaglio.function.trace_types import Literal, from_value
-from intaglio.op.tensor import Tensor
+from intaglio.opdef.tensor import Tensor
 from intaglio.state.tracking import AutoTrackable
-from intaglio.trace.trace_type import TraceType, Tracing
-from intaglio.trace.type_spec import TensorSpec
+from intaglio.type_specs.trace_type import TraceType, Tracing
+from intaglio.type_specs.type_spec import TensorSpec
 
 
 class Unusable:

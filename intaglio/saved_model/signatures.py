@@ -11,11 +11,11 @@ from typing import Any
 
 from intaglio.function.concrete import ConcreteFunction
 from intaglio.function.polymorphic import Function, Options
-from intaglio.op import convert
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert
+from intaglio.opdef.tensor import Tensor
 from intaglio.saved_model import names, object_graph
 from intaglio.saved_model.restored import SignatureMap
-from intaglio.trace.type_spec import TensorSpec
+from intaglio.type_specs.type_spec import TensorSpec
 
 
 def of_model(root: Any, given: Any) -> SignatureMap:

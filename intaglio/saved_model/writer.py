@@ -18,7 +18,7 @@ from intaglio.function.polymorphic import Function
 from intaglio.function.signature import KEYWORD_ONLY
 from intaglio.graphdef import structured, tensors
 from intaglio.graphdef.saved_messages import SavedModel
-from intaglio.op import door
+from intaglio.opdef import door
 from intaglio.runtime.eager import EagerTensor
 from intaglio.runtime.lookup_tables import LookupTable
 from intaglio.runtime.resources import Resource
@@ -39,7 +39,7 @@ from intaglio.state.trackable_resource import Asset
 from intaglio.state.tracking import has_children
 from intaglio.state.variable import Variable
 from intaglio.trace.scopes import init_scope
-from intaglio.trace.type_spec import TensorSpec
+from intaglio.type_specs.type_spec import TensorSpec
 
 _OWN_FILES = frozenset(
     (names.MODEL, names.VARIABLES, names.ASSETS, fingerprint.FILE, "debug")

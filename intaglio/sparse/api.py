@@ -5,7 +5,7 @@ Importing this module registers the functions that stand in for public ones (`ha
 
 from __future__ import annotations
 
-from intaglio.op import dispatch
+from intaglio.opdef import dispatch
 from intaglio.sparse import handlers
 from intaglio.sparse.spec import SparseTensorSpec
 from intaglio.sparse.tensor import (

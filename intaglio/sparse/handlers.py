@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.base.dtypes import as_dtype, int32
-from intaglio.op import convert, dispatch, raw
-from intaglio.op.dispatch import handle
+from intaglio.opdef import convert, dispatch, raw
+from intaglio.opdef.dispatch import handle
 from intaglio.sparse.tensor import SparseTensor, quotient
 from intaglio.trace.scopes import name_scope
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from intaglio.base.dtypes import DType, as_dtype, float32, int64, variant
 from intaglio.base.shapes import TensorShape, as_dims
-from intaglio.op import raw
+from intaglio.opdef import raw
 from intaglio.sparse.tensor import SparseTensor, SparseTensorValue, with_static
-from intaglio.trace.type_spec import BatchableTypeSpec, TensorSpec
+from intaglio.type_specs.type_spec import BatchableTypeSpec, TensorSpec
 
 
 class SparseTensorSpec(BatchableTypeSpec):

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from intaglio.base.composite import TensorInParts
 from intaglio.base.dtypes import DType, int64
 from intaglio.base.shapes import Dims, TensorShape, as_dims, is_subshape, merge
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.trace.scopes import name_scope
 
 

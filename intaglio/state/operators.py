@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from intaglio.op.tensor import Tensor
+from intaglio.opdef.tensor import Tensor
 
 
 class Operators:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.op.tensor import Tensor
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor
 from intaglio.state.tracking import AutoTrackable, Trackable
 from intaglio.trace.scopes import init_scope

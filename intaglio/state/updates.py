@@ -9,11 +9,11 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import DType
 from intaglio.base.shapes import Dims
-from intaglio.op import convert, raw
-from intaglio.op.indexed_slices import IndexedSlices
-from intaglio.op.op import Op
-from intaglio.op.slicing import SliceSpec
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.indexed_slices import IndexedSlices
+from intaglio.opdef.op import Op
+from intaglio.opdef.slicing import SliceSpec
+from intaglio.opdef.tensor import Tensor
 
 
 class PartialUpdates:

@@ -20,10 +20,10 @@ from intaglio.base.composite import ActsAsTensor
 from intaglio.base.dtypes import NUMERIC, DType, as_dtype
 from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.ir.graph import Node
-from intaglio.op import convert, door, raw, slicing
-from intaglio.op.keys import fresh, key
-from intaglio.op.spec import Spec
-from intaglio.op.tensor import Reference, Tensor
+from intaglio.opdef import convert, door, raw, slicing
+from intaglio.opdef.keys import fresh, key
+from intaglio.opdef.spec import Spec
+from intaglio.opdef.tensor import Reference, Tensor
 from intaglio.runtime.eager import READERS, EagerTensor, from_array
 from intaglio.runtime.resources import DEVICE, Resource, new_variable
 from intaglio.state.creation import (

@@ -7,9 +7,9 @@ from typing import Any
 
 from intaglio.base.dtypes import DType, as_dtype, resource
 from intaglio.base.shapes import Dims, TensorShape, as_dims
-from intaglio.op import door
-from intaglio.op.spec import Spec
-from intaglio.trace.type_spec import TensorSpec, TypeSpec
+from intaglio.opdef import door
+from intaglio.opdef.spec import Spec
+from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
 
 
 class VariableSpec(TypeSpec):

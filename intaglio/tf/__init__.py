@@ -16,9 +16,9 @@ from intaglio.base.log import logger as get_logger
 from intaglio.base.shapes import TensorShape
 from intaglio.graphdef import places
 from intaglio.ir.graph import Node as Operation
-from intaglio.op import dispatch
-from intaglio.op import raw as raw_ops
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import dispatch
+from intaglio.opdef import raw as raw_ops
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf import (
     arranging,
     arrays,
@@ -160,7 +160,7 @@ from intaglio.tf.tensor_array import TensorArray, TensorArraySpec
 from intaglio.tf.tracing import *
 from intaglio.tf.variables import *
 from intaglio.trace.graph import Graph
-from intaglio.trace.type_spec import type_spec_of as type_spec_from_value
+from intaglio.type_specs.type_spec import type_spec_of as type_spec_from_value
 
 if TYPE_CHECKING:
     from intaglio.base.device_spec import DeviceSpec as DeviceSpec

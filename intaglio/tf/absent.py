@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from intaglio.op import raw
+from intaglio.opdef import raw
 
 _COVERAGE = "docs/coverage.md lists what there is, and what is left out on purpose"
 # Namespaces of which the table knows nothing.

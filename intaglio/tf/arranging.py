@@ -14,8 +14,8 @@ import numpy as np
 
 from intaglio.base import dtypes, nest
 from intaglio.base.composite import CompositeTensor
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.arrays import get_static_value
 
 

@@ -16,8 +16,8 @@ from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.errors import InvalidArgumentError, ShapeError, invalid_argument
 from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.ir.graph import SymbolicTensor
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
 
 # Known tensors with fewer elements than this are written into graphs as constants.

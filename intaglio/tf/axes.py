@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 
 
 def all_axes(x: Tensor) -> Tensor:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base import nest
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 from intaglio.tf.tracing import function
-from intaglio.trace.type_spec import TensorSpec
+from intaglio.type_specs.type_spec import TensorSpec
 
 _numbers = itertools.count()
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio import vectorize
-from intaglio.op.tensor import Tensor
+from intaglio.opdef.tensor import Tensor
 from intaglio.trace import choices, loops, ordering
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from intaglio.base import nest
 from intaglio.base.composite import CompositeTensor
 from intaglio.ir.graph import Node
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 from intaglio.trace.scopes import control_dependencies, init_scope, name_scope
 
 

@@ -12,8 +12,8 @@ from intaglio.autodiff import registered
 from intaglio.autodiff.custom import custom_gradient, grad_pass_through, recompute_grad
 from intaglio.autodiff.gradient_tape import GradientTape, UnconnectedGradients
 from intaglio.autodiff.graph_gradient import graph_gradients, graph_hessians
-from intaglio.op.indexed_slices import IndexedSlices
-from intaglio.trace.indexed_slices_spec import IndexedSlicesSpec
+from intaglio.opdef.indexed_slices import IndexedSlices
+from intaglio.type_specs.indexed_slices_spec import IndexedSlicesSpec
 
 
 class AggregationMethod:

@@ -12,8 +12,8 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.base.dtypes import as_dtype
-from intaglio.op import convert, raw, slicing
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw, slicing
+from intaglio.opdef.tensor import Tensor
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:

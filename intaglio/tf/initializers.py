@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import as_dtype, float32
-from intaglio.op.tensor import Tensor
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.arrays import constant, ones, zeros
 from intaglio.tf.random.stateful import normal, uniform
 from intaglio.tf.random.stateless import stateless_normal, stateless_uniform

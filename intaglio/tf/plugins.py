@@ -10,11 +10,11 @@ import os
 from typing import Any
 
 from intaglio.base import errors
-from intaglio.op.convert import to_tensor
+from intaglio.opdef.convert import to_tensor
 
 _WHY = (
     "it is compiled against TensorFlow's C++ classes, and there are none here: ops are Python "
-    "classes (intaglio.op.op), and kernels NumPy or machine code made when they run. Declare "
+    "classes (intaglio.opdef.op), and kernels NumPy or machine code made when they run. Declare "
     "the op with @op, or call the library's functions through ctypes in a tf.numpy_function."
 )
 

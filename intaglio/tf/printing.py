@@ -13,8 +13,8 @@ from typing import Any
 from intaglio.base import nest
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import string
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 
 _LEVELS = {
     logging.INFO: "log(info)",

@@ -15,9 +15,9 @@ import numpy as np
 import intaglio.autodiff.python_calls as _gradients
 from intaglio.base.dtypes import as_dtype
 from intaglio.base.errors import InvalidArgumentError
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
-from intaglio.ops.python_call import Token, as_list, outputs_of, translated
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
+from intaglio.ops.control_flow.python_call import Token, as_list, outputs_of, translated
 
 
 def _checked(name: str, func: Any, inp: Any, Tout: Any) -> Any:

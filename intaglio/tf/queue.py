@@ -12,8 +12,8 @@ from typing import Any
 from intaglio.base.dtypes import as_dtype, int32, int64
 from intaglio.base.errors import invalid_argument
 from intaglio.base.shapes import TensorShape
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.random_state import op_seeds
 from intaglio.trace.scopes import executing_eagerly, init_scope
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.sparse.api import SparseTensor, as_sparse, is_sparse
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.base.dtypes import int32
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 
 
 def required_space_to_batch_paddings(

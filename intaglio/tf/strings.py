@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from intaglio.base import later
 from intaglio.base.dtypes import as_dtype, float32
-from intaglio.op import door, raw
-from intaglio.op.convert import to_tensor
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import door, raw
+from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.printing import formatted
 
 if TYPE_CHECKING:

@@ -6,6 +6,6 @@ https://www.tensorflow.org/api_docs/python/tf/TensorArraySpec.
 
 from __future__ import annotations
 
-from intaglio.trace.tensor_array import TensorArray, TensorArraySpec
+from intaglio.type_specs.tensor_array import TensorArray, TensorArraySpec
 
 __all__ = ["TensorArray", "TensorArraySpec"]

@@ -10,7 +10,7 @@ import numpy as np
 from intaglio.base.dtypes import as_dtype
 from intaglio.base.shapes import as_dims, known
 from intaglio.graphdef import messages, tensors
-from intaglio.op import convert
+from intaglio.opdef import convert
 
 
 def make_tensor_proto(

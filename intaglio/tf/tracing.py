@@ -18,7 +18,7 @@ from intaglio.trace.scopes import (
     name_scope,
 )
 from intaglio.trace.scopes import current_name_scope as get_current_name_scope
-from intaglio.trace.type_spec import TensorSpec, TypeSpec
+from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
 
 
 def function(

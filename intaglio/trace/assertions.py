@@ -12,8 +12,8 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.base.errors import InvalidArgumentError
-from intaglio.op import convert, door, operators, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, operators, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.trace.scopes import name_scope
 
 SUMMARIZE = 3

@@ -7,8 +7,8 @@ from typing import Any
 
 from intaglio.base import errors, nest, shapes
 from intaglio.base.dtypes import bool_, int32
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.trace import control_flow
 from intaglio.trace.control_flow import is_composite, recording
 from intaglio.trace.scopes import name_scope

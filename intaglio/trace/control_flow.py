@@ -19,9 +19,9 @@ from intaglio.base.composite import TensorInParts
 from intaglio.base.dtypes import bool_, int32, int64, resource
 from intaglio.base.shapes import Dims, as_dims
 from intaglio.ir.graph import Node, SymbolicTensor
-from intaglio.op import convert, door, raw
-from intaglio.op.indexed_slices import IndexedSlices
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.indexed_slices import IndexedSlices
+from intaglio.opdef.tensor import Tensor
 from intaglio.trace.graph import FuncGraph
 
 _numbers = itertools.count()

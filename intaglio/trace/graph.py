@@ -21,9 +21,9 @@ from intaglio.ir.builder import GraphBuilder
 from intaglio.ir.graph import Graph as FrozenGraph
 from intaglio.ir.graph import Node, SymbolicTensor, exporter
 from intaglio.ir.leaks import leaked
-from intaglio.op import door, raw
-from intaglio.op.spec import Spec
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import door, raw
+from intaglio.opdef.spec import Spec
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor
 from intaglio.trace.effects import Effects
 from intaglio.trace.recorder import Recorder

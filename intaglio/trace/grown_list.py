@@ -19,11 +19,11 @@ from intaglio.base.dtypes import DType, int32, variant
 from intaglio.base.errors import OperatorNotAllowedInGraphError
 from intaglio.base.shapes import TensorShape, as_dims
 from intaglio.ir.graph import SymbolicTensor
-from intaglio.op import convert, door, raw
-from intaglio.op.spec import Spec
-from intaglio.op.tensor import Tensor
-from intaglio.ops.tensor_list import element_form
-from intaglio.trace.type_spec import TensorSpec, TypeSpec
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.spec import Spec
+from intaglio.opdef.tensor import Tensor
+from intaglio.ops.control_flow.tensor_list import element_form
+from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
 
 
 class Form:

@@ -16,10 +16,10 @@ from intaglio.base import nest
 from intaglio.base.dtypes import DType, as_dtype, int32
 from intaglio.base.errors import invalid_argument
 from intaglio.base.shapes import Dims
-from intaglio.op import convert, raw
-from intaglio.op.spec import Spec
-from intaglio.op.tensor import Tensor
-from intaglio.ops.tensor_list import element_form
+from intaglio.opdef import convert, raw
+from intaglio.opdef.spec import Spec
+from intaglio.opdef.tensor import Tensor
+from intaglio.ops.control_flow.tensor_list import element_form
 from intaglio.trace.control_flow import recording, while_loop
 from intaglio.trace.scopes import name_scope
 

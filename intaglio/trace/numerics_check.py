@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import origins
-from intaglio.op import door, raw
-from intaglio.op.op import Op
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import door, raw
+from intaglio.opdef.op import Op
+from intaglio.opdef.tensor import Tensor
 
 # Ops that only move elements: what they give out has been checked when it was made.
 SAFE = frozenset(

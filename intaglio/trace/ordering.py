@@ -7,9 +7,9 @@ from typing import Any
 
 from intaglio.base import nest
 from intaglio.ir.graph import Node
-from intaglio.op import convert, raw
-from intaglio.op.indexed_slices import IndexedSlices
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.indexed_slices import IndexedSlices
+from intaglio.opdef.tensor import Tensor
 from intaglio.trace.control_flow import recording
 from intaglio.trace.scopes import control_dependencies
 

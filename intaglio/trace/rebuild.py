@@ -9,11 +9,11 @@ from typing import Any
 from intaglio.base.dtypes import from_numpy
 from intaglio.ir.builder import GraphBuilder
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.op import raw
-from intaglio.op.door import Level
-from intaglio.op.op import Op
-from intaglio.op.spec import Spec
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import raw
+from intaglio.opdef.door import Level
+from intaglio.opdef.op import Op
+from intaglio.opdef.spec import Spec
+from intaglio.opdef.tensor import Tensor
 
 
 class Fuel:

@@ -10,10 +10,10 @@ from intaglio.base.devices import merged_devices
 from intaglio.base.dtypes import DType
 from intaglio.base.errors import ShapeError
 from intaglio.ir.graph import Node, SymbolicTensor
-from intaglio.op import raw
-from intaglio.op.door import IMPLIED, Level
-from intaglio.op.op import Op
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import raw
+from intaglio.opdef.door import IMPLIED, Level
+from intaglio.opdef.op import Op
+from intaglio.opdef.tensor import Tensor
 
 
 class Recorder(Level):

@@ -16,7 +16,7 @@ from typing import Any
 
 from intaglio.base.devices import elsewhere
 from intaglio.base.errors import invalid_argument
-from intaglio.op import door
+from intaglio.opdef import door
 from intaglio.runtime.eager import EagerLevel
 from intaglio.trace.graph import as_operations
 from intaglio.trace.recorder import Recorder

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.trace import assertions
 from intaglio.trace.scopes import name_scope
 

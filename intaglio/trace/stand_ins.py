@@ -7,8 +7,8 @@ from typing import Any
 
 from intaglio.ir.graph import Graph
 from intaglio.ir.recursive_graph import RecursiveGraph
-from intaglio.op import door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.trace.graph import record
 
 # How deep a graph may call itself, where nobody has said another number.

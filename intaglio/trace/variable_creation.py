@@ -14,8 +14,8 @@ from intaglio.base.errors import InaccessibleTensorError
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph as FrozenGraph
 from intaglio.ir.graph import Node, SymbolicTensor
-from intaglio.op import door
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import door
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import interpreter
 from intaglio.runtime.eager import EagerTensor, from_array
 

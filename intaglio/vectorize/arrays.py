@@ -9,8 +9,8 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import int32
 from intaglio.ir.graph import Node
-from intaglio.op import convert, raw
-from intaglio.op.spec import Spec
+from intaglio.opdef import convert, raw
+from intaglio.opdef.spec import Spec
 from intaglio.vectorize.rows import (
     NotVectorizableError,
     Row,

@@ -15,8 +15,8 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import bool_, int32, resource, variant
 from intaglio.base.shapes import Dims
 from intaglio.ir.graph import Graph, Node
-from intaglio.op import convert, raw
-from intaglio.op.spec import Spec
+from intaglio.opdef import convert, raw
+from intaglio.opdef.spec import Spec
 from intaglio.trace import choices
 from intaglio.trace.control_flow import recording, switch
 from intaglio.trace.graph import FuncGraph

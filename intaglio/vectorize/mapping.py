@@ -13,9 +13,9 @@ import numpy as np
 from intaglio.base import log, nest
 from intaglio.base.errors import invalid_argument
 from intaglio.ir.graph import Graph, Node
-from intaglio.op import convert, door, raw
-from intaglio.op.spec import Spec
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.spec import Spec
+from intaglio.opdef.tensor import Tensor
 from intaglio.trace.control_flow import hand_on_variables, new_graph
 from intaglio.trace.graph import FuncGraph
 from intaglio.trace.loops import map_rows

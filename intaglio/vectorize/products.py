@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.ir.graph import Node
-from intaglio.op import raw
+from intaglio.opdef import raw
 from intaglio.vectorize.rows import NotVectorizableError, Row, Rows, vectorizes
 
 

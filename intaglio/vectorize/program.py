@@ -15,9 +15,9 @@ from intaglio.base import log
 from intaglio.base.dtypes import resource, variant
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node
-from intaglio.op import convert, door, raw
-from intaglio.op.op import Op
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.op import Op
+from intaglio.opdef.tensor import Tensor
 from intaglio.ops.families import Binary, Unary, UnaryGradient
 from intaglio.trace.control_flow import recording
 from intaglio.trace.loops import map_rows

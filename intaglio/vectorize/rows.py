@@ -10,9 +10,9 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import int32
 from intaglio.ir.graph import Node
-from intaglio.op import convert, door, raw
-from intaglio.op.spec import Spec, numbers
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.spec import Spec, numbers
+from intaglio.opdef.tensor import Tensor
 
 
 class NotVectorizableError(Exception):

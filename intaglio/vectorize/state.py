@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.ir.graph import Node
-from intaglio.op import raw
+from intaglio.opdef import raw
 from intaglio.vectorize.rows import (
     NotVectorizableError,
     Row,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from intaglio import tf
-from intaglio.op import raw
+from intaglio.opdef import raw
 from intaglio.trace.graph import record
 from tests.autodiff.orders import assert_derivatives, derivative
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.op import raw
+from intaglio.opdef import raw
 from tests.autodiff.orders import assert_derivatives
 
 

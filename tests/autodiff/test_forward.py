@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.op import raw
+from intaglio.opdef import raw
 
 ACC = tf.autodiff.ForwardAccumulator
 X = tf.constant([1.0, 2.0])

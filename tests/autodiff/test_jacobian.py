@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.op import raw
+from intaglio.opdef import raw
 
 X = tf.constant([1.0, 2.0])
 M = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])

@@ -13,8 +13,8 @@ import pytest
 
 from intaglio import tf
 from intaglio.data import snapshots
-from intaglio.ops.ragged_variant import EncodedRagged
-from intaglio.ops.variants import HeldTensor, Variants
+from intaglio.ops.control_flow.variants import HeldTensor, Variants
+from intaglio.ops.ragged.variant import EncodedRagged
 
 Dataset = tf.data.Dataset
 

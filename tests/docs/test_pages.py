@@ -12,7 +12,7 @@ import pytest
 
 from docs import keras, pages
 from intaglio.base.portable import PORTABLE
-from intaglio.op import raw
+from intaglio.opdef import raw
 from tests.printing import by_any_python
 
 MARKDOWN = [

@@ -13,8 +13,8 @@ import pytest
 
 from intaglio import tf
 from intaglio.function.trace_types import Literal, from_value
-from intaglio.trace.trace_type import Tracing
-from intaglio.trace.type_spec import TensorSpec
+from intaglio.type_specs.trace_type import Tracing
+from intaglio.type_specs.type_spec import TensorSpec
 
 Pair = collections.namedtuple("Pair", "x y")
 

@@ -15,7 +15,7 @@ from intaglio import tf
 from intaglio.base import dtypes
 from intaglio.graphdef import load, messages, tensors
 from intaglio.graphdef.tensors import MalformedError
-from intaglio.op import raw
+from intaglio.opdef import raw
 from intaglio.trace.graph import record
 
 

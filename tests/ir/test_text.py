@@ -11,7 +11,7 @@ from intaglio import tf
 from intaglio.base import dtypes
 from intaglio.ir import text, verify
 from intaglio.ir.graph import Graph
-from intaglio.op import raw
+from intaglio.opdef import raw
 from intaglio.runtime import interpreter
 from intaglio.trace.graph import record
 

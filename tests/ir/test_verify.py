@@ -10,8 +10,8 @@ from intaglio import tf  # noqa: F401  declares the ops
 from intaglio.base import dtypes
 from intaglio.ir import text, verify
 from intaglio.ir.graph import Graph, Node
-from intaglio.op import raw
-from intaglio.op.spec import Spec
+from intaglio.opdef import raw
+from intaglio.opdef.spec import Spec
 
 
 def sound() -> Graph:

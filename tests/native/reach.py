@@ -16,11 +16,12 @@ import numpy as np
 
 from intaglio.base.dtypes import from_numpy
 from intaglio.ir.graph import SymbolicTensor
-from intaglio.native import entry, held
-from intaglio.native.clusters import can_compile
-from intaglio.native.fused import FusedKernel
-from intaglio.native.lanes import Unsupported
-from intaglio.native.programs import Program
+from intaglio.native.kernels.elementwise import FusedKernel
+from intaglio.native.llvm.vectors import Unsupported
+from intaglio.native.lowering import operands
+from intaglio.native.passes.elementwise_fusion import can_compile
+from intaglio.native.program import Program
+from intaglio.native.runtime import entry
 from intaglio.optimize.pipeline import optimize
 from intaglio.trace.graph import record
 from tests.native.exactness import assert_alike, foreseeable
@@ -57,12 +58,12 @@ def run(sample, way: str):
 
 @contextlib.contextmanager
 def _in_memory():
-    small, large = held.SMALL, entry.LARGE
-    held.SMALL, entry.LARGE = 1, 2
+    small, large = operands.SMALL, entry.LARGE
+    operands.SMALL, entry.LARGE = 1, 2
     try:
         yield
     finally:
-        held.SMALL, entry.LARGE = small, large
+        operands.SMALL, entry.LARGE = small, large
 
 
 def _looped(sample):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native import batch_normalization, row_kernels
+from intaglio.native.kernels import batch_normalization, row_kernels
 from intaglio.ops import compiled
 
 SHAPES = [(64, 16, 16, 64), (300, 5, 7, 37), (200, 8, 8, 130), (9, 100, 50, 2)]

@@ -13,8 +13,8 @@ import pytest
 
 from intaglio import tf
 from intaglio.base.portable import PORTABLE
-from intaglio.native import objects
-from intaglio.native.buffers import LEAST
+from intaglio.native.runtime import objects
+from intaglio.native.runtime.buffers import LEAST
 
 
 def warm(function, *args, **kwargs):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native import cells
-from intaglio.native.programs import Program
+from intaglio.native.lowering import recurrent_cell
+from intaglio.native.program import Program
 from intaglio.optimize.pipeline import optimize
 from tests.native.test_recurrences import FUNCTIONS, given, gradient, same
 
@@ -29,10 +29,10 @@ def cells_of(made):
 
 def compare(monkeypatch, function, args, count=None):
     """The cells of a function, whose results are those without cells, bit for bit."""
-    monkeypatch.setattr(cells, "WORTH", 1 << 60)
+    monkeypatch.setattr(recurrent_cell, "WORTH", 1 << 60)
     plain = program(function, args)
     assert not cells_of(plain)
-    monkeypatch.setattr(cells, "WORTH", 0)
+    monkeypatch.setattr(recurrent_cell, "WORTH", 0)
     made = program(function, args)
     found = cells_of(made)
     assert found if count is None else len(found) == count

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from intaglio import tf
 from intaglio.ir import verify
 from intaglio.native import compiled
-from intaglio.native.clusters import fuse
+from intaglio.native.passes.elementwise_fusion import fuse
 from intaglio.optimize.pipeline import optimize
 from intaglio.runtime import interpreter
 

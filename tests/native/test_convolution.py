@@ -8,8 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from intaglio import tf
-from intaglio.native import convolution, phases, spread, window_matrices
-from intaglio.native.convolution import Geometry
+from intaglio.native.kernels import col2im, convolution, im2col, strided_input_gradient
+from intaglio.native.kernels.convolution import Geometry
 from tests.native.convolutions import exact, integers
 
 
@@ -27,19 +27,19 @@ def check(g):
         forward = convolution.forward(g, dtype)
         assert forward is not None
         np.testing.assert_array_equal(forward(x, filters), result)
-        for way in (convolution.by_filters, window_matrices.by_filters):
+        for way in (convolution.by_filters, im2col.by_filters):
             run = way(g, dtype)
             if run is not None:
                 np.testing.assert_array_equal(run(x, d), by_filters)
-        run = window_matrices.forward(g, dtype)
+        run = im2col.forward(g, dtype)
         assert (run is None) == g.solid
         if run is not None:
             np.testing.assert_array_equal(run(x, filters), result)
         for way in (
             convolution.by_images,
-            phases.by_phases,
-            spread.by_rows,
-            spread.at_once,
+            strided_input_gradient.by_phases,
+            col2im.by_rows,
+            col2im.at_once,
         ):
             run = way(g, dtype)
             if run is not None:
@@ -113,7 +113,7 @@ def test_images_of_several_bands(stride):
 def test_strides_have_gradients_by_images(window, stride, before):
     out = (11 + before + window // 2 - window) // stride + 1
     g = Geometry(2, 11, 11, 5, out, out, 7, window, window, stride, stride, before, before)  # fmt: skip
-    assert phases.by_phases(g) is not None
+    assert strided_input_gradient.by_phases(g) is not None
     check(g)
 
 
@@ -123,16 +123,16 @@ def test_windows_that_see_nothing_of_an_image_give_nothing(size, before):
     height, width = size
     oh, ow = ((n + 2 * before - 2) // 2 + 1 for n in size)
     g = Geometry(3, height, width, 3, oh, ow, 5, 2, 2, 2, 2, before, before)
-    assert spread.by_rows(g) is not None
-    assert spread.at_once(g) is not None
+    assert col2im.by_rows(g) is not None
+    assert col2im.at_once(g) is not None
     check(g)
 
 
 @pytest.mark.parametrize("channels", [1, 3, 16, 17, 70])
 def test_gradients_of_strides_some_rows_of_windows_at_a_time(channels):
     g = Geometry(2, 61, 83, channels, 31, 42, 9, 3, 3, 2, 2, 1, 1)
-    assert 42 * 31 * 9 * channels > spread.HELD or channels == 1
-    assert spread.by_rows(g) is not None
+    assert 42 * 31 * 9 * channels > col2im.HELD or channels == 1
+    assert col2im.by_rows(g) is not None
     check(g)
 
 
@@ -145,8 +145,8 @@ def test_pixels_that_windows_of_one_take(size, strides, dtype):
     x, filters, d = integers(1, (3, *size, 5), (1, 1, 5, 18), g.shape)
     result, by_filters, _ = exact(g, x, filters, d)
     x, filters, d = (a.astype(dtype) for a in (x, filters, d))
-    forward = window_matrices.forward(g, dtype)
-    gradient = window_matrices.by_filters(g, dtype)
+    forward = im2col.forward(g, dtype)
+    gradient = im2col.by_filters(g, dtype)
     assert forward is not None
     assert gradient is not None
     np.testing.assert_array_equal(forward(x, filters), result)
@@ -155,26 +155,26 @@ def test_pixels_that_windows_of_one_take(size, strides, dtype):
 
 def test_larger_and_padded_windows_are_others():
     taking = Geometry(2, 9, 9, 4, 5, 5, 4, 1, 1, 2, 2, 0, 0)
-    assert window_matrices.skips(taking)
+    assert im2col.skips(taking)
     for change in ({"window_width": 2}, {"top": 1}, {"out_height": 6}, {"solid": True}):
-        assert not window_matrices.skips(taking._replace(**change))
+        assert not im2col.skips(taking._replace(**change))
 
 
 def test_large_filters_are_read_once_or_left_to_products():
     few = Geometry(2, 3, 3, 512, 2, 2, 512, 3, 3, 2, 2, 1, 1)
-    assert spread.LARGE < 9 * 512 * 512
-    assert spread.by_images(few) is not None
+    assert col2im.LARGE < 9 * 512 * 512
+    assert col2im.by_images(few) is not None
     check(few)
-    assert spread.by_images(few._replace(images=1 << 10)) is None
-    assert spread.by_rows(few._replace(out_width=32)) is None
+    assert col2im.by_images(few._replace(images=1 << 10)) is None
+    assert col2im.by_rows(few._replace(out_width=32)) is None
 
 
 def test_a_row_may_be_longer_than_what_is_held_of_several():
     wide = Geometry(2, 5, 33, 256, 3, 17, 7, 3, 3, 2, 2, 1, 1)
-    assert spread.HELD < 9 * 256 * 17 < spread.ROOM
-    assert spread.by_rows(wide) is not None
+    assert col2im.HELD < 9 * 256 * 17 < col2im.ROOM
+    assert col2im.by_rows(wide) is not None
     check(wide)
-    assert spread.by_rows(wide._replace(images=1)) is None
+    assert col2im.by_rows(wide._replace(images=1)) is None
 
 
 def test_images_that_are_too_wide_are_left_to_numpy():

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native import offers
-from intaglio.ops.windows import axis
+from intaglio.native.kernels import selection
+from intaglio.ops.nn.windows import axis
 
 # Images, height and width, channels, window, filters, stride; whether it is a product.
 CHOICES = [
@@ -33,7 +33,7 @@ def test_convolutions_of_large_and_small_images(choice: Any, compiled: bool) -> 
     images, size, channels, window, filters, stride, is_product = choice
     along = (axis(size, window, stride, 1, "SAME"),) * 2
     dims = (images, size, size, channels), (window, window, channels, filters)
-    assert (offers.worthwhile(*dims, along) is None) is is_product
+    assert (selection.worthwhile(*dims, along) is None) is is_product
 
     numbers = np.random.default_rng(size)
     # Small integers: every order of summing them is exact.

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native import entry
+from intaglio.native.runtime import entry
 from intaglio.runtime import derived
 from intaglio.runtime.derived import DERIVED, Derived
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native import eager_operators, objects
-from intaglio.op import operators
+from intaglio.native.runtime import eager_operators, objects
+from intaglio.opdef import operators
 from intaglio.runtime import eager
 from intaglio.runtime.eager import EagerTensor
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from intaglio import tf
 from intaglio.base.errors import InvalidArgumentError
-from intaglio.native import entry
-from intaglio.native.fused import FusedKernel, arranged
+from intaglio.native.kernels.elementwise import FusedKernel, arranged
+from intaglio.native.runtime import entry
 from intaglio.optimize.pipeline import optimize
 
 

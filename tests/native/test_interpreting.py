@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native import clusters, pipeline, tiers
+from intaglio.native import pipeline, tiers
 from intaglio.native.interpreting import Looped
+from intaglio.native.passes import elementwise_fusion
 from intaglio.optimize.pipeline import optimize
 
 
@@ -16,7 +17,7 @@ def loops_of(f, *args):
     graph = optimize(f.get_concrete_function(*args).frozen)
     return [
         ops_of(n.attrs["body"])
-        for n in clusters.fuse_exact(graph).nodes
+        for n in elementwise_fusion.fuse_exact(graph).nodes
         if n.op.name == "_FusedElementwise"
     ]
 

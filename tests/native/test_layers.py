@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native import pooling
-from intaglio.native.windows import Windows
-from intaglio.op import raw
+from intaglio.native.kernels import pooling
+from intaglio.native.kernels.windows import Windows
+from intaglio.opdef import raw
 
 BATCH = 8
 

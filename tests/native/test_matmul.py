@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from intaglio import tf
 from intaglio.base.errors import InvalidArgumentError
-from intaglio.native import entry, matmul
-from intaglio.native.matmul import BLOCK, PACKED_FROM, PACKED_FROM_FAR, PAGE
-from intaglio.native.tiles import ROWS
+from intaglio.native.kernels import matmul
+from intaglio.native.kernels.matmul import BLOCK, PACKED_FROM, PACKED_FROM_FAR, PAGE
+from intaglio.native.kernels.microkernel import ROWS
+from intaglio.native.runtime import entry
 
 
 def product(a, b, transpose_a=False, transpose_b=False):

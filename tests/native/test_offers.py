@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.ops import compiled, convolution_kernels
+from intaglio.ops import compiled
+from intaglio.ops.nn import convolution_kernels
 
 
 def test_eager_and_traced_are_the_same_bits(monkeypatch):

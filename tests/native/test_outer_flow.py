@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native import regions
+from intaglio.native.passes import partitioning
 
 
 @pytest.fixture
 def programs(monkeypatch):
     made = []
-    whole = regions.Program
+    whole = partitioning.Program
 
     def program(graph):
         made.append(whole(graph))
         return made[-1]
 
-    monkeypatch.setattr(regions, "Program", program)
+    monkeypatch.setattr(partitioning, "Program", program)
     return made
 
 

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native import regions
+from intaglio.native.passes import partitioning
 
 
 @pytest.fixture(autouse=True)
 def made(monkeypatch):
     programs = []
-    whole = regions.Program
-    monkeypatch.setattr(regions, "LARGEST", 30)
-    monkeypatch.setattr(regions, "PIECE", 10)
+    whole = partitioning.Program
+    monkeypatch.setattr(partitioning, "LARGEST", 30)
+    monkeypatch.setattr(partitioning, "PIECE", 10)
     monkeypatch.setattr(
-        regions, "Program", lambda g: programs.append(whole(g)) or programs[-1]
+        partitioning, "Program", lambda g: programs.append(whole(g)) or programs[-1]
     )
     return programs
 

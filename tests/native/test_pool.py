@@ -10,8 +10,9 @@ import time
 import numpy as np
 import pytest
 
-from intaglio.native import llvm, pool
-from intaglio.native.code import Code, module
+from intaglio.native.llvm import jit
+from intaglio.native.llvm.builder import Code, module
+from intaglio.native.runtime import thread_pool
 
 
 def counting():
@@ -22,7 +23,7 @@ def counting():
         f"store i64 {code.integer('add', code.load('i64', place, 8), 1)}, ptr {place}, align 8"
     )
     code.do("ret void")
-    return llvm.Module(module([code]))
+    return jit.Module(module([code]))
 
 
 TASK = counting()
@@ -32,13 +33,13 @@ PARALLEL_FOR = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3, ctypes.c_int64)
 def made(futex):
     """A pool as it is on a system with such futexes, or without."""
     with pytest.MonkeyPatch.context() as system:
-        system.setattr(pool, "FUTEX", futex)
-        return pool.Pool(3)
+        system.setattr(thread_pool, "FUTEX", futex)
+        return thread_pool.Pool(3)
 
 
 POOLS = {"locks": made(None)}
-if pool.FUTEX:
-    POOLS["futex"] = made(pool.FUTEX)
+if thread_pool.FUTEX:
+    POOLS["futex"] = made(thread_pool.FUTEX)
 
 
 @pytest.fixture(params=POOLS)
@@ -81,7 +82,7 @@ def test_callers_at_the_same_time(workers):
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without forks")
 def test_after_a_fork_the_caller_works_alone():
-    shared = pool.pool()
+    shared = thread_pool.pool()
     if shared is None:
         pytest.skip("one processor")
     child = os.fork()
@@ -106,9 +107,9 @@ define void @where(ptr %context, i64 %i) {
 
 def test_calls_do_without_the_workers_while_a_processor_is_missing(workers):
     """Where each task ran is told by its stack."""
-    code = llvm.Module(WHERE)
+    code = jit.Module(WHERE)
     stacks = np.zeros(64, np.int64)
-    alone = ctypes.c_int32.from_address(workers.address + pool.ALONE)
+    alone = ctypes.c_int32.from_address(workers.address + thread_pool.ALONE)
     alone.value = 2
     for left in (1, 0):
         run(workers, stacks, code, "where")
@@ -142,9 +143,9 @@ leave:
 
 
 def test_all_workers_wake_though_all_sleep(workers):
-    code = llvm.Module(TOGETHER)
-    sleeping = ctypes.c_int32.from_address(workers.address + pool.SLEEPING)
-    alone = ctypes.c_int32.from_address(workers.address + pool.ALONE)
+    code = jit.Module(TOGETHER)
+    sleeping = ctypes.c_int32.from_address(workers.address + thread_pool.SLEEPING)
+    alone = ctypes.c_int32.from_address(workers.address + thread_pool.ALONE)
     for _ in range(5):
         until = time.monotonic() + 20
         while sleeping.value < 3 and time.monotonic() < until:

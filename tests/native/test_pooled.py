@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from intaglio.native import convolution, winograd, winograd_pooled
-from intaglio.native.convolution import Geometry
-from intaglio.native.pooled import Pooling
-from intaglio.native.pooling import pooling
-from intaglio.native.transforms import EXACT, FAST
-from intaglio.native.windows import Windows
+from intaglio.native.kernels import convolution, winograd, winograd_pooling
+from intaglio.native.kernels.convolution import Geometry
+from intaglio.native.kernels.pooling import pooling
+from intaglio.native.kernels.pooling_epilogue import Pooling
+from intaglio.native.kernels.windows import Windows
+from intaglio.native.kernels.winograd_transforms import EXACT, FAST
 from intaglio.ops.fused import CUT, NOWHERE
 
 KINDS = [
@@ -59,7 +59,7 @@ def check(g, kind, floored, run, finished):
 @pytest.mark.parametrize("filters", [16, 21, 130])
 def test_in_registers(kind, transform, filters):
     g = Geometry(3, 12, 8, 20, 12, 8, filters, 3, 3, 1, 1, 1, 1)
-    run = winograd_pooled.forward(g, kind, transform, floored=True)
+    run = winograd_pooling.forward(g, kind, transform, floored=True)
     finished = winograd.forward(g, transform, biased=True, floored=True)
     check(g, kind, True, run, finished)
 
@@ -79,8 +79,8 @@ def test_in_cache(kind, floored, stride):
 def test_what_has_no_windows_of_two_by_two():
     g = Geometry(2, 9, 8, 20, 9, 8, 16, 3, 3, 1, 1, 1, 1)
     assert convolution.pooled(g, True, Pooling()) is None
-    assert winograd_pooled.forward(g, Pooling()) is None
+    assert winograd_pooling.forward(g, Pooling()) is None
     # Windows of the larger tiles must not end outside of the results.
     g = Geometry(2, 10, 10, 20, 10, 10, 16, 3, 3, 1, 1, 1, 1)
-    assert winograd_pooled.forward(g, Pooling()) is not None
-    assert winograd_pooled.forward(g, Pooling(), FAST) is None
+    assert winograd_pooling.forward(g, Pooling()) is not None
+    assert winograd_pooling.forward(g, Pooling(), FAST) is None

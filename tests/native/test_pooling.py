@@ -8,10 +8,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from intaglio import tf
-from intaglio.native import depthwise
-from intaglio.native.pooling import pooling
-from intaglio.native.windows import Windows
-from intaglio.ops import compiled, convolution_kernels, pooling_kernels, windows
+from intaglio.native.kernels import depthwise_convolution
+from intaglio.native.kernels.pooling import pooling
+from intaglio.native.kernels.windows import Windows
+from intaglio.ops import compiled
+from intaglio.ops.nn import convolution_kernels, pooling_kernels, windows
 
 size = st.integers(1, 9)
 part = st.integers(1, 4)
@@ -75,11 +76,13 @@ def test_depthwise_convolution(case):
     images, d = some(w.in_shape), some(w.out_shape, 1)
     filters = some((w.window_height, w.window_width, w.channels, 1), 2)
     wanted = convolution_kernels.depthwise(images, filters, along)
-    np.testing.assert_array_equal(run(depthwise.forward(w), images, filters), wanted)
+    np.testing.assert_array_equal(
+        run(depthwise_convolution.forward(w), images, filters), wanted
+    )
     wanted = convolution_kernels.depthwise_by_filters(images, d, along, 1)
-    got = run(depthwise.by_filters(w), images, d)
+    got = run(depthwise_convolution.by_filters(w), images, d)
     np.testing.assert_array_equal(got, wanted[..., 0])
-    kernel = depthwise.by_images(w)
+    kernel = depthwise_convolution.by_images(w)
     if kernel is not None:
         wanted = convolution_kernels.depthwise_by_input(d, filters, along)
         np.testing.assert_array_equal(kernel(filters, d), wanted)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native.arena import Arena
-from intaglio.native.lanes import Unsupported
-from intaglio.native.programs import Program
+from intaglio.native.llvm.vectors import Unsupported
+from intaglio.native.lowering.memory_plan import Arena
+from intaglio.native.program import Program
 from intaglio.optimize.pipeline import optimize
 
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native import random_bits
-from intaglio.ops import compiled, philox
+from intaglio.native.kernels import random_bits
+from intaglio.ops import compiled
+from intaglio.ops.random import philox
 
 # The second counter's lower half runs over within the first blocks.
 STREAMS = [philox.Stream(5, 0, 0), philox.Stream(2**64 - 3, 2**64 - 300, 2**64 - 1)]

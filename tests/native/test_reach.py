@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import pytest
 
-from intaglio.native import entry, llvm
-from intaglio.native.rules import has_code
+from intaglio.native.llvm import jit
+from intaglio.native.lowering.registry import has_code
+from intaglio.native.runtime import entry
 from tests.native import reach
 from tests.native.exactness import CLOSE_OPS
 from tests.ops import calls
 
 RECORDED = reach.recorded()
 # Where there are fewer kernels there is more without code.
-WHOLE = entry.AVAILABLE and llvm.HALF
+WHOLE = entry.AVAILABLE and jit.HALF
 
 
 @pytest.mark.parametrize("way", reach.WAYS)

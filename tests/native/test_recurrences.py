@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native.programs import Program
+from intaglio.native.program import Program
 from intaglio.optimize.pipeline import optimize
 
 

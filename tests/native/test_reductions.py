@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intaglio import tf
-from intaglio.native import reductions
-from intaglio.native.kernels import CHOICES
+from intaglio.native.kernels import reductions
+from intaglio.native.kernels.node_selection import CHOICES
 
 EXTREMES = {"Max": np.maximum.reduce, "Min": np.minimum.reduce}
 

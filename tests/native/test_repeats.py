@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native import llvm, repeats
-from intaglio.native.clusters import prepared
-from intaglio.native.programs import Program
+from intaglio.native.kernels import reroll
+from intaglio.native.llvm import jit
+from intaglio.native.passes.elementwise_fusion import prepared
+from intaglio.native.program import Program
 from intaglio.optimize.pipeline import optimize
 
 SPEC = tf.TensorSpec([30, 7], tf.float32)
@@ -104,7 +105,7 @@ def test_a_stretch_is_written_once():
 def test_the_parts_of_a_graph():
     graph = graph_of(oscillation, SPEC, SPEC)
     body = next(n.attrs["body"] for n in prepared(graph).nodes if n.op.name == "_FusedElementwise")  # fmt: skip
-    found = [p for p in repeats.parts(body) if isinstance(p, repeats.Repeat)]
+    found = [p for p in reroll.parts(body) if isinstance(p, reroll.Repeat)]
     assert [p.period for p in found] == [2]
     assert found[0].turns >= 48
     assert {depth for _, depth, _ in found[0].carried} == {1, 2}
@@ -147,7 +148,7 @@ def test_functions_that_differ_in_numbers_are_the_same_code(shape):
 
 def test_loops_of_other_programs_are_used_again(monkeypatch):
     made = []
-    monkeypatch.setattr(llvm.Module, "__init__", _counting(made))
+    monkeypatch.setattr(jit.Module, "__init__", _counting(made))
 
     def used(count):
         return lambda x: tf.reduce_sum(tf.exp(x * 3.0) - 1.25) * float(count)
@@ -179,7 +180,7 @@ def test_threads_share_code_while_it_is_made():
 
 
 def _counting(made):
-    original = llvm.Module.__init__
+    original = jit.Module.__init__
 
     def init(self, text):
         made.append(text)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native import entry
+from intaglio.native.runtime import entry
 
 
 @pytest.mark.parametrize("method", ["bilinear", "bicubic", "area", "nearest"])

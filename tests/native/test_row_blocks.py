@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native import row_blocks
-from intaglio.native.programs import Program
+from intaglio.native.lowering import parallel_loops
+from intaglio.native.program import Program
 from intaglio.optimize.pipeline import optimize
 from tests.native.test_recurrences import FUNCTIONS, given, gradient, same
 
 
 def program(monkeypatch, function, args, threads=2, worth=0):
     """The function's graph as one program, for so many threads."""
-    monkeypatch.setattr(row_blocks, "wanted_threads", lambda: threads)
-    monkeypatch.setattr(row_blocks, "WORTH", worth)
+    monkeypatch.setattr(parallel_loops, "wanted_threads", lambda: threads)
+    monkeypatch.setattr(parallel_loops, "WORTH", worth)
     concrete = tf.function(function, jit_compile=False).get_concrete_function(*args)
     return Program(optimize(concrete.frozen))
 

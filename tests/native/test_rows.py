@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native import entry, reductions, softmax
-from intaglio.native.row_kernels import form_of
+from intaglio.native.kernels import reductions, softmax
+from intaglio.native.kernels.row_kernels import form_of
+from intaglio.native.runtime import entry
 
 LENGTHS = [2, 5, 16, 37, 64, 65, 130, 200, 1024]
 

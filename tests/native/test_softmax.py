@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intaglio import tf
-from intaglio.native import softmax
+from intaglio.native.kernels import softmax
 
 
 def exact(x):

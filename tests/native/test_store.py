@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from intaglio.native import llvm, store
+from intaglio.native.llvm import jit, object_cache
 
 
 @pytest.fixture(autouse=True)
@@ -20,10 +20,10 @@ def place(tmp_path, monkeypatch):
 
 
 def test_what_was_written_is_read(place):
-    name = store.name_of("text", "cpu")
-    assert store.read(name) is None
-    store.write(name, b"code")
-    assert store.read(name) == b"code"
+    name = object_cache.name_of("text", "cpu")
+    assert object_cache.read(name) is None
+    object_cache.write(name, b"code")
+    assert object_cache.read(name) == b"code"
     assert [p.suffix for p in place.iterdir()] == [".o"]
 
 
@@ -31,52 +31,61 @@ def test_what_was_written_is_read(place):
     "damage", [lambda c: c[:-1], lambda c: b"", lambda c: c[:40] + b"\0" + c[41:]]
 )
 def test_what_is_damaged_is_not_there(place, damage):
-    name = store.name_of("text")
-    store.write(name, b"some longer code that is to be damaged")
+    name = object_cache.name_of("text")
+    object_cache.write(name, b"some longer code that is to be damaged")
     path = place / f"{name}.o"
     path.write_bytes(damage(path.read_bytes()))
-    assert store.read(name) is None
-    store.write(name, b"code")
-    assert store.read(name) == b"code"
+    assert object_cache.read(name) is None
+    object_cache.write(name, b"code")
+    assert object_cache.read(name) == b"code"
 
 
 def test_everything_that_code_depends_on_is_in_its_name():
-    assert store.name_of("a", "b") != store.name_of("ab", "")
-    assert len({store.name_of("a"), store.name_of("b"), store.name_of("a", "b")}) == 3
+    assert object_cache.name_of("a", "b") != object_cache.name_of("ab", "")
+    assert (
+        len(
+            {
+                object_cache.name_of("a"),
+                object_cache.name_of("b"),
+                object_cache.name_of("a", "b"),
+            }
+        )
+        == 3
+    )
 
 
 def test_an_empty_name_turns_it_off(monkeypatch):
     monkeypatch.setenv("INTAGLIO_CACHE", "")
-    store.write("0" * 64, b"code")
-    assert store.folder() is None
-    assert store.read("0" * 64) is None
+    object_cache.write("0" * 64, b"code")
+    assert object_cache.folder() is None
+    assert object_cache.read("0" * 64) is None
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="permissions as POSIX has them")
 def test_a_folder_that_others_may_write_to_is_not_used(place):
     place.mkdir()
     place.chmod(0o777)
-    assert store.folder() is None
+    assert object_cache.folder() is None
 
 
 def test_the_folder_does_not_grow_for_ever(place):
     for i in range(10):
-        store.write(store.name_of(str(i)), bytes(1000))
-        os.utime(place / f"{store.name_of(str(i))}.o", (i, i))
-    store.shrink(place, most=3200)
+        object_cache.write(object_cache.name_of(str(i)), bytes(1000))
+        os.utime(place / f"{object_cache.name_of(str(i))}.o", (i, i))
+    object_cache.shrink(place, most=3200)
     left = {p.name for p in place.iterdir()}
-    assert left == {f"{store.name_of(str(i))}.o" for i in (7, 8, 9)}
+    assert left == {f"{object_cache.name_of(str(i))}.o" for i in (7, 8, 9)}
 
 
 def test_processes_may_write_the_same_code_at_once():
-    name = store.name_of("shared")
+    name = object_cache.name_of("shared")
     code = bytes(range(256)) * 100
     wrong = []
 
     def work():
         for _ in range(50):
-            store.write(name, code)
-            if store.read(name) != code:
+            object_cache.write(name, code)
+            if object_cache.read(name) != code:
                 wrong.append(True)
 
     threads = [threading.Thread(target=work) for _ in range(4)]
@@ -107,6 +116,6 @@ def test_another_process_runs_what_this_one_compiled(place):
 
 def test_compiling_twice_reads_the_second_time(monkeypatch):
     text = "define i64 @f() {\n  ret i64 7\n}\n"
-    first = llvm.compiled(text)
-    monkeypatch.setattr(llvm, "_machine", lambda: pytest.fail("compiled again"))
-    assert llvm.compiled(text) == first
+    first = jit.compiled(text)
+    monkeypatch.setattr(jit, "_machine", lambda: pytest.fail("compiled again"))
+    assert jit.compiled(text) == first

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native import llvm, store
+from intaglio.native.llvm import jit, object_cache
 
 PROGRAM = """
 import numpy as np
@@ -144,16 +144,18 @@ def test_code_for_another_processor_or_version_is_not_used(
 ):
     monkeypatch.setenv("INTAGLIO_CACHE", str(tmp_path))
     text = "define i64 @f() {\n  ret i64 7\n}\n"
-    llvm.compiled(text)
+    jit.compiled(text)
     read = []
-    kept = store.read
-    monkeypatch.setattr(store, "read", lambda name: read.append(kept(name)) or read[-1])
-    llvm.compiled(text)
+    kept = object_cache.read
+    monkeypatch.setattr(
+        object_cache, "read", lambda name: read.append(kept(name)) or read[-1]
+    )
+    jit.compiled(text)
     assert read[-1] is not None
-    same = getattr(llvm, changed)
-    monkeypatch.setattr(llvm, changed, same + ("" if changed == "CPU" else ",") + "x")
-    monkeypatch.setattr(llvm, "_machine", lambda: Machine())
-    assert llvm.compiled(text) == b"other"
+    same = getattr(jit, changed)
+    monkeypatch.setattr(jit, changed, same + ("" if changed == "CPU" else ",") + "x")
+    monkeypatch.setattr(jit, "_machine", lambda: Machine())
+    assert jit.compiled(text) == b"other"
     assert read[-1] is None
     assert len(list(tmp_path.iterdir())) == 2
 
@@ -179,7 +181,7 @@ def test_files_that_nobody_will_complete_go(tmp_path):
     for path in (old, new):
         path.write_bytes(b"half")
     os.utime(old, (1, 1))
-    store.shrink(tmp_path)
+    object_cache.shrink(tmp_path)
     assert not old.exists()
     assert new.exists()
 
@@ -206,7 +208,7 @@ def test_a_fork_waits_for_threads_that_compile():
     holds, done = threading.Event(), threading.Event()
 
     def compiling():
-        with llvm._lock:
+        with jit._lock:
             holds.set()
             time.sleep(0.2)
             done.set()
@@ -216,7 +218,7 @@ def test_a_fork_waits_for_threads_that_compile():
     holds.wait()
     child = os.fork()
     if not child:
-        os._exit(0 if done.is_set() and llvm._lock.acquire(timeout=1) else 1)
+        os._exit(0 if done.is_set() and jit._lock.acquire(timeout=1) else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     thread.join()
-    assert not llvm._lock.locked()
+    assert not jit._lock.locked()

@@ -9,9 +9,14 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native import error_functions, exponentials, llvm, registers, tables
-from intaglio.native.code import Code, module
-from intaglio.native.lanes import FLOAT, Builder, Lanes
+from intaglio.native.llvm import jit, x86
+from intaglio.native.llvm.builder import Code, module
+from intaglio.native.llvm.vectors import FLOAT, Builder, Lanes
+from intaglio.native.vector_math import (
+    error_functions,
+    exponentials,
+    piecewise_polynomials,
+)
 from tests.native.test_functions import exact, units_off
 from tests.native.vectors import compiled
 
@@ -19,7 +24,7 @@ PIECES = {"tanh": exponentials.TANH, "erf": error_functions.ERF}
 FITTED = PIECES | {"scaled erfc": error_functions.SCALED_ERFC}
 CUTS = [(name, size) for name, pieces in FITTED.items() for size in pieces.cuts]
 IN_REGISTERS = pytest.mark.skipif(
-    not llvm.ENTRIES, reason="no instruction picks numbers out of registers here"
+    not jit.ENTRIES, reason="no instruction picks numbers out of registers here"
 )
 
 
@@ -28,13 +33,13 @@ def evaluated(name, size, x):
     pieces, cut = FITTED[name], FITTED[name].cuts[size]
     centres, columns = pieces.fitted(size)
     moved = (x + np.float32(cut.shift)).view(np.int32)
-    index = (moved >> (tables.FRACTION - cut.bits)) % size
+    index = (moved >> (piecewise_polynomials.FRACTION - cut.bits)) % size
     r = x.astype(np.float64) - np.array(centres)[index]
     total = np.zeros(x.shape)
     for column in columns[:0:-1]:
         total = (total + np.array(column)[index]) * r
-    first = moved >> (tables.FRACTION - cut.bits) == moved[0] >> (
-        tables.FRACTION - cut.bits
+    first = moved >> (piecewise_polynomials.FRACTION - cut.bits) == moved[0] >> (
+        piecewise_polynomials.FRACTION - cut.bits
     )
     begun = np.array(columns[0])[index]
     return total + np.where(first, x, begun) if pieces.near else total + begun
@@ -115,7 +120,7 @@ def run(lanes, write, *arrays):
     made = write(s, *[Lanes(FLOAT, (name,)) for name in given])
     code.do(f"store {vector} {made.names[0]}, ptr %z, align 4")
     code.do("ret void")
-    built = llvm.Module(module([code]))
+    built = jit.Module(module([code]))
     result = np.zeros(lanes, np.float32)
     places = [
         np.ascontiguousarray(a, np.float32).ctypes.data for a in (*arrays, result)
@@ -127,22 +132,22 @@ def run(lanes, write, *arrays):
 @IN_REGISTERS
 @pytest.mark.parametrize("lanes", [1, 5, 8, 12, 16, 32, 64])
 def test_vectors_of_any_length(lanes):
-    table = np.arange(llvm.ENTRIES) * 1.5 - 3
+    table = np.arange(jit.ENTRIES) * 1.5 - 3
     rng = np.random.default_rng(lanes)
     x, y = rng.normal(size=(2, lanes)).astype(np.float32) * 8
-    index = (x.view(np.int32) >> 16) % llvm.ENTRIES
+    index = (x.view(np.int32) >> 16) % jit.ENTRIES
     got = run(
         lanes,
-        lambda s, x, y: registers.picked(s, table.tolist(), s.shift_right(s.bits(x), 16)),
+        lambda s, x, y: x86.picked(s, table.tolist(), s.shift_right(s.bits(x), 16)),
         x, y,
     )  # fmt: skip
     np.testing.assert_array_equal(got, table[index].astype(np.float32))
-    if registers.has_parts(FLOAT):
-        got = run(lanes, registers.scaled, x, y)
+    if x86.has_parts(FLOAT):
+        got = run(lanes, x86.scaled, x, y)
         np.testing.assert_array_equal(got, x * np.exp2(np.floor(y)))
-        got = run(lanes, lambda s, x, y: registers.exponent(s, x), x, y)
+        got = run(lanes, lambda s, x, y: x86.exponent(s, x), x, y)
         np.testing.assert_array_equal(got, np.floor(np.log2(np.abs(x))))
-        got = run(lanes, lambda s, x, y: registers.significand(s, s.abs(x)), x, y)
+        got = run(lanes, lambda s, x, y: x86.significand(s, s.abs(x)), x, y)
         assert ((got >= 0.75) & (got < 1.5)).all()
         np.testing.assert_array_equal(np.frexp(got)[0], np.frexp(np.abs(x))[0])
 
@@ -170,7 +175,7 @@ def test_large_arrays_are_the_same_bits_eager_traced_and_compiled(name):
     np.testing.assert_array_equal(turned, eager.T)
     exactly = getattr(math, name, lambda v: 1 / (1 + math.exp(-v)))
     right = np.vectorize(exactly)(x.astype(np.float64))
-    assert units_off(eager, right).max() <= (3 if llvm.ENTRIES else 6)
+    assert units_off(eager, right).max() <= (3 if jit.ENTRIES else 6)
     for dtype in (tf.float64, tf.bfloat16, tf.float16):
         other = function(tf.cast(x, dtype))
         np.testing.assert_allclose(tf.cast(other, tf.float32), right, atol=0.01)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native.texts import KERNELS, texts
+from intaglio.native.kernels.strings import KERNELS, texts
 from intaglio.ops import compiled
 
 RNG = np.random.RandomState(0)

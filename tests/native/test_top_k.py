@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native import entry, top_k
+from intaglio.native.lowering import top_k
+from intaglio.native.runtime import entry
 
 
 def native(x, k):

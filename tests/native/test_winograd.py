@@ -8,9 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intaglio import tf
-from intaglio.native import convolution, offers, winograd, winograd_filters
-from intaglio.native.convolution import Geometry
-from intaglio.native.transforms import EXACT, FAST
+from intaglio.native.kernels import (
+    convolution,
+    selection,
+    winograd,
+    winograd_filter_gradient,
+)
+from intaglio.native.kernels.convolution import Geometry
+from intaglio.native.kernels.winograd_transforms import EXACT, FAST
 from tests.native.convolutions import exact, integers
 
 
@@ -35,7 +40,9 @@ def check(g):
     x, filters, d = integers(g.height * 31 + g.filters, *shapes(g))
     result, by_filters, by_images = exact(g, x, filters, d)
     np.testing.assert_array_equal(winograd.forward(g)(x, filters), result)
-    np.testing.assert_array_equal(winograd_filters.by_filters(g)(x, d), by_filters)
+    np.testing.assert_array_equal(
+        winograd_filter_gradient.by_filters(g)(x, d), by_filters
+    )
     gradient = winograd.by_images(g)
     if gradient is not None:
         np.testing.assert_array_equal(gradient(filters, d), by_images)
@@ -43,7 +50,7 @@ def check(g):
     np.testing.assert_allclose(
         fast, result, rtol=0, atol=4e-6 * abs(result).max(initial=1)
     )
-    fast = winograd_filters.by_filters(g, FAST)(x, d)
+    fast = winograd_filter_gradient.by_filters(g, FAST)(x, d)
     np.testing.assert_allclose(fast, by_filters, rtol=0, atol=8e-6 * abs(by_filters).max(initial=1))  # fmt: skip
 
 
@@ -79,7 +86,7 @@ def test_blocks_are_for_the_first_cache_if_they_fit():
 
 def test_channels_that_do_not_fit_the_cache():
     g = geometry(1, 16, 16, 4000, 16)
-    assert winograd.forward(g) is winograd_filters.by_filters(g) is None
+    assert winograd.forward(g) is winograd_filter_gradient.by_filters(g) is None
 
 
 def test_bias_and_floor():
@@ -185,8 +192,8 @@ def test_it_is_used_where_it_pays(monkeypatch):
         monkeypatch.setattr(of, name, noted)
 
     note(winograd, "forward")
-    note(winograd_filters, "by_filters")
-    offers.offer.cache_clear()
+    note(winograd_filter_gradient, "by_filters")
+    selection.offer.cache_clear()
     x, filters = IMAGES, FILTERS
     first = step(x, filters)
     compiled = tf.function(step, jit_compile=True)
@@ -200,7 +207,7 @@ def test_it_is_used_where_it_pays(monkeypatch):
         largest = np.abs(wanted).max()
         assert 0 < np.abs(got - wanted).max() < 1e-5 * largest
     assert {kind for kind, transform in seen if transform is FAST} == {*kinds}
-    offers.offer.cache_clear()
+    selection.offer.cache_clear()
 
 
 IMAGES = tf.random.stateless_normal([4, 15, 20, 40], [1, 2])

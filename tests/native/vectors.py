@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.native import llvm
-from intaglio.native.code import Code, module
-from intaglio.native.functions import Functions
-from intaglio.native.lanes import Lanes, kind_of
+from intaglio.native.llvm import jit
+from intaglio.native.llvm.builder import Code, module
+from intaglio.native.llvm.vectors import Lanes, kind_of
+from intaglio.native.vector_math.functions import Functions
 
 
 def compiled(
@@ -19,7 +19,7 @@ def compiled(
 ) -> Callable[..., Any]:
     """`name` of the builder as a function of arrays of `dtype` of one size."""
     kind = kind_of(dtype)
-    lanes = llvm.WIDTH // kind.bytes
+    lanes = jit.WIDTH // kind.bytes
     given = [f"%x{i}" for i in range(operands)]
     code = Code("k", [f"ptr {x}" for x in (*given, "%result")] + ["i64 %n"])
     vector = f"<{lanes} x {kind.llvm}>"
@@ -33,7 +33,7 @@ def compiled(
         place = code.at(kind.llvm, "%result", index)
         code.do(f"store {vector} {result}, ptr {place}, align {kind.bytes}")
     code.do("ret void")
-    made = llvm.Module(module([code]))
+    made = jit.Module(module([code]))
     pointer, number = ctypes.c_void_p, ctypes.c_int64
     function = made.function("k", *[pointer] * (operands + 1), number)
 

@@ -10,8 +10,8 @@ import time
 import pytest
 
 from intaglio import tf
-from intaglio.op import raw
-from intaglio.op.op import Op
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 
 
 def test_families_declare_what_they_are_expected_to():
@@ -29,7 +29,7 @@ def test_an_unknown_op_says_where_to_look():
 
 def test_the_catalogue_is_complete_once_asked_for():
     code = (
-        "from intaglio.op import raw; from intaglio import tf; "
+        "from intaglio.opdef import raw; from intaglio import tf; "
         "print(sorted(dir(raw)) == sorted(raw.catalogue()))"
     )
     run = subprocess.run(
@@ -68,7 +68,7 @@ def test_threads_wait_until_a_family_is_whole(tmp_path, monkeypatch):
     """An op is declared before what stands below it in its file."""
     (tmp_path / "slow_family.py").write_text(
         "import time\n"
-        "from intaglio.op.op import Op, op\n"
+        "from intaglio.opdef.op import Op, op\n"
         "@op\n"
         "class FromSlowFamily(Op):\n"
         "    signature = 'x: float32 -> y: float32'\n"

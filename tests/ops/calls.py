@@ -12,8 +12,8 @@ import intaglio.tf  # declares the catalogue
 from intaglio.base import dtypes
 from intaglio.base.dtypes import DType, from_numpy
 from intaglio.ir.graph import SymbolicTensor
-from intaglio.op.op import Op
-from intaglio.op.raw import catalogue
+from intaglio.opdef.op import Op
+from intaglio.opdef.raw import catalogue
 from intaglio.runtime import interpreter, random_state
 from intaglio.trace.graph import record
 from tests.ops import samples

@@ -15,7 +15,7 @@ import numpy as np
 
 from intaglio import tf
 from intaglio.base import dtypes
-from intaglio.op import raw
+from intaglio.opdef import raw
 from intaglio.runtime import interpreter, random_state
 from intaglio.runtime.eager import from_array
 from intaglio.trace.graph import record

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.op import raw
+from intaglio.opdef import raw
 
 RNG = np.random.RandomState(3)
 X, D, E = (RNG.randn(3, 2, 2, 3) for _ in range(3))

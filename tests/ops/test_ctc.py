@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.op import raw
+from intaglio.opdef import raw
 
 LABELS = {
     "labels_indices": np.array([[0, 0], [0, 1], [1, 0]], np.int64),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.op import raw
+from intaglio.opdef import raw
 
 RNG = np.random.RandomState(4)
 TALL, SQUARE = RNG.randn(2, 4, 3), RNG.randn(2, 3, 3)

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from intaglio.op import raw
+from intaglio.opdef import raw
 from tests.ops import calls, differences, samples
 from tests.parity import answers
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.op import raw
+from intaglio.opdef import raw
 
 rng = np.random.RandomState(2)
 IMAGES = rng.uniform(-1, 1, (2, 5, 7, 3)).astype("float32")

@@ -9,8 +9,8 @@ import pytest
 
 from intaglio import tf
 from intaglio.base.options import OPTIONS
-from intaglio.ops import lapack
-from intaglio.ops.lapack import OneThread
+from intaglio.ops.linalg import lapack
+from intaglio.ops.linalg.lapack import OneThread
 
 
 class Library:

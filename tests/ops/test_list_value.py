@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from intaglio.base.dtypes import float32
 from intaglio.base.errors import InvalidArgumentError
-from intaglio.ops.list_value import FEW, NEAR, TensorList
+from intaglio.ops.control_flow.list_value import FEW, NEAR, TensorList
 
 STEPS = st.lists(
     st.tuples(

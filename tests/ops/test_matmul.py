@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.ops import matmul
+from intaglio.ops.linalg import matmul
 
 SHAPES = [(32, 32, 32), (33, 64, 40), (128, 9, 128), (1, 2000, 3), (3, 2000, 1)]
 

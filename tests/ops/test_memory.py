@@ -15,7 +15,7 @@ import pytest
 
 from intaglio import tf
 from intaglio.base.portable import PORTABLE
-from intaglio.op import raw
+from intaglio.opdef import raw
 
 SIDE = 1024
 COUNT = SIDE * SIDE

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from intaglio.ops import philox
-from intaglio.ops.philox import Stream
+from intaglio.ops.random import philox
+from intaglio.ops.random.philox import Stream
 
 ONES = 2**64 - 1
 PI = Stream(0x299F31D0A4093822, 0x85A308D3243F6A88, 0x0370734413198A2E)

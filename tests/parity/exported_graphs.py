@@ -16,7 +16,7 @@ import numpy as np
 from intaglio import tf
 from intaglio.base import dtypes
 from intaglio.ir.graph import Graph as FrozenGraph
-from intaglio.op import raw
+from intaglio.opdef import raw
 from intaglio.runtime import interpreter
 from intaglio.trace.graph import record
 

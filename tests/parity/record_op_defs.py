@@ -3,7 +3,7 @@
     path/to/python-with-tensorflow -m tests.parity.record_op_defs [file ...]
 
 from the repository's root. Reads the names of the ops in the sources, and writes for each file
-that declares some (`intaglio/ops/scan.py`) one of the same name (`op_defs/ops/scan.json`).
+that declares some (`intaglio/ops/math/scan.py`) one of the same name (`op_defs/ops/scan.json`).
 """
 
 from __future__ import annotations

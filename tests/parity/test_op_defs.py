@@ -10,9 +10,9 @@ import pytest
 from intaglio import tf  # noqa: F401  declares the ops
 from intaglio.base import dtypes
 from intaglio.base.dtypes import DType
-from intaglio.op import index_types, raw
-from intaglio.op.op import Op
-from intaglio.op.signature import REQUIRED, Arg
+from intaglio.opdef import index_types, raw
+from intaglio.opdef.op import Op
+from intaglio.opdef.signature import REQUIRED, Arg
 from tests.parity import op_defs
 
 # Kept in program order here although TensorFlow's runtime may drop or move them.

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.op import convert
+from intaglio.opdef import convert
 
 register = tf.register_tensor_conversion_function
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.ops import python_call
+from intaglio.ops.control_flow import python_call
 
 STATUSES = [
     (ValueError, tf.errors.InvalidArgumentError),

@@ -8,7 +8,7 @@ import pytest
 
 from intaglio import tf
 from intaglio.base.composite import CompositeTensor
-from intaglio.trace.type_spec import BoundedTensorSpec, TypeSpec, type_spec_of
+from intaglio.type_specs.type_spec import BoundedTensorSpec, TypeSpec, type_spec_of
 
 
 def test_what_it_says():

@@ -11,8 +11,8 @@ from intaglio.base import later
 from intaglio.base.dimension import Dimension
 from intaglio.base.dtypes import as_dtype, int64
 from intaglio.base.shapes import as_dims
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.sparse.tensor import SparseTensor, with_static
 from intaglio.tf import version
 from intaglio.trace.recorder import Recorder

@@ -37,7 +37,7 @@ from intaglio.data.readers import SqlDataset
 from intaglio.data.stage import AUTOTUNE
 from intaglio.data.stage import INFINITE as INFINITE_CARDINALITY
 from intaglio.data.stage import UNKNOWN as UNKNOWN_CARDINALITY
-from intaglio.op import raw
+from intaglio.opdef import raw
 from intaglio.tf.data.transformations import (
     Reducer,
     assert_cardinality,

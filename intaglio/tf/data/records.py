@@ -12,7 +12,7 @@ from intaglio.base.dtypes import string
 from intaglio.data.dataset import Dataset
 from intaglio.data.readers import TFRecordDatasetV2
 from intaglio.tf.io.examples import parse_example
-from intaglio.trace.type_spec import TensorSpec
+from intaglio.type_specs.type_spec import TensorSpec
 
 
 def parse_example_dataset(

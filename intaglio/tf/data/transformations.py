@@ -15,7 +15,7 @@ from intaglio.data import (
     padding,
 )
 from intaglio.data.dataset import Dataset
-from intaglio.op import raw
+from intaglio.opdef import raw
 
 Apply = Callable[[Dataset], Dataset]
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from intaglio.base.dtypes import DType, as_dtype, float32
 from intaglio.base.options import OPTIONS
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.debugging import experimental
 from intaglio.trace import assertions
 from intaglio.trace.assertions import check

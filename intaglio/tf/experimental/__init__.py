@@ -19,7 +19,7 @@ from intaglio.base.dtypes import (
     uint4,
 )
 from intaglio.tf.experimental import dlpack, extension_type
-from intaglio.trace.extension_type import ExtensionType, ExtensionTypeSpec
+from intaglio.type_specs.extension_type import ExtensionType, ExtensionTypeSpec
 
 if TYPE_CHECKING:
     from intaglio.data.iterating import Optional as Optional

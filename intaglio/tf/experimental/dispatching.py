@@ -13,8 +13,8 @@ import typing
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from intaglio.op import dispatch
-from intaglio.op.elementwise_names import ASSERTIONS, BINARY, UNARY
+from intaglio.opdef import dispatch
+from intaglio.opdef.elementwise_names import ASSERTIONS, BINARY, UNARY
 
 F = TypeVar("F", bound=Callable[..., Any])
 

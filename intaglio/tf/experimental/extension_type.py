@@ -3,6 +3,6 @@
 Follows https://www.tensorflow.org/api_docs/python/tf/experimental/extension_type.
 """
 
-from intaglio.trace.extension_type import as_dict
+from intaglio.type_specs.extension_type import as_dict
 
 __all__ = ["as_dict"]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base.dtypes import float32
-from intaglio.op import door
+from intaglio.opdef import door
 from intaglio.tf.feature_column import checks
 from intaglio.tf.feature_column.columns import (
     EmbeddingColumn,

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import float32, int32
-from intaglio.op import door, raw
-from intaglio.op.convert import to_tensor
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import door, raw
+from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import random_state
 from intaglio.tf import lengths
 from intaglio.tf.control_flow import while_loop

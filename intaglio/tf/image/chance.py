@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import int32
-from intaglio.op import door, raw
-from intaglio.op.convert import to_tensor
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import door, raw
+from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.debugging import Assert
 from intaglio.tf.image import color, files
 from intaglio.tf.random import stateless_uniform, uniform

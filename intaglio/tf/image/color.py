@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import DType, as_dtype, float16, float32
-from intaglio.op import door, raw
-from intaglio.op.convert import to_tensor
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import door, raw
+from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.image import framing
 from intaglio.tf.linalg import tensordot
 from intaglio.tf.math.casting import cast, saturate_cast

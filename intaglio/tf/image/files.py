@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.base.dtypes import as_dtype, float32, int32, uint8, uint16
-from intaglio.op import door, raw
-from intaglio.op.convert import to_tensor
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import door, raw
+from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.image import color
 
 

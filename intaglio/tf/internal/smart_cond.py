@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.ir.graph import SymbolicTensor
-from intaglio.op.tensor import Tensor
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.arrays import get_static_value
 from intaglio.tf.control_flow import cond
 from intaglio.trace.scopes import init_scope

@@ -9,8 +9,8 @@ import itertools
 from typing import Any
 
 from intaglio.base.dtypes import as_dtype, string
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 
 
 def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Tensor:

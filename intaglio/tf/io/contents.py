@@ -11,8 +11,8 @@ from typing import Any
 from intaglio.base import files
 from intaglio.base.dtypes import string
 from intaglio.graphdef.declarations import as_text
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.state.variable import Variable
 from intaglio.trace.graph import Graph
 

@@ -14,7 +14,7 @@ import numpy as np
 from intaglio.base.dtypes import DType, as_dtype, float32, int64, string
 from intaglio.base.errors import invalid_argument
 from intaglio.base.shapes import TensorShape
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 from intaglio.ragged.api import RaggedTensor
 from intaglio.sparse.api import SparseTensor
 from intaglio.tf.io.features import (

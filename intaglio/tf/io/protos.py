@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from intaglio.base.dtypes import as_dtype
-from intaglio.op import raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import raw
+from intaglio.opdef.tensor import Tensor
 
 
 def decode_proto(

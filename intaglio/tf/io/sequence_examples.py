@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.base.dtypes import as_dtype, string
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 from intaglio.ragged.api import RaggedTensor
 from intaglio.sparse.api import SparseTensor
 from intaglio.tf.io.examples import Plan, assembled, default_of, dense_shape, strings_of

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.op import convert, door, products, raw
-from intaglio.op.operators import pair
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, products, raw
+from intaglio.opdef.operators import pair
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.linalg.norms import LAST
 
 

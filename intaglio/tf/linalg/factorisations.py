@@ -12,9 +12,9 @@ import numpy as np
 
 from intaglio.base.dtypes import complex64, complex128, float64, int32
 from intaglio.base.shapes import TensorShape
-from intaglio.op import convert, door, raw
-from intaglio.op.operators import pair
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.operators import pair
+from intaglio.opdef.tensor import Tensor
 
 ZERO = np.int32(0)
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.axes import all_axes
 
 LAST = np.asarray([-1], np.int32)

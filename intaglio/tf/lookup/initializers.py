@@ -10,7 +10,7 @@ import os
 from typing import Any
 
 from intaglio.base.dtypes import DType, as_dtype, int64, string
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 from intaglio.state.trackable_resource import Asset
 from intaglio.state.tracking import AutoTrackable
 from intaglio.trace.scopes import name_scope

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import DType, as_dtype, int64, string
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.ragged.api import RaggedTensor
 from intaglio.sparse.api import SparseTensor
 from intaglio.state.trackable_resource import TrackableResource

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from intaglio.op import convert, door, operators, raw
-from intaglio.op.indexed_slices import IndexedSlices
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, operators, raw
+from intaglio.opdef.indexed_slices import IndexedSlices
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.math.constants import constant_of
 
 _INTEGER_QUOTIENT = "float64"

@@ -14,9 +14,9 @@ import numpy as np
 from intaglio.base import dtypes
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.log import logger
-from intaglio.op import convert, door, operators, raw
-from intaglio.op.indexed_slices import IndexedSlices
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, operators, raw
+from intaglio.opdef.indexed_slices import IndexedSlices
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.math.constants import constant_of
 
 

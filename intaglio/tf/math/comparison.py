@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.op import door, operators, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import door, operators, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.math.constants import constant_of
 
 

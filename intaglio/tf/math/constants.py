@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.op.tensor import Tensor
+from intaglio.opdef.tensor import Tensor
 
 
 def constant_of(value: Any, like: Tensor) -> np.ndarray:

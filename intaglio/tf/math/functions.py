@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 
 
 def sqrt(x: Any, name: str | None = None) -> Tensor:

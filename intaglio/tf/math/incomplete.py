@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.base.dtypes import as_dtype, float32
-from intaglio.op import raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import raw
+from intaglio.opdef.tensor import Tensor
 
 
 def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:

@@ -13,8 +13,8 @@ from typing import Any
 
 from intaglio.base import dtypes
 from intaglio.base.dtypes import as_dtype
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.axes import all_axes
 from intaglio.tf.math.constants import constant_of
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import int32
-from intaglio.op import convert, door, operators, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, operators, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.math.constants import constant_of
 
 

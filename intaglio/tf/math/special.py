@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from intaglio.op import door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import door, raw
+from intaglio.opdef.tensor import Tensor
 
 __all__ = [
     "bessel_i0",

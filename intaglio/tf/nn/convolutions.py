@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.nn import layouts
 
 LAYOUTS = {1: "NWC", 2: "NHWC", 3: "NDHWC"}

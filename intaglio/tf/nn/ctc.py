@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import int32, int64
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 
 ZERO = np.int32(0)
 

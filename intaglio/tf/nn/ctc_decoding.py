@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from intaglio.op import raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.sparse.api import SparseTensor
 
 

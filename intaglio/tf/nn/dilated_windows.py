@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import int32
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.space_paddings import required_space_to_batch_paddings
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.base.dtypes import int32
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf import random
 
 Sampler = Callable[[Any, Any], Tensor]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from intaglio.op import raw
+from intaglio.opdef import raw
 from intaglio.runtime import random_state
 
 

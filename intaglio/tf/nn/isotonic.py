@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import float32, float64, int8, int16
-from intaglio.op import raw
-from intaglio.op.convert import to_tensor
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import raw
+from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.tensor import Tensor
 
 
 def isotonic_regression(

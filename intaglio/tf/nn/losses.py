@@ -13,8 +13,8 @@ import numpy as np
 
 from intaglio.base import dtypes, errors, shapes
 from intaglio.base.shapes import TensorShape
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.nn.activations import constant_like
 
 

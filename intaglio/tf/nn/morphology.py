@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 
 
 def _only_last(data_format: str) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.base import dtypes
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.nn import layouts
 
 

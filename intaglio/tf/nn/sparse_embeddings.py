@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import bfloat16, float16, float32, int32, int64
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.ragged.core import Ragged
 from intaglio.sparse.api import SparseTensor, is_sparse
 from intaglio.tf.nn.embeddings import embedding_lookup

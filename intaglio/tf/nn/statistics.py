@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes, shapes
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.axes import all_axes
 
 HALVES = (dtypes.float16, dtypes.bfloat16)

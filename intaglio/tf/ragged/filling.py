@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from intaglio.op import raw
+from intaglio.opdef import raw
 
 
 def ragged_fill_empty_rows(

@@ -10,8 +10,8 @@ from typing import Any
 
 from intaglio.base import dtypes
 from intaglio.base.dtypes import as_dtype
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.ragged import arranging, checks, constants, core, elementwise, joining
 from intaglio.ragged.api import RowPartition
 from intaglio.ragged.partition import index_vector

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from intaglio.op import raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.ragged import strings
 
 REPLACEMENT = 65533

@@ -7,7 +7,7 @@ https://www.tensorflow.org/guide/random_numbers.
 from typing import TYPE_CHECKING
 
 from intaglio.base import later
-from intaglio.ops.random_algorithm import Algorithm
+from intaglio.ops.random.algorithm import Algorithm
 from intaglio.tf.random import experimental
 from intaglio.tf.random.generator import (
     Generator,

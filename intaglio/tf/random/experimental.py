@@ -6,7 +6,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/random/experimental.
 from typing import TYPE_CHECKING
 
 from intaglio.base import later
-from intaglio.ops.random_algorithm import Algorithm
+from intaglio.ops.random.algorithm import Algorithm
 from intaglio.tf.random.generator import (
     Generator,
     create_rng_state,

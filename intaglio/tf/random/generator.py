@@ -18,11 +18,11 @@ from intaglio.base.dtypes import (
     uint32,
     uint64,
 )
-from intaglio.op import door, raw
-from intaglio.op.convert import to_tensor
-from intaglio.op.tensor import Tensor
-from intaglio.ops.random_algorithm import Algorithm, algorithm
-from intaglio.ops.random_generator import STATE_SIZE
+from intaglio.opdef import door, raw
+from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.tensor import Tensor
+from intaglio.ops.random.algorithm import Algorithm, algorithm
+from intaglio.ops.random.generator import STATE_SIZE
 from intaglio.runtime.random_state import fresh_bits
 from intaglio.state.tracking import AutoTrackable
 from intaglio.state.variable import Variable

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.op import raw
-from intaglio.op.convert import to_tensor
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import raw
+from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.tensor import Tensor
 
 # What TensorFlow takes as the first word of the key.
 FIRST = 498247692

@@ -16,9 +16,9 @@ from intaglio.base.dtypes import (
     uint32,
     uint64,
 )
-from intaglio.op import door, raw
-from intaglio.op.convert import to_tensor
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import door, raw
+from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.tensor import Tensor
 
 STATEFUL = (float16, bfloat16, float32, float64, int32, int64)
 STATELESS = (*STATEFUL, uint32, uint64)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.base.dtypes import DType, as_dtype, float32, int32, int64
-from intaglio.op import door, raw
-from intaglio.op.convert import to_tensor
-from intaglio.op.tensor import Tensor
-from intaglio.ops.random_algorithm import Algorithm, algorithm
+from intaglio.opdef import door, raw
+from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.tensor import Tensor
+from intaglio.ops.random.algorithm import Algorithm, algorithm
 from intaglio.tf.random.sampling import (
     STATELESS,
     check_dtype,

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import DType
-from intaglio.op import door, raw
-from intaglio.op.convert import to_tensor
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import door, raw
+from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf import lengths
 from intaglio.tf.signal import fourier
 

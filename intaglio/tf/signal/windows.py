@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import DType, as_dtype, float32
-from intaglio.op import door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf import lengths
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.base.dtypes import as_dtype
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.sparse.api import SparseTensor, as_sparse, is_sparse
 from intaglio.trace.assertions import compare
 from intaglio.trace.scopes import name_scope

@@ -12,9 +12,9 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.base.dtypes import as_dtype, int64
-from intaglio.op import convert, raw
-from intaglio.op.indexed_slices import IndexedSlices
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.indexed_slices import IndexedSlices
+from intaglio.opdef.tensor import Tensor
 from intaglio.sparse.api import SparseTensor, all_sparse, as_sparse
 from intaglio.trace.assertions import check
 from intaglio.trace.scopes import name_scope

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.base import dtypes
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.ragged.api import RaggedTensor
 from intaglio.sparse.api import SparseTensor, as_sparse, is_sparse
 from intaglio.trace.scopes import name_scope

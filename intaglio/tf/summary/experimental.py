@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.base.dtypes import string
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.summary.writers import STATE, recorded, step_of, summary_scope
 
 

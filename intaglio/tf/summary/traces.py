@@ -11,7 +11,7 @@ from typing import Any
 from intaglio.base.log import logger
 from intaglio.function import tracing
 from intaglio.graphdef import event_messages
-from intaglio.op import convert
+from intaglio.opdef import convert
 from intaglio.tf.summary import writers
 from intaglio.trace.graph import FuncGraph
 

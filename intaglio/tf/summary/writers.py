@@ -13,8 +13,8 @@ from typing import Any
 
 from intaglio.base.dtypes import bool_, int32, int64, string
 from intaglio.graphdef import event_messages
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor
 from intaglio.trace import choices
 from intaglio.trace.graph import Graph

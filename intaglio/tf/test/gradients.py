@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.autodiff.gradient_tape import GradientTape
-from intaglio.op import convert, raw
-from intaglio.op.indexed_slices import IndexedSlices
+from intaglio.opdef import convert, raw
+from intaglio.opdef.indexed_slices import IndexedSlices
 
 
 def compute_gradient(

@@ -16,7 +16,7 @@ import numpy as np
 
 from intaglio.base import nest
 from intaglio.base.composite import CompositeTensor
-from intaglio.op.tensor import Tensor
+from intaglio.opdef.tensor import Tensor
 from intaglio.state.variable import Variable
 
 

@@ -9,7 +9,7 @@ import weakref
 from typing import Any
 
 from intaglio.base.dtypes import bfloat16, float16, float32, float64
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 from intaglio.state.tracking import AutoTrackable
 from intaglio.state.variable import Variable
 from intaglio.trace import ordering

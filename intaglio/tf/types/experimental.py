@@ -13,8 +13,12 @@ from intaglio.base import later
 from intaglio.function.kinds import AtomicFunction, Callable, PolymorphicFunction
 from intaglio.function.kinds import ConcreteFunctionKind as ConcreteFunction
 from intaglio.function.signature import FunctionType
-from intaglio.op.tensor import Tensor
-from intaglio.trace.trace_type import SupportsTracingProtocol, TraceType, TracingContext
+from intaglio.opdef.tensor import Tensor
+from intaglio.type_specs.trace_type import (
+    SupportsTracingProtocol,
+    TraceType,
+    TracingContext,
+)
 
 if TYPE_CHECKING:
     from intaglio.tf.types import distributed as distributed

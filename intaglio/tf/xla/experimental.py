@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from intaglio.base import nest
-from intaglio.op import convert, door, raw
+from intaglio.opdef import convert, door, raw
 from intaglio.tf.tracing import function
 
 __all__ = ["compile", "jit_scope"]

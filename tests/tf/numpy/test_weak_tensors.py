@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.op import dispatch
+from intaglio.opdef import dispatch
 from intaglio.promotion import functions, lattice
 from intaglio.promotion.weak_tensor import WeakTensor
 from intaglio.tf.experimental.numpy import np_config

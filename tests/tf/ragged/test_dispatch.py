@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from intaglio import tf
-from intaglio.op import dispatch
-from intaglio.op.elementwise_names import ASSERTIONS, BINARY, UNARY
+from intaglio.opdef import dispatch
+from intaglio.opdef.elementwise_names import ASSERTIONS, BINARY, UNARY
 
 
 class Celsius(tf.experimental.ExtensionType):

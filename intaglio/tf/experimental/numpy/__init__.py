@@ -8,7 +8,7 @@ them. Unlike in the rest of `tf`, types are promoted: see `promotion.py`. In the
 
 import numpy as np
 
-from intaglio.op.tensor import Tensor as ndarray
+from intaglio.opdef.tensor import Tensor as ndarray
 from intaglio.tf.experimental.numpy import (
     arithmetic,
     creation,

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.promotion import lattice
 from intaglio.tf import arrays
 from intaglio.tf.arrays import get_static_value

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes
-from intaglio.op import operators, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import operators, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.promotion.functions import applied
 from intaglio.tf.experimental.numpy.promotion import as_tensor, inexact, number
 from intaglio.tf.math import casting

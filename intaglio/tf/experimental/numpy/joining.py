@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.op import raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.promotion.functions import applied
 from intaglio.tf import arranging
 from intaglio.tf.arrays import get_static_value

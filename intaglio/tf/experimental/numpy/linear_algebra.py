@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.base import dtypes
-from intaglio.op import raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.control_flow import cond
 from intaglio.tf.experimental.numpy.functions import conj
 from intaglio.tf.experimental.numpy.indexing import diagonal

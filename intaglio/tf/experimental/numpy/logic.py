@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.base import dtypes
-from intaglio.op import operators, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import operators, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.axes import all_axes
 from intaglio.tf.experimental.numpy.promotion import (
     as_tensor,

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.base.log import logger
-from intaglio.op import operators
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import operators
+from intaglio.opdef.tensor import Tensor
 from intaglio.promotion import functions, lattice
 from intaglio.promotion.operators import PROMOTING, assigning, promoting, stays
 from intaglio.promotion.weak_tensor import WeakTensor

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes
-from intaglio.op import convert, raw, slicing
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw, slicing
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.experimental.numpy.promotion import as_tensor, number
 from intaglio.tf.lengths import of_axis
 

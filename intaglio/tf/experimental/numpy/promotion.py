@@ -18,8 +18,8 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.base.dtypes import DType, as_dtype
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.promotion import lattice
 from intaglio.promotion.operands import as_array, kind_of, kind_of_type
 

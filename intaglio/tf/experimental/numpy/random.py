@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.experimental.numpy.promotion import (
     as_tensor,
     default_float,

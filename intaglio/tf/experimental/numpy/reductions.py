@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.promotion import lattice
 from intaglio.tf.axes import all_axes
 from intaglio.tf.experimental.numpy.functions import imag, real

@@ -13,8 +13,8 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.base.shapes import TensorShape
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf import arranging
 from intaglio.tf.experimental.numpy.promotion import as_tensor
 

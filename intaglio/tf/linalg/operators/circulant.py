@@ -12,7 +12,7 @@ import numpy as np
 
 from intaglio.base.dtypes import as_dtype, complex64, complex128, float64
 from intaglio.base.shapes import Dims
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 from intaglio.tf.linalg.norms import LAST
 from intaglio.tf.linalg.operators.operator import LinearOperator, check_all, conjugate
 from intaglio.tf.linalg.operators.structured import dims_of, tensor_of

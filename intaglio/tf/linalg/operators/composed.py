@@ -11,7 +11,7 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.base.shapes import Dims
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 from intaglio.tf.linalg.norms import adjoint
 from intaglio.tf.linalg.operators.operator import (
     LinearOperator,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 from intaglio.tf.linalg.operators.blocks import LinearOperatorBlockDiag
 from intaglio.tf.linalg.operators.circulant import (
     LinearOperatorCirculant,

@@ -15,8 +15,8 @@ from intaglio.base import later, shapes
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import as_dtype, int32
 from intaglio.base.shapes import Dims, TensorShape
-from intaglio.op import convert, door, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.state.module import Module
 from intaglio.tf.linalg import decompositions
 from intaglio.tf.linalg.norms import LAST, adjoint

@@ -12,7 +12,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import float32
 from intaglio.base.shapes import Dims
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 from intaglio.tf.linalg import factorisations
 from intaglio.tf.linalg.norms import LAST
 from intaglio.tf.linalg.operators.operator import LinearOperator, column, same_batch

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from intaglio.op.tensor import Tensor
-from intaglio.trace.type_spec import TypeSpec, type_spec_of
+from intaglio.opdef.tensor import Tensor
+from intaglio.type_specs.type_spec import TypeSpec, type_spec_of
 
 
 def has_tensors(value: Any) -> bool:

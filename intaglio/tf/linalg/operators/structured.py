@@ -11,7 +11,7 @@ import numpy as np
 
 from intaglio.base.dtypes import float32
 from intaglio.base.shapes import Dims
-from intaglio.op import convert, raw
+from intaglio.opdef import convert, raw
 from intaglio.tf.arrays import get_static_value
 from intaglio.tf.linalg.norms import LAST
 from intaglio.tf.linalg.operators.operator import (

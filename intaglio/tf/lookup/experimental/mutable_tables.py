@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import as_dtype
-from intaglio.op import convert, raw
-from intaglio.op.tensor import Tensor
+from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.tf.lookup.tables import Lookup, by_values, check_keys
 from intaglio.trace.scopes import init_scope, name_scope
 

@@ -1,0 +1,1 @@
+"""Kernels for whole arrays: products, convolutions, pooling, reductions, softmax, sorting, random bits."""

@@ -1,0 +1,264 @@
+"""Batch normalisation of float32 images with their channels last, and its gradient, in machine code.
+
+Statistics are sums over all rows of an array that has the channels in rows. Those of the
+squares are taken of what is left of the elements when the mean of the first rows is taken away,
+which is near enough the mean of all that nothing is lost: their squares' errors are at most
+those of the variance times the number of rows over that of the first.
+
+What is computed of statistics, a number for each channel, are kernels of a single row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.native.kernels import reductions
+from intaglio.native.kernels.row_kernels import BLOCK, LONGEST, Plan, Value, kernel
+from intaglio.native.kernels.sequence import Chain
+from intaglio.native.llvm.vectors import Lanes
+from intaglio.native.runtime import entry
+from intaglio.native.vector_math.functions import Functions
+
+Run = Callable[..., Any]
+
+
+def fits(rows: int, channels: int) -> bool:
+    """True for images that have kernels."""
+    return entry.AVAILABLE and rows > 1 and 1 < channels <= LONGEST
+
+
+def forward(
+    rows: int, channels: int, shape: tuple[int, ...], training: bool, epsilon: float,
+    factor: float = 1.0, floored: bool = False, wanted: Sequence[int] = range(5),
+) -> Chain | None:  # fmt: skip
+    """(x, scale, offset, mean, variance) to those of what FusedBatchNorm gives that are `wanted`.
+
+    These are y, `floored` at zero if asked for, the statistics to keep and those that the gradient
+    takes. In training with a factor of 1 mean and variance are not read, and may be anything.
+    """
+    if not fits(rows, channels):
+        return None
+    chain = Chain(5)
+    if training:
+        kept = _statistics(chain, rows, channels, epsilon, factor)
+        mean, slope = kept[2], kept.pop()
+    else:
+        kept, mean = [3, 4, 3, 4], 3
+        (slope,) = chain.then(_slope(channels), 1, 4, _number(epsilon))
+    y = -1
+    if 0 in wanted:
+        (y,) = chain.then(
+            _normalized(rows, channels, shape, floored), 0, mean, slope, 2
+        )
+    made = [y, *kept]
+    return chain.giving([made[i] for i in wanted])
+
+
+def gradient(
+    rows: int, channels: int, shape: tuple[int, ...], training: bool, epsilon: float,
+    through: str = "", same: bool = False,
+) -> Chain | None:  # fmt: skip
+    """(d, x, scale, mean, variance) to the gradients by x, scale and offset.
+
+    `through` says that d is the gradient by what Relu made of y, and what a sixth argument is from
+    which it is seen where Relu was zero: its "results", or the "offset". With `same` d is one
+    number, the same everywhere.
+    """
+    if not fits(rows, channels):
+        return None
+    chain, beyond = Chain(6 if through else 5), list[Any]()
+    rate, slope = chain.then(_rates(channels), 2, 4, _number(epsilon))
+    if through:
+        beyond = [5] if through == "results" else [slope, 5]
+    by_offset, by_scale = chain.then(_sums(rows, channels, through, same), 0, 1, 3, rate, *beyond)  # fmt: skip
+    given = [0, 1, 3, slope]
+    if training:
+        given += chain.then(_shares(channels), by_offset, by_scale, rate, slope, _number(rows))  # fmt: skip
+    run = _by_images(rows, channels, shape, through, same, training)
+    (by_x,) = chain.then(run, *given, *beyond)
+    return chain.giving([by_x, by_scale, by_offset])
+
+
+def _number(value: float) -> Any:
+    """What stands for a number that kernels are given."""
+    return np.array([value], np.float32)
+
+
+# -- a number for each channel ----------------------------------------------------------------
+
+
+def _statistics(
+    chain: Chain, rows: int, channels: int, epsilon: float, factor: float
+) -> list[int]:
+    """The statistics to keep, those of the batch, and what distances from the mean are
+    multiplied by: means and variances, twice, and slopes."""
+    first = min(BLOCK, rows)
+    near = chain.then(reductions.reduction("Mean", (first, channels), (0,), False), 0)
+    found = chain.then(moments(rows, channels), 0, *near)
+    blended = factor != 1.0
+    plan = Plan((1, channels))
+    near_, total, squares, scale = (plan.given("wide") for _ in range(4))
+    small, count, more = (plan.given("number") for _ in range(3))
+    beside = _mapped(plan, "div", total, count)
+    mean = _mapped(plan, "add", near_, beside)
+    spread = _mapped(plan, "div", squares, count)
+    spread = _mapped(plan, "sub", spread, _mapped(plan, "mul", beside, beside))
+    variance = _mapped(plan, "maximum", spread, plan.number(0.0))
+    slope = _mapped(plan, "div", scale, _root(plan, variance, small))
+    kept = [mean, _mapped(plan, "mul", variance, more)]
+    given: list[Any] = []
+    if blended:
+        old, new = plan.given("number"), plan.given("number")
+        kept = [
+            _mapped(plan, "add", *[_mapped(plan, "mul", *p) for p in ((old, plan.given("wide")), (new, value))])
+            for value in kept
+        ]  # fmt: skip
+        given = [_number(1 - factor), _number(factor), 3, 4]
+    numbers = [_number(n) for n in (epsilon, rows, rows / max(rows - 1, 1))]
+    run = _single(plan, channels, [*kept, mean, variance, slope])
+    return chain.then(run, *near, *found, 1, *numbers, *given)
+
+
+def _slope(channels: int) -> Chain:
+    """(scale, variance, epsilon) to what the distances from the mean are multiplied by."""
+    plan = Plan((1, channels))
+    scale, variance, small = (plan.given(f) for f in ("wide", "wide", "number"))
+    return _single(plan, channels, [_mapped(plan, "div", scale, _root(plan, variance, small))])  # fmt: skip
+
+
+def _rates(channels: int) -> Chain:
+    """(scale, variance, epsilon) to what they are divided by, turned over, and the same scaled."""
+    plan = Plan((1, channels))
+    scale, variance, small = (plan.given(f) for f in ("wide", "wide", "number"))
+    root = _root(plan, variance, small)
+    rate = _mapped(plan, "div", plan.number(1.0), root)
+    return _single(plan, channels, [rate, _mapped(plan, "div", scale, root)])
+
+
+def _shares(channels: int) -> Chain:
+    """(gradients by offset and by scale, rates, slopes, rows) to what the gradient by x loses
+    everywhere, and for each distance from the mean."""
+    plan = Plan((1, channels))
+    by_offset, by_scale, rate, slope = (plan.given("wide") for _ in range(4))
+    count = plan.given("number")
+    everywhere = _mapped(plan, "mul", _mapped(plan, "div", by_offset, count), slope)
+    part = _mapped(plan, "mul", _mapped(plan, "div", by_scale, count), rate)
+    return _single(plan, channels, [everywhere, _mapped(plan, "mul", part, slope)])
+
+
+def _single(plan: Plan, channels: int, results: Sequence[Value]) -> Chain:
+    """The kernel of a plan that has a single row."""
+    for value in results:
+        plan.result(value, (channels,), "wide")
+    plan.finish()
+    return kernel(plan)
+
+
+def _root(plan: Plan, variance: Value, small: Value) -> Value:
+    total = _mapped(plan, "add", variance, small)
+    return plan.map(lambda s, given: s.sqrt(given[0]), total)
+
+
+def _mapped(plan: Plan, name: str, *inputs: Value) -> Value:
+    """A step of the builder's."""
+    return plan.map(lambda s, given: getattr(s, name)(*given), *inputs)
+
+
+# -- rows -------------------------------------------------------------------------------------
+
+
+def moments(rows: int, channels: int) -> Chain:
+    """An array and what its channels are near to, to sums of what is left of the elements when
+    that is taken away, and of its squares."""
+    plan = Plan((rows, channels))
+    x, near = plan.given("wide"), plan.given("columns")
+    left = _mapped(plan, "sub", x, near)
+    for value in (left, _mapped(plan, "mul", left, left)):
+        plan.result(plan.columns(value), (channels,))
+    plan.finish()
+    return kernel(plan)
+
+
+def _normalized(
+    rows: int, channels: int, shape: tuple[int, ...], floored: bool
+) -> Chain:
+    """(x, means, slopes, offsets) to (x - means) * slopes + offsets, `floored` at zero."""
+    plan = Plan((rows, channels))
+    x, mean, slope, offset = plan.given("wide"), *_columns(plan, 3)
+    made = _normal(plan, x, mean, slope, offset)
+    if floored:
+        made = _mapped(plan, "maximum", made, plan.number(0.0))
+    plan.result(made, shape, "wide")
+    plan.finish()
+    return kernel(plan)
+
+
+def _sums(rows: int, channels: int, through: str, same: bool) -> Chain:
+    """(d, x, means, rates) to the sums of d and of d * (x - means) * rates.
+
+    From what follows it is seen where Relu was zero: what it made, or slopes and offsets.
+    """
+    plan = Plan((rows, channels))
+    d, x = plan.given("number" if same else "wide"), plan.given("wide")
+    mean, rate = _columns(plan, 2)
+    d = _passed(plan, d, x, mean, through)
+    product = _mapped(plan, "mul", d, _unit(plan, x, mean, rate))
+    for value in (d, product):
+        plan.result(plan.columns(value), (channels,))
+    plan.finish()
+    return kernel(plan)
+
+
+def _by_images(
+    rows: int, channels: int, shape: tuple[int, ...], through: str, same: bool, training: bool
+) -> Chain:  # fmt: skip
+    """(d, x, means, slopes, everywhere, parts) to slopes * d - everywhere - (x - means) * parts.
+
+    Only in training anything is taken away. The rest as for `_sums`.
+    """
+    plan = Plan((rows, channels))
+    d, x = plan.given("number" if same else "wide"), plan.given("wide")
+    mean, slope = _columns(plan, 2)
+    shares = _columns(plan, 2) if training else []
+    d = _passed(plan, d, x, mean, through)
+    made = _mapped(plan, "mul", slope, d)
+    if training:
+        everywhere, part = shares
+        made = _mapped(plan, "sub", made, everywhere)
+        made = _mapped(plan, "sub", made, _unit(plan, x, mean, part))
+    plan.result(made, shape, "wide")
+    plan.finish()
+    return kernel(plan)
+
+
+def _passed(plan: Plan, d: Value, x: Value, mean: Value, through: str) -> Value:
+    """The gradient by what was normalised, from that by what Relu made of it."""
+    if not through:
+        return d
+    if through == "results":
+        made = plan.given("wide")
+    else:
+        made = _normal(plan, x, mean, *_columns(plan, 2))
+
+    def passed(s: Functions, given: Sequence[Lanes]) -> Lanes:
+        slope, made = given
+        zero, one = s.const(0, made), s.const(1, made)
+        return s.mul(slope, s.select(s.gt(made, zero), one, zero))
+
+    return plan.map(passed, d, made)
+
+
+def _normal(plan: Plan, x: Value, mean: Value, slope: Value, offset: Value) -> Value:
+    """What is normalised; its bits are the same wherever that is computed."""
+    return _mapped(plan, "add", _unit(plan, x, mean, slope), offset)
+
+
+def _columns(plan: Plan, count: int) -> list[Value]:
+    return [plan.given("columns") for _ in range(count)]
+
+
+def _unit(plan: Plan, x: Value, mean: Value, rate: Value) -> Value:
+    return _mapped(plan, "mul", _mapped(plan, "sub", x, mean), rate)

@@ -1,0 +1,200 @@
+"""Gradients of convolutions by the images, spread from windows over the pixels they see.
+
+Products of a window's gradients with the filters are what the window gives to each of its
+pixels; where windows overlap these are added. Strides leave no lanes idle that way, however few
+channels the images have: a row of a window is one run of numbers, in the products as in the image.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from intaglio.native.kernels import convolution, matmul
+from intaglio.native.kernels.convolution import Geometry
+from intaglio.native.kernels.microkernel import Left, Right, Tiles
+from intaglio.native.kernels.sequence import Chain
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.library import Kernel, Library, Source
+from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Kind
+from intaglio.native.runtime import entry
+
+# Elements of the products that a thread holds at a time; up to `ROOM` a single row may have, if
+# there are images for several threads.
+HELD, ROOM = 1 << 15, 1 << 17
+# Up to so many elements all products may be there at once, as one product of matrices.
+MOST = 1 << 21
+# Filters of so many elements leave the caches while a few rows of windows are worked on.
+LARGE = 1 << 20
+# The parts that threads share are images. `size` elements lie in a window; products of `band`
+# rows of windows are held at a time.
+DIMS = ("parts", *Geometry._fields, "size", "band")
+
+
+def _times(code: Code, given: dict[str, str], *names: str) -> str:
+    size = "1"
+    for name in names:
+        size = code.integer("mul", size, given[name])
+    return size
+
+
+def _cleared(code: Code, tiles: Tiles, given: dict[str, str], number: str) -> str:
+    """An image of the result, made zero."""
+    size = _times(code, given, "height", "width", "channels")
+    image = tiles.step(code, code.load("ptr", "%outs", 8), number, size)
+    count = code.integer("mul", size, tiles.kind.bytes)
+    code.call("void", "llvm.memset.p0.i64", ("ptr", image), ("i8", "0"), ("i64", count), ("i1", "false"))  # fmt: skip
+    return image
+
+
+def _add(
+    code: Code, tiles: Tiles, given: dict[str, str], products: str, image: str, y: str, rows: str
+) -> None:  # fmt: skip
+    """Adds the products of some rows of windows, from row `y` on, to what their pixels have."""
+    line = _times(code, given, "out_width", "size")
+    with code.loop("0", rows) as r, code.loop("0", given["out_width"]) as x:
+        down = code.integer("mul", code.integer("add", y, r), given["stride_y"])
+        top = code.integer("sub", down, given["top"])
+        left = code.integer("mul", x, given["stride_x"])
+        left = code.integer("sub", left, given["left"])
+        # What of the window's columns is inside the image.
+        outside = code.integer("sub", 0, left)
+        none = code.integer("icmp slt", outside, 0)
+        first = code.let(f"select i1 {none}, i64 0, i64 {outside}")
+        room = code.integer("sub", given["width"], left)
+        seen = code.integer("sub", code.least(given["window_width"], room), first)
+        count = code.integer("mul", seen, given["channels"])
+        window = tiles.step(code, tiles.step(code, products, r, line), x, given["size"])
+        with code.loop("0", given["window_height"]) as i:
+            row = code.integer("add", top, i)
+            # Compared as unsigned numbers, rows above the image are too large.
+            with code.when(code.integer("icmp ult", row, given["height"])):
+                tap = code.integer("mul", i, given["window_width"])
+                pixel = code.integer("mul", row, given["width"])
+                source, target = (
+                    tiles.step(code, array, code.integer("add", before, start), given["channels"])
+                    for array, before, start in (
+                        (window, tap, first),
+                        (image, pixel, code.integer("add", left, first)),
+                    )
+                )  # fmt: skip
+                _add_run(code, tiles, source, target, count)
+
+
+def _add_run(code: Code, tiles: Tiles, source: str, target: str, count: str) -> None:
+    with code.loop("0", count, tiles.lanes) as c:
+        mask = tiles.mask(code, c, count)
+        place = code.at(tiles.kind.llvm, target, c)
+        before = tiles.read(code, place, mask)
+        more = tiles.read(code, code.at(tiles.kind.llvm, source, c), mask)
+        total = code.let(f"fadd {tiles.vector} {before}, {more}")
+        tiles.write(code, total, place, mask)
+
+
+def _spread(tiles: Tiles) -> Code:
+    """(gradients, filters transposed) to the images: products of some rows, and their sums."""
+    code, kind = Code("spread", entry.KERNEL), tiles.kind.llvm
+    given = entry.numbers(code, DIMS)
+    held = code.let(f"alloca [{ROOM} x {kind}], align 64")
+    gradients, filters = (
+        code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
+    )
+    columns, line = given["size"], _times(code, given, "out_width", "filters")
+    size = code.integer("mul", line, given["out_height"])
+    with code.loop("%from", "%to") as number:
+        image = _cleared(code, tiles, given, number)
+        gradient = tiles.step(code, gradients, number, size)
+        with code.loop("0", given["out_height"], given["band"]) as y:
+            rows = code.least(given["band"], code.integer("sub", given["out_height"], y))  # fmt: skip
+            pixels = code.integer("mul", rows, given["out_width"])
+            left = Left(tiles.step(code, gradient, y, line), given["filters"], "1", "0")
+            with code.loop("0", columns, tiles.width) as j:
+                width = code.least(tiles.width, code.integer("sub", columns, j))
+                right = Right(code.at(kind, filters, j), columns)
+                target = Right(code.at(kind, held, j), columns)
+                sizes = (width, given["filters"], "1")
+                tiles.product(code, ("0", pixels), left, right, target, sizes, "true")
+            _add(code, tiles, given, held, image, y, rows)
+    code.do("ret void")
+    return code
+
+
+def _added(tiles: Tiles) -> Code:
+    """The products of all windows to the images."""
+    code = Code("added", entry.KERNEL)
+    given = entry.numbers(code, DIMS)
+    products = code.load("ptr", "%ins", 8)
+    size = _times(code, given, "out_height", "out_width", "size")
+    with code.loop("%from", "%to") as number:
+        image = _cleared(code, tiles, given, number)
+        part = tiles.step(code, products, number, size)
+        _add(code, tiles, given, part, image, "0", given["out_height"])
+    code.do("ret void")
+    return code
+
+
+def _source(kind: Kind) -> Source:
+    tiles = Tiles(kind)
+    kernels = [Kernel(_spread(tiles), 2), Kernel(_added(tiles), 1)]
+    return Source(kernels, tiles.functions(), tiles.table())
+
+
+# By the types of the elements.
+LIBRARIES = {
+    np.dtype(dtype): Library(functools.partial(_source, kind))
+    for dtype, kind in ((np.float32, FLOAT), (np.float64, DOUBLE))
+}
+
+
+def _images(name: str, g: Geometry, dtype: Any, band: int) -> Any:
+    size = math.prod(g.window) * g.channels
+    kernel = LIBRARIES[np.dtype(dtype)].entry(name).for_dims((g.images, *g, size, band))
+    return entry.filling(kernel, (g.images, g.height, g.width, g.channels), dtype)
+
+
+def by_images(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
+    """(filters, gradients) to the gradient by the images; None where another way is faster."""
+    large = math.prod(g.window) * g.channels * g.filters >= LARGE
+    return at_once(g, dtype) if large else by_rows(g, dtype)
+
+
+def by_rows(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
+    """(filters, gradients) to the gradient by the images, for windows without gaps; some rows of
+    windows at a time. None where not even one row's products fit."""
+    size = math.prod(g.window) * g.channels
+    row = max(size * g.out_width, 1)
+    band = min(g.out_height, HELD // row) or int(g.images > 1 and row <= ROOM)
+    if not entry.AVAILABLE or g.empty or not g.plain or not band:
+        return None
+    transposed = entry.filling(
+        convolution.LIBRARIES[np.dtype(dtype)].entry("turned", shared=False).for_dims((1, size, g.filters)),
+        (g.filters, size), dtype,
+    )  # fmt: skip
+    chain = Chain(2)
+    (result,) = chain.then(
+        _images("spread", g, dtype, band), 1, *chain.then(transposed, 0)
+    )
+    return chain.giving(result)
+
+
+def at_once(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
+    """The same by one product of matrices, for few windows: large filters are read once, as they
+    lie. None where the products would be many."""
+    size = math.prod(g.window) * g.channels
+    pixels = g.images * g.out_height * g.out_width
+    if not entry.AVAILABLE or g.empty or not g.plain or pixels * size > MOST:
+        return None
+    product = matmul.product(
+        (pixels, g.filters), (size, g.filters), transpose_b=True, dtype=dtype
+    )
+    if product is None:
+        return None
+    chain = Chain(2)
+    (result,) = chain.then(
+        _images("added", g, dtype, g.out_height), *chain.then(product, 1, 0)
+    )
+    return chain.giving(result)

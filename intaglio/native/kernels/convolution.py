@@ -1,0 +1,580 @@
+"""Convolutions of images in machine code, without a copy of the windows.
+
+With channels last, the pixels under a row of a filter follow each other in memory: a row of
+the result is a product of matrices whose left one begins anew at each pixel and takes a
+segment from each row of the image. Padded rows are made in cache, some at a time.
+
+Where windows have gaps along a row each of their pixels is a segment. Windows over volumes
+are several windows over images, one behind the other: their sums are added.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from intaglio.native.kernels.microkernel import ROWS, Left, Right, Tiles
+from intaglio.native.kernels.pooling_epilogue import WORDS, Pool, Pooling
+from intaglio.native.kernels.sequence import Chain
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.library import Kernel, Library, Source
+from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Builder, Kind, Lanes, literal
+from intaglio.native.runtime import entry
+
+# Elements of the padded rows that a thread makes at a time.
+STRIPE = 1 << 16
+
+
+class Geometry(NamedTuple):
+    """A convolution of channels-last images, or volumes: shapes, strides, what is padded before,
+    and how far apart a window's elements are."""
+
+    images: int
+    height: int
+    width: int
+    channels: int
+    out_height: int
+    out_width: int
+    filters: int
+    window_height: int
+    window_width: int
+    stride_y: int
+    stride_x: int
+    top: int
+    left: int
+    apart_y: int = 1
+    apart_x: int = 1
+    solid: bool = False
+    depth: int = 1
+    out_depth: int = 1
+    window_depth: int = 1
+    stride_z: int = 1
+    front: int = 0
+    apart_z: int = 1
+
+    @property
+    def plain(self) -> bool:
+        """True for windows over images without gaps."""
+        return not self.solid and self.apart_y == self.apart_x == 1
+
+    @property
+    def empty(self) -> bool:
+        """True if there is nothing to do."""
+        return min(*self[:9], self.depth, self.out_depth, self.window_depth) < 1
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the result."""
+        deep = (self.out_depth,) if self.solid else ()
+        return (self.images, *deep, self.out_height, self.out_width, self.filters)
+
+    @property
+    def window(self) -> tuple[int, ...]:
+        """The shape of a window."""
+        deep = (self.window_depth,) if self.solid else ()
+        return (*deep, self.window_height, self.window_width)
+
+    @property
+    def padded_width(self) -> int:
+        """The columns of a padded row that the result needs."""
+        reach = (self.window_width - 1) * self.apart_x + 1
+        return (self.out_width - 1) * self.stride_x + reach
+
+    @property
+    def band(self) -> int:
+        """The rows of the result for which padded rows are made at a time; 0: none fit."""
+        return min(self.held, 16)
+
+    @property
+    def held(self) -> int:
+        """The rows of the result whose padded rows fit; 0: none do."""
+        row = self.padded_width * self.channels * self.window_depth
+        reach = (self.window_height - 1) * self.apart_y + 1
+        rows = STRIPE // max(row, 1) - reach
+        return max(0, min(rows // self.stride_y + 1, self.out_height))
+
+
+# What the kernels are told. `parts` is the range that threads share: bands of rows of the
+# result, or rows of a filter's gradient.
+DIMS = ("parts", *Geometry._fields, "padded_width", "band", "bands", "floored")
+
+
+def floor(code: Code, tiles: Tiles, floored: str) -> str:
+    """Zero in every lane if a number is not 0, else what is below everything."""
+    kind, there = tiles.kind.llvm, code.integer("icmp ne", floored, 0)
+    least = literal(-math.inf, tiles.kind)
+    value = code.let(f"select i1 {there}, {kind} 0.0, {kind} {least}")
+    return code.splat(tiles.lanes, kind, value)
+
+
+def above(code: Code, tiles: Tiles, value: str, low: str) -> str:
+    """The larger of two vectors, NaN if the first is."""
+    s = Builder(code, tiles.lanes, 1)
+    return s.maximum(Lanes(tiles.kind, (value,)), Lanes(tiles.kind, (low,))).names[0]
+
+
+class _Writer:
+    """Writes the kernels of convolutions and of their gradients by the filters."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.tiles = Tiles(kind)
+        self.kind = self.tiles.kind.llvm
+
+    def stripe(self) -> Code:
+        """Makes `count` padded rows of an image of `rows`, from row `first` on, which may be
+        outside."""
+        code = Code(
+            "stripe",
+            ["ptr %image", "i64 %rows", "ptr %to", "i64 %first", "i64 %count", "ptr %dims"],
+            "internal fastcc void",
+        )  # fmt: skip
+        given = entry.numbers(code, DIMS)
+        channels = given["channels"]
+        pitch = code.integer("mul", given["padded_width"], channels)
+        before = code.integer("mul", given["left"], channels)
+        room = code.integer("sub", given["padded_width"], given["left"])
+        copied = code.integer("mul", code.least(given["width"], room), channels)
+        end = code.integer("add", before, copied)
+        after = code.integer("sub", pitch, end)
+        with code.loop("0", "%count") as index:
+            row = code.integer("add", "%first", index)
+            target = self.tiles.step(code, "%to", index, pitch)
+            # Compared as unsigned numbers, rows above the image are too large.
+            inside = code.integer("icmp ult", row, "%rows")
+            outside = code.let(f"xor i1 {inside}, true")
+            with code.when(outside):
+                self._clear(code, target, pitch)
+            with code.when(inside):
+                self._clear(code, target, before)
+                line = code.integer("mul", given["width"], channels)
+                source = self.tiles.step(code, "%image", row, line)
+                self._copy(code, code.at(self.kind, target, before), source, copied)
+                self._clear(code, code.at(self.kind, target, end), after)
+        code.do("ret void")
+        return code
+
+    def _clear(self, code: Code, place: str, count: str) -> None:
+        size = code.integer("mul", count, self.tiles.kind.bytes)
+        code.call("void", "llvm.memset.p0.i64", ("ptr", place), ("i8", "0"), ("i64", size), ("i1", "false"))  # fmt: skip
+
+    def _copy(self, code: Code, place: str, source: str, count: str) -> None:
+        size = code.integer("mul", count, self.tiles.kind.bytes)
+        code.call("void", "llvm.memcpy.p0.p0.i64", ("ptr", place), ("ptr", source), ("i64", size), ("i1", "false"))  # fmt: skip
+
+    def forward(self, name: str, finished: bool = False) -> Code:
+        """Bands of rows of the result, counted through all images.
+
+        With `finished` a third input is a bias, and what is less than the floor is raised to it.
+        """
+        code = Code(name, entry.KERNEL)
+        given = entry.numbers(code, DIMS)
+        held = code.let(f"alloca [{STRIPE} x {self.kind}], align 64")
+        images, filters = (
+            code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
+        )
+        out = code.load("ptr", "%outs", 8)
+        out_size = self._size(code, given, "out_height", "out_width", "filters")
+        with self._bands(code, given, images, held) as (number, y, rows, count):
+            result = self.tiles.step(code, out, number, out_size)
+            with code.loop("0", rows) as row:
+                at = code.integer("add", y, row)
+                line = self._size(code, given, "out_width", "filters")
+                target = self.tiles.step(code, result, at, line)
+                self._row(code, given, (held, count), row, filters, target)
+                if finished:
+                    self._finish(code, given, target)
+        code.do("ret void")
+        return code
+
+    @contextmanager
+    def _bands(
+        self, code: Code, given: dict[str, str], images: str, held: str
+    ) -> Generator[tuple[str, str, str, str]]:
+        """For every band of rows from `from` to `to`, whose padded rows are made: the number of
+        its result, its first row, its rows, and the padded ones."""
+        with code.loop("%from", "%to") as part:
+            number = code.integer("sdiv", part, given["bands"])
+            band = code.integer("srem", part, given["bands"])
+            y = code.integer("mul", band, given["band"])
+            left = code.integer("sub", given["out_height"], y)
+            rows = code.least(given["band"], left)
+            yield number, y, rows, self._stripes(code, given, images, held, number, y, rows)  # fmt: skip
+
+    def pooled(self, name: str) -> Code:
+        """As `forward`, finished, two rows at a time, which are pooled while they are in cache.
+
+        Outputs are those of `Pooling.results`. Bands have an even number of rows.
+        """
+        code, tiles = Code(name, entry.KERNEL), self.tiles
+        given = entry.numbers(code, (*DIMS, *WORDS))
+        held = code.let(f"alloca [{STRIPE} x {self.kind}], align 64")
+        line = self._size(code, given, "out_width", "filters")
+        both = code.let(f"alloca {self.kind}, i64 {code.integer('mul', line, 2)}, align 64")  # fmt: skip
+        images, filters = (
+            code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
+        )
+        pool, out = Pool(code, tiles, given), code.load("ptr", "%outs", 8)
+        with self._bands(code, given, images, held) as (number, y, rows, count):
+            before = code.integer("mul", number, given["out_height"])
+            first = code.integer("add", before, y)
+            with code.loop("0", rows, 2) as row:
+                at = code.integer("add", first, row)
+                there = tiles.step(code, out, at, line)
+                top = code.let(f"select i1 {pool.given['whole']}, ptr {there}, ptr {both}")  # fmt: skip
+                for r in ("0", "1"):
+                    below = code.integer("add", row, r)
+                    target = tiles.step(code, top, r, line)
+                    self._row(code, given, (held, count), below, filters, target)
+                self._pool(code, given, pool, top, line, code.integer("sdiv", at, 2))
+        code.do("ret void")
+        return code
+
+    def _pool(
+        self, code: Code, given: dict[str, str], pool: Pool, top: str, line: str, at: str
+    ) -> None:  # fmt: skip
+        """Finishes two rows of the result, and pools them to a row."""
+        tiles, columns = self.tiles, given["filters"]
+        bias = code.load("ptr", code.at("ptr", "%ins", "2"), 8)
+        low = floor(code, tiles, given["floored"])
+        across = code.integer("sdiv", given["out_width"], 2)
+        before = code.integer("mul", code.integer("mul", at, across), columns)
+        with code.loop("0", columns, tiles.lanes) as c:
+            mask = tiles.mask(code, c, columns)
+            added = tiles.read(code, code.at(self.kind, bias, c), mask)
+            with code.loop("0", across) as x:
+                left = tiles.step(code, top, code.integer("mul", x, 2), columns)
+                upper = code.at(self.kind, left, c)
+                places = [upper, tiles.step(code, upper, "1", columns)]
+                places += [code.at(self.kind, p, line) for p in places]
+                window: list[str] = []
+                for place in places:
+                    seen = tiles.read(code, place, mask)
+                    value = code.let(f"fadd {tiles.vector} {seen}, {added}")
+                    window.append(above(code, tiles, value, low))
+                with code.when(pool.given["whole"]):
+                    for place, value in zip(places, window, strict=True):
+                        tiles.write(code, value, place, mask)
+                start = code.integer("add", before, code.integer("mul", x, columns))
+                pool.write(window, code.integer("add", start, c), mask)
+
+    def _stripes(
+        self, code: Code, given: dict[str, str], images: str, held: str, number: str,
+        y: str, rows: str,
+    ) -> str:  # fmt: skip
+        """Makes the padded rows that some rows of a result see, from row `y` on; gives how many.
+
+        Results are counted through all images and their depths. A window that is several deep
+        sees as many images, whose rows lie one after the other.
+        """
+        first = code.integer("sub", code.integer("mul", y, given["stride_y"]), given["top"])  # fmt: skip
+        last = code.integer("mul", code.integer("sub", rows, 1), given["stride_y"])
+        reach = code.integer("mul", code.integer("sub", given["window_height"], 1), given["apart_y"])  # fmt: skip
+        count = code.integer("add", code.integer("add", last, reach), 1)
+        size = self._size(code, given, "height", "width", "channels")
+        part = code.integer("mul", count, self._size(code, given, "padded_width", "channels"))  # fmt: skip
+        volume = code.integer("mul", code.integer("sdiv", number, given["out_depth"]), given["depth"])  # fmt: skip
+        z = code.integer("srem", number, given["out_depth"])
+        z = code.integer(
+            "sub", code.integer("mul", z, given["stride_z"]), given["front"]
+        )
+        with code.loop("0", given["window_depth"]) as deep:
+            at = code.integer("add", z, code.integer("mul", deep, given["apart_z"]))
+            there = code.integer("icmp ult", at, given["depth"])
+            height = code.let(f"select i1 {there}, i64 {given['height']}, i64 0")
+            image = self.tiles.step(code, images, code.integer("add", volume, at), size)
+            to = self.tiles.step(code, held, deep, part)
+            code.do(
+                f"call fastcc void @stripe(ptr {image}, i64 {height}, ptr {to}, i64 {first}, "
+                f"i64 {count}, ptr %dims)"
+            )
+        return count
+
+    def _size(self, code: Code, given: dict[str, str], *names: str) -> str:
+        size = "1"
+        for name in names:
+            size = code.integer("mul", size, given[name])
+        return size
+
+    def _row(
+        self, code: Code, given: dict[str, str], held: tuple[str, str], row: str,
+        filters: str, out: str,
+    ) -> None:  # fmt: skip
+        """One row of the result from the padded rows.
+
+        A turn is what of a window can be segments at the same distances: the rows that it has
+        in an image or, where it has gaps, the pixels of such a row.
+        """
+        pitch = self._size(code, given, "padded_width", "channels")
+        top = self.tiles.step(code, held[0], code.integer("mul", row, given["stride_y"]), pitch)  # fmt: skip
+        pixel = self._size(code, given, "stride_x", "channels")
+        dense = code.integer("icmp eq", given["apart_x"], 1)
+        whole = self._size(code, given, "window_width", "channels")
+        gap = self._size(code, given, "apart_x", "channels")
+        below = code.integer("mul", given["apart_y"], pitch)
+        depth, step, segments, turns = (
+            code.let(f"select i1 {dense}, i64 {one}, i64 {other}")
+            for one, other in (
+                (whole, given["channels"]),
+                (below, gap),
+                (given["window_height"], given["window_width"]),
+                ("1", given["window_height"]),
+            )
+        )
+        columns = given["filters"]
+        taps = code.integer("mul", code.integer("mul", segments, depth), columns)
+        all_ = code.integer("mul", given["window_depth"], turns)
+        with code.loop("0", columns, self.tiles.width) as j:
+            width = code.least(self.tiles.width, code.integer("sub", columns, j))
+            target = Right(code.at(self.kind, out, j), columns)
+            with code.loop("0", all_) as turn:
+                at = self._window_row(code, given, held[1], turn, turns)
+                left = Left(self.tiles.step(code, top, at, pitch), pixel, "1", step)
+                there = self.tiles.step(code, filters, turn, taps)
+                right = Right(code.at(self.kind, there, j), columns)
+                first = code.integer("icmp eq", turn, 0)
+                sizes, across = (width, depth, segments), ("0", given["out_width"])
+                self.tiles.product(code, across, left, right, target, sizes, first)
+
+    def _window_row(
+        self, code: Code, given: dict[str, str], count: str, number: str, rows: str
+    ) -> str:
+        """The padded row in which a row of a window begins, of `rows` in each image."""
+        deep = code.integer("mul", code.integer("sdiv", number, rows), count)
+        i = code.integer("mul", code.integer("srem", number, rows), given["apart_y"])
+        return code.integer("add", deep, i)
+
+    def _finish(self, code: Code, given: dict[str, str], row: str) -> None:
+        """Adds the bias to a row of the result, while it is in cache."""
+        tiles, columns = self.tiles, given["filters"]
+        bias = code.load("ptr", code.at("ptr", "%ins", "2"), 8)
+        low = floor(code, tiles, given["floored"])
+        with code.loop("0", columns, tiles.lanes) as c:
+            mask = tiles.mask(code, c, columns)
+            added = tiles.read(code, code.at(self.kind, bias, c), mask)
+            with code.loop("0", given["out_width"]) as x:
+                pixel = tiles.step(code, row, x, columns)
+                place = code.at(self.kind, pixel, c)
+                before = tiles.read(code, place, mask)
+                value = code.let(f"fadd {tiles.vector} {before}, {added}")
+                tiles.write(code, above(code, tiles, value, low), place, mask)
+
+    def by_filters(self, name: str) -> Code:
+        """Rows of the gradient by the filters: sums over all images, in their order.
+
+        A row is a pixel and channel of the window. The padded image is the left matrix,
+        transposed; its segments are the rows of the result's gradient, a band at a time.
+        """
+        code = Code(name, entry.KERNEL)
+        given = entry.numbers(code, DIMS)
+        held = code.let(f"alloca [{STRIPE} x {self.kind}], align 64")
+        images, gradients = (
+            code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
+        )
+        out = code.load("ptr", "%outs", 8)
+        line = self._size(code, given, "out_width", "filters")
+        size = code.integer("mul", line, given["out_height"])
+        all_ = code.integer("mul", given["images"], given["out_depth"])
+        with (
+            code.loop("0", all_) as number,
+            code.loop("0", given["out_height"], given["band"]) as y,
+        ):
+            before = code.integer("or", number, y)
+            first = code.integer("icmp eq", before, 0)
+            gradient = self.tiles.step(code, gradients, number, size)
+            gradient = self.tiles.step(code, gradient, y, line)
+            rows = code.least(given["band"], code.integer("sub", given["out_height"], y))  # fmt: skip
+            count = self._stripes(code, given, images, held, number, y, rows)
+            self._window_rows(code, given, (held, count), gradient, out, rows, first)
+        code.do("ret void")
+        return code
+
+    def _window_rows(
+        self, code: Code, given: dict[str, str], held: tuple[str, str], gradient: str,
+        out: str, rows: str, first: str,
+    ) -> None:  # fmt: skip
+        """What a band adds to the rows from `from` to `to` of the filters' gradient.
+
+        They are taken by the rows of a window or, where it has gaps, by its pixels.
+        """
+        pitch = self._size(code, given, "padded_width", "channels")
+        dense = code.integer("icmp eq", given["apart_x"], 1)
+        whole = self._size(code, given, "window_width", "channels")
+        depth, pixels = (
+            code.let(f"select i1 {dense}, i64 {one}, i64 {other}")
+            for one, other in ((whole, given["channels"]), ("1", given["window_width"]))
+        )
+        down = code.integer("mul", given["stride_y"], pitch)
+        across = self._size(code, given, "stride_x", "channels")
+        gap = self._size(code, given, "apart_x", "channels")
+        columns = given["filters"]
+        turns = self._size(code, given, "window_depth", "window_height")
+        with code.loop("0", code.integer("mul", turns, pixels)) as turn:
+            before = code.integer("mul", turn, depth)
+            # The part of this thread's range that lies in this part of the window.
+            start = code.integer("sub", "%from", before)
+            low = code.integer("icmp slt", start, 0)
+            start = code.let(f"select i1 {low}, i64 0, i64 {start}")
+            stop = code.least(depth, code.integer("sub", "%to", before))
+            y = code.integer("sdiv", turn, pixels)
+            y = self._window_row(code, given, held[1], y, given["window_height"])
+            top = self.tiles.step(code, held[0], y, pitch)
+            top = self.tiles.step(code, top, code.integer("srem", turn, pixels), gap)
+            left = Left(top, "1", across, down)
+            target = self.tiles.step(code, out, before, columns)
+            with code.loop("0", columns, self.tiles.width) as j:
+                width = code.least(self.tiles.width, code.integer("sub", columns, j))
+                right = Right(code.at(self.kind, gradient, j), columns)
+                place = Right(code.at(self.kind, target, j), columns)
+                sizes = (width, given["out_width"], rows)
+                self.tiles.product(
+                    code, (start, stop), left, right, place, sizes, first
+                )
+
+
+def _turned(tiles: Tiles, name: str) -> Code:
+    """Filters turned around, their channels exchanged with the columns: the elements from `from`
+    to `to` of their windows."""
+    code, kind = Code(name, entry.KERNEL), tiles.kind.llvm
+    given = entry.numbers(code, ("elements", "channels", "filters"))
+    channels, columns = given["channels"], given["filters"]
+    source, target = (code.load("ptr", array, 8) for array in ("%ins", "%outs"))
+    size = code.integer("mul", channels, columns)
+    with code.loop("%from", "%to") as element:
+        after = code.integer("add", element, 1)
+        before = tiles.step(code, source, code.integer("sub", given["elements"], after), size)  # fmt: skip
+        here = tiles.step(code, target, element, size)
+        with (
+            code.loop("0", channels, tiles.lanes) as c,
+            code.loop("0", columns, tiles.lanes) as j,
+        ):
+            place = code.at(kind, tiles.step(code, before, c, columns), j)
+            count = code.integer("sub", channels, c)
+            mask = tiles.mask(code, j, columns)
+            made = tiles.read_turned(code, place, columns, count, mask)
+            along = tiles.mask(code, c, channels)
+            for r, vector in enumerate(made):
+                line = code.integer("add", j, r)
+                there = code.splat(tiles.lanes, "i1", code.integer("icmp slt", line, columns))  # fmt: skip
+                both = code.let(f"and {tiles.test} {there}, {along}")
+                row = tiles.step(code, here, line, channels)
+                tiles.write(code, vector, code.at(kind, row, c), both)
+    code.do("ret void")
+    return code
+
+
+def _source(kind: Kind) -> Source:
+    writer = _Writer(kind)
+    pooled = [Kernel(writer.pooled("pooled"), 3, 3)] if kind == FLOAT else []
+    return Source(
+        [
+            *pooled,
+            Kernel(writer.forward("forward"), 2),
+            Kernel(writer.forward("finished", finished=True), 3),
+            Kernel(writer.by_filters("by_filters"), 2, unit=ROWS),
+            Kernel(_turned(writer.tiles, "turned"), 1),
+        ],
+        [*writer.tiles.functions(), writer.stripe()],
+        writer.tiles.table(),
+    )
+
+
+# By the types of the elements.
+LIBRARIES = {
+    np.dtype(dtype): Library(functools.partial(_source, kind))
+    for dtype, kind in ((np.float32, FLOAT), (np.float64, DOUBLE))
+}
+
+
+def _numbers(parts: int, g: Geometry, band: int, floored: bool = False) -> list[int]:
+    bands = -(-g.out_height // max(band, 1))
+    return [parts, *g, g.padded_width, band, bands, floored]
+
+
+def pooled(g: Geometry, floored: bool, pooling: Pooling) -> Chain | None:
+    """`finished` and pooled: what `Pooling` says is wanted. None for results of odd sizes."""
+    band = (
+        min(g.band, STRIPE // max(2 * g.out_width * g.filters, 1)) and g.band // 2 * 2
+    )
+    if not entry.AVAILABLE or g.empty or g.solid or g.out_height % 2 or g.out_width % 2 or not band:  # fmt: skip
+        return None
+    numbers = _numbers(g.images * -(-g.out_height // band), g, band, floored)
+    kernel = LIBRARIES[np.dtype(np.float32)].entry("pooled").for_dims([*numbers, *pooling])  # fmt: skip
+    chain = Chain(3)
+    made = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, 1, 2)
+    return chain.giving([made[i] for i in pooling.gives])
+
+
+def forward(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
+    """The convolution: (images, filters) to the result. None where the images are too wide."""
+    return _forward("forward", g, False, dtype)
+
+
+def finished(g: Geometry, floored: bool) -> Callable[[Any, Any, Any], Any] | None:
+    """The same with a bias that is added; with `floored` what is less than zero is made zero."""
+    return _forward("finished", g, floored, np.float32)
+
+
+def _forward(
+    name: str, g: Geometry, floored: bool, dtype: Any
+) -> Callable[..., Any] | None:
+    if not entry.AVAILABLE or g.empty or not g.band:
+        return None
+    bands = g.images * g.out_depth * -(-g.out_height // g.band)
+    made = LIBRARIES[np.dtype(dtype)].entry(name)
+    kernel = made.for_dims(_numbers(bands, g, g.band, floored))
+    return entry.filling(kernel, g.shape, dtype)
+
+
+def by_filters(
+    g: Geometry, dtype: Any = np.float32
+) -> Callable[[Any, Any], Any] | None:
+    """The gradient by the filters: (images, gradients) to it. None where images are too wide."""
+    if not entry.AVAILABLE or g.empty or not g.held:
+        return None
+    parts = math.prod(g.window) * g.channels
+    made = LIBRARIES[np.dtype(dtype)].entry("by_filters")
+    kernel = made.for_dims(_numbers(parts, g, g.held))
+    return entry.filling(kernel, (*g.window, g.channels, g.filters), dtype)
+
+
+def turned(g: Geometry) -> Geometry | None:
+    """The convolution with the filters turned around that gives the gradient by the images.
+
+    None for strides, and for images padded by more than windows have.
+    """
+    if (g.stride_z, g.stride_y, g.stride_x) != (1, 1, 1):
+        return None
+    opposite = g._replace(
+        height=g.out_height, width=g.out_width, channels=g.filters, depth=g.out_depth,
+        out_height=g.height, out_width=g.width, filters=g.channels, out_depth=g.depth,
+        top=(g.window_height - 1) * g.apart_y - g.top,
+        left=(g.window_width - 1) * g.apart_x - g.left,
+        front=(g.window_depth - 1) * g.apart_z - g.front,
+    )  # fmt: skip
+    return None if min(opposite.top, opposite.left, opposite.front) < 0 else opposite
+
+
+def by_images(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
+    """The gradient by the images: (filters, gradients) to it.
+
+    It is the convolution of the gradients with the filters turned around. None where that
+    would begin inside of the gradients, and for strides.
+    """
+    opposite = turned(g)
+    run = opposite and forward(opposite, dtype)
+    if run is None:
+        return None
+
+    dims = (math.prod(g.window), g.channels, g.filters)
+    around = entry.filling(
+        LIBRARIES[np.dtype(dtype)].entry("turned", shared=False).for_dims(dims),
+        (*g.window, g.filters, g.channels), dtype,
+    )  # fmt: skip
+    chain = Chain(2)
+    (result,) = chain.then(run, 1, *chain.then(around, 0))
+    return chain.giving(result)

@@ -1,0 +1,242 @@
+"""Depthwise convolutions of channels-last images in machine code: one filter for each channel."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+from intaglio.native.kernels.sequence import Chain
+from intaglio.native.kernels.windows import Sliding, Window, Windows, library
+from intaglio.native.runtime import entry
+
+# Pixels whose sums are under way together: a vector of filters is read once for all of them.
+ABREAST = 8
+
+
+def _forward(k: Sliding) -> None:
+    """The sum of every window's products with the filters of its channels."""
+    images, filters = (k.pointer("%ins", i) for i in (0, 1))
+    out, code = k.pointer("%outs", 0), k.code
+    last = code.integer("sub", k.given["window_width"], 1)
+    first, stop = k.inside("x", "0", last)
+    blocks = code.integer("sdiv", code.integer("sub", stop, first), ABREAST)
+    middle = code.integer("add", first, code.integer("mul", blocks, ABREAST))
+    with code.loop("%from", "%to") as number:
+        image, result = k.image(images, number), k.image(out, number, "out_")
+        with code.loop("0", k.given["out_height"]) as y:
+            down = k.reach(y, "y")
+
+            def sums(x: str, across: Window, count: int, c: str, mask: str) -> None:
+                """Of `count` windows side by side, whose elements in the image are the same."""
+                totals = _sums(k, (image, filters), (down, across), count, c, mask)
+                for place, total in zip(_beside(k, result, y, x, c, count), totals, strict=True):  # fmt: skip
+                    k.tiles.write(code, total, place, mask)
+
+            for start, end, count in (
+                ("0", first, 1), (first, middle, ABREAST), (middle, k.given["out_width"], 1)
+            ):  # fmt: skip
+                with code.loop(start, end, count) as x:
+                    k.vectors(functools.partial(sums, x, k.reach(x, "x"), count))
+
+
+def _beside(k: Sliding, result: str, y: str, x: str, c: str, count: int) -> list[str]:
+    """The places of some pixels of a result that follow each other."""
+    place, channels = k.pixel(result, y, x, c, "out_"), k.given["channels"]
+    return [k.tiles.step(k.code, place, p, channels) for p in range(count)]
+
+
+def _sums(
+    k: Sliding, arrays: tuple[str, str], window: tuple[Window, Window], count: int, c: str,
+    mask: str,
+) -> list[str]:  # fmt: skip
+    """The sums over a window, and over those beside it, of vectors of channels."""
+    (image, filters), (down, across), code = arrays, window, k.code
+    zeros = [(k.vector, "zeroinitializer")] * count
+    step = code.integer("mul", k.given["stride_x"], k.given["channels"])
+    with code.carrying(down.first, down.last, 1, *zeros) as rows:
+        row = k.at(down.start, rows.index, "y")
+        before = code.integer("mul", rows.index, k.given["window_width"])
+        inner = [(k.vector, v) for v in rows.values]
+        with code.carrying(across.first, across.last, 1, *inner) as taps:
+            at = code.integer("add", before, taps.index)
+            tap = k.tiles.step(code, filters, at, k.given["channels"])
+            weight = k.tiles.read(code, code.at("float", tap, c), mask)
+            place = k.pixel(image, row, k.at(across.start, taps.index, "x"), c)
+            for p, total in enumerate(taps.values):
+                seen = k.tiles.read(code, k.tiles.step(code, place, p, step), mask)
+                taps.following.append(k.tiles.fma(code, seen, weight, total))
+        rows.following = taps.values
+    return rows.values
+
+
+def _by_filters(k: Sliding) -> None:
+    """The gradient by the filters, image by image: what lies under a place of the window.
+
+    A part is such a place.
+    """
+    images, gradients = (k.pointer("%ins", i) for i in (0, 1))
+    out, code, given = k.pointer("%outs", 0), k.code, k.given
+    with code.loop("0", given["images"]) as number, code.loop("%from", "%to") as place:
+        i = code.integer("sdiv", place, given["window_width"])
+        j = code.integer("srem", place, given["window_width"])
+        target = k.tiles.step(code, out, place, given["channels"])
+        arrays = k.image(images, number), k.image(gradients, number, "out_")
+        fresh = code.integer("icmp eq", number, 0)
+        every = code.splat(k.tiles.lanes, "i1", code.let(f"xor i1 {fresh}, true"))
+        ranges = k.inside("y", i, i), k.inside("x", j, j)
+
+        def added(c: str, mask: str) -> None:
+            at = code.at("float", target, c)
+            there = code.let(f"and {k.test} {every}, {mask}") if mask else every
+            before = k.tiles.read(code, at, there)
+            total = _under(k, arrays, (i, j), ranges, c, mask)
+            total = code.let(f"fadd {k.vector} {before}, {total}")
+            k.tiles.write(code, total, at, mask)
+
+        k.vectors(added)
+
+
+def _under(
+    k: Sliding, arrays: tuple[str, str], tap: tuple[str, str],
+    ranges: tuple[tuple[str, str], tuple[str, str]], c: str, mask: str,
+) -> str:  # fmt: skip
+    """The sum over an image of pixels under a place of the window times gradients."""
+    (image, gradient), (i, j), code, given = arrays, tap, k.code, k.given
+    (top, bottom), (left, right) = ranges
+    blocks = code.integer("sdiv", code.integer("sub", right, left), ABREAST)
+    middle = code.integer("add", left, code.integer("mul", blocks, ABREAST))
+    step = code.integer("mul", given["stride_x"], given["channels"])
+    zeros = [(k.vector, "zeroinitializer")] * ABREAST
+    with code.carrying(top, bottom, 1, *zeros) as down:
+        row = k.at(k.reach(down.index, "y").start, i, "y")
+        sums = down.values
+        for start, stop, count in ((left, middle, ABREAST), (middle, right, 1)):
+            inner = [(k.vector, v) for v in sums]
+            with code.carrying(start, stop, count, *inner) as across:
+                column = k.at(k.reach(across.index, "x").start, j, "x")
+                seen = k.pixel(image, row, column, c)
+                slopes = _beside(k, gradient, down.index, across.index, c, count)
+                for p, slope in enumerate(slopes):
+                    x = k.tiles.read(code, k.tiles.step(code, seen, p, step), mask)
+                    d = k.tiles.read(code, slope, mask)
+                    across.following.append(k.tiles.fma(code, x, d, across.values[p]))
+                across.following += across.values[count:]
+            sums = across.values
+        down.following = sums
+    sums = down.values
+    while len(sums) > 1:
+        sums = [
+            code.let(f"fadd {k.vector} {x}, {y}")
+            for x, y in zip(sums[::2], sums[1::2], strict=True)
+        ]
+    return sums[0]
+
+
+def _by_images(k: Sliding) -> None:
+    """The gradient by the images: what every window gives is added to the pixels that it sees.
+
+    A place of the window is taken for a whole row of windows: its filters are read once.
+    """
+    filters, gradients = (k.pointer("%ins", i) for i in (0, 1))
+    out, code, given = k.pointer("%outs", 0), k.code, k.given
+    step = code.integer("mul", given["stride_x"], given["channels"])
+    with code.loop("%from", "%to") as number:
+        image = k.image(out, number)
+        gradient = k.image(gradients, number, "out_")
+        k.clear(image)
+        with code.loop("0", given["out_height"]) as y:
+            down = k.reach(y, "y")
+            with (
+                code.loop(down.first, down.last) as i,
+                code.loop("0", given["window_width"]) as j,
+            ):
+                row, (first, stop) = k.at(down.start, i, "y"), k.inside("x", j, j)
+                tap = code.integer("add", code.integer("mul", i, given["window_width"]), j)  # fmt: skip
+                tap = k.tiles.step(code, filters, tap, given["channels"])
+                column = k.at(k.reach(first, "x").start, j, "x")
+
+                def added(c: str, mask: str) -> None:
+                    weight = k.tiles.read(code, code.at("float", tap, c), mask)
+                    slopes = k.pixel(gradient, y, first, c, "out_")
+                    pixels = k.pixel(image, row, column, c)
+                    with code.loop("0", code.integer("sub", stop, first)) as x:
+                        slope = k.tiles.step(code, slopes, x, given["channels"])
+                        slope = k.tiles.read(code, slope, mask)
+                        place = k.tiles.step(code, pixels, x, step)
+                        before = k.tiles.read(code, place, mask)
+                        total = k.tiles.fma(code, slope, weight, before)
+                        k.tiles.write(code, total, place, mask)
+
+                k.vectors(added)
+
+
+def _turned(k: Sliding) -> None:
+    """The filters turned around: the places of the window from `from` to `to`."""
+    code, given = k.code, k.given
+    source, target = k.pointer("%ins", 0), k.pointer("%outs", 0)
+    places = code.integer("mul", given["window_height"], given["window_width"])
+    size = code.integer("mul", given["channels"], 4)
+    with code.loop("%from", "%to") as place:
+        other = code.integer("sub", code.integer("sub", places, 1), place)
+        to, tap = (
+            k.tiles.step(code, array, at, given["channels"])
+            for array, at in ((target, place), (source, other))
+        )
+        code.call("void", "llvm.memcpy.p0.p0.i64", ("ptr", to), ("ptr", tap), ("i64", size), ("i1", "false"))  # fmt: skip
+
+
+LIBRARY = library(
+    {
+        "depthwise": (_forward, 2),
+        "depthwise_by_filters": (_by_filters, 2),
+        "depthwise_by_images": (_by_images, 2),
+        "turned": (_turned, 1),
+    },
+    gaps=True,
+)
+
+
+def forward(w: Windows) -> Callable[[Any, Any], Any] | None:
+    """The convolution: (images, filters) to the result."""
+    if not entry.AVAILABLE or w.empty:
+        return None
+    kernel = LIBRARY.entry("depthwise").for_dims((w.images, *w))
+    return entry.filling(kernel, w.out_shape)
+
+
+def by_filters(w: Windows) -> Callable[[Any, Any], Any] | None:
+    """The gradient by the filters: (images, gradients) to it."""
+    if not entry.AVAILABLE or w.empty:
+        return None
+    parts = w.window_height * w.window_width
+    kernel = LIBRARY.entry("depthwise_by_filters").for_dims((parts, *w))
+    return entry.filling(kernel, (w.window_height, w.window_width, w.channels))
+
+
+def by_images(w: Windows) -> Callable[[Any, Any], Any] | None:
+    """The gradient by the images: (filters, gradients) to it.
+
+    Without strides it is the convolution of the gradients with the filters turned around.
+    """
+    if not entry.AVAILABLE or w.empty:
+        return None
+    top = (w.window_height - 1) * w.apart_y - w.top
+    left = (w.window_width - 1) * w.apart_x - w.left
+    if w.stride_y != 1 or w.stride_x != 1 or min(top, left) < 0:
+        kernel = LIBRARY.entry("depthwise_by_images").for_dims((w.images, *w))
+        return entry.filling(kernel, w.in_shape)
+    turned = w._replace(
+        height=w.out_height, width=w.out_width, out_height=w.height, out_width=w.width,
+        top=top, left=left,
+    )  # fmt: skip
+    run = forward(turned)
+    if run is None:
+        return None
+    window = (w.window_height, w.window_width)
+    turn = LIBRARY.entry("turned", shared=False).for_dims((math.prod(window), *w))
+    chain = Chain(2)
+    turning = entry.filling(turn, (*window, w.channels, 1))
+    (result,) = chain.then(run, 1, *chain.then(turning, 0))
+    return chain.giving(result)

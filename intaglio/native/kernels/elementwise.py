@@ -1,0 +1,183 @@
+"""Runs graphs of elementwise ops natively: a loop nest is compiled for each way to broadcast.
+
+Shapes are arguments of the code. What is compiled depends only on the pattern in which the
+operands advance, so a trace with unknown dimensions has one kernel for all of them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import float32
+from intaglio.base.shapes import Dims
+from intaglio.ir.graph import Graph, Node
+from intaglio.native.kernels.loop_nest import LoopNest, Pattern, numbers_of
+from intaglio.native.kernels.reroll import form
+from intaglio.native.llvm import jit
+from intaglio.native.llvm.builder import module
+from intaglio.native.runtime import entry
+from intaglio.native.runtime.buffers import maker
+from intaglio.opdef import raw
+from intaglio.opdef.spec import Spec
+from intaglio.runtime import interpreter
+
+Kernel = Callable[..., Any]
+# Shapes that a kernel remembers how to run; when there are more it begins anew.
+REMEMBERED = 256
+# What an open dim is taken for before there is a call.
+OPEN = 64
+# What was compiled, by the forms of graphs, how operands advance, and whether threads share it.
+_compiled: dict[Any, Any] = {}
+
+
+def arranged(shapes: Sequence[tuple[int, ...]]) -> tuple[Pattern, tuple[int, ...]]:
+    """The loops over the broadcast shapes: neighbouring dims that behave alike are one loop."""
+    whole = np.broadcast_shapes(*shapes)
+    rank = len(whole)
+    padded = [(1,) * (rank - len(s)) + s for s in shapes]
+    lengths: list[int] = []
+    moves: list[tuple[bool, ...]] = []
+    for d, length in enumerate(whole):
+        if length == 1:
+            continue
+        advancing = tuple([s[d] == length for s in padded])
+        if moves and moves[-1] == advancing:
+            lengths[-1] *= length
+        else:
+            lengths.append(length)
+            moves.append(advancing)
+    if not lengths:
+        lengths, moves = [1], [(False,) * len(shapes)]
+    return Pattern(len(lengths), tuple(zip(*moves, strict=True))), tuple(lengths)
+
+
+class FusedKernel:
+    """A graph of elementwise ops as a function from arrays to arrays."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        # Constants are given to the code, which graphs that differ in them share.
+        self._numbers = [np.asarray(n) for n in numbers_of(graph)]
+        self._form = form(graph, self._numbers)
+        self._results = [v.dtype.numpy for v in graph.outputs]
+        self._runs: dict[Any, Callable[..., list[Any]]] = {}
+        self._kernels: dict[tuple[Pattern, bool], Any] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, *arrays: Any) -> list[Any]:
+        """The outputs for these inputs: arrays or NumPy scalars of the graph's dtypes."""
+        key = tuple([a.shape for a in arrays])
+        run = self._runs.get(key)
+        if run is None:
+            run = self._run_for(key)
+        return run(*arrays)
+
+    def prepare(self, given: Sequence[Dims]) -> None:
+        """Compiles the kernel for inputs of these shapes, whose open dims are taken for long ones."""
+        known = [tuple([OPEN if n is None else n for n in d]) for d in given if d is not None]  # fmt: skip
+        if len(known) < len(given):
+            return
+        try:
+            pattern, dims = arranged(known)
+        except ValueError:  # a call will say so
+            return
+        with self._lock:
+            self._kernel(pattern, dims)
+
+    def _run_for(self, shapes: tuple[tuple[int, ...], ...]) -> Callable[..., list[Any]]:
+        try:
+            whole = np.broadcast_shapes(*shapes)
+        except ValueError:  # the kernels of the ops say what does not fit
+            return lambda *arrays: interpreter.run_graph(self._graph, arrays)
+        pattern, dims = arranged(shapes)
+        with self._lock:
+            made = self._kernel(pattern, dims)
+            run = self._runner(made, whole, dims)
+            if len(self._runs) >= REMEMBERED:
+                self._runs.clear()
+            self._runs[shapes] = run
+        return run
+
+    def _kernel(self, pattern: Pattern, dims: tuple[int, ...]) -> Any:
+        large = int(np.prod(dims)) >= entry.LARGE
+        made = self._kernels.get((pattern, large))
+        if made is None:
+            made = self._compiled(pattern, large)
+            self._kernels[pattern, large] = made
+        return made
+
+    def _compiled(self, pattern: Pattern, large: bool) -> Any:
+        key = self._form, pattern, large
+        found = _compiled.get(key) if self._form is not None else None
+        if found is not None:
+            return found
+        nest = LoopNest(self._graph, pattern, "kernel", self._numbers)
+        made: Any = jit.module(module([nest.write()]))
+        if entry.AVAILABLE:
+            inputs = len(self._graph.inputs) + len(self._numbers)
+            counts = inputs, len(self._graph.outputs)
+            made = entry.Entry(made, "kernel", *counts, unit=nest.unit if large else 0)
+        if self._form is not None:
+            if len(_compiled) >= REMEMBERED:
+                _compiled.clear()
+            _compiled[key] = made
+        return made
+
+    def _runner(
+        self, made: Any, whole: tuple[int, ...], dims: tuple[int, ...]
+    ) -> Callable[..., list[Any]]:
+        if isinstance(made, entry.Entry):
+            return _by_entry(made, whole, dims, self._results, self._numbers)
+        return _by_ctypes(made, whole, dims, self._results, self._numbers)
+
+
+def _by_entry(
+    made: entry.Entry, whole: tuple[int, ...], dims: tuple[int, ...], dtypes: list[Any],
+    numbers: list[Any],
+) -> Callable[..., list[Any]]:  # fmt: skip
+    kernel = made.for_dims(dims)
+    makers = [maker(whole, dtype) for dtype in dtypes]
+
+    def run(*arrays: Any) -> list[Any]:
+        results = [make() for make in makers]
+        if kernel(*arrays, *numbers, *results) is NotImplemented:
+            kernel(*[np.ascontiguousarray(a) for a in arrays], *numbers, *results)
+        return results
+
+    run.keep = made  # type: ignore[attr-defined]  # the kernel must not outlive its entry
+    return run
+
+
+def _by_ctypes(
+    made: jit.Module, whole: tuple[int, ...], dims: tuple[int, ...], dtypes: list[Any],
+    numbers: list[Any],
+) -> Callable[..., list[Any]]:  # fmt: skip
+    pointer, number = ctypes.c_void_p, ctypes.c_int64
+    kernel = made.function("kernel", pointer, pointer, pointer, number, number)
+    lengths = (number * len(dims))(*dims)
+
+    def run(*arrays: Any) -> list[Any]:
+        outputs = [np.empty(whole, dtype) for dtype in dtypes]
+        ordered = [*[np.ascontiguousarray(a) for a in arrays], *numbers]
+        ins = (pointer * len(ordered))(*[a.ctypes.data for a in ordered])
+        outs = (pointer * len(outputs))(*[a.ctypes.data for a in outputs])
+        kernel(ins, outs, lengths, 0, dims[0])
+        return outputs
+
+    run.keep = made  # type: ignore[attr-defined]  # kept alive with the function
+    return run
+
+
+def function(name: str) -> Callable[[Any], Any]:
+    """An op of one tensor as a function of arrays of float32."""
+    spec = Spec(float32, (None,))
+    attrs = {"dtype": spec.dtype, "shape": spec.shape}
+    x = Node(raw.Placeholder, (), attrs, "x", [spec]).outputs[0]
+    made = Node(getattr(raw, name), [x], {}, "y", [spec])
+    kernel = FusedKernel(Graph(name, [x], [x.node, made], made.outputs))
+    return lambda x: kernel(x)[0]

@@ -1,0 +1,363 @@
+"""A graph of elementwise ops as one loop nest: every element is read once and written once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from intaglio.ir.graph import Graph, Node
+from intaglio.native.kernels import reroll
+from intaglio.native.llvm import jit
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.vectors import (
+    BOOL,
+    Builder,
+    Kind,
+    Lanes,
+    Unsupported,
+    kind_of,
+    literal,
+)
+from intaglio.native.runtime import entry
+from intaglio.native.vector_math import division
+from intaglio.native.vector_math.functions import Functions
+
+# Bodies of more instructions are written once.
+LARGEST = 1000
+# Calls of functions from which on a body is a chain of them.
+CHAIN = 4
+
+
+# What of a loop's numbers are given to it, and how many at most.
+FLOATING, NUMBERS = (np.dtype(np.float32), np.dtype(np.float64)), 12
+
+
+class Pattern(NamedTuple):
+    """How the operands lie in the loop nest.
+
+    `rank` loops; for each input the loops in which it advances (in the others it stays:
+    it is broadcast). Outputs advance in all of them.
+    """
+
+    rank: int
+    moves: tuple[tuple[bool, ...], ...]
+
+
+def numbers_of(graph: Graph) -> list[Any]:
+    """The constants that code of the graph is better given when it runs: it is the same code then,
+    whatever they are. None where there are many, for they stay in registers."""
+    found: dict[bytes, Any] = {}
+    for node in graph.nodes:
+        if node.op.name == "Const" and node.attrs["value"].dtype in FLOATING:
+            value = node.attrs["value"].reshape(-1)[0]
+            found.setdefault(value.tobytes(), value)
+    repeated = any(isinstance(part, reroll.Repeat) for part in reroll.parts(graph))
+    return [] if repeated or len(found) > NUMBERS else list(found.values())
+
+
+def evaluate(
+    s: Functions, graph: Graph, inputs: Sequence[Lanes], numbers: Sequence[Any] = ()
+) -> list[Lanes]:
+    """Writes the graph's nodes with a builder; the last inputs are some of its constants.
+
+    Raises Unsupported where a part has no code.
+    """
+    count = len(graph.inputs)
+    values = {id(v): x for v, x in zip(graph.inputs, inputs[:count], strict=True)}
+    known = {n.tobytes(): x for n, x in zip(numbers, inputs[count:], strict=True)}
+    for node in graph.nodes:
+        if node.op.name == "Const":
+            value = node.attrs["value"].reshape(-1)[0]
+            made = known.get(value.tobytes()) if value.dtype in FLOATING else None
+            kind = kind_of(value.dtype)
+            values[id(node.outputs[0])] = made or s.constant(value, kind)
+    for part in reroll.parts(graph):
+        if isinstance(part, reroll.Repeat):
+            _turns(s, part, values)
+        else:
+            given = [values[id(v)] for v in part.inputs]
+            values[id(part.outputs[0])] = apply(s, part, given)
+    return [values[id(v)] for v in graph.outputs]
+
+
+def _turns(s: Functions, part: reroll.Repeat, values: dict[int, Lanes]) -> None:
+    """Writes what repeats as a loop that hands on values in registers."""
+    code, first = s.code, list[tuple[str, str]]()
+    for place, depth, begun in part.carried:
+        vector = s.vector(kind_of(part.nodes[place].outputs[0].dtype.numpy))
+        names = ("poison",) * s.vectors
+        if begun:
+            names = values[id(part.made(place, -depth))].names
+        first += [(vector, name) for name in names]
+
+    def lanes(names: Sequence[str]) -> dict[tuple[int, int], Lanes]:
+        return {
+            (place, depth): Lanes(
+                kind_of(part.nodes[place].outputs[0].dtype.numpy),
+                tuple(names[i * s.vectors : (i + 1) * s.vectors]),
+            )
+            for i, (place, depth, _) in enumerate(part.carried)
+        }
+
+    with code.carrying("0", str(part.turns), 1, *first) as turn:
+        before = lanes(turn.values)
+        here: dict[int, Lanes] = {}
+        for place, node in enumerate(part.nodes[: part.period]):
+            given: list[Lanes] = []
+            for number, value in enumerate(node.inputs):
+                if (place, number) in part.sources:
+                    there, depth = part.sources[place, number]
+                    given.append(before[there, depth] if depth else here[there])
+                elif value.node.op.name == "Const":
+                    given.append(_constant(s, part, place, number, turn.index))
+                else:
+                    given.append(values[id(value)])
+            here[place] = apply(s, node, given)
+        for place, depth, _ in part.carried:
+            made = before[place, depth - 1] if depth > 1 else here[place]
+            turn.following += made.names
+    for (place, depth), made in lanes(turn.values).items():
+        values[id(part.made(place, part.turns - depth))] = made
+
+
+def _constant(
+    s: Functions, part: reroll.Repeat, place: int, number: int, turn: str
+) -> Lanes:
+    """A constant of each turn: out of a table, if they differ."""
+    kind = kind_of(part.nodes[place].inputs[number].dtype.numpy)
+    found = part.constants(place, number)
+    texts = [literal(value, kind) for value in found]
+    if len({*texts}) == 1:
+        return s.constant(found[0], kind)
+    name, line = reroll.table(texts, kind.llvm)
+    s.code.declarations.add(line)
+    there = s.code.at(kind.llvm, name, turn)
+    one = s.code.load(kind.llvm, there, kind.bytes)
+    return Lanes(kind, (s.code.splat(s.lanes, kind.llvm, one),) * s.vectors)
+
+
+def apply(s: Functions, node: Node, inputs: Sequence[Lanes]) -> Lanes:
+    """Writes one node by its op's `scalar` rule; quotients, whose kernels are more than that, too."""
+    op = node.op
+    rule = op.rules.get("scalar")
+    if rule is None and op.name in division.OPS:
+        return division.divided(s, op.name, *inputs)
+    if rule is None:
+        raise Unsupported(op.name)
+    grouped = op.sig.group(list(inputs), node.attrs) if op.has_lists else inputs
+    known: dict[str, Any] = dict(zip(op.input_names, grouped, strict=True))
+    made: Lanes = rule(s=s, **known, **node.attrs)
+    if made is NotImplemented:
+        raise Unsupported(f"{op.name} with these attributes")
+    wanted = kind_of(node.outputs[0].dtype.numpy)
+    if made.kind != wanted:
+        raise Unsupported(f"{op.name} with a result of {wanted.name}")
+    return made
+
+
+class LoopNest:
+    """Writes `void NAME(ptr inputs, ptr outputs, ptr dims, i64 from, i64 to)`.
+
+    `inputs` and `outputs` are arrays of pointers, `dims` the lengths of the loops; the
+    outermost loop goes from `from` to `to`, so that threads can share the work.
+    """
+
+    def __init__(
+        self, graph: Graph, pattern: Pattern, name: str, numbers: Sequence[Any] = ()
+    ) -> None:
+        """`numbers` are constants of the graph that come as inputs, after the others."""
+        self.graph = graph
+        self.numbers = numbers
+        stays = (False,) * pattern.rank
+        self.pattern = pattern._replace(moves=(*pattern.moves, *[stays] * len(numbers)))
+        self.code = Code(name, entry.KERNEL)
+        given = [*[v.dtype.numpy for v in graph.inputs], *[n.dtype for n in numbers]]
+        self.kinds = [kind_of(dtype) for dtype in given]
+        self.results = [kind_of(v.dtype.numpy) for v in graph.outputs]
+        widest = max([k.width for k in (*self.kinds, *self.results)])
+        self.lanes = jit.WIDTH // widest
+        self.vectors = self._abreast()
+        # Ranges of the outermost loop are best multiples of this.
+        self.unit = self.lanes * self.vectors if pattern.rank == 1 else 1
+
+    def _abreast(self) -> int:
+        """The number of vectors that go through the body together.
+
+        Long ways through exponentials leave the processor time for four, and several of them, of
+        which each waits for the one before, for eight. Very large bodies are written once, with
+        masks: what they take to compile nobody gets back.
+        """
+        trial = Code("trial", [])
+        inputs = [Lanes(kind, ("%x",)) for kind in self.kinds]
+        evaluate(Functions(trial, self.lanes, 1), self.graph, inputs, self.numbers)
+        steps = trial.steps
+        self.once = steps > LARGEST
+        # What one vector costs, in instructions.
+        text = trial.text()
+        calls = {name: text.count(f"@{name}(") for name in trial.callees}
+        self.cost = steps + sum(
+            [n * trial.callees[name].steps for name, n in calls.items()]
+        )
+        if sum(calls.values()) >= CHAIN and not self.once:
+            return 8
+        count = reroll.size(self.graph)
+        return 4 if trial.callees or steps > 8 * count else 2
+
+    def write(self) -> Code:
+        """The function."""
+        code = self.code
+        inputs = [self._pointer("%ins", i) for i in range(len(self.kinds))]
+        outputs = [self._pointer("%outs", i) for i in range(len(self.results))]
+        self.dims = [
+            code.load("i64", code.at("i64", "%dims", str(i)), 8)
+            for i in range(self.pattern.rank)
+        ]
+        every = (True,) * self.pattern.rank
+        moves = [*self.pattern.moves, *[every] * len(outputs)]
+        self._loops(0, [*inputs, *outputs], moves)
+        code.do("ret void")
+        return code
+
+    def _pointer(self, array: str, index: int) -> str:
+        return self.code.load("ptr", self.code.at("ptr", array, str(index)), 8)
+
+    def _loops(
+        self, level: int, pointers: list[str], moves: list[tuple[bool, ...]]
+    ) -> None:
+        if level == self.pattern.rank - 1:
+            self._innermost(pointers)
+            return
+        code = self.code
+        start, stop = ("%from", "%to") if level == 0 else ("0", self.dims[level])
+        kinds = [*self.kinds, *self.results]
+        strides = [self._stride(level, m) for m in moves]
+        with code.loop(start, stop) as index:
+            inner = [
+                code.at(
+                    kind.memory, pointer, code.let(f"mul nsw i64 {index}, {stride}")
+                )
+                if stride
+                else pointer
+                for kind, pointer, stride in zip(kinds, pointers, strides, strict=True)
+            ]
+            self._loops(level + 1, inner, moves)
+
+    def _stride(self, level: int, moves: tuple[bool, ...]) -> str:
+        """The elements that one step of a loop goes forward; nothing if it stays."""
+        if not moves[level]:
+            return ""
+        stride = "1"
+        for dim, advances in zip(
+            self.dims[level + 1 :], moves[level + 1 :], strict=True
+        ):
+            if advances:
+                stride = self.code.let(f"mul nsw i64 {stride}, {dim}")
+        return stride
+
+    def _innermost(self, pointers: list[str]) -> None:
+        code, rank = self.code, self.pattern.rank
+        start, stop = ("%from", "%to") if rank == 1 else ("0", self.dims[-1])
+        steady: dict[int, str] = {}
+        for i, kind in enumerate(self.kinds):
+            if not self.pattern.moves[i][-1]:
+                value = code.load(kind.memory, pointers[i], kind.bytes)
+                vector = code.splat(self.lanes, kind.memory, value)
+                steady[i] = self._from_memory(kind, vector, self.lanes)
+        block = self.lanes * self.vectors
+        count = code.let(f"sub i64 {stop}, {start}")
+        blocks = code.let(f"sdiv i64 {count}, {block}")
+        whole = code.let(f"mul nsw i64 {blocks}, {block}")
+        middle = code.let(f"add nsw i64 {start}, {whole}")
+        if self.once:
+            middle = start
+        else:
+            with code.loop(start, middle, block) as index:
+                s = Functions(code, self.lanes, self.vectors)
+                index = code.opaque(index)
+                self._body(s, pointers, steady, index, [""] * self.vectors)
+        rest = self.vectors if self.once else 1
+        with code.loop(middle, stop, self.lanes * rest) as index:
+            index = code.opaque(index)
+            masks = [self._mask(index, v, stop) for v in range(rest)]
+            s = Functions(code, self.lanes, rest)
+            self._body(s, pointers, steady, index, masks)
+
+    def _mask(self, index: str, vector: int, stop: str) -> str:
+        """The lanes of a vector that are before the end."""
+        first = self.code.integer("add", index, vector * self.lanes)
+        return self.code.call(
+            f"<{self.lanes} x i1>", f"llvm.get.active.lane.mask.v{self.lanes}i1.i64",
+            ("i64", first), ("i64", stop),
+        )  # fmt: skip
+
+    def _body(
+        self,
+        s: Functions,
+        pointers: list[str],
+        steady: dict[int, str],
+        index: str,
+        masks: Sequence[str],
+    ) -> None:
+        """Reads, computes and writes a group of vectors; of those with a mask the lanes it allows."""
+        inputs: list[Lanes] = []
+        for i, kind in enumerate(self.kinds):
+            if i in steady:
+                inputs.append(Lanes(kind, (steady[i],) * s.vectors))
+                continue
+            names = [
+                self._read(kind, p, mask)
+                for p, mask in zip(
+                    self._places(s, kind, pointers[i], index), masks, strict=True
+                )
+            ]
+            inputs.append(Lanes(kind, tuple(names)))
+        results = evaluate(s, self.graph, inputs, self.numbers)
+        for kind, lanes, pointer in zip(
+            self.results, results, pointers[len(self.kinds) :], strict=True
+        ):
+            places = self._places(s, kind, pointer, index)
+            for place, name, mask in zip(places, lanes.names, masks, strict=True):
+                self._write(kind, place, name, mask)
+
+    def _places(self, s: Builder, kind: Kind, pointer: str, index: str) -> list[str]:
+        first = self.code.at(kind.memory, pointer, index)
+        return [
+            self.code.at(kind.memory, first, str(v * self.lanes)) if v else first
+            for v in range(s.vectors)
+        ]
+
+    def _read(self, kind: Kind, place: str, mask: str) -> str:
+        vector = f"<{self.lanes} x {kind.memory}>"
+        if not mask:
+            return self._from_memory(
+                kind, self.code.load(vector, place, kind.bytes), self.lanes
+            )
+        value = self.code.call(
+            vector, f"llvm.masked.load.{_suffix(kind, self.lanes)}.p0",
+            (f"ptr align {kind.bytes}", place), (f"<{self.lanes} x i1>", mask), (vector, "zeroinitializer"),
+        )  # fmt: skip
+        return self._from_memory(kind, value, self.lanes)
+
+    def _from_memory(self, kind: Kind, vector: str, lanes: int) -> str:
+        if kind != BOOL:
+            return vector
+        return self.code.let(f"icmp ne <{lanes} x i8> {vector}, zeroinitializer")
+
+    def _write(self, kind: Kind, place: str, name: str, mask: str) -> None:
+        vector = f"<{self.lanes} x {kind.memory}>"
+        if kind == BOOL:
+            name = self.code.let(f"zext <{self.lanes} x i1> {name} to {vector}")
+        if not mask:
+            self.code.do(f"store {vector} {name}, ptr {place}, align {kind.bytes}")
+            return
+        self.code.call(
+            "void", f"llvm.masked.store.{_suffix(kind, self.lanes)}.p0",
+            (vector, name), (f"ptr align {kind.bytes}", place), (f"<{self.lanes} x i1>", mask),
+        )  # fmt: skip
+
+
+def _suffix(kind: Kind, lanes: int) -> str:
+    letter = "i" if kind.memory.startswith("i") else "f"
+    return f"v{lanes}{letter}{kind.bytes * 8}"

@@ -1,0 +1,299 @@
+"""Products of matrices in machine code: tiles, over panels that lie packed in cache."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from intaglio.native.kernels.microkernel import ROWS, VECTORS, Left, Right, Tiles
+from intaglio.native.llvm import jit
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.library import Kernel, Library, Source
+from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Kind
+from intaglio.native.runtime import entry
+from intaglio.native.runtime.thread_pool import wanted_threads
+
+# The inner dimension is divided into blocks of at most this: a panel of them stays in the second
+# level of the cache. The fewer blocks, the less often sums are written and read again.
+BLOCK = 1024
+# From so many rows on it pays to copy a panel, and from so many where its rows lie whole pages
+# apart: these share few places of the caches.
+PACKED_FROM, PACKED_FROM_FAR, PAGE = 96, 24, 4096
+# Products of this many multiplications are worth several threads; larger ones than `MOST`,
+# whose left matrix no cache holds any more, are OpenBLAS's.
+SHARED_FROM = 1 << 20
+MOST = 1 << 36
+# Parts of so many multiplications are claimed one by one: a thread that is kept from running holds up little.
+CLAIMED = 1 << 20
+# Rows of a group, at most: their part of the left matrix stays in the last level of the cache.
+GROUP = 2048
+# What the kernel is told: the parts that threads share, which are panels of columns times groups
+# of rows; rows, columns, inner dimension; and the steps in the left matrix from row to row and
+# from column to column.
+DIMS = (
+    "parts",
+    "panels",
+    "groups",
+    "rows",
+    "columns",
+    "inner",
+    "row_step",
+    "column_step",
+)
+
+
+def _pack(tiles: Tiles) -> Code:
+    """Copies a panel, `depth` rows of `columns` elements, to where rows follow each other."""
+    code = Code(
+        "pack",
+        ["ptr %from", "i64 %row", "ptr %to", "i64 %depth", "i64 %columns"],
+        "internal fastcc void",
+    )
+    firsts = [str(v * tiles.lanes) for v in range(VECTORS)]
+    masks = [tiles.mask(code, first, "%columns") for first in firsts]
+    with code.loop("0", "%depth") as index:
+        source = tiles.step(code, "%from", index, "%row")
+        target = tiles.step(code, "%to", index, tiles.width)
+        sources = tiles.places(code, source, VECTORS)
+        targets = tiles.places(code, target, VECTORS)
+        for there, here, mask in zip(sources, targets, masks, strict=True):
+            tiles.write(code, tiles.read(code, there, mask), here)
+    code.do("ret void")
+    return code
+
+
+def _pack_turned(tiles: Tiles) -> Code:
+    """Copies a panel out of a transposed matrix, whose `columns` lie in rows of `depth` elements.
+
+    Square blocks of vectors are turned in registers.
+    """
+    code, lanes = Code(
+        "pack_turned",
+        ["ptr %from", "i64 %row", "ptr %to", "i64 %depth", "i64 %columns"],
+        "internal fastcc void",
+    ), tiles.lanes  # fmt: skip
+    with code.loop("0", "%columns", lanes) as j, code.loop("0", "%depth", lanes) as k:
+        place = code.at(tiles.kind.llvm, tiles.step(code, "%from", j, "%row"), k)
+        count = code.integer("sub", "%columns", j)
+        along = tiles.mask(code, k, "%depth")
+        made = tiles.read_turned(code, place, "%row", count, along)
+        for c, vector in enumerate(made):
+            target = tiles.step(code, "%to", code.integer("add", k, c), tiles.width)
+            tiles.write(code, vector, code.at(tiles.kind.llvm, target, j))
+    code.do("ret void")
+    return code
+
+
+def _product(tiles: Tiles, name: str, turned: bool) -> Code:
+    """The kernel: parts of a product, each a group of rows in a panel of columns.
+
+    The right matrix may be transposed.
+    """
+    code, kind = Code(name, entry.KERNEL), tiles.kind.llvm
+    # Turned blocks may reach beyond the last row.
+    size = (BLOCK + tiles.lanes) * tiles.width
+    panel = code.let(f"alloca [{size} x {kind}], align 64")
+    a, b = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
+    c = code.load("ptr", "%outs", 8)
+    given = entry.numbers(code, DIMS)
+    columns, inner = given["columns"], given["inner"]
+    block = _block(code, tiles, inner)
+    with code.loop("%from", "%to") as part:
+        rows = _group(code, given, part)
+        j = code.integer(
+            "mul", code.integer("srem", part, given["panels"]), tiles.width
+        )
+        width = code.least(tiles.width, code.integer("sub", columns, j))
+        target = Right(code.at(kind, c, j), columns)
+        with code.loop("0", inner, block) as k:
+            depth = code.least(block, code.integer("sub", inner, k))
+            start = tiles.step(code, a, k, given["column_step"])
+            left = Left(start, given["row_step"], given["column_step"])
+            first = code.integer("icmp eq", k, 0)
+            across, down, row = (j, k, inner) if turned else (k, j, columns)
+            source = Right(code.at(kind, tiles.step(code, b, across, row), down), row)
+            if turned:
+                _copy(code, "pack_turned", source, panel, depth, width)
+                right, rest = Right(panel, str(tiles.width)), rows
+            else:
+                sides = left, source, target
+                right, rest = _packed(code, tiles, rows, sides, (width, depth), first, panel)  # fmt: skip
+            tiles.product(code, rest, left, right, target, (width, depth, "1"), first)
+    code.do("ret void")
+    return code
+
+
+def _packed(
+    code: Code, tiles: Tiles, rows: tuple[str, str], sides: tuple[Left, Right, Right],
+    sizes: tuple[str, str], first: str, panel: str,
+) -> tuple[Right, tuple[str, str]]:  # fmt: skip
+    """The right matrix, in a panel if it is worth it, and the rows that are left to compute.
+
+    Where the panel is as wide as a tile, the first tile copies it: reading it from afar takes
+    longer than its multiplications.
+    """
+    left, source, target = sides
+    width, depth = sizes
+    begin, end = rows
+    count = code.integer("sub", end, begin)
+    apart = code.integer("urem", source.row, PAGE // tiles.kind.bytes)
+    far = code.integer("icmp eq", apart, 0)
+    least = code.let(f"select i1 {far}, i64 {PACKED_FROM_FAR}, i64 {PACKED_FROM}")
+    packed = code.integer("icmp sge", count, least)
+    whole = code.integer("icmp eq", width, tiles.width)
+    narrow = code.let(f"xor i1 {whole}, true")
+    with code.when(code.let(f"and i1 {packed}, {narrow}")):
+        _copy(code, "pack", source, panel, depth, width)
+    by_tile = code.let(f"and i1 {packed}, {whole}")
+    with code.when(by_tile):
+        tiles.copying(code, begin, left, source, target, depth, first, panel)
+    done = code.let(f"select i1 {by_tile}, i64 {ROWS}, i64 0")
+    right = Right(
+        code.let(f"select i1 {packed}, ptr {panel}, ptr {source.start}"),
+        code.let(f"select i1 {packed}, i64 {tiles.width}, i64 {source.row}"),
+    )
+    return right, (code.integer("add", begin, done), end)
+
+
+def _copy(
+    code: Code, pack: str, source: Right, panel: str, depth: str, width: str
+) -> None:
+    """Copies a panel."""
+    code.do(
+        f"call fastcc void @{pack}(ptr {source.start}, i64 {source.row}, ptr {panel}, "
+        f"i64 {depth}, i64 {width})"
+    )
+
+
+def _block(code: Code, tiles: Tiles, inner: str) -> str:
+    """The length of the blocks of the inner dimension, which are about equal: whole vectors."""
+    count = code.integer("sdiv", code.integer("add", inner, BLOCK - 1), BLOCK)
+    share = code.integer("sdiv", code.integer("sub", inner, 1), count)
+    vectors = code.integer("sdiv", share, tiles.lanes)
+    return code.integer("mul", code.integer("add", vectors, 1), tiles.lanes)
+
+
+def _group(code: Code, given: dict[str, str], part: str) -> tuple[str, str]:
+    """The rows of a part: whole tiles, but for the last group's."""
+    group = code.integer("sdiv", part, given["panels"])
+    tiles = code.integer("sdiv", code.integer("add", given["rows"], ROWS - 1), ROWS)
+    bounds: list[str] = []
+    for at in (group, code.integer("add", group, 1)):
+        share = code.integer("sdiv", code.integer("mul", tiles, at), given["groups"])
+        bounds.append(code.least(code.integer("mul", share, ROWS), given["rows"]))
+    return bounds[0], bounds[1]
+
+
+# What the kernel of many products is told before `DIMS`: how many there are, and the steps
+# from one to the next in the three arrays; 0 where all take the same matrix.
+BATCH = ("count", "left_step", "right_step", "result_step")
+
+
+def _products(tiles: Tiles, name: str) -> Code:
+    """The products from `from` to `to` of a batch, each by the kernel `name`."""
+    code, kind = Code(f"{name}_batch", entry.KERNEL), tiles.kind.llvm
+    given = entry.numbers(code, (*BATCH, *DIMS))
+    inner_dims = code.at("i64", "%dims", str(len(BATCH)))
+    ins, outs = code.let("alloca [2 x ptr]"), code.let("alloca ptr")
+    arrays = [code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)]
+    arrays.append(code.load("ptr", "%outs", 8))
+    places = [code.at("ptr", ins, "0"), code.at("ptr", ins, "1"), outs]
+    with code.loop("%from", "%to") as number:
+        for array, place, step in zip(arrays, places, BATCH[1:], strict=True):
+            at = code.at(kind, array, code.integer("mul", number, given[step]))
+            code.do(f"store ptr {at}, ptr {place}, align 8")
+        code.do(
+            f"call void @{name}(ptr {ins}, ptr {outs}, ptr {inner_dims}, i64 0, i64 {given['parts']})"
+        )
+    code.do("ret void")
+    return code
+
+
+def _source(kind: Kind) -> Source:
+    tiles = Tiles(kind)
+    kernels: list[Kernel] = []
+    for name in ("matmul", "matmul_turned"):
+        kernels.append(Kernel(_product(tiles, name, name == "matmul_turned"), 2))
+        kernels.append(Kernel(_products(tiles, name), 2))
+    copying = tiles.tile(ROWS, VECTORS, copies=True)
+    called = [*tiles.functions(), copying, _pack(tiles), _pack_turned(tiles)]
+    return Source(kernels, called, tiles.table())
+
+
+# By the types of the elements.
+LIBRARIES = {
+    np.dtype(dtype): Library(functools.partial(_source, kind))
+    for dtype, kind in ((np.float32, FLOAT), (np.float64, DOUBLE))
+}
+
+
+def _name(transpose_b: bool) -> str:
+    return "matmul_turned" if transpose_b else "matmul"
+
+
+def product(
+    a: tuple[int, ...],
+    b: tuple[int, ...],
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    dtype: Any = np.float32,
+    shape: tuple[int, ...] | None = None,
+) -> Callable[[Any, Any], Any] | None:
+    """The product of matrices of floats of these shapes; None where OpenBLAS is to do it.
+
+    With a `shape` the result has it, and the arguments may be any whose elements lie likewise.
+    """
+    rows, inner = a[::-1] if transpose_a else a
+    depth, columns = b[::-1] if transpose_b else b
+    work = rows * inner * columns
+    if not entry.AVAILABLE or inner != depth or not 0 < work <= MOST:
+        return None
+    steps = (1, rows) if transpose_a else (inner, 1)
+    shared = work >= SHARED_FROM
+    made = LIBRARIES[np.dtype(dtype)].entry(_name(transpose_b), shared)
+    divided = _parts(rows, columns, wanted_threads() if shared else 1, dtype)
+    dims = (*divided, rows, columns, inner, *steps)
+    kernel = made.for_dims(dims, work // CLAIMED if shared else 0)
+    return entry.filling(kernel, shape or (rows, columns), dtype)
+
+
+def _parts(rows: int, columns: int, threads: int, dtype: Any) -> tuple[int, int, int]:
+    """How a product is divided: parts, panels of columns, groups of rows.
+
+    A panel is copied for each group: there are as few groups as give every thread its parts.
+    """
+    wide = VECTORS * jit.WIDTH // np.dtype(dtype).itemsize
+    panels = -(-columns // wide)
+    wanted = -(-entry.PARTS * threads // panels) if threads > 1 else 1
+    groups = min(max(wanted, -(-rows // GROUP)), -(-rows // ROWS))
+    return panels * groups, panels, groups
+
+
+def products(
+    a: tuple[int, ...],
+    b: tuple[int, ...],
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    dtype: Any = np.float32,
+) -> Callable[[Any, Any], Any] | None:
+    """The products of matrices of floats in batches of one shape, of which one may be single."""
+    rows, inner = a[:-3:-1] if transpose_a else a[-2:]
+    depth, columns = b[:-3:-1] if transpose_b else b[-2:]
+    batches = [s for s in (a[:-2], b[:-2]) if math.prod(s) != 1]
+    if not entry.AVAILABLE or inner != depth or len({*batches}) != 1:
+        return None
+    count = math.prod(batches[0])
+    work = rows * inner * columns
+    if not count * work or work > MOST:
+        return None
+    steps = [0 if math.prod(s[:-2]) == 1 else s[-1] * s[-2] for s in (a, b)]
+    within = (1, rows) if transpose_a else (inner, 1)
+    divided = _parts(rows, columns, 1, dtype)
+    dims = (count, *steps, rows * columns, *divided, rows, columns, inner, *within)
+    made = LIBRARIES[np.dtype(dtype)].entry(f"{_name(transpose_b)}_batch")
+    shape = (*np.broadcast_shapes(a[:-2], b[:-2]), rows, columns)
+    return entry.filling(made.for_dims(dims), shape, dtype)

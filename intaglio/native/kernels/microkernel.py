@@ -1,0 +1,305 @@
+"""Tiles: small products of matrices whose sums stay in registers. All large sums are made of them.
+
+The kernel is that of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication"
+(ACM TOMS 34(3), 2008): a few rows of the result, a few vectors wide, are summed over the
+inner dimension, one column of the left and one row of the right matrix at a time.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from intaglio.native.llvm import jit
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.vectors import Kind
+
+# Rows and vectors of a tile: with one vector for the left and the vectors of the right
+# matrix they fill the registers, of which there are 32 of 64 bytes or 16 of 32.
+ROWS = 6
+VECTORS = 4 if jit.WIDTH == 64 else 2
+# A tile of a single vector has more rows: a sum must wait for the last one added to it.
+TALL = 2 * ROWS
+# Sums that stay in registers at the same time.
+SUMS = ROWS * VECTORS
+# Without such an instruction LLVM would call a function for every lane.
+FUSED = "-fma" not in jit.FEATURES.split(",")
+
+
+_SIZES = [
+    (rows, vectors)
+    for vectors in range(1, VECTORS + 1)
+    for rows in range(1, (TALL if vectors == 1 else ROWS) + 1)
+]
+
+
+class Left(NamedTuple):
+    """The left matrix of a sum: where it begins, and the steps from row to row and from
+    column to column. The columns come in segments, `segment` elements apart."""
+
+    start: str
+    row: str
+    column: str
+    segment: str = "0"
+
+
+class Right(NamedTuple):
+    """The right matrix: where it begins and the step from row to row."""
+
+    start: str
+    row: str
+
+
+class Tiles:
+    """Writes the tiles of one element type, and the calls of them."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+        self.lanes = jit.WIDTH // kind.bytes
+        self.vector = f"<{self.lanes} x {kind.llvm}>"
+        self.test = f"<{self.lanes} x i1>"
+        letter = "f" if kind.letter == "f" else "i"
+        self.suffix = f"v{self.lanes}{letter}{kind.bits}"
+        self.fused = FUSED
+        # The columns of a whole tile.
+        self.width = self.lanes * VECTORS
+
+    def functions(self) -> list[Code]:
+        """Every tile up to the largest."""
+        return [self.tile(r, v) for r, v in _SIZES]
+
+    def table(self) -> str:
+        """The tiles by vectors and rows; where there is none the table is empty."""
+        names = ["ptr null"] * (1 + VECTORS * TALL)
+        for r, v in _SIZES:
+            names[(v - 1) * TALL + r] = f"ptr @{self.name(r, v)}"
+        return f"@tiles = internal constant [{len(names)} x ptr] [{', '.join(names)}]\n"
+
+    def fma(self, code: Code, x: str, y: str, total: str) -> str:
+        """x * y + total, rounded once where the processor can."""
+        vector = self.vector
+        if self.fused:
+            name = f"llvm.fma.{self.suffix}"
+            return code.call(vector, name, (vector, x), (vector, y), (vector, total))
+        product = code.let(f"fmul {vector} {x}, {y}")
+        return code.let(f"fadd {vector} {product}, {total}")
+
+    # -- reading and writing ----------------------------------------------------------
+
+    def mask(self, code: Code, first: str, count: str) -> str:
+        """The lanes below `count` of a vector that begins at `first`."""
+        name = f"llvm.get.active.lane.mask.v{self.lanes}i1.i64"
+        return code.call(self.test, name, ("i64", first), ("i64", count))
+
+    def read(self, code: Code, place: str, mask: str) -> str:
+        """A vector at a place; with a mask only the lanes it allows, zeros else."""
+        if not mask:
+            return code.load(self.vector, place, self.kind.bytes)
+        return code.call(
+            self.vector, f"llvm.masked.load.{self.suffix}.p0",
+            (f"ptr align {self.kind.bytes}", place), (self.test, mask),
+            (self.vector, "zeroinitializer"),
+        )  # fmt: skip
+
+    def write(self, code: Code, value: str, place: str, mask: str = "") -> None:
+        """Stores a vector, or the lanes that a mask allows."""
+        align = self.kind.bytes
+        if not mask:
+            code.do(f"store {self.vector} {value}, ptr {place}, align {align}")
+            return
+        code.call(
+            "void", f"llvm.masked.store.{self.suffix}.p0", (self.vector, value),
+            (f"ptr align {align}", place), (self.test, mask),
+        )  # fmt: skip
+
+    def places(self, code: Code, pointer: str, count: int) -> list[str]:
+        """Pointers to the vectors that follow each other from a pointer on."""
+        return [code.at(self.kind.llvm, pointer, str(v * self.lanes)) for v in range(count)]  # fmt: skip
+
+    def step(
+        self, code: Code, pointer: str, count: str | int, stride: str | int
+    ) -> str:
+        """The pointer `count` rows further, each of `stride` elements."""
+        return code.at(self.kind.llvm, pointer, code.integer("mul", count, stride))
+
+    def turned(self, code: Code, block: list[str]) -> list[str]:
+        """A square block of vectors, transposed.
+
+        In each of log2(lanes) steps every vector is interleaved with the one half the block away.
+        """
+        lanes, half = self.lanes, self.lanes // 2
+        low, high = (
+            ", ".join([f"i32 {first + i // 2 + (i % 2) * lanes}" for i in range(lanes)])
+            for first in (0, half)
+        )
+        for _ in range(lanes.bit_length() - 1):
+            block = [
+                code.let(
+                    f"shufflevector {self.vector} {block[i]}, {self.vector} {block[i + half]}, "
+                    f"<{lanes} x i32> <{order}>"
+                )
+                for i in range(half)
+                for order in (low, high)
+            ]
+        return block
+
+    def read_turned(
+        self, code: Code, place: str, row: str, count: str, mask: str
+    ) -> list[str]:
+        """The columns of a square: of its rows, `row` elements apart, `count` are there, and of
+        each the lanes that a mask allows."""
+        square: list[str] = []
+        for r in range(self.lanes):
+            there = code.splat(self.lanes, "i1", code.integer("icmp sgt", count, r))
+            both = code.let(f"and {self.test} {there}, {mask}")
+            square.append(self.read(code, self.step(code, place, r, row), both))
+        return self.turned(code, square)
+
+    # -- the tile -----------------------------------------------------------------------
+
+    def tile(self, rows: int, vectors: int, copies: bool = False) -> Code:
+        """c (rows x vectors) = or += a b, over `segments` of `depth` columns of a.
+
+        The last vector has only `left` lanes. `first` says that c holds nothing yet. One that
+        `copies` also writes the rows of b to a panel, where they follow each other.
+        """
+        code = Code(
+            self.name(rows, vectors, copies),
+            ["ptr %a", "i64 %row", "i64 %column", "i64 %segment", "ptr %b", "i64 %b_row",
+             "ptr %c", "i64 %c_row", "i64 %depth", "i64 %segments", "i64 %left", "i1 %first",
+             *["ptr %panel"] * copies],
+            "internal fastcc void",
+        )  # fmt: skip
+        masks = [*[""] * (vectors - 1), self.mask(code, "0", "%left")]
+        tops = [self.step(code, "%a", r, "%row") for r in range(rows)]
+        self._awaited(code, rows, vectors)
+        # Offsets in a and in b, and in the panel.
+        offsets, count = 2 + copies, rows * vectors
+        kinds = ["i64"] * offsets + [self.vector] * count
+        firsts = ["0"] * offsets + ["zeroinitializer"] * count
+        start = zip(kinds, firsts, strict=True)
+        with code.carrying("0", "%segments", 1, *start) as outer:
+            carried = zip(kinds, outer.values, strict=True)
+            with code.carrying("0", "%depth", 1, *carried) as turn:
+                state = turn.values[:offsets], turn.values[offsets:]
+                turn.following = self._turn(code, *state, tops, masks)
+            following = code.integer("add", outer.values[0], "%segment")
+            outer.following = [following, *turn.values[1:]]
+        self._store(code, outer.values[offsets:], rows, masks)
+        code.do("ret void")
+        return code
+
+    def name(self, rows: int, vectors: int, copies: bool = False) -> str:
+        """The name of a tile."""
+        return f"{'copying_' * copies}tile_{rows}x{vectors}"
+
+    def _turn(
+        self, code: Code, offsets: list[str], sums: list[str], tops: list[str],
+        masks: list[str],
+    ) -> list[str]:  # fmt: skip
+        """One column of a times one row of b, added to the sums."""
+        left, right, *copy = offsets
+        places = self.places(code, code.at(self.kind.llvm, "%b", right), len(masks))
+        panel = [self.read(code, p, m) for p, m in zip(places, masks, strict=True)]
+        made = [
+            code.integer("add", left, "%column"),
+            code.integer("add", right, "%b_row"),
+        ]
+        for offset in copy:
+            to = code.at(self.kind.llvm, "%panel", offset)
+            for vector, place in zip(
+                panel, self.places(code, to, len(panel)), strict=True
+            ):
+                self.write(code, vector, place)
+            made.append(code.integer("add", offset, self.width))
+        for r, top in enumerate(tops):
+            place = code.at(self.kind.llvm, top, left)
+            value = code.load(self.kind.llvm, place, self.kind.bytes)
+            factor = code.splat(self.lanes, self.kind.llvm, value)
+            for v, vector in enumerate(panel):
+                made.append(self.fma(code, factor, vector, sums[r * len(panel) + v]))
+        return made
+
+    def _awaited(self, code: Code, rows: int, vectors: int) -> None:
+        """Has the processor fetch what the sums will be added to, while they are made."""
+        with code.when(code.let("xor i1 %first, true")):
+            for place in self._targets(code, rows, vectors):
+                code.call(
+                    "void", "llvm.prefetch.p0", ("ptr", place), ("i32", "1"),
+                    ("i32", "3"), ("i32", "1"),
+                )  # fmt: skip
+
+    def _targets(self, code: Code, rows: int, vectors: int) -> list[str]:
+        """Where the vectors of c are."""
+        tops = [self.step(code, "%c", r, "%c_row") for r in range(rows)]
+        return [place for top in tops for place in self.places(code, top, vectors)]
+
+    def _store(self, code: Code, sums: list[str], rows: int, masks: list[str]) -> None:
+        """Writes the sums, added to what is there already unless they are the first.
+
+        Then nothing is read, not even under an empty mask: that too would wait for the memory.
+        """
+        fresh, added = code.block, list[str]()
+        places = list(
+            zip(self._targets(code, rows, len(masks)), masks * rows, strict=True)
+        )
+        with code.when(code.let("xor i1 %first, true")):
+            for total, (place, mask) in zip(sums, places, strict=True):
+                before = self.read(code, place, mask)
+                added.append(code.let(f"fadd {self.vector} {total}, {before}"))
+            later = code.block
+        totals = [code.phi(self.vector) for _ in sums]
+        for phi, total, more in zip(totals, sums, added, strict=True):
+            code.arrive(phi, (total, fresh), (more, later))
+        for phi, (place, mask) in zip(totals, places, strict=True):
+            self.write(code, phi.name, place, mask)
+
+    # -- calling ------------------------------------------------------------------------
+
+    def product(
+        self,
+        code: Code,
+        rows: tuple[str, str],
+        a: Left,
+        b: Right,
+        c: Right,
+        sizes: tuple[str, str, str],
+        first: str,
+    ) -> None:
+        """Writes c = or += a b for rows of a range, and at most `width` columns.
+
+        `sizes` are the columns of c, the depth of a segment and the number of segments.
+        """
+        columns, depth, segments = sizes
+        rounded = code.integer("add", columns, self.lanes - 1)
+        before = code.integer("sub", code.integer("sdiv", rounded, self.lanes), 1)
+        lanes = code.integer("sub", columns, code.integer("mul", before, self.lanes))
+        single = code.integer("icmp eq", before, 0)
+        most = code.let(f"select i1 {single}, i64 {TALL}, i64 {ROWS}")
+        with code.loop(*rows, most) as i:
+            count = code.least(most, code.integer("sub", rows[1], i))
+            which = code.integer("add", code.integer("mul", before, TALL), count)
+            tile = code.load("ptr", code.at("ptr", "@tiles", which), 8)
+            self._call(code, tile, i, a, b, c, (depth, segments, lanes, first))
+
+    def copying(
+        self, code: Code, row: str, a: Left, b: Right, c: Right, depth: str, first: str,
+        panel: str,
+    ) -> None:  # fmt: skip
+        """The first whole tile of a product, from a row on, which also copies b to a panel."""
+        tile = f"@{self.name(ROWS, VECTORS, True)}"
+        rest = (depth, "1", str(self.lanes), first)
+        self._call(code, tile, row, a, b, c, rest, f", ptr {panel}")
+
+    def _call(
+        self, code: Code, tile: str, row: str, a: Left, b: Right, c: Right,
+        rest: tuple[str, str, str, str], panel: str = "",
+    ) -> None:  # fmt: skip
+        """Calls a tile for the rows from `row` on; the rest is what it takes beside the matrices."""
+        depth, segments, lanes, first = rest
+        top = self.step(code, a.start, row, a.row)
+        target = self.step(code, c.start, row, c.row)
+        code.do(
+            f"call fastcc void {tile}(ptr {top}, i64 {a.row}, i64 {a.column}, "
+            f"i64 {a.segment}, ptr {b.start}, i64 {b.row}, ptr {target}, i64 {c.row}, "
+            f"i64 {depth}, i64 {segments}, i64 {lanes}, i1 {first}{panel})"
+        )

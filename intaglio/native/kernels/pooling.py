@@ -1,0 +1,370 @@
+"""Pooling of channels-last images in machine code, with its gradients.
+
+As in the NumPy kernels the search for a maximum begins at the least finite number and passes
+over NaN, and each window's gradient goes to its first maximum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from intaglio.native.kernels.convolution import above
+from intaglio.native.kernels.pooling_epilogue import Pool, Pooling, read_bytes
+from intaglio.native.kernels.sequence import Chain
+from intaglio.native.kernels.windows import Sliding, Window, Windows, library
+from intaglio.native.llvm.vectors import FLOAT, literal
+from intaglio.native.runtime import entry
+from intaglio.ops.fused import CUT, NOWHERE
+
+
+def _maximum(k: Sliding) -> None:
+    """The greatest element of every window."""
+    images, out = k.pointer("%ins", 0), k.pointer("%outs", 0)
+    least = f"splat (float {literal(np.finfo(np.float32).min, FLOAT)})"
+    with k.code.loop("%from", "%to") as number:
+        image, result = k.image(images, number), k.image(out, number, "out_")
+        with k.windows() as (y, x, down, across), k.channels() as (c, mask):
+
+            def larger(i: str, j: str, row: str, column: str, most: str) -> str:
+                seen = k.tiles.read(k.code, k.pixel(image, row, column, c), mask)
+                above = k.code.let(f"fcmp ogt {k.vector} {seen}, {most}")
+                return k.code.let(
+                    f"select {k.test} {above}, {k.vector} {seen}, {k.vector} {most}"
+                )
+
+            most = k.over(down, across, k.vector, least, larger)
+            k.tiles.write(k.code, most, k.pixel(result, y, x, c, "out_"), mask)
+
+
+def _maximum_gradient(k: Sliding) -> None:
+    """Each window's gradient at its first maximum; inputs: images, maxima, gradients."""
+    images, maxima, gradients = (k.pointer("%ins", i) for i in range(3))
+    out, code = k.pointer("%outs", 0), k.code
+    with code.loop("%from", "%to") as number:
+        image, result = k.image(images, number), k.image(out, number)
+        k.clear(result)
+        found = [k.image(d, number, "out_") for d in (maxima, gradients)]
+        with k.windows() as (y, x, down, across), k.channels() as (c, mask):
+            most, slope = (
+                k.tiles.read(code, k.pixel(d, y, x, c, "out_"), mask) for d in found
+            )
+
+            def given(i: str, j: str, row: str, column: str, free: str) -> str:
+                seen = k.tiles.read(code, k.pixel(image, row, column, c), free)
+                hit = code.let(f"fcmp oeq {k.vector} {seen}, {most}")
+                hit = code.let(f"and {k.test} {hit}, {free}")
+                _add(k, k.pixel(result, row, column, c), slope, hit)
+                return code.let(f"xor {k.test} {free}, {hit}")
+
+            k.over(down, across, k.test, mask, given)
+
+
+def _squares(
+    k: Sliding, images: str, body: Callable[[str, str, str, list[str], str], None],
+    begin: Callable[[str], None] = lambda number: None,
+) -> None:  # fmt: skip
+    """Goes over windows of 2x2 that lie side by side and cover the images.
+
+    Calls `begin(number)` for every image, and `body(number, c, at, places, mask)` for vectors
+    of channels, the first of which is c: their place in what has an element for each window, and
+    pointers to the window's elements.
+    """
+    code, given = k.code, k.given
+    channels = given["channels"]
+    line = code.integer("mul", given["width"], channels)
+    beside = ["0", channels, line, code.integer("add", line, channels)]
+    with code.loop("%from", "%to") as number:
+        begin(number)
+        _square_rows(k, number, images, beside, body)
+
+
+def _square_rows(
+    k: Sliding, number: str, images: str, beside: list[str],
+    body: Callable[[str, str, str, list[str], str], None],
+) -> None:  # fmt: skip
+    """The windows of one image."""
+    code, given, line = k.code, k.given, beside[2]
+    channels = given["channels"]
+    with code.loop("0", given["out_height"]) as y:
+        row = code.integer("add", code.integer("mul", number, given["out_height"]), y)
+        window = code.integer("mul", row, code.integer("mul", given["out_width"], channels))  # fmt: skip
+        top = code.integer("mul", code.integer("mul", row, 2), line)
+        with code.loop("0", given["out_width"]) as x:
+            across = code.integer("mul", x, channels)
+            window_x = code.integer("add", window, across)
+            left = code.integer("add", top, code.integer("mul", across, 2))
+
+            def of_channels(c: str, mask: str) -> None:
+                first = code.at("float", images, code.integer("add", left, c))
+                places = [code.at("float", first, step) for step in beside]
+                body(number, c, code.integer("add", window_x, c), places, mask)
+
+            k.vectors(of_channels)
+
+
+def _square_maximum(k: Sliding) -> None:
+    """The greatest element of windows of 2x2 side by side."""
+    images, out, code = k.pointer("%ins", 0), k.pointer("%outs", 0), k.code
+
+    def body(number: str, c: str, at: str, places: list[str], mask: str) -> None:
+        most = f"splat (float {literal(np.finfo(np.float32).min, FLOAT)})"
+        for place in places:
+            seen = k.tiles.read(code, place, mask)
+            above = code.let(f"fcmp ogt {k.vector} {seen}, {most}")
+            most = code.let(
+                f"select {k.test} {above}, {k.vector} {seen}, {k.vector} {most}"
+            )
+        k.tiles.write(code, most, code.at("float", out, at), mask)
+
+    _squares(k, images, body)
+
+
+def _square_gradient(k: Sliding, floored: bool = False) -> None:
+    """As `_maximum_gradient`; every element is seen just once: nothing is cleared or added to.
+
+    `floored` images are results of Relu, through which gradients go where they are not zero; a
+    second output is their sum over every image.
+    """
+    images, maxima, gradients = (k.pointer("%ins", i) for i in range(3))
+    out, code = k.pointer("%outs", 0), k.code
+    ends = [code.let(f"ptrtoint ptr {p} to i64") for p in (out, images)]
+    away = code.integer("sub", *ends)
+    sums = k.pointer("%outs", 1) if floored else ""
+    channels = k.given["channels"]
+
+    def clear(number: str) -> None:
+        if floored:
+            size = code.integer("mul", channels, 4)
+            code.call("void", "llvm.memset.p0.i64", ("ptr", k.tiles.step(code, sums, number, channels)), ("i8", "0"), ("i64", size), ("i1", "false"))  # fmt: skip
+
+    def body(number: str, c: str, at: str, places: list[str], mask: str) -> None:
+        most, slope = (
+            k.tiles.read(code, code.at("float", d, at), mask)
+            for d in (maxima, gradients)
+        )
+        if floored:
+            open_ = code.let(f"fcmp ogt {k.vector} {most}, zeroinitializer")
+            share = code.let(f"select {k.test} {open_}, {k.vector} splat (float 1.0), {k.vector} zeroinitializer")  # fmt: skip
+            slope = code.let(f"fmul {k.vector} {slope}, {share}")
+        free, total = "splat (i1 true)", "zeroinitializer"
+        for place in places:
+            seen = k.tiles.read(code, place, mask)
+            hit = code.let(f"fcmp oeq {k.vector} {seen}, {most}")
+            hit = code.let(f"and {k.test} {hit}, {free}")
+            value = code.let(
+                f"select {k.test} {hit}, {k.vector} {slope}, {k.vector} zeroinitializer"
+            )
+            k.tiles.write(code, value, code.at("i8", place, away), mask)
+            free = code.let(f"xor {k.test} {free}, {hit}")
+            total = code.let(f"fadd {k.vector} {total}, {value}")
+        if floored:
+            sum_ = code.at("float", k.tiles.step(code, sums, number, channels), c)
+            before = k.tiles.read(code, sum_, mask)
+            after = code.let(f"fadd {k.vector} {before}, {total}")
+            k.tiles.write(code, after, sum_, mask)
+
+    _squares(k, images, body, clear)
+
+
+def _floored_gradient(k: Sliding) -> None:
+    """`_square_gradient` of the results of Relu."""
+    _square_gradient(k, floored=True)
+
+
+def _placed_maximum(k: Sliding) -> None:
+    """Relu and the greatest element of windows of 2x2 side by side, with its place."""
+    images, code, zero = k.pointer("%ins", 0), k.code, "zeroinitializer"
+    truth = {"mean": "0", "placed": "1", "whole": "0"}
+    pool = Pool(code, k.tiles, truth)
+
+    def body(number: str, c: str, at: str, places: list[str], mask: str) -> None:
+        seen = [k.tiles.read(code, place, mask) for place in places]
+        pool.write([above(code, k.tiles, v, zero) for v in seen], at, mask)
+
+    _squares(k, images, body)
+
+
+def _placed_gradient(k: Sliding) -> None:
+    """The gradient by what `_placed_maximum` was given, and its sums over every image.
+
+    Inputs are places and gradients. Every element is written once.
+    """
+    places, gradients = (k.pointer("%ins", i) for i in (0, 1))
+    out, sums = (k.pointer("%outs", i) for i in (0, 1))
+    code, tiles, given = k.code, k.tiles, k.given
+    channels = given["channels"]
+    line = code.integer("mul", given["width"], channels)
+    beside = ["0", channels, line, code.integer("add", line, channels)]
+    size = code.integer("mul", channels, 4)
+    with code.loop("%from", "%to") as number:
+        total = tiles.step(code, sums, number, channels)
+        code.call("void", "llvm.memset.p0.i64", ("ptr", total), ("i8", "0"), ("i64", size), ("i1", "false"))  # fmt: skip
+        with code.loop("0", given["out_height"]) as y:
+            row = code.integer("add", code.integer("mul", number, given["out_height"]), y)  # fmt: skip
+            pixel = code.integer("mul", row, given["out_width"])
+            top = tiles.step(code, out, code.integer("mul", row, 2), line)
+
+            def of_row(c: str, mask: str) -> None:
+                carried = (k.vector, "zeroinitializer")
+                with code.carrying("0", given["out_width"], 1, carried) as turn:
+                    x = turn.index
+                    at = code.integer("mul", code.integer("add", pixel, x), channels)
+                    at = code.integer("add", at, c)
+                    place = read_bytes(code, tiles, code.at("i8", places, at), mask)
+                    slope = tiles.read(code, code.at("float", gradients, at), mask)
+                    left = tiles.step(code, top, code.integer("mul", x, 2), channels)
+                    left = code.at("float", left, c)
+                    targets = [code.at("float", left, step) for step in beside]
+                    turn.following = [_placed(k, slope, place, targets, mask, turn.values[0])]  # fmt: skip
+                sum_ = code.at("float", total, c)
+                before = tiles.read(code, sum_, mask)
+                after = code.let(f"fadd {k.vector} {before}, {turn.values[0]}")
+                tiles.write(code, after, sum_, mask)
+
+            k.vectors(of_row)
+
+
+def _placed(
+    k: Sliding, slope: str, place: str, targets: list[str], mask: str, total: str
+) -> str:
+    """Writes the gradients of a window, and gives a total with them added."""
+    code, vector = k.code, k.vector
+    integers = f"<{k.tiles.lanes} x i32>"
+    zero, one = "zeroinitializer", "splat (float 1.0)"
+    open_ = code.let(f"icmp ult {integers} {place}, splat (i32 {CUT})")
+    share = code.let(f"select {k.test} {open_}, {vector} {one}, {vector} {zero}")
+    slope = code.let(f"fmul {vector} {slope}, {share}")
+    place = code.let(f"and {integers} {place}, splat (i32 {~CUT})")
+    for number, target in enumerate(targets):
+        hit = code.let(f"icmp eq {integers} {place}, splat (i32 {number})")
+        value = code.let(f"select {k.test} {hit}, {vector} {slope}, {vector} {zero}")
+        k.tiles.write(code, value, target, mask)
+    there = code.let(f"icmp ult {integers} {place}, splat (i32 {NOWHERE})")
+    value = code.let(f"select {k.test} {there}, {vector} {slope}, {vector} {zero}")
+    return code.let(f"fadd {vector} {total}, {value}")
+
+
+def _add(k: Sliding, place: str, value: str, mask: str) -> None:
+    """Adds a vector to what is at a place, in the lanes of a mask."""
+    before = k.tiles.read(k.code, place, mask)
+    total = k.code.let(f"fadd {k.vector} {before}, {value}")
+    k.tiles.write(k.code, total, place, mask)
+
+
+def _count(k: Sliding, down: Window, across: Window) -> str:
+    """How many elements of a window are inside the image, in every lane."""
+    code = k.code
+    rows = code.integer("sub", down.last, down.first)
+    columns = code.integer("sub", across.last, across.first)
+    number = code.let(f"sitofp i64 {code.integer('mul', rows, columns)} to float")
+    return code.splat(k.tiles.lanes, "float", number)
+
+
+def _mean(k: Sliding) -> None:
+    """The mean of every window's elements that lie inside the image."""
+    images, out = k.pointer("%ins", 0), k.pointer("%outs", 0)
+    code = k.code
+    with code.loop("%from", "%to") as number:
+        image, result = k.image(images, number), k.image(out, number, "out_")
+        with k.windows() as (y, x, down, across), k.channels() as (c, mask):
+
+            def added(i: str, j: str, row: str, column: str, total: str) -> str:
+                seen = k.tiles.read(code, k.pixel(image, row, column, c), mask)
+                return code.let(f"fadd {k.vector} {total}, {seen}")
+
+            total = k.over(down, across, k.vector, "zeroinitializer", added)
+            mean = code.let(f"fdiv {k.vector} {total}, {_count(k, down, across)}")
+            k.tiles.write(code, mean, k.pixel(result, y, x, c, "out_"), mask)
+
+
+def _mean_gradient(k: Sliding) -> None:
+    """Each window's gradient, shared among its elements."""
+    gradients, out, code = k.pointer("%ins", 0), k.pointer("%outs", 0), k.code
+    with code.loop("%from", "%to") as number:
+        gradient, result = k.image(gradients, number, "out_"), k.image(out, number)
+        k.clear(result)
+        with k.windows() as (y, x, down, across), k.channels() as (c, mask):
+            slope = k.tiles.read(code, k.pixel(gradient, y, x, c, "out_"), mask)
+            share = code.let(f"fdiv {k.vector} {slope}, {_count(k, down, across)}")
+
+            def given(i: str, j: str, row: str, column: str, none: str) -> str:
+                _add(k, k.pixel(result, row, column, c), share, mask)
+                return none
+
+            k.over(down, across, "i64", "0", given)
+
+
+LIBRARY = library(
+    {
+        "maximum": (_maximum, 1),
+        "maximum_gradient": (_maximum_gradient, 3),
+        "square_maximum": (_square_maximum, 1),
+        "square_maximum_gradient": (_square_gradient, 3),
+        "mean": (_mean, 1),
+        "mean_gradient": (_mean_gradient, 1),
+    }
+)
+# These give sums, or places, too.
+FLOORED = library({"floored_gradient": (_floored_gradient, 3)}, outputs=2)
+PLACED = library({"placed_gradient": (_placed_gradient, 2)}, outputs=2)
+PLACING = library({"placed_maximum": (_placed_maximum, 1)}, outputs=3)
+
+
+def pooling(name: str, w: Windows) -> Callable[..., Any] | None:
+    """One of the kernels of `LIBRARY` for such windows: arrays to array; None where there is nothing to do."""
+    if not entry.AVAILABLE or w.empty:
+        return None
+    shape = w.in_shape if name.endswith("gradient") else w.out_shape
+    if name.startswith("maximum") and w == _covering(w):
+        name = f"square_{name}"
+    return entry.filling(LIBRARY.entry(name).for_dims((w.images, *w)), shape)
+
+
+def _covering(w: Windows) -> Windows:
+    """The windows of 2x2 that lie side by side and cover the images of `w`."""
+    down, across = 2 * w.out_height, 2 * w.out_width
+    return Windows(w.images, down, across, *w[3:6], 2, 2, 2, 2, 0, 0)
+
+
+def floored_gradient(w: Windows) -> Callable[..., list[Any]] | None:
+    """(images, maxima, gradients) to the gradient by what Relu made the images of, and its sums
+    over every image; None for other windows than those of 2x2 that cover the images."""
+    if not covers(w):
+        return None
+    kernel = FLOORED.entry("floored_gradient").for_dims((w.images, *w))
+    single = np.dtype(np.float32)
+    return entry.filling_all(
+        kernel, [(w.in_shape, single), ((w.images, w.channels), single)]
+    )
+
+
+def placed_maximum(w: Windows) -> Chain | None:
+    """Images to Relu's maxima and their places, bytes as `native/kernels/pooling_epilogue.py` has them; None for
+    other windows than those of 2x2 that cover the images."""
+    if not covers(w):
+        return None
+    kernel = PLACING.entry("placed_maximum").for_dims((w.images, *w))
+    pooling = Pooling(placed=True)
+    chain = Chain(1)
+    made = chain.then(entry.filling_all(kernel, pooling.results(w.in_shape)), 0)
+    return chain.giving([made[i] for i in pooling.gives])
+
+
+def placed_gradient(w: Windows) -> Callable[..., list[Any]] | None:
+    """(places, gradients) to the gradient by what `placed_maximum` was given, and its sums over
+    every image; None likewise."""
+    if not covers(w):
+        return None
+    kernel = PLACED.entry("placed_gradient").for_dims((w.images, *w))
+    single = np.dtype(np.float32)
+    return entry.filling_all(
+        kernel, [(w.in_shape, single), ((w.images, w.channels), single)]
+    )
+
+
+def covers(w: Windows) -> bool:
+    """True for windows of 2x2 that lie side by side and cover the images, if they have kernels."""
+    return entry.AVAILABLE and not w.empty and w == _covering(w)

@@ -1,0 +1,129 @@
+"""Pooling of 2x2 results side by side while they are in registers: what convolutions end with.
+
+Besides the means or maxima it gives, where that is asked for, the results themselves, or the places
+of the maxima, a byte each. From a place the gradient knows which result was the maximum and
+whether Relu was zero there, and needs neither results nor maxima.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from intaglio.native.kernels.microkernel import Tiles
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.vectors import FLOAT, literal
+from intaglio.ops.fused import CUT, NOWHERE
+
+# What kernels are told of a pooling.
+WORDS = ("mean", "placed", "whole")
+
+
+class Pooling(NamedTuple):
+    """What is wanted: maxima, or means; with `placed` the places of the maxima after Relu; with
+    `whole` the results, too."""
+
+    mean: bool = False
+    placed: bool = False
+    whole: bool = False
+
+    def results(self, shape: tuple[int, ...]) -> list[tuple[tuple[int, ...], Any]]:
+        """Shapes and dtypes of what kernels write: results of a shape, what is pooled, and places.
+
+        What is not wanted has one element, which nobody writes.
+        """
+        images, height, width, filters = shape
+        small = (images, height // 2, width // 2, filters)
+        return [
+            (shape if self.whole else (1,), np.dtype(np.float32)),
+            (small, np.dtype(np.float32)),
+            (small if self.placed else (1,), np.dtype(np.uint8)),
+        ]
+
+    @property
+    def gives(self) -> list[int]:
+        """Which of these are wanted."""
+        return [i for i, there in enumerate((self.whole, True, self.placed)) if there]
+
+
+class Pool:
+    """Writes the pooling of windows of four vectors."""
+
+    def __init__(self, code: Code, tiles: Tiles, given: dict[str, str]) -> None:
+        self.code, self.tiles = code, tiles
+        self.given = {w: code.integer("icmp ne", given[w], 0) for w in WORDS}
+        self._out, self._placed = (
+            code.load("ptr", code.at("ptr", "%outs", i), 8) for i in ("1", "2")
+        )
+
+    def write(self, window: list[str], at: str, mask: str) -> None:
+        """Pools a window whose first element is `at` among what is pooled."""
+        code = self.code
+        out = code.at("float", self._out, at)
+        with code.when(self.given["mean"]):
+            self.tiles.write(code, self._mean(window), out, mask)
+        with code.when(code.let(f"xor i1 {self.given['mean']}, true")):
+            most, place = self.maximum(window)
+            self.tiles.write(code, most, out, mask)
+            with code.when(self.given["placed"]):
+                to = code.at("i8", self._placed, at)
+                write_bytes(code, self.tiles, self._cut(most, place), to, mask)
+
+    def _mean(self, window: list[str]) -> str:
+        code, vector = self.code, self.tiles.vector
+        total = "zeroinitializer"
+        for value in window:
+            total = code.let(f"fadd {vector} {total}, {value}")
+        return code.let(f"fmul {vector} {total}, splat (float 0.25)")
+
+    def maximum(self, window: list[str]) -> tuple[str, str]:
+        """The greatest of some vectors, and which is the first of them; NaN is passed over."""
+        code, tiles = self.code, self.tiles
+        most = f"splat (float {literal(np.finfo(np.float32).min, FLOAT)})"
+        place = f"splat (i32 {NOWHERE})"
+        for number, seen in enumerate(window):
+            above = code.let(f"fcmp ogt {tiles.vector} {seen}, {most}")
+            most = self._chosen(above, tiles.vector, seen, most)
+            place = self._chosen(above, self._integers, f"splat (i32 {number})", place)
+        return most, place
+
+    def _cut(self, most: str, place: str) -> str:
+        """Places, also of what Relu made zero."""
+        code = self.code
+        open_ = code.let(f"fcmp ogt {self.tiles.vector} {most}, zeroinitializer")
+        shut = code.let(f"or {self._integers} {place}, splat (i32 {CUT})")
+        return self._chosen(open_, self._integers, place, shut)
+
+    @property
+    def _integers(self) -> str:
+        return f"<{self.tiles.lanes} x i32>"
+
+    def _chosen(self, test: str, kind: str, yes: str, no: str) -> str:
+        return self.code.let(f"select {self.tiles.test} {test}, {kind} {yes}, {kind} {no}")  # fmt: skip
+
+
+def write_bytes(code: Code, tiles: Tiles, value: str, place: str, mask: str) -> None:
+    """Stores a vector of small integers as bytes."""
+    lanes = tiles.lanes
+    short = code.let(f"trunc <{lanes} x i32> {value} to <{lanes} x i8>")
+    if not mask:
+        code.do(f"store <{lanes} x i8> {short}, ptr {place}, align 1")
+        return
+    code.call(
+        "void", f"llvm.masked.store.v{lanes}i8.p0", (f"<{lanes} x i8>", short),
+        ("ptr align 1", place), (tiles.test, mask),
+    )  # fmt: skip
+
+
+def read_bytes(code: Code, tiles: Tiles, place: str, mask: str) -> str:
+    """The bytes at a place as a vector of integers."""
+    kind = f"<{tiles.lanes} x i8>"
+    if not mask:
+        seen = code.load(kind, place, 1)
+    else:
+        seen = code.call(
+            kind, f"llvm.masked.load.v{tiles.lanes}i8.p0", ("ptr align 1", place),
+            (tiles.test, mask), (kind, "zeroinitializer"),
+        )  # fmt: skip
+    return code.let(f"zext {kind} {seen} to <{tiles.lanes} x i32>")

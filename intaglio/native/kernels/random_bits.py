@@ -1,0 +1,411 @@
+"""Random numbers in machine code: Philox4x32-10, and uniform and normal numbers made of it.
+
+Bits and uniform numbers are those of the NumPy code in `ops/random/philox.py`. Normal float32s go through
+logarithms and sines of float64 there and here, which rounded are hardly ever different; normal
+float64s differ in their last places.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from intaglio.native.llvm import jit
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.library import Kernel, Library, Source
+from intaglio.native.llvm.vectors import (
+    BFLOAT,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    Kind,
+    Lanes,
+    literal,
+)
+from intaglio.native.runtime import entry
+from intaglio.native.vector_math.functions import Functions
+from intaglio.ops.random.philox import (
+    LEAST,
+    LOW,
+    MULTIPLIERS,
+    RESERVED,
+    TRUNCATE_AT,
+    WEYL_0,
+    WEYL_1,
+)
+
+Run = Callable[..., Any]
+Finish = Callable[[Functions, Sequence[Lanes]], list[Lanes]]
+
+WORD, HALF_WORD = Kind("i64", 64, "u"), Kind("i32", 32, "u")
+# A bfloat16 as it is stored.
+BRIEF = Kind("i16", 16, "u")
+LANES = max(jit.WIDTH // 4, 4)
+# The numbers that a kernel is told: the stream's key, its counter's halves, and the step from
+# one block's counter to the next.
+STATE = ("key", "low", "high", "step")
+
+
+def _cipher(s: Functions, counter: Sequence[Lanes], keys: Sequence[Any]) -> list[Lanes]:
+    """Ten rounds over blocks whose four words are given, as 32-bit numbers in 64-bit lanes."""
+    x0, x1, x2, x3 = counter
+    first, second = [s.constant(int(m), WORD) for m in np.ravel(MULTIPLIERS)]
+    low = s.constant(int(LOW), WORD)
+    for k0, k1 in keys:
+        p0, p1 = s.mul(x0, first), s.mul(x2, second)
+        x0 = s.bit_xor(s.bit_xor(s.high_half(p1), x1), k0)
+        x2 = s.bit_xor(s.bit_xor(s.high_half(p0), x3), k1)
+        x1, x3 = s.bit_and(p1, low), s.bit_and(p0, low)
+    return [x0, x1, x2, x3]
+
+
+def _round_keys(s: Functions, key: str) -> list[tuple[Lanes, Lanes]]:
+    """The two words that each round adds, in every lane."""
+    code = s.code
+    words = [code.integer("and", key, int(LOW)), code.integer("lshr", key, 32)]
+    made: list[tuple[Lanes, Lanes]] = []
+    for _ in range(10):
+        pair = [
+            Lanes(WORD, (code.splat(s.lanes, "i64", w),) * s.vectors) for w in words
+        ]
+        made.append((pair[0], pair[1]))
+        words = [
+            code.integer("and", code.integer("add", w, weyl), int(LOW))
+            for w, weyl in zip(words, (WEYL_0, WEYL_1), strict=True)
+        ]
+    return made
+
+
+def _counters(
+    s: Functions, state: dict[str, str], first: str, step: str = ""
+) -> list[Lanes]:
+    """The four words of the counters of `lanes` blocks from number `first` on.
+
+    They are the state's `step` apart, or another one.
+    """
+    code, lanes = s.code, s.lanes
+
+    def everywhere(value: str) -> Lanes:
+        return Lanes(WORD, (code.splat(lanes, "i64", value),))
+
+    steps = ", ".join([f"i64 {i}" for i in range(lanes)])
+    numbers = s.add(everywhere(first), Lanes(WORD, (f"<{steps}>",)))
+    offsets = s.mul(numbers, everywhere(step or state["step"]))
+    low = s.add(everywhere(state["low"]), offsets)
+    carried = s.converted(s.lt(low, offsets), WORD)
+    high = s.add(everywhere(state["high"]), carried)
+    mask = s.const(int(LOW), low)
+    return [
+        part
+        for half in (low, high)
+        for part in (s.bit_and(half, mask), s.high_half(half))
+    ]
+
+
+# -- what is made of the words ---------------------------------------------------------
+
+
+def _bits(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
+    return [s.converted(w, HALF_WORD) for w in words]
+
+
+def _unit(s: Functions, word: Lanes) -> Lanes:
+    """A float32 in [0, 1) of a word."""
+    bits = s.converted(word, HALF_WORD)
+    bits = s.bit_or(s.bit_and(bits, s.const(0x7FFFFF, bits)), s.const(0x3F800000, bits))
+    number = s.floats(bits)
+    return s.sub(number, s.const(1, number))
+
+
+def _short_unit(bits: int, kind: Kind) -> Finish:
+    """16-bit floats in [0, 1), of so many bits of each word."""
+
+    def finish(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
+        made: list[Lanes] = []
+        for word in words:
+            number = s.bit_and(word, s.const((1 << bits) - 1, word))
+            number = s.converted(s.converted(number, HALF_WORD), FLOAT)
+            made.append(s.converted(s.mul(number, s.const(2.0**-bits, number)), kind))
+        return made
+
+    return finish
+
+
+def _brief_unit(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
+    made = _short_unit(7, BFLOAT)(s, words)
+    return [Lanes(BRIEF, x.names) for x in made]
+
+
+def _double_unit(s: Functions, high: Lanes, low: Lanes) -> Lanes:
+    """A float64 in [0, 1) of two words."""
+    upper = s.shift_left(s.bit_and(high, s.const(0xFFFFF, high)), 32)
+    bits = s.bit_or(s.bit_or(upper, low), s.const(0x3FF << 52, low))
+    number = s.floats(bits)
+    return s.sub(number, s.const(1, number))
+
+
+def _normals(s: Functions, first: Lanes, second: Lanes) -> list[Lanes]:
+    """Two normals of two uniform numbers (Box and Muller), each step rounded."""
+    kind = first.kind
+    least = s.maximum(first, s.const(LEAST, first))
+    log = s.converted(s.log(s.converted(least, DOUBLE)), kind)
+    radius = s.sqrt(s.mul(s.const(-2, log), log))
+    wide = s.converted(second, DOUBLE)
+    angle = s.converted(s.mul(s.const(2 * math.pi, wide), wide), kind)
+    wide = s.converted(angle, DOUBLE)
+    return [
+        s.mul(s.converted(turned, kind), radius)
+        for turned in (s.sin(wide), s.cos(wide))
+    ]
+
+
+def _uniform(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
+    return [_unit(s, w) for w in words]
+
+
+def _uniform_double(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
+    return [_double_unit(s, *words[i : i + 2]) for i in (0, 2)]
+
+
+def _normal(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
+    u = _uniform(s, words)
+    return [*_normals(s, *u[:2]), *_normals(s, *u[2:])]
+
+
+def _normal_double(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
+    return _normals(s, *_uniform_double(s, words))
+
+
+FINISHES: dict[str, tuple[Finish, Kind]] = {
+    "bits": (_bits, HALF_WORD),
+    "uniform": (_uniform, FLOAT),
+    "uniform_double": (_uniform_double, DOUBLE),
+    "uniform_half": (_short_unit(10, HALF), HALF),
+    "uniform_brief": (_brief_unit, BRIEF),
+    "normal": (_normal, FLOAT),
+    "normal_double": (_normal_double, DOUBLE),
+}
+# Normals that are drawn again while they are too far off, and what they are made of.
+TRUNCATED = {"truncated": "normal", "truncated_double": "normal_double"}
+DTYPES = {
+    HALF_WORD: np.uint32, FLOAT: np.float32, DOUBLE: np.float64, HALF: np.float16,
+    BRIEF: ml_dtypes.bfloat16,
+}  # fmt: skip
+
+
+def _of_block(kind: Kind) -> int:
+    """How many numbers a block gives."""
+    return 2 if kind == DOUBLE else 4
+
+
+# -- kernels ---------------------------------------------------------------------------
+
+
+def _kernel(name: str) -> Kernel:
+    """Fills an array: dims are the number of groups of `LANES` blocks, and that of elements."""
+    finish, kind = FINISHES[name]
+    code = Code(name, entry.KERNEL)
+    state, out, size = _given(code)
+    s = Functions(code, LANES, 1)
+    keys = _round_keys(s, state["key"])
+    with code.loop("%from", "%to") as group:
+        first = code.integer("mul", group, LANES)
+        made = finish(s, _cipher(s, _counters(s, state, first), keys))
+        start = code.integer("mul", first, len(made))
+        for i, vector in enumerate(_in_turn(s, made)):
+            index = code.integer("add", start, i * LANES)
+            _write(s, kind, vector, out, index, size)
+    code.do("ret void")
+    return Kernel(code, 1)
+
+
+def _given(code: Code) -> tuple[dict[str, str], str, str]:
+    """The stream's state, the array to be filled, and its elements."""
+    given = code.load("ptr", "%ins", 8)
+    state = {
+        part: code.load("i64", code.at("i64", given, str(i)), 8)
+        for i, part in enumerate(STATE)
+    }
+    size = code.load("i64", code.at("i64", "%dims", "1"), 8)
+    return state, code.load("ptr", "%outs", 8), size
+
+
+class _Truncated:
+    """Writes the kernel of normals that are near enough.
+
+    Those of one block have counters of their own, from which they take block after block until
+    they are complete; nearly all need no second one.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.finish, self.kind = FINISHES[TRUNCATED[name]]
+        self.code = code = Code(name, entry.KERNEL)
+        self.state, self.out, self.size = _given(code)
+        self.of_block = _of_block(self.kind)
+        size = LANES * self.of_block
+        self.held = code.first(f"alloca [{size} x {self.kind.llvm}], align 64")
+        self.filled = code.first("alloca i64, align 8")
+        self.seen = code.first(f"alloca [{LANES} x i64], align 64")
+        self.s = Functions(code, LANES, 1)
+        self.keys = _round_keys(self.s, self.state["key"])
+
+    def write(self) -> Kernel:
+        """The kernel: first a block for each, then more for those that lack numbers."""
+        code, of_block = self.code, self.of_block
+        apart = str(RESERVED * of_block // 4)
+        with code.loop("%from", "%to") as group:
+            number = code.integer("mul", group, LANES)
+            self._draw(number, apart)
+            with code.loop("0", str(LANES)) as lane:
+                self._fill(0)
+                block = code.integer("add", number, lane)
+                first = code.integer("mul", block, of_block)
+                self._take(code.integer("mul", lane, of_block), of_block, first)
+                self._store(self._load(self.filled), code.at("i64", self.seen, lane))
+            with code.loop("0", str(LANES)) as lane:
+                seen = self._load(code.at("i64", self.seen, lane))
+                block = code.integer("add", number, lane)
+                first = code.integer("mul", block, of_block)
+                beyond = code.integer("add", first, seen)
+                lacking = code.integer("icmp slt", seen, of_block)
+                wanted = code.integer("icmp slt", beyond, self.size)
+                with code.when(code.let(f"and i1 {lacking}, {wanted}")):
+                    self._again(code.integer("mul", block, apart), apart, first)
+        code.do("ret void")
+        return Kernel(code, 1)
+
+    def _again(self, start: str, count: str, first: str) -> None:
+        """All numbers of a block's own counters, until there are enough."""
+        code = self.code
+        self._fill(0)
+        with code.loop("0", count, LANES) as turn:
+            lacking = code.integer("icmp slt", self._load(self.filled), self.of_block)
+            with code.when(lacking):
+                self._draw(code.integer("add", start, turn), "1")
+                self._take("0", LANES * self.of_block, first)
+
+    def _draw(self, first: str, step: str) -> None:
+        """Normals of `LANES` blocks, to where they are held."""
+        code, s, kind = self.code, self.s, self.kind
+        words = _cipher(s, _counters(s, self.state, first, step), self.keys)
+        for i, vector in enumerate(_in_turn(s, self.finish(s, words))):
+            place = code.at(kind.llvm, self.held, str(i * LANES))
+            code.do(f"store {s.vector(kind)} {vector}, ptr {place}, align {kind.bytes}")
+
+    def _take(self, start: str, count: int, first: str) -> None:
+        """Puts numbers that are held into the next places from `first` on."""
+        code, kind = self.code, self.kind
+        word = kind.llvm
+        with code.loop("0", str(count)) as i:
+            place = code.at(word, self.held, code.integer("add", start, i))
+            x = code.load(word, place, kind.bytes)
+            far = code.call(word, f"llvm.fabs.f{kind.bits}", (word, x))
+            near = code.let(f"fcmp olt {word} {far}, {literal(TRUNCATE_AT, kind)}")
+            seen = self._load(self.filled)
+            at = code.integer("add", first, seen)
+            room = code.integer("icmp slt", seen, self.of_block)
+            inside = code.integer("icmp slt", at, self.size)
+            good = code.let(f"and i1 {near}, {code.let(f'and i1 {room}, {inside}')}")
+            with code.when(good):
+                code.do(f"store {word} {x}, ptr {code.at(word, self.out, at)}, align {kind.bytes}")  # fmt: skip
+                self._store(code.integer("add", seen, 1), self.filled)
+
+    def _fill(self, count: int) -> None:
+        self._store(str(count), self.filled)
+
+    def _load(self, place: str) -> str:
+        return self.code.load("i64", place, 8)
+
+    def _store(self, value: str, place: str) -> None:
+        self.code.do(f"store i64 {value}, ptr {place}, align 8")
+
+
+def _truncated_kernel(name: str) -> Kernel:
+    return _Truncated(name).write()
+
+
+def _in_turn(s: Functions, made: Sequence[Lanes]) -> list[str]:
+    """Vectors with the first elements of all, then the second ones, ..."""
+    code, lanes = s.code, s.lanes
+    element = made[0].kind.llvm
+    parts, width = [m.names[0] for m in made], lanes
+    while len(parts) > 1:  # side by side
+        vector = f"<{width} x {element}>"
+        every = ", ".join([f"i32 {i}" for i in range(2 * width)])
+        parts = [
+            code.let(f"shufflevector {vector} {a}, {vector} {b}, <{2 * width} x i32> <{every}>")
+            for a, b in zip(parts[::2], parts[1::2], strict=True)
+        ]  # fmt: skip
+        width *= 2
+    whole, vector, count = parts[0], f"<{width} x {element}>", len(made)
+    turns: list[str] = []
+    for start in range(0, width, lanes):
+        places = [e % count * lanes + e // count for e in range(start, start + lanes)]
+        order = ", ".join([f"i32 {p}" for p in places])
+        turns.append(
+            code.let(f"shufflevector {vector} {whole}, {vector} poison, <{lanes} x i32> <{order}>")
+        )  # fmt: skip
+    return turns
+
+
+def _write(
+    s: Functions, kind: Kind, vector: str, out: str, index: str, size: str
+) -> None:
+    """Stores a vector's elements, those that the array has room for."""
+    code, lanes = s.code, s.lanes
+    test = f"<{lanes} x i1>"
+    mask = code.call(
+        test, f"llvm.get.active.lane.mask.v{lanes}i1.i64", ("i64", index), ("i64", size)
+    )
+    code.call(
+        "void", f"llvm.masked.store.{s.suffix(kind)}.p0", (s.vector(kind), vector),
+        (f"ptr align {kind.bytes}", code.at(kind.llvm, out, index)), (test, mask),
+    )  # fmt: skip
+
+
+def _swaps() -> Kernel:
+    """range(n), each place in turn swapped with the one as far after it as the input says."""
+    code = Code("swaps", entry.KERNEL)
+    given, out = code.load("ptr", "%ins", 8), code.load("ptr", "%outs", 8)
+    with code.loop("%from", "%to") as i:
+        code.do(f"store i64 {i}, ptr {code.at('i64', out, i)}, align 8")
+    with code.loop("%from", code.integer("sub", "%to", 1)) as i:
+        offset = code.load("i32", code.at("i32", given, i), 4)
+        other = code.integer("add", i, code.let(f"zext i32 {offset} to i64"))
+        places = [code.at("i64", out, at) for at in (i, other)]
+        values = [code.load("i64", place, 8) for place in places]
+        for place, value in zip(places, values[::-1], strict=True):
+            code.do(f"store i64 {value}, ptr {place}, align 8")
+    code.do("ret void")
+    return Kernel(code, 1)
+
+
+LIBRARIES = {
+    name: Library(lambda name=name, write=write: Source([write(name)]))
+    for names, write in ((FINISHES, _kernel), (TRUNCATED, _truncated_kernel))
+    for name in names
+}
+SWAPS = Library(lambda: Source([_swaps()]))
+
+
+def swapped(count: int) -> Run | None:
+    """What makes a permutation of range(count) of uint32 distances, all but one of them."""
+    if not entry.AVAILABLE:
+        return None
+    fill = SWAPS.entry("swaps", shared=False).for_dims((count,))
+    return entry.filling(fill, (count,), np.int64)
+
+
+def drawn(name: str, count: int) -> Run | None:
+    """What makes `count` numbers of a stream, given as an array of `STATE`; for names in `LIBRARIES`."""
+    if not entry.AVAILABLE or not count:
+        return None
+    _, kind = FINISHES[TRUNCATED.get(name, name)]
+    groups = -(-count // (LANES * _of_block(kind)))
+    # Few numbers are drawn before another thread could help.
+    fill = LIBRARIES[name].entry(name, count >= entry.LARGE).for_dims((groups, count))
+    return entry.filling(fill, (count,), DTYPES[kind])

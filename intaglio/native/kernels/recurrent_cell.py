@@ -1,0 +1,302 @@
+"""The code of cells: tiles of a product, whose gates are computed with while they are in registers."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from intaglio.ir import walk
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native.kernels.loop_nest import apply
+from intaglio.native.kernels.microkernel import SUMS, Tiles
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.vectors import FLOAT, Lanes
+from intaglio.native.passes.expansions import is_index
+from intaglio.native.runtime import entry
+from intaglio.native.vector_math.functions import Functions
+
+TILES = Tiles(FLOAT)
+# Rows of a tile at most, by its vectors.
+TALLEST = {1: 12, 2: 8, 3: 8, 4: 6}
+# What a cell's code is told: tiles of rows, those that are whole, the inner dimension, blocks of
+# columns, columns of the product and of a gate.
+DIMS = ("tiles", "whole", "inner", "blocks", "wide", "columns")
+
+
+class Plan(NamedTuple):
+    """The tiles of a cell: so many rows, and of each gate so many vectors."""
+
+    rows: int
+    inner: int
+    gates: int
+    columns: int
+    tall: int
+    vectors: int
+
+    @property
+    def step(self) -> int:
+        """The columns of a gate in a tile."""
+        return self.vectors * TILES.lanes
+
+    @property
+    def masked(self) -> bool:
+        """True if the last tile has fewer columns."""
+        return bool(self.columns % self.step)
+
+    @property
+    def blocks(self) -> int:
+        """How many tiles stand side by side."""
+        return -(-self.columns // self.step)
+
+    @property
+    def bytes(self) -> int:
+        """The size of the packed weights."""
+        return self.blocks * self.inner * self.gates * self.step * FLOAT.bytes
+
+    @property
+    def layout(self) -> tuple[int, int]:
+        """What tells packed weights from others of the same matrix."""
+        return self.gates, self.vectors
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """What the code is told, as `DIMS` says."""
+        tiles = -(-self.rows // self.tall)
+        whole, wide = self.rows // self.tall, self.gates * self.columns
+        return tiles, whole, self.inner, self.blocks, wide, self.columns
+
+    @property
+    def pack_dims(self) -> tuple[int, ...]:
+        """What the code that packs is told."""
+        return self.blocks, self.inner, self.gates * self.columns, self.columns
+
+
+def planned(rows: int, inner: int, gates: int, columns: int) -> Plan:
+    """Tiles for a cell of these sizes, that fill the registers, and leave few rows over."""
+    vectors = 2 if gates < 3 and columns > TILES.lanes and gates * 2 <= len(TALLEST) else 1  # fmt: skip
+    most = max(min(TALLEST[gates * vectors], SUMS // (gates * vectors)), 1)
+    whole = [n for n in range(most // 2 + 1, most + 1) if rows % n == 0]
+    tall = whole[-1] if whole else -(-rows // -(-rows // most))
+    return Plan(rows, inner, gates, columns, tall, vectors)
+
+
+def starts_of(node: Node, wide: int) -> list[int] | None:
+    """Where the results of a node begin in the columns of its input; None if they are no such parts."""
+    if node.op.name in ("Split", "SplitV"):
+        at = 0 if node.op.name == "Split" else 2
+        axis = node.inputs[at].node
+        if axis.op.name != "Const" or int(axis.attrs["value"]) not in (1, -1):
+            return None
+        widths = [v.dims[1] if v.dims else None for v in node.outputs]
+        if None in widths or len({*widths}) != 1:
+            return None
+        return [i * (wide // len(widths)) for i in range(len(widths))]
+    if node.op.name != "StridedSlice" or any(v.node.op.name != "Const" for v in node.inputs[1:]):  # fmt: skip
+        return None
+    source, made = node.inputs[0].dims, node.outputs[0].dims
+    if source is None or made is None or len(source) != 2 or len(made) != 2:
+        return None
+    if source[0] != made[0] or is_index(node.attrs, 0):
+        return None
+    row = np.arange(wide).reshape(1, wide)
+    begin, end, strides = (v.node.attrs["value"] for v in node.inputs[1:])
+    if begin.size != 2 or node.attrs["shrink_axis_mask"] or node.attrs["new_axis_mask"]:
+        return None
+    if node.attrs["ellipsis_mask"] or (strides != 1).any():
+        return None
+    first = None if node.attrs["begin_mask"] & 2 else int(begin[1])
+    last = None if node.attrs["end_mask"] & 2 else int(end[1])
+    return [int(row[0, first:last][0])]
+
+
+def value_of(node: Node) -> int:
+    """Which input of a node is taken apart, if it takes one apart."""
+    return 1 if node.op.name == "Split" else 0
+
+
+def pack(plan: Plan) -> Code:
+    """Weights in the order of the tiles: for each block of columns rows of all gates side by side."""
+    code, tiles = Code("pack", entry.KERNEL), TILES
+    source, target = code.load("ptr", "%ins", 8), code.load("ptr", "%outs", 8)
+    given = entry.numbers(code, ("blocks", "inner", "wide", "columns"))
+    width = plan.gates * plan.step
+    with code.loop("%from", "%to") as block:
+        first = code.integer("mul", block, plan.step)
+        columns = code.integer("sub", given["columns"], first)
+        masks = [tiles.mask(code, str(v * tiles.lanes), columns) for v in range(plan.vectors)]  # fmt: skip
+        with code.loop("0", given["inner"]) as k:
+            row = code.at("float", tiles.step(code, source, k, given["wide"]), first)
+            done = code.integer("mul", block, given["inner"])
+            to = tiles.step(code, target, code.integer("add", done, k), width)
+            for gate in range(plan.gates):
+                there = tiles.step(code, row, gate, given["columns"])
+                here = code.at("float", to, str(gate * plan.step))
+                for place, to_, mask in zip(
+                    tiles.places(code, there, plan.vectors),
+                    tiles.places(code, here, plan.vectors), masks, strict=True,
+                ):  # fmt: skip
+                    tiles.write(code, tiles.read(code, place, mask), to_)
+    code.do("ret void")
+    return code
+
+
+def cell(body: Graph, product: Node, plan: Plan) -> Code:
+    """The kernel: tiles of rows from `from` to `to`, in all columns.
+
+    Inputs are the rows, the packed weights, and what else the cell's graph takes.
+    """
+    return _Cell(body, product, plan).write()
+
+
+def others(body: Graph, product: Node) -> list[SymbolicTensor]:
+    """What a cell's graph takes besides its product; that may take the same."""
+    users = walk.uses(body)
+    return [v for v in body.inputs if any(n is not product for n in users[id(v)])]
+
+
+class _Cell:
+    def __init__(self, body: Graph, product: Node, plan: Plan) -> None:
+        self.body = body
+        self.product = product
+        self.plan = plan
+        self.code = code = Code("cell", entry.KERNEL)
+        self.given = entry.numbers(code, DIMS)
+        self.others = others(body, product)
+        count = 2 + len(self.others)
+        self.ins = [self._pointer("%ins", i) for i in range(count)]
+        self.outs = [self._pointer("%outs", i) for i in range(len(body.outputs))]
+
+    def _pointer(self, table: str, index: int) -> str:
+        return self.code.load("ptr", self.code.at("ptr", table, str(index)), 8)
+
+    def write(self) -> Code:
+        """The function."""
+        code, plan, given = self.code, self.plan, self.given
+        size = plan.gates * plan.step
+        with code.loop("0", given["blocks"]) as block:
+            depth = code.integer("mul", block, given["inner"])
+            panel = TILES.step(code, self.ins[1], depth, size)
+            column = code.integer("mul", block, plan.step)
+            left = code.integer("sub", given["columns"], column)
+            masks = [
+                TILES.mask(code, str(v * TILES.lanes), left) if plan.masked else ""
+                for v in range(plan.vectors)
+            ]
+            whole = code.least("%to", given["whole"])
+            with code.loop("%from", whole) as number:
+                self._tile(panel, column, masks, number, plan.tall)
+            rest = plan.rows % plan.tall
+            if rest:
+                with code.when(code.integer("icmp sgt", "%to", given["whole"])):
+                    self._tile(panel, column, masks, given["whole"], rest)
+        code.do("ret void")
+        return code
+
+    def _tile(
+        self, panel: str, column: str, masks: list[str], number: str, tall: int
+    ) -> None:
+        """A tile of the product, and what becomes of it."""
+        code, plan = self.code, self.plan
+        first = code.integer("mul", number, plan.tall)
+        rows = [code.integer("add", first, r) for r in range(tall)]
+        sums = self._sums(panel, rows)
+        s = Functions(code, TILES.lanes, tall * plan.vectors)
+        gates = [
+            Lanes(FLOAT, tuple([sums[r][g * plan.vectors + v] for r in range(tall) for v in range(plan.vectors)]))
+            for g in range(plan.gates)
+        ]  # fmt: skip
+        values: dict[int, list[Lanes]] = {id(self.product.outputs[0]): gates}
+        for value, pointer in zip(self.others, self.ins[2:], strict=True):
+            values[id(value)] = self._read(value.dims, pointer, rows, column, masks)
+        known = {id(v.node) for v in self.body.inputs}
+        for node in self.body.nodes:
+            if id(node) not in known and node is not self.product:
+                self._node(s, node, values)
+        for value, pointer in zip(self.body.outputs, self.outs, strict=True):
+            self._write(values[id(value)], pointer, rows, column, masks)
+
+    def _sums(self, panel: str, rows: list[str]) -> list[list[str]]:
+        """The sums of products: for each row the vectors of all gates."""
+        code, plan = self.code, self.plan
+        abreast = plan.gates * plan.vectors
+        tops = [TILES.step(code, self.ins[0], r, self.given["inner"]) for r in rows]
+        start = [(TILES.vector, "zeroinitializer")] * (len(rows) * abreast)
+        with code.carrying("0", self.given["inner"], 1, *start) as turn:
+            right = TILES.step(code, panel, turn.index, abreast * TILES.lanes)
+            vectors = [TILES.read(code, p, "") for p in TILES.places(code, right, abreast)]  # fmt: skip
+            for r, top in enumerate(tops):
+                value = code.load("float", code.at("float", top, turn.index), 4)
+                factor = code.splat(TILES.lanes, "float", value)
+                turn.following += [
+                    TILES.fma(code, factor, v, turn.values[r * abreast + i])
+                    for i, v in enumerate(vectors)
+                ]
+        return [turn.values[r * abreast : (r + 1) * abreast] for r in range(len(rows))]
+
+    def _node(self, s: Functions, node: Node, values: dict[int, list[Lanes]]) -> None:
+        """A node of the cell's graph, for each gate if it is of the whole product."""
+        if node.op.name == "Const":
+            value = node.attrs["value"]
+            if value.size == 1 and node.outputs[0].dtype.is_floating:
+                values[id(node.outputs[0])] = [s.constant(value.reshape(-1)[0], FLOAT)]
+            return
+        plan = self.plan
+        starts = starts_of(node, plan.gates * plan.columns) if plan.gates > 1 else None
+        if starts is not None:
+            source = values[id(node.inputs[value_of(node)])]
+            for value, start in zip(node.outputs, starts, strict=True):
+                values[id(value)] = [source[start // plan.columns]]
+            return
+        operands = [values[id(v)] for v in node.inputs]
+        count = max(map(len, operands))
+        values[id(node.outputs[0])] = [
+            apply(s, node, [o[g] if len(o) > 1 else o[0] for o in operands])
+            for g in range(count)
+        ]
+
+    # -- memory --------------------------------------------------------------------------------
+
+    def _gates(self, width: int) -> int:
+        """How many gates a value of so many columns has."""
+        return self.plan.gates if width == self.plan.gates * self.plan.columns else 1
+
+    def _places(
+        self, pointer: str, row: str, gate: int, width: int, column: str
+    ) -> list[str]:
+        """Where the vectors of a gate are in a row."""
+        code = self.code
+        wide = self.given["wide" if self._gates(width) > 1 else "columns"]
+        start = code.at("float", TILES.step(code, pointer, row, wide), column)
+        there = TILES.step(code, start, gate, self.given["columns"])
+        return TILES.places(code, there, self.plan.vectors)
+
+    def _read(
+        self, dims: Any, pointer: str, rows: list[str], column: str, masks: list[str]
+    ) -> list[Lanes]:
+        """What is taken besides the product: for each row, for all rows, or a number."""
+        code = self.code
+        if not dims:
+            number = code.splat(TILES.lanes, "float", code.load("float", pointer, 4))
+            return [Lanes(FLOAT, (number,) * (len(rows) * self.plan.vectors))]
+        each = len(dims) == 2 and dims[0] == self.plan.rows
+        found: list[Lanes] = []
+        for gate in range(self._gates(dims[-1])):
+            names: list[str] = []
+            for row in rows if each else ["0"]:
+                places = self._places(pointer, row, gate, dims[-1], column)
+                names += [TILES.read(code, p, m) for p, m in zip(places, masks, strict=True)]  # fmt: skip
+            found.append(Lanes(FLOAT, tuple(names if each else names * len(rows))))
+        return found
+
+    def _write(
+        self, gates: list[Lanes], pointer: str, rows: list[str], column: str, masks: list[str]
+    ) -> None:  # fmt: skip
+        """Writes a result."""
+        width = len(gates) * self.plan.columns
+        for gate, lanes in enumerate(gates):
+            names = iter(lanes.names)
+            for row in rows:
+                places = self._places(pointer, row, gate, width, column)
+                for place, mask in zip(places, masks, strict=True):
+                    TILES.write(self.code, next(names), place, mask)

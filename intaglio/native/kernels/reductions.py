@@ -1,0 +1,332 @@
+"""Sums, means and extremes over neighbouring axes in machine code.
+
+The array is seen as outer rows, the axis that goes, and inner columns. What is long is reduced
+in chunks, and the results of the chunks likewise: rounding errors grow with the lengths of the
+chunks, not of the array, and threads share the chunks. Where these begin is decided by the
+shape, so that the number of threads changes nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.native.kernels.microkernel import Tiles
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.library import Kernel, Library, Source
+from intaglio.native.llvm.vectors import FLOAT, Builder, Kind, Lanes, kind_of, literal
+from intaglio.native.runtime import entry
+
+Run = Callable[[Any], Any]
+_SINGLE = np.dtype(np.float32)
+
+# Elements of a chunk, the fewest rows that one has, and the columns that are taken at a time.
+CHUNK = 1 << 14
+ROWS = 64
+COLUMNS = 1024
+# Vectors that are under way together.
+VECTORS = 4
+DIMS = ("parts", "length", "inner", "chunks", "chunk", "slices", "divisor")
+# For each kind the builder's step.
+KINDS: dict[str, Callable[[Builder, Lanes, Lanes], Lanes]] = {
+    "sum": Builder.add,
+    "product": Builder.mul,
+    "maximum": Builder.maximum,
+    "minimum": Builder.minimum,
+    "all": Builder.bit_and,
+    "any": Builder.bit_or,
+}
+# The kind of each op; the mean's sum is divided at the end.
+OPS = {
+    "Sum": "sum", "Mean": "sum", "Max": "maximum", "Min": "minimum", "Prod": "product",
+    "All": "all", "Any": "any",
+}  # fmt: skip
+# A bool is a byte that is 0 or 1.
+BYTE = Kind("i8", 8, "u")
+
+
+def _neutral(kind: str, element: Kind) -> Any:
+    """What changes nothing."""
+    if kind in ("maximum", "minimum"):
+        sign = 1 if kind == "minimum" else -1
+        if element.letter == "f":
+            return sign * math.inf
+        limits = np.iinfo(f"{element.letter}{element.bytes}")
+        return limits.max if sign > 0 else limits.min
+    if kind == "sum":
+        return -0.0 if element.letter == "f" else 0
+    return 0 if kind == "any" else 1
+
+
+class Joining:
+    """Writes loops that join vectors: sums, or extremes, of a kind."""
+
+    def __init__(self, code: Code, kind: str, element: Kind = FLOAT) -> None:
+        self.code = code
+        self.element = element
+        self.tiles = Tiles(element)
+        self.step = KINDS[kind]
+        number = literal(_neutral(kind, element), element)
+        self.neutral = f"splat ({element.llvm} {number})"
+
+    def joined(self, xs: Sequence[str], ys: Sequence[str]) -> list[str]:
+        """Each of some vectors joined with another."""
+        s = Builder(self.code, self.tiles.lanes, len(xs))
+        x, y = Lanes(self.element, tuple(xs)), Lanes(self.element, tuple(ys))
+        return [*self.step(s, x, y).names]
+
+    def range(
+        self, start: str, stop: str, step: int, sums: list[str], seen: Callable[[str], Sequence[str]]
+    ) -> list[str]:  # fmt: skip
+        """The vectors that `seen(i)` gives, for each i of a range, joined to the sums."""
+        carried = [(self.tiles.vector, s) for s in sums]
+        with self.code.carrying(start, stop, step, *carried) as turn:
+            turn.following = self.joined(turn.values, seen(turn.index))
+        return turn.values
+
+    def row(
+        self, first: str, last: str, seen: Callable[[str, int, str], Sequence[str]]
+    ) -> str:
+        """What the elements of a range join to, in the first lane of a vector.
+
+        `seen(i, count, mask)` gives `count` vectors from element i on; with a mask only the lanes
+        that it allows count.
+        """
+        code, tiles = self.code, self.tiles
+        group = tiles.lanes * VECTORS
+        whole = code.integer("sdiv", code.integer("sub", last, first), group)
+        middle = code.integer("add", first, code.integer("mul", whole, group))
+        sums = [self.neutral] * VECTORS
+        sums = self.range(first, middle, group, sums, lambda i: seen(i, VECTORS, ""))
+        while len(sums) > 1:
+            half = len(sums) // 2
+            sums = self.joined(sums[:half], sums[half:])
+
+        def rest(index: str) -> list[str]:
+            mask = tiles.mask(code, index, last)
+            (value,) = seen(index, 1, mask)
+            return [self.filled(value, mask)]
+
+        (value,) = self.range(middle, last, tiles.lanes, sums, rest)
+        return self.folded(value)
+
+    def filled(self, value: str, mask: str) -> str:
+        """A vector with what changes nothing in the lanes that a mask does not allow."""
+        vector = self.tiles.vector
+        return self.code.let(
+            f"select {self.tiles.test} {mask}, {vector} {value}, {vector} {self.neutral}"
+        )
+
+    def folded(self, value: str) -> str:
+        """A vector that has all lanes of another, joined, in its first."""
+        tiles, half = self.tiles, self.tiles.lanes // 2
+        while half:
+            order = [f"i32 {i % half + half}" for i in range(tiles.lanes)]
+            upper = self.code.let(
+                f"shufflevector {tiles.vector} {value}, {tiles.vector} poison, "
+                f"<{tiles.lanes} x i32> <{', '.join(order)}>"
+            )
+            (value,) = self.joined([value], [upper])
+            half //= 2
+        return value
+
+
+class _Writer:
+    """Writes a kernel: `down` the rows for every column, or `across` rows without columns."""
+
+    def __init__(self, name: str, kind: str, element: Kind) -> None:
+        self.code = Code(name, entry.KERNEL)
+        self.element = element
+        self.joining = Joining(self.code, kind, element)
+        self.tiles, self.neutral = self.joining.tiles, self.joining.neutral
+        self.given = entry.numbers(self.code, DIMS)
+        self.source = self.code.load("ptr", "%ins", 8)
+        self.target = self.code.load("ptr", "%outs", 8)
+        self.divisor = ""
+        if element.letter == "f":
+            whole = self.given["divisor"]
+            divisor = self.code.let(f"sitofp i64 {whole} to {element.llvm}")
+            self.divisor = self.code.splat(self.tiles.lanes, element.llvm, divisor)
+
+    def _seen(self, place: str, count: int, mask: str = "") -> list[str]:
+        places = self.tiles.places(self.code, place, count)
+        return [self.tiles.read(self.code, p, mask) for p in places]
+
+    def _divided(self, value: str) -> str:
+        if not self.divisor:
+            return value
+        return self.code.let(f"fdiv {self.tiles.vector} {value}, {self.divisor}")
+
+    def _chunk(self, number: str) -> tuple[str, str, str]:
+        """Where the rows of a chunk lie: of which outer one, the first and beyond the last."""
+        code, given = self.code, self.given
+        outer = code.integer("sdiv", number, given["chunks"])
+        first = code.integer(
+            "mul", code.integer("srem", number, given["chunks"]), given["chunk"]
+        )
+        last = code.least(code.integer("add", first, given["chunk"]), given["length"])
+        return outer, first, last
+
+    def down(self) -> Code:
+        """A part is a chunk of rows, and a slice of their columns."""
+        code, tiles, given = self.code, self.tiles, self.given
+        inner, lanes = given["inner"], tiles.lanes
+        with code.loop("%from", "%to") as part:
+            number = code.integer("sdiv", part, given["slices"])
+            left = code.integer(
+                "mul", code.integer("srem", part, given["slices"]), COLUMNS
+            )
+            right = code.least(code.integer("add", left, COLUMNS), inner)
+            outer, first, last = self._chunk(number)
+            rows = tiles.step(code, self.source, outer, code.integer("mul", given["length"], inner))  # fmt: skip
+            target = tiles.step(code, self.target, number, inner)
+            group = lanes * VECTORS
+            count = code.integer("sdiv", code.integer("sub", right, left), group)
+            middle = code.integer("add", left, code.integer("mul", count, group))
+            with code.loop(left, middle, group) as j:
+                top = code.at(self.element.llvm, rows, j)
+                sums = self.joining.range(
+                    first, last, 1, [self.neutral] * VECTORS,
+                    lambda row: self._seen(tiles.step(code, top, row, inner), VECTORS),
+                )  # fmt: skip
+                places = tiles.places(
+                    code, code.at(self.element.llvm, target, j), VECTORS
+                )
+                for place, value in zip(places, sums, strict=True):
+                    tiles.write(code, self._divided(value), place)
+            with code.loop(middle, right, lanes) as j:
+                self._column(
+                    code.at(self.element.llvm, rows, j), first, last, j, right, target
+                )
+        code.do("ret void")
+        return code
+
+    def _column(
+        self, top: str, first: str, last: str, j: str, right: str, target: str
+    ) -> None:
+        """One vector of columns, or what is left of one."""
+        code, tiles = self.code, self.tiles
+        mask = tiles.mask(code, j, right)
+        (value,) = self.joining.range(
+            first, last, 1, [self.neutral],
+            lambda row: self._seen(tiles.step(code, top, row, self.given["inner"]), 1, mask),
+        )  # fmt: skip
+        value = self._divided(value)
+        tiles.write(code, value, code.at(self.element.llvm, target, j), mask)
+
+    def across(self) -> Code:
+        """A part is a chunk of a row."""
+        code, tiles, given = self.code, self.tiles, self.given
+        with code.loop("%from", "%to") as part:
+            outer, first, last = self._chunk(part)
+            row = tiles.step(code, self.source, outer, given["length"])
+            total = self.joining.row(
+                first,
+                last,
+                lambda i, count, mask: self._seen(
+                    code.at(self.element.llvm, row, i), count, mask
+                ),
+            )
+            value = self._divided(total)
+            one = code.let(f"extractelement {tiles.vector} {value}, i64 0")
+            kind = self.element
+            place = code.at(kind.llvm, self.target, part)
+            code.do(f"store {kind.llvm} {one}, ptr {place}, align {kind.bytes}")
+        code.do("ret void")
+        return code
+
+
+@functools.cache
+def _library(kind: str, columns: bool, element: Kind) -> Library:
+    """The kernel of a kind over columns or along rows; a program uses few of them."""
+
+    def source() -> Source:
+        writer = _Writer(_name(kind, columns), kind, element)
+        return Source([Kernel(writer.down() if columns else writer.across(), 1)])
+
+    return Library(source)
+
+
+def _name(kind: str, columns: bool) -> str:
+    return f"{kind}_{'down' if columns else 'across'}"
+
+
+def _levels(
+    kind: str, outer: int, length: int, inner: int, divisor: int, shape: tuple[int, ...],
+    dtype: Any,
+) -> Any:  # fmt: skip
+    """Reduces the chunks, then what they give, until there is one for each outer row."""
+    chunk = max(ROWS, CHUNK // min(inner, COLUMNS))
+    chunks, slices = -(-length // chunk), -(-inner // COLUMNS)
+    last = chunks == 1
+    shared = outer * length * inner >= entry.LARGE
+    dims = (outer * chunks * slices, length, inner, chunks, chunk, slices, divisor if last else 1)  # fmt: skip
+    element = BYTE if dtype.kind == "b" else kind_of(dtype)
+    made = _library(kind, inner > 1, element).entry(_name(kind, inner > 1), shared)
+    kernel = made.for_dims(dims)
+    run: Any = entry.filling(kernel, shape if last else (outer, chunks, inner), dtype)
+    if last:
+        return run
+    following: Any = _levels(kind, outer, chunks, inner, divisor, shape, dtype)
+    return _one_after_another([run, following])
+
+
+def reduction(
+    op: str, shape: tuple[int, ...], axes: tuple[int, ...], keep_dims: bool,
+    dtype: Any = _SINGLE,
+) -> Run | None:  # fmt: skip
+    """One of `OPS` over axes of arrays of a shape and dtype; None where NumPy is to do it.
+
+    Axes that are no neighbours go one group after the other, the last one first.
+    """
+    groups = [
+        (gone, math.prod([length for _, length in group]))
+        for gone, group in itertools.groupby(
+            [(i in axes, d) for i, d in enumerate(shape) if d != 1], lambda d: d[0]
+        )
+    ]
+    count = math.prod([length for gone, length in groups if gone])
+    if not entry.AVAILABLE or 0 in shape or not _has_code(op, dtype):
+        return None
+    places = [i for i, (gone, _) in enumerate(groups) if gone]
+    result = tuple(
+        [1 if i in axes else d for i, d in enumerate(shape) if keep_dims or i not in axes]
+    )  # fmt: skip
+    runs: list[Any] = []
+    for at in reversed(places):
+        lengths = [length for _, length in groups]
+        outer, inner = math.prod(lengths[:at]), math.prod(lengths[at + 1 :])
+        last = at == places[0]
+        form = result if last else (outer, inner)
+        divisor = count if op == "Mean" and last else 1
+        runs.append(_levels(OPS[op], outer, lengths[at], inner, divisor, form, dtype))
+        del groups[at]
+    return _one_after_another(runs)
+
+
+def _one_after_another(runs: Sequence[Any]) -> Run | None:
+    """Each takes what the one before gives."""
+    if len(runs) < 2:
+        return runs[0] if runs else None
+
+    def whole(x: Any) -> Any:
+        for run in runs:
+            x = run(x)
+        return x
+
+    whole.steps = [step for run in runs for step in run.steps]  # type: ignore[attr-defined]  # as `filling`'s
+    return whole
+
+
+def _has_code(op: str, dtype: Any) -> bool:
+    """True for sums of what adds up without another type, and quantifiers of bools."""
+    if op in ("All", "Any"):
+        return dtype.kind == "b"
+    if dtype.itemsize < 4 and (op in ("Mean", "Prod") or dtype.kind not in "iu"):
+        return False
+    return dtype.kind == "f" or (dtype.kind in "iu" and op != "Mean")

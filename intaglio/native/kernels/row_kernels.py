@@ -1,0 +1,558 @@
+"""Kernels that go over the rows of large arrays: elementwise ops and reductions in one pass.
+
+A normalisation reads a row for its mean, for its variance and for its results. Here all of that
+happens while the row is in cache, and only what other nodes need is written. The body of such
+a kernel is a graph of float32 values of three forms: `wide` ones have an element for each of the
+array's, `narrow` ones one for each row, and `columns` one for each element of a row, for all rows.
+
+The elements of a row are visited in passes: what needs a reduction's result waits for the next.
+Sums over rows are made of the sums of blocks of rows, which the shape decides; rows are summed in
+the order of `native/kernels/reductions.py`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from intaglio.base import shapes
+from intaglio.ir.graph import Graph, Node
+from intaglio.native.kernels import reductions
+from intaglio.native.kernels.loop_nest import apply
+from intaglio.native.kernels.microkernel import Tiles
+from intaglio.native.kernels.reductions import OPS, VECTORS, Joining
+from intaglio.native.kernels.sequence import Chain
+from intaglio.native.llvm import jit
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.library import Kernel, Library, Source
+from intaglio.native.llvm.vectors import FLOAT, Lanes, Unsupported, literal
+from intaglio.native.runtime import entry
+from intaglio.native.vector_math.functions import Functions
+
+Form = str
+Compute = Callable[[Functions, Sequence[Lanes]], Lanes]
+
+# Rows of a block, at most, and elements of a row.
+BLOCK = 256
+LONGEST = 4096
+# What belongs to the columns of rows of so many elements fits into registers.
+FLAT = VECTORS * jit.WIDTH // 4
+# Results of so many bytes are written past the cache, which would have to read what was there
+# before, and would not hold them until somebody reads them; they begin on a line of it.
+STREAMED, LINE = 1 << 25, 64
+DIMS = ("blocks", "rows", "block")
+
+
+def form_of(dims: shapes.Dims, shape: tuple[int, ...]) -> Form:
+    """What a value is beside arrays of a shape: wide, narrow, columns, number, or nothing of these."""
+    if not shapes.known(dims) or len(dims) > len(shape):
+        return ""
+    if dims == shape:
+        return "wide"
+    if math.prod(dims) == 1:
+        return "number"
+    if dims == (*shape[:-1], 1):
+        return "narrow"
+    return "columns" if math.prod(dims) == shape[-1] == dims[-1] else ""
+
+
+class Value:
+    """A value of the body: its form, and the pass before which it is there."""
+
+    def __init__(self, form: Form, stage: int) -> None:
+        self.form = form
+        self.stage = stage
+        # The index of the input or output whose memory holds it, and whether a later pass reads it.
+        self.input = self.output = -1
+        self.kept = False
+
+
+class Step:
+    """One thing that is computed: `wide` or `narrow` from values, or a reduction of one."""
+
+    def __init__(
+        self, made: Value, inputs: list[Value], compute: Compute | None = None,
+        kind: str = "", divisor: int = 1,
+    ) -> None:  # fmt: skip
+        self.made = made
+        self.inputs = inputs
+        self.compute = compute
+        self.kind = kind
+        self.divisor = divisor
+
+
+class Plan:
+    """What a kernel computes of arrays of a shape: values, in the order in which they are made."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape, self.length = shape, shape[-1]
+        self.rows = math.prod(shape[:-1])
+        self.steps: list[Step] = []
+        self.inputs: list[Value] = []
+        # Results: their values, and the forms and shapes in which they are wanted.
+        self.outputs: list[tuple[Value, Form]] = []
+        self.dims: list[tuple[int, ...]] = []
+
+    @property
+    def streamed(self) -> bool:
+        """True if results are too large for caches."""
+        return 4 * self.rows * self.length >= STREAMED
+
+    @property
+    def flat(self) -> bool:
+        """True if nothing is reduced along short rows: what belongs to columns is the same for all.
+
+        Large results may be written in two ways, of which one does nothing; sums in one only.
+        """
+        made = [s.made for s in self.steps]
+        alone = len({v.form for v, _ in self.outputs}) == 1
+        rows = any(v.form == "narrow" for v in (*self.inputs, *made))
+        return alone and not rows and self.length <= FLAT
+
+    def given(self, form: Form) -> Value:
+        """The next input."""
+        made = Value(form, 0)
+        made.input = len(self.inputs)
+        self.inputs.append(made)
+        return made
+
+    def number(self, number: float) -> Value:
+        """A number, as a step without inputs."""
+        made = Value("number", 0)
+        self.steps.append(Step(made, [], lambda s, given: s.constant(number, FLOAT)))
+        return made
+
+    def map(self, compute: Compute, *inputs: Value) -> Value:
+        """What is computed element by element."""
+        wide = any(v.form in ("wide", "columns") for v in inputs)
+        made = Value("wide" if wide else "narrow", max([v.stage for v in inputs]))
+        self.steps.append(Step(made, [*inputs], compute))
+        return made
+
+    def reduce(self, kind: str, value: Value, divisor: int = 1) -> Value:
+        """A reduction of every row."""
+        made = Value("narrow", value.stage + 1)
+        self.steps.append(Step(made, [value], None, kind, divisor))
+        return made
+
+    def columns(self, value: Value) -> Value:
+        """The sum over all rows."""
+        made = Value("columns", value.stage)
+        self.steps.append(Step(made, [value], None, "sum"))
+        return made
+
+    def softmax(self, x: Value, logarithm: bool) -> Value:
+        """The softmax of every row, or its logarithm."""
+        most = self.reduce("maximum", x)
+        shifted = self.map(lambda s, given: s.sub(*given), x, most)
+        grown = self.map(lambda s, given: s.exp(given[0]), shifted)
+        total = self.reduce("sum", grown)
+        if not logarithm:
+            return self.map(lambda s, given: s.div(*given), grown, total)
+        less = self.map(lambda s, given: s.log(given[0]), total)
+        return self.map(lambda s, given: s.sub(*given), shifted, less)
+
+    def result(self, value: Value, dims: tuple[int, ...], form: Form = "") -> None:
+        """Makes a value the next result, of a shape that says its form if nothing else does."""
+        if value.form == "number":
+            raise Unsupported("a result that is the same everywhere")
+        self.outputs.append((value, form or form_of(dims, self.shape)))
+        self.dims.append(dims)
+
+    def finish(self) -> None:
+        """Says which values are kept for later passes; after the last step and result."""
+        self.stages = 1 + max([s.made.stage for s in self.steps], default=0)
+        for step in self.steps:
+            for value in step.inputs:
+                value.kept |= value.form == "wide" and value.stage < self._stage(step)
+
+    def _stage(self, step: Step) -> int:
+        """The pass in which a step is made; results of reductions are there in the next."""
+        return step.made.stage - (bool(step.kind) and step.made.form == "narrow")
+
+    def steps_of(self, stage: int) -> list[Step]:
+        """What a pass makes, in order; the narrow values that are there before it are not."""
+        return [
+            s
+            for s in self.steps
+            if (s.made.form != "narrow" or s.kind) and self._stage(s) == stage
+        ]
+
+    def narrow(self, stage: int) -> list[Step]:
+        """The narrow values that are computed before a pass."""
+        return [
+            s
+            for s in self.steps
+            if s.made.form in ("narrow", "number") and not s.kind and s.made.stage == stage
+        ]  # fmt: skip
+
+
+class _Writer:
+    """Writes the kernel of a plan."""
+
+    def __init__(self, plan: Plan, name: str) -> None:
+        self.plan = plan
+        self.code = Code(name, entry.KERNEL)
+        self.tiles = Tiles(FLOAT)
+        self.joinings = {k: Joining(self.code, k) for k in ("sum", "maximum", "minimum")}  # fmt: skip
+        # What is in registers: narrow values and numbers by their ids, as one vector.
+        self.single: dict[int, str] = {}
+        self.pointers: dict[int, str] = {}
+
+    def write(self) -> Code:
+        """The function: blocks of rows."""
+        code, plan = self.code, self.plan
+        given = entry.numbers(code, DIMS)
+        ins = [self._pointer("%ins", i) for i in range(len(plan.inputs))]
+        outs = [self._pointer("%outs", i) for i in range(len(plan.outputs))]
+        for value in plan.inputs:
+            if value.form == "columns":
+                # Read for every row: where each vector lies in one line of the cache.
+                self.pointers[id(value)] = self._room()
+                self._copy(self.pointers[id(value)], ins[value.input])
+            elif value.form == "number":
+                self.single[id(value)] = self._spread(ins[value.input])
+        for step in plan.steps:
+            if step.made.kept or step.made.form == "columns":
+                self.pointers[id(step.made)] = self._room()
+        columns = [s.made for s in plan.steps if s.made.form == "columns"]
+        with code.loop("%from", "%to") as block:
+            for value in columns:
+                self._clear(self.pointers[id(value)])
+            first = code.integer("mul", block, given["block"])
+            last = code.least(code.integer("add", first, given["block"]), given["rows"])
+            self._rows(first, last, ins, outs)
+            for (value, _), out in zip(plan.outputs, outs, strict=True):
+                if value.form == "columns":
+                    self._copy(self._at_row(out, block), self.pointers[id(value)])
+        code.do("ret void")
+        return code
+
+    def _rows(self, first: str, last: str, ins: list[str], outs: list[str]) -> None:
+        """The rows of a block; large results go past the cache if they lie as that needs."""
+        code, plan = self.code, self.plan
+        wide = [
+            out
+            for (_, form), out in zip(plan.outputs, outs, strict=True)
+            if form == "wide"
+        ]
+        self.streamed = (
+            plan.streamed and bool(wide) and plan.length % self.tiles.lanes == 0
+        )
+        if self.streamed:
+            places = [code.let(f"ptrtoint ptr {out} to i64") for out in wide]
+            bits = functools.reduce(lambda x, y: code.integer("or", x, y), places)
+            even = code.integer("icmp eq", code.integer("and", bits, LINE - 1), 0)
+            with code.when(even):
+                self._go_over(first, last, ins, outs)
+                # Others are told that the rows are written after they are.
+                code.do("fence seq_cst")
+            first = code.let(f"select i1 {even}, i64 {last}, i64 {first}")
+            self.streamed = False
+        self._go_over(first, last, ins, outs)
+
+    def _go_over(self, first: str, last: str, ins: list[str], outs: list[str]) -> None:
+        """All rows of a range."""
+        if self.plan.flat:
+            self._down(first, last, ins, outs)
+            return
+        with self.code.loop(first, last) as row:
+            self._row(row, ins, outs)
+
+    # -- columns ------------------------------------------------------------------------
+
+    def _down(self, first: str, last: str, ins: list[str], outs: list[str]) -> None:
+        """Whole vectors of columns, then what is left of one, through all rows of a range: what
+        belongs to columns stays in registers."""
+        plan, tiles = self.plan, self.tiles
+        for value in plan.inputs:
+            if value.form == "wide":
+                self.pointers[id(value)] = self._at_row(ins[value.input], first)
+        self.targets = [
+            (value, self._at_row(out, first))
+            for (value, form), out in zip(plan.outputs, outs, strict=True)
+            if form == "wide"
+        ]
+        for step in plan.narrow(0):  # numbers
+            assert step.compute is not None
+            made = step.compute(Functions(self.code, tiles.lanes, 1), [])
+            self.single[id(step.made)] = made.names[0]
+        rows = self.code.integer("sub", last, first)
+        whole = plan.length // tiles.lanes * tiles.lanes
+        if whole:
+            self._group_down(rows, "0", whole // tiles.lanes, "")
+        if whole < plan.length:
+            mask = tiles.mask(self.code, str(whole), str(plan.length))
+            self._group_down(rows, str(whole), 1, mask)
+
+    def _group_down(self, rows: str, at: str, vectors: int, mask: str) -> None:
+        """Some vectors of columns, from one of their elements on."""
+        plan, code, tiles = self.plan, self.code, self.tiles
+        s = Functions(code, tiles.lanes, vectors)
+        columns = [v for v in plan.inputs if v.form == "columns"]
+        kept = {id(v): self._read(self.pointers[id(v)], at, vectors, mask) for v in columns}  # fmt: skip
+        for key, single in self.single.items():
+            kept[key] = Lanes(FLOAT, (single,) * vectors)
+        wide = [v for v in plan.inputs if v.form == "wide"]
+        sums = [step for step in plan.steps if step.made.form == "columns"]
+        zeros = [(tiles.vector, "zeroinitializer")] * (len(sums) * vectors)
+        with code.carrying("0", rows, 1, *zeros) as turn:
+            here = {**kept}
+            step_at = code.integer("add", code.integer("mul", turn.index, plan.length), at)  # fmt: skip
+            for value in wide:
+                here[id(value)] = self._read(self.pointers[id(value)], step_at, vectors, mask)  # fmt: skip
+            totals = iter(range(0, len(zeros), vectors))
+            turn.following = []
+            for step in plan.steps:
+                given = [here[id(v)] for v in step.inputs]
+                if step.made.form == "columns":
+                    place = next(totals)
+                    before = Lanes(FLOAT, tuple(turn.values[place : place + vectors]))
+                    turn.following += s.add(before, given[0]).names
+                elif step.compute is not None and id(step.made) not in here:
+                    here[id(step.made)] = step.compute(s, given)
+            for value, target in self.targets:
+                self._write(here[id(value)], target, step_at, mask, self.streamed)
+        for i, step in enumerate(sums):
+            total = Lanes(FLOAT, tuple(turn.values[i * vectors : (i + 1) * vectors]))
+            self._write(total, self.pointers[id(step.made)], at, mask)
+
+    # -- memory -------------------------------------------------------------------------
+
+    def _pointer(self, array: str, index: int) -> str:
+        return self.code.load("ptr", self.code.at("ptr", array, str(index)), 8)
+
+    def _spread(self, place: str) -> str:
+        return self.code.splat(self.tiles.lanes, "float", self.code.load("float", place, 4))  # fmt: skip
+
+    def _room(self) -> str:
+        """Memory for the elements of a row."""
+        return self.code.let(f"alloca [{self.plan.length} x float], align 64")
+
+    def _at_row(self, start: str, row: str) -> str:
+        return self.tiles.step(self.code, start, row, self.plan.length)
+
+    def _clear(self, place: str) -> None:
+        size = str(4 * self.plan.length)
+        self.code.call("void", "llvm.memset.p0.i64", ("ptr", place), ("i8", "0"), ("i64", size), ("i1", "false"))  # fmt: skip
+
+    def _copy(self, place: str, source: str) -> None:
+        size = str(4 * self.plan.length)
+        self.code.call("void", "llvm.memcpy.p0.p0.i64", ("ptr", place), ("ptr", source), ("i64", size), ("i1", "false"))  # fmt: skip
+
+    # -- rows ---------------------------------------------------------------------------
+
+    def _row(self, row: str, ins: list[str], outs: list[str]) -> None:
+        code, plan = self.code, self.plan
+        self.targets: list[tuple[Value, str]] = []
+        for value in plan.inputs:
+            if value.form == "wide":
+                self.pointers[id(value)] = self._at_row(ins[value.input], row)
+            elif value.form == "narrow":
+                place = code.at("float", ins[value.input], row)
+                self.single[id(value)] = self._spread(place)
+        for (value, form), out in zip(plan.outputs, outs, strict=True):
+            if form == "wide":
+                self.targets.append((value, self._at_row(out, row)))
+        for stage in range(plan.stages):
+            for step in plan.narrow(stage):
+                s = Functions(code, self.tiles.lanes, 1)
+                given = [Lanes(FLOAT, (self.single[id(v)],)) for v in step.inputs]
+                assert step.compute is not None
+                self.single[id(step.made)] = step.compute(s, given).names[0]
+            self._pass(stage)
+        for (value, form), out in zip(plan.outputs, outs, strict=True):
+            if form == "narrow":
+                one = code.let(f"extractelement {self.tiles.vector} {self.single[id(value)]}, i64 0")  # fmt: skip
+                code.do(f"store float {one}, ptr {code.at('float', out, row)}, align 4")
+
+    def _pass(self, stage: int) -> None:
+        """All elements of the row, once; the sums are those of `Joining.row`, side by side."""
+        plan, tiles = self.plan, self.tiles
+        steps = plan.steps_of(stage)
+        stores = [t for t in self.targets if t[0].stage == stage]
+        if not steps and not stores:
+            return
+        found = [s for s in steps if s.kind and s.made.form == "narrow"]
+        neutral = [self.joinings[s.kind].neutral for s in found]
+        group = tiles.lanes * VECTORS
+        middle = plan.length // group * group
+        sums = [n for n in neutral for _ in range(VECTORS)]
+        sums = self._range(0, middle, VECTORS, "", sums, found, (steps, stores))
+        sums = [
+            self._halved(step.kind, sums[i * VECTORS : (i + 1) * VECTORS])
+            for i, step in enumerate(found)
+        ]
+        whole = plan.length // tiles.lanes * tiles.lanes
+        sums = self._range(middle, whole, 1, "", sums, found, (steps, stores))
+        if whole < plan.length:
+            mask = tiles.mask(self.code, str(whole), str(plan.length))
+            sums = self._range(whole, plan.length, 1, mask, sums, found, (steps, stores))  # fmt: skip
+        for step, total in zip(found, sums, strict=True):
+            self.single[id(step.made)] = self._result(step, total)
+
+    def _range(
+        self, start: int, stop: int, vectors: int, mask: str, sums: list[str],
+        found: list[Step], made: tuple[list[Step], list[tuple[Value, str]]],
+    ) -> list[str]:  # fmt: skip
+        """Groups of `vectors` from `start` to `stop`: what a pass makes, joined to its sums."""
+        step = self.tiles.lanes * vectors
+        if start >= stop:
+            return sums
+        if stop - start <= step:
+            return self._group(str(start), vectors, mask, sums, found, made)
+        carried = [(self.tiles.vector, s) for s in sums]
+        with self.code.carrying(str(start), str(stop), step, *carried) as turn:
+            turn.following = self._group(turn.index, vectors, mask, turn.values, found, made)  # fmt: skip
+        return turn.values
+
+    def _group(
+        self, at: str, vectors: int, mask: str, sums: list[str],
+        found: list[Step], made: tuple[list[Step], list[tuple[Value, str]]],
+    ) -> list[str]:  # fmt: skip
+        s = Functions(self.code, self.tiles.lanes, vectors)
+        steps, stores = made
+        here: dict[int, Lanes] = {}
+
+        def value_of(value: Value) -> Lanes:
+            lanes = here.get(id(value))
+            if lanes is None:
+                single = self.single.get(id(value))
+                if single is not None:
+                    lanes = Lanes(FLOAT, (single,) * vectors)
+                else:
+                    lanes = self._read(self.pointers[id(value)], at, vectors, mask)
+                here[id(value)] = lanes
+            return lanes
+
+        for step in steps:
+            given = [value_of(v) for v in step.inputs]
+            if step.compute is not None:
+                here[id(step.made)] = made_here = step.compute(s, given)
+                if step.made.kept:
+                    self._write(made_here, self.pointers[id(step.made)], at, mask)
+            elif step.made.form == "columns":
+                place = self.pointers[id(step.made)]
+                total = s.add(self._read(place, at, vectors, mask), given[0])
+                self._write(total, place, at, mask)
+        for value, target in stores:
+            self._write(value_of(value), target, at, mask, self.streamed)
+        joined: list[str] = []
+        for i, step in enumerate(found):
+            names = list(value_of(step.inputs[0]).names)
+            joining = self.joinings[step.kind]
+            if mask:
+                names = [joining.filled(n, mask) for n in names]
+            joined += joining.joined(sums[i * vectors : (i + 1) * vectors], names)
+        return joined
+
+    def _read(self, place: str, at: str, vectors: int, mask: str) -> Lanes:
+        places = self.tiles.places(self.code, self.code.at("float", place, at), vectors)
+        return Lanes(FLOAT, tuple([self.tiles.read(self.code, p, mask) for p in places]))  # fmt: skip
+
+    def _write(
+        self, value: Lanes, place: str, at: str, mask: str, streamed: bool = False
+    ) -> None:
+        first = self.code.at("float", place, at)
+        places = self.tiles.places(self.code, first, len(value.names))
+        for target, name in zip(places, value.names, strict=True):
+            if streamed:
+                kind, align = self.tiles.vector, jit.WIDTH
+                self.code.do(f"store {kind} {name}, ptr {target}, align {align}, !nontemporal !0")  # fmt: skip
+            else:
+                self.tiles.write(self.code, name, target, mask)
+
+    def _halved(self, kind: str, sums: list[str]) -> str:
+        while len(sums) > 1:
+            half = len(sums) // 2
+            sums = self.joinings[kind].joined(sums[:half], sums[half:])
+        return sums[0]
+
+    def _result(self, step: Step, total: str) -> str:
+        """A reduction's result in every lane."""
+        code, tiles = self.code, self.tiles
+        folded = self.joinings[step.kind].folded(total)
+        if step.divisor != 1:
+            divisor = f"splat (float {literal(step.divisor, FLOAT)})"
+            folded = code.let(f"fdiv {tiles.vector} {folded}, {divisor}")
+        one = code.let(f"extractelement {tiles.vector} {folded}, i64 0")
+        return code.splat(tiles.lanes, "float", one)
+
+
+def plan_of(body: Graph) -> Plan:
+    """The plan of a graph. Raises Unsupported for what a kernel of rows does not do."""
+    plan = Plan(shape_of(body))
+    values: dict[int, Value] = {}
+    for value in body.inputs:
+        values[id(value)] = plan.given(form_of(value.dims, plan.shape))
+    for node in body.nodes:
+        if node.op.name not in ("Placeholder", "Const"):
+            values[id(node.outputs[0])] = _written(plan, node, values)
+    for value in body.outputs:
+        assert shapes.known(value.dims)
+        plan.result(values[id(value)], value.dims)
+    plan.finish()
+    return plan
+
+
+def _written(plan: Plan, node: Node, values: dict[int, Value]) -> Value:
+    """Adds a node to a plan."""
+    name, inputs = node.op.name, list[Value]()
+    for value in node.inputs:
+        if id(value) not in values:
+            number = value.node.attrs["value"].reshape(-1)[0]
+            values[id(value)] = plan.number(float(number))
+        inputs.append(values[id(value)])
+    if name in OPS:
+        if form_of(node.outputs[0].dims, plan.shape) == "columns":
+            return plan.columns(inputs[0])
+        divisor = plan.length if name == "Mean" else 1
+        return plan.reduce(OPS[name], inputs[0], divisor)
+    if name == "BroadcastTo":
+        return inputs[0]
+    if name in ("Softmax", "LogSoftmax"):
+        return plan.softmax(inputs[0], name == "LogSoftmax")
+    if name == "AddN":
+        return functools.reduce(
+            lambda x, y: plan.map(lambda s, given: s.add(*given), x, y), inputs
+        )
+    return plan.map(lambda s, given: apply(s, node, given), *inputs)
+
+
+def kernel(plan: Plan) -> Chain:
+    """The plan as a function from arrays to a list of arrays."""
+    library = Library(lambda: _source(plan))
+    block = min(BLOCK, -(-plan.rows // 64))
+    blocks = -(-plan.rows // block)
+    made = library.entry("rows").for_dims((blocks, plan.rows, block))
+    columns = [value.form == "columns" for value, _ in plan.outputs]
+    results = [
+        ((blocks, plan.length) if summed else dims, np.dtype(np.float32))
+        for summed, dims in zip(columns, plan.dims, strict=True)
+    ]
+    chain = Chain(len(plan.inputs))
+    found = chain.then(entry.filling_all(made, results), *range(len(plan.inputs)))
+    total = reductions.reduction("Sum", (blocks, plan.length), (0,), False)
+    for i, summed in enumerate(columns):
+        if summed:
+            (found[i],) = chain.then(total, found[i], shape=plan.dims[i])
+    return chain.giving(found)
+
+
+def _source(plan: Plan) -> Source:
+    code = _Writer(plan, "rows").write()
+    kernel = Kernel(code, len(plan.inputs), len(plan.outputs))
+    return Source([kernel], (), "!0 = !{i32 1}\n" if plan.streamed else "")
+
+
+def shape_of(body: Graph) -> tuple[int, ...]:
+    """The shape of a body's wide values: that of what it reduces along rows."""
+    for node in body.nodes:
+        if node.op.name in OPS or node.op.name in ("Softmax", "LogSoftmax"):
+            dims = node.inputs[0].dims
+            assert shapes.known(dims)
+            return tuple(dims)
+    raise Unsupported("a body without reductions")

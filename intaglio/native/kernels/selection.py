@@ -1,0 +1,328 @@
+"""The kernels that large arrays are given, compiled or not, eager or traced."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from intaglio.native.kernels import (
+    batch_normalization,
+    col2im,
+    convolution,
+    depthwise_convolution,
+    im2col,
+    matmul,
+    random_bits,
+    reductions,
+    strided_input_gradient,
+    winograd,
+    winograd_filter_gradient,
+    winograd_pooling,
+)
+from intaglio.native.kernels.convolution import Geometry
+from intaglio.native.kernels.elementwise import function
+from intaglio.native.kernels.pooling import pooling
+from intaglio.native.kernels.pooling_epilogue import Pooling
+from intaglio.native.kernels.segments import sums
+from intaglio.native.kernels.sequence import Chain, Rounding
+from intaglio.native.kernels.strings import texts
+from intaglio.native.kernels.windows import Windows
+from intaglio.native.kernels.winograd_transforms import EXACT, FAST, Transform
+from intaglio.ops.nn.convolution import plan_of
+from intaglio.ops.nn.pooling_kernels import plan
+from intaglio.ops.nn.windows import Axis
+
+# Convolutions of so few pixels, and of windows of one place, are products from so many
+# channels by filters on.
+FEW_PIXELS = 200
+MANY = 1 << 18
+# Images of so few channels do not fill the lanes of a vector.
+FEW_CHANNELS = 8
+
+Run = Callable[..., Any]
+Along = tuple[Axis, ...]
+
+
+@functools.lru_cache(maxsize=1024)
+def offer(kind: str, *description: Any) -> Run | None:
+    """The kernel of a kind, by the shapes of its arrays and how windows slide; None if there is none."""
+    return KINDS[kind](*description)
+
+
+def along_of(
+    attrs: dict[str, Any], x: tuple[int, ...], filters: tuple[int, ...]
+) -> Along | None:
+    """How filters slide over images, or volumes, that lie as the kernels expect it."""
+    rank, layout = len(x), attrs["data_format"]
+    if layout not in ("NHWC", "NDHWC") or len(layout) != rank or len(filters) != rank:
+        return None
+    sliding = plan_of(
+        rank, attrs["strides"], attrs["padding"], attrs.get("explicit_paddings", ()), layout,
+        attrs["dilations"],
+    )  # fmt: skip
+    return sliding.axes(x[1:-1], filters[:-2])
+
+
+def pooled(attrs: dict[str, Any], x: tuple[int, ...]) -> Along:
+    """How the windows of a pooling op slide over images of a shape."""
+    return plan(
+        x, attrs["ksize"], attrs["strides"], attrs["padding"],
+        attrs.get("explicit_paddings", ()), attrs["data_format"],
+    )  # fmt: skip
+
+
+def geometry(
+    x: tuple[int, ...], filters: tuple[int, ...], along: Along
+) -> Geometry | None:
+    """The geometry of a convolution of images or volumes; None if it is none of ours."""
+    if len(along) not in (2, 3) or x[-1] != filters[-2]:
+        return None
+    one = Axis(1, 1, 1, 1, 0, 0, 1)
+    deep, down, across = (*(one,) * (3 - len(along)), *along)
+    return Geometry(
+        x[0], down.size, across.size, x[-1], down.out, across.out, filters[-1],
+        down.window, across.window, down.stride, across.stride, down.before, across.before,
+        down.dilation, across.dilation, len(along) == 3,
+        deep.size, deep.out, deep.window, deep.stride, deep.before, deep.dilation,
+    )  # fmt: skip
+
+
+def worthwhile(
+    x: tuple[int, ...], filters: tuple[int, ...], along: Along
+) -> Geometry | None:
+    """The geometry, unless products of matrices are faster."""
+    g = geometry(x, filters, along)
+    return None if g is None or _is_for_products(g) else g
+
+
+def _is_for_products(g: Geometry) -> bool:
+    """True for few pixels of many channels."""
+    pixels = g.images * g.out_depth * g.out_height * g.out_width
+    one = math.prod(g.window) == 1
+    many = g.channels * g.filters >= MANY
+    return many and (one or pixels <= FEW_PIXELS)
+
+
+def windows(along: Along) -> Windows | None:
+    """The windows of a pooling op that slide over rows and columns only."""
+    if len(along) != 4 or along[0].moves or along[3].moves:
+        return None
+    batch, down, across, channels = along
+    return Windows(
+        batch.size, down.size, across.size, channels.size, down.out, across.out,
+        down.window, across.window, down.stride, across.stride, down.before, across.before,
+    )  # fmt: skip
+
+
+def finished(g: Geometry, floored: bool, ending: Pooling | None = None) -> Run | None:
+    """(images, filters, bias) to the convolution with its bias, with `floored` above zero.
+
+    With an `ending` the result is pooled, and what it says is wanted is given as a list.
+    """
+
+    def by_tiles(transform: Transform) -> Run | None:
+        if ending is not None:
+            return winograd_pooling.forward(g, ending, transform, floored)
+        return winograd.forward(g, transform, biased=True, floored=floored)
+
+    run = _transformed(g, by_tiles)
+    pixels = _is_product(g) or im2col.skips(g)
+    if run is None and pixels and g.channels > matmul.BLOCK:
+        return None  # without them it is a product, whose sums are made in blocks
+    if run is not None:
+        return run
+    if ending is not None:
+        return convolution.pooled(g, floored, ending)
+    return convolution.finished(g, floored)
+
+
+def _transformed(g: Geometry, make: Callable[[Transform], Run | None]) -> Run | None:
+    """What `make` gives for a transform that is faster than sums for such results, if any is.
+
+    A faster one takes its place as long as the program allows it.
+    """
+    exact = make(EXACT) if winograd.pays(g) else None
+    if exact is None or not winograd.pays(g, FAST):
+        return exact
+    fast = functools.cache(lambda: make(FAST) or exact)
+    return Rounding(exact, fast)
+
+
+def _is_product(g: Geometry) -> bool:
+    """True where every pixel is a window of its own."""
+    steps = (*g.window, g.stride_z, g.stride_y, g.stride_x)
+    outside = (g.front, g.top, g.left)
+    same = (g.depth, g.height, g.width) == (g.out_depth, g.out_height, g.out_width)
+    return same and {*steps} == {1} and {*outside} == {0}
+
+
+def _products_of_pixels(g: Geometry, backwards: bool) -> Run | None:
+    """The convolution, or its gradient by the images, as one product of matrices."""
+    pixels = g.images * g.depth * g.height * g.width
+    filters = (g.channels, g.filters)
+    if not backwards:
+        return matmul.product((pixels, g.channels), filters, shape=g.shape)
+    shape = (*g.shape[:-1], g.channels)
+    run = matmul.product((pixels, g.filters), filters, transpose_b=True, shape=shape)
+    if run is None:
+        return None
+    chain = Chain(2)
+    (made,) = chain.then(run, 1, 0)
+    return chain.giving(made)
+
+
+def _forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
+    g = geometry(x, filters, along)
+    if g is None:
+        return None
+    if _is_product(g):
+        return _products_of_pixels(g, backwards=False)
+    if im2col.skips(g) or _is_for_products(g):
+        return im2col.forward(g)
+    run = _transformed(g, lambda transform: winograd.forward(g, transform))
+    return run or convolution.forward(g)
+
+
+def _by_filters(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:  # fmt: skip
+    g = geometry(x, filters, along)
+    if g is None:
+        return None
+    if _is_product(g):
+        pixels, shape = math.prod(g.shape[:-1]), (*g.window, *filters[-2:])
+        left, right = (pixels, g.channels), (pixels, g.filters)
+        return matmul.product(left, right, transpose_a=True, shape=shape)
+    if im2col.skips(g) or _is_for_products(g):
+        return im2col.by_filters(g)
+    run = None
+    if g.filters >= winograd.CHANNELS:
+        run = _transformed(g, lambda t: winograd_filter_gradient.by_filters(g, t))
+    return run or convolution.by_filters(g)
+
+
+def _by_images(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:  # fmt: skip
+    g = geometry(x, filters, along)
+    if g is None:
+        return None
+    if _is_product(g):
+        return _products_of_pixels(g, backwards=True)
+    if _is_for_products(g):
+        return col2im.by_images(g)
+    opposite, run = convolution.turned(g), None
+    if opposite is not None:
+        run = _transformed(opposite, lambda t: winograd.by_images(g, t))
+    return run or _images(g)
+
+
+def _images(g: Geometry, dtype: Any = np.float32) -> Run | None:
+    """The gradient by the images, of strides and few channels by what windows give to pixels.
+
+    A convolution with turned filters would have few columns there, and most lanes idle.
+    """
+    strides = (g.stride_y, g.stride_x) != (1, 1)
+    run = None
+    if strides or g.channels <= FEW_CHANNELS:
+        run = col2im.by_images(g, dtype)
+    by_pixels = strided_input_gradient.by_phases if strides else convolution.by_images
+    return run or by_pixels(g, dtype)
+
+
+def _doubled(
+    *ways: Callable[..., Run | None],
+) -> Callable[[tuple[int, ...], tuple[int, ...], Along], Run | None]:
+    """Convolutions of doubles, by the first of some ways that has a kernel."""
+
+    def choose(
+        x: tuple[int, ...], filters: tuple[int, ...], along: Along
+    ) -> Run | None:
+        g = geometry(x, filters, along)
+        if g is None:
+            return None
+        made = (way(g, np.float64) for way in ways)
+        return next((run for run in made if run is not None), None)
+
+    return choose
+
+
+def _skipping(g: Geometry, dtype: Any) -> Run | None:
+    return im2col.forward(g, dtype) if im2col.skips(g) else None
+
+
+def _skipping_by_filters(g: Geometry, dtype: Any) -> Run | None:
+    return im2col.by_filters(g, dtype) if im2col.skips(g) else None
+
+
+def _pooling(name: str) -> Callable[[Along], Run | None]:
+    def choose(along: Along) -> Run | None:
+        w = windows(along)
+        return None if w is None else pooling(name, w)
+
+    return choose
+
+
+def _depthwise(
+    make: Callable[[Windows], Run | None],
+) -> Callable[[tuple[int, ...], tuple[int, ...], Along], Run | None]:
+    def choose(
+        x: tuple[int, ...], filters: tuple[int, ...], along: Along
+    ) -> Run | None:
+        if filters[3:] != (1,):
+            return None
+        g = geometry(x, filters, along)
+        return None if g is None or g.solid else make(Windows(*g[:6], *g[7:15]))
+
+    return choose
+
+
+def _product(dtype: Any) -> Callable[..., Run | None]:
+    def choose(
+        a: tuple[int, ...], b: tuple[int, ...], turned_a: bool, turned_b: bool
+    ) -> Run | None:
+        left, right = a[::-1] if turned_a else a, b[::-1] if turned_b else b
+        return matmul.product(left, right, turned_a, turned_b, dtype)
+
+    return choose
+
+
+def _reduction(dtype: Any) -> Callable[..., Run | None]:
+    def choose(
+        op: str, shape: tuple[int, ...], axes: tuple[int, ...], keep_dims: bool
+    ) -> Run | None:
+        return reductions.reduction(op, shape, axes, keep_dims, np.dtype(dtype))
+
+    return choose
+
+
+KINDS: dict[str, Callable[..., Run | None]] = {
+    "batch normalization": batch_normalization.forward,
+    "batch normalization gradient": batch_normalization.gradient,
+    "convolution": _forward,
+    "convolution by filters": _by_filters,
+    "convolution by images": _by_images,
+    "double convolution": _doubled(_skipping, convolution.forward),
+    "double convolution by filters": _doubled(
+        _skipping_by_filters, convolution.by_filters
+    ),
+    "double convolution by images": _doubled(_images),
+    "function": function,
+    "maximum": _pooling("maximum"),
+    "product": _product(np.float32),
+    "double product": _product(np.float64),
+    "permutation": random_bits.swapped,
+    "random": random_bits.drawn,
+    "products": matmul.products,
+    "double products": functools.partial(matmul.products, dtype=np.float64),
+    "maximum gradient": _pooling("maximum_gradient"),
+    "mean": _pooling("mean"),
+    "mean gradient": _pooling("mean_gradient"),
+    "reduction": _reduction(np.float32),
+    "double reduction": _reduction(np.float64),
+    "segment sums": sums,
+    "texts": texts,
+    "depthwise": _depthwise(depthwise_convolution.forward),
+    "depthwise by filters": _depthwise(depthwise_convolution.by_filters),
+    "depthwise by images": _depthwise(depthwise_convolution.by_images),
+}

@@ -1,0 +1,121 @@
+"""Kernels that are called one after the other, as one function of arrays.
+
+Native code does their steps by itself: it needs to know which step takes what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.options import OPTIONS
+from intaglio.native.runtime.buffers import maker
+from intaglio.native.runtime.entry import Step
+from intaglio.runtime.derived import DERIVED
+
+Run = Callable[..., Any]
+
+
+class Chain:
+    """Steps on numbered values: first the arguments, then the results of all steps.
+
+    `steps` are written down as `then` is called; `gives` are the numbers of the results. A chain
+    that gives one value is a function to an array, one of a list a function to a list.
+    """
+
+    def __init__(self, arguments: int) -> None:
+        self.steps: list[Step] = []
+        self.gives: Sequence[int] = ()
+        self._single = True
+        self._values = arguments
+        self._calls: list[tuple[Step, list[Run], Sequence[Any]]] = []
+
+    def then(
+        self, run: Any, *takes: int | np.ndarray, shape: tuple[int, ...] | None = None
+    ) -> list[int]:
+        """Adds what a function does that has steps, on values or constant arrays; gives the
+        numbers of its results. The last of them may have another shape."""
+        numbers: list[Any] = [*takes]
+        made: list[Any] = [*takes]
+        for step in _shaped(run.steps, shape):
+            taken = (
+                [numbers[t] if isinstance(t, int) else t for t in step.takes]
+                if step.takes is not None
+                else made
+            )
+            made = list(range(self._values, self._values + len(step.results)))
+            self._values += len(made)
+            numbers += made
+            self.steps.append(step._replace(takes=[*taken]))
+            makers = [maker(shape, dtype) for shape, dtype in step.results]
+            self._calls.append((step, makers, [*taken]))
+        gives = getattr(run, "gives", None)
+        return made if gives is None else [numbers[i] for i in gives]
+
+    def giving(self, gives: int | Sequence[int]) -> Chain:
+        """Says which value, or which list of values, is the result."""
+        self._single = isinstance(gives, int)
+        self.gives = [gives] if isinstance(gives, int) else [*gives]
+        return self
+
+    def __call__(self, *arrays: Any) -> Any:
+        values: list[Any] = [*arrays]
+        for step, makers, takes in self._calls:
+            given = [values[t] if isinstance(t, int) else t for t in takes]
+            if step.kept:
+                values.append(DERIVED.of(given[0], step.kernel, step.made))
+                continue
+            made = [make() for make in makers]
+            if step.kernel(*given, *made) is NotImplemented:
+                step.kernel(*[np.ascontiguousarray(a) for a in given], *made)
+            values += made
+        if self._single:
+            return values[self.gives[0]]
+        return [values[i] for i in self.gives]
+
+
+def _shaped(steps: Sequence[Step], shape: tuple[int, ...] | None) -> Sequence[Step]:
+    """The steps with another shape of the last result."""
+    if shape is None:
+        return steps
+    *before, (_, dtype) = steps[-1].results
+    return [*steps[:-1], steps[-1]._replace(results=[*before, (shape, dtype)])]
+
+
+class Taking:
+    """A kernel of some of the arguments; `listed` makes a list of its result."""
+
+    def __init__(self, run: Run, *takes: int, listed: bool = False) -> None:
+        self.run = run
+        self.takes = takes
+        self._listed = listed
+
+    def __call__(self, *arrays: Any) -> Any:
+        made = self.run(*[arrays[i] for i in self.takes])
+        return [made] if self._listed else made
+
+
+def has_steps(run: Any) -> bool:
+    """True if native code can do what a function does by itself."""
+    run = getattr(run, "run", run)
+    return isinstance(run, Rounding) or bool(getattr(run, "steps", None))
+
+
+class Rounding:
+    """A kernel that has a faster one beside it, for programs that allow for less accuracy.
+
+    The faster one is compiled when it is first asked for.
+    """
+
+    def __init__(self, exact: Run, fast: Callable[[], Run]) -> None:
+        self._exact = exact
+        self._fast = fast
+
+    def now(self) -> Run:
+        """The one that the program's options ask for now."""
+        return self._fast() if OPTIONS.tensor_float_32 else self._exact
+
+    def __call__(self, *arrays: Any) -> Any:
+        return self.now()(*arrays)

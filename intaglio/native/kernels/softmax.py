@@ -1,0 +1,262 @@
+"""Softmax, its logarithm and the cross entropies of rows in machine code, float32 or float64.
+
+A row is read three times while it is in cache: for its greatest element, for the sum of the
+exponentials of what each is less than that, and for the results.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.native.kernels.reductions import Joining
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.library import Kernel, Library, Source
+from intaglio.native.llvm.vectors import Kind, Lanes, kind_of, literal
+from intaglio.native.runtime import entry
+from intaglio.native.vector_math.functions import Functions
+
+Run = Callable[..., Any]
+
+DIMS = ("rows", "classes")
+SINGLE = np.dtype(np.float32)
+
+
+class _Rows:
+    """Writes a kernel that goes over rows."""
+
+    def __init__(self, name: str, kind: Kind) -> None:
+        self.code = Code(name, entry.KERNEL)
+        self.kind = kind
+        self.sum, self.maximum = (
+            Joining(self.code, k, kind) for k in ("sum", "maximum")
+        )
+        self.tiles = self.sum.tiles
+        self.classes = entry.numbers(self.code, DIMS)["classes"]
+
+    def array(self, table: str, index: int) -> str:
+        """The data of an input or output."""
+        return self.code.load("ptr", self.code.at("ptr", table, str(index)), 8)
+
+    def at(self, row: str, index: str) -> str:
+        """The pointer to an element."""
+        return self.code.at(self.kind.llvm, row, index)
+
+    def load(self, place: str) -> str:
+        """One element."""
+        return self.code.load(self.kind.llvm, place, self.kind.bytes)
+
+    def row(self, data: str, number: str) -> str:
+        """Where a row begins."""
+        return self.tiles.step(self.code, data, number, self.classes)
+
+    def read(self, row: str, at: str, count: int, mask: str) -> Lanes:
+        """Vectors of a row, from an element on."""
+        places = self.tiles.places(self.code, self.at(row, at), count)
+        return Lanes(self.kind, tuple([self.tiles.read(self.code, p, mask) for p in places]))  # fmt: skip
+
+    def write(self, values: Lanes, row: str, at: str, mask: str) -> None:
+        """Puts vectors into a row, from an element on."""
+        first = self.at(row, at)
+        places = self.tiles.places(self.code, first, len(values.names))
+        for place, value in zip(places, values.names, strict=True):
+            self.tiles.write(self.code, value, place, mask)
+
+    def over(
+        self, joining: Joining, body: Callable[[Functions, str, str], Lanes]
+    ) -> str:
+        """Joins what `body(builder, i, mask)` gives for all elements of a row; in every lane."""
+
+        def seen(at: str, count: int, mask: str) -> Sequence[str]:
+            return body(Functions(self.code, self.tiles.lanes, count), at, mask).names
+
+        return self.spread(self.first(joining.row("0", self.classes, seen)))
+
+    def first(self, vector: str) -> str:
+        """The number in the first lane."""
+        return self.code.let(f"extractelement {self.tiles.vector} {vector}, i64 0")
+
+    def spread(self, number: str) -> str:
+        """A number in every lane."""
+        return self.code.splat(self.tiles.lanes, self.kind.llvm, number)
+
+    def grown(self, logits: str, out: str) -> tuple[str, str]:
+        """Writes the exponentials of a row; gives its greatest element and their sum."""
+
+        def logit(s: Functions, at: str, mask: str) -> Lanes:
+            return self.read(logits, at, s.vectors, mask)
+
+        most = self.over(self.maximum, logit)
+
+        def exponential(s: Functions, at: str, mask: str) -> Lanes:
+            value = s.exp(s.sub(logit(s, at, mask), self.every(s, most)))
+            self.write(value, out, at, mask)
+            return value
+
+        return most, self.over(self.sum, exponential)
+
+    def log(self, vector: str) -> str:
+        """The logarithms of one vector."""
+        s = Functions(self.code, self.tiles.lanes, 1)
+        return s.log(self.every(s, vector)).names[0]
+
+    def store(self, vector: str, data: str, number: str) -> None:
+        """Writes the first lane as the element of a vector with one for each row."""
+        self.put(self.first(vector), self.at(data, number))
+
+    def put(self, value: str, place: str) -> None:
+        """Writes one element."""
+        self.code.do(f"store {self.kind.llvm} {value}, ptr {place}, align {self.kind.bytes}")  # fmt: skip
+
+    def every(self, s: Functions, vector: str) -> Lanes:
+        """One vector, as many times as the builder takes."""
+        return Lanes(self.kind, (vector,) * s.vectors)
+
+
+def _softmax(k: _Rows) -> None:
+    """exp(logits) / sum(exp(logits))"""
+    logits, out = k.array("%ins", 0), k.array("%outs", 0)
+    with k.code.loop("%from", "%to") as number:
+        made = k.row(out, number)
+        _, total = k.grown(k.row(logits, number), made)
+
+        def share(s: Functions, at: str, mask: str) -> Lanes:
+            value = s.div(k.read(made, at, s.vectors, mask), k.every(s, total))
+            k.write(value, made, at, mask)
+            return value
+
+        k.over(k.sum, share)
+
+
+def _log_softmax(k: _Rows) -> None:
+    """logits - log(sum(exp(logits)))"""
+    logits, out = k.array("%ins", 0), k.array("%outs", 0)
+    with k.code.loop("%from", "%to") as number:
+        row, made = k.row(logits, number), k.row(out, number)
+        most, total = k.grown(row, made)
+        less = k.log(total)
+
+        def logarithm(s: Functions, at: str, mask: str) -> Lanes:
+            shifted = s.sub(k.read(row, at, s.vectors, mask), k.every(s, most))
+            value = s.sub(shifted, k.every(s, less))
+            k.write(value, made, at, mask)
+            return value
+
+        k.over(k.sum, logarithm)
+
+
+def _cross_entropy(k: _Rows) -> None:
+    """Inputs: logits and labels; outputs: the losses and their gradients by the logits."""
+    logits, labels = k.array("%ins", 0), k.array("%ins", 1)
+    losses, gradients = k.array("%outs", 0), k.array("%outs", 1)
+    with k.code.loop("%from", "%to") as number:
+        row, wanted, made = (k.row(d, number) for d in (logits, labels, gradients))
+        most, total = k.grown(row, made)
+        less = k.log(total)
+
+        def term(s: Functions, at: str, mask: str) -> Lanes:
+            label = k.read(wanted, at, s.vectors, mask)
+            shifted = s.sub(k.read(row, at, s.vectors, mask), k.every(s, most))
+            loss = s.mul(label, s.sub(k.every(s, less), shifted))
+            share = s.div(k.read(made, at, s.vectors, mask), k.every(s, total))
+            k.write(s.sub(share, label), made, at, mask)
+            # 0 times the logarithm of 0 is 0 here.
+            none = s.const(0, label)
+            return s.select(s.eq(label, none), none, loss)
+
+        k.store(k.over(k.sum, term), losses, number)
+
+
+def _sparse_cross_entropy(k: _Rows) -> None:
+    """As `_cross_entropy`, for labels that are the places of the only 1 in each row."""
+    code, logits, labels = k.code, k.array("%ins", 0), k.array("%ins", 1)
+    losses, gradients = k.array("%outs", 0), k.array("%outs", 1)
+    with code.loop("%from", "%to") as number:
+        row, made = k.row(logits, number), k.row(gradients, number)
+        most, total = k.grown(row, made)
+        less = k.log(total)
+
+        def share(s: Functions, at: str, mask: str) -> Lanes:
+            value = s.div(k.read(made, at, s.vectors, mask), k.every(s, total))
+            k.write(value, made, at, mask)
+            return value
+
+        k.over(k.sum, share)
+        label = code.load("i64", code.at("i64", labels, number), 8)
+        logit = k.spread(k.load(k.at(row, label)))
+        shifted = code.let(f"fsub {k.tiles.vector} {logit}, {most}")
+        k.store(code.let(f"fsub {k.tiles.vector} {less}, {shifted}"), losses, number)
+        place = k.at(made, label)
+        one = literal(-1.0, k.kind)
+        k.put(code.let(f"fadd {k.kind.llvm} {k.load(place)}, {one}"), place)
+
+
+# What writes each kernel, and how many arrays it takes and gives.
+KERNELS: dict[str, tuple[Callable[[_Rows], None], int, int]] = {
+    "softmax": (_softmax, 1, 1),
+    "log_softmax": (_log_softmax, 1, 1),
+    "cross_entropy": (_cross_entropy, 2, 2),
+    "sparse_cross_entropy": (_sparse_cross_entropy, 2, 2),
+}
+
+
+@functools.cache
+def _library(name: str, kind: Kind) -> Library:
+    """A kernel of its own module; a program uses few of them."""
+
+    def source() -> Source:
+        write, inputs, outputs = KERNELS[name]
+        kernel = _Rows(name, kind)
+        write(kernel)
+        kernel.code.do("ret void")
+        return Source([Kernel(kernel.code, inputs, outputs)])
+
+    return Library(source)
+
+
+def _kernel(name: str, shape: tuple[int, ...], dtype: Any) -> Run | None:
+    if not entry.AVAILABLE or not shape or 0 in shape:
+        return None
+    size = math.prod(shape)
+    dims = (size // shape[-1], shape[-1])
+    kernels = _library(name, kind_of(dtype))
+    return kernels.entry(name, size >= entry.LARGE).for_dims(dims)
+
+
+def by_rows(name: str, shape: tuple[int, ...], dtype: Any = SINGLE) -> Run | None:
+    """`softmax` or `log_softmax` along the last axis of arrays of a shape."""
+    kernel = _kernel(name, shape, dtype)
+    return kernel and entry.filling(kernel, shape, dtype)
+
+
+def cross_entropy(shape: tuple[int, ...], dtype: Any = SINGLE) -> Run | None:
+    """(logits, labels) to the losses and their gradients by the logits, all of one shape."""
+    return _entropy("cross_entropy", shape, dtype)
+
+
+def sparse_cross_entropy(shape: tuple[int, ...], dtype: Any = SINGLE) -> Run | None:
+    """The same for labels that are the places of the only 1 in each row.
+
+    The function gives NotImplemented if one is outside of its row.
+    """
+    entropy: Any = _entropy("sparse_cross_entropy", shape, dtype)
+    if entropy is None:
+        return None
+    classes = shape[-1]
+
+    def run(logits: Any, labels: Any) -> Any:
+        if labels.min() < 0 or labels.max() >= classes:
+            return NotImplemented
+        return entropy(logits, labels.astype(np.int64, copy=False))
+
+    run.steps = entropy.steps  # type: ignore[attr-defined]  # what is done with good labels
+    return run
+
+
+def _entropy(name: str, shape: tuple[int, ...], dtype: Any) -> Run | None:
+    kernel = _kernel(name, shape, dtype)
+    return kernel and entry.filling_all(kernel, [(shape[:-1], dtype), (shape, dtype)])

@@ -1,0 +1,303 @@
+"""Arrays of texts in machine code: how long they are, hashes, parts, and the numbers they tell.
+
+A kernel walks over the pointers of an array of objects, sees that each is a `bytes`, and reads it
+where it lies. It holds the interpreter's lock, for it may make objects. `FLAG` tells that something
+is not as expected; NumPy and Python do the whole again then.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.integers import Text, Word
+from intaglio.native.llvm.library import Kernel, Library, Source
+from intaglio.native.runtime import entry
+from intaglio.ops.text import hash_functions
+from intaglio.ops.text.hash_functions import (
+    SHORT_TEXTS,
+    fingerprint_of_long,
+    murmurhash,
+)
+
+Run = Callable[..., Any]
+
+# Where the size of a `bytes` stands, as entry.BYTES is where its bytes begin.
+SIZE = 16
+# What a kernel is told first: how many texts, and where Python has its type and two functions.
+GIVEN = ("count", "type", "new", "release")
+# Digits that an int64 has room for whatever they are.
+DIGITS = 18
+# What is said of a number: its digits behind the point, and whether it has a sign or a point.
+NEGATIVE, POINT, UNUSUAL = 32, 64, 255
+
+
+class _Walk:
+    """A kernel that goes over texts: its arrays and what it is told."""
+
+    def __init__(self, name: str) -> None:
+        self.code = code = Code(name, entry.KERNEL)
+        objects, given = self.array(0), self.array(1)
+        self.objects = objects
+        self.told = {
+            part: code.load("i64", code.at("i64", given, str(i)), 8)
+            for i, part in enumerate(GIVEN)
+        }
+        self.given = given
+        self.out = self.result(0)
+        self.flag = self.result(1)
+
+    def array(self, number: int) -> str:
+        """Where the data of an input is."""
+        return self.code.load("ptr", self.code.at("ptr", "%ins", str(number)), 8)
+
+    def result(self, number: int) -> str:
+        """Where the data of an output is."""
+        return self.code.load("ptr", self.code.at("ptr", "%outs", str(number)), 8)
+
+    def pointer(self, name: str) -> str:
+        """An address that the kernel is told."""
+        return self.code.let(f"inttoptr i64 {self.told[name]} to ptr")
+
+    def more(self, number: int) -> Word:
+        """A word that this kernel alone is told, behind those of all."""
+        code = self.code
+        place = code.at("i64", self.given, str(len(GIVEN) + number))
+        return Word(code, code.load("i64", place, 8))
+
+    def unexpected(self) -> None:
+        """Says that the result is not to be used."""
+        self.code.do(f"store i64 1, ptr {self.flag}, align 8")
+
+    @contextmanager
+    def texts(self) -> Generator[tuple[str, str, str]]:
+        """A loop over the texts: the number, the pointer to the bytes and how many there are."""
+        code, kind = self.code, self.pointer("type")
+        with code.loop("0", self.told["count"]) as i:
+            held = code.load("ptr", code.at("ptr", self.objects, i), 8)
+            # A place that was never filled is a null pointer; a type is an object that is no text.
+            nothing = code.let(f"icmp eq ptr {held}, null")
+            held = code.let(f"select i1 {nothing}, ptr {kind}, ptr {held}")
+            own = code.load("ptr", code.at("i8", held, str(entry.TYPE)), 8)
+            good = code.let(f"icmp eq ptr {own}, {kind}")
+            with code.when(code.let(f"xor i1 {good}, true")):
+                self.unexpected()
+            with code.when(good):
+                size = code.load("i64", code.at("i8", held, str(SIZE)), 8)
+                yield i, code.at("i8", held, str(entry.BYTES)), size
+
+    def store(self, i: str, value: str) -> None:
+        """Writes an i64 of the result."""
+        place = self.code.at("i64", self.out, i)
+        self.code.do(f"store i64 {value}, ptr {place}, align 8")
+
+    def kernel(self, inputs: int, outputs: int) -> Kernel:
+        """The whole, as a library takes it."""
+        self.code.do("ret void")
+        return Kernel(self.code, 2 + inputs, 2 + outputs)
+
+
+def _lengths() -> Kernel:
+    walk = _Walk("lengths")
+    with walk.texts() as (i, _, size):
+        walk.store(i, size)
+    return walk.kernel(0, 0)
+
+
+# -- hashes ----------------------------------------------------------------------------
+
+
+def _hashing(name: str, write: Callable[[_Walk, Text], Word]) -> Kernel:
+    """Hashes of texts modulo a number of buckets; the hashes themselves for 0."""
+    walk = _Walk(name)
+    code, buckets = walk.code, walk.more(0)
+    whole = code.integer("icmp eq", buckets.name, 0)
+    divisor = Word(code, code.let(f"select i1 {whole}, i64 1, i64 {buckets.name}"))
+    with walk.texts() as (i, data, size):
+        text = Text(code, data, size)
+        made = write(walk, text)
+        walk.store(i, text.choice(whole, made, made % divisor).name)
+    return walk.kernel(0, 0)
+
+
+def _fingerprint(walk: _Walk, text: Text) -> Word:
+    """One of the ways to hash, by the length."""
+    code = walk.code
+    done = code.new_label("hashed")
+    ways: list[tuple[str, str]] = []
+    for most, step in SHORT_TEXTS:
+        near, far = code.new_label("near"), code.new_label("far")
+        code.branch(code.integer("icmp sle", text.size.name, most), near, far)
+        code.label(near)
+        ways.append((step(text).name, code.block))
+        code.jump(done)
+        code.label(far)
+    ways.append((fingerprint_of_long(text, text.size - 1 >> 6).name, code.block))
+    code.jump(done)
+    code.label(done)
+    found = code.phi("i64")
+    code.arrive(found, *ways)
+    return Word(code, found.name)
+
+
+def _siphash(walk: _Walk, text: Text) -> Word:
+    return hash_functions.siphash(text, text.size >> 3, walk.more(1), walk.more(2))
+
+
+def _murmurhash(walk: _Walk, text: Text) -> Word:
+    return murmurhash(text, text.size >> 3)
+
+
+# -- parts -----------------------------------------------------------------------------
+
+
+def _parts() -> Kernel:
+    """So many bytes from a place on, as new objects; one place and number for all, or for each."""
+    walk = _Walk("parts")
+    code = walk.code
+    steps = [walk.more(i).name for i in range(2)]
+    given = [walk.array(2 + i) for i in range(2)]
+    new, release = walk.pointer("new"), walk.pointer("release")
+    with walk.texts() as (i, data, size):
+        start, count = (
+            code.load("i64", code.at("i64", array, code.integer("mul", i, step)), 8)
+            for array, step in zip(given, steps, strict=True)
+        )
+        behind = code.integer("icmp slt", start, 0)
+        back = code.let(f"select i1 {behind}, i64 {size}, i64 0")
+        begin = code.integer("add", start, back)
+        rest = code.integer("sub", size, begin)
+        inside = code.integer("icmp ule", begin, size)
+        with code.when(code.let(f"xor i1 {inside}, true")):
+            walk.unexpected()
+        with code.when(inside):
+            every = code.integer("icmp ugt", count, rest)  # a number below 0 too
+            taken = code.let(f"select i1 {every}, i64 {rest}, i64 {count}")
+            part = code.at("i8", data, begin)
+            made = code.let(f"call ptr {new}(ptr {part}, i64 {taken})")
+            place = code.at("ptr", walk.out, i)
+            before = code.load("ptr", place, 8)
+            code.do(f"store ptr {made}, ptr {place}, align 8")
+            code.do(f"call void {release}(ptr {before})")
+    return walk.kernel(2, 0)
+
+
+# -- numbers ---------------------------------------------------------------------------
+
+
+def _numbers() -> Kernel:
+    """The digits of decimal numbers as one number, and in a byte what else there is.
+
+    Whatever is not a sign, up to 18 digits and a point among them is said to be unusual.
+    """
+    walk = _Walk("numbers")
+    code, notes = walk.code, walk.result(2)
+
+    def either(test: str, yes: str | int, no: str | int) -> str:
+        return code.let(f"select i1 {test}, i64 {yes}, i64 {no}")
+
+    def byte(data: str, at: str) -> str:
+        return code.let(f"zext i8 {code.load('i8', code.at('i8', data, at), 1)} to i64")
+
+    with walk.texts() as (i, data, size):
+        first = byte(data, "0")  # a text of no bytes has the zero behind it
+        minus = code.integer("icmp eq", first, ord("-"))
+        plus = code.integer("icmp eq", first, ord("+"))
+        signed = code.let(f"or i1 {minus}, {plus}")
+        start = either(signed, 1, 0)
+        most = code.integer("icmp slt", size, DIGITS + 3)
+        stop = either(most, size, 0)
+        carried = [("i64", v) for v in ("0", "0", "0", "0", "0")]
+        with code.carrying(start, stop, 1, *carried) as loop:
+            value, digits, points, behind, wrong = loop.values
+            digit = code.integer("sub", byte(data, loop.index), ord("0"))
+            is_digit = code.integer("icmp ult", digit, 10)
+            is_point = code.integer("icmp eq", digit, ord(".") - ord("0"))
+            one = either(is_digit, 1, 0)
+            shifted = code.integer("add", code.integer("mul", value, 10), digit)
+            known = code.let(f"or i1 {is_digit}, {is_point}")
+            loop.following = [
+                either(is_digit, shifted, value),
+                code.integer("add", digits, one),
+                code.integer("add", points, either(is_point, 1, 0)),
+                code.integer("add", behind, code.integer("mul", one, points)),
+                either(known, wrong, 1),
+            ]
+        value, digits, points, behind, wrong = loop.values
+        few = code.integer("icmp ule", code.integer("sub", digits, 1), DIGITS - 1)
+        right = code.integer("icmp eq", wrong, 0)
+        single = code.integer("icmp ule", points, 1)
+        good = code.let(f"and i1 {code.let(f'and i1 {few}, {right}')}, {single}")
+        note = code.integer("add", behind, code.integer("mul", points, POINT))
+        note = code.integer("add", note, either(minus, NEGATIVE, 0))
+        note = code.let(f"trunc i64 {either(good, note, UNUSUAL)} to i8")
+        walk.store(i, value)
+        code.do(f"store i8 {note}, ptr {code.at('i8', notes, i)}, align 1")
+    return walk.kernel(0, 1)
+
+
+# -- calls -----------------------------------------------------------------------------
+
+
+KERNELS: dict[str, Callable[[], Kernel]] = {
+    "lengths": _lengths,
+    "fingerprint": lambda: _hashing("fingerprint", _fingerprint),
+    "siphash": lambda: _hashing("siphash", _siphash),
+    "murmurhash": lambda: _hashing("murmurhash", _murmurhash),
+    "parts": _parts,
+    "numbers": _numbers,
+}
+LIBRARIES = {
+    name: Library(lambda write=write: Source([write()]))
+    for name, write in KERNELS.items()
+}
+RESULTS: dict[str, list[Any]] = {
+    "lengths": [np.int64],
+    "parts": [object],
+    "numbers": [np.int64, np.uint8],
+}
+
+
+def _address(name: str) -> int:
+    function = getattr(ctypes.pythonapi, name)
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+@functools.cache
+def _available() -> bool:
+    """Whether texts look as the kernels expect."""
+    return entry.AVAILABLE and all(
+        ctypes.c_ssize_t.from_address(id(text) + SIZE).value == len(text)
+        for text in (b"", b"x", b"offsets of bytes")
+    )
+
+
+def texts(name: str) -> Run | None:
+    """The function of an array of texts, further arrays, and further words in a list.
+
+    It gives the result, or a list of several; None if there are objects that are no texts, or a
+    part begins outside of its text.
+    """
+    if not _available():
+        return None
+    kernel = LIBRARIES[name].entry(name, shared=False).for_dims((1,))
+    dtypes = RESULTS.get(name, [np.uint64])
+    told = [id(bytes), _address("PyBytes_FromStringAndSize"), _address("Py_DecRef")]
+
+    def run(objects: Any, *arrays: Any, words: Any = ()) -> Any:
+        flat = np.ascontiguousarray(objects).reshape(-1)
+        given = np.array([flat.size, *told, *words], np.int64)
+        made = [np.empty(flat.size, dtype) for dtype in dtypes]
+        flag = np.zeros(1, np.int64)
+        kernel(flat, given, *arrays, made[0], flag, *made[1:])
+        if flag[0]:
+            return None
+        return made[0] if len(made) == 1 else made
+
+    return run

@@ -1,0 +1,458 @@
+"""Convolutions with filters of 3x3, stride 1, in fewer multiplications than their sums have.
+
+The images are seen as tiles of results. A tile's pixels and the filters are transformed
+(`native/kernels/winograd_transforms.py`), multiplied element by element, and the products, summed over the channels,
+transformed back. The sums are products of matrices, one for each element of the transform.
+Everything that happens to a block of tiles happens in cache; nothing but images, filters and
+results goes through memory. A bias is added and what lies below a floor raised to it before
+results are stored.
+
+Products of one vector of columns take the place of the tiles that they are made of, so that small
+blocks stay in the first cache.
+
+`transforms.EXACT` only adds, subtracts and halves: small integers give exact results, and errors
+are of the size that the sums' own are. What is not finite spreads a little further: a pixel that
+is infinite or NaN makes NaN of what the tiles that see it result in, which is at most one pixel
+beyond the results that it belongs to; with `transforms.FAST` at most three.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.native.kernels import convolution
+from intaglio.native.kernels.convolution import Geometry
+from intaglio.native.kernels.microkernel import ROWS, SUMS, TALL, VECTORS, Tiles
+from intaglio.native.kernels.sequence import Chain
+from intaglio.native.kernels.winograd_blocks import (
+    DIMS,
+    FOUR,
+    GAP,
+    SHUFFLES,
+    Blocks,
+    Places,
+)
+from intaglio.native.kernels.winograd_transforms import (
+    EXACT,
+    Sums,
+    Transform,
+    in_squares,
+)
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.library import Kernel, Library, Source
+from intaglio.native.llvm.vectors import FLOAT
+from intaglio.native.runtime import entry
+
+# Bytes of a thread's transformed tiles and their products: what the first cache has room for, and
+# the most.
+NEAR, SCRATCH = 9 << 12, 1 << 21
+# Blocks have a multiple of so many tiles: the rows of every shape of a product divide it.
+UNIT = TALL
+# Transformed filters of so many bytes come from further away, for more tiles at a time.
+FAR = 1 << 21
+# Rows of products of a single vector whose factors are shuffled.
+SHUFFLED = FOUR if SHUFFLES else 0
+# From so many channels and tiles on it pays: below, the transforms cost more than is saved.
+CHANNELS = 16
+TILES = 48
+FEW = 512
+
+
+class Writer(Blocks):
+    """Writes the kernels: `filters` transforms them, `winograd` does the rest."""
+
+    # What the kernels are told; one that does more with results is told more.
+    dims: tuple[str, ...] = DIMS
+
+    def filters(self, name: str) -> Code:
+        """Transforms the filters of the channels from `from` to `to`.
+
+        The result lies as the products take it: for each panel of columns, for each element,
+        a matrix of channels and columns.
+        """
+        code, tiles = Code(name, entry.KERNEL), self.tiles
+        given = entry.numbers(code, DIMS)
+        filters = code.load("ptr", "%ins", 8)
+        columns = given["filters"]
+        window = code.integer("mul", given["channels"], columns)
+        with (
+            code.loop("%from", "%to") as channel,
+            self.panels(code, columns, VECTORS) as (start, count),
+        ):
+            wide = code.integer("mul", count, self.lanes)
+            with code.loop("0", wide, self.lanes) as j:
+                column = code.integer("add", start, j)
+                mask = tiles.mask(code, column, columns)
+                top = self.at(code, tiles.step(code, filters, channel, columns), column)
+                seen = [
+                    tiles.read(code, tiles.step(code, top, tap, window), mask)
+                    for tap in range(9)
+                ]
+                self._put(code, given, seen, channel, (start, wide, j))
+        code.do("ret void")
+        return code
+
+    def filters_turned(self, name: str) -> Code:
+        """The same for filters turned around, their channels exchanged with the columns.
+
+        They are read in squares of as many channels as columns, which are transposed in
+        registers and wait in cache until all nine are there.
+        """
+        code, tiles, lanes = Code(name, entry.KERNEL), self.tiles, self.lanes
+        given = entry.numbers(code, DIMS)
+        filters = code.load("ptr", "%ins", 8)
+        channels, columns = given["channels"], given["filters"]
+        window = code.integer("mul", channels, columns)
+        waiting = code.let(f"alloca [{9 * lanes * lanes} x {self.kind}], align 64")
+        with (
+            code.loop("%from", "%to", lanes) as first,
+            self.panels(code, columns, VECTORS) as (start, vectors),
+        ):
+            wide = code.integer("mul", vectors, lanes)
+            along = tiles.mask(code, first, channels)
+            last = code.least(code.integer("add", first, lanes), channels)
+            with code.loop("0", wide, lanes) as j:
+                column = code.integer("add", start, j)
+                with code.loop("0", "9") as tap:
+                    source = tiles.step(code, filters, code.integer("sub", 8, tap), window)  # fmt: skip
+                    row = tiles.step(code, source, column, channels)
+                    count = code.integer("sub", columns, column)
+                    place = self.at(code, row, first)
+                    made = tiles.read_turned(code, place, channels, count, along)
+                    for r, vector in enumerate(made):
+                        to = tiles.step(code, waiting, code.integer("add", tap, 9 * r), lanes)  # fmt: skip
+                        tiles.write(code, vector, to)
+                with code.loop(first, last) as channel:
+                    number = code.integer("sub", channel, first)
+                    top = tiles.step(code, waiting, number, 9 * lanes)
+                    seen = [tiles.read(code, p, "") for p in tiles.places(code, top, 9)]
+                    self._put(code, given, seen, channel, (start, wide, j))
+        code.do("ret void")
+        return code
+
+    def _put(
+        self, code: Code, given: dict[str, str], seen: list[str], channel: str,
+        at: tuple[str, str, str],
+    ) -> None:  # fmt: skip
+        """Transforms the nine elements of a channel's filters, for a vector of the columns of
+        a panel: where that begins, how wide it is, and the first of the vector."""
+        start, wide, j = at
+        sums, channels = Sums(code, self.tiles), given["channels"]
+        out = code.load("ptr", "%outs", 8)
+        begin = code.integer("mul", code.integer("mul", channels, start), self.transform.elements)  # fmt: skip
+        row = self.tiles.step(code, self.at(code, out, begin), channel, wide)
+        places = self.elements(code, self.at(code, row, j), code.integer("mul", channels, wide))  # fmt: skip
+        made = in_squares(seen, 3, lambda line: self.transform.of_filters(sums, line))
+        for place, value in zip(places, made, strict=True):
+            self.tiles.write(code, value, place)
+
+    def cells(self, vectors: int) -> Code:
+        """The product of one element's matrices: `rows` tiles, `vectors` of columns."""
+        code, tiles, lanes = Code(
+            f"cells_{vectors}",
+            ["ptr %a", "i64 %chunk", "ptr %b", "ptr %c", "i64 %channels", "i64 %rows"],
+            "internal fastcc void",
+        ), self.tiles, self.lanes  # fmt: skip
+        rows = TALL if SUMS // vectors >= TALL else ROWS
+        zeros = [(tiles.vector, "zeroinitializer")] * (rows * vectors)
+        with code.loop("0", "%rows", rows) as row:
+            top = tiles.step(code, "%a", row, lanes)
+            carried = [("ptr", top), ("ptr", "%b"), *zeros]
+            with code.carrying("0", "%channels", lanes, *carried) as chunk:
+                start, *state = chunk.values
+                left = code.least(lanes, code.integer("sub", "%channels", chunk.index))
+                stop = code.integer("and", left, -FOUR)
+                for begin, end, count in (("0", stop, FOUR), (stop, left, 1)):
+                    kinds = ["ptr", *[tiles.vector] * (rows * vectors)]
+                    inner = zip(kinds, state, strict=True)
+                    with code.carrying(begin, end, count, *inner) as turn:
+                        place = self.at(code, start, turn.index)
+                        turn.following = self._turns(code, place, turn.values, vectors, count)  # fmt: skip
+                    state = turn.values
+                chunk.following = [self.at(code, start, "%chunk"), *state]
+            target = tiles.step(code, "%c", row, vectors * lanes)
+            for i, value in enumerate(chunk.values[2:]):
+                tiles.write(code, value, self.at(code, target, i * lanes))
+        code.do("ret void")
+        return code
+
+    def _turns(
+        self, code: Code, left: str, state: list[str], vectors: int, count: int
+    ) -> list[str]:
+        """Some channels of all tiles times their rows of columns, added to the sums."""
+        tiles, lanes = self.tiles, self.lanes
+        right, *sums = state
+        rows = len(sums) // vectors
+        places = [self.at(code, left, r * lanes) for r in range(rows)]
+        shuffled = SHUFFLED if vectors == 1 and count == FOUR else 0
+        fours = {r: self.four(code, places[r]) for r in range(rows - shuffled, rows)}
+        for channel in range(count):
+            panel = [tiles.read(code, p, "") for p in tiles.places(code, right, vectors)]  # fmt: skip
+            for r, place in enumerate(places):
+                if r in fours:
+                    factor = self.shuffled(code, fours[r], channel)
+                else:
+                    factor = self.factor(code, self.at(code, place, channel))
+                for at, vector in enumerate(panel, r * vectors):
+                    sums[at] = tiles.fma(code, factor, vector, sums[at])
+            right = self.at(code, right, vectors * lanes)
+        return [right, *sums]
+
+    def table(self) -> str:
+        """The products by the vectors of their columns."""
+        names = ", ".join([f"ptr @cells_{v}" for v in range(1, VECTORS + 1)])
+        return f"@cells = internal constant [{VECTORS + 1} x ptr] [ptr null, {names}]\n"
+
+    def scatter(self) -> Code:
+        """Transforms the products of the tiles from `first` to `last` to results, in `count`
+        columns from `column` on."""
+        code, tiles = Code(
+            "scatter",
+            ["ptr %outs", "ptr %from", "i64 %element", "i64 %row", "ptr %bias", "ptr %scrap", "i64 %first", "i64 %last", "i64 %column", "i64 %count", "ptr %dims"],
+            "internal fastcc void",
+        ), self.tiles  # fmt: skip
+        given, sums = entry.numbers(code, self.dims), Sums(code, self.tiles)
+        low = convolution.floor(code, tiles, given["floored"])
+        side = self.transform.step
+
+        def body(tile: str, places: Places) -> None:
+            local = code.integer("sub", tile, "%first")
+            row = code.integer("mul", local, "%row")
+
+            def transformed(c: str, mask: str) -> None:
+                start = self.at(code, "%from", code.integer("add", row, c))
+                sources = self.elements(code, start, "%element")
+                seen = [tiles.read(code, source, "") for source in sources]
+                made = in_squares(
+                    seen,
+                    self.transform.seen,
+                    lambda line: self.transform.of_products(sums, line),
+                )
+                bias = tiles.read(code, self.at(code, "%bias", c), mask)
+                made = [sums.add(value, bias) for value in made]
+                made = [convolution.above(code, tiles, value, low) for value in made]
+                self.results(code, given, made, tile, places, c, mask)
+
+            self.vectors(code, "%count", transformed)
+
+        out = self.at(code, code.load("ptr", "%outs", 8), "%column")
+        self.walk(code, out, given, "out_", side, "%scrap", body)
+        code.do("ret void")
+        return code
+
+    def results(
+        self, code: Code, given: dict[str, str], made: list[str], tile: str,
+        places: Places, c: str, mask: str,
+    ) -> None:  # fmt: skip
+        """Writes the results of a tile, for a vector of columns from `c` on."""
+        for value, place in zip(made, places(c), strict=True):
+            self.tiles.write(code, value, place, mask)
+
+    def winograd(self, name: str) -> Code:
+        """Blocks of tiles, counted through all images; inputs: images, transformed filters, bias."""
+        code, tiles = Code(name, entry.KERNEL), self.tiles
+        given = entry.numbers(code, self.dims)
+        images, filters, bias = (
+            code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in range(3)
+        )
+        channels, columns, block = given["channels"], given["filters"], given["block"]
+        deep = self.rounded(code, channels, self.lanes)
+        element = code.integer("add", code.integer("mul", block, deep), GAP)
+        product = code.integer("mul", block, self.widest(code, columns, VECTORS))
+        product = code.integer("add", product, GAP)
+        # Products of one vector need no more than the tiles' first channels.
+        single = code.integer("icmp eq", self.across(code, columns), 1)
+        product = code.let(f"select i1 {single}, i64 {element}, i64 {product}")
+        apart = code.let(f"select i1 {single}, i64 0, i64 {element}")
+        both = code.integer("add", product, apart)
+        size = code.integer("mul", both, self.transform.elements)
+        seen = code.integer("mul", channels, self.transform.seen)
+        left = code.integer("mul", columns, self.transform.step)
+        held = self.held(code, size, seen, code.integer("add", left, tiles.width))
+        products = tiles.step(code, held, self.transform.elements, apart)
+        # What images do not have is read here, what results do not have is written here.
+        zeros = self.at(code, held, size)
+        scrap = self.at(code, zeros, seen)
+        size = code.integer("mul", seen, 4)
+        code.call("void", "llvm.memset.p0.i64", ("ptr", zeros), ("i8", "0"), ("i64", size), ("i1", "false"))  # fmt: skip
+        chunk = code.integer("mul", block, self.lanes)
+        with code.loop("%from", "%to") as part:
+            first = code.integer("mul", part, block)
+            last = code.least(code.integer("add", first, block), given["tiles"])
+            code.do(
+                f"call fastcc void @gather(ptr {images}, ptr {held}, i64 {element}, "
+                f"ptr {zeros}, i64 {first}, i64 {last}, ptr %dims)"
+            )
+            rows = code.integer("sub", last, first)
+            with self.panels(code, columns, VECTORS) as (column, count):
+                wide = code.integer("mul", count, self.lanes)
+                before = code.integer("mul", code.integer("mul", channels, column), self.transform.elements)  # fmt: skip
+                depth = code.integer("mul", channels, wide)
+                cells = code.load("ptr", code.at("ptr", "@cells", count), 8)
+                with code.loop("0", str(self.transform.elements)) as e:
+                    a = tiles.step(code, held, e, element)
+                    b = tiles.step(code, self.at(code, filters, before), e, depth)
+                    c = tiles.step(code, products, e, product)
+                    code.do(
+                        f"call fastcc void {cells}(ptr {a}, i64 {chunk}, ptr {b}, ptr {c}, "
+                        f"i64 {channels}, i64 {rows})"
+                    )
+                there = code.least(wide, code.integer("sub", columns, column))
+                code.do(
+                    f"call fastcc void @scatter(ptr %outs, ptr {products}, i64 {product}, "
+                    f"i64 {wide}, ptr {self.at(code, bias, column)}, ptr {scrap}, i64 {first}, "
+                    f"i64 {last}, i64 {column}, i64 {there}, ptr %dims)"
+                )
+        code.do("ret void")
+        return code
+
+
+def _source(transform: Transform) -> Source:
+    writer = Writer(transform)
+    gather = writer.gather("gather", "", transform.seen, transform.of_pixels)
+    products = [writer.cells(v) for v in range(1, VECTORS + 1)]
+    return Source(
+        [
+            Kernel(writer.winograd("winograd"), 3),
+            Kernel(writer.filters("filters"), 1),
+            Kernel(writer.filters_turned("filters_turned"), 1, unit=writer.lanes),
+        ],
+        [*products, gather, writer.scatter()],
+        writer.table(),
+    )
+
+
+@functools.cache
+def library(transform: Transform) -> Library:
+    """The kernels of a transform."""
+    return Library(lambda: _source(transform))
+
+
+def block_of(
+    tiles: int, of_tile: int, spare: int, unit: int = UNIT, fewest: int = UNIT
+) -> int:
+    """The tiles of a block, all blocks being about the same; 0 if the caches hold too few.
+
+    `of_tile` are the numbers that are kept for a tile, `spare` those that a block needs besides.
+    A block that the first cache has no room for has `fewest` tiles, if there is room.
+    """
+    near, most = (
+        (size // 4 - spare) // of_tile // unit * unit for size in (NEAR, SCRATCH)
+    )
+    if most < unit:
+        return 0
+    blocks = -(-tiles // (near if near >= unit else min(fewest, most)))
+    return -(-tiles // blocks // unit) * unit
+
+
+def is_for(g: Geometry) -> bool:
+    """True if a convolution is of this kind."""
+    steps = (g.window_height, g.window_width, g.stride_y, g.stride_x)
+    return entry.AVAILABLE and g.plain and steps == (3, 3, 1, 1) and not g.empty
+
+
+def pays(g: Geometry, transform: Transform = EXACT) -> bool:
+    """True if a convolution is of this kind, and the method faster than the sums.
+
+    Where heights or widths are small and no multiples of a tile's, too much of the tiles is
+    outside of the results.
+    """
+    if not is_for(g) or g.channels < CHANNELS:
+        return False
+    count = tiles_of(g, transform)
+    used = g.images * g.out_height * g.out_width / (count * transform.step**2)
+    return count >= TILES and used >= 2 / 3
+
+
+def dims_of(g: Geometry, transform: Transform, block: int, floored: bool) -> list[int]:
+    """What kernels are told of a geometry, but for `parts`."""
+    rows, columns = (-(-d // transform.step) for d in (g.out_height, g.out_width))
+    return [
+        g.height, g.width, g.channels, g.out_height, g.out_width, g.filters, g.top, g.left,
+        rows, columns, g.images * rows * columns, block, floored,
+    ]  # fmt: skip
+
+
+def tiles_of(g: Geometry, transform: Transform) -> int:
+    """How many tiles the results of all images have."""
+    return g.images * math.prod(
+        [-(-d // transform.step) for d in (g.out_height, g.out_width)]
+    )
+
+
+def forward(
+    g: Geometry,
+    transform: Transform = EXACT,
+    turned: bool = False,
+    biased: bool = False,
+    floored: bool = False,
+) -> Chain | None:
+    """The convolution: (images, filters) to the result. None if it is not of this kind.
+
+    `biased` says that a third argument is added; `floored` makes what is less than zero zero.
+    `turned` says that this is the gradient by the images of a convolution, whose filters come
+    first: (filters, gradients) to the result.
+    """
+    block = blocked(g, transform)
+    if not block:
+        return None
+    dims = dims_of(g, transform, block, floored)
+    convolve = entry.filling(
+        library(transform)
+        .entry("winograd")
+        .for_dims((-(-tiles_of(g, transform) // block), *dims)),
+        g.shape,
+    )
+    chain = Chain(3 if biased else 2)
+    images, filters = (1, 0) if turned else (0, 1)
+    bias = 2 if biased else np.zeros(g.filters, np.float32)
+    made = chain.then(transformed(g, transform, turned, dims), filters)
+    (result,) = chain.then(convolve, images, *made, bias)
+    return chain.giving(result)
+
+
+def blocked(g: Geometry, transform: Transform) -> int:
+    """The tiles of a block; 0 if the convolution is not of this kind."""
+    if not is_for(g):
+        return 0
+    tiles = Tiles(FLOAT)
+    deep = -(-g.channels // tiles.lanes) * tiles.lanes
+    rows = transform.seen * g.channels + transform.step * g.filters
+    spare = rows + tiles.width + 2 * transform.elements * GAP
+    vectors = -(-g.filters // tiles.lanes)
+    wide = -(-vectors // -(-vectors // VECTORS)) * tiles.lanes if vectors > 1 else 0
+    of_tile = transform.elements * (deep + wide)
+    filters = 4 * transform.elements * deep * vectors * tiles.lanes
+    fewest = 2 * UNIT if filters > FAR else UNIT
+    return block_of(tiles_of(g, transform), of_tile, spare, fewest=fewest)
+
+
+def transformed(
+    g: Geometry, transform: Transform, turned: bool, dims: Sequence[int]
+) -> Callable[[Any], Any]:
+    """Filters to what the products take of them."""
+    lanes = Tiles(FLOAT).lanes
+    columns = -(-g.filters // lanes) * lanes
+    kernel = library(transform).entry("filters_turned" if turned else "filters")
+    run: Any = entry.filling(
+        kernel.for_dims((g.channels, *dims)),
+        (transform.elements * g.channels * columns,),
+    )
+    # Of few tiles it takes a good part of all: what is made of filters that stay is kept.
+    if not turned and tiles_of(g, transform) <= FEW:
+        run.steps = [run.steps[0]._replace(kept=True)]
+    return run
+
+
+def by_images(g: Geometry, transform: Transform = EXACT) -> Chain | None:
+    """The gradient by the images: (filters, gradients) to it. None if it is not of this kind.
+
+    It is the convolution of the gradients with the filters turned around.
+    """
+    opposite = convolution.turned(g)
+    return opposite and forward(opposite, transform, turned=True)

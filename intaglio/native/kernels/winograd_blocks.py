@@ -1,0 +1,261 @@
+"""Blocks of tiles of images: how kernels walk over them, and transform what the tiles see.
+
+A tile is `step` times `step` results. Transformed, tiles lie in a matrix for each element of the
+transform: a vector of channels for every tile, then the next vector of channels.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+from intaglio.native.kernels.microkernel import Tiles
+from intaglio.native.kernels.winograd_transforms import Sums, Transform, in_squares
+from intaglio.native.llvm import jit
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.vectors import FLOAT
+from intaglio.native.runtime import entry
+
+# Between the elements' matrices: else they would share the same few places of the cache.
+GAP = 16
+# What the kernels are told. `parts` is the range that threads share: blocks of tiles, or
+# channels; `rows` and `columns` are the tiles of an image, `tiles` those of all.
+DIMS = (
+    "parts", "height", "width", "channels", "out_height", "out_width", "filters",
+    "top", "left", "rows", "columns", "tiles", "block", "floored",
+)  # fmt: skip
+# Products of a single vector read a number for every multiplication, which is all that these
+# processors read. They have room for shuffles beside multiplications; others have not.
+SHUFFLES = jit.CPU.startswith("znver") and jit.WIDTH == 64
+# Numbers that are read together to be shuffled.
+FOUR = 4
+
+Places = Callable[[str], list[str]]
+
+
+class Blocks:
+    """Writes what the kernels on blocks of tiles share."""
+
+    def __init__(self, transform: Transform) -> None:
+        self.transform = transform
+        self.tiles = Tiles(FLOAT)
+        self.kind = self.tiles.kind.llvm
+        self.lanes = self.tiles.lanes
+
+    # -- numbers and places ------------------------------------------------------------
+
+    def at(self, code: Code, start: str, index: str | int) -> str:
+        """The pointer to an element."""
+        return code.at(self.kind, start, str(index))
+
+    def held(self, code: Code, *sizes: str) -> str:
+        """Memory on the stack for so many elements together."""
+        size = functools.reduce(lambda x, y: code.integer("add", x, y), sizes)
+        return code.let(f"alloca {self.kind}, i64 {size}, align 64")
+
+    def quotient(self, code: Code, count: str, unit: str | int) -> str:
+        """How many times a unit is needed for a count."""
+        before = code.integer("sub", unit, 1)
+        return code.integer("sdiv", code.integer("add", count, before), unit)
+
+    def rounded(self, code: Code, count: str, unit: int) -> str:
+        """A count rounded up to a multiple of `unit`."""
+        return code.integer("mul", self.quotient(code, count, unit), unit)
+
+    def most(self, code: Code, x: str | int, y: str | int) -> str:
+        """The larger of two i64."""
+        above = code.integer("icmp sgt", x, y)
+        return code.let(f"select i1 {above}, i64 {x}, i64 {y}")
+
+    def elements(self, code: Code, start: str, size: str) -> list[str]:
+        """Where the matrix of each element begins, or what begins there has its like."""
+        side, found = self.transform.seen, list[str]()
+        row = code.integer("mul", size, side)
+        for _ in range(side):
+            start = self._opaque(code, start)
+            found += [self.tiles.step(code, start, e, size) for e in range(side)]
+            start = self.at(code, start, row)
+        return found
+
+    def _opaque(self, code: Code, pointer: str) -> str:
+        """A pointer of which LLVM does not know what it is: few are kept from which the others
+        are a short way. Else all of a tile would be kept, most of them on the stack."""
+        return code.let(f'call ptr asm "", "=r,0"(ptr {pointer})')
+
+    # -- columns -----------------------------------------------------------------------
+
+    def vectors(self, code: Code, count: str, body: Callable[[str, str], None]) -> None:
+        """Calls `body(first, mask)` for whole vectors, without mask, and for what is left."""
+        whole = code.integer("mul", code.integer("sdiv", count, self.lanes), self.lanes)
+        with code.loop("0", whole, self.lanes) as index:
+            body(index, "")
+        with code.when(code.integer("icmp slt", whole, count)):
+            body(whole, self.tiles.mask(code, whole, count))
+
+    def across(self, code: Code, columns: str) -> str:
+        """How many vectors columns take."""
+        return self.quotient(code, columns, self.lanes)
+
+    def widest(self, code: Code, columns: str, most: int) -> str:
+        """The columns of the widest of `panels`."""
+        whole = self.across(code, columns)
+        count = self.quotient(code, whole, most)
+        return code.integer("mul", self.quotient(code, whole, count), self.lanes)
+
+    @contextmanager
+    def panels(self, code: Code, columns: str, most: int) -> Generator[tuple[str, str]]:
+        """For every panel of columns: its first column and its vectors, at most `most`, of
+        which all panels have nearly the same number."""
+        whole = self.across(code, columns)
+        count = self.quotient(code, whole, most)
+        with code.loop("0", count) as p:
+            first, last = (
+                code.integer("sdiv", code.integer("mul", whole, at), count)
+                for at in (p, code.integer("add", p, 1))
+            )
+            vectors = code.integer("sub", last, first)
+            yield code.integer("mul", first, self.lanes), vectors
+
+    # -- factors -----------------------------------------------------------------------
+
+    def factor(self, code: Code, place: str) -> str:
+        """A number in all lanes of a vector."""
+        return code.splat(self.lanes, self.kind, code.load(self.kind, place, 4))
+
+    def four(self, code: Code, place: str) -> str:
+        """Four numbers, again and again in a vector: `shuffled` takes one of them."""
+        kind, vector = f"<{FOUR} x {self.kind}>", self.tiles.vector
+        order = ", ".join([f"i32 {i % FOUR}" for i in range(self.lanes)])
+        read = code.load(kind, place, 4)
+        seen = code.let(f"shufflevector {kind} {read}, {kind} poison, <{self.lanes} x i32> <{order}>")  # fmt: skip
+        # LLVM would read each number by itself.
+        return code.let(f'call {vector} asm "", "=v,0"({vector} {seen})')
+
+    def shuffled(self, code: Code, four: str, number: int) -> str:
+        """One of four numbers in all lanes of a vector."""
+        vector = self.tiles.vector
+        order = ", ".join([f"i32 {i // FOUR * FOUR + number}" for i in range(self.lanes)])  # fmt: skip
+        return code.let(f"shufflevector {vector} {four}, {vector} poison, <{self.lanes} x i32> <{order}>")  # fmt: skip
+
+    # -- tiles -------------------------------------------------------------------------
+
+    def walk(
+        self, code: Code, images: str, given: dict[str, str], of: str, side: int, outside: str,
+        body: Callable[[str, Places], None],
+    ) -> None:  # fmt: skip
+        """Goes over the tiles from `first` to `last`, row by row; for images, or (`of` is "out_")
+        for results.
+
+        Calls `body(tile, places)` for tiles whose columns are in their image, and again for
+        others: `places(c)` is where element c of each of the `side` times `side` pixels is. Pixels
+        that do not exist are in `outside`, which is as large as a row of a tile.
+        """
+        depth = given["filters" if of else "channels"]
+        columns, step = given["columns"], self.transform.step
+        left = "0" if of else given["left"]
+        # From the first tile whose columns all exist to the first after it of which some do not.
+        before = self.quotient(code, left, step)
+        room = code.integer("add", code.integer("add", given[f"{of}width"], left), step - side)  # fmt: skip
+        after = self.most(code, before, code.integer("sdiv", room, step))
+        rows = code.integer("sdiv", "%first", columns), self.quotient(code, "%last", columns)  # fmt: skip
+        with code.loop(*rows) as row:
+            tile = code.integer("mul", row, columns)
+            first = self.most(code, code.integer("sub", "%first", tile), 0)
+            last = code.least(code.integer("sub", "%last", tile), columns)
+            lines = self._lines(code, images, given, of, side, outside, row)
+            with code.loop("0", "2") as part:
+                begin = code.integer("icmp eq", part, 0)
+                start = code.let(f"select i1 {begin}, i64 {first}, i64 {self.most(code, first, after)}")  # fmt: skip
+                stop = code.let(f"select i1 {begin}, i64 {code.least(last, before)}, i64 {last}")  # fmt: skip
+                with code.loop(start, stop) as column:
+                    tops = [self.tiles.step(code, p, column, s) for p, s in lines]
+                    x = code.integer("sub", code.integer("mul", column, step), left)
+                    table = [
+                        self._there(code, code.integer("add", x, j), given[f"{of}width"], self.tiles.step(code, top, j, depth), outside)
+                        for top in tops
+                        for j in range(side)
+                    ]  # fmt: skip
+                    body(code.integer("add", tile, column), lambda c: [self.at(code, p, c) for p in table])  # fmt: skip
+            start = self.most(code, first, before)
+            starts = [("ptr", self.tiles.step(code, p, start, s)) for p, s in lines]
+            with code.carrying(start, code.least(last, after), 1, *starts) as turn:
+                body(code.integer("add", tile, turn.index), self._beside(code, turn.values, depth))  # fmt: skip
+                turn.following = [
+                    self.at(code, p, s)
+                    for p, (_, s) in zip(turn.values, lines, strict=True)
+                ]
+
+    def _lines(
+        self, code: Code, images: str, given: dict[str, str], of: str, side: int, outside: str,
+        row: str,
+    ) -> list[tuple[str, str]]:  # fmt: skip
+        """For every line of a row of tiles, counted through all images: its first pixel, and
+        how far the next tile's is."""
+        depth, step = given["filters" if of else "channels"], self.transform.step
+        top, left = ("0", "0") if of else (given["top"], given["left"])
+        line = code.integer("mul", given[f"{of}width"], depth)
+        size = code.integer("mul", given[f"{of}height"], line)
+        number, y = (code.integer(word, row, given["rows"]) for word in ("sdiv", "srem"))  # fmt: skip
+        y = code.integer("sub", code.integer("mul", y, step), top)
+        place = self.tiles.step(code, images, number, size)
+        place = self.tiles.step(code, place, y, line)
+        place = self.tiles.step(code, place, code.integer("sub", 0, left), depth)
+        found: list[tuple[str, str]] = []
+        for i in range(side):
+            there = code.integer("icmp ult", code.integer("add", y, i), given[f"{of}height"])  # fmt: skip
+            at = self.tiles.step(code, place, i, line)
+            at = code.let(f"select i1 {there}, ptr {at}, ptr {outside}")
+            further = code.integer("mul", depth, step)
+            found.append((at, code.let(f"select i1 {there}, i64 {further}, i64 0")))
+        return found
+
+    def _there(self, code: Code, x: str, width: str, place: str, outside: str) -> str:
+        """A place if its column exists. Compared as unsigned numbers, those before are too large."""
+        there = code.integer("icmp ult", x, width)
+        return code.let(f"select i1 {there}, ptr {place}, ptr {outside}")
+
+    def _beside(self, code: Code, tops: list[str], depth: str) -> Places:
+        """The places of the pixels beside the first ones of some lines."""
+
+        def places(c: str) -> list[str]:
+            starts = [self._opaque(code, self.at(code, top, c)) for top in tops]
+            return [
+                self.tiles.step(code, start, j, depth)
+                for start in starts
+                for j in range(len(tops))
+            ]
+
+        return places
+
+    def gather(
+        self, name: str, of: str, side: int, along: Callable[[Sums, Any], list[str]]
+    ) -> Code:
+        """Transforms what the tiles from `first` to `last` see, into a matrix for each element."""
+        code = Code(
+            name,
+            ["ptr %images", "ptr %to", "i64 %element", "ptr %zeros", "i64 %first", "i64 %last", "ptr %dims"],
+            "internal fastcc void",
+        )  # fmt: skip
+        given, sums = entry.numbers(code, DIMS), Sums(code, self.tiles)
+        depth = given["filters" if of else "channels"]
+
+        def body(tile: str, places: Places) -> None:
+            local = code.integer("sub", tile, "%first")
+            row = code.integer("mul", local, self.lanes)
+
+            def transformed(c: str, mask: str) -> None:
+                seen = [self.tiles.read(code, place, mask) for place in places(c)]
+                made = in_squares(seen, side, lambda line: along(sums, line))
+                chunk = code.integer("mul", c, given["block"])
+                to = self.at(code, "%to", code.integer("add", chunk, row))
+                targets = self.elements(code, to, "%element")
+                for target, value in zip(targets, made, strict=True):
+                    self.tiles.write(code, value, target)
+
+            self.vectors(code, depth, transformed)
+
+        self.walk(code, "%images", given, of, side, "%zeros", body)
+        code.do("ret void")
+        return code

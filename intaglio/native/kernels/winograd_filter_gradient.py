@@ -1,0 +1,284 @@
+"""The gradient of 3x3 convolutions by their filters, in fewer multiplications than its sums have.
+
+It is the exact adjoint of `native/kernels/winograd.py`: a tile's pixels and the gradients of its results
+are transformed, multiplied element by element, summed over all tiles, and the sums transformed to
+filters. The tiles are cut into ranges, which threads share; how many there are is decided by the
+shapes, and their sums are added in order, so that the number of threads changes nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from intaglio.native.kernels.convolution import Geometry
+from intaglio.native.kernels.microkernel import SUMS, Tiles
+from intaglio.native.kernels.sequence import Chain
+from intaglio.native.kernels.winograd import block_of, dims_of, is_for, tiles_of
+from intaglio.native.kernels.winograd_blocks import DIMS, FOUR, GAP, SHUFFLES, Blocks
+from intaglio.native.kernels.winograd_transforms import (
+    EXACT,
+    Sums,
+    Transform,
+    in_squares,
+)
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.library import Kernel, Library, Source
+from intaglio.native.llvm.vectors import FLOAT
+from intaglio.native.runtime import entry
+
+# The vectors of columns of a product whose sums stay in registers.
+VECTORS = 3
+# Rows of products of a single vector whose factors are shuffled.
+SHUFFLED = FOUR if SHUFFLES else 0
+# Blocks have a multiple of so many tiles, and so many at least: sums that are not in the first
+# cache are read and written once for each.
+UNIT, FEWEST_TILES = 8, 64
+# Ranges of tiles: the most, the fewest for several threads, and the bytes of their sums.
+RANGES, FEWEST, PARTIAL = 16, 4, 1 << 21
+
+
+class _Writer(Blocks):
+    """Writes the kernels: `by_filters` sums products over ranges, `finish` transforms them."""
+
+    def _sizes(self, code: Code, given: dict[str, str]) -> tuple[str, str, str]:
+        """The padded columns of the sums, their elements, and those of a range."""
+        deep = self.rounded(code, given["channels"], self.lanes)
+        wide = self.rounded(code, given["filters"], self.lanes)
+        element = code.integer("mul", deep, wide)
+        return wide, element, code.integer("mul", element, self.transform.elements)
+
+    def rows(self, vectors: int) -> int:
+        """The channels of a product: of a vector all, or a part."""
+        return min(1 << (SUMS // vectors).bit_length() - 1, self.lanes)
+
+    def outer(self, vectors: int) -> Code:
+        """c = or += a b for some channels and `vectors` of columns, summed over tiles: of one
+        element's matrices, or of several that follow each other."""
+        code, tiles, lanes = Code(
+            f"outer_{vectors}",
+            ["ptr %a", "ptr %b", "i64 %chunk", "ptr %c", "i64 %row", "i64 %count", "i1 %first",
+             "i64 %elements", "i64 %a_size", "i64 %b_size", "i64 %c_size"],
+            "internal fastcc void",
+        ), self.tiles, self.lanes  # fmt: skip
+        zeros = [(tiles.vector, "zeroinitializer")] * (self.rows(vectors) * vectors)
+        stop = code.integer("mul", "%count", lanes)
+        starts = [("ptr", start) for start in ("%a", "%b", "%c")]
+        with code.carrying("0", "%elements", 1, *starts) as element:
+            a, b, c = element.values
+            columns = [tiles.step(code, b, v, "%chunk") for v in range(vectors)]
+            with code.carrying("0", stop, lanes, *zeros) as turn:
+                panel = [tiles.read(code, self.at(code, p, turn.index), "") for p in columns]  # fmt: skip
+                left = self.at(code, a, turn.index)
+                turn.following = self._turn(code, left, panel, turn.values)
+            self._add(code, turn.values, c, vectors)
+            sizes = ("%a_size", "%b_size", "%c_size")
+            element.following = [
+                self.at(code, start, size)
+                for start, size in zip(element.values, sizes, strict=True)
+            ]
+        code.do("ret void")
+        return code
+
+    def _turn(
+        self, code: Code, left: str, panel: list[str], sums: list[str]
+    ) -> list[str]:
+        """The channels of one tile times its columns, added to the sums."""
+        rows, made = len(sums) // len(panel), list[str]()
+        shuffled, four = SHUFFLED if len(panel) == 1 else 0, ""
+        for r in range(rows):
+            place, number = self.at(code, left, r), r % FOUR
+            if r < rows - shuffled:
+                factor = self.factor(code, place)
+            else:
+                four = four if number else self.four(code, place)
+                factor = self.shuffled(code, four, number)
+            for vector in panel:
+                made.append(self.tiles.fma(code, factor, vector, sums[len(made)]))
+        return made
+
+    def _add(self, code: Code, sums: list[str], start: str, vectors: int) -> None:
+        """Adds sums to what is there, unless they are the first."""
+        tiles = self.tiles
+        every = code.splat(self.lanes, "i1", code.let("xor i1 %first, true"))
+        for i, total in enumerate(sums):
+            row = tiles.step(code, start, i // vectors, "%row")
+            place = self.at(code, row, i % vectors * self.lanes)
+            before = tiles.read(code, place, every)
+            tiles.write(code, code.let(f"fadd {tiles.vector} {total}, {before}"), place)
+
+    def table(self) -> str:
+        """The products, and their rows, by the vectors of their columns."""
+        every = range(1, VECTORS + 1)
+        names = ", ".join([f"ptr @outer_{v}" for v in every])
+        rows = ", ".join([f"i64 {self.rows(v)}" for v in every])
+        return (
+            f"@outer = internal constant [{VECTORS + 1} x ptr] [ptr null, {names}]\n"
+            f"@outer_rows = internal constant [{VECTORS + 1} x i64] [i64 0, {rows}]\n"
+        )
+
+    def by_filters(self, name: str) -> Code:
+        """The sums of ranges of tiles; inputs: images and gradients."""
+        code, tiles = Code(name, entry.KERNEL), self.tiles
+        given = entry.numbers(code, DIMS)
+        images, gradients = (
+            code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
+        )
+        out = code.load("ptr", "%outs", 8)
+        block, count = given["block"], self.transform.elements
+        elements, depths = [], []
+        for channels in (given["channels"], given["filters"]):
+            depths.append(self.rounded(code, channels, self.lanes))
+            size = code.integer("mul", block, depths[-1])
+            elements.append(code.integer("add", size, GAP))
+        both = code.integer("add", *elements)
+        rows = [code.integer("mul", depth, self.transform.seen) for depth in depths]
+        held = self.held(code, code.integer("mul", both, count), *rows)
+        others = tiles.step(code, held, count, elements[0])
+        # What images do not have is read here.
+        zeros = tiles.step(code, others, count, elements[1])
+        for row in rows:
+            size = code.integer("mul", row, 4)
+            code.call("void", "llvm.memset.p0.i64", ("ptr", zeros), ("i8", "0"), ("i64", size), ("i1", "false"))  # fmt: skip
+        *_, each = self._sizes(code, given)
+        more = code.integer("add", given["tiles"], code.integer("sub", block, 1))
+        blocks = code.integer("sdiv", more, block)
+        with code.loop("%from", "%to") as number:
+            target = tiles.step(code, out, number, each)
+            start, stop = (
+                code.integer("sdiv", code.integer("mul", blocks, at), given["parts"])
+                for at in (number, code.integer("add", number, 1))
+            )
+            with code.loop(start, stop) as part:
+                first = code.integer("mul", part, block)
+                last = code.least(code.integer("add", first, block), given["tiles"])
+                for what, source, to, element in (
+                    ("gather", images, held, elements[0]),
+                    ("gather_gradients", gradients, others, elements[1]),
+                ):
+                    code.do(
+                        f"call fastcc void @{what}(ptr {source}, ptr {to}, i64 {element}, "
+                        f"ptr {zeros}, i64 {first}, i64 {last}, ptr %dims)"
+                    )
+                seen = code.integer("sub", last, first)
+                fresh = code.integer("icmp eq", part, start)
+                sides = (held, elements[0]), (others, elements[1])
+                self._products(code, given, sides, target, seen, fresh)
+        code.do("ret void")
+        return code
+
+    def _products(
+        self, code: Code, given: dict[str, str], sides: tuple[tuple[str, str], tuple[str, str]],
+        target: str, count: str, first: str,
+    ) -> None:  # fmt: skip
+        """What a block adds to the sums of its range."""
+        tiles, wide, element = self.tiles, *self._sizes(code, given)[:2]
+        chunk = code.integer("mul", given["block"], self.lanes)
+        # Where one call is enough for an element, it is for all.
+        small = [
+            code.integer("icmp sle", given[name], self.rows(1))
+            for name in ("channels", "filters")
+        ]
+        one = code.let(f"and i1 {small[0]}, {small[1]}")
+        together = code.let(f"select i1 {one}, i64 {self.transform.elements}, i64 1")
+        with (
+            code.loop("0", str(self.transform.elements), together) as e,
+            self.panels(code, given["filters"], VECTORS) as (column, vectors),
+        ):
+            a, b = (tiles.step(code, start, e, size) for start, size in sides)
+            right = self.at(code, b, code.integer("mul", column, given["block"]))
+            sums = self.at(code, tiles.step(code, target, e, element), column)
+            outer = code.load("ptr", code.at("ptr", "@outer", vectors), 8)
+            rows = code.load("i64", code.at("i64", "@outer_rows", vectors), 8)
+            with code.loop("0", given["channels"], rows) as channel:
+                vector = code.integer("sdiv", channel, self.lanes)
+                lane = code.integer("srem", channel, self.lanes)
+                left = self.at(code, tiles.step(code, a, vector, chunk), lane)
+                row = tiles.step(code, sums, channel, wide)
+                code.do(
+                    f"call fastcc void {outer}(ptr {left}, ptr {right}, i64 {chunk}, ptr {row}, "
+                    f"i64 {wide}, i64 {count}, i1 {first}, i64 {together}, i64 {sides[0][1]}, "
+                    f"i64 {sides[1][1]}, i64 {element})"
+                )
+
+    def finish(self, name: str) -> Code:
+        """Adds the sums of the ranges, and transforms those of the channels from `from` to `to`."""
+        code, tiles = Code(name, entry.KERNEL), self.tiles
+        given = entry.numbers(code, (*DIMS, "ranges"))
+        sums = Sums(code, tiles)
+        partial = code.load("ptr", "%ins", 8)
+        out = code.load("ptr", "%outs", 8)
+        wide, element, each = self._sizes(code, given)
+        columns = given["filters"]
+        window = code.integer("mul", given["channels"], columns)
+        stop = code.integer("mul", given["ranges"], each)
+        zeros = [(tiles.vector, "zeroinitializer")] * self.transform.elements
+        with code.loop("%from", "%to") as channel, code.loop("0", columns, self.lanes) as c:  # fmt: skip
+            mask = tiles.mask(code, c, columns)
+            place = self.at(code, tiles.step(code, partial, channel, wide), c)
+            with code.carrying("0", stop, each, *zeros) as turn:
+                places = self.elements(code, self.at(code, place, turn.index), element)
+                turn.following = [
+                    sums.add(total, tiles.read(code, p, ""))
+                    for total, p in zip(turn.values, places, strict=True)
+                ]
+            made = in_squares(
+                turn.values,
+                self.transform.seen,
+                lambda line: self.transform.to_filters(sums, line),
+            )
+            target = self.at(code, tiles.step(code, out, channel, columns), c)
+            for tap, value in enumerate(made):
+                tiles.write(code, value, tiles.step(code, target, tap, window), mask)
+        code.do("ret void")
+        return code
+
+
+def _source(transform: Transform) -> Source:
+    writer = _Writer(transform)
+    return Source(
+        [
+            Kernel(writer.by_filters("by_filters"), 2),
+            Kernel(writer.finish("finish"), 1),
+        ],
+        [
+            *[writer.outer(v) for v in range(1, VECTORS + 1)],
+            writer.gather("gather", "", transform.seen, transform.of_pixels),
+            writer.gather(
+                "gather_gradients", "out_", transform.step, transform.of_gradients
+            ),
+        ],
+        writer.table(),
+    )
+
+
+@functools.cache
+def library(transform: Transform) -> Library:
+    """The kernels of a transform."""
+    return Library(lambda: _source(transform))
+
+
+def by_filters(g: Geometry, transform: Transform = EXACT) -> Chain | None:
+    """The gradient by the filters: (images, gradients) to it. None if it is not of this kind."""
+    if not is_for(g):
+        return None
+    lanes = Tiles(FLOAT).lanes
+    deep, wide = (-(-d // lanes) * lanes for d in (g.channels, g.filters))
+    spare = transform.seen * (deep + wide) + 2 * transform.elements * GAP
+    count = tiles_of(g, transform)
+    of_tile = transform.elements * (deep + wide)
+    block = block_of(count, of_tile, spare, UNIT, FEWEST_TILES)
+    if not block:
+        return None
+    sums = transform.elements * deep * wide
+    ranges = min(-(-count // block), RANGES, max(PARTIAL // (4 * sums), FEWEST))
+    dims, kernels = dims_of(g, transform, block, False), library(transform)
+    summed = entry.filling(
+        kernels.entry("by_filters").for_dims((ranges, *dims)), (ranges, sums)
+    )
+    finish = entry.filling(
+        kernels.entry("finish").for_dims((g.channels, *dims, ranges)),
+        (3, 3, g.channels, g.filters),
+    )
+    chain = Chain(2)
+    (result,) = chain.then(finish, *chain.then(summed, 0, 1))
+    return chain.giving(result)

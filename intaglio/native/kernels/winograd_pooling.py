@@ -1,0 +1,84 @@
+"""Convolutions of 3x3 whose results are pooled while they are in registers.
+
+A tile has 2x2 results, or windows of 2x2: of none a part is elsewhere. Images that end within a
+tile are left to others.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from intaglio.native.kernels.convolution import Geometry
+from intaglio.native.kernels.microkernel import VECTORS
+from intaglio.native.kernels.pooling_epilogue import WORDS, Pool, Pooling
+from intaglio.native.kernels.sequence import Chain
+from intaglio.native.kernels.winograd import (
+    Writer,
+    blocked,
+    dims_of,
+    tiles_of,
+    transformed,
+)
+from intaglio.native.kernels.winograd_blocks import DIMS, Places
+from intaglio.native.kernels.winograd_transforms import EXACT, Transform
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.library import Kernel, Library, Source
+from intaglio.native.runtime import entry
+
+
+class _Writer(Writer):
+    """Writes the kernel: it does with results what `Pooling` says."""
+
+    dims = (*DIMS, *WORDS)
+
+    def results(
+        self, code: Code, given: dict[str, str], made: list[str], tile: str,
+        places: Places, c: str, mask: str,
+    ) -> None:  # fmt: skip
+        """Pools the results of a tile, and writes them if they are wanted too."""
+        pool, side = Pool(code, self.tiles, given), self.transform.step
+        with code.when(pool.given["whole"]):
+            super().results(code, given, made, tile, places, c, mask)
+        # Tiles, and windows, are counted through all images.
+        row, column = (code.integer(word, tile, given["columns"]) for word in ("sdiv", "srem"))  # fmt: skip
+        windows = side // 2
+        across = code.integer("mul", given["columns"], windows)
+        for i in range(windows):
+            y = code.integer("add", code.integer("mul", row, windows), i)
+            for j in range(windows):
+                x = code.integer("add", code.integer("mul", column, windows), j)
+                pixel = code.integer("add", code.integer("mul", y, across), x)
+                at = code.integer("mul", pixel, given["filters"])
+                at = code.integer("add", code.integer("add", at, "%column"), c)
+                corner = 2 * (i * side + j)
+                beside = (0, 1, side, side + 1)
+                pool.write([made[corner + step] for step in beside], at, mask)
+
+
+def _source(transform: Transform) -> Source:
+    writer = _Writer(transform)
+    gather = writer.gather("gather", "", transform.seen, transform.of_pixels)
+    products = [writer.cells(v) for v in range(1, VECTORS + 1)]
+    kernel = Kernel(writer.winograd("pooled"), 3, 3)
+    return Source([kernel], [*products, gather, writer.scatter()], writer.table())
+
+
+@functools.cache
+def _library(transform: Transform) -> Library:
+    return Library(lambda: _source(transform))
+
+
+def forward(
+    g: Geometry, pooling: Pooling, transform: Transform = EXACT, floored: bool = False
+) -> Chain | None:
+    """(images, filters, bias) to what `Pooling` says is wanted. None if it is not of this kind."""
+    block = blocked(g, transform)
+    if not block or g.out_height % transform.step or g.out_width % transform.step:
+        return None
+    dims = dims_of(g, transform, block, floored)
+    numbers = (-(-tiles_of(g, transform) // block), *dims, *pooling)
+    kernel = _library(transform).entry("pooled").for_dims(numbers)
+    chain = Chain(3)
+    filters = chain.then(transformed(g, transform, False, dims), 1)
+    made = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, *filters, 2)  # fmt: skip
+    return chain.giving([made[i] for i in pooling.gives])

@@ -1,0 +1,57 @@
+"""Kernels in one module, compiled when the first of them is asked for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from intaglio.native.llvm import jit
+from intaglio.native.llvm.builder import Code, module
+from intaglio.native.runtime import entry
+
+
+class Kernel(NamedTuple):
+    """A kernel that Python calls: its code, how many arrays it takes and gives, and the
+    number of which parts of its outermost loop are best multiples."""
+
+    code: Code
+    inputs: int
+    outputs: int = 1
+    unit: int = 1
+
+
+class Source(NamedTuple):
+    """What a module is made of: kernels, what they call, and text that stands before."""
+
+    kernels: Sequence[Kernel]
+    called: Sequence[Code] = ()
+    text: str = ""
+
+
+class Library:
+    """The entries of a module's kernels."""
+
+    def __init__(self, write: Callable[[], Source]) -> None:
+        """`write` is called once, when the first kernel is asked for."""
+        self._write = write
+        self._lock = threading.Lock()
+        self._entries: dict[str, entry.Entry] = {}
+
+    def entry(self, name: str, shared: bool = True) -> entry.Entry:
+        """The way into a kernel, on all threads or on the caller's alone."""
+        with self._lock:
+            if not self._entries:
+                self._entries = self._compiled()
+        return self._entries[f"{name}_shared" if shared else name]
+
+    def _compiled(self) -> dict[str, entry.Entry]:
+        source = self._write()
+        functions = [*source.called, *[kernel.code for kernel in source.kernels]]
+        made = jit.Module(source.text + module(functions))
+        entries: dict[str, entry.Entry] = {}
+        for code, inputs, outputs, unit in source.kernels:
+            name = code.name
+            entries[name] = entry.Entry(made, name, inputs, outputs)
+            entries[f"{name}_shared"] = entry.Entry(made, name, inputs, outputs, unit=unit)  # fmt: skip
+        return entries

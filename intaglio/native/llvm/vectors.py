@@ -1,0 +1,487 @@
+"""The builder of `scalar` rules that writes vector code: several vectors, step by step.
+
+A value is a group of vectors, and every step is written for all of them before the next:
+while one waits for its operand another is computed, which is what keeps the units of the
+processor busy through chains of dependent operations.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import ml_dtypes
+import numpy as np
+
+from intaglio.native.llvm import jit as llvm
+from intaglio.native.llvm.builder import Code
+
+
+class Unsupported(Exception):
+    """The expression has a part that is not compiled (yet); the message names it.
+
+    `node` is the node of the graph that it belongs to, if it was written for one.
+    """
+
+    node: Any = None
+
+
+class Kind(NamedTuple):
+    """A type of element: LLVM's name, bits, and what it is: f, i, u, b or c as in NumPy.
+
+    Floats of 16 bits are `short`: kept so, computed with as float32, and rounded each time.
+    LLVM knows a bfloat16 as an integer here, and a complex number (`complexes`).
+    """
+
+    llvm: str
+    bits: int
+    letter: str
+
+    @property
+    def name(self) -> str:
+        """The name of such numbers in messages."""
+        words = {"f": "float", "i": "int", "u": "uint", "b": "bool", "c": "complex"}
+        if self.letter == "b" or self == BFLOAT:
+            return "bool" if self.letter == "b" else "bfloat16"
+        return f"{words[self.letter]}{self.bits}"
+
+    @property
+    def memory(self) -> str:
+        """The type in memory: a bool is a byte there."""
+        return "i8" if self.letter == "b" else self.llvm
+
+    @property
+    def bytes(self) -> int:
+        """The size in memory."""
+        return max(self.bits, 8) // 8
+
+    @property
+    def short(self) -> bool:
+        """True for floats of 16 bits."""
+        return self.letter == "f" and self.bits == 16
+
+    @property
+    def width(self) -> int:
+        """The bytes of what is computed with."""
+        return 4 if self.short else self.bytes
+
+
+BOOL = Kind("i1", 1, "b")
+FLOAT, DOUBLE = Kind("float", 32, "f"), Kind("double", 64, "f")
+KINDS = {
+    np.dtype(bool): BOOL,
+    np.dtype("f4"): FLOAT,
+    np.dtype("f8"): DOUBLE,
+    **{
+        np.dtype(f"{letter}{bits // 8}"): Kind(f"i{bits}", bits, letter)
+        for bits in (8, 16, 32, 64)
+        for letter in "iu"
+    },
+    np.dtype("c8"): Kind("i64", 64, "c"),
+    np.dtype("c16"): Kind("i128", 128, "c"),
+}
+HALF, BFLOAT = Kind("half", 16, "f"), Kind("i16", 16, "f")
+KINDS[np.dtype(ml_dtypes.bfloat16)] = BFLOAT
+if llvm.HALF:
+    KINDS[np.dtype(np.float16)] = HALF
+
+
+def kind_of(dtype: Any) -> Kind:
+    """The kind of a NumPy dtype. Raises Unsupported for others."""
+    try:
+        return KINDS[np.dtype(dtype)]
+    except KeyError:
+        raise Unsupported(f"elements of type {dtype}") from None
+
+
+def part_of(kind: Kind) -> Kind:
+    """What the parts of complex numbers are."""
+    return FLOAT if kind.bits == 64 else DOUBLE
+
+
+def complex_of(part: Kind) -> Kind:
+    """The complex numbers with such parts. Raises Unsupported if there are none."""
+    if part not in (FLOAT, DOUBLE):
+        raise Unsupported(f"complex numbers of {part.name}")
+    return Kind(f"i{2 * part.bits}", 2 * part.bits, "c")
+
+
+class Lanes(NamedTuple):
+    """A value: a kind and the names of its vectors."""
+
+    kind: Kind
+    names: tuple[str, ...]
+
+
+def literal(value: Any, kind: Kind) -> str:
+    """A number as LLVM writes it."""
+    if kind.short:
+        dtype = np.float16 if kind == HALF else ml_dtypes.bfloat16
+        bits = int(np.asarray(value, dtype).view(np.uint16))
+        return f"0xH{bits:04X}" if kind == HALF else str(bits)
+    if kind.letter == "f":
+        number = float(np.float32(value)) if kind.bits == 32 else float(value)
+        return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
+    if kind.letter == "b":
+        return "true" if value else "false"
+    if kind.letter == "c":
+        whole = np.asarray(value, np.complex64 if kind.bits == 64 else np.complex128)
+        return str(int.from_bytes(whole.tobytes(), sys.byteorder))
+    return str(int(value))
+
+
+class Builder:
+    """What a `scalar` rule calls: each method writes its instructions for every vector."""
+
+    def __init__(self, code: Code, lanes: int, vectors: int) -> None:
+        self.code = code
+        self.lanes = lanes
+        self.vectors = vectors
+
+    # -- writing -------------------------------------------------------------------
+
+    def vector(self, kind: Kind) -> str:
+        """The LLVM type of a vector of that kind."""
+        return f"<{self.lanes} x {kind.llvm}>"
+
+    def suffix(self, kind: Kind) -> str:
+        """How the names of intrinsics on such vectors end."""
+        letter = "f" if kind.letter == "f" else "i"
+        return f"v{self.lanes}{letter}{kind.bits}"
+
+    def each(self, kind: Kind, form: Callable[..., str], *operands: Lanes) -> Lanes:
+        """One instruction for every vector; `form` is given the operands' names."""
+        groups = zip(*[o.names for o in operands], strict=True)
+        return Lanes(kind, tuple([self.code.let(form(*g)) for g in groups]))
+
+    def intrinsic(self, name: str, *operands: Lanes, flag: str | None = None) -> Lanes:
+        """One of LLVM's functions on vectors of one kind."""
+        kind = operands[0].kind
+        if kind.short:
+            wide = self.intrinsic(name, *map(self.widened, operands), flag=flag)
+            return self.converted(wide, kind)
+        vector = self.vector(kind)
+        full = f"llvm.{name}.{self.suffix(kind)}"
+        extra = [("i1", flag)] if flag is not None else []
+        made = [
+            self.code.call(vector, full, *[(vector, n) for n in group], *extra)
+            for group in zip(*[o.names for o in operands], strict=True)
+        ]
+        return Lanes(kind, tuple(made))
+
+    def constant(self, value: Any, kind: Kind) -> Lanes:
+        """The same number in every lane."""
+        text = f"splat ({kind.llvm} {literal(value, kind)})"
+        return Lanes(kind, (text,) * self.vectors)
+
+    def const(self, value: Any, like: Lanes) -> Lanes:
+        """A constant of the type of `like`."""
+        return self.constant(value, like.kind)
+
+    def _arithmetic(self, of_floats: str, of_integers: str, *operands: Lanes) -> Lanes:
+        kind = operands[0].kind
+        name = of_floats if kind.letter == "f" else of_integers
+        if not name or kind.letter == "b":
+            raise Unsupported(f"{of_floats} of {kind.name}")
+        if kind.short:
+            wide = self._arithmetic(of_floats, "", *map(self.widened, operands))
+            return self.converted(wide, kind)
+        vector = self.vector(kind)
+        return self.each(kind, lambda *n: f"{name} {vector} {', '.join(n)}", *operands)
+
+    # -- arithmetic ----------------------------------------------------------------
+
+    def add(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._arithmetic("fadd", "add", x, y)
+
+    def sub(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._arithmetic("fsub", "sub", x, y)
+
+    def mul(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._arithmetic("fmul", "mul", x, y)
+
+    def div(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._arithmetic("fdiv", "", x, y)
+
+    def square(self, x: Lanes) -> Lanes:
+        return self.mul(x, x)
+
+    def fma(self, x: Lanes, y: Lanes, z: Lanes) -> Lanes:
+        """x * y + z, rounded once. For approximations; rules of ops have no such step."""
+        return self.intrinsic("fma", x, y, z)
+
+    def neg(self, x: Lanes) -> Lanes:
+        if x.kind.letter == "f":
+            return self._arithmetic("fneg", "", x)
+        return self.sub(self.const(0, x), x)
+
+    def abs(self, x: Lanes) -> Lanes:
+        if x.kind.letter == "f":
+            return self.intrinsic("fabs", x)
+        return self.intrinsic("abs", x, flag="false") if x.kind.letter == "i" else x
+
+    def sqrt(self, x: Lanes) -> Lanes:
+        return self._floating("sqrt", x)
+
+    def floor(self, x: Lanes) -> Lanes:
+        return self._floating("floor", x)
+
+    def ceil(self, x: Lanes) -> Lanes:
+        return self._floating("ceil", x)
+
+    def rint(self, x: Lanes) -> Lanes:
+        return self._floating("roundeven", x)
+
+    def trunc(self, x: Lanes) -> Lanes:
+        return self._floating("trunc", x)
+
+    def _floating(self, name: str, x: Lanes) -> Lanes:
+        if x.kind.letter != "f":
+            raise Unsupported(f"{name} of {x.kind.name}")
+        return self.intrinsic(name, x)
+
+    def maximum(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._extreme(self.gt, x, y)
+
+    def minimum(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._extreme(self.lt, x, y)
+
+    def _extreme(
+        self, better: Callable[[Lanes, Lanes], Lanes], x: Lanes, y: Lanes
+    ) -> Lanes:
+        chosen = self.select(better(x, y), x, y)
+        # A NaN in y is chosen already, for no comparison with it holds.
+        return self.select(self.isnan(x), x, chosen) if x.kind.letter == "f" else chosen
+
+    # -- questions -----------------------------------------------------------------
+
+    def _compare(self, of_floats: str, of_integers: str, x: Lanes, y: Lanes) -> Lanes:
+        x, y = self.widened(x), self.widened(y)
+        kind = x.kind
+        test = of_integers
+        if of_integers not in ("eq", "ne"):
+            test = ("s" if kind.letter == "i" else "u") + of_integers
+        word = f"fcmp {of_floats}" if kind.letter == "f" else f"icmp {test}"
+        vector = self.vector(kind)
+        return self.each(BOOL, lambda a, b: f"{word} {vector} {a}, {b}", x, y)
+
+    def eq(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._compare("oeq", "eq", x, y)
+
+    def ne(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._compare("une", "ne", x, y)
+
+    def lt(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._compare("olt", "lt", x, y)
+
+    def le(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._compare("ole", "le", x, y)
+
+    def gt(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._compare("ogt", "gt", x, y)
+
+    def ge(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._compare("oge", "ge", x, y)
+
+    def isnan(self, x: Lanes) -> Lanes:
+        return self._compare("uno", "ne", x, x)
+
+    def isinf(self, x: Lanes) -> Lanes:
+        return self.eq(self.abs(x), self.const(np.inf, x))
+
+    def isfinite(self, x: Lanes) -> Lanes:
+        return self.lt(self.abs(x), self.const(np.inf, x))
+
+    # -- logic ---------------------------------------------------------------------
+
+    def _bitwise(self, name: str, x: Lanes, y: Lanes) -> Lanes:
+        if x.kind.letter == "f":
+            raise Unsupported(f"{name} of {x.kind.name}")
+        vector = self.vector(x.kind)
+        return self.each(x.kind, lambda a, b: f"{name} {vector} {a}, {b}", x, y)
+
+    def bit_and(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._bitwise("and", x, y)
+
+    def bit_or(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._bitwise("or", x, y)
+
+    def bit_xor(self, x: Lanes, y: Lanes) -> Lanes:
+        return self._bitwise("xor", x, y)
+
+    def invert(self, x: Lanes) -> Lanes:
+        return self.bit_xor(x, self.constant(-1, x.kind))
+
+    logical_and = bit_and
+    logical_or = bit_or
+
+    def logical_not(self, x: Lanes) -> Lanes:
+        return self.bit_xor(x, self.const(True, x))
+
+    def select(self, condition: Lanes, x: Lanes, y: Lanes) -> Lanes:
+        test, vector = self.vector(BOOL), self.vector(x.kind)
+        return self.each(
+            x.kind,
+            lambda c, a, b: f"select {test} {c}, {vector} {a}, {vector} {b}",
+            condition, x, y,
+        )  # fmt: skip
+
+    # -- ways --------------------------------------------------------------------
+
+    def any(self, condition: Lanes) -> str:
+        """One bit: whether it holds in any lane of any vector."""
+        test = self.vector(BOOL)
+        whole = condition.names[0]
+        for other in condition.names[1:]:
+            whole = self.code.let(f"or {test} {whole}, {other}")
+        return self.code.call(
+            "i1", f"llvm.vector.reduce.or.v{self.lanes}i1", (test, whole)
+        )
+
+    def either(
+        self, condition: str, one: Callable[[], Lanes], other: Callable[[], Lanes]
+    ) -> Lanes:
+        """What one of two ways gives; only that way is gone."""
+        code = self.code
+        labels = [code.new_label(word) for word in ("yes", "no", "after")]
+        code.branch(condition, *labels[:2])
+        made: list[Lanes] = []
+        ends: list[str] = []
+        for label, way in zip(labels, (one, other), strict=False):
+            code.label(label)
+            made.append(way())
+            ends.append(code.block)
+            code.jump(labels[2])
+        code.label(labels[2])
+        kind = made[0].kind
+        names: list[str] = []
+        for ways in zip(*[m.names for m in made], strict=True):
+            phi = code.phi(self.vector(kind))
+            code.arrive(phi, *zip(ways, ends, strict=True))
+            names.append(phi.name)
+        return Lanes(kind, tuple(names))
+
+    # -- numbers of another type ---------------------------------------------------
+
+    def cast(self, x: Lanes, dtype: Any) -> Lanes:
+        """Numbers as another type, as the op Cast has them."""
+        return self.converted(x, kind_of(dtype))
+
+    def converted(self, x: Lanes, to: Kind) -> Lanes:
+        """`cast` to a kind."""
+        kind = x.kind
+        if kind == to:
+            return x
+        if kind.short:
+            return self.converted(self.widened(x), to)
+        if to.short:
+            return self._shortened(x, to)
+        if to.letter == "b":
+            return self.ne(x, self.const(0, x))
+        if kind.letter == "f" and to.letter != "f":
+            return self._truncated(x, to)
+        if to.letter == "f":
+            if kind.letter == "f":
+                word = "fpext" if to.bits > kind.bits else "fptrunc"
+            else:
+                word = "sitofp" if kind.letter == "i" else "uitofp"
+        elif to.bits == kind.bits:
+            return Lanes(to, x.names)
+        elif to.bits < kind.bits:
+            word = "trunc"
+        else:
+            word = "sext" if kind.letter == "i" else "zext"
+        return self._word(word, x, to)
+
+    def _word(self, word: str, x: Lanes, to: Kind) -> Lanes:
+        old, new = self.vector(x.kind), self.vector(to)
+        return self.each(to, lambda a: f"{word} {old} {a} to {new}", x)
+
+    def _truncated(self, x: Lanes, to: Kind) -> Lanes:
+        """Floating-point numbers as integers; what does not fit becomes what x86 makes of it."""
+        if to.bits < 32:
+            return self.converted(self._truncated(x, Kind("i32", 32, "i")), to)
+        half = 2.0 ** (to.bits - 1)
+        above = 2 * half if to.letter == "u" else half
+        fits = self.logical_and(
+            self.ge(x, self.const(-half, x)), self.lt(x, self.const(above, x))
+        )
+        inside = self.select(fits, x, self.const(0, x))
+        lowest = self.constant(-(2 ** (to.bits - 1)), to)
+        if to.letter == "i":
+            return self.select(fits, self._word("fptosi", inside, to), lowest)
+        high = self.ge(inside, self.const(half, x))
+        low = self.select(high, self.sub(inside, self.const(half, x)), inside)
+        made = self.converted(self._word("fptosi", low, Kind("i64", 64, "i")), to)
+        whole = self.add(made, self.select(high, lowest, self.const(0, made)))
+        return self.select(fits, whole, lowest)
+
+    def widened(self, x: Lanes) -> Lanes:
+        """Short floats as float32; anything else as it is."""
+        if not x.kind.short:
+            return x
+        if x.kind == HALF:
+            return self._word("fpext", x, FLOAT)
+        whole = self._word("zext", x, Kind("i32", 32, "i"))
+        return self.floats(self.shift_left(whole, 16))
+
+    def _shortened(self, x: Lanes, to: Kind) -> Lanes:
+        """Numbers as 16-bit floats, by way of float32."""
+        if to == HALF and x.kind == DOUBLE:
+            raise Unsupported("float64 to float16")  # it would be rounded twice
+        x = self.converted(x, FLOAT)
+        if to == HALF:
+            return self._word("fptrunc", x, HALF)
+        bits = self.bits(x)
+        odd = self.bit_and(self.shift_right(bits, 16), self.const(1, bits))
+        rounded = self.add(self.add(bits, self.const(0x7FFF, bits)), odd)
+        # A NaN stays one, with the sign it has.
+        sign = self.bit_and(bits, self.const(-(2**31), bits))
+        quiet = self.bit_or(sign, self.const(0x7FC00000, bits))
+        bits = self.select(self.isnan(x), quiet, rounded)
+        return self._word("trunc", self.shift_right(bits, 16), BFLOAT)
+
+    def bits(self, x: Lanes) -> Lanes:
+        """The bits of floating-point numbers as integers."""
+        return self._reread(x, Kind(f"i{x.kind.bits}", x.kind.bits, "i"))
+
+    def floats(self, x: Lanes) -> Lanes:
+        """The floating-point numbers with these bits."""
+        return self._reread(x, FLOAT if x.kind.bits == 32 else DOUBLE)
+
+    def _reread(self, x: Lanes, to: Kind) -> Lanes:
+        old, new = self.vector(x.kind), self.vector(to)
+        return self.each(to, lambda a: f"bitcast {old} {a} to {new}", x)
+
+    def high_half(self, x: Lanes) -> Lanes:
+        """The upper half of the bits of integers."""
+        return self._shift("lshr", x, x.kind.bits // 2)
+
+    def shift_left(self, x: Lanes, places: int) -> Lanes:
+        """Integers times 2 ** places, wrapping around."""
+        return self._shift("shl", x, places)
+
+    def shift_right(self, x: Lanes, places: int) -> Lanes:
+        """Integers divided by 2 ** places, rounded down."""
+        return self._shift("ashr", x, places)
+
+    def _shift(self, word: str, x: Lanes, places: int) -> Lanes:
+        return self._bitwise(word, x, self.const(places, x))
+
+    def left_shift(self, x: Lanes, y: Lanes) -> Lanes:
+        """x * 2 ** y, for y held inside the width of the type."""
+        return self._bitwise("shl", x, self._places(x, y))
+
+    def right_shift(self, x: Lanes, y: Lanes) -> Lanes:
+        """x / 2 ** y rounded down, for y held inside the width of the type."""
+        word = "ashr" if x.kind.letter == "i" else "lshr"
+        return self._bitwise(word, x, self._places(x, y))
+
+    def _places(self, x: Lanes, y: Lanes) -> Lanes:
+        most = self.const(x.kind.bits - 1, y)
+        return self.minimum(self.maximum(y, self.const(0, y)), most)
+
+    def __getattr__(self, name: str) -> Any:
+        raise Unsupported(name)

@@ -1,0 +1,123 @@
+"""Instructions of x86 on whole registers of float32 for which LLVM has no general name.
+
+They are there where `entries` says so (`picked`), and with AVX-512 (the others). Vectors may be of
+any length: they are taken apart into registers, or filled up to one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from intaglio.native.llvm import jit
+from intaglio.native.llvm.vectors import FLOAT, Builder, Kind, Lanes, literal
+
+_PERMUTATIONS = {8: "llvm.x86.avx2.permps", 16: "llvm.x86.avx512.permvar.sf.512"}
+# Significands from 3/4 to 3/2; of negative numbers NaN.
+_AROUND_ONE = 0b1011
+# All lanes, rounded as always.
+_PLAIN = (("i16", "-1"), ("i32", "4"))
+
+
+def entries(kind: Kind) -> int:
+    """How many float32 a register holds of which lanes can pick any; 0 if none can."""
+    return jit.ENTRIES if kind == FLOAT else 0
+
+
+def has_parts(kind: Kind) -> bool:
+    """True where `scaled`, `exponent` and `significand` are single instructions."""
+    return kind == FLOAT and jit.ENTRIES == 16
+
+
+def picked(s: Builder, table: Sequence[float], index: Lanes) -> Lanes:
+    """For every lane the number of a table that the lowest bits of its index name."""
+    size = jit.ENTRIES
+    numbers = ", ".join([f"float {literal(n, FLOAT)}" for n in table])
+    register = f"<{size} x float>"
+    held = s.code.named(f"bitcast {register} <{numbers}> to {register}")
+
+    def permuted(part: str) -> str:
+        given = (register, held), (f"<{size} x i32>", part)
+        return s.code.call(register, _PERMUTATIONS[size], *given)
+
+    return _by_registers(s, permuted, index)
+
+
+def scaled(s: Builder, x: Lanes, power: Lanes) -> Lanes:
+    """x times 2 to the floor of a power, rounded once, wherever in the range that is."""
+
+    def one(x: str, power: str) -> str:
+        given = [("<16 x float>", name) for name in (x, power, "poison")]
+        return _instruction(s, "scalef", *given)
+
+    return _by_registers(s, one, x, power)
+
+
+def exponent(s: Builder, x: Lanes) -> Lanes:
+    """The floor of the binary logarithm of |x|: -inf for 0, inf for inf."""
+
+    def one(x: str) -> str:
+        return _instruction(
+            s, "getexp", ("<16 x float>", x), ("<16 x float>", "poison")
+        )
+
+    return _by_registers(s, one, x)
+
+
+def significand(s: Builder, x: Lanes) -> Lanes:
+    """x over a power of 2, from 3/4 to 3/2; 1 for 0 and inf, NaN for what is negative."""
+
+    def one(x: str) -> str:
+        interval = ("i32", str(_AROUND_ONE))
+        given = ("<16 x float>", x), interval, ("<16 x float>", "poison")
+        return _instruction(s, "getmant", *given)
+
+    return _by_registers(s, one, x)
+
+
+def _instruction(s: Builder, name: str, *given: tuple[str, str]) -> str:
+    full = f"llvm.x86.avx512.mask.{name}.ps.512"
+    return s.code.call("<16 x float>", full, *given, *_PLAIN)
+
+
+def _by_registers(s: Builder, form: Callable[..., str], *operands: Lanes) -> Lanes:
+    """What `form` makes of registers, for vectors of any length."""
+    size = jit.ENTRIES
+    names: list[str] = []
+    for group in zip(*[o.names for o in operands], strict=True):
+        if s.lanes == size:
+            names.append(form(*group))
+            continue
+        whole = -(-s.lanes // size) * size
+        made: list[str] = []
+        for start in range(0, whole, size):
+            part = range(start, start + size)
+            some = [
+                _taken(s, operand.kind, name, s.lanes, part)
+                for operand, name in zip(operands, group, strict=True)
+            ]
+            made.append(form(*some))
+        names.append(_joined(s, made, size))
+    return Lanes(FLOAT, tuple(names))
+
+
+def _joined(s: Builder, made: list[str], size: int) -> str:
+    """The lanes of a vector out of registers, of which there is a power of two."""
+    while len(made) > 1:
+        pairs = zip(made[::2], made[1::2], strict=True)
+        made = [_taken(s, FLOAT, a, size, range(2 * size), b) for a, b in pairs]
+        size *= 2
+    return _taken(s, FLOAT, made[0], size, range(s.lanes))
+
+
+def _taken(
+    s: Builder, kind: Kind, vector: str, lanes: int, wanted: range, other: str = "poison"
+) -> str:  # fmt: skip
+    """Some lanes of one vector or of two; beyond their end anything."""
+    if wanted == range(lanes):
+        return vector
+    there = lanes if other == "poison" else 2 * lanes
+    order = ", ".join([f"i32 {i if i < there else 'poison'}" for i in wanted])
+    each = f"<{lanes} x {kind.llvm}>"
+    return s.code.let(
+        f"shufflevector {each} {vector}, {each} {other}, <{len(wanted)} x i32> <{order}>"
+    )

@@ -1,0 +1,142 @@
+"""Ops that other rules have the code for, with inputs or shapes as these expect them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from intaglio.ir.graph import Node, SymbolicTensor
+from intaglio.native.kernels import reductions
+from intaglio.native.kernels.sequence import Taking
+from intaglio.native.llvm.vectors import BOOL, Lanes, Unsupported
+from intaglio.native.lowering import elementwise
+from intaglio.native.lowering.data_movement import copied, moved
+from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.kernel_calls import stepped
+from intaglio.native.lowering.operands import Held, is_small
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
+from intaglio.ops.nn import windows
+
+
+def _as(node: Node, op: Op, inputs: Sequence[SymbolicTensor]) -> Node:
+    """The node as one of another op, without attributes."""
+    return Node(
+        op, inputs, {}, node.name, [v.spec for v in node.outputs],
+        origin=node.origin, source=node.source or node,
+    )  # fmt: skip
+
+
+def select(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """Select: as SelectV2 does it, but a vector of conditions chooses rows."""
+    condition, x, y = inputs
+    if x.shape != y.shape:
+        raise Unsupported("values of unlike shapes to choose from")
+    if condition.shape not in ((), x.shape):
+        ones = (1,) * (len(x.shape) - 1)
+        condition = condition.reshaped((*condition.shape, *ones))
+    given = [condition, x, y]
+    shape = elementwise.broadcast(given)
+    alike = _as(node, raw.SelectV2, node.inputs)
+    if not is_small(shape):
+        return elementwise.loop(w, node.outputs, elementwise.alone(alike), given, shape)
+    return elementwise.elementwise(w, alike, given)
+
+
+def conjugate_transpose(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """ConjugateTranspose: moved, then conjugated."""
+    kind = inputs[0].kind
+    if kind.letter != "c":
+        return moved(w, node, inputs)
+    (turned,) = moved(w, node, inputs)
+    alike = _as(node, raw.Conj, node.outputs)
+    if is_small(turned.shape):
+        return elementwise.elementwise(w, alike, [turned])
+    made = elementwise.loop(
+        w, node.outputs, elementwise.alone(alike), [turned], turned.shape
+    )
+    w.let_go(turned)
+    return made
+
+
+def bitcast(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """Bitcast: the same bytes under another name."""
+    (source,) = inputs
+    kind = w.kind(node.outputs[0])
+    if BOOL in (kind, source.kind) or not source.count:
+        raise Unsupported("Bitcast of bools, or of no elements")
+    shape = source.shape
+    if kind.bytes < source.kind.bytes:
+        shape = (*shape, source.kind.bytes // kind.bytes)
+    elif kind.bytes > source.kind.bytes:
+        shape = shape[:-1]
+    made = Held(kind, shape, pointer=source.pointer, blocks=source.blocks)
+    if source.pointer:
+        return [w.also(made)]
+    if made.small and source.small:
+        old, new = (f"<{h.count} x {h.kind.llvm}>" for h in (source, made))
+        (name,) = w.lanes(source).names
+        cast = w.code.let(f"bitcast {old} {name} to {new}")
+        return [w.in_registers(Lanes(kind, (cast,)), shape)]
+    place = w.pointer(source)
+    made = w.room(node.outputs[0], kind, shape)
+    w.copy(place, made.pointer, made.bytes)
+    return [made]
+
+
+def bias_gradient(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """BiasAddGrad: a sum over all but the channels."""
+    (source,) = inputs
+    first = windows.channels_first(node.attrs["data_format"])
+    rank = len(source.shape)
+    if rank < 2 or not source.count:
+        raise Unsupported("BiasAddGrad of no elements, or of a vector")
+    at = 1 if first else rank - 1
+    axes = tuple([d for d in range(rank) if d != at])
+    if all(source.shape[d] == 1 for d in axes):
+        return [w.also(source.reshaped((source.shape[at],)))]
+    dtype = node.inputs[0].dtype.numpy
+    run = reductions.reduction("Sum", source.shape, axes, False, dtype)
+    return stepped(w, node, run and Taking(run, 0), inputs)
+
+
+def window(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """Slice from a place that is data, of a size that is known; refused if it does not lie inside."""
+    source, begin, size = inputs
+    rank = len(source.shape)
+    if size.known is None or begin.shape != (rank,) or not rank or rank > 16:
+        raise Unsupported("a slice whose size is data")
+    sizes = size.known.tolist()
+    if any(not 0 < n <= d for n, d in zip(sizes, source.shape, strict=True)):
+        raise Unsupported("a slice of no elements, or of all that are left")
+    code, offset = w.code, "0"
+    steps = [math.prod(source.shape[d + 1 :]) for d in range(rank)]
+    inside = "true"
+    for d, (n, step) in enumerate(zip(sizes, steps, strict=True)):
+        start = _element(w, begin, d)
+        fits = code.integer("icmp ule", start, source.shape[d] - n)
+        inside = code.let(f"and i1 {inside}, {fits}")
+        offset = code.integer("add", offset, code.integer("mul", start, step))
+    w.demand(inside)
+    base = code.at(source.kind.memory, w.pointer(source), offset)
+    if sizes[1:] == [*source.shape[1:]] and source.pointer:
+        part = Held(source.kind, tuple(sizes), pointer=base, blocks=source.blocks)
+        return [w.also(part)]
+    made = w.room(node.outputs[0], source.kind, tuple(sizes))
+    copied(w, source.kind, base, made.pointer, sizes, steps, None)
+    return [made]
+
+
+def _element(w: Writer, held: Held, place: int) -> str:
+    """An element of a vector of integers, as i64."""
+    lanes = w.shuffled(w.lanes(held), held.count, [place])
+    return w.index(w.in_registers(lanes, ()))
+
+
+RULES: dict[str, Any] = {
+    "Select": select,
+    "Bitcast": bitcast,
+    "ConjugateTranspose": conjugate_transpose,
+    "BiasAddGrad": bias_gradient,
+}

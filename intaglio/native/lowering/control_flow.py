@@ -1,0 +1,187 @@
+"""Control flow of a native function: branches and loops as blocks, values at joins as phis.
+
+What a loop hands on lives in registers, or in two pieces of memory that take turns: the body
+reads from one and writes to the other. What its body returns as it was given is not handed on
+at all. Bodies are written once, however often they run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Sequence
+
+from intaglio.ir.graph import Graph, Node
+from intaglio.native.llvm.vectors import BOOL, Lanes, Unsupported
+from intaglio.native.lowering import parallel_loops, recurrent_cell, tensor_lists
+from intaglio.native.lowering.function import Value, Writer
+from intaglio.native.lowering.loop_carried import handed_on, used_later
+from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.tensor_lists import HeldList
+from intaglio.native.passes.elementwise_fusion import prepared
+from intaglio.ops.control_flow.branches_and_loops import KNOWN_TURNS
+
+# Turns from which on weights are packed before a loop.
+FEW = 4
+
+
+def called(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """A call, written in the place where it is."""
+    return w.graph(prepared(node.attrs["f"]), lent(w, node, inputs, 0))
+
+
+# -- branches ------------------------------------------------------------------------------
+
+
+def truth(w: Writer, held: Held) -> str:
+    """What a value means as a condition, as i1."""
+    if held.shape:
+        return "true" if held.count else "false"
+    lanes = w.builder(1).converted(w.lanes(held), BOOL)
+    return w.code.let(f"extractelement <1 x i1> {lanes.names[0]}, i64 0")
+
+
+def choice(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """One of two graphs."""
+    condition, given = inputs[0], lent(w, node, inputs, 1)
+    branches = [prepared(node.attrs[k]) for k in ("then_branch", "else_branch")]
+    if condition.known is not None:
+        taken = branches[0 if condition.known.any() else 1]
+        return w.graph(taken, given)
+    yes, no = w.code.new_label("then"), w.code.new_label("else")
+    w.code.branch(truth(w, condition), yes, no)
+    return _joined(w, node, list(zip((yes, no), branches, strict=True)), given)
+
+
+def case(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """The graph of an index, the last one for others."""
+    branches = [prepared(b) for b in node.attrs["branches"]]
+    labels = [w.code.new_label("case") for _ in branches]
+    index = w.scalar(inputs[0])
+    ways = " ".join([f"i32 {i}, label %{label}" for i, label in enumerate(labels)])
+    w.code.do(f"switch i32 {index}, label %{labels[-1]} [ {ways} ]")
+    return _joined(
+        w, node, list(zip(labels, branches, strict=True)), lent(w, node, inputs, 1)
+    )
+
+
+def _joined(
+    w: Writer, node: Node, branches: Sequence[tuple[str, Graph]], given: list[Value]
+) -> list[Value]:
+    """What the branch that was taken gives."""
+    code, after = w.code, w.code.new_label("join")
+    scope = w.scopes[-1]
+    targets = [scope.targets.get(id(v), "") for v in node.outputs]
+    ends: list[tuple[str, list[Value]]] = []
+    for label, graph in branches:
+        code.label(label)
+        results = [_settled(w, v) for v in w.graph(graph, given, targets)]
+        ends.append((code.block, results))
+        code.jump(after)
+    code.label(after)
+    w.how = "branch"
+    columns = list(zip(*[results for _, results in ends], strict=True))
+    return [_phi_of(w, [b for b, _ in ends], list(column)) for column in columns]
+
+
+def _settled(w: Writer, held: Value) -> Value:
+    """The value where phis expect it, brought there in the block that is being written."""
+    if not isinstance(held, Held):
+        return held
+    made = held.reshaped(held.shape)
+    if not made.small:
+        made.pointer = w.pointer(held)
+    elif made.known is None:
+        made.lanes = w.lanes(held)
+    return made
+
+
+def _phi_of(w: Writer, blocks: Sequence[str], values: list[Value]) -> Value:
+    first = values[0]
+    if not all(isinstance(v, type(first)) for v in values):
+        raise Unsupported("branches that give unlike values")
+    if not isinstance(first, Held):
+        return first.join(w, blocks, values)
+    if any(v.shape != first.shape for v in values):
+        raise Unsupported("branches that give values of unlike shapes")
+    if first.small:
+        names = [w.lanes(v).names[0] for v in values]
+        kind = f"<{first.count} x {first.kind.llvm}>"
+        phi = w.code.phi(kind)
+        w.code.arrive(phi, *zip(names, blocks, strict=True))
+        for v in values:
+            w.let_go(v)
+        return w.in_registers(Lanes(first.kind, (phi.name,)), first.shape)
+    pointers = [v.pointer for v in values]
+    held = [b for v in values for b in v.blocks]
+    if len({*pointers}) == 1:
+        return Held(first.kind, first.shape, pointer=pointers[0], blocks=held)
+    phi = w.code.phi("ptr")
+    w.code.arrive(phi, *zip(pointers, blocks, strict=True))
+    return Held(first.kind, first.shape, pointer=phi.name, blocks=held)
+
+
+# -- loops ---------------------------------------------------------------------------------
+
+
+def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """A body that runs as long as a condition holds."""
+    made = parallel_loops.divided(w, node, inputs)
+    if made is not None:
+        return made
+    several = node.attrs.get(KNOWN_TURNS, FEW) >= FEW
+    body = (recurrent_cell.prepared if several else prepared)(node.attrs["body"])
+    cond, code = prepared(node.attrs["cond"]), w.code
+    w.long = True
+    recurrent_cell.pack(w, body, inputs)
+    changing = [
+        i for i, (a, b) in enumerate(zip(body.inputs, body.outputs, strict=True))
+        if a is not b
+    ]  # fmt: skip
+    turning = {i: handed_on(w, node, inputs[i], (cond, body), i) for i in changing}
+    before, head = code.block, code.new_label("loop")
+    inside, after = code.new_label("turn"), code.new_label("done")
+    code.jump(head)
+    code.label(head)
+    state = lent(w, node, inputs, 0, turning)
+    for i, t in turning.items():
+        state[i] = t.head()
+    (condition,) = w.graph(cond, state)
+    if not isinstance(condition, Held) or condition.shape:
+        raise Unsupported("a loop whose condition is no scalar")
+    code.branch(truth(w, condition), inside, after)
+    w.let_go(condition)
+    code.label(inside)
+    targets = [turning[i].next if i in turning else "" for i in range(len(state))]
+    results = w.graph(body, state, targets, tensor_lists.places(w, body, state))
+    names = {i: t.turn(results[i]) for i, t in turning.items()}
+    back = code.block
+    code.jump(head)
+    for held in results:
+        w.let_go(held)
+    for i, t in turning.items():
+        t.close(before, back, names[i])
+    code.label(after)
+    w.how = "jump"
+    return [
+        turning[i].after(s) if i in turning else w.also(s) for i, s in enumerate(state)
+    ]
+
+
+def lent(
+    w: Writer, node: Node, inputs: list[Value], first: int, but: Container[int] = ()
+) -> list[Value]:
+    """Inputs for a graph, some of them as they are: lists that are used afterwards it must not change."""
+    given: list[Value] = []
+    for i, value in enumerate(inputs[first:], first):
+        if isinstance(value, HeldList) and i not in but:
+            tensor_lists.placed(w, value)
+            given.append(value.lent() if used_later(w, node, i) else value)
+        else:
+            given.append(value)
+    return given
+
+
+RULES: dict[str, Callable[..., list[Value]]] = {
+    "PartitionedCall": called, "StatefulPartitionedCall": called,
+    "If": choice, "StatelessIf": choice, "Case": case, "StatelessCase": case,
+    "While": loop, "StatelessWhile": loop,
+}  # fmt: skip

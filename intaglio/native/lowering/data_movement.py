@@ -1,0 +1,325 @@
+"""Ops that only move elements: what they do is asked of their NumPy kernels.
+
+Where a small value's elements come from is an order that registers are shuffled into
+(`orders`). For a value in memory the kernel is given an array of its shape: if it answers with a
+view, strides and offset say what is to be copied, or that nothing is. What is neither is copied
+in runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import shapes
+from intaglio.ir.graph import Node
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.vectors import Kind, Unsupported
+from intaglio.native.lowering.elementwise import shared
+from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.index_maps import asked, in_order, orders
+from intaglio.native.lowering.operands import Held, is_small, known
+from intaglio.native.runtime import entry
+from intaglio.opdef import raw
+from intaglio.runtime import interpreter
+
+# Ops and their inputs that are data; the others say how, and must be known.
+DATA: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(
+        ["Reshape", "Transpose", "ExpandDims", "Squeeze", "StridedSlice", "Slice",
+         "BroadcastTo", "ReverseV2", "Tile", "Unpack", "Identity", "StopGradient",
+         "GatherV2", "Gather", "GatherNd", "ReverseSequence", "MatrixTranspose",
+         "PreventGradient", "Snapshot", "GuaranteeConst", "PlaceholderWithDefault", "DeepCopy",
+         "Pad", "MirrorPad", "Roll", "SpaceToBatchND", "BatchToSpaceND", "SpaceToBatch",
+         "BatchToSpace", "SpaceToDepth", "DepthToSpace", "ExtractImagePatches",
+         "ExtractVolumePatches", "ResizeNearestNeighbor",
+         "Diag", "DiagPart", "MatrixDiag", "MatrixDiagPart", "MatrixDiagPartV2", "MatrixBandPart",
+         "ConjugateTranspose"],
+        (0,),
+    ),
+    **dict.fromkeys(["Split", "Fill", "ScatterNd"], (1,)),
+    "SplitV": (0,), "StridedSliceGrad": (4,), "PadV2": (0, 2), "MatrixSetDiag": (0, 1),
+    "MatrixSetDiagV2": (0, 1), "MatrixSetDiagV3": (0, 1), "MatrixDiagPartV3": (0, 2),
+    "MatrixDiagV2": (0, 4), "MatrixDiagV3": (0, 4), "TensorScatterUpdate": (0, 2),
+    "TensorStridedSliceUpdate": (0, 4),
+}  # fmt: skip
+JOINS = {"Pack": None, "ConcatV2": -1, "Concat": 0, "ParallelConcat": None}
+
+
+def moved(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """One value, or few, in other shapes or orders, or parts of them."""
+    data = DATA[node.op.name]
+    sources = [inputs[i] for i in data]
+    for i, held in enumerate(inputs):
+        if i not in data and held.known is None:
+            raise Unsupported(f"{node.op.name} whose {node.op.input_names[i]} is data")
+    if not all(h.small for h in sources) or not _all_small(node):
+        write = BOXES.get(node.op.name, _from_memory)
+        made = write(w, node, inputs)
+        if made is not None:
+            return made
+    found = orders(node, inputs, data)
+    return [in_order(w, v, sources, o) for v, o in zip(node.outputs, found, strict=True)]  # fmt: skip
+
+
+def _all_small(node: Node) -> bool:
+    """True if no result is known to be more than registers hold."""
+    forms = [v.dims for v in node.outputs]
+    return not any(shapes.known(d) and not is_small(d) for d in forms)
+
+
+def _like(held: Held) -> Any:
+    """An array of a value's shape, with elements of its size."""
+    return np.empty(held.shape, "c16" if held.kind.bytes == 16 else f"u{held.kind.bytes}")  # fmt: skip
+
+
+def _from_memory(w: Writer, node: Node, inputs: Sequence[Held]) -> list[Held] | None:
+    """Parts of the memory, or what strides describe; None if it is neither."""
+    (at,) = DATA[node.op.name]
+    source = inputs[at]
+    whole = _like(source)
+    arrays = [h.known for h in inputs]
+    arrays[at] = whole
+    form = FORMS.get(node.op.name)
+    views = [form(*arrays)] if form else asked(node, arrays)
+    if any(not v.size for v in views):
+        raise Unsupported("no elements")
+    if not all(np.may_share_memory(v, whole) for v in views):
+        return None
+    base = w.pointer(source)
+    made: list[Held] = []
+    for value, view in zip(node.outputs, views, strict=True):
+        offset = view.ctypes.data - whole.ctypes.data
+        if view.flags.c_contiguous:
+            pointer = w.code.at("i8", base, str(offset)) if offset else base
+            part = Held(source.kind, view.shape, pointer=pointer, blocks=source.blocks)
+            if source.pointer:
+                made.append(w.also(part))
+                continue
+            # It lies in memory for this node only.
+            result = w.room(value, source.kind, view.shape)
+            w.copy(pointer, result.pointer, result.bytes)
+            made.append(result)
+            continue
+        shape = known(value.dims) if form else view.shape
+        result = w.room(value, source.kind, shape)
+        steps = [s // source.kind.bytes for s in view.strides]
+        start = w.code.at("i8", base, str(offset))
+        copied(w, source.kind, start, result.pointer, view.shape, steps, None)
+        made.append(result)
+    return made
+
+
+def _tiled(x: Any, multiples: Any) -> Any:
+    """Tile as a view: each dimension in step with its repetitions."""
+    inner = [n for d in x.shape for n in (1, d)]
+    outer = [n for m, d in zip(multiples.tolist(), x.shape, strict=True) for n in (m, d)]  # fmt: skip
+    return np.broadcast_to(x.reshape(inner), outer)
+
+
+# Views in the place of kernels that copy.
+FORMS: dict[str, Callable[..., Any]] = {
+    "Tile": _tiled,
+    "Fill": lambda dims, x: np.broadcast_to(x, dims.tolist()),
+    "BroadcastTo": lambda x, shape: np.broadcast_to(x, shape.tolist()),
+}
+
+
+# -- boxes of a larger value -------------------------------------------------------------
+
+
+def _padded(w: Writer, node: Node, inputs: Sequence[Held]) -> list[Held] | None:
+    """Pad and PadV2: the value in the middle of zeros, or of a constant."""
+    source = inputs[0]
+    amounts = inputs[1].known.tolist()
+    shape = tuple([d + sum(a) for d, a in zip(source.shape, amounts, strict=True)])
+    if 0 in shape or not source.count or np.any(inputs[1].known < 0):
+        raise Unsupported(f"{node.op.name} of no elements")
+    place = w.pointer(source)
+    made = w.room(node.outputs[0], source.kind, shape)
+    if len(inputs) > 2:
+        copied(w, source.kind, w.pointer(inputs[2]), made.pointer, shape, (0,) * len(shape), None)  # fmt: skip
+    else:
+        zeroed(w, made)
+    steps = _steps(shape)
+    first = sum(s * before for s, (before, _) in zip(steps, amounts, strict=True))
+    target = w.code.at(source.kind.memory, made.pointer, str(first))
+    copied(w, source.kind, place, target, source.shape, _steps(source.shape), steps)
+    return [made]
+
+
+def _sliced_gradient(w: Writer, node: Node, inputs: Sequence[Held]) -> list[Held] | None:  # fmt: skip
+    """StridedSliceGrad: zeros, but for the part that was taken."""
+    gradient = inputs[4]
+    shape = tuple(inputs[0].known.tolist())
+    made = Held(gradient.kind, shape)
+    part = _part(node, made, inputs)
+    if not made.count or part.shape != gradient.shape:
+        raise Unsupported("a slice of another shape")
+    place = w.pointer(gradient)
+    made = w.room(node.outputs[0], gradient.kind, shape)
+    zeroed(w, made)
+    _into_part(w, made, part, place)
+    return [made]
+
+
+def _sliced_update(w: Writer, node: Node, inputs: Sequence[Held]) -> list[Held] | None:
+    """TensorStridedSliceUpdate: the value, with another part."""
+    source, value = inputs[0], inputs[4]
+    part = _part(node, source, inputs)
+    if part.shape != value.shape:
+        raise Unsupported("a slice of another shape")
+    places = [w.pointer(source), w.pointer(value)]
+    made = w.room(node.outputs[0], source.kind, source.shape)
+    w.copy(places[0], made.pointer, made.bytes)
+    _into_part(w, made, part, places[1])
+    return [made]
+
+
+def _part(node: Node, whole: Held, inputs: Sequence[Held]) -> Any:
+    """The slice that begin, end and strides describe, as a view."""
+    bounds = [h.known for h in inputs[1:4]]
+    masks = {k: v for k, v in node.attrs.items() if k.endswith("_mask")}
+    memory = _like(whole)
+    try:
+        part = interpreter.call_kernel(raw.StridedSlice, [memory, *bounds], masks)
+    except Exception:
+        raise Unsupported(f"{node.op.name} that fails") from None
+    if not part.size or not np.may_share_memory(part, memory):
+        raise Unsupported("a slice without elements")
+    return part
+
+
+def _into_part(w: Writer, whole: Held, part: Any, place: str) -> None:
+    kind = whole.kind
+    offset = part.ctypes.data - part.base.ctypes.data if part.base is not None else 0
+    target = w.code.at("i8", whole.pointer, str(offset))
+    steps = [s // kind.bytes for s in part.strides]
+    copied(w, kind, place, target, part.shape, _steps(part.shape), steps)
+
+
+def zeroed(w: Writer, held: Held) -> None:
+    """Fills a value's memory with zeros."""
+    w.code.call(
+        "void", "llvm.memset.p0.i64",
+        ("ptr", held.pointer), ("i8", "0"), ("i64", str(held.bytes)), ("i1", "false"),
+    )  # fmt: skip
+
+
+BOXES: dict[str, Callable[..., list[Held] | None]] = {
+    "Pad": _padded,
+    "PadV2": _padded,
+    "StridedSliceGrad": _sliced_gradient,
+    "TensorStridedSliceUpdate": _sliced_update,
+    **dict.fromkeys([name for name, data in DATA.items() if len(data) > 1 and name not in ("PadV2", "TensorStridedSliceUpdate")], lambda w, node, inputs: None),
+    "ScatterNd": lambda w, node, inputs: None,
+}  # fmt: skip
+
+
+def _steps(shape: Sequence[int]) -> list[int]:
+    """The elements between neighbours of each dimension, if all lie in order."""
+    return [math.prod(shape[d + 1 :]) for d in range(len(shape))]
+
+
+def joined(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """Several values as one."""
+    name = node.op.name
+    at = JOINS[name]
+    data = [h for i, h in enumerate(inputs) if at is None or i != at % len(inputs)]
+    if at is not None and inputs[at].known is None:
+        raise Unsupported(f"{name} along an axis that is data")
+    if len({h.kind for h in data}) > 1 or not all(isinstance(h, Held) for h in data):
+        raise Unsupported(f"{name} of several kinds")
+    arrays = [np.broadcast_to(np.int8(0), h.shape) for h in data]
+    if at is not None:
+        arrays.insert(at % len(inputs), inputs[at].known)
+    (form,) = asked(node, arrays)
+    if not form.size:
+        raise Unsupported("no elements")
+    if is_small(form.shape):
+        places = [i for i in range(len(inputs)) if at is None or i != at % len(inputs)]
+        (order,) = orders(node, inputs, places)
+        return [in_order(w, node.outputs[0], data, order)]
+    stacked = name == "Pack"
+    axis = node.attrs["axis"] if stacked else 0 if at is None else int(inputs[at].known)
+    axis %= form.ndim
+    sources = [w.pointer(h) for h in data]
+    result = w.room(node.outputs[0], data[0].kind, form.shape)
+    steps, first = _steps(form.shape), 0
+    for held, place in zip(data, sources, strict=True):
+        shape = (*held.shape[:axis], 1, *held.shape[axis:]) if stacked else held.shape
+        if held.count:
+            target = w.code.at(held.kind.memory, result.pointer, str(first))
+            copied(w, held.kind, place, target, shape, _steps(shape), steps)
+        first += shape[axis] * steps[axis]
+    return [result]
+
+
+# -- copying between strides -----------------------------------------------------------------
+
+
+def copied(
+    w: Writer, kind: Kind, source: str, target: str, shape: Sequence[int],
+    steps: Sequence[int], target_steps: Sequence[int] | None,
+) -> None:  # fmt: skip
+    """Copies elements; `steps` are those in the source, in the target they lie in order by default."""
+    axes = _merged(list(zip(shape, steps, target_steps or _steps(shape), strict=True)))
+    rank = len(axes)
+    name = f"copy_{rank}_{kind.bytes}_{int(axes[-1][1] == axes[-1][2] == 1)}"
+    if name not in w.functions:
+        w.functions[name] = _copier(name, rank, kind.bytes)
+    if math.prod(shape) >= entry.LARGE and axes[0][0] > 1:
+        name = shared(w, name, 1)
+        w.long = True
+    lengths, froms, tos = zip(*axes, strict=True)
+    w.call_function(name, [source], [target], [*lengths, *froms, *tos])
+    w.how = "copy"
+
+
+def _merged(axes: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Neighbouring axes that are one: length and steps."""
+    found: list[tuple[int, int, int]] = []
+    for length, step, to in axes:
+        if length == 1:
+            continue
+        if found and found[-1][1] == step * length and found[-1][2] == to * length:
+            found[-1] = (found[-1][0] * length, step, to)
+        else:
+            found.append((length, step, to))
+    return found or [(1, 1, 1)]
+
+
+def _copier(name: str, rank: int, size: int) -> Code:
+    """A kernel that copies elements of a size; its last axis may lie in order on both sides."""
+    code = Code(name, entry.KERNEL, "internal void")
+    dims = [
+        code.load("i64", code.at("i64", "%dims", str(i)), 8) for i in range(3 * rank)
+    ]
+    source, target = (code.load("ptr", table, 8) for table in ("%ins", "%outs"))
+    in_order = name.endswith("_1")
+    kind = f"i{8 * size}"
+
+    def level(d: int, source: str, target: str) -> None:
+        if d == rank - 1 and in_order:
+            count = code.integer("mul", dims[d], size)
+            code.call(
+                "void", "llvm.memcpy.p0.p0.i64",
+                ("ptr", target), ("ptr", source), ("i64", count), ("i1", "false"),
+            )  # fmt: skip
+            return
+        start, stop = ("%from", "%to") if d == 0 else ("0", dims[d])
+        with code.loop(start, stop) as i:
+            here = code.at(kind, source, code.integer("mul", i, dims[rank + d]))
+            there = code.at(kind, target, code.integer("mul", i, dims[2 * rank + d]))
+            if d == rank - 1:
+                value = code.load(kind, here, size)
+                code.do(f"store {kind} {value}, ptr {there}, align {size}")
+            else:
+                level(d + 1, here, there)
+
+    level(0, source, target)
+    code.do("ret void")
+    return code

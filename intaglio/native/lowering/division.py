@@ -1,0 +1,33 @@
+"""Quotients and remainders in native functions.
+
+Where a division would stop the processor the function refuses: the interpreter says what is wrong,
+or gives what NumPy gives.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.ir.graph import Node
+from intaglio.native.lowering.elementwise import alone, broadcast, loop
+from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.guards import none_zero
+from intaglio.native.lowering.operands import Held, is_small
+from intaglio.native.vector_math.division import OPS, divided
+
+DIVISIONS = OPS
+
+
+def division(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """FloorDiv, FloorMod, TruncateDiv and their like."""
+    shape, (_, divisor) = broadcast(inputs), inputs
+    exact = divisor.kind.letter in "iu"
+    if exact and (divisor.known is None or not np.all(divisor.known)):
+        w.demand(none_zero(w, divisor))
+    if not is_small(shape):
+        return loop(w, node.outputs, alone(node), inputs, shape)
+    x, y = (w.spread(h, shape) for h in inputs)
+    s = w.builder(int(np.prod(shape)))
+    return [w.in_registers(divided(s, node.op.name, x, y), shape)]

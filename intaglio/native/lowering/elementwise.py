@@ -1,0 +1,173 @@
+"""Elementwise ops of a native function: small values stay in registers, others go through loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from intaglio.base.dtypes import DType
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native.kernels.elementwise import REMEMBERED, arranged
+from intaglio.native.kernels.loop_nest import (
+    LoopNest,
+    Pattern,
+    apply,
+    evaluate,
+    numbers_of,
+)
+from intaglio.native.kernels.reroll import form
+from intaglio.native.llvm import object_cache
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.vectors import Lanes, Unsupported
+from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.operands import Held, is_small
+from intaglio.native.runtime import entry
+from intaglio.opdef import raw
+from intaglio.opdef.spec import Spec
+
+# Loops over few elements that are worth several threads: they take so many instructions.
+LONG = 1 << 15
+
+
+def elementwise(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """One op with a `scalar` rule."""
+    if "scalar" not in node.op.rules or not all(isinstance(h, Held) for h in inputs):
+        raise Unsupported(node.op.name)
+    shape = broadcast(inputs)
+    if is_small(shape):
+        return _small(w, shape, inputs, lambda s, args: [apply(s, node, args)])
+    return loop(w, node.outputs, alone(node), inputs, shape)
+
+
+def fused(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """Several of them, which `clusters` has put together."""
+    return carried_out(w, node.outputs, node.attrs["body"], inputs)
+
+
+def carried_out(
+    w: Writer, values: Sequence[SymbolicTensor | None], body: Graph, inputs: Sequence[Held]
+) -> list[Held]:  # fmt: skip
+    """What a graph of such ops gives, as the values that it is known by."""
+    shape = broadcast(inputs)
+    if is_small(shape):
+        return _small(w, shape, inputs, lambda s, args: evaluate(s, body, args))
+    return loop(w, values, body, inputs, shape)
+
+
+def broadcast(inputs: Sequence[Held]) -> tuple[int, ...]:
+    """The shape of the result. Raises Unsupported for shapes that do not fit, or without elements."""
+    try:
+        shape = np.broadcast_shapes(*[h.shape for h in inputs])
+    except ValueError:
+        raise Unsupported("shapes that do not fit together") from None
+    if 0 in shape:
+        raise Unsupported("no elements")
+    return shape
+
+
+def _small(
+    w: Writer, shape: tuple[int, ...], inputs: Sequence[Held],
+    write: Callable[[Any, Sequence[Lanes]], list[Lanes]],
+) -> list[Held]:  # fmt: skip
+    args = [w.spread(h, shape) for h in inputs]
+    s = w.builder(int(np.prod(shape)))
+    return [w.in_registers(lanes, shape) for lanes in write(s, args)]
+
+
+def alone(node: Node) -> Graph:
+    """A graph of one node."""
+    found = [
+        Node(
+            raw.Placeholder, (), {"dtype": v.dtype, "shape": v.dims}, f"input_{i}",
+            [v.spec.like()],
+        ).outputs[0]
+        for i, v in enumerate(node.inputs)
+    ]  # fmt: skip
+    made = Node(
+        node.op, found, node.attrs, node.name, [v.spec for v in node.outputs],
+        origin=node.origin, source=node.source or node,
+    )  # fmt: skip
+    return Graph(node.name, found, [*[v.node for v in found], made], made.outputs)
+
+
+def loop(
+    w: Writer, values: Sequence[SymbolicTensor | None], body: Graph,
+    inputs: Sequence[Held], shape: tuple[int, ...],
+) -> list[Held]:  # fmt: skip
+    """A loop nest over memory: a function of its own, written once for all that are alike."""
+    pattern, dims = arranged([h.shape for h in inputs])
+    numbers = numbers_of(body)
+    nest = _nest(body, pattern, numbers)
+    name = named(w, "loop", nest.code)
+    # A loop over elements may write where it reads, if nobody reads there afterwards.
+    places = [*[w.pointer(h) for h in inputs], *w.numbers(numbers)]
+    made: list[Held] = []
+    for value, result in zip(values, body.outputs, strict=True):
+        made.append(w.room(value, w.kind(result), shape))
+    count = int(np.prod(dims))
+    if count >= entry.LARGE or count // nest.lanes * nest.cost >= LONG:
+        name = shared(w, name, nest.unit)
+        w.long = True
+    w.call_function(name, places, [h.pointer for h in made], dims)
+    w.how = "one loop"
+    return made
+
+
+def add_to(w: Writer, dtype: DType, place: str, added: str, count: int | str) -> None:
+    """Adds numbers of a dtype to those at a place; how many may be known when it runs."""
+    spec = Spec(dtype, (None,))
+    attrs = {"dtype": spec.dtype, "shape": spec.shape}
+    x, y = (Node(raw.Placeholder, (), attrs, name, [spec]).outputs[0] for name in "xy")
+    total = Node(raw.AddV2, [x, y], {}, "sum", [spec])
+    body = Graph("sum", [x, y], [x.node, y.node, total], total.outputs)
+    pattern = Pattern(1, ((True,), (True,)))
+    name = named(w, "loop", LoopNest(body, pattern, "loop").write())
+    w.call_over(name, [place, added], [place], count)
+    w.how = "one loop"
+
+
+def named(w: Writer, prefix: str, code: Any) -> str:
+    """The name of a function in the module, which has each function once."""
+    if code.name == prefix:  # else it is another function's too, which has named it
+        code.name = _name_of(code)
+    w.functions.setdefault(code.name, code)
+    return code.name
+
+
+def _name_of(code: Code) -> str:
+    """A name that is the same in all modules, and no other code's."""
+    return f"{code.name}_{object_cache.name_of(code.text())[:16]}"
+
+
+class _Nest(NamedTuple):
+    """A loop nest that is written, without its graph."""
+
+    code: Code
+    lanes: int
+    unit: int
+    cost: int
+
+
+_nests: dict[Any, _Nest] = {}
+
+
+def _nest(body: Graph, pattern: Pattern, numbers: Sequence[Any]) -> _Nest:
+    """The loop nest of a graph; for graphs that are alike it is written once."""
+    key = form(body, numbers)
+    found = _nests.get((key, pattern)) if key is not None else None
+    if found is None:
+        made = LoopNest(body, pattern, "loop", numbers)
+        found = _Nest(made.write(), made.lanes, made.unit, made.cost)
+        found.code.name = _name_of(found.code)
+        if key is not None:
+            if len(_nests) >= REMEMBERED:
+                _nests.clear()
+            _nests[key, pattern] = found
+    return found
+
+
+def shared(w: Writer, name: str, unit: int) -> str:
+    """A function of the module on all threads: the name of that."""
+    return w.on_all_threads(name, unit)

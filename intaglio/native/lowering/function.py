@@ -1,0 +1,610 @@
+"""Writes a graph as one native function: values in registers or in a planned piece of memory.
+
+The function has the form of a kernel (`entry.KERNEL`): it reads its inputs, writes its outputs
+where the caller wants them, and gets its memory as one more output. Kernels that it calls stand
+beside it in the same module or are called by their addresses, which the caller hands over with
+the dims; no code holds an address.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native.llvm import jit, object_cache
+from intaglio.native.llvm.builder import Code, module
+from intaglio.native.llvm.vectors import (
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    Kind,
+    Lanes,
+    Unsupported,
+    kind_of,
+    literal,
+)
+from intaglio.native.lowering import variables
+from intaglio.native.lowering.memory_plan import Arena, Block
+from intaglio.native.lowering.operands import (
+    Held,
+    Variable,
+    constant,
+    is_small,
+    numeric,
+)
+from intaglio.native.lowering.scopes import Note, Scope
+from intaglio.native.runtime import callbacks, entry
+from intaglio.native.vector_math.functions import Functions
+from intaglio.runtime import interpreter
+
+# What a rule is given and gives: values, or variables and lists.
+Value = Any
+Rule = Callable[["Writer", Node, list[Value]], list[Value]]
+# Constants of more elements are not computed with while the function is written.
+FOLDED = 1 << 12
+
+
+class Writer:
+    """One native function, from its beginning to its end."""
+
+    def __init__(self, rules: dict[str, Rule], otherwise: Rule) -> None:
+        self.code = Code("program", entry.KERNEL)
+        self.arena = Arena()
+        self.scopes: list[Scope] = []
+        # Functions that are called, by what they are.
+        self.functions: dict[Any, Code] = {}
+        # What stands behind the caller's dims, and what must live as long as the code.
+        self.words: list[int] = [0]
+        self.keep: list[Any] = []
+        # True if the function may find that it cannot do its work.
+        self.refuses = False
+        # What became of each node, and of the one that is being written.
+        self.notes: list[Note] = []
+        self.how = ""
+        # True if variables are written; if that has begun; if it may have to be undone.
+        self.writes = self.written = self.undoes = False
+        # Variables that are only read, by where they are; the inputs, and what is kept besides.
+        self.variables: dict[str, int] = {}
+        self.inputs = 0
+        self.kept: dict[Any, tuple[int, entry.Step]] = {}
+        # The streams of random numbers that it draws from.
+        self.draws: list[Any] = []
+        # True if it may run so long that other threads should not wait.
+        self.long = False
+        # True if some kernels round as the program's options say.
+        self.rounds = False
+        # True for a part of a function that threads run side by side: it calls nothing on all
+        # threads, and nothing back. Places outside of its memory that it may change.
+        self.alone = False
+        self.mine: set[str] = set()
+        # Where weights lie packed, by which they are and how.
+        self.packed: dict[Any, str] = {}
+        self._rules = rules
+        self._otherwise = otherwise
+        self._temporary: list[Block] = []
+        # By what they are: where the dims of calls stand, and words that are numbers.
+        self._blocks: dict[Any, int] = {}
+        self._constants: dict[int, int] = {}
+        self._data: dict[Any, Any] = {}
+        # Dims of calls whose function this module has, its name, and if all threads run it.
+        self._bodies: list[tuple[int, str, bool]] = []
+        # Functions that all threads run, and of what their parts are multiples.
+        self._units: dict[str, tuple[str, int]] = {}
+        # Calls that are to come, and what pointers stand for, both as `entry_code` reads them.
+        self._records: list[list[int]] = []
+        self._known: dict[str, tuple[int, int, int]] = {"null": (0, 0, 0)}
+        self._tables = [0, 0]
+        self._ins = self.code.first("alloca [INS x ptr]")
+        self._outs = self.code.first("alloca [OUTS x ptr]")
+        self.memory = ""
+
+    # -- the whole ---------------------------------------------------------------------
+
+    def write(
+        self, graph: Graph, given: Sequence[Value], outputs: int, variables: int
+    ) -> list[Value]:
+        """Writes the function of a graph; `given` are its inputs. Gives what the results are.
+
+        After the outputs stand the places of variables that are written, then the memory.
+        Raises Unsupported, with the node that has no code as `node`.
+        """
+        code = self.code
+        pointers = [self.argument("%outs", i) for i in range(outputs)]
+        self.memory = self.argument("%outs", outputs + variables)
+        self.arena.block(8)  # what `demand` writes to
+        code.do(f"store i64 0, ptr {self.memory}, align 8")
+        results = self.graph(graph, given, pointers)
+        for value, held, pointer in zip(graph.outputs, results, pointers, strict=True):
+            if isinstance(held, Held):
+                self.store(held, pointer)
+                continue
+            try:
+                held.finish(self)
+            except Unsupported as e:
+                e.node = value.node
+                raise
+        code.do("ret void")
+        return results
+
+    @property
+    def in_place(self) -> bool:
+        """True if variables may be written where they lie: nothing is refused after that."""
+        return not (self.refuses and self.undoes)
+
+    def compiled(self) -> jit.Module:
+        """The machine code of the function, and of what it calls and no other module has."""
+        ins, outs = [max(n, 1) for n in self._tables]
+        pieces = self._pieces()
+        homes = {name: jit.PIECES.home(text) for name, text in pieces.items()}
+        needed = [f for f in self.functions.values() if homes.get(f.name) is None]
+        text = module([*needed, self.code])
+        made = jit.module(
+            text.replace("[INS x", f"[{ins} x").replace("[OUTS x", f"[{outs} x")
+        )
+        for name, home in homes.items():
+            if home is None:
+                jit.PIECES.keep(pieces[name], made)
+        self._link(made, {n: home for n, home in homes.items() if home is not None})
+        return made
+
+    def _pieces(self) -> dict[str, str]:
+        """The texts of functions that are called by their addresses, and may be in other modules."""
+        own, called = self.code.text(), {name for _, name, _ in self._bodies}
+        return {
+            f.name: f.text()
+            for f in self.functions.values()
+            if f.name in called and f"@{f.name}(" not in own
+        }
+
+    def _link(self, made: jit.Module, homes: dict[str, jit.Module]) -> None:
+        """Writes down where the functions are, for the calls of them.
+
+        What is called without the lock has nothing to release.
+        """
+        self.keep += [*homes.values(), *self._data.values()]
+        for place, name, shared in self._bodies:
+            body, ways = homes.get(name, made).address(name), entry.ways()
+            self._set(place, "body", body)
+            self._set(place, "kernel", ways.shared if shared else body)
+        for place in self._blocks.values() if self.long else ():
+            self._set(place, "save", entry.ways().save_nothing)
+            self._set(place, "restore", entry.ways().restore_nothing)
+
+    def _set(self, place: int, name: str, value: int) -> None:
+        """Changes a word of the process before the dims that stand at a place."""
+        self.words[place + entry.PROCESS.index(name) - len(entry.PROCESS)] = value
+
+    def argument(self, table: str, index: int) -> str:
+        """The pointer to an input or output."""
+        at = self.code.named(f"getelementptr inbounds ptr, ptr {table}, i64 {index}")
+        found = self.code.named(f"load ptr, ptr {at}, align 8")
+        self._known[found] = (1 if table == "%ins" else 2, index, 0)
+        return found
+
+    def derived(self, step: entry.Step, place: str) -> str:
+        """The pointer to what a step makes of a variable, which the caller keeps."""
+        key = (place, id(step.kernel))
+        self.kept.setdefault(key, (self.variables[place], step))
+        return self.argument("%ins", self.inputs + list(self.kept).index(key))
+
+    # -- graphs ------------------------------------------------------------------------
+
+    def graph(
+        self, graph: Graph, given: Sequence[Value], targets: Sequence[str] = (),
+        places: dict[int, str] | None = None,
+    ) -> list[Value]:  # fmt: skip
+        """Writes a graph's nodes; the results are the caller's to let go of.
+
+        `targets` are where these are best written, `places` where other values are, by their ids.
+        """
+        scope = Scope(graph)
+        for value, held in zip(graph.inputs, given, strict=True):
+            scope.values[id(value)] = held
+        for value, target in zip(graph.outputs, targets, strict=False):
+            scope.targets.setdefault(id(value), target)
+        for key, place in (places or {}).items():
+            scope.targets.setdefault(key, place)
+        self.scopes.append(scope)
+        if self.writes:
+            for key, target in variables.targets(self, graph).items():
+                if key not in scope.targets:
+                    scope.targets[key] = target
+                    scope.assigned.add(key)
+        given_ids = {id(v) for v in graph.inputs}
+        for index, node in enumerate(graph.nodes):
+            if node.outputs and id(node.outputs[0]) in given_ids:
+                continue
+            scope.at = index
+            self._node(scope, node)
+            for key in scope.ends.get(index, ()):
+                if key not in given_ids and key in scope.values:
+                    self.let_go(scope.values.pop(key))
+        results = [self.also(scope.values[id(v)]) for v in graph.outputs]
+        for key, held in scope.values.items():
+            if key not in given_ids:
+                self.let_go(held)
+        self.scopes.pop()
+        return results
+
+    def _node(self, scope: Scope, node: Node) -> None:
+        inputs = [scope.values[id(v)] for v in node.inputs]
+        outer, self._temporary = self._temporary, []
+        self.how, place = "", len(self.notes)
+        made = self._folded(node, inputs)
+        if made is None:
+            rule = self._rules.get(node.op.name, self._otherwise)
+            try:
+                made = rule(self, node, inputs)
+            except Unsupported as e:
+                e.node = node  # in the end the outermost
+                # At the top a part of its own in Python costs less.
+                if len(self.scopes) == 1 or self.alone or not callbacks.possible(node, inputs):  # fmt: skip
+                    raise
+                made = self._called_back(node, inputs)
+            self.notes.insert(place, Note(len(self.scopes) - 1, node, self.how))
+        for block in self._temporary:
+            self.arena.release(block)
+        self._temporary = outer
+        for value, held in zip(node.outputs, made, strict=True):
+            scope.values[id(value)] = held
+
+    def _called_back(self, node: Node, inputs: list[Held]) -> list[Held]:
+        """The node by its NumPy kernel, out of native code."""
+        shapes = callbacks.forms(node, inputs)
+        made = [
+            self.room(v, self.kind(v), s)
+            for v, s in zip(node.outputs, shapes, strict=True)
+        ]
+        back = callbacks.callback(node, inputs, shapes)
+        self.keep.append(back)
+        self.draws += callbacks.streams(node)
+        address = ctypes.cast(back, ctypes.c_void_p).value or 0
+        places = [self.pointer(h) if h.known is None else "null" for h in inputs]
+        self._fill(places, [h.pointer for h in made])
+        status = self.code.let(f"call i64 {self.word(address)}(ptr {self._ins}, ptr {self._outs})")  # fmt: skip
+        self.demand(self.code.integer("icmp eq", status, 0))
+        self.how = "NumPy, called back"
+        return made
+
+    def _folded(self, node: Node, inputs: list[Value]) -> list[Held] | None:
+        """The results, where they are known while the function is written."""
+        op = node.op
+        if op.name == "Const":
+            return [constant(node.attrs["value"])]
+        if op.stateful or op.has_graphs or op.kernel_fn is None or not node.outputs:
+            return None
+        if any(not isinstance(h, Held) for h in inputs):
+            return None
+        if not all(numeric(v.dtype) for v in node.outputs):
+            return None
+        if op.name in ("Shape", "Rank", "Size"):
+            inputs = [constant(np.broadcast_to(np.zeros((), bool), inputs[0].shape))]
+        elif any(h.known is None or h.count > FOLDED for h in inputs):
+            return None
+        if any(kind == "service" for kind, _ in op.kernel_order):
+            return None
+        try:
+            arrays = [h.known for h in inputs]
+            made = interpreter.call_kernel(op, arrays, node.attrs)
+        except Exception:  # it fails when it runs, and says why
+            raise Unsupported(f"{op.name} that fails") from None
+        return [constant(np.asarray(a)) for a in interpreter.flat_result(op, made)]
+
+    def kind(self, value: SymbolicTensor) -> Kind:
+        """What a value's elements are."""
+        return kind_of(value.dtype.numpy)
+
+    # -- holding and letting go ----------------------------------------------------------
+
+    def also(self, held: Value) -> Value:
+        """The value, held once more."""
+        for block in getattr(held, "blocks", ()):
+            self.arena.hold(block)
+        return held
+
+    def let_go(self, held: Value) -> None:
+        """The value is not needed any more."""
+        for block in getattr(held, "blocks", ()):
+            self.arena.release(block)
+
+    def space(self, size: int) -> tuple[str, Block]:
+        """New memory and the pointer to it."""
+        block = self.arena.block(size)
+        return self.within(self.memory, block.offset), block
+
+    def within(self, pointer: str, offset: int) -> str:
+        """The pointer so many bytes further."""
+        if pointer not in self._known:
+            return self.code.at("i8", pointer, str(offset))
+        there = self.code.named(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}")  # fmt: skip
+        kind, index, before = self._known[pointer]
+        self._known[there] = (kind, index, before + offset)
+        return there
+
+    def scratch(self, size: int) -> str:
+        """Memory for the node that is being written."""
+        pointer, block = self.space(size)
+        self._temporary.append(block)
+        return pointer
+
+    def room(self, value: SymbolicTensor | None, kind: Kind, shape: tuple[int, ...]) -> Held:  # fmt: skip
+        """Memory for a node's output: where the graph's caller wants it, if it is a result."""
+        held = Held(kind, shape)
+        target = self.scopes[-1].targets.pop(id(value), "") if value is not None else ""
+        if target:
+            held.pointer = target
+            self.written |= id(value) in self.scopes[-1].assigned
+        else:
+            held.pointer, block = self.space(held.bytes)
+            held.blocks = (block,)
+        return held
+
+    # -- between registers and memory ------------------------------------------------------
+
+    def builder(self, count: int) -> Functions:
+        """What writes code for one vector of so many elements."""
+        return Functions(self.code, count, 1)
+
+    def lanes(self, held: Held) -> Lanes:
+        """The value as one vector."""
+        if held.lanes is not None:
+            return held.lanes
+        kind, count = held.kind, held.count
+        if held.known is not None:
+            return Lanes(kind, (self._numbers(held.known, kind),))
+        vector = self.code.load(f"<{count} x {kind.memory}>", held.pointer, kind.bytes)
+        if kind == BOOL:
+            vector = self.code.let(f"icmp ne <{count} x i8> {vector}, zeroinitializer")
+        return Lanes(kind, (vector,))
+
+    def _numbers(self, array: Any, kind: Kind) -> str:
+        """A vector of numbers that are known.
+
+        Floats are data, as they are for loops: graphs that differ in them alone are the same code.
+        """
+        if kind not in (FLOAT, DOUBLE):
+            return _literals(array, kind)
+        held = np.ascontiguousarray(array)
+        kept = self._data.setdefault((held.dtype, held.tobytes()), held)
+        place = self.word(kept.ctypes.data)
+        return self.code.named(f"load <{held.size} x {kind.llvm}>, ptr {place}, align {kind.bytes}")  # fmt: skip
+
+    def pointer(self, held: Held) -> str:
+        """Where the value lies in memory; what is in registers is stored for this node."""
+        if held.pointer:
+            return held.pointer
+        if held.known is not None and not held.small:
+            array = np.ascontiguousarray(held.known)
+            self.keep.append(array)
+            return self.word(array.ctypes.data)
+        place = self.scratch(held.bytes)
+        self.store(held, place)
+        return place
+
+    def store(self, held: Held, place: str) -> None:
+        """Puts the value at a place in memory."""
+        if held.pointer == place:
+            return
+        if held.lanes is None and (held.known is None or not held.small):
+            self.copy(self.pointer(held), place, held.bytes)
+            return
+        (name,), kind, count = self.lanes(held).names, held.kind, held.count
+        if kind == BOOL:
+            name = self.code.let(f"zext <{count} x i1> {name} to <{count} x i8>")
+        self.code.do(
+            f"store <{count} x {kind.memory}> {name}, ptr {place}, align {kind.bytes}"
+        )
+
+    def copy(self, source: str, place: str, size: int) -> None:
+        """Copies bytes."""
+        if size:
+            self.code.call(
+                "void", "llvm.memmove.p0.p0.i64",
+                ("ptr", place), ("ptr", source), ("i64", str(size)), ("i1", "false"),
+            )  # fmt: skip
+
+    def in_registers(self, lanes: Lanes, shape: tuple[int, ...]) -> Held:
+        """A small value."""
+        return Held(lanes.kind, shape, lanes=lanes)
+
+    def shuffled(self, lanes: Lanes, count: int, order: Sequence[int]) -> Lanes:
+        """Elements of a vector in another order, or several times."""
+        if list(order) == list(range(count)):
+            return lanes
+        kind = lanes.kind.llvm
+        places = ", ".join([f"i32 {i}" for i in order])
+        name = self.code.let(
+            f"shufflevector <{count} x {kind}> {lanes.names[0]}, <{count} x {kind}> poison, "
+            f"<{len(order)} x i32> <{places}>"
+        )
+        return Lanes(lanes.kind, (name,))
+
+    def spread(self, held: Held, shape: tuple[int, ...]) -> Lanes:
+        """A small value broadcast to a small shape."""
+        if held.known is not None:
+            return self.lanes(constant(np.broadcast_to(held.known, shape)))
+        order = np.arange(held.count).reshape(held.shape)
+        wide = np.broadcast_to(order, shape).reshape(-1).tolist()
+        return self.shuffled(self.lanes(held), held.count, wide)
+
+    def scalar(self, held: Held) -> str:
+        """The only element of a value."""
+        (name,) = self.lanes(held).names
+        return self.code.let(
+            f"extractelement <{held.count} x {held.kind.llvm}> {name}, i64 0"
+        )
+
+    def index(self, held: Held) -> str:
+        """An integer scalar as i64."""
+        value = self.scalar(held)
+        if held.kind.bits == 64:
+            return value
+        word = "sext" if held.kind.letter == "i" else "zext"
+        return self.code.let(f"{word} {held.kind.llvm} {value} to i64")
+
+    # -- what the caller hands over ------------------------------------------------------
+
+    def word(self, value: int, kind: str = "ptr") -> str:
+        """A number that stands behind the dims: an address, most of the time."""
+        place = self._constants.setdefault(value, len(self.words))
+        if place == len(self.words):
+            self.words.append(value)
+        at = self.code.named(f"getelementptr inbounds i64, ptr %dims, i64 {place}")
+        found = self.code.named(f"load {kind}, ptr {at}, align 8")
+        self._known[found] = (0, 0, value)
+        return found
+
+    def numbers(self, values: Sequence[Any]) -> list[str]:
+        """Pointers to numbers, which lie with the function's data."""
+        held = np.zeros(len(values), np.int64)
+        for i, value in enumerate(values):
+            held[i : i + 1].view(value.dtype)[0] = value
+        self.keep.append(held)
+        return [self.within(self.word(held.ctypes.data), 8 * i) for i in range(len(values))]  # fmt: skip
+
+    def _block(self, key: Any, words: Sequence[int]) -> int:
+        """Words of the process with dims behind them, once for all calls that are alike: where
+        the dims begin."""
+        if key not in self._blocks:
+            self._blocks[key] = len(self.words) + len(entry.PROCESS)
+            self.words += words
+        return self._blocks[key]
+
+    # -- calls ---------------------------------------------------------------------------
+
+    def call_step(self, step: entry.Step, ins: Sequence[str], outs: Sequence[str]) -> None:  # fmt: skip
+        """A call of a kernel of another module."""
+        words = step.words
+        if self.alone:
+            words[entry.PROCESS.index("kernel")] = words[entry.PROCESS.index("body")]
+        self.keep.append(step.kernel)
+        self._call(self._block(tuple(words), words), ins, outs)
+
+    def on_all_threads(self, name: str, unit: int) -> str:
+        """A function of this module on all threads: what `call_function` knows it by."""
+        if self.alone:
+            return name
+        shared = f"{name} on all threads"
+        self._units[shared] = (name, unit)
+        return shared
+
+    def call_function(
+        self, name: str, ins: Sequence[str], outs: Sequence[str], dims: Sequence[int]
+    ) -> None:
+        """A call of a function of this module, over the whole of its first dim."""
+        self._call(self._function(name, dims), ins, outs)
+
+    def call_over(
+        self, name: str, ins: Sequence[str], outs: Sequence[str], count: int | str
+    ) -> None:
+        """A call of a function of this module that goes over so many elements, and knows no more."""
+        self._call_now(self._function(name, (0,)), ins, outs, count)
+
+    def part(self) -> Writer:
+        """The writer of a part of this function, which `adopt` then makes one of its own."""
+        made = Writer(self._rules, self._otherwise)
+        made.alone = True
+        return made
+
+    def adopt(self, part: Writer, prefix: str) -> int:
+        """Makes what another writer has written a function of this module. Gives where
+        its dims stand."""
+        ins, outs = [max(n, 1) for n in part._tables]
+        for old, size in (("[INS x", ins), ("[OUTS x", outs)):
+            part.code.replace(old, f"[{size} x")
+        name = part.code.name = (
+            f"{prefix}_{object_cache.name_of(part.code.text())[:16]}"
+        )
+        self.functions |= {**part.functions, name: part.code}
+        begin = len(self.words) + len(entry.PROCESS)
+        self.words += [*entry.process(), *part.words]
+        self._bodies.append((begin, name, False))
+        self._bodies += [(begin + at, n, shared) for at, n, shared in part._bodies]
+        for key, at in part._blocks.items():
+            self._blocks[name, begin, key] = begin + at
+        self.keep += [*part.keep, *part._data.values()]
+        self.rounds |= part.rounds
+        return begin
+
+    def _function(self, name: str, dims: Sequence[int]) -> int:
+        """Where the dims of a call of a function of this module stand."""
+        name, unit = self._units.get(name, (name, 0))
+        key = (name, unit, *dims)
+        if key not in self._blocks:
+            begin = len(self.words) + len(entry.PROCESS)
+            self._bodies.append((begin, name, unit > 0))
+        return self._block(key, [*entry.process(unit=unit or 1), *dims])
+
+    def _call(self, place: int, ins: Sequence[str], outs: Sequence[str]) -> None:
+        """A call of a kernel on all that its dims say, which stand at a place.
+
+        Calls that follow each other are records of a table, where that can say what pointers
+        they take: no code has to be compiled for them.
+        """
+        pointers = [self._known.get(p) for p in (*ins, *outs)]
+        to = self.words[place]
+        if None in pointers:
+            self._call_now(place, ins, outs, to)
+            return
+        record = [place, to, len(ins), len(pointers)]
+        self._records.append(record + [n for p in pointers if p for n in p])
+        self.code.before = self._called
+
+    def _call_now(
+        self, place: int, ins: Sequence[str], outs: Sequence[str], to: int | str
+    ) -> None:
+        """A call of a kernel by code of its own."""
+        self._fill(ins, outs)
+        dims = self.code.at("i64", "%dims", str(place))
+        kernel = entry.of_process(self.code, "kernel", dims)
+        self.code.do(f"call void {kernel}(ptr {self._ins}, ptr {self._outs}, ptr {dims}, i64 0, i64 {to})")  # fmt: skip
+
+    def _called(self) -> None:
+        """Writes the call of what is in the table."""
+        self.code.before = None
+        place, count = len(self.words), len(self._records)
+        most = max([record[3] for record in self._records])
+        self.words += [n for record in self._records for n in record]
+        self._records.clear()
+        function = self.word(entry.ways().sequence)
+        records = self.code.at("i64", "%dims", str(place))
+        self.code.do(f"call void {function}(ptr %ins, ptr %outs, ptr %dims, ptr {records}, i64 {count}, i64 {most})")  # fmt: skip
+
+    def _fill(self, ins: Sequence[str], outs: Sequence[str]) -> None:
+        """Puts the pointers that a call takes into the tables."""
+        code, tables = self.code, (self._ins, self._outs)
+        for side, (table, pointers) in enumerate(zip(tables, (ins, outs), strict=True)):
+            self._tables[side] = max(self._tables[side], len(pointers))
+            for i, pointer in enumerate(pointers):
+                code.do(
+                    f"store ptr {pointer}, ptr {code.at('ptr', table, str(i))}, align 8"
+                )
+
+    # -- refusing --------------------------------------------------------------------------
+
+    def demand(self, condition: str) -> None:
+        """The function gives up unless the condition holds: its caller has the interpreter do the work."""
+        self.refuses = True
+        self.undoes |= self.written
+        code = self.code
+        right, wrong = code.new_label("right"), code.new_label("wrong")
+        code.branch(condition, right, wrong)
+        code.label(wrong)
+        code.do(f"store i64 1, ptr {self.memory}, align 8")
+        code.do("ret void")
+        code.label(right)
+
+
+def _literals(array: Any, kind: Kind) -> str:
+    """A vector of numbers that are known."""
+    flat = np.asarray(array).reshape(-1).tolist()
+    if len({repr(x) for x in flat}) == 1:
+        return f"splat ({kind.llvm} {literal(flat[0], kind)})"
+    return f"<{', '.join([f'{kind.llvm} {literal(x, kind)}' for x in flat])}>"
+
+
+__all__ = ["Rule", "Scope", "Unsupported", "Value", "Variable", "Writer", "is_small"]

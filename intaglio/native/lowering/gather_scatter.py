@@ -1,0 +1,438 @@
+"""Rows at places that are data: taken, written and added; marks at places.
+
+Indices are first made numbers of rows, which also says whether all are inside; where one is not,
+the function refuses, and the interpreter says which.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.ir.graph import Node
+from intaglio.native.llvm import jit
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.vectors import BOOL, Kind, Lanes, Unsupported
+from intaglio.native.lowering.data_movement import copied, zeroed
+from intaglio.native.lowering.elementwise import shared
+from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.guards import all_below
+from intaglio.native.lowering.half import as_single
+from intaglio.native.lowering.operands import Held, constant
+from intaglio.native.runtime import entry
+from intaglio.native.vector_math.functions import Functions
+
+WORD = Kind("i64", 64, "i")
+
+
+# -- numbers of rows ------------------------------------------------------------------------
+
+
+def numbered(w: Writer, indices: Held, lengths: Sequence[int]) -> Held:
+    """The numbers of rows that coordinates name, as i64; refused if one is outside.
+
+    The coordinates of a row stand beside each other, one for each of `lengths`.
+    """
+    if indices.kind.letter not in "iu":
+        raise Unsupported("indices that are no integers")
+    if len(lengths) == 1 and indices.kind == WORD:
+        w.demand(all_below(w, indices, lengths[0]))
+        return indices
+    count = indices.count // len(lengths)
+    return _told(w, "numbered", _numbering, indices, [count, len(lengths), *lengths])
+
+
+def _told(
+    w: Writer, name: str, write: Callable[[str, Kind], Code], indices: Held, dims: Sequence[int]
+) -> Held:  # fmt: skip
+    """The numbers that a function gives for indices, the first of `dims` of them; refused if it
+    says that one is wrong."""
+    made = Held(WORD, (dims[0],), pointer=w.scratch(8 * dims[0]))
+    name = f"{name}_{indices.kind.letter}{indices.kind.bits}"
+    if name not in w.functions:
+        w.functions[name] = write(name, indices.kind)
+    wrong = w.scratch(8)
+    w.call_function(name, [w.pointer(indices)], [made.pointer, wrong], list(dims))
+    w.demand(w.code.integer("icmp eq", w.code.load("i64", wrong, 8), 0))
+    return made
+
+
+def _beginning(name: str) -> tuple[Code, str, str, str]:
+    """Such a function: its code, the indices, where the numbers go, and where the answer."""
+    code = Code(name, entry.KERNEL, "internal void")
+    target, answer = (
+        code.load("ptr", code.at("ptr", "%outs", str(i)), 8) for i in (0, 1)
+    )
+    return code, code.load("ptr", "%ins", 8), target, answer
+
+
+def _numbering(name: str, kind: Kind) -> Code:
+    code, source, target, answer = _beginning(name)
+    depth = code.load("i64", code.at("i64", "%dims", "1"), 8)
+    with code.carrying("0", "%to", 1, ("i64", "0")) as rows:
+        first = code.integer("mul", rows.index, depth)
+        with code.carrying("0", depth, 1, ("i64", "0"), ("i64", rows.values[0])) as one:
+            at = code.at(kind.llvm, source, code.integer("add", first, one.index))
+            place = code.load(kind.llvm, at, kind.bytes)
+            if kind.bits < 64:
+                word = "sext" if kind.letter == "i" else "zext"
+                place = code.let(f"{word} {kind.llvm} {place} to i64")
+            offset = code.integer("add", one.index, 2)
+            length = code.load("i64", code.at("i64", "%dims", offset), 8)
+            outside = code.let(f"zext i1 {code.integer('icmp uge', place, length)} to i64")  # fmt: skip
+            whole = code.integer("mul", one.values[0], length)
+            one.following += [
+                code.integer("add", whole, place),
+                code.integer("or", one.values[1], outside),
+            ]
+        code.do(f"store i64 {one.values[0]}, ptr {code.at('i64', target, rows.index)}, align 8")  # fmt: skip
+        rows.following.append(one.values[1])
+    code.do(f"store i64 {rows.values[0]}, ptr {answer}, align 8")
+    code.do("ret void")
+    return code
+
+
+# -- taking -----------------------------------------------------------------------------------
+
+
+def gathered(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """GatherV2 and Gather, along any axis, with dimensions that go in step."""
+    source, indices = inputs[:2]
+    axis, batch = 0, node.attrs.get("batch_dims", 0)
+    if len(inputs) > 2:
+        if inputs[2].known is None:
+            raise Unsupported("a gather along an axis that is data")
+        axis = int(inputs[2].known)
+    rank = len(source.shape)
+    axis, batch = axis % max(rank, 1), batch % (len(indices.shape) + 1) if batch < 0 else batch  # fmt: skip
+    return [taken(w, node, source, indices, axis, batch)]
+
+
+def taken(
+    w: Writer, node: Node, source: Held, indices: Held, axis: int, batch: int
+) -> Held:
+    """Rows of a value along an axis."""
+    lead, middle, rest = (
+        source.shape[:batch], source.shape[batch:axis], source.shape[axis + 1 :]
+    )  # fmt: skip
+    shape = (*lead, *middle, *indices.shape[batch:], *rest)
+    if not math.prod(shape) or not source.count or indices.shape[:batch] != lead:
+        raise Unsupported(f"{node.op.name} of no elements")
+    rows = numbered(w, indices, source.shape[axis : axis + 1])
+    places = [w.pointer(source), w.pointer(rows)]
+    made = w.room(node.outputs[0], source.kind, shape)
+    size = math.prod(rest) * source.kind.bytes
+    every, each = math.prod((*lead, *middle)), math.prod(indices.shape[batch:])
+    dims = [every, math.prod(middle), each, source.shape[axis], size]
+    flat = every == 1
+    if flat:
+        dims = [each, size]
+    form = size if size in (1, 2, 4, 8, 16) else "long"
+    name = f"take_{'row' if flat else 'batch'}_{form}_{source.kind.bytes}"
+    if name not in w.functions:
+        w.functions[name] = _taking(name, flat, size if form != "long" else 0, source.kind.bytes)  # fmt: skip
+    if made.count >= entry.LARGE:
+        name = shared(w, name, 1)
+        w.long = True
+    w.call_function(name, places, [made.pointer], dims)
+    w.how = "gather"
+    return made
+
+
+def _taking(name: str, flat: bool, size: int, element: int) -> Code:
+    """A kernel that copies rows, of a size that is known or of any."""
+    code = Code(name, entry.KERNEL, "internal void")
+    source, rows = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
+    target = code.load("ptr", "%outs", 8)
+    names = ("every", "size") if flat else ("every", "middle", "each", "length", "size")
+    given = entry.numbers(code, names)
+
+    def copy(to: str, place: str, first: str) -> None:
+        row = code.integer("add", code.load("i64", code.at("i64", rows, place), 8), first)  # fmt: skip
+        here = code.at("i8", source, code.integer("mul", row, given["size"]))
+        there = code.at("i8", target, code.integer("mul", to, given["size"]))
+        move(code, here, there, given["size"], size, element)
+
+    with code.loop("%from", "%to") as i:
+        if flat:
+            copy(i, i, "0")
+        else:
+            ahead = code.integer("mul", i, given["each"])
+            lead = code.integer("sdiv", i, given["middle"])
+            first = code.integer("mul", i, given["length"])
+            start = code.integer("mul", lead, given["each"])
+            with code.loop("0", given["each"]) as j:
+                copy(code.integer("add", ahead, j), code.integer("add", start, j), first)  # fmt: skip
+    code.do("ret void")
+    return code
+
+
+def move(code: Code, here: str, there: str, bytes_: str, size: int, element: int) -> None:  # fmt: skip
+    """Copies a row; one of few bytes, whose number is known, at once."""
+    if size:
+        whole = f"i{8 * size}"
+        value = code.load(whole, here, element)
+        code.do(f"store {whole} {value}, ptr {there}, align {element}")
+    else:
+        code.call("void", "llvm.memcpy.p0.p0.i64", ("ptr", there), ("ptr", here), ("i64", bytes_), ("i1", "false"))  # fmt: skip
+
+
+def gathered_nd(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """GatherNd: a slice for each row of coordinates."""
+    source, indices = inputs
+    if not indices.shape or node.attrs["bad_indices_policy"] == "IGNORE":
+        raise Unsupported("GatherNd that leaves indices out")
+    depth = indices.shape[-1]
+    rest = source.shape[depth:]
+    if not depth or depth > len(source.shape) or not indices.count or not source.count:
+        raise Unsupported("GatherNd of no elements")
+    rows = numbered(w, indices, source.shape[:depth])
+    flat = source.reshaped((math.prod(source.shape[:depth]), *rest))
+    made = taken_rows(w, node, flat, rows)
+    return [made.reshaped((*indices.shape[:-1], *rest))]
+
+
+def taken_rows(w: Writer, node: Node, source: Held, rows: Held) -> Held:
+    """Rows of the first axis, of numbers that are inside."""
+    rest = source.shape[1:]
+    size = math.prod(rest) * source.kind.bytes
+    places = [w.pointer(source), w.pointer(rows)]
+    made = w.room(node.outputs[0], source.kind, (rows.count, *rest))
+    form = size if size in (1, 2, 4, 8, 16) else "long"
+    name = f"take_row_{form}_{source.kind.bytes}"
+    if name not in w.functions:
+        w.functions[name] = _taking(name, True, size if form != "long" else 0, source.kind.bytes)  # fmt: skip
+    w.call_function(name, places, [made.pointer], [rows.count, size])
+    w.how = "gather"
+    return made
+
+
+# -- writing ----------------------------------------------------------------------------------
+
+# What becomes of an element and its update.
+STEPS = {
+    "update": lambda s, old, new: new,
+    "add": lambda s, old, new: s.add(old, new),
+    "sub": lambda s, old, new: s.sub(old, new),
+    "mul": lambda s, old, new: s.mul(old, new),
+    "max": lambda s, old, new: s.maximum(old, new),
+    "min": lambda s, old, new: s.minimum(old, new),
+}  # fmt: skip
+SCATTERS = {
+    "TensorScatterUpdate": "update", "TensorScatterAdd": "add", "TensorScatterSub": "sub",
+    "TensorScatterMax": "max", "TensorScatterMin": "min", "ScatterNdNonAliasingAdd": "add",
+}  # fmt: skip
+SEGMENTS = {
+    "UnsortedSegmentSum": "add", "UnsortedSegmentProd": "mul",
+    "UnsortedSegmentMax": "max", "UnsortedSegmentMin": "min",
+}  # fmt: skip
+
+
+def scattered(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """TensorScatterUpdate and its like: the value, changed at rows of coordinates."""
+    source, indices, updates = inputs
+    rows = _rows(w, node, source.shape, indices, updates)
+    places = [w.pointer(source), w.pointer(updates)]
+    made = w.room(node.outputs[0], source.kind, source.shape)
+    if made.pointer != places[0]:
+        w.copy(places[0], made.pointer, made.bytes)
+    _write_rows(w, SCATTERS[node.op.name], made, rows, updates, places[1])
+    return [made]
+
+
+def scattered_nd(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """ScatterNd: the updates added to zeros."""
+    indices, updates, shape = inputs
+    if shape.known is None:
+        raise Unsupported("ScatterNd of a shape that is data")
+    dims = tuple(shape.known.tolist())
+    rows = _rows(w, node, dims, indices, updates)
+    place = w.pointer(updates)
+    made = w.room(node.outputs[0], updates.kind, dims)
+    zeroed(w, made)
+    step = "max" if updates.kind == BOOL else "add"
+    _write_rows(w, step, made, rows, updates, place)
+    return [made]
+
+
+def _rows(
+    w: Writer, node: Node, shape: tuple[int, ...], indices: Held, updates: Held
+) -> Held:
+    if not indices.shape or node.attrs["bad_indices_policy"] == "IGNORE":
+        raise Unsupported(f"{node.op.name} that leaves indices out")
+    depth = indices.shape[-1]
+    wanted = (*indices.shape[:-1], *shape[depth:])
+    if not depth or not math.prod(shape) or not updates.count or updates.shape != wanted:  # fmt: skip
+        raise Unsupported(f"{node.op.name} of no elements, or of updates of another shape")  # fmt: skip
+    return numbered(w, indices, shape[:depth])
+
+
+def segments(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """UnsortedSegmentSum and its like; rows of negative numbers are dropped."""
+    data, ids, number = inputs
+    rank = len(ids.shape)
+    if number.known is None or data.shape[:rank] != ids.shape or not data.count:
+        raise Unsupported(f"{node.op.name} of segments that are data")
+    count, step = int(number.known), SEGMENTS[node.op.name]
+    if count <= 0 or data.kind.short:
+        raise Unsupported(f"{node.op.name} of no segments, or of short floats")
+    rows = _numbers_below(w, ids, count)
+    place = w.pointer(data)
+    made = w.room(node.outputs[0], data.kind, (count, *data.shape[rank:]))
+    if step == "add":
+        zeroed(w, made)
+    else:
+        first = constant(np.asarray(_first(step, node.outputs[0].dtype.numpy)))
+        copied(w, data.kind, w.pointer(first), made.pointer, made.shape, (0,) * len(made.shape), None)  # fmt: skip
+    _write_rows(w, step, made, rows, data, place, drops=True)
+    return [made]
+
+
+def _numbers_below(w: Writer, ids: Held, count: int) -> Held:
+    """Numbers of segments, as i64; refused if one is too large."""
+    return _told(w, "segments", _segmenting, ids, [ids.count, count])
+
+
+def _segmenting(name: str, kind: Kind) -> Code:
+    code, source, target, answer = _beginning(name)
+    count = code.load("i64", code.at("i64", "%dims", "1"), 8)
+    with code.carrying("0", "%to", 1, ("i64", "0")) as state:
+        place = code.load(kind.llvm, code.at(kind.llvm, source, state.index), kind.bytes)  # fmt: skip
+        if kind.bits < 64:
+            place = code.let(f"sext {kind.llvm} {place} to i64")
+        code.do(f"store i64 {place}, ptr {code.at('i64', target, state.index)}, align 8")  # fmt: skip
+        beyond = code.let(f"zext i1 {code.integer('icmp sge', place, count)} to i64")
+        state.following.append(code.integer("or", state.values[0], beyond))
+    code.do(f"store i64 {state.values[0]}, ptr {answer}, align 8")
+    code.do("ret void")
+    return code
+
+
+def _first(step: str, dtype: Any) -> Any:
+    """What an empty segment has."""
+    if step == "mul":
+        return dtype.type(1)
+    limits = np.iinfo(dtype) if dtype.kind in "iu" else np.finfo(dtype)
+    return dtype.type(limits.min if step == "max" else limits.max)
+
+
+def _write_rows(
+    w: Writer, step: str, target: Held, rows: Held, updates: Held, place: str,
+    drops: bool = False,
+) -> None:  # fmt: skip
+    kind = target.kind
+    size = updates.count // rows.count
+    single = size == 1
+    name = f"scatter_{step}_{kind.letter}{kind.bits}_{int(single)}{int(drops)}"
+    if name not in w.functions:
+        w.functions[name] = _scattering(name, step, kind, single, drops)
+    w.call_function(name, [w.pointer(rows), place], [target.pointer], [rows.count, size])  # fmt: skip
+    w.how = "scatter"
+
+
+def _scattering(name: str, step: str, kind: Kind, single: bool, drops: bool) -> Code:
+    """A kernel that goes through the rows in their order, for places may repeat.
+
+    It may drop what has a negative place.
+    """
+    code = Code(name, entry.KERNEL, "internal void")
+    rows, updates = (
+        code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
+    )
+    target = code.load("ptr", "%outs", 8)
+    size = code.load("i64", code.at("i64", "%dims", "1"), 8)
+    kept = Kind("i8", 8, "u") if kind == BOOL else kind
+    lanes = 1 if single else max(jit.WIDTH // kept.width, 1)
+
+    def change(there: str, here: str, width: int) -> None:
+        vector = f"<{width} x {kept.llvm}>"
+        s = Functions(code, width, 1)
+        new = Lanes(kept, (code.load(vector, here, kept.bytes),))
+        if step != "update":
+            old = Lanes(kept, (code.load(vector, there, kept.bytes),))
+            new = STEPS[step](s, old, new)
+        code.do(f"store {vector} {new.names[0]}, ptr {there}, align {kept.bytes}")
+
+    def written(row: str, i: str) -> None:
+        if single:
+            change(code.at(kept.llvm, target, row), code.at(kept.llvm, updates, i), 1)
+        else:
+            there = code.at(kept.llvm, target, code.integer("mul", row, size))
+            here = code.at(kept.llvm, updates, code.integer("mul", i, size))
+            whole = code.integer("mul", code.integer("sdiv", size, lanes), lanes)
+            for start, stop, width in (("0", whole, lanes), (whole, size, 1)):
+                with code.loop(start, stop, width) as j:
+                    change(code.at(kept.llvm, there, j), code.at(kept.llvm, here, j), width)  # fmt: skip
+
+    with code.loop("%from", "%to") as i:
+        row = code.load("i64", code.at("i64", rows, i), 8)
+        if drops:
+            with code.when(code.integer("icmp sge", row, 0)):
+                written(row, i)
+        else:
+            written(row, i)
+    code.do("ret void")
+    return code
+
+
+# -- marks --------------------------------------------------------------------------------------
+
+
+def one_hot(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """OneHot; an index that is outside leaves no mark."""
+    indices, depth, on, off = inputs
+    if depth.known is None or indices.kind.letter not in "iu":
+        raise Unsupported("OneHot of a depth that is data")
+    axis = node.attrs["axis"]
+    at = len(indices.shape) if axis == -1 else axis
+    shape = (*indices.shape[:at], int(depth.known), *indices.shape[at:])
+    if not math.prod(shape) or on.shape or off.shape:
+        raise Unsupported("OneHot of no elements")
+    kind = off.kind
+    places = [w.pointer(indices), w.pointer(on)]
+    made = w.room(node.outputs[0], kind, shape)
+    if off.known is not None and not np.any(off.known):
+        zeroed(w, made)
+    else:
+        copied(w, kind, w.pointer(off), made.pointer, shape, (0,) * len(shape), None)
+    name = f"one_hot_{indices.kind.letter}{indices.kind.bits}_{kind.bytes}"
+    if name not in w.functions:
+        w.functions[name] = _marking(name, indices.kind, kind)
+    dims = [math.prod(shape[:at]), shape[at], math.prod(shape[at + 1 :])]
+    w.call_function(name, places, [made.pointer], dims)
+    w.how = "kernel"
+    return [made]
+
+
+def _marking(name: str, index: Kind, kind: Kind) -> Code:
+    code = Code(name, entry.KERNEL, "internal void")
+    indices, on = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
+    target = code.load("ptr", "%outs", 8)
+    given = entry.numbers(code, ("outer", "depth", "inner"))
+    element = f"i{8 * kind.bytes}"
+    mark = code.load(element, on, kind.bytes)
+    with code.loop("%from", "%to") as i, code.loop("0", given["inner"]) as j:
+        at = code.integer("add", code.integer("mul", i, given["inner"]), j)
+        place = code.load(index.llvm, code.at(index.llvm, indices, at), index.bytes)
+        if index.bits < 64:
+            word = "sext" if index.letter == "i" else "zext"
+            place = code.let(f"{word} {index.llvm} {place} to i64")
+        with code.when(code.integer("icmp ult", place, given["depth"])):
+            row = code.integer("add", code.integer("mul", i, given["depth"]), place)
+            there = code.integer("add", code.integer("mul", row, given["inner"]), j)
+            code.do(f"store {element} {mark}, ptr {code.at(element, target, there)}, align {kind.bytes}")  # fmt: skip
+    code.do("ret void")
+    return code
+
+
+RULES: dict[str, Any] = {
+    **dict.fromkeys(SCATTERS, scattered),
+    **dict.fromkeys(SEGMENTS, segments),
+    **dict.fromkeys(("UnsortedSegmentSum", "UnsortedSegmentProd"), as_single(segments)),
+    "ScatterNd": scattered_nd,
+    "OneHot": one_hot,
+    "GatherNd": gathered_nd,
+}

@@ -1,0 +1,74 @@
+"""Questions about all elements of a value, asked before code relies on the answers."""
+
+from __future__ import annotations
+
+from intaglio.native.llvm import jit
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.vectors import Kind, Lanes
+from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.operands import Held
+from intaglio.native.runtime import entry
+from intaglio.native.vector_math.functions import Functions
+
+
+def none_zero(w: Writer, held: Held) -> str:
+    """Whether no integer is zero, as i1."""
+    if held.small:
+        s = w.builder(held.count)
+        x = w.lanes(held)
+        return every(s, s.ne(x, s.const(0, x)))
+    return _searched(w, held, "zero", 0)
+
+
+def all_below(w: Writer, held: Held, length: int) -> str:
+    """Whether integers are all places of a row of that length, as i1."""
+    kind = held.kind
+    reach = 1 << (kind.bits - (kind.letter == "i"))
+    if held.small:
+        s = w.builder(held.count)
+        x = Lanes(Kind(kind.llvm, kind.bits, "u"), w.lanes(held).names)
+        return every(s, s.lt(x, s.const(min(length, reach), x)))
+    return _searched(w, held, "beyond", min(length, reach))
+
+
+def every(s: Functions, test: Lanes) -> str:
+    """Whether a test holds in all lanes, as i1."""
+    kind = f"<{s.lanes} x i1>"
+    return s.code.call("i1", f"llvm.vector.reduce.and.v{s.lanes}i1", (kind, test.names[0]))  # fmt: skip
+
+
+def _searched(w: Writer, held: Held, what: str, bound: int) -> str:
+    name = f"{what}_{held.kind.llvm}"
+    if name not in w.functions:
+        w.functions[name] = _search(name, held.kind, what)
+    found = w.scratch(8)
+    w.call_function(name, [w.pointer(held)], [found], [held.count, bound])
+    return w.code.integer("icmp eq", w.code.load("i64", found, 8), 0)
+
+
+def _search(name: str, kind: Kind, what: str) -> Code:
+    """A kernel that says whether one of many integers is zero, or not below a bound."""
+    code = Code(name, entry.KERNEL, "internal void")
+    source, target = (code.load("ptr", table, 8) for table in ("%ins", "%outs"))
+    bound = code.load("i64", code.at("i64", "%dims", "1"), 8)
+    bound = code.let(f"trunc i64 {bound} to {kind.llvm}") if kind.bits < 64 else bound
+    test = "icmp eq" if what == "zero" else "icmp uge"
+    lanes = jit.WIDTH // kind.bytes
+
+    def search(start: str, stop: str, width: int, before: str) -> str:
+        vector = f"<{width} x {kind.llvm}>"
+        limit = code.splat(width, kind.llvm, bound)
+        with code.carrying(start, stop, width, ("i1", before)) as state:
+            some = code.load(vector, code.at(kind.llvm, source, state.index), kind.bytes)  # fmt: skip
+            wrong = code.let(f"{test} {vector} {some}, {limit}")
+            one = code.call("i1", f"llvm.vector.reduce.or.v{width}i1", (f"<{width} x i1>", wrong))  # fmt: skip
+            state.following.append(code.let(f"or i1 {state.values[0]}, {one}"))
+        return state.values[0]
+
+    whole = code.integer("sdiv", "%to", lanes)
+    middle = code.integer("mul", whole, lanes)
+    found = search(middle, "%to", 1, search("0", middle, lanes, "false"))
+    wide = code.let(f"zext i1 {found} to i64")
+    code.do(f"store i64 {wide}, ptr {target}, align 8")
+    code.do("ret void")
+    return code

@@ -1,0 +1,92 @@
+"""Ops on 16-bit floats that are computed as float32, and rounded once at the end.
+
+That is what their NumPy kernels do; code that is written for float32 does it for both kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import DType, float32
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native.lowering import elementwise
+from intaglio.native.lowering.function import Rule, Value, Writer
+from intaglio.native.lowering.operands import Held, constant
+from intaglio.opdef import raw
+from intaglio.opdef.spec import Spec
+
+
+def as_single(rule: Rule) -> Rule:
+    """The rule, for 16-bit floats too."""
+
+    def wide(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+        short = [isinstance(h, Held) and h.kind.short for h in inputs]
+        if not any(short):
+            return rule(w, node, inputs)
+        given = [
+            converted(w, h, v.dtype, float32) if s else h
+            for h, v, s in zip(inputs, node.inputs, short, strict=True)
+        ]
+        made = rule(w, _single(node), given)
+        how = w.how
+        results = [
+            converted(w, h, float32, v.dtype, v) if w.kind(v).short else h
+            for h, v in zip(made, node.outputs, strict=True)
+        ]
+        for held, value in zip(made, node.outputs, strict=True):
+            if w.kind(value).short:
+                w.let_go(held)
+        for held, s in zip(given, short, strict=True):
+            if s:
+                w.let_go(held)
+        w.how = how or w.how
+        return results
+
+    return wide
+
+
+def converted(
+    w: Writer, held: Held, dtype: DType, to: DType, value: SymbolicTensor | None = None
+) -> Held:
+    """A value in another dtype; `value` is what the graph knows the result by."""
+    if held.known is not None:
+        return constant(np.asarray(held.known).astype(to.numpy))
+    (made,) = elementwise.carried_out(w, [value], _cast(dtype, to, held.shape), [held])
+    return made
+
+
+def _cast(dtype: DType, to: DType, shape: tuple[int, ...]) -> Graph:
+    (given,) = _placeholders([Spec(dtype, shape)])
+    attrs = {"DstT": to, "Truncate": False}
+    cast = Node(raw.Cast, [given], attrs, "cast", [Spec(to, shape)])
+    return Graph("cast", [given], [given.node, cast], cast.outputs)
+
+
+def _placeholders(specs: Sequence[Spec]) -> list[SymbolicTensor]:
+    return [
+        Node(raw.Placeholder, (), {"dtype": s.dtype, "shape": s.shape}, f"input_{i}", [s]).outputs[0]
+        for i, s in enumerate(specs)
+    ]  # fmt: skip
+
+
+def _single(node: Node) -> Node:
+    """The node as one of float32."""
+
+    def wide(spec: Spec) -> Spec:
+        return Spec(float32, spec.shape) if _is_short(spec.dtype) else spec
+
+    inputs: list[Any] = [
+        _placeholders([wide(v.spec)])[0] if _is_short(v.dtype) else v
+        for v in node.inputs
+    ]
+    return Node(
+        node.op, inputs, node.attrs, node.name, [wide(v.spec) for v in node.outputs],
+        origin=node.origin, source=node.source or node,
+    )  # fmt: skip
+
+
+def _is_short(dtype: DType) -> bool:
+    return dtype.is_floating and dtype.size == 2

@@ -1,0 +1,168 @@
+"""Where each element of a result comes from, asked of the op's NumPy kernel, and copied so.
+
+A kernel that only moves elements is given numbers in their place, and gives them back in its
+order. Numbers are drawn by lot: what is no longer one of them has been computed with.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.ir.graph import Node
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.vectors import Kind, Lanes, Unsupported, literal
+from intaglio.native.lowering.elementwise import shared
+from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.operands import Held, is_small
+from intaglio.native.runtime import entry
+from intaglio.runtime import interpreter
+
+# Larger orders are not written down.
+MOST = 1 << 22
+# In an order what no input gave: zeros. Else the input's number stands above these bits.
+ZERO, BITS = -1, 40
+
+
+def asked(node: Node, arrays: Sequence[Any]) -> list[Any]:
+    """What the node's kernel gives. Raises Unsupported if it fails."""
+    try:
+        made = interpreter.call_kernel(node.op, arrays, node.attrs)
+    except Exception:
+        raise Unsupported(f"{node.op.name} that fails") from None
+    return [np.asarray(a) for a in interpreter.flat_result(node.op, made)]
+
+
+def orders(node: Node, inputs: Sequence[Held], data: Sequence[int]) -> list[Any]:
+    """For each result the places that its elements come from: `number << BITS | place`, or `ZERO`.
+
+    Raises Unsupported if the kernel does more than to move what is `data`.
+    """
+    counts = [inputs[i].count for i in data]
+    total = sum(counts)
+    if total > MOST:
+        raise Unsupported(f"{node.op.name} of {total} elements")
+    numbers = _lots(total)
+    places = np.concatenate(
+        [np.arange(c) | (which << BITS) for which, c in enumerate(counts)]
+    )
+    arrays = [h.known for h in inputs]
+    starts = np.cumsum([0, *counts])
+    for which, i in enumerate(data):
+        part = numbers[starts[which] : starts[which + 1]]
+        arrays[i] = part.reshape(inputs[i].shape)
+    return [_places(node, a, numbers, places) for a in asked(node, arrays)]
+
+
+def _lots(count: int) -> Any:
+    """Different numbers, of which sums are none."""
+    return np.random.default_rng(count).integers(1, 1 << 62, count)
+
+
+def _places(node: Node, made: Any, numbers: Any, places: Any) -> Any:
+    if made.dtype != np.int64 or made.size > MOST:
+        raise Unsupported(f"{node.op.name} of {made.size} elements")
+    ranks = np.argsort(numbers)
+    there = numbers[ranks]
+    flat = made.reshape(-1)
+    at = np.minimum(np.searchsorted(there, flat), len(there) - 1)
+    known = there[at] == flat if len(there) else np.zeros(flat.shape, bool)
+    if not np.all(known | (flat == 0)):
+        raise Unsupported(f"{node.op.name} that computes")
+    found = np.where(known, places[ranks[at]], ZERO) if len(there) else np.full(flat.shape, ZERO)  # fmt: skip
+    return found.reshape(made.shape)
+
+
+def in_order(w: Writer, value: Any, sources: Sequence[Held], order: Any) -> Held:
+    """The result of an order: a small one in registers, another one in memory."""
+    kind = sources[0].kind
+    if not order.size:
+        raise Unsupported("no elements")
+    if is_small(order.shape) and all(h.small for h in sources):
+        return w.in_registers(_picked(w, sources, order), order.shape)
+    made = w.room(value, kind, order.shape)
+    _copied_in_runs(w, kind, sources, made, order.reshape(-1))
+    w.how = "copy"
+    return made
+
+
+def _picked(w: Writer, sources: Sequence[Held], order: Any) -> Lanes:
+    """Elements of small values as one vector."""
+    kind, flat = sources[0].kind, order.reshape(-1).tolist()
+    if len(sources) == 1 and ZERO not in flat:
+        return w.shuffled(w.lanes(sources[0]), sources[0].count, flat)
+    vectors = [w.lanes(h).names[0] for h in sources]
+    vector = f"<{len(flat)} x {kind.llvm}>"
+    made = f"splat ({kind.llvm} {literal(0, kind)})"
+    for at, place in enumerate(flat):
+        if place == ZERO:
+            continue
+        which, lane = place >> BITS, place & ((1 << BITS) - 1)
+        of = f"<{sources[which].count} x {kind.llvm}>"
+        one = w.code.let(f"extractelement {of} {vectors[which]}, i64 {lane}")
+        made = w.code.let(f"insertelement {vector} {made}, {kind.llvm} {one}, i64 {at}")
+    return Lanes(kind, (made,))
+
+
+def _copied_in_runs(
+    w: Writer, kind: Kind, sources: Sequence[Held], made: Held, order: Any
+) -> None:
+    """Copies what lies beside each other at once; a table says where each run begins."""
+    length = _run_length(order)
+    table = np.ascontiguousarray(order[::length])
+    w.keep.append(table)
+    size = length * kind.bytes
+    name = f"runs_{size if size in (1, 2, 4, 8, 16) else 'long'}_{kind.bytes}"
+    if name not in w.functions:
+        w.functions[name] = _runs(name, size, kind.bytes)
+    called = shared(w, name, 1) if order.size >= entry.LARGE else name
+    w.long |= called != name
+    places = [w.word(table.ctypes.data), *[w.pointer(h) for h in sources]]
+    w.call_function(called, places, [made.pointer], [len(table), size])
+
+
+def _run_length(order: Any) -> int:
+    """The greatest length of which all runs are multiples."""
+    step = np.diff(order)
+    apart = ~((step == 1) & (order[:-1] != ZERO) | (step == 0) & (order[:-1] == ZERO))
+    length = order.size
+    for start in np.flatnonzero(apart) + 1:
+        length = math.gcd(length, int(start))
+        if length == 1:
+            break
+    return length
+
+
+def _runs(name: str, size: int, element: int) -> Code:
+    """A kernel that copies runs: in it stands the table, then the sources."""
+    code = Code(name, entry.KERNEL, "internal void")
+    table, target = (code.load("ptr", p, 8) for p in ("%ins", "%outs"))
+    length = code.load("i64", code.at("i64", "%dims", "1"), 8)
+    whole = f"i{8 * size}" if not name.startswith("runs_long") else ""
+    with code.loop("%from", "%to") as i:
+        place = code.load("i64", code.at("i64", table, i), 8)
+        there = code.at("i8", target, code.integer("mul", i, length))
+        labels = [code.new_label(word) for word in ("zero", "copy", "next")]
+        code.branch(code.integer("icmp slt", place, 0), *labels[:2])
+        code.label(labels[0])
+        if whole:
+            code.do(f"store {whole} 0, ptr {there}, align {element}")
+        else:
+            code.call("void", "llvm.memset.p0.i64", ("ptr", there), ("i8", "0"), ("i64", length), ("i1", "false"))  # fmt: skip
+        code.jump(labels[2])
+        code.label(labels[1])
+        which = code.integer("add", code.integer("lshr", place, BITS), 1)
+        source = code.load("ptr", code.at("ptr", "%ins", which), 8)
+        offset = code.integer("and", place, (1 << BITS) - 1)
+        here = code.at("i8", source, code.integer("mul", offset, element))
+        if whole:
+            code.do(f"store {whole} {code.load(whole, here, element)}, ptr {there}, align {element}")  # fmt: skip
+        else:
+            code.call("void", "llvm.memcpy.p0.p0.i64", ("ptr", there), ("ptr", here), ("i64", length), ("i1", "false"))  # fmt: skip
+        code.jump(labels[2])
+        code.label(labels[2])
+    code.do("ret void")
+    return code

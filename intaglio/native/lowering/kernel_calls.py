@@ -1,0 +1,69 @@
+"""Kernels of other modules in a native function: their steps as calls, with its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.ir.graph import Node
+from intaglio.native.kernels.sequence import Rounding
+from intaglio.native.llvm.vectors import Unsupported, kind_of
+from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.operands import Held, constant
+from intaglio.native.runtime.entry import Step
+
+
+def stepped(w: Writer, node: Node, run: Any, inputs: Sequence[Held]) -> list[Held]:
+    """The node's results by a kernel, which takes those of the inputs that it names; the first of
+    them if it gives no more.
+
+    Raises Unsupported if there is none, or if it does more than to call machine code.
+    """
+    takes = getattr(run, "takes", range(len(inputs)))
+    run = getattr(run, "run", run)
+    if isinstance(run, Rounding):
+        w.rounds = True
+        run = run.now()
+    steps: list[Step] = getattr(run, "steps", [])
+    if not steps:
+        raise Unsupported(f"{node.op.name} of {', '.join([str(h.shape) for h in inputs])}")  # fmt: skip
+    places = [w.pointer(inputs[i]) for i in takes]
+    rooms = _rooms(w, node, run, len(places))
+    made = list(range(len(places)))
+    for step in steps:
+        taken = made if step.takes is None else step.takes
+        given = [
+            places[t] if isinstance(t, int) else w.pointer(constant(t)) for t in taken
+        ]
+        made = list(range(len(places), len(places) + len(step.results)))
+        there = _kept(w, step, given) if step.kept else ""
+        if there:
+            places.append(there)
+            continue
+        for number, (shape, dtype) in zip(made, step.results, strict=True):
+            size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+            there = rooms.get(number)
+            places.append(w.scratch(size) if there is None else there.pointer)
+        w.call_step(step, given, [places[number] for number in made])
+    w.long = True
+    w.how = "kernel"
+    return list(rooms.values())
+
+
+def _kept(w: Writer, step: Step, given: Sequence[str]) -> str:
+    """Where the result is that the caller keeps for a variable; nowhere if it is of another value."""
+    (place,) = given
+    return w.derived(step, place) if place in w.variables else ""
+
+
+def _rooms(w: Writer, node: Node, run: Any, count: int) -> dict[int, Held]:
+    """Memory for the node's outputs, by the numbers of the values that they are."""
+    results = [result for step in run.steps for result in step.results]
+    last = len(run.steps[-1].results)
+    gives = getattr(run, "gives", range(count + len(results) - last, count + len(results)))  # fmt: skip
+    return {
+        number: w.room(value, kind_of(results[number - count][1]), results[number - count][0])
+        for value, number in zip(node.outputs, gives, strict=False)
+    }  # fmt: skip

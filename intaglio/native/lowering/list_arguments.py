@@ -1,0 +1,60 @@
+"""Lists that native functions take and give: TensorList values outside, arrays with a length inside.
+
+What a function gives is one array whose rows are the list's elements; as long as nobody has changed
+the list, the next function takes that array. Else the elements are stacked first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import DType
+from intaglio.native.llvm.vectors import Unsupported, kind_of
+from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.operands import Held, known, numeric
+from intaglio.native.lowering.tensor_lists import MOST, HeldList, element_of
+from intaglio.ops.control_flow.list_value import Stacked, TensorList, stacked
+
+# An input that is a list: the address of its elements, and how many they are.
+FORM = (2,)
+
+
+def given(w: Writer, graph: Any, value: Any, pointer: str) -> HeldList:
+    """The list that an input is. Raises Unsupported if nobody says what its elements are."""
+    dtype, dims = element_of(graph, value)
+    if dtype is None or not numeric(dtype):
+        raise Unsupported("a list from elsewhere")
+    element, code = known(dims), w.code
+    kind = kind_of(dtype.numpy)
+    if not Held(kind, element).count:
+        raise Unsupported("a list of elements without numbers")
+    address = code.load("i64", pointer, 8)
+    place = code.let(f"inttoptr i64 {address} to ptr")
+    size = code.load("i64", code.at("i64", pointer, "1"), 8)
+    return HeldList(kind, element, place, size, MOST, (), owned=False)
+
+
+def taken(value: TensorList, dtype: Any, element: tuple[int, ...]) -> tuple[Any, Any]:
+    """The elements of a list as an array, and where that is.
+
+    None if they are too many or not alike, or were never set.
+    """
+    if value.element.numpy != dtype or value.size > MOST:
+        return None, None
+    array = value.whole()
+    if array is None:
+        items = value.items()
+        if any(item is None or item.shape != element for item in items):
+            return None, None
+        array = stacked(items, element, value.element) if items else np.empty((0, *element), dtype)  # fmt: skip
+    elif array.shape[1:] != element:
+        return None, None
+    address = array.__array_interface__["data"][0]
+    return array, np.array([address, len(array)], np.int64)
+
+
+def made(rows: Any, element: DType, limit: int) -> TensorList:
+    """The list of an array's rows, which is the list's alone."""
+    return TensorList(Stacked(rows), len(rows), element, limit, rows.shape[1:])

@@ -1,0 +1,107 @@
+"""Values of a native function while it is written: in registers, in memory, or known already."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from intaglio.base.dtypes import DType
+from intaglio.native.llvm.vectors import KINDS, Kind, Lanes, Unsupported, kind_of
+from intaglio.native.lowering.memory_plan import Block
+
+# Values with at most this many elements live in registers.
+SMALL = 16
+
+
+class Held:
+    """A value of a known shape: `known` as an array, in `lanes`, or at a `pointer`.
+
+    In memory its elements lie in order. `blocks` are where that may be: it holds them. Only a
+    value of which rows are taken, and nothing else, has these `apart` from each other, by so many bytes.
+    """
+
+    __slots__ = ("apart", "blocks", "kind", "known", "lanes", "pointer", "shape")
+
+    def __init__(
+        self,
+        kind: Kind,
+        shape: tuple[int, ...],
+        *,
+        lanes: Lanes | None = None,
+        pointer: str = "",
+        blocks: Sequence[Block] = (),
+        known: Any = None,
+    ) -> None:
+        self.kind = kind
+        self.shape = shape
+        self.lanes = lanes
+        self.pointer = pointer
+        self.blocks = tuple(blocks)
+        self.known = known
+        self.apart = 0
+
+    @property
+    def count(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def bytes(self) -> int:
+        """The size in memory."""
+        return self.count * self.kind.bytes
+
+    @property
+    def small(self) -> bool:
+        """True if the value belongs into registers."""
+        return is_small(self.shape)
+
+    def reshaped(self, shape: tuple[int, ...]) -> Held:
+        """The same elements under another shape, in the same place."""
+        known = None if self.known is None else self.known.reshape(shape)
+        return Held(
+            self.kind, shape, lanes=self.lanes, pointer=self.pointer,
+            blocks=self.blocks, known=known,
+        )  # fmt: skip
+
+
+def is_small(shape: Sequence[int]) -> bool:
+    """True for shapes whose values live in registers."""
+    return 0 < math.prod(shape) <= SMALL
+
+
+def numeric(dtype: DType) -> bool:
+    """True for types whose elements native code has."""
+    return dtype.is_numpy_compatible and dtype.numpy in KINDS
+
+
+def known(dims: Any) -> tuple[int, ...]:
+    """The dims. Raises Unsupported unless all are known."""
+    if dims is None or None in dims:
+        raise Unsupported("a shape that is not known")
+    return tuple(dims)
+
+
+def constant(array: Any) -> Held:
+    """A value that is known now."""
+    return Held(kind_of(array.dtype), array.shape, known=array)
+
+
+class Variable:
+    """A variable: where its value is read, and where a new one is written, if ever."""
+
+    __slots__ = ("pointer", "spec", "target")
+
+    def __init__(self, spec: Any, pointer: str, target: str = "") -> None:
+        self.spec = spec
+        self.pointer = pointer
+        self.target = target
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape, which is known of variables that native code works on."""
+        return known(self.spec.shape)
+
+    def finish(self, w: Any) -> None:
+        """Raises Unsupported: a function gives values, not variables."""
+        raise Unsupported("a variable as a result")

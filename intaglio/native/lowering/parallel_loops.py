@@ -1,0 +1,397 @@
+"""Loops whose rows are independent: every thread takes some of them through all turns.
+
+What a loop with a product in every turn loses otherwise is that threads meet in each turn, and
+that each finds in the other's cache what it wrote there. A block of rows has a loop of its own,
+in a function of its own (`Writer.part`), with its own memory; what values it takes and gives
+begins somewhere in those of the whole loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from intaglio.ir import walk
+from intaglio.ir.graph import Graph, Node
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.vectors import Unsupported, kind_of
+from intaglio.native.lowering.elementwise import named
+from intaglio.native.lowering.function import Value, Writer
+from intaglio.native.lowering.loop_carried import InPlace, changes_rows, handed_on
+from intaglio.native.lowering.memory_plan import ALIGNED, Block
+from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.tensor_lists import HeldList, placed
+from intaglio.native.passes.elementwise_fusion import plain, prepared
+from intaglio.native.passes.row_independence import SHARED, Dependent, Rows
+from intaglio.native.runtime import entry
+from intaglio.native.runtime.thread_pool import wanted_threads
+from intaglio.ops.control_flow.branches_and_loops import KNOWN_TURNS
+
+# Rows of a block, at least; multiplications of all turns from which on it is worth it, and the
+# turns of a loop of which nobody knows how many they are.
+LEAST, WORTH, EXPECTED = 4, 1 << 20, 16
+# What lengths of lists are, and memory for anything.
+SIZE, BYTE = kind_of("i8"), kind_of("u1")
+
+
+def divided(w: Writer, node: Node, inputs: list[Value]) -> list[Value] | None:
+    """The results of a loop that threads run side by side; None if it cannot be, or not worth it."""
+    threads = wanted_threads()
+    if w.alone or threads == 1:
+        return None
+    found = _blocks_of(node, inputs, threads)
+    if found is None:
+        return None
+    try:
+        written = _Part(w, node, inputs, found)
+    except (Dependent, Unsupported):
+        return None
+    return _Call(w, node, inputs, found, written).results()
+
+
+class Blocks(NamedTuple):
+    """How a loop is divided: where the rows lie, how many blocks there are, and their rows."""
+
+    rows: Rows
+    cond: Graph
+    body: Graph
+    blocks: int
+    size: int
+
+    def axis(self, index: int) -> int:
+        """Where the rows of a loop variable lie."""
+        return self.rows.axis(self.body.inputs[index])
+
+    def changes(self, index: int) -> bool:
+        """True for a loop variable that turns change."""
+        return self.body.inputs[index] is not self.body.outputs[index]
+
+
+def _blocks_of(node: Node, inputs: Sequence[Value], threads: int) -> Blocks | None:
+    cond, body = prepared(node.attrs["cond"]), plain(node.attrs["body"])
+    turns = node.attrs.get(KNOWN_TURNS, EXPECTED)
+    if _work(body) * turns < WORTH:
+        return None
+    taken = walk.uses(body)
+    for value, result, held in zip(body.inputs, body.outputs, inputs, strict=True):
+        # Variables go through loops that do not look at them.
+        if not isinstance(held, (Held, HeldList)) and (value is not result or id(value) in taken):  # fmt: skip
+            return None
+    forms = [_form(h) for h in inputs]
+    for rows in _numbers(body, inputs):
+        count = _count(rows, threads)
+        if count is None:
+            continue
+        try:
+            found = Blocks(Rows(cond, body, forms, rows), cond, body, count, rows // count)  # fmt: skip
+        except Dependent:
+            continue
+        if all(_is_possible(found, i, h) for i, h in enumerate(inputs)):
+            return found
+    return None
+
+
+def _form(held: Value) -> tuple[int, ...]:
+    """The shape of a value, of a list that of its elements."""
+    if isinstance(held, HeldList):
+        return held.element
+    return held.shape if isinstance(held, Held) else ()
+
+
+def _is_possible(found: Blocks, index: int, held: Value) -> bool:
+    """False for a value that blocks could not change where it is."""
+    if isinstance(held, HeldList) or not found.changes(index) or found.axis(index) < 1:
+        return True
+    return not held.small and changes_rows(found.cond, found.body, index)
+
+
+def _work(body: Graph) -> int:
+    """The multiplications by matrices of a turn, about."""
+    total = 0
+    for node in body.nodes:
+        if node.op.name == "MatMul":
+            dims = node.inputs[0].dims
+            inner = dims[-1] if dims else None
+            total += (node.outputs[0].spec.count or 0) * (inner or 1)
+    return total
+
+
+def _numbers(body: Graph, inputs: Sequence[Value]) -> list[int]:
+    """How many rows a loop may have: the first dims of what its turns change."""
+    found: dict[int, None] = {}
+    for given, result, held in zip(body.inputs, body.outputs, inputs, strict=True):
+        form = _form(held)
+        if len(form) > 1 and given is not result and result.node.op.name != "_AddAt":
+            found[form[0]] = None
+    return list(found)
+
+
+def _count(rows: int, threads: int) -> int | None:
+    """Into how many blocks of equal size rows are divided: one for each thread, a few more, or fewer."""
+    more, fewer = range(threads, 4 * threads + 1), range(threads - 1, 1, -1)
+    for count in (*more, *fewer):
+        if rows % count == 0 and rows // count >= LEAST:
+            return count
+    return None
+
+
+def _padded(size: int) -> int:
+    """So many bytes that what follows is on lines of its own."""
+    return -(-size // ALIGNED) * ALIGNED
+
+
+class _Part:
+    """The function of one block: its writer, and how its inputs and outputs follow each other."""
+
+    def __init__(self, w: Writer, node: Node, inputs: list[Value], found: Blocks) -> None:  # fmt: skip
+        """Raises Unsupported, or Dependent, if there is no such function."""
+        self.found = found
+        self.writer = p = w.part()
+        # By the loop's variables: which input they are, and of lists, where their length stands.
+        self.ins: dict[int, int] = {}
+        self.sizes: dict[int, int] = {}
+        self._count = 0
+        given = [self._given(i, h) for i, h in enumerate(inputs)]
+        graph = self._graph(node)
+        kept = [
+            i for i, h in enumerate(inputs)
+            if found.changes(i) and not self._in_place(i, h)
+        ]  # fmt: skip
+        self.outs = {i: n for n, i in enumerate(kept)}
+        pointers = {i: p.argument("%outs", n) for i, n in self.outs.items()}
+        p.memory = p.argument("%outs", len(kept))
+        p.arena.block(8)
+        p.code.do(f"store i64 0, ptr {p.memory}, align 8")
+        results = p.graph(graph, given)
+        # What lists that no rows are in have become.
+        self.lists: dict[int, HeldList] = {}
+        for i, pointer in pointers.items():
+            result = results[i]
+            if isinstance(result, HeldList):
+                self.lists[i] = result
+                p.code.do(f"store i64 {result.size}, ptr {pointer}, align 8")
+            else:
+                p.store(result, pointer)
+        p.code.do("ret void")
+        self.memory = _padded(p.arena.size)
+
+    def _in_place(self, index: int, held: Value) -> bool:
+        """True for a value that all blocks change where it is."""
+        return isinstance(held, Held) and self.found.axis(index) == 1
+
+    def _argument(self) -> str:
+        self._count += 1
+        return self.writer.argument("%ins", self._count - 1)
+
+    def _given(self, index: int, held: Value) -> Value:
+        """What an input of the loop is in a block."""
+        found, axis = self.found, self.found.axis(index)
+        if isinstance(held, HeldList):
+            return self._list(index, held, axis)
+        if not isinstance(held, Held):
+            return held
+        if held.known is not None and axis == SHARED:
+            return Held(held.kind, held.shape, known=held.known)
+        self.ins[index] = self._count
+        pointer = self._argument()
+        shape = list(held.shape)
+        if axis != SHARED:
+            shape[axis] = found.size
+        made = Held(held.kind, tuple(shape), pointer=pointer)
+        if axis == 1:
+            made.apart = held.bytes // held.shape[0]
+        if found.changes(index) and self._in_place(index, held):
+            self.writer.mine.add(pointer)
+        return made
+
+    def _list(self, index: int, held: HeldList, axis: int) -> HeldList:
+        self.ins[index] = self._count
+        pointer, size = self._argument(), held.size
+        changes = self.found.changes(index)
+        if not size.isdigit() or (axis == 0 and changes):
+            # Of which nobody shall think that it has no place yet.
+            self.sizes[index] = self._count
+            size = self.writer.code.load("i64", self._argument(), 8)
+        element = (self.found.size, *held.element[1:]) if axis == 0 else held.element
+        made = HeldList(
+            held.kind, element, pointer, size, held.capacity, (),
+            owned=axis == 0 and changes, limit=held.limit,
+        )  # fmt: skip
+        if axis == 0:
+            made.apart = held.bytes
+        return made
+
+    def _graph(self, node: Node) -> Graph:
+        """The loop for the rows of a block."""
+        found = self.found
+        body = found.rows.fewer(found.size)
+        attrs = {**node.attrs, "body": body}
+        outputs = [v.spec for v in body.outputs]
+        inner = Node(
+            node.op, body.inputs, attrs, node.name, outputs, origin=node.origin,
+            graph=node.graph, source=node.source or node,
+        )  # fmt: skip
+        nodes = [*[v.node for v in body.inputs], inner]
+        return Graph(body.name, body.inputs, nodes, inner.outputs)
+
+
+class _Call:
+    """The call of a part's function for all blocks."""
+
+    def __init__(
+        self, w: Writer, node: Node, inputs: list[Value], found: Blocks, part: _Part
+    ) -> None:  # fmt: skip
+        self.w = w
+        self.node = node
+        self.inputs = inputs
+        self.found = found
+        self.part = part
+
+    def results(self) -> list[Value]:
+        """Writes the call; gives the values of the loop."""
+        w, found, part = self.w, self.found, self.part
+        bodies = found.cond, found.body
+        # Lists and what changes in place begin where the whole loop has them.
+        began: dict[int, Any] = {}
+        ins: dict[int, tuple[str, int]] = {}
+        for i, held in enumerate(self.inputs):
+            if found.changes(i) and (
+                (isinstance(held, HeldList) and found.axis(i) == 0)
+                or (isinstance(held, Held) and found.axis(i) == 1)
+            ):
+                began[i] = handed_on(w, self.node, held, bodies, i)
+            if i in part.ins:
+                ins[part.ins[i]] = self._pointer(i, held, began.get(i))
+            if i in part.sizes and isinstance(held, HeldList):
+                ins[part.sizes[i]] = (self._number(held.size), 0)
+        outs: list[tuple[str, int]] = []
+        made: dict[int, Held] = {}
+        for i in part.outs:
+            made[i] = self._room(i)
+            outs.append((made[i].pointer, made[i].bytes // found.blocks))
+        memory, block = w.space(found.blocks * part.memory)
+        outs.append((memory, part.memory))
+        self._write([ins[n] for n in range(len(ins))], outs, memory)
+        results = [
+            self._result(i, held, began.get(i), made.get(i), memory, block)
+            for i, held in enumerate(self.inputs)
+        ]
+        for i, held in made.items():
+            if isinstance(self.inputs[i], HeldList):
+                w.let_go(held)
+        w.arena.release(block)
+        w.how = f"jump, {found.blocks} times {found.size} rows side by side"
+        return results
+
+    def _pointer(self, index: int, held: Value, began: Any) -> tuple[str, int]:
+        """Where an input of the loop lies, and the bytes from block to block."""
+        w, found, axis = self.w, self.found, self.found.axis(index)
+        if isinstance(held, HeldList):
+            place = began.list if began is not None else placed(w, held)
+            return place.pointer, held.bytes // found.blocks if axis == 0 else 0
+        if axis == 1:
+            pointer = began.next if began is not None else w.pointer(held)
+            return pointer, held.bytes // held.shape[0] // found.blocks
+        return w.pointer(held), held.bytes // found.blocks if axis == 0 else 0
+
+    def _number(self, size: str) -> str:
+        """Where a number stands that a part reads."""
+        place = self.w.scratch(8)
+        self.w.code.do(f"store i64 {size}, ptr {place}, align 8")
+        return place
+
+    def _room(self, index: int) -> Held:
+        """Memory for a result of all blocks; what no rows are in has each for itself."""
+        w, held, count = self.w, self.inputs[index], self.found.blocks
+        if isinstance(held, HeldList):
+            held = Held(SIZE, ())
+        elif self.found.axis(index) == 0:
+            return w.room(self.node.outputs[index], held.kind, held.shape)
+        apart = _padded(held.bytes)
+        pointer, block = w.space(apart * count)
+        return Held(BYTE, (apart * count,), pointer=pointer, blocks=(block,))
+
+    def _result(
+        self, index: int, held: Value, began: Any, made: Held | None, memory: str, block: Block
+    ) -> Value:  # fmt: skip
+        """A value of the loop when it is over."""
+        w, found = self.w, self.found
+        if not found.changes(index):
+            return w.also(held)
+        if isinstance(began, InPlace):
+            return began.after(began.head())
+        assert made is not None
+        if isinstance(held, HeldList):
+            size = w.code.load("i64", made.pointer, 8)
+            if began is not None:
+                whole = began.list.like(size, owned=began.changed)
+                whole.tight = began.tight or whole.tight
+                return whole
+            inner = self.part.lists[index]
+            if not inner.blocks:  # it is where it was
+                return w.also(placed(w, held)).like(size, owned=False)
+            w.arena.hold(block)
+            there = w.within(memory, inner.blocks[0].offset)
+            return HeldList(
+                held.kind, held.element, there, size, inner.capacity, (block,),
+                owned=False, limit=held.limit,
+            )  # fmt: skip
+        if found.axis(index) == 0:
+            return made
+        result = Held(held.kind, held.shape, pointer=made.pointer, blocks=made.blocks)
+        if not result.small:
+            return result
+        lanes = w.in_registers(w.lanes(result), held.shape)
+        w.let_go(made)
+        return lanes
+
+    def _write(
+        self, ins: Sequence[tuple[str, int]], outs: Sequence[tuple[str, int]], memory: str
+    ) -> None:  # fmt: skip
+        """The call itself; what a block refuses, the function refuses."""
+        w, part, count = self.w, self.part.writer, self.found.blocks
+        there = w.adopt(part, "rows")
+        name = w.on_all_threads(named(w, "blocks", _blocks()), 1)
+        steps = [step for _, step in (*ins, *outs)]
+        here = len(w.words) + len(entry.PROCESS)
+        dims = (count, 8 * (there - here), len(ins), len(ins) + len(outs), *steps)
+        w.call_function(name, [p for p, _ in ins], [p for p, _ in outs], dims)
+        w.long = True
+        w.notes += [
+            note._replace(depth=note.depth - 1 + len(w.scopes))
+            for note in part.notes
+            if note.depth
+        ]
+        if part.refuses:
+            flags = "0"
+            for i in range(count):
+                place = w.within(memory, i * self.part.memory)
+                flag = w.code.load("i64", place, 8)
+                flags = w.code.integer("or", flags, flag)
+            w.demand(w.code.integer("icmp eq", flags, 0))
+
+
+def _blocks() -> Code:
+    """A kernel that calls another for blocks: each pointer is so many bytes further for the next.
+
+    Its dims are how many blocks there are, how many bytes after them the dims of the other
+    kernel stand, how many inputs there are and how many pointers, and the steps of these.
+    """
+    code = Code("blocks", entry.KERNEL)
+    there, inputs, total = (
+        code.load("i64", code.at("i64", "%dims", str(i)), 8) for i in (1, 2, 3)
+    )
+    steps, dims = code.at("i64", "%dims", "4"), code.at("i8", "%dims", there)
+    table = code.let(f"alloca ptr, i64 {total}")
+    kernel, rest = entry.of_process(code, "kernel", dims), code.at("ptr", table, inputs)
+    with code.loop("%from", "%to") as block:
+        for array, first, last in (("%ins", "0", inputs), ("%outs", inputs, total)):
+            with code.loop(first, last) as i:
+                given = code.integer("sub", i, first)
+                start = code.load("ptr", code.at("ptr", array, given), 8)
+                step = code.load("i64", code.at("i64", steps, i), 8)
+                place = code.at("i8", start, code.integer("mul", block, step))
+                code.do(f"store ptr {place}, ptr {code.at('ptr', table, i)}, align 8")
+        code.do(f"call void {kernel}(ptr {table}, ptr {rest}, ptr {dims}, i64 0, i64 1)")  # fmt: skip
+    code.do("ret void")
+    return code

@@ -1,0 +1,315 @@
+"""Random numbers inside of native functions: TensorFlow's, drawn where they are needed.
+
+What a kernel of `random_bits` reads is a stream's state in memory: the key, the counter's halves,
+the step between blocks. A stateless op's state is computed from its seed; that of an op with a
+stream of its own is asked of that stream, which is Python's, by a short call back.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import float32
+from intaglio.ir.graph import Node
+from intaglio.native.kernels import random_bits
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.vectors import (
+    BFLOAT,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    Kind,
+    Lanes,
+    Unsupported,
+)
+from intaglio.native.lowering.elementwise import shared
+from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.half import converted
+from intaglio.native.lowering.operands import Held, constant
+from intaglio.native.runtime import entry
+from intaglio.native.vector_math.functions import Functions
+from intaglio.ops.random.philox import RESERVED
+from intaglio.ops.random.stateless import AUTO_SELECT, PHILOX
+from intaglio.runtime import interpreter
+
+# The key of the cipher that seeds go through, as in `philox.scrambled`.
+SCRAMBLING = 0x02461E293EC8F720
+STATE = 32
+_TAKE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+WORD, HALF_WORD = Kind("i64", 64, "u"), Kind("i32", 32, "u")
+
+
+# -- where numbers come from ----------------------------------------------------------------
+
+
+def stored(w: Writer, words: Sequence[str | int]) -> str:
+    """A state in memory."""
+    place = w.scratch(STATE)
+    for i, word in enumerate(words):
+        w.code.do(f"store i64 {word}, ptr {w.code.at('i64', place, str(i))}, align 8")
+    return place
+
+
+def state_of_seed(w: Writer, seed: Held) -> str:
+    """The state of a seed of two integers."""
+    if seed.shape != (2,):
+        raise Unsupported("a seed that is not two numbers")
+    mixed = w.scratch(16)
+    start = stored(w, [SCRAMBLING, *words(w, seed), 1])
+    fill(w, "bits", 4, start, mixed)
+    key, high = (w.code.load("i64", w.code.at("i64", mixed, str(i)), 8) for i in (0, 1))
+    return stored(w, [key, 0, high, 1])
+
+
+def state_of_key(w: Writer, key: Held, counter: Held, algorithm: Held) -> str:
+    """The state of a key and a counter."""
+    number = algorithm.known
+    if number is None or number.shape or int(number) not in (PHILOX, AUTO_SELECT):
+        raise Unsupported("an algorithm that is data, or not Philox")
+    if key.shape != (1,) or len(counter.shape) != 1 or counter.shape[0] < 2 or not counter.small:  # fmt: skip
+        raise Unsupported("a key or counter of another shape")
+    return stored(w, [*words(w, key), *words(w, counter)[:2], 1])
+
+
+def words(w: Writer, held: Held) -> list[str]:
+    """The elements of a small value of integers, as i64."""
+    (name,) = w.lanes(held).names
+    kind, made = held.kind, list[str]()
+    for i in range(held.count):
+        one = w.code.let(f"extractelement <{held.count} x {kind.llvm}> {name}, i64 {i}")
+        if kind.bits < 64:
+            word = "sext" if kind.letter == "i" else "zext"
+            one = w.code.let(f"{word} {kind.llvm} {one} to i64")
+        made.append(one)
+    return made
+
+
+def state_of_stream(w: Writer, node: Node, blocks: int) -> str:
+    """The state of the node's own stream, from which so many counters are set aside."""
+    counters = interpreter.kept(node, interpreter.SERVICES["stream"])
+    words = ctypes.c_uint64 * 4
+
+    def take(place: int) -> int:
+        words.from_address(place)[:] = (*counters.take(blocks), 1)
+        return 0
+
+    back = _TAKE(take)
+    w.keep.append(back)
+    w.draws.append(counters)
+    place = w.scratch(STATE)
+    address = ctypes.cast(back, ctypes.c_void_p).value or 0
+    w.code.let(f"call i64 {w.word(address)}(ptr {place})")
+    return place
+
+
+# -- numbers --------------------------------------------------------------------------------
+
+
+def fill(w: Writer, kind: str, count: int, state: str, place: str) -> None:
+    """So many numbers of a kind at a place."""
+    run: Any = random_bits.drawn(kind, count)
+    if run is None:
+        raise Unsupported("random numbers without kernels")
+    w.long |= count >= entry.LARGE
+    (step,) = run.steps
+    w.call_step(step, [state], [place])
+
+
+def _dims(shape: Held) -> tuple[int, ...]:
+    if shape.known is None or len(shape.shape) != 1 or np.any(shape.known <= 0):
+        raise Unsupported("random numbers of a shape that is data, or of none")
+    return tuple(shape.known.tolist())
+
+
+UNIFORM = {
+    FLOAT: "uniform", DOUBLE: "uniform_double", HALF: "uniform_half", BFLOAT: "uniform_brief",
+}  # fmt: skip
+# Those of 16 bits are drawn as float32.
+NORMAL = {FLOAT: "normal", DOUBLE: "normal_double"}
+TRUNCATED = {FLOAT: "truncated", DOUBLE: "truncated_double"}
+Kinds = dict[Kind, str]
+
+
+def _floats(kinds: Kinds, w: Writer, node: Node, dims: Any, state: str) -> list[Held]:
+    (value,), kind = node.outputs, w.kind(node.outputs[0])
+    if kind in kinds:
+        made = w.room(value, kind, dims)
+        fill(w, kinds[kind], made.count, state, made.pointer)
+    else:
+        count = math.prod(dims)
+        drawn = Held(FLOAT, dims, pointer=w.scratch(4 * count))
+        fill(w, kinds[FLOAT], count, state, drawn.pointer)
+        if drawn.small:
+            drawn = w.in_registers(w.lanes(drawn), dims)
+        made = converted(w, drawn, float32, value.dtype, value)
+    w.how = "kernel"
+    return [made]
+
+
+def _check(kinds: Kinds, w: Writer, node: Node) -> None:
+    kind = w.kind(node.outputs[0])
+    if kind not in kinds and not kind.short:
+        raise Unsupported(f"{node.op.name} of {node.outputs[0].dtype.name}")
+
+
+def stateful(kinds: Kinds) -> Any:
+    """RandomUniform, RandomStandardNormal and TruncatedNormal."""
+
+    def rule(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+        dims = _dims(inputs[0])
+        _check(kinds, w, node)
+        state = state_of_stream(w, node, math.prod(dims) * RESERVED)
+        return _floats(kinds, w, node, dims, state)
+
+    return rule
+
+
+def keyed(kinds: Kinds) -> Any:
+    """The like of StatelessRandomUniformV2."""
+
+    def rule(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+        dims = _dims(inputs[0])
+        _check(kinds, w, node)
+        return _floats(kinds, w, node, dims, state_of_key(w, *inputs[1:4]))
+
+    return rule
+
+
+def seeded(kinds: Kinds) -> Any:
+    """The like of StatelessRandomUniform."""
+
+    def rule(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+        dims = _dims(inputs[0])
+        _check(kinds, w, node)
+        return _floats(kinds, w, node, dims, state_of_seed(w, inputs[1]))
+
+    return rule
+
+
+def key_counter(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """StatelessRandomGetKeyCounter, with the algorithm or without."""
+    state = state_of_seed(w, inputs[0])
+    shapes = ((1,), (2,))
+    kind = w.kind(node.outputs[0])
+    made = [
+        w.in_registers(w.lanes(Held(kind, s, pointer=w.code.at("i64", state, str(at)))), s)
+        for at, s in enumerate(shapes)
+    ]  # fmt: skip
+    if len(node.outputs) > 2:
+        made.append(constant(np.asarray(PHILOX, np.int32)))
+    return made
+
+
+# -- integers -------------------------------------------------------------------------------
+
+
+def _whole(w: Writer, node: Node, dims: Any, state: str) -> Held:
+    """Integers over the whole range of the dtype."""
+    kind = w.kind(node.outputs[0])
+    if kind.bits < 32:
+        raise Unsupported(f"{node.op.name} of {node.outputs[0].dtype.name}")
+    made = w.room(node.outputs[0], kind, dims)
+    words = made.count * kind.bits // 32
+    fill(w, "bits", words, state, made.pointer)
+    w.how = "kernel"
+    return made
+
+
+def _between(
+    w: Writer, node: Node, dims: Any, state: str, bounds: Sequence[Held]
+) -> list[Held]:
+    """Integers in a range: the draw modulo its width."""
+    made = _whole(w, node, dims, state)
+    low, high = (words(w, h)[0] for h in bounds)
+    span = stored(w, [w.code.integer("sub", high, low), low, 0, 0])
+    kind = Kind(made.kind.llvm, made.kind.bits, "u")
+    name = f"bounded_{kind.bits}"
+    if name not in w.functions:
+        w.functions[name] = _bounded(name, kind)
+    if made.count >= entry.LARGE:
+        name = shared(w, name, 1)
+        w.long = True
+    w.call_function(name, [span], [made.pointer], [made.count])
+    w.how = "kernel"
+    return [made]
+
+
+def _range(w: Writer, bounds: Sequence[Held]) -> None:
+    """Refuses a range that is empty."""
+    if any(h.shape for h in bounds):
+        raise Unsupported("a range whose ends are no scalars")
+    low, high = (words(w, h)[0] for h in bounds)
+    below = "icmp slt" if bounds[0].kind.letter == "i" else "icmp ult"
+    w.demand(w.code.integer(below, low, high))
+
+
+def _bounded(name: str, kind: Kind) -> Code:
+    code = Code(name, entry.KERNEL, "internal void")
+    given, target = (code.load("ptr", p, 8) for p in ("%ins", "%outs"))
+    words = [code.load("i64", code.at("i64", given, str(i)), 8) for i in (0, 1)]
+    if kind.bits < 64:
+        words = [code.let(f"trunc i64 {word} to {kind.llvm}") for word in words]
+    s = Functions(code, 1, 1)
+    span, low = (Lanes(kind, (code.splat(1, kind.llvm, word),)) for word in words)
+    vector = s.vector(kind)
+    with code.loop("%from", "%to") as i:
+        place = code.at(kind.llvm, target, i)
+        drawn = Lanes(kind, (code.load(vector, place, kind.bytes),))
+        rest = s.each(kind, lambda a, b: f"urem {vector} {a}, {b}", drawn, span)
+        code.do(f"store {vector} {s.add(rest, low).names[0]}, ptr {place}, align {kind.bytes}")  # fmt: skip
+    code.do("ret void")
+    return code
+
+
+def stateful_integers(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """RandomUniformInt."""
+    dims, bounds = _dims(inputs[0]), inputs[1:3]
+    _range(w, bounds)
+    state = state_of_stream(w, node, math.prod(dims) * RESERVED)
+    return _between(w, node, dims, state, bounds)
+
+
+def keyed_integers(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """StatelessRandomUniformIntV2, and StatelessRandomUniformFullIntV2."""
+    dims, state = _dims(inputs[0]), state_of_key(w, *inputs[1:4])
+    return _integers(w, node, dims, state, inputs[4:])
+
+
+def seeded_integers(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """StatelessRandomUniformInt, and StatelessRandomUniformFullInt."""
+    dims, state = _dims(inputs[0]), state_of_seed(w, inputs[1])
+    return _integers(w, node, dims, state, inputs[2:])
+
+
+def _integers(
+    w: Writer, node: Node, dims: Any, state: str, bounds: list[Held]
+) -> list[Held]:
+    if not bounds:
+        return [_whole(w, node, dims, state)]
+    _range(w, bounds)
+    return _between(w, node, dims, state, bounds)
+
+
+RULES: dict[str, Any] = {
+    "RandomUniform": stateful(UNIFORM),
+    "RandomStandardNormal": stateful(NORMAL),
+    "TruncatedNormal": stateful(TRUNCATED),
+    "RandomUniformInt": stateful_integers,
+    "StatelessRandomUniformV2": keyed(UNIFORM),
+    "StatelessRandomNormalV2": keyed(NORMAL),
+    "StatelessTruncatedNormalV2": keyed(TRUNCATED),
+    "StatelessRandomUniform": seeded(UNIFORM),
+    "StatelessRandomNormal": seeded(NORMAL),
+    "StatelessTruncatedNormal": seeded(TRUNCATED),
+    "StatelessRandomUniformIntV2": keyed_integers,
+    "StatelessRandomUniformFullIntV2": keyed_integers,
+    "StatelessRandomUniformInt": seeded_integers,
+    "StatelessRandomUniformFullInt": seeded_integers,
+    "StatelessRandomGetKeyCounter": key_counter,
+    "StatelessRandomGetKeyCounterAlg": key_counter,
+}

@@ -1,0 +1,207 @@
+"""Random orders and categories in native functions, of the bits and numbers that `draws` gives."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from intaglio.ir.graph import Node
+from intaglio.native.kernels import random_bits
+from intaglio.native.llvm import jit
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.vectors import DOUBLE, Kind, Lanes, Unsupported
+from intaglio.native.lowering import random
+from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.gather_scatter import taken_rows
+from intaglio.native.lowering.operands import Held
+from intaglio.native.runtime import entry
+from intaglio.native.vector_math.functions import Functions
+from intaglio.ops.random.philox import RESERVED
+
+WORD = Kind("i64", 64, "i")
+
+
+# -- orders ---------------------------------------------------------------------------------
+
+
+def _shuffled(w: Writer, node: Node, source: Held, state: str) -> list[Held]:
+    """The rows of a value in the order of a stream."""
+    count = source.shape[0]
+    distances = w.scratch(4 * (count - 1))
+    random.fill(w, "bits", count - 1, state, distances)
+    if "distances" not in w.functions:
+        w.functions["distances"] = _distances()
+    w.call_function("distances", [], [distances], [count - 1])
+    swaps: Any = random_bits.swapped(count)
+    order = w.scratch(8 * count)
+    w.call_step(swaps.steps[0], [distances], [order])
+    return [taken_rows(w, node, source, Held(WORD, (count,), pointer=order))]
+
+
+def _distances() -> Code:
+    """Each word modulo how many places there are from its own on."""
+    code = Code("distances", entry.KERNEL, "internal void")
+    words = code.load("ptr", "%outs", 8)
+    most = code.integer("add", "%to", 1)
+    with code.loop("%from", "%to") as i:
+        place = code.at("i32", words, i)
+        left = code.let(f"trunc i64 {code.integer('sub', most, i)} to i32")
+        rest = code.let(f"urem i32 {code.load('i32', place, 4)}, {left}")
+        code.do(f"store i32 {rest}, ptr {place}, align 4")
+    code.do("ret void")
+    return code
+
+
+def shuffle(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """RandomShuffle."""
+    (source,) = inputs
+    if not source.shape or source.shape[0] < 2:
+        return [w.also(source)]
+    blocks = -(-(source.shape[0] - 1) // 4)
+    return _shuffled(w, node, source, random.state_of_stream(w, node, blocks))
+
+
+def keyed_shuffle(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """StatelessShuffle."""
+    source, *stream = inputs
+    if not source.shape or source.shape[0] < 2:
+        return [w.also(source)]
+    return _shuffled(w, node, source, random.state_of_key(w, *stream))
+
+
+# -- categories -----------------------------------------------------------------------------
+
+
+def categories(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """Multinomial: its counters are set aside for whole blocks of draws."""
+    rows, count = _sizes(node, inputs)
+    blocks = rows * (-(-count // 4) * 4) * 2 * RESERVED
+    return _drawn(w, node, inputs[0], count, random.state_of_stream(w, node, blocks))
+
+
+def seeded_categories(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """StatelessMultinomial."""
+    _, count = _sizes(node, inputs)
+    return _drawn(w, node, inputs[0], count, random.state_of_seed(w, inputs[2]))
+
+
+def _sizes(node: Node, inputs: list[Any]) -> tuple[int, int]:
+    logits, count = inputs[:2]
+    if count.known is None or count.shape or len(logits.shape) != 2:
+        raise Unsupported(f"{node.op.name} of a number that is data")
+    if int(count.known) <= 0 or not logits.count:
+        raise Unsupported(f"{node.op.name} of no elements")
+    return logits.shape[0], int(count.known)
+
+
+def _drawn(w: Writer, node: Node, logits: Held, count: int, state: str) -> list[Held]:
+    rows, classes = logits.shape
+    numbers = w.scratch(8 * rows * count)
+    random.fill(w, "uniform_double", rows * count, state, numbers)
+    kind, result = logits.kind, w.kind(node.outputs[0])
+    name = f"categories_{kind.letter}{kind.bits}_{result.bits}"
+    if name not in w.functions:
+        w.functions[name] = _choosing(name, kind, result)
+    place = w.pointer(logits)
+    made = w.room(node.outputs[0], result, (rows, count))
+    sums = w.scratch(8 * classes)
+    halvings = math.ceil(math.log2(classes)) + 1
+    w.call_function(name, [place, numbers], [made.pointer, sums], [rows, classes, count, halvings])  # fmt: skip
+    w.how = "kernel"
+    return [made]
+
+
+def _choosing(name: str, kind: Kind, result: Kind) -> Code:
+    """A kernel that looks for draws in the running sums of each row's exponentials."""
+    code = Code(name, entry.KERNEL, "internal void")
+    logits, drawn = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))  # fmt: skip
+    out, sums = (code.load("ptr", code.at("ptr", "%outs", str(i)), 8) for i in (0, 1))
+    given = entry.numbers(code, ("rows", "classes", "count", "halvings"))
+    classes, count = given["classes"], given["count"]
+    with code.loop("%from", "%to") as number:
+        row = code.at(kind.memory, logits, code.integer("mul", number, classes))
+        _exponentials(code, kind, row, sums, classes)
+        with code.carrying("0", classes, 1, ("double", "0.0")) as state:
+            place = code.at("double", sums, state.index)
+            total = code.let(f"fadd double {state.values[0]}, {code.load('double', place, 8)}")  # fmt: skip
+            code.do(f"store double {total}, ptr {place}, align 8")
+            state.following.append(total)
+        first = code.integer("mul", number, count)
+        with code.loop("0", count) as i:
+            at = code.integer("add", first, i)
+            number_of = code.load("double", code.at("double", drawn, at), 8)
+            wanted = code.let(f"fmul double {number_of}, {state.values[0]}")
+            found = _beyond(code, sums, classes, given["halvings"], wanted)
+            if result.bits < 64:
+                found = code.let(f"trunc i64 {found} to {result.llvm}")
+            code.do(f"store {result.llvm} {found}, ptr {code.at(result.llvm, out, at)}, align {result.bytes}")  # fmt: skip
+    code.do("ret void")
+    return code
+
+
+def _exponentials(code: Code, kind: Kind, row: str, sums: str, classes: str) -> None:
+    """Writes the exponentials of a row less its greatest element; 0 for what is not finite."""
+    lanes = jit.WIDTH // 8
+    whole = code.integer("mul", code.integer("sdiv", classes, lanes), lanes)
+    parts = (("0", whole, lanes), (whole, classes, 1))
+
+    def read(s: Functions, at: str) -> tuple[Lanes, Lanes]:
+        """Elements, and which of them are finite."""
+        vector = f"<{s.lanes} x {kind.llvm}>"
+        x = Lanes(kind, (code.load(vector, code.at(kind.llvm, row, at), kind.bytes),))
+        x = s.converted(x, DOUBLE)
+        return x, s.isfinite(x)
+
+    least = float(-np.inf)
+    most = ""
+    for start, stop, width in parts:
+        s = Functions(code, width, 1)
+        begin = s.constant(least, DOUBLE).names[0]
+        with code.carrying(start, stop, width, (s.vector(DOUBLE), begin)) as state:
+            x, finite = read(s, state.index)
+            x = s.select(finite, x, s.constant(least, DOUBLE))
+            state.following.append(s.maximum(Lanes(DOUBLE, (state.values[0],)), x).names[0])  # fmt: skip
+        one = code.call("double", f"llvm.vector.reduce.fmax.v{width}f64", (s.vector(DOUBLE), state.values[0]))  # fmt: skip
+        most = one if not most else code.call("double", "llvm.maxnum.f64", ("double", most), ("double", one))  # fmt: skip
+    infinite = code.let(f"fcmp oeq double {most}, 0xFFF0000000000000")
+    most = code.let(f"select i1 {infinite}, double 0.0, double {most}")
+    for start, stop, width in parts:
+        s = Functions(code, width, 1)
+        top = Lanes(DOUBLE, (code.splat(width, "double", most),))
+        with code.loop(start, stop, width) as i:
+            x, finite = read(s, i)
+            # What is left out must not overflow.
+            grown = s.exp(s.sub(s.select(finite, x, top), top))
+            grown = s.select(finite, grown, s.const(0, grown))
+            code.do(f"store {s.vector(DOUBLE)} {grown.names[0]}, ptr {code.at('double', sums, i)}, align 8")  # fmt: skip
+
+
+def _beyond(code: Code, sums: str, count: str, halvings: str, wanted: str) -> str:
+    """The place of the first sum that is greater: sums do not fall."""
+    ends = [("i64", "0"), ("i64", count)]
+    with code.carrying("0", halvings, 1, *ends) as state:
+        low, high = state.values
+        middle = code.integer("sdiv", code.integer("add", low, high), 2)
+        some = code.integer("icmp slt", low, high)
+        # At the end the middle may be beyond the last.
+        at = code.least(middle, code.integer("sub", count, 1))
+        seen = code.load("double", code.at("double", sums, at), 8)
+        below = code.let(f"and i1 {some}, {code.let(f'fcmp ole double {seen}, {wanted}')}")  # fmt: skip
+        above = code.let(f"xor i1 {below}, true")
+        above = code.let(f"and i1 {some}, {above}")
+        after = code.integer("add", middle, 1)
+        state.following += [
+            code.let(f"select i1 {below}, i64 {after}, i64 {low}"),
+            code.let(f"select i1 {above}, i64 {middle}, i64 {high}"),
+        ]
+    return state.values[0]
+
+
+RULES: dict[str, Any] = {
+    "RandomShuffle": shuffle,
+    "StatelessShuffle": keyed_shuffle,
+    "Multinomial": categories,
+    "StatelessMultinomial": seeded_categories,
+}

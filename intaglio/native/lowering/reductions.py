@@ -1,0 +1,136 @@
+"""Reductions of values in registers, in the order in which NumPy adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.errors import InvalidArgumentError
+from intaglio.ir.graph import Node
+from intaglio.native.kernels import reductions
+from intaglio.native.llvm.vectors import Kind, Lanes, Unsupported, part_of
+from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.kernel_calls import stepped
+from intaglio.native.lowering.operands import Held
+from intaglio.native.vector_math.division import divided
+from intaglio.native.vector_math.functions import Functions
+from intaglio.ops.math.reduction import axes_of
+
+Join = Callable[[Lanes, Lanes], Lanes]
+OPS: dict[str, Callable[[Functions], Join]] = {
+    "Sum": lambda s: s.add,
+    "Mean": lambda s: s.add,
+    "Prod": lambda s: s.mul,
+    "Max": lambda s: s.maximum,
+    "Min": lambda s: s.minimum,
+    "All": lambda s: s.logical_and,
+    "Any": lambda s: s.logical_or,
+}
+# NumPy adds so many sums of every so many elements side by side, if they lie in order.
+ABREAST = 8
+
+
+def reduction(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """One of `OPS` over axes that are known."""
+    source, axes = _over(node, inputs)
+    kind, shape = source.kind, source.shape
+    if kind.letter == "c" and node.op.name in ("Max", "Min"):
+        raise Unsupported(f"{node.op.name} of complex numbers")
+    order = np.arange(source.count).reshape(shape)
+    kept = [d for d in range(len(shape)) if d not in axes]
+    columns = order.transpose([*kept, *axes]).reshape(
+        int(np.prod([shape[d] for d in kept])), -1
+    )
+    result = tuple(
+        [1 if d in axes else n for d, n in enumerate(shape) if node.attrs["keep_dims"] or d not in axes]
+    )  # fmt: skip
+    s = w.builder(len(columns))
+    lanes = w.lanes(source)
+    parts = [
+        _widened(s, node, w.shuffled(lanes, source.count, columns[:, i].tolist()))
+        for i in range(columns.shape[1])
+    ]
+    trailing = list(axes) == list(range(len(kept), len(shape)))
+    # Complex numbers are two.
+    abreast = ABREAST // 2 if kind.letter == "c" else ABREAST
+    total = _total(OPS[node.op.name](s), parts, abreast if trailing else 0)
+    if node.op.name == "Mean":
+        count = s.const(len(parts), total)
+        if total.kind.letter in "iu":
+            total = divided(s, "TruncateDiv", total, count)
+        else:
+            total = s.div(total, count)
+    return [w.in_registers(s.converted(total, kind), result)]
+
+
+def _widened(s: Functions, node: Node, x: Lanes) -> Lanes:
+    """What is added up: 16-bit floats as float32, integers of which a mean is wanted as 64 bits."""
+    if node.op.name == "Mean" and x.kind.letter in "iu":
+        return s.converted(x, Kind("i64", 64, x.kind.letter))
+    return s.widened(x)
+
+
+def _over(node: Node, inputs: list[Any]) -> tuple[Held, tuple[int, ...]]:
+    """What is reduced, and the axes."""
+    source, axis = inputs
+    if axis.known is None:
+        raise Unsupported(f"{node.op.name} over axes that are data")
+    try:
+        return source, axes_of(axis.known, len(source.shape))
+    except InvalidArgumentError:
+        raise Unsupported(f"{node.op.name} that fails") from None
+
+
+def of_memory(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """The same of a value in memory: a kernel's work."""
+    source, axes = _over(node, inputs)
+    name, kind, keep = node.op.name, source.kind, node.attrs["keep_dims"]
+    dtype, shape = node.inputs[0].dtype.numpy, source.shape
+    result = tuple(
+        [1 if d in axes else n for d, n in enumerate(shape) if keep or d not in axes]
+    )
+    if all(shape[d] == 1 for d in axes):
+        return [w.also(source.reshaped(result))]
+    if kind.letter != "c":
+        run = reductions.reduction(name, shape, axes, keep, dtype)
+        return stepped(w, node, run, [source])
+    # The parts of complex numbers are sums of their own.
+    part, form = part_of(kind), (*shape, 2)
+    if name not in ("Sum", "Mean"):
+        raise Unsupported(f"{name} of complex numbers")
+    run = reductions.reduction(name, form, axes, keep, np.dtype(f"f{part.bytes}"))
+    steps = getattr(run, "steps", [])
+    if not steps:
+        raise Unsupported(f"{name} of {shape}")
+    made = w.room(node.outputs[0], kind, result)
+    w.long = True
+    place = w.pointer(source)
+    for step in steps[:-1]:
+        between = w.scratch(int(np.prod(step.results[0][0])) * part.bytes)
+        w.call_step(step, [place], [between])
+        place = between
+    w.call_step(steps[-1], [place], [made.pointer])
+    w.how = "kernel"
+    return [made]
+
+
+def _total(join: Join, parts: list[Lanes], abreast: int) -> Lanes:
+    """The parts joined, in NumPy's order: so many sums side by side, if any."""
+    if not abreast or len(parts) < abreast:
+        return _one_by_one(join, parts)
+    whole = len(parts) - len(parts) % abreast
+    sums = parts[:abreast]
+    for i in range(abreast, whole):
+        sums[i % abreast] = join(sums[i % abreast], parts[i])
+    while len(sums) > 1:
+        sums = [join(a, b) for a, b in zip(sums[::2], sums[1::2], strict=True)]
+    return _one_by_one(join, [*sums, *parts[whole:]])
+
+
+def _one_by_one(join: Join, parts: list[Lanes]) -> Lanes:
+    total = parts[0]
+    for part in parts[1:]:
+        total = join(total, part)
+    return total

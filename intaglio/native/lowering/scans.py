@@ -1,0 +1,249 @@
+"""Running sums and products along an axis, and where the largest element is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from intaglio.ir.graph import Node
+from intaglio.native.llvm import jit
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.vectors import BOOL, FLOAT, Kind, Lanes, Unsupported
+from intaglio.native.lowering.elementwise import shared
+from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.operands import Held
+from intaglio.native.runtime import entry
+from intaglio.native.vector_math.functions import Functions
+
+WORD = Kind("i64", 64, "i")
+DIMS = ("outer", "length", "inner")
+
+
+def _along(node: Node, inputs: list[Any]) -> tuple[Held, int, list[int]]:
+    """The value, its axis, and what `DIMS` are."""
+    source, axis = inputs
+    rank = len(source.shape)
+    if axis.known is None or axis.shape or not -rank <= int(axis.known) < rank:
+        raise Unsupported(f"{node.op.name} along an axis that is data, or none")
+    if not source.count:
+        raise Unsupported("no elements")
+    at = int(axis.known) % rank
+    shape = source.shape
+    return source, at, [math.prod(shape[:at]), shape[at], math.prod(shape[at + 1 :])]
+
+
+def _columns(
+    code: Code, inner: str, lanes: int, body: Callable[[str, int], None]
+) -> None:
+    """`body(column, width)` for all columns, as many at a time as fit a vector."""
+    whole = code.integer("mul", code.integer("sdiv", inner, lanes), lanes)
+    for start, stop, width in (("0", whole, lanes), (whole, inner, 1)):
+        with code.loop(start, stop, width) as column:
+            body(column, width)
+
+
+# -- running totals -------------------------------------------------------------------------
+
+# The step, what changes nothing, and what is before the first.
+STEPS = {"Cumsum": ("add", -0.0, 0), "Cumprod": ("mul", 1, 1)}
+
+
+def running(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """Cumsum and Cumprod."""
+    source, _, dims = _along(node, inputs)
+    kind, attrs = source.kind, node.attrs
+    place = w.pointer(source)
+    made = w.room(node.outputs[0], kind, source.shape)
+    ways = (bool(attrs["exclusive"]), bool(attrs["reverse"]))
+    name = f"{node.op.name.lower()}_{kind.letter}{kind.bits}_{ways[0]:d}{ways[1]:d}"
+    if name not in w.functions:
+        w.functions[name] = _running(name, STEPS[node.op.name], kind, *ways)
+    if source.count >= entry.LARGE:
+        name = shared(w, name, 1)
+        w.long = True
+    w.call_function(name, [place], [made.pointer], dims)
+    w.how = "kernel"
+    return [made]
+
+
+def _running(
+    name: str, step: tuple[str, Any, Any], kind: Kind, exclusive: bool, reverse: bool
+) -> Code:
+    code = Code(name, entry.KERNEL, "internal void")
+    source, target = (code.load("ptr", p, 8) for p in ("%ins", "%outs"))
+    given = entry.numbers(code, DIMS)
+    # 16-bit floats are added up as float32.
+    wide = FLOAT if kind.short else kind
+    method, neutral, before = step
+    lanes = max(jit.WIDTH // wide.width, 1)
+
+    def scan(slab: str, column: str, width: int) -> None:
+        s = Functions(code, width, 1)
+        first = s.constant(neutral if wide.letter in "fc" else int(neutral), wide)
+        vector = f"<{width} x {kind.llvm}>"
+        with code.carrying("0", given["length"], 1, (s.vector(wide), first.names[0])) as state:  # fmt: skip
+            row = state.index
+            if reverse:
+                last = code.integer("sub", given["length"], 1)
+                row = code.integer("sub", last, state.index)
+            at = code.integer("add", code.integer("mul", row, given["inner"]), column)
+            at = code.integer("add", slab, at)
+            here = code.load(vector, code.at(kind.llvm, source, at), kind.bytes)
+            x = s.converted(Lanes(kind, (here,)), wide)
+            sofar = Lanes(wide, (state.values[0],))
+            total = getattr(s, method)(sofar, x)
+            shown = total
+            if exclusive:
+                start = code.integer("icmp eq", state.index, 0)
+                nothing = s.constant(before, wide).names[0]
+                chosen = code.let(f"select i1 {start}, {s.vector(wide)} {nothing}, {s.vector(wide)} {sofar.names[0]}")  # fmt: skip
+                shown = Lanes(wide, (chosen,))
+            shown = s.converted(shown, kind)
+            code.do(f"store {vector} {shown.names[0]}, ptr {code.at(kind.llvm, target, at)}, align {kind.bytes}")  # fmt: skip
+            state.following.append(total.names[0])
+
+    size = code.integer("mul", given["length"], given["inner"])
+    with code.loop("%from", "%to") as outer:
+        slab = code.integer("mul", outer, size)
+        _columns(code, given["inner"], lanes, lambda c, n: scan(slab, c, n))
+    code.do("ret void")
+    return code
+
+
+# -- where the extreme is ---------------------------------------------------------------------
+
+
+def place_of_extreme(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """ArgMax and ArgMin: the first of several; NaNs are passed over."""
+    source, at, dims = _along(node, inputs)
+    kind = Kind("i8", 8, "u") if source.kind == BOOL else source.kind
+    if kind.letter == "c":
+        raise Unsupported(f"{node.op.name} of complex numbers")
+    result = w.kind(node.outputs[0])
+    place = w.pointer(source)
+    shape = (*source.shape[:at], *source.shape[at + 1 :])
+    made = w.room(node.outputs[0], result, shape)
+    rows = dims[2] == 1
+    name = f"{node.op.name.lower()}_{kind.letter}{kind.bits}_{result.bits}_{rows:d}"
+    if name not in w.functions:
+        greatest = node.op.name == "ArgMax"
+        w.functions[name] = _Finder(name, kind, result, greatest).write(rows)
+    if source.count >= entry.LARGE:
+        name = shared(w, name, 1)
+        w.long = True
+    w.call_function(name, [place], [made.pointer], dims)
+    w.how = "kernel"
+    return [made]
+
+
+class _Finder:
+    """Writes the kernel: the best so far and its place in each lane, the first that is best."""
+
+    def __init__(self, name: str, kind: Kind, result: Kind, greatest: bool) -> None:
+        self.code = Code(name, entry.KERNEL, "internal void")
+        self.kind, self.result, self.greatest = kind, result, greatest
+        self.wide = FLOAT if kind.short else kind
+        self.lanes = jit.WIDTH // 8
+        self.source, self.target = (self.code.load("ptr", p, 8) for p in ("%ins", "%outs"))  # fmt: skip
+        self.given = entry.numbers(self.code, DIMS)
+
+    def write(self, rows: bool) -> Code:
+        """The kernel: for rows that lie in order, or for columns."""
+        code, given = self.code, self.given
+        size = code.integer("mul", given["length"], given["inner"])
+        with code.loop("%from", "%to") as outer:
+            slab = code.at(self.kind.llvm, self.source, code.integer("mul", outer, size))  # fmt: skip
+            if rows:
+                self._row(slab, outer)
+            else:
+                first = code.integer("mul", outer, given["inner"])
+                _columns(code, given["inner"], self.lanes, lambda c, n: self._column(slab, first, c, n))  # fmt: skip
+        code.do("ret void")
+        return code
+
+    def _worst(self, s: Functions) -> Lanes:
+        wide = self.wide
+        if wide.letter == "f":
+            return s.constant(-np.inf if self.greatest else np.inf, wide)
+        limits = np.iinfo(f"{wide.letter}{wide.bytes}")
+        return s.constant(limits.min if self.greatest else limits.max, wide)
+
+    def _read(self, s: Functions, place: str) -> Lanes:
+        vector = f"<{s.lanes} x {self.kind.llvm}>"
+        there = self.code.load(vector, place, self.kind.bytes)
+        return s.converted(Lanes(self.kind, (there,)), self.wide)
+
+    def _better(self, s: Functions, x: Lanes, best: Lanes) -> Lanes:
+        return s.gt(x, best) if self.greatest else s.lt(x, best)
+
+    def _step(
+        self, s: Functions, x: Lanes, places: Lanes, best: str, at: str
+    ) -> list[str]:
+        """The best and its place after one more element."""
+        old, where = Lanes(self.wide, (best,)), Lanes(WORD, (at,))
+        better = self._better(s, x, old)
+        return [s.select(better, x, old).names[0], s.select(better, places, where).names[0]]  # fmt: skip
+
+    def _column(self, slab: str, first: str, column: str, width: int) -> None:
+        code, given = self.code, self.given
+        s = Functions(code, width, 1)
+        start = [(s.vector(self.wide), self._worst(s).names[0]), (s.vector(WORD), "zeroinitializer")]  # fmt: skip
+        with code.carrying("0", given["length"], 1, *start) as state:
+            at = code.integer("mul", state.index, given["inner"])
+            at = code.integer("add", at, column)
+            x = self._read(s, code.at(self.kind.llvm, slab, at))
+            place = Lanes(WORD, (code.splat(width, "i64", state.index),))
+            state.following = self._step(s, x, place, *state.values)
+        found = s.converted(Lanes(WORD, (state.values[1],)), self.result)
+        place = code.integer("add", first, column)
+        there = code.at(self.result.llvm, self.target, place)
+        code.do(f"store {s.vector(self.result)} {found.names[0]}, ptr {there}, align {self.result.bytes}")  # fmt: skip
+
+    def _row(self, slab: str, outer: str) -> None:
+        code, length = self.code, self.given["length"]
+        lanes = self.lanes
+        s, one = Functions(code, lanes, 1), Functions(code, 1, 1)
+        vectors = [s.vector(self.wide), s.vector(WORD)]
+        whole = code.integer("mul", code.integer("sdiv", length, lanes), lanes)
+        start = zip(vectors, [self._worst(s).names[0], "zeroinitializer"], strict=True)
+        steps = ", ".join([f"i64 {i}" for i in range(lanes)])
+        with code.carrying("0", whole, lanes, *start) as state:
+            x = self._read(s, code.at(self.kind.llvm, slab, state.index))
+            base = Lanes(WORD, (code.splat(lanes, "i64", state.index),))
+            places = s.add(base, Lanes(WORD, (f"<{steps}>",)))
+            state.following = self._step(s, x, places, *state.values)
+        best, at = self._joined(one, *state.values)
+        start = zip([one.vector(self.wide), one.vector(WORD)], [best, at], strict=True)
+        with code.carrying(whole, length, 1, *start) as state:
+            x = self._read(one, code.at(self.kind.llvm, slab, state.index))
+            place = Lanes(WORD, (code.splat(1, "i64", state.index),))
+            state.following = self._step(one, x, place, *state.values)
+        found = one.converted(Lanes(WORD, (state.values[1],)), self.result)
+        there = code.at(self.result.llvm, self.target, outer)
+        code.do(f"store {one.vector(self.result)} {found.names[0]}, ptr {there}, align {self.result.bytes}")  # fmt: skip
+
+    def _joined(self, one: Functions, bests: str, places: str) -> list[str]:
+        """The best of all lanes; of equal ones that of the lowest place."""
+        code, lanes = self.code, self.lanes
+
+        def lane(kind: Kind, vector: str, i: int) -> Lanes:
+            name = code.let(f"extractelement <{lanes} x {kind.llvm}> {vector}, i64 {i}")
+            return Lanes(kind, (code.splat(1, kind.llvm, name),))
+
+        best, at = lane(self.wide, bests, 0), lane(WORD, places, 0)
+        for i in range(1, lanes):
+            x, place = lane(self.wide, bests, i), lane(WORD, places, i)
+            equal = one.logical_and(one.eq(x, best), one.lt(place, at))
+            better = one.logical_or(self._better(one, x, best), equal)
+            best, at = one.select(better, x, best), one.select(better, place, at)
+        return [best.names[0], at.names[0]]
+
+
+RULES: dict[str, Any] = {
+    **dict.fromkeys(STEPS, running),
+    "ArgMax": place_of_extreme,
+    "ArgMin": place_of_extreme,
+}

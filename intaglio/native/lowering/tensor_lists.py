@@ -1,0 +1,583 @@
+"""Tensor lists of a native function: elements of one shape in one piece of memory.
+
+A list that nobody uses any more is changed in place, as one that a loop hands on always is;
+another is copied first, so that lists behave as values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import DType, from_numpy
+from intaglio.ir import walk
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native.llvm.builder import Phi
+from intaglio.native.llvm.vectors import KINDS, Kind, Lanes, Unsupported, kind_of
+from intaglio.native.lowering.elementwise import add_to
+from intaglio.native.lowering.function import Value, Writer
+from intaglio.native.lowering.memory_plan import Block
+from intaglio.native.lowering.operands import Held, is_small, known, numeric
+from intaglio.native.passes.list_order import READERS
+from intaglio.ops.control_flow.tensor_list import given_dims
+
+# Memory is taken for lists whose length is not known: pages that are not touched cost nothing.
+MOST_BYTES = 1 << 25
+MOST = 1 << 16
+MOST_LIMITED = 1 << 28
+APART = 3 << 6
+
+
+def dtype_of(kind: Kind) -> Any:
+    """NumPy's dtype of elements in memory."""
+    return next(dtype for dtype, found in KINDS.items() if found == kind)
+
+
+class HeldList:
+    """A list: where its elements lie, how many they are (i64) and how many may be.
+
+    An empty list has no place before somebody needs it. A `tight` one has no room for more.
+    """
+
+    __slots__ = (
+        "apart", "blocks", "capacity", "counted", "element", "kind", "limit", "next", "owned",
+        "pointer", "size", "tight",
+    )  # fmt: skip
+
+    def __init__(
+        self, kind: Kind, element: tuple[int, ...], pointer: str, size: str,
+        capacity: int, blocks: Sequence[Block], owned: bool = True, limit: int = -1,
+    ) -> None:  # fmt: skip
+        self.kind = kind
+        self.element = element
+        self.pointer = pointer
+        self.size = size
+        self.capacity = capacity
+        self.blocks = tuple(blocks)
+        self.owned = owned
+        self.limit = limit
+        self.tight = False
+        # The bytes from element to element, if these are parts of larger ones.
+        self.apart = 0
+        # Where in the function's memory their number stands, if the list is a result.
+        self.counted = 0
+        # Where the next element is to be, if it is written there before it is pushed.
+        self.next = ""
+
+    @property
+    def bytes(self) -> int:
+        """The size of an element."""
+        return Held(self.kind, self.element).bytes
+
+    def like(self, size: str, owned: bool | None = None) -> HeldList:
+        """The same elements, or more or fewer of them."""
+        kept = self.owned if owned is None else owned
+        made = HeldList(
+            self.kind, self.element, self.pointer, size, self.capacity, self.blocks,
+            kept, self.limit,
+        )  # fmt: skip
+        made.tight, made.apart = self.tight, self.apart
+        return made
+
+    def finish(self, w: Writer) -> None:
+        """Writes down how many elements the caller finds in a block of this list alone."""
+        if not self.owned or len(self.blocks) != 1:
+            mine = copied(w, self)
+            self.pointer, self.blocks = mine.pointer, mine.blocks
+        place, block = w.space(8)
+        self.counted = block.offset
+        w.code.do(f"store i64 {self.size}, ptr {place}, align 8")
+
+    def lent(self) -> HeldList:
+        """The list for somebody who must not change it."""
+        return self.like(self.size, owned=False)
+
+    def place(self, w: Writer, index: str) -> str:
+        """Where an element lies."""
+        offset = w.code.integer("mul", index, self.apart or self.bytes)
+        return w.code.at("i8", self.pointer, offset)
+
+    def join(self, w: Writer, blocks: Sequence[str], values: Sequence[HeldList]) -> HeldList:  # fmt: skip
+        """The list that one of several branches gives."""
+        if any(v.pointer != self.pointer for v in values):
+            raise Unsupported("branches that give unlike lists")
+        phi = w.code.phi("i64")
+        w.code.arrive(phi, *zip([v.size for v in values], blocks, strict=True))
+        for other in values[1:]:
+            w.let_go(other)
+        return self.like(phi.name, all(v.owned for v in values))
+
+
+class TurningList:
+    """A list that a loop hands from turn to turn: it stays where it is, only its size changes."""
+
+    next = ""
+
+    def __init__(
+        self, w: Writer, first: HeldList, used_later: bool, body: Graph, index: int,
+        turns: int,
+    ) -> None:  # fmt: skip
+        """A loop variable of a body that runs `turns` times, if that is known; else they are 0."""
+        given = body.inputs[index]
+        changed = not only_read(body, given)
+        tight = first.tight and not never_grows(body, given)
+        pushes = turns if pushed(body, index) else 0
+        self.w = w
+        self.changed = changed
+        self.tight = False
+        if changed and pushes and first.size == "0" and pushes * first.bytes <= MOST_LIMITED:  # fmt: skip
+            self.list = _of_capacity(w, first, pushes)
+            self.tight = True
+        elif not changed or (first.owned and not tight and not used_later):
+            self.list = w.also(placed(w, first))
+        else:
+            self.list = copied(w, first)
+        self.phi: Phi
+        self.same = False
+
+    def head(self) -> HeldList:
+        """The list at the beginning of a turn."""
+        self.phi = self.w.code.phi("i64")
+        return self.list.like(self.phi.name, owned=self.changed)
+
+    def turn(self, result: Value) -> tuple[str, ...]:
+        """What the next turn begins with. Raises Unsupported for a list that was copied."""
+        if not isinstance(result, HeldList) or result.pointer != self.list.pointer:
+            raise Unsupported("a loop that makes another list in each turn")
+        self.same = result.size == self.phi.name
+        return (result.size,)
+
+    def close(self, before: str, back: str, names: tuple[str, ...]) -> None:
+        """Completes the phi."""
+        self.w.code.arrive(self.phi, (self.list.size, before), (names[0], back))
+
+    def after(self, head: HeldList) -> HeldList:
+        """The list when the loop is over."""
+        found = self.list if self.same else head
+        found.tight = self.tight or found.tight
+        return found
+
+
+# -- making lists ----------------------------------------------------------------------------
+
+
+def made(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """EmptyTensorList and TensorListReserve."""
+    form, number = inputs
+    if form.known is None:
+        raise Unsupported("a list whose element shape is data")
+    if not numeric(node.attrs["element_dtype"]):
+        raise Unsupported(f"a list of {node.attrs['element_dtype'].name}")
+    kind = kind_of(node.attrs["element_dtype"].numpy)
+    element = _element(w, given_dims(form.known), node.outputs[0])
+    size = "0"
+    if node.op.name == "EmptyTensorList":
+        if number.known is None:
+            raise Unsupported("a list whose limit is data")
+        if number.known > 0:
+            return [_limited(w, kind, element, int(number.known))]
+        if not number.known:
+            raise Unsupported("a list of no elements")
+    elif number.known is not None:
+        size = str(int(number.known))
+    else:
+        size = w.index(number)
+    if size.startswith("-"):
+        raise Unsupported("a list of less than no elements")
+    return [_new(w, kind, element, size)]
+
+
+def _limited(w: Writer, kind: Kind, element: tuple[int, ...], limit: int) -> HeldList:
+    """An empty list that has room for all that may be pushed to it."""
+    each = Held(kind, element).bytes
+    if not each or limit * each > MOST_LIMITED:
+        raise Unsupported("a list whose limit is large")
+    pointer, block = w.space(limit * each)
+    return HeldList(kind, element, pointer, "0", limit, [block], limit=limit)
+
+
+def _new(w: Writer, kind: Kind, element: tuple[int, ...], size: str) -> HeldList:
+    """A list of zeros. What is longer than there is room for is refused."""
+    each = Held(kind, element).bytes
+    if not each:
+        raise Unsupported("a list of elements without numbers")
+    capacity = min(MOST, max(MOST_BYTES // each, 1))
+    if size == "0":
+        return HeldList(kind, element, "", size, capacity, ())
+    if size.isdigit():
+        capacity = int(size) if int(size) > 1 else capacity
+    pointer, block = w.space(capacity * each)
+    found = HeldList(kind, element, pointer, size, capacity, [block])
+    if not size.isdigit():
+        w.demand(w.code.integer("icmp ult", size, capacity + 1))
+    clear(w, pointer, w.code.integer("mul", size, each))
+    return found
+
+
+def clear(w: Writer, place: str, count: int | str) -> None:
+    """Makes bytes zero."""
+    w.code.call(
+        "void", "llvm.memset.p0.i64",
+        ("ptr", place), ("i8", "0"), ("i64", str(count)), ("i1", "false"),
+    )  # fmt: skip
+
+
+def zeros(w: Writer, held: HeldList) -> HeldList:
+    """A list of as many zeros."""
+    if held.apart:
+        raise Unsupported("zeros for elements that lie apart")
+    known = held.size.isdigit() and held.size != "0"
+    found = _of_capacity(w, held, int(held.size)) if known else _room_like(w, held)
+    found.tight, found.limit = known, -1
+    clear(w, found.pointer, w.code.integer("mul", held.size, held.bytes))
+    return found
+
+
+def copied(w: Writer, held: HeldList) -> HeldList:
+    """A list of its own with the same elements."""
+    if held.apart:
+        raise Unsupported("a copy of a list whose elements lie apart")
+    found = _room_like(w, held)
+    found.limit = held.limit
+    if held.size == "0":
+        return found
+    w.code.call(
+        "void", "llvm.memcpy.p0.p0.i64", ("ptr", found.pointer), ("ptr", held.pointer),
+        ("i64", w.code.integer("mul", held.size, held.bytes)), ("i1", "false"),
+    )  # fmt: skip
+    return found
+
+
+def _room_like(w: Writer, held: HeldList) -> HeldList:
+    """Memory for a list of the same length, which may grow further."""
+    capacity = min(MOST, max(MOST_BYTES // held.bytes, 1))
+    return _of_capacity(w, held, max(held.capacity, capacity))
+
+
+def _of_capacity(w: Writer, held: HeldList, capacity: int) -> HeldList:
+    """Memory for a list of so many elements at most."""
+    # Elements of one index shall not compete for the same lines of the cache.
+    pointer, block = w.space(capacity * held.bytes + APART)
+    return HeldList(
+        held.kind, held.element, pointer, held.size, capacity, [block], limit=held.limit
+    )
+
+
+def placed(w: Writer, held: HeldList) -> HeldList:
+    """The list, which has a place from now on."""
+    if not held.pointer:
+        there = _room_like(w, held)
+        held.pointer, held.blocks, held.capacity = there.pointer, there.blocks, there.capacity  # fmt: skip
+    return held
+
+
+def _element(w: Writer, dims: Any, value: SymbolicTensor) -> tuple[int, ...]:
+    """The shape of a list's elements: as declared, or as those that are put into it."""
+    if not shapes.known(dims):
+        dims = element_of(w.scopes[-1].graph, value)[1]
+    return known(dims)
+
+
+def element_of(graph: Graph, value: SymbolicTensor) -> tuple[DType | None, Any]:
+    """Dtype and shape of what somebody puts into a list, or takes out of it."""
+    dtype: DType | None = None
+    for node in graph.nodes:
+        for at, given in enumerate(node.inputs):
+            if given is value:
+                found, dims = _by_user(graph, node, at)
+                dtype = found or dtype
+                if shapes.known(dims):
+                    return dtype, dims
+    return dtype, None
+
+
+def _by_user(graph: Graph, node: Node, at: int) -> tuple[DType | None, Any]:
+    name, attrs = node.op.name, node.attrs
+    if name in ITEMS:
+        item = ITEMS[name](node)
+        return item.dtype, item.dims
+    if name == "TensorListStack":
+        dims = node.outputs[0].dims
+        return node.outputs[0].dtype, dims and dims[1:]
+    if name in ("While", "StatelessWhile"):
+        inside = element_of(attrs["body"], attrs["body"].inputs[at])
+        return inside if shapes.known(inside[1]) else element_of(graph, node.outputs[at])  # fmt: skip
+    if name in ("If", "StatelessIf"):
+        return element_of(attrs["then_branch"], attrs["then_branch"].inputs[at - 1])
+    return None, None
+
+
+# What of a node is an element of the list that it takes.
+ITEMS: dict[str, Callable[[Node], SymbolicTensor]] = {
+    "TensorListSetItem": lambda node: node.inputs[2],
+    "TensorListPushBack": lambda node: node.inputs[1],
+    "TensorListGetItem": lambda node: node.outputs[0],
+    "TensorListPopBack": lambda node: node.outputs[1],
+}
+
+
+def from_tensor(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """The rows of a tensor as a list that shares its memory."""
+    source = inputs[0]
+    if not source.shape or not source.count:
+        raise Unsupported("a list of no rows")
+    count = source.shape[0]
+    if source.pointer:
+        pointer, blocks = source.pointer, w.also(source).blocks
+    else:
+        pointer, block = w.space(source.bytes)
+        w.store(source, pointer)
+        blocks = (block,)
+    return [
+        HeldList(
+            source.kind, source.shape[1:], pointer, str(count), count, blocks, False
+        )
+    ]
+
+
+# -- changing lists --------------------------------------------------------------------------
+
+
+def _mine(w: Writer, node: Node, held: HeldList, grows: bool = False) -> HeldList:
+    """The list to be changed: the same if nobody else uses it, else a copy."""
+    scope = w.scopes[-1]
+    last = scope.last[id(node.inputs[0])] == scope.at
+    if held.owned and last and not (held.tight and grows):
+        return w.also(placed(w, held))
+    return copied(w, held)
+
+
+def _checked(held: HeldList, item: Held) -> None:
+    if item.shape != held.element or item.kind != held.kind:
+        raise Unsupported("a list of elements of several shapes")
+
+
+def set_item(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """TensorListSetItem."""
+    held, at, item = inputs
+    _checked(held, item)
+    grows = node.attrs["resize_if_index_out_of_bounds"]
+    held, index, code = _mine(w, node, held, grows), w.index(at), w.code
+    if not grows:
+        w.demand(code.integer("icmp ult", index, held.size))
+        w.store(item, held.place(w, index))
+        return [held]
+    if held.apart:
+        raise Unsupported("a list that grows whose elements lie apart")
+    w.demand(code.integer("icmp ult", index, held.capacity))
+    following = code.integer("add", index, 1)
+    beyond = code.integer("icmp sgt", following, held.size)
+    with code.when(beyond):
+        start = held.place(w, held.size)
+        gap = code.integer("sub", index, held.size)
+        clear(w, start, code.integer("mul", gap, held.bytes))
+    size = code.let(f"select i1 {beyond}, i64 {following}, i64 {held.size}")
+    w.store(item, held.place(w, index))
+    return [held.like(size)]
+
+
+def push(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """TensorListPushBack."""
+    held, item = inputs
+    _checked(held, item)
+    held = _mine(w, node, held, grows=True)
+    w.store(item, held.next or _place_of_next(w, held))
+    return [held.like(w.code.integer("add", held.size, 1))]
+
+
+def _place_of_next(w: Writer, held: HeldList) -> str:
+    """Where an element is pushed to; refused if there is no room."""
+    most = held.capacity if held.limit < 0 else min(held.capacity, held.limit)
+    w.demand(w.code.integer("icmp ult", held.size, most))
+    return held.place(w, held.size)
+
+
+def places(w: Writer, body: Graph, state: Sequence[Value]) -> dict[int, str]:
+    """Where a body is to write what it pushes onto lists, by the ids of the values.
+
+    Only the push may look at such a list: the element is there earlier than the list knows.
+    """
+    users = walk.uses(body)
+    given = {id(v) for v in body.inputs}
+    found: dict[int, str] = {}
+    for handle, held in zip(body.inputs, state, strict=True):
+        users_of = users.get(id(handle), [])
+        if not isinstance(held, HeldList) or not held.owned or len(users_of) != 1:
+            continue
+        if users_of[0].op.name != "TensorListPushBack" or any(v is handle for v in body.outputs):  # fmt: skip
+            continue
+        item = users_of[0].inputs[1]
+        if id(item) in given or id(item) in found or item.dims != held.element or is_small(held.element):  # fmt: skip
+            continue
+        held.next = found[id(item)] = _place_of_next(w, held)
+    return found
+
+
+def added(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """AddN of lists; elements never set are zeros."""
+    first, *others = inputs
+    if not all(isinstance(h, HeldList) for h in inputs):
+        raise Unsupported(node.op.name)
+    if any(h.kind != first.kind or h.element != first.element for h in others):
+        raise Unsupported("a sum of lists of several shapes")
+    dtype = from_numpy(dtype_of(first.kind))
+    total = _mine(w, node, first)
+    each = Held(first.kind, first.element).count
+    for held in others:
+        w.demand(w.code.integer("icmp eq", held.size, total.size))
+        count = w.code.integer("mul", held.size, each)
+        add_to(w, dtype, total.pointer, placed(w, held).pointer, count)
+    return [total]
+
+
+def resized(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """TensorListResize to fewer elements."""
+    held, size = placed(w, inputs[0]), inputs[1]
+    wanted = w.index(size)
+    w.demand(w.code.integer("icmp ule", wanted, held.size))
+    return [w.also(held).like(wanted)]
+
+
+# -- reading lists ---------------------------------------------------------------------------
+
+
+def _element_at(w: Writer, node: Node, value: SymbolicTensor, held: HeldList, index: str) -> Held:  # fmt: skip
+    """An element where it lies, or a copy if the list may change while it is used."""
+    there = Held(held.kind, held.element, pointer=held.place(w, index))
+    if there.small:
+        return w.in_registers(w.lanes(there), held.element)
+    if _stays(w.scopes[-1].graph, node, value):
+        there.blocks = held.blocks
+        return w.also(there)
+    made = w.room(value, held.kind, held.element)
+    w.store(there, made.pointer)
+    return made
+
+
+# Ops that give a list with the elements where they are.
+SHARING = ("TensorListPopBack", "Identity")
+
+
+def _stays(graph: Graph, node: Node, value: SymbolicTensor) -> bool:
+    """True if nothing in the graph changes the list that a node reads, nor the others it is part of.
+
+    What the graph gives somebody might keep for longer.
+    """
+    if any(v is value for v in graph.outputs):
+        return False
+    handles = [node.inputs[0]]
+    while handles[-1].node.op.name in SHARING:
+        handles.append(handles[-1].node.inputs[0])
+    return all(only_read(graph, handle) for handle in handles)
+
+
+def pushed(body: Graph, index: int) -> bool:
+    """True if every turn pushes one element onto a list that it hands on."""
+    result, given = body.outputs[index], body.inputs[index]
+    push = result.node
+    return push.op.name == "TensorListPushBack" and push.inputs[0] is given
+
+
+def only_read(graph: Graph, value: SymbolicTensor) -> bool:
+    """True if nothing in the graph changes a list, or one that shares its elements."""
+    return _only(graph, value, lambda user: user.op.name in SHARING)
+
+
+def never_grows(graph: Graph, value: SymbolicTensor) -> bool:
+    """True if nothing in the graph makes a list longer."""
+    return _only(
+        graph,
+        value,
+        lambda user: (
+            user.op.name in (*SHARING, "AddN")
+            or user.attrs.get("resize_if_index_out_of_bounds") is False
+        ),
+    )
+
+
+def _only(graph: Graph, value: SymbolicTensor, allowed: Callable[[Node], bool]) -> bool:
+    """True if only such ops, and readers, take a list or what they make of it."""
+    handles = [value]
+    while handles:
+        handle = handles.pop()
+        for user in graph.nodes:
+            if user.op.name not in READERS and any(v is handle for v in user.inputs):
+                if not allowed(user):
+                    return False
+                handles.append(user.outputs[0])
+    return True
+
+
+def get_item(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """TensorListGetItem."""
+    held, at = placed(w, inputs[0]), w.index(inputs[1])
+    w.demand(w.code.integer("icmp ult", at, held.size))
+    return [_element_at(w, node, node.outputs[0], held, at)]
+
+
+def pop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """TensorListPopBack."""
+    held = placed(w, inputs[0])
+    w.demand(w.code.integer("icmp sgt", held.size, 0))
+    size = w.code.integer("sub", held.size, 1)
+    item = _element_at(w, node, node.outputs[1], held, size)
+    owned = w.scopes[-1].last[id(node.inputs[0])] == w.scopes[-1].at
+    return [w.also(held).like(size, held.owned and owned), item]
+
+
+def length(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """TensorListLength."""
+    size = w.code.let(f"trunc i64 {inputs[0].size} to i32")
+    vector = w.code.let(f"insertelement <1 x i32> poison, i32 {size}, i64 0")
+    return [w.in_registers(Lanes(kind_of("i4"), (vector,)), ())]
+
+
+class Rows:
+    """The elements of a list as a tensor of as many rows as there turn out to be."""
+
+    __slots__ = ("blocks", "counted", "list")
+
+    def __init__(self, held: HeldList) -> None:
+        self.list = held
+        self.blocks = held.blocks
+        # Where in the function's memory their number stands.
+        self.counted = 0
+
+    def finish(self, w: Writer) -> None:
+        """Writes down how many they are. Raises Unsupported for another list's memory."""
+        if len(self.blocks) != 1:
+            raise Unsupported("rows of a list that is somebody else's")
+        place, block = w.space(8)
+        self.counted = block.offset
+        w.code.do(f"store i64 {self.list.size}, ptr {place}, align 8")
+
+
+def stack(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
+    """TensorListStack."""
+    held, wanted = inputs[0], node.attrs["num_elements"]
+    if held.apart:
+        raise Unsupported("a stack of elements that lie apart")
+    count = int(held.size) if held.size.isdigit() else wanted
+    if count < 0:
+        return [Rows(w.also(placed(w, held)))]
+    if count == 0 or (held.size.isdigit() and wanted not in (-1, count)):
+        raise Unsupported("a list of no elements, or too few")
+    if not held.size.isdigit():
+        w.demand(w.code.integer("icmp eq", held.size, count))
+    scope = w.scopes[-1]
+    shape = (count, *held.element)
+    if held.owned and scope.last[id(node.inputs[0])] == scope.at:
+        w.also(held)
+        return [Held(held.kind, shape, pointer=held.pointer, blocks=held.blocks)]
+    result = w.room(node.outputs[0], held.kind, shape)
+    w.copy(held.pointer, result.pointer, result.bytes)
+    return [result]
+
+
+RULES: dict[str, Any] = {
+    "EmptyTensorList": made, "TensorListReserve": made, "TensorListFromTensor": from_tensor,
+    "TensorListSetItem": set_item, "TensorListPushBack": push, "TensorListResize": resized,
+    "TensorListGetItem": get_item, "TensorListPopBack": pop, "TensorListLength": length,
+    "TensorListStack": stack, "AddN": added,
+}  # fmt: skip

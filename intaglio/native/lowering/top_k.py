@@ -1,0 +1,236 @@
+"""The largest elements of rows, from large to small, and where they stand.
+
+Of equals the first comes first, and NaN comes last. Few are kept in order while the row is read;
+where many are wanted the places of the whole row are sorted, byte by byte.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from intaglio.ir.graph import Node
+from intaglio.native.llvm import jit
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.vectors import FLOAT, Kind, Lanes, Unsupported
+from intaglio.native.lowering.elementwise import shared
+from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.operands import Held
+from intaglio.native.runtime import entry
+from intaglio.native.vector_math.functions import Functions
+
+# So many are kept in order one by one.
+FEW = 128
+# Bytes for an element that is being sorted: a number and a place, twice; and for all together.
+PAIRS, MOST = 32, 1 << 27
+DIGITS = 256
+DIMS = ("rows", "length", "count")
+
+
+def top_k(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
+    """TopKV2 of a count that is known."""
+    source, count = inputs
+    if count.known is None or count.shape or not source.shape:
+        raise Unsupported("TopKV2 of a count that is data")
+    k, length = int(count.known), source.shape[-1]
+    if not 0 < k <= length or not source.count:
+        raise Unsupported("TopKV2 of no elements")
+    rows, few = source.count // length, k <= FEW
+    size = 0 if few else PAIRS * source.count
+    if size > MOST:
+        raise Unsupported("TopKV2 that sorts many elements")
+    place, kind, places = w.pointer(source), source.kind, w.kind(node.outputs[1])
+    shape = (*source.shape[:-1], k)
+    made = [w.room(v, w.kind(v), shape) for v in node.outputs]
+    outs = [h.pointer for h in made]
+    name = f"top_{'few' if few else 'many'}_{kind.letter}{kind.bits}_{places.bits}"
+    if name not in w.functions:
+        writer = _Writer(name, kind, places)
+        w.functions[name] = writer.few() if few else writer.many()
+    if not few:
+        outs.append(w.scratch(size))
+    if source.count >= entry.LARGE and rows > 1:
+        name = shared(w, name, 1)
+    w.long |= source.count >= entry.LARGE
+    w.call_function(name, [place], outs, [rows, length, k])
+    w.how = "kernel"
+    return made
+
+
+class _Writer:
+    """Writes the kernels."""
+
+    def __init__(self, name: str, kind: Kind, places: Kind) -> None:
+        self.code = Code(name, entry.KERNEL, "internal void")
+        self.kind, self.places = kind, places
+        self.wide = FLOAT if kind.short else kind
+        self.source = self.code.load("ptr", "%ins", 8)
+        self.given = entry.numbers(self.code, DIMS)
+        self.one = Functions(self.code, 1, 1)
+
+    def _out(self, number: int) -> str:
+        return self.code.load("ptr", self.code.at("ptr", "%outs", str(number)), 8)
+
+    def _row(self, kind: Kind, data: str, number: str, length: str) -> str:
+        return self.code.at(kind.llvm, data, self.code.integer("mul", number, length))
+
+    def _load(self, s: Functions, row: str, at: str) -> Lanes:
+        """Elements of a row, as they are compared."""
+        place = self.code.at(self.kind.llvm, row, at)
+        made = self.code.load(s.vector(self.kind), place, self.kind.bytes)
+        return s.converted(Lanes(self.kind, (made,)), self.wide)
+
+    def _better(self, s: Functions, x: Lanes, y: Lanes) -> Lanes:
+        """Whether x comes before y, which stands before it."""
+        larger = s.gt(x, y)
+        if self.wide.letter != "f":
+            return larger
+        number = s.logical_and(s.isnan(y), s.logical_not(s.isnan(x)))
+        return s.logical_or(larger, number)
+
+    def _is(self, test: Lanes) -> str:
+        return self.code.let(f"extractelement <1 x i1> {test.names[0]}, i64 0")
+
+    # -- few ---------------------------------------------------------------------------
+
+    def few(self) -> Code:
+        """Keeps the best so far in the results, in order."""
+        code, given = self.code, self.given
+        values, places = self._out(0), self._out(1)
+        count, length = given["count"], given["length"]
+        last = code.integer("sub", count, 1)
+        lanes = max(jit.WIDTH // self.wide.bytes, 1)
+        s = Functions(code, lanes, 1)
+        with code.loop("%from", "%to") as number:
+            row = self._row(self.kind, self.source, number, length)
+            best = self._row(self.kind, values, number, count)
+            where = self._row(self.places, places, number, count)
+            with code.loop("0", count) as i:
+                self._insert(row, best, where, i, i)
+            rest = code.integer("sub", length, count)
+            whole = code.integer("mul", code.integer("sdiv", rest, lanes), lanes)
+            middle = code.integer("add", count, whole)
+            with code.loop(count, middle, lanes) as i:
+                least = self._load(self.one, best, last)
+                inner = self.wide.llvm
+                only = code.let(f"extractelement <1 x {inner}> {least.names[0]}, i64 0")
+                every = Lanes(self.wide, (code.splat(lanes, inner, only),))
+                some = s.any(self._better(s, self._load(s, row, i), every))
+                with code.when(some):
+                    self._offered(row, best, where, i, code.integer("add", i, lanes))
+            self._offered(row, best, where, middle, length)
+        code.do("ret void")
+        return code
+
+    def _offered(self, row: str, best: str, where: str, start: str, stop: str) -> None:
+        """Takes those of a range that are better than the last of the best."""
+        code = self.code
+        last = code.integer("sub", self.given["count"], 1)
+        with code.loop(start, stop) as i:
+            least, x = self._load(self.one, best, last), self._load(self.one, row, i)
+            with code.when(self._is(self._better(self.one, x, least))):
+                self._insert(row, best, where, i, last)
+
+    def _insert(self, row: str, best: str, where: str, at: str, last: str) -> None:
+        """Puts an element among the first `last` of the best; those after it move on."""
+        code, one = self.code, self.one
+        x = self._load(one, row, at)
+        with code.carrying("0", last, 1, ("i64", "0")) as state:
+            behind = self._is(self._better(one, x, self._load(one, best, state.index)))
+            stays = code.let(f"zext i1 {code.let(f'xor i1 {behind}, true')} to i64")
+            state.following.append(code.integer("add", state.values[0], stays))
+        place = state.values[0]
+        with code.loop("0", code.integer("sub", last, place)) as i:
+            to = code.integer("sub", last, i)
+            of = code.integer("sub", to, 1)
+            for kind, data in ((self.kind, best), (self.places, where)):
+                self._move(kind, code.at(kind.llvm, data, of), code.at(kind.llvm, data, to))  # fmt: skip
+        self._move(self.kind, code.at(self.kind.llvm, row, at), code.at(self.kind.llvm, best, place))  # fmt: skip
+        self._put(at, code.at(self.places.llvm, where, place))
+
+    def _move(self, kind: Kind, here: str, there: str) -> None:
+        value = self.code.load(kind.llvm, here, kind.bytes)
+        self.code.do(f"store {kind.llvm} {value}, ptr {there}, align {kind.bytes}")
+
+    def _put(self, place: str, there: str) -> None:
+        """Writes a place as the results have them."""
+        kind = self.places
+        if kind.bits < 64:
+            place = self.code.let(f"trunc i64 {place} to {kind.llvm}")
+        self.code.do(f"store {kind.llvm} {place}, ptr {there}, align {kind.bytes}")
+
+    # -- many --------------------------------------------------------------------------
+
+    def many(self) -> Code:
+        """Sorts the places of a row by the bytes of numbers that grow as elements get worse."""
+        code, given = self.code, self.given
+        values, places, held = (self._out(i) for i in range(3))
+        count, length = given["count"], given["length"]
+        counts = code.first(f"alloca [{DIGITS} x i64], align 64")
+        with code.loop("%from", "%to") as number:
+            row = self._row(self.kind, self.source, number, length)
+            size = code.integer("mul", length, PAIRS // 8)
+            here = code.at("i64", held, code.integer("mul", number, size))
+            there = code.at("i64", here, code.integer("mul", length, 2))
+            with code.loop("0", length) as i:
+                self._store_word(self._worse(self._load(self.one, row, i)), here, i)
+                self._store_word(i, code.at("i64", here, length), i)
+            for byte in range(self.wide.bytes):
+                self._by_byte(here, there, counts, 8 * byte)
+                here, there = there, here
+            best = self._row(self.kind, values, number, count)
+            where = self._row(self.places, places, number, count)
+            with code.loop("0", count) as i:
+                at = self._word(code.at("i64", here, length), i)
+                self._move(self.kind, code.at(self.kind.llvm, row, at), code.at(self.kind.llvm, best, i))  # fmt: skip
+                self._put(at, code.at(self.places.llvm, where, i))
+        code.do("ret void")
+        return code
+
+    def _worse(self, x: Lanes) -> str:
+        """An element as a number without sign, that is greater for what comes later."""
+        s, wide = self.one, self.wide
+        turned = Kind(f"i{wide.bits}", wide.bits, "i")
+        if wide.letter == "f":
+            bits = s.bits(s.add(x, s.const(0, x)))  # there is one zero
+            most = 2 ** (wide.bits - 1) - 1
+            positive = s.bit_and(s.invert(bits), s.const(most, bits))
+            bits = s.select(s.lt(bits, s.const(0, bits)), bits, positive)
+            bits = s.select(s.isnan(x), s.const(-1, bits), bits)
+        else:
+            bits = s.invert(Lanes(turned, x.names))
+            if wide.letter == "i":
+                bits = s.bit_xor(bits, s.const(-(2 ** (wide.bits - 1)), bits))
+        word = Kind("i64", 64, "u")
+        made = s.converted(Lanes(Kind(turned.llvm, wide.bits, "u"), bits.names), word)
+        return self.code.let(f"extractelement <1 x i64> {made.names[0]}, i64 0")
+
+    def _word(self, data: str, at: str) -> str:
+        return self.code.load("i64", self.code.at("i64", data, at), 8)
+
+    def _store_word(self, value: str, data: str, at: str) -> None:
+        self.code.do(f"store i64 {value}, ptr {self.code.at('i64', data, at)}, align 8")
+
+    def _by_byte(self, here: str, there: str, counts: str, shift: int) -> None:
+        """Brings numbers, and the places behind them, in the order of one byte."""
+        code, length = self.code, self.given["length"]
+
+        def digit(number: str) -> str:
+            return code.integer("and", code.integer("lshr", number, shift), DIGITS - 1)
+
+        code.call("void", "llvm.memset.p0.i64", ("ptr", counts), ("i8", "0"), ("i64", str(8 * DIGITS)), ("i1", "false"))  # fmt: skip
+        with code.loop("0", length) as i:
+            at = digit(self._word(here, i))
+            more = code.integer("add", self._word(counts, at), 1)
+            self._store_word(more, counts, at)
+        with code.carrying("0", str(DIGITS), 1, ("i64", "0")) as state:
+            seen = self._word(counts, state.index)
+            self._store_word(state.values[0], counts, state.index)
+            state.following.append(code.integer("add", state.values[0], seen))
+        with code.loop("0", length) as i:
+            number = self._word(here, i)
+            at = digit(number)
+            to = self._word(counts, at)
+            self._store_word(code.integer("add", to, 1), counts, at)
+            self._store_word(number, there, to)
+            place = self._word(code.at("i64", here, length), i)
+            self._store_word(place, code.at("i64", there, length), to)

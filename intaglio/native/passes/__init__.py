@@ -1,0 +1,1 @@
+"""Graph to graph for machine code: fusion, forwarding of stores, expansion, partitioning."""

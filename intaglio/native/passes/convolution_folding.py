@@ -1,0 +1,147 @@
+"""What multiplies and shifts the channels of a convolution, folded into its filters and its bias.
+
+Normalisations with given statistics do so, as an op of their own or in several, and so do biases.
+All that is left of them is some work on filters, and the sums' errors stay of the size that
+they were of. A slope that is infinite makes NaN of filters that are zero.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native.passes.normalization_fusion import FORWARD, fits
+from intaglio.native.passes.use_def import (
+    Users,
+    is_large,
+    is_plain,
+    only_user,
+    users_of,
+)
+from intaglio.opdef import door, raw
+from intaglio.trace.rebuild import Rebuild
+
+SUMS = frozenset(["BiasAdd", "AddV2", "Add"])
+
+
+class _Fold(NamedTuple):
+    """A convolution and what follows it, each of which only the next one takes."""
+
+    convolution: Node
+    following: list[Node]
+
+
+def folded(graph: Graph) -> Graph:
+    """The graph with all that folded."""
+    users = users_of(graph)
+    awaited = {id(c) for n in graph.nodes for c in n.control}
+    folds: dict[int, _Fold] = {}
+    gone: set[int] = set()
+    for node in graph.nodes:
+        following = _following(node, users) if node.op.name == "Conv2D" else []
+        if following and not awaited & {id(n) for n in (node, *following)}:
+            folds[id(following[-1])] = _Fold(node, following)
+            gone |= {id(n) for n in (node, *following)}
+    if not folds:
+        return graph
+    new = Rebuild(graph)
+    for node in graph.nodes:
+        fold = folds.get(id(node))
+        if fold is not None:
+            new.substitute(node.outputs[0], _written(fold, new))
+        elif id(node) not in gone:
+            new.keep(node, new.copy(node))
+    return new.done()
+
+
+def _following(node: Node, users: Users) -> list[Node]:
+    """What can be folded; nothing if it only adds, which convolutions do by themselves."""
+    if not is_large(node) or node.attrs["data_format"] != "NHWC":
+        return []
+    found: list[Node] = []
+    value = node.outputs[0]
+    while True:
+        user = only_user(value, users)
+        if user is None or not _folds(user, value):
+            break
+        found.append(user)
+        value = user.outputs[0]
+    return found if any(n.op.name in (*FORWARD, "Mul") for n in found) else []
+
+
+def _folds(node: Node, value: SymbolicTensor) -> bool:
+    """True for a sum or product of a value and something for each channel, or the like of it."""
+    dims, name = value.dims, node.op.name
+    if not is_plain(node) or dims is None or node.outputs[0].dims != dims:
+        return False
+    if name in FORWARD:
+        first = node.inputs[0] is value and not node.attrs["is_training"]
+        return first and fits(node)
+    if name not in SUMS and name not in ("Sub", "Mul"):
+        return False
+    if name == "BiasAdd" and node.attrs["data_format"] != "NHWC":
+        return False
+    if name == "Sub" and node.inputs[0] is not value:
+        return False
+    other = _other(node, value).dims
+    assert other is not None
+    count = math.prod([d or 0 for d in other])
+    return other[-1:] == dims[-1:] == (count,) or (name == "Mul" and count == 1)
+
+
+def _other(node: Node, value: SymbolicTensor) -> SymbolicTensor:
+    return node.inputs[node.inputs[0] is value]
+
+
+def _written(fold: _Fold, new: Rebuild) -> SymbolicTensor:
+    """The convolution with other filters, and its bias."""
+    convolution, following = fold
+    new.root = following[-1]
+    with door.pushed(new):
+        slope, shift = _affine(fold, new)
+        x, filters = (new.value(v) for v in convolution.inputs)
+        made = new.made(convolution, [x, raw.Mul(filters, slope)])
+        new.keep(convolution, made)
+        if shift is None:
+            return made.outputs[0]
+        channels = np.array([made.outputs[0].dims[-1]], np.int32)  # type: ignore[index]  # they are known
+        if shift.dims is None or len(shift.dims) != 1:
+            shift = raw.Reshape(shift, channels)
+        return raw.AddV2(made.outputs[0], shift)
+
+
+def _affine(
+    fold: _Fold, new: Rebuild
+) -> tuple[SymbolicTensor | None, SymbolicTensor | None]:
+    """What the channels are multiplied by, and what is added then; None for nothing."""
+    value = fold.convolution.outputs[0]
+    slope: SymbolicTensor | None = None
+    shift: SymbolicTensor | None = None
+    for node in fold.following:
+        name = node.op.name
+        if name in FORWARD:
+            factor, least = _normal(node, new)
+            slope = factor if slope is None else raw.Mul(slope, factor)
+            shift = least if shift is None else raw.AddV2(raw.Mul(shift, factor), least)
+        else:
+            other = new.value(_other(node, value))
+            if name == "Mul":
+                slope = other if slope is None else raw.Mul(slope, other)
+                shift = shift if shift is None else raw.Mul(shift, other)
+            elif name == "Sub":
+                shift = raw.Neg(other) if shift is None else raw.Sub(shift, other)
+            else:
+                shift = other if shift is None else raw.AddV2(shift, other)
+        value = node.outputs[0]
+    return slope, shift
+
+
+def _normal(node: Node, new: Rebuild) -> tuple[SymbolicTensor, SymbolicTensor]:
+    """What a normalisation multiplies by, and what it adds."""
+    _, scale, offset, mean, variance = (new.value(v) for v in node.inputs)
+    small = np.array(node.attrs["epsilon"], np.float32)
+    slope = raw.RealDiv(scale, raw.Sqrt(raw.AddV2(variance, small)))
+    return slope, raw.Sub(offset, raw.Mul(mean, slope))

@@ -1,0 +1,68 @@
+"""Ops in whose place native functions have an expression of others: what their `native` rules say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from intaglio.base import shapes
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.opdef.spec import Spec
+from intaglio.trace.graph import record
+
+
+def expression(node: Node) -> Graph | None:
+    """The expression as a graph of the node's inputs; None if it has none.
+
+    All shapes are known then; what the rule cannot say, or the op refuses, stays as it is.
+    """
+    rule = node.op.rules.get("native")
+    values = (*node.inputs, *node.outputs)
+    if rule is None or not all(shapes.known(v.dims) for v in values):
+        return None
+    specs = [(v.dtype, v.dims, "x") for v in node.inputs]
+
+    def function(*given: Any) -> Any:
+        inputs = [_known(a, v) for a, v in zip(given, node.inputs, strict=True)]
+        asked = node.op.known(inputs, node.attrs)
+        return rule(**asked | {name: asked[name].spec for name in rule.specs})
+
+    traced, made = record(function, node.op.name, specs)
+    if made is NotImplemented:
+        return None
+    results: Any = made if isinstance(made, (list, tuple)) else [made]
+    traced.outputs.extend(results[: len(node.outputs)])
+    return traced.freeze_function()
+
+
+def _known(given: SymbolicTensor, value: SymbolicTensor) -> SymbolicTensor:
+    """The input of a rule, with what is known of its value."""
+    if value.node.op.name == "Const":
+        given.spec = Spec(value.dtype, value.dims, value.node.attrs["value"])
+    return given
+
+
+def inlined(
+    node: Node,
+    graph: Graph,
+    inputs: Sequence[SymbolicTensor],
+    control: tuple[Node, ...],
+) -> tuple[list[Node], Sequence[SymbolicTensor]]:
+    """The nodes of an expression in the place of a node, and its results."""
+    found = {id(v): given for v, given in zip(graph.inputs, inputs, strict=True)}
+    own = {id(v.node) for v in graph.inputs}
+    made: list[Node] = []
+    for part in graph.nodes:
+        if id(part) in own:
+            continue
+        taken = [found[id(v)] for v in part.inputs]
+        specs = [v.spec for v in part.outputs]
+        made.append(
+            Node(
+                part.op, taken, part.attrs, node.name, specs, control=control,
+                origin=node.origin, graph=node.graph, source=node.source or node,
+            )
+        )  # fmt: skip
+        for old, new in zip(part.outputs, made[-1].outputs, strict=True):
+            found[id(old)] = new
+    return made, [found[id(v)] for v in graph.outputs]

@@ -1,0 +1,464 @@
+"""Finds elementwise ops of one shape that can run as one loop, and makes them one node."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import float32
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native.kernels.loop_nest import apply
+from intaglio.native.kernels.reroll import alike
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.vectors import Lanes, Unsupported, kind_of
+from intaglio.native.lowering.operands import is_small
+from intaglio.native.passes.expansions import expanded
+from intaglio.native.passes.list_order import readers_first
+from intaglio.native.passes.store_forwarding import settled
+from intaglio.native.runtime import entry
+from intaglio.native.vector_math.functions import Functions
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
+from intaglio.ops import compiled
+
+# NumPy spends less on one of these than a call of a kernel costs.
+CHEAP = frozenset(
+    ["Add", "AddV2", "Sub", "Mul", "RealDiv", "Neg", "Maximum", "Minimum", "Square",
+     "Abs", "Sqrt", "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual",
+     "LogicalAnd", "LogicalOr", "LogicalNot", "Identity", "StopGradient", "Relu", "Cast"]
+)  # fmt: skip
+
+
+# Elements of the arrays of which several such ops are worth a loop of their own.
+FEWEST = 1 << 12
+
+
+def fuse(graph: Graph) -> Graph:
+    """The graph with its elementwise ops in clusters, each a `_FusedElementwise` node."""
+    found = [c for c in _Search(graph).clusters() if _worth_it(c)]
+    return Rewrite(graph, found).graph() if found else graph
+
+
+def fuse_exact(graph: Graph) -> Graph:
+    """The same of ops that give the bits of their kernels, for large arrays only."""
+    found = [c for c in _Search(graph, fits=is_exact).clusters() if _saves_memory(c)]
+    return Rewrite(graph, found).graph() if found else graph
+
+
+def prepared(graph: Graph) -> Graph:
+    """The same for a native function, where small values stay in registers and calls cost nothing."""
+    found = graph.derived.get(prepared)
+    if found is None:
+        found = graph.derived[prepared] = clustered(plain(graph))
+    return found
+
+
+def clustered(graph: Graph) -> Graph:
+    """The graph with all clusters, worth it or not, of values that do not fit into registers."""
+    clusters = _Search(graph, small=False).clusters()
+    return Rewrite(graph, clusters).graph() if clusters else graph
+
+
+def plain(graph: Graph) -> Graph:
+    """The graph with simpler ops in the order of native code, before clusters are made."""
+    return readers_first(settled(expanded(graph)))
+
+
+# What was found out about nodes, by what they have in common; when there is more it begins anew.
+_found: dict[Any, _Trial] = {}
+REMEMBERED = 4096
+
+
+def can_compile(node: Node) -> str:
+    """Empty if the node has vector code; else what it is that has none."""
+    return _trial(node).reason
+
+
+def is_exact(node: Node) -> bool:
+    """True if the node has vector code that gives the bits of its kernel.
+
+    NumPy approximates functions in its own way; of large arrays some are machine code everywhere.
+    """
+    trial = _trial(node)
+    return not trial.reason and (not trial.approximates or _is_machine_code(node))
+
+
+def _is_machine_code(node: Node) -> bool:
+    value, name = node.outputs[0], node.op.name
+    if name not in compiled.FUNCTIONS or value.dtype is not float32:
+        return False
+    return compiled.FUNCTION * _least(value) >= compiled.LARGE
+
+
+def _least(value: SymbolicTensor) -> int:
+    """The elements that a value has at least, unless it has none."""
+    return math.prod([d for d in value.dims or () if d is not None])
+
+
+def _trial(node: Node) -> _Trial:
+    key = alike(node)
+    found = _found.get(key) if key is not None else None
+    if found is None:
+        found = _tried(node)
+        if key is not None:
+            if len(_found) >= REMEMBERED:
+                _found.clear()
+            _found[key] = found
+    return found
+
+
+class _Trial(NamedTuple):
+    """Why a node has no vector code, if so; and whether that calls functions."""
+
+    reason: str
+    approximates: bool = False
+
+
+def _tried(node: Node) -> _Trial:
+    code = Code("trial", [])
+    s = Functions(code, 4, 1)
+    try:
+        inputs = [Lanes(kind_of(v.dtype.numpy), ("%x",)) for v in node.inputs]
+        apply(s, node, inputs)
+    except Unsupported as e:
+        return _Trial(str(e))
+    return _Trial("", bool(code.callees))
+
+
+def is_number(value: SymbolicTensor) -> bool:
+    """True for a constant without dims: it becomes part of the code."""
+    return value.node.op.name == "Const" and value.dims == ()
+
+
+class Cluster:
+    """Nodes to be fused. `bits` names the cluster, and those joined to it, in sets of clusters."""
+
+    def __init__(self, bit: int, needs: int = 0) -> None:
+        self.bits = bit
+        self.nodes: list[Node] = []
+        # The clusters that its inputs from outside need.
+        self.needs = needs
+        # Nodes outside depend on it, and know what it needs: that must not grow any more.
+        self.used = False
+
+
+class _Search:
+    """Goes through the graph once; a node joins the clusters of its inputs where it may.
+
+    It may if nothing that it needs, by a way outside of the cluster, needs the cluster, which
+    would wait for itself. What every node needs is a set of clusters, kept as bits.
+    """
+
+    def __init__(
+        self, graph: Graph, small: bool = True,
+        fits: Callable[[Node], bool] = lambda node: not can_compile(node),
+    ) -> None:  # fmt: skip
+        self.graph = graph
+        self.small = small  # whether values that fit into registers count
+        self.fits = fits
+        self.needs: dict[int, int] = {}  # by node
+        self.home: dict[int, Cluster] = {}  # by node
+        self.shapes: dict[int, Any] = {}  # by value
+
+    def clusters(self) -> list[Cluster]:
+        """The clusters."""
+        effects = 0
+        for node in self.graph.nodes:
+            needs = 0
+            for other in (*[v.node for v in node.inputs], *node.control):
+                needs |= self.needs.get(id(other), 0)
+            if node.op.stateful:  # effects keep their order
+                needs |= effects
+                effects = needs
+            self.needs[id(node)] = needs
+            if self._fusible(node):
+                self._place(node, needs)
+            self._mark_used(node)
+            if node.op.stateful:
+                effects |= self.needs[id(node)]
+        unique = {id(c): c for c in self.home.values()}
+        return list(unique.values())
+
+    def _mark_used(self, node: Node) -> None:
+        mine = self.home.get(id(node))
+        for other in (*[v.node for v in node.inputs], *node.control):
+            cluster = self.home.get(id(other))
+            if cluster is not None and cluster is not mine:
+                cluster.used = True
+
+    def _fusible(self, node: Node) -> bool:
+        op = node.op
+        if op.stateful or node.control or len(node.outputs) != 1 or not node.inputs:
+            return False
+        dims = node.outputs[0].dims
+        if not self.small and shapes.known(dims) and is_small(dims):
+            return False
+        return "scalar" in op.rules and self.fits(node)
+
+    def _place(self, node: Node, needs: int) -> None:
+        """Puts the node into the clusters of its inputs, made one, or into one of its own."""
+        shape = self._shape(node)
+        group: list[Cluster] = []
+        for value in node.inputs:
+            other = self.home.get(id(value.node))
+            if other is None or other in group or self._known_shape(value) != shape:
+                continue
+            if self._may_join(node, [*group, other]):
+                group.append(other)
+        home = self._joined(group) if group else Cluster(1 << len(self.home))
+        home.nodes.append(node)
+        self.home[id(node)] = home
+        home.needs |= self._needs_from_outside(node, [home])
+        self.needs[id(node)] = needs | home.bits
+
+    def _may_join(self, node: Node, group: list[Cluster]) -> bool:
+        """True if the clusters may become one with the node."""
+        bits, needs = 0, self._needs_from_outside(node, group)
+        for cluster in group:
+            bits |= cluster.bits
+            needs |= cluster.needs
+        return not needs & bits and not any(c.used and needs & ~c.needs for c in group)
+
+    def _needs_from_outside(self, node: Node, homes: list[Cluster]) -> int:
+        """What the node needs by inputs that are in none of the clusters."""
+        needs = 0
+        for value in node.inputs:
+            if self.home.get(id(value.node)) not in homes:
+                needs |= self.needs.get(id(value.node), 0)
+        return needs
+
+    def _joined(self, group: list[Cluster]) -> Cluster:
+        """The clusters as one, the largest of them."""
+        home = max(group, key=lambda c: len(c.nodes))
+        for other in group:
+            if other is home:
+                continue
+            home.bits |= other.bits
+            home.needs |= other.needs
+            home.used |= other.used
+            home.nodes += other.nodes
+            for node in other.nodes:
+                self.home[id(node)] = home
+        return home
+
+    def _shape(self, node: Node) -> Any:
+        """What stands for the shape of the node's value: equal for values of equal shape."""
+        value = node.outputs[0]
+        found = self._known_shape(value)
+        if found == id(value):
+            for large in node.inputs:
+                if all(self._within(small, large) for small in node.inputs):
+                    found = self._known_shape(large)
+                    break
+        self.shapes[id(value)] = found
+        return found
+
+    def _known_shape(self, value: SymbolicTensor) -> Any:
+        dims = value.dims
+        return dims if shapes.known(dims) else self.shapes.get(id(value), id(value))
+
+    def _within(self, small: SymbolicTensor, large: SymbolicTensor) -> bool:
+        """True if broadcasting `small` with `large` certainly gives the shape of `large`."""
+        if self._known_shape(small) == self._known_shape(large):
+            return True
+        if small.dims is None or large.dims is None:
+            return small.dims == ()
+        if len(small.dims) > len(large.dims):
+            return False
+        facing = large.dims[len(large.dims) - len(small.dims) :]
+        pairs = zip(small.dims, facing, strict=True)
+        return all(a == 1 or (a == b and b is not None) for a, b in pairs)
+
+
+def _worth_it(cluster: Cluster) -> bool:
+    first = cluster.nodes[0]
+    large = (first.outputs[0].spec.count or 0) >= entry.LARGE
+    return len(cluster.nodes) > 1 or first.op.name not in CHEAP or large
+
+
+def _saves_memory(cluster: Cluster) -> bool:
+    """True for a cluster beside whose arrays the call of a kernel costs nothing."""
+    least = FEWEST if len(cluster.nodes) > 1 else entry.LARGE
+    return _least(cluster.nodes[-1].outputs[0]) >= least
+
+
+class Rewrite:
+    """Writes the graph anew with a node for each cluster, everything after what it needs.
+
+    The node is of the type `op`; `within` says which constants become part of it.
+    """
+
+    def __init__(
+        self, graph: Graph, clusters: list[Cluster], op: Op | None = None,
+        within: Callable[[SymbolicTensor], bool] = is_number,
+    ) -> None:  # fmt: skip
+        self.old = graph
+        self.op = op or raw._FusedElementwise
+        self.within = within
+        self.home = {id(n): c for c in clusters for n in c.nodes}
+        position = {id(n): i for i, n in enumerate(graph.nodes)}
+        for cluster in clusters:
+            cluster.nodes.sort(key=lambda n: position[id(n)])
+        self.values: dict[int, SymbolicTensor] = {}
+        self.copies: dict[int, Node] = {}
+        self.nodes: list[Node] = []
+        self.users = self._users()
+
+    def _users(self) -> dict[int, set[int]]:
+        """For each value the clusters (or nodes) that take it, as ids; 0 for the caller."""
+        users: dict[int, set[int]] = {id(v): {0} for v in self.old.outputs}
+        for node in self.old.nodes:
+            taker = id(self.home.get(id(node), node))
+            for value in node.inputs:
+                users.setdefault(id(value), set()).add(taker)
+        return users
+
+    def graph(self) -> Graph:
+        """The new graph."""
+        for node in self.old.nodes:
+            # Constants and loops come when they are needed: most constants are part of a loop.
+            needless = id(node) in self.home or node.op.name == "Const"
+            if node.op.stateful or not needless:
+                self._emit(node)
+        for value in self.old.outputs:
+            self._emit(value.node)
+        outputs = [self.values[id(v)] for v in self.old.outputs]
+        return Graph(self.old.name, self.old.inputs, self.nodes, outputs)
+
+    def _emit(self, node: Node) -> None:
+        """Writes a node after everything that it needs. Without recursion: graphs are deep."""
+        waiting = [node]
+        while waiting:
+            current = waiting[-1]
+            if id(current) in self.copies:
+                waiting.pop()
+                continue
+            missing = [n for n in self._needed(current) if id(n) not in self.copies]
+            if missing:
+                waiting += missing
+                continue
+            waiting.pop()
+            cluster = self.home.get(id(current))
+            if cluster is None:
+                self._copy(current)
+            else:
+                self._fuse(cluster)
+
+    def _needed(self, node: Node) -> Iterator[Node]:
+        cluster = self.home.get(id(node))
+        if cluster is None:
+            yield from node.control
+            members = [node]
+        else:
+            members = cluster.nodes
+        for member in members:
+            for value in member.inputs:
+                inside = cluster is not None and (
+                    self.home.get(id(value.node)) is cluster or self.within(value)
+                )
+                if not inside:
+                    yield value.node
+
+    def _copy(self, node: Node) -> None:
+        inputs = [self.values[id(v)] for v in node.inputs]
+        control = tuple(dict.fromkeys([self.copies[id(c)] for c in node.control]))
+        new = node
+        if control != node.control or any(
+            a is not b for a, b in zip(inputs, node.inputs, strict=True)
+        ):
+            new = Node(
+                node.op, inputs, node.attrs, node.name, [v.spec for v in node.outputs],
+                control=control, origin=node.origin, graph=node.graph, device=node.device,
+                source=node.source or node,
+            )  # fmt: skip
+        self._made([node], new)
+        self.values.update(
+            (id(a), b) for a, b in zip(node.outputs, new.outputs, strict=True)
+        )
+
+    def _made(self, old: list[Node], new: Node) -> None:
+        self.nodes.append(new)
+        for node in old:
+            self.copies[id(node)] = new
+
+    def _fuse(self, cluster: Cluster) -> None:
+        body = _Body(cluster, self.users, self.within)
+        last = cluster.nodes[-1]
+        graph = body.graph(f"{last.name}_fused")
+        inputs = [self.values[id(v)] for v in body.outer]
+        attrs = {
+            "body": graph,
+            "Tin": tuple([v.dtype for v in inputs]),
+            "Tout": tuple([v.dtype for v in graph.outputs]),
+        }
+        new = Node(
+            self.op, inputs, attrs, last.name, graph.output_specs,
+            origin=last.origin, graph=last.graph,
+        )  # fmt: skip
+        self._made(cluster.nodes, new)
+        self.values.update(
+            (id(a), b) for a, b in zip(body.results, new.outputs, strict=True)
+        )
+
+
+class _Body:
+    """The graph of a cluster: inputs from outside, constants as part of it where `within` says so."""
+
+    def __init__(
+        self, cluster: Cluster, users: dict[int, set[int]],
+        within: Callable[[SymbolicTensor], bool],
+    ) -> None:  # fmt: skip
+        self.cluster = cluster
+        self.within = within
+        self.outer: list[SymbolicTensor] = []
+        self.inputs: list[SymbolicTensor] = []
+        self.nodes: list[Node] = []
+        self.values: dict[int, SymbolicTensor] = {}
+        mine = {id(cluster)}
+        self.results = [
+            v
+            for n in cluster.nodes
+            for v in n.outputs
+            if users.get(id(v), set()) - mine
+        ]
+
+    def graph(self, name: str) -> Graph:
+        """The graph."""
+        copies: dict[int, Node] = {}
+        for node in self.cluster.nodes:
+            inputs = [self._inside(v) for v in node.inputs]
+            control = [copies[id(c)] for c in node.control if id(c) in copies]
+            made = Node(
+                node.op, inputs, node.attrs, node.name, [v.spec for v in node.outputs],
+                control=tuple(control), origin=node.origin, graph=node.graph,
+                source=node.source or node,
+            )  # fmt: skip
+            self.nodes.append(made)
+            copies[id(node)] = made
+            for old, new in zip(node.outputs, made.outputs, strict=True):
+                self.values[id(old)] = new
+        outputs = [self.values[id(v)] for v in self.results]
+        placeholders = [v.node for v in self.inputs]
+        return Graph(name, self.inputs, [*placeholders, *self.nodes], outputs)
+
+    def _inside(self, value: SymbolicTensor) -> SymbolicTensor:
+        found = self.values.get(id(value))
+        if found is not None:
+            return found
+        node = value.node
+        if self.within(value):
+            self.nodes.append(node)
+            found = value
+        else:
+            spec = value.spec.like() if value.dtype.is_numpy_compatible else value.spec
+            attrs = {"dtype": spec.dtype, "shape": spec.shape}
+            found = Node(
+                raw.Placeholder, (), attrs, f"input_{len(self.inputs)}", [spec],
+                graph=node.graph,
+            ).outputs[0]  # fmt: skip
+            self.inputs.append(found)
+            self.outer.append(value)
+        self.values[id(value)] = found
+        return found

@@ -1,0 +1,87 @@
+"""Where the maxima of a pooling were found, kept for its gradient instead of what was pooled.
+
+The gradients of Relu and of the pooling after it need four numbers for each that goes on: they
+write what Relu made to memory, and read it again when it has left the caches. A byte says as much:
+which of the four was the maximum, and whether Relu had cut it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native.passes.use_def import Users
+from intaglio.opdef import door, raw
+from intaglio.trace.rebuild import Rebuild
+
+Fits = Callable[[Node], bool]
+
+
+class _Layer(NamedTuple):
+    """Relu, a pooling, and the gradients of both."""
+
+    relu: Node
+    pool: Node
+    by_pool: Node
+    by_relu: Node
+
+
+def placed(graph: Graph, users: Users, fits: Fits) -> Graph:
+    """The graph with the two ops for every layer whose gradient of the pooling `fits` says yes to."""
+    awaited = {id(c) for n in graph.nodes for c in n.control}
+    found: list[_Layer] = []
+    for node in graph.nodes:
+        if node.op.name == "MaxPoolGrad":
+            layer = _layer(node, users)
+            if layer is None or any(n.control or n.device or id(n) in awaited for n in layer):  # fmt: skip
+                continue
+            if fits(node):
+                found.append(layer)
+    return _written(graph, found) if found else graph
+
+
+def _layer(by_pool: Node, users: Users) -> _Layer | None:
+    """What belongs to a gradient, if nobody else needs what Relu made."""
+    seen, most, _ = by_pool.inputs
+    relu, pool = seen.node, most.node
+    after = users.get(id(by_pool.outputs[0]), [])
+    if relu.op.name != "Relu" or pool.op.name != "MaxPool" or len(after) != 1:
+        return None
+    (by_relu,) = after
+    if by_relu is None or by_relu.op.name != "ReluGrad":
+        return None
+    same = pool.inputs[0] is seen and by_relu.inputs[1] is seen
+    same = same and by_relu.inputs[0] is by_pool.outputs[0]
+    everybody = {id(pool), id(by_pool), id(by_relu)}
+    if not same or {id(u) for u in users[id(seen)]} != everybody:
+        return None
+    attrs = ("ksize", "strides", "padding", "explicit_paddings", "data_format")
+    if any(pool.attrs[a] != by_pool.attrs[a] for a in attrs):
+        return None
+    return _Layer(relu, pool, by_pool, by_relu)
+
+
+def _written(graph: Graph, found: list[_Layer]) -> Graph:
+    """The graph anew: a pooling comes in the place of the old one, and so does its gradient."""
+    gone = {id(n) for layer in found for n in (layer.relu, layer.by_pool)}
+    layers = {id(n): layer for layer in found for n in (layer.pool, layer.by_relu)}
+    places: dict[int, SymbolicTensor] = {}  # by the pooling
+    new = Rebuild(graph)
+    for node in graph.nodes:
+        layer = layers.get(id(node))
+        if id(node) in gone:
+            continue
+        if layer is None:
+            new.keep(node, new.copy(node))
+            continue
+        new.root = node
+        with door.pushed(new):
+            if node is layer.pool:
+                x = new.value(layer.relu.inputs[0])
+                made, places[id(node)] = raw._ReluMaxPool(x)
+            else:
+                d = new.value(layer.by_pool.inputs[2])
+                made = raw._ReluMaxPoolGrad(places[id(layer.pool)], d)
+        new.replace(node, [made])
+    return new.done()

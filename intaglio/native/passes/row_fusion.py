@@ -1,0 +1,170 @@
+"""Finds what works along the rows of large arrays, and makes it one node for `native/kernels/row_kernels.py`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import float32
+from intaglio.base.errors import InvalidArgumentError
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native.kernels.row_kernels import LONGEST, OPS, form_of
+from intaglio.native.passes.elementwise_fusion import Cluster, Rewrite, can_compile
+from intaglio.native.runtime import entry
+from intaglio.opdef import raw
+from intaglio.ops.math.reduction import axes_of
+
+SOFTMAX = frozenset(["Softmax", "LogSoftmax"])
+# Forms that a node of a cluster may have; columns are results only.
+WITHIN = frozenset(["wide", "narrow"])
+
+
+def fuse(graph: Graph) -> Graph:
+    """The graph with a `_FusedRows` node for each cluster of rows."""
+    taken: set[int] = set()
+    clusters: list[Cluster] = []
+    for shape in _shapes(graph):
+        clusters += _Search(graph, shape, taken).clusters()
+    if not clusters:
+        return graph
+    return Rewrite(graph, clusters, raw._FusedRows, _is_number).graph()
+
+
+def _shapes(graph: Graph) -> list[tuple[int, ...]]:
+    """The shapes of what is reduced along rows, that are worth a kernel."""
+    found: dict[tuple[int, ...], None] = {}
+    for node in graph.nodes:
+        if node.op.name in OPS or node.op.name in SOFTMAX:
+            value = node.inputs[0]
+            dims = value.dims
+            if value.dtype is not float32 or not shapes.known(dims):
+                continue
+            size = math.prod(dims)
+            if len(dims) > 1 and 1 < dims[-1] <= LONGEST and size >= entry.LARGE and size > dims[-1]:  # fmt: skip
+                found[tuple(dims)] = None
+    return list(found)
+
+
+def _is_number(value: SymbolicTensor) -> bool:
+    """True for constants that are part of a kernel: single numbers, axes and shapes."""
+    node = value.node
+    if node.op.name != "Const":
+        return False
+    return value.dtype.is_integer or (value.dtype is float32 and node.attrs["value"].size == 1)  # fmt: skip
+
+
+class _Search:
+    """Goes through the graph for nodes beside arrays of one shape."""
+
+    def __init__(self, graph: Graph, shape: tuple[int, ...], taken: set[int]) -> None:
+        self.graph = graph
+        self.shape = shape
+        self.taken = taken
+
+    def clusters(self) -> Iterator[Cluster]:
+        """The clusters of nodes that nothing stands between, first those that begin first.
+
+        A node is of the group of a number: how many times the way to it leaves groups and
+        comes back.
+        """
+        groups: dict[int, list[Node]] = {}
+        # Of nodes of a group its number, of others that of the first group they may be before.
+        levels: dict[int, int] = {}
+        members: dict[int, int] = {}
+        effects = 0
+        for node in self.graph.nodes:
+            before = [*[v.node for v in node.inputs], *node.control]
+            level = max([levels[id(b)] for b in before], default=0)
+            if self._fits(node):
+                if any(self._is_result(v, members, level) for v in node.inputs):
+                    level += 1
+                groups.setdefault(level, []).append(node)
+                members[id(node)] = level
+            elif any(members.get(id(b)) == level for b in before):
+                level += 1
+            if node.op.stateful:  # effects keep their order
+                level = effects = max(level, effects)
+            levels[id(node)] = level
+        self.taken.update(members)
+        for group in groups.values():
+            # What no reduction was found beside is left for loops of its own.
+            yield from (c for c in _parts(group) if self._worth_it(c))
+
+    def _is_result(
+        self, value: SymbolicTensor, members: dict[int, int], level: int
+    ) -> bool:
+        """True for what a group of this number only gives: columns are not read within it."""
+        inside = members.get(id(value.node)) == level
+        return inside and form_of(value.dims, self.shape) not in WITHIN
+
+    def _fits(self, node: Node) -> bool:
+        op = node.op
+        if id(node) in self.taken or op.stateful or node.control or node.device:
+            return False
+        if len(node.outputs) != 1 or node.outputs[0].dtype is not float32 or not node.inputs:  # fmt: skip
+            return False
+        form = form_of(node.outputs[0].dims, self.shape)
+        if op.name in OPS:
+            return self._reduces(node, form)
+        if form not in WITHIN:
+            return False
+        if op.name == "BroadcastTo":
+            inputs = node.inputs[:1]
+            if node.inputs[1].node.op.name != "Const":
+                return False
+        else:
+            inputs = node.inputs
+            known = op.name in SOFTMAX or op.name == "AddN" or "scalar" in op.rules
+            if not known or (op.name in SOFTMAX and form != "wide"):
+                return False
+        for value in inputs:
+            seen = form_of(value.dims, self.shape)
+            if value.dtype is not float32 or not seen:
+                return False
+        if op.name in SOFTMAX or op.name in ("BroadcastTo", "AddN"):
+            return True
+        return not can_compile(node)
+
+    def _reduces(self, node: Node, form: str) -> bool:
+        value, axis = node.inputs
+        if tuple(value.dims or ()) != self.shape or axis.node.op.name != "Const":
+            return False
+        try:
+            axes = axes_of(axis.node.attrs["value"], len(self.shape))
+        except InvalidArgumentError:  # the op's kernel says so
+            return False
+        last = len(self.shape) - 1
+        if node.op.name == "Sum" and form == "columns":
+            return sorted(axes) == list(range(last))
+        return axes == (last,) and form == "narrow"
+
+    def _worth_it(self, cluster: Cluster) -> bool:
+        """True if something goes along rows, and something else is computed of wide values."""
+        along = [
+            n
+            for n in cluster.nodes
+            if n.op.name in SOFTMAX
+            or (n.op.name in OPS and form_of(n.outputs[0].dims, self.shape) == "narrow")
+        ]
+        return bool(along) and len(cluster.nodes) > 1
+
+
+def _parts(group: list[Node]) -> Iterator[Cluster]:
+    """The nodes of a group in parts that values connect."""
+    above: dict[int, int] = {}
+
+    def first(key: int) -> int:
+        while above[key] != key:
+            above[key] = key = above[above[key]]
+        return key
+
+    for node in group:
+        above[id(node)] = id(node)
+        for value in node.inputs:
+            if id(value.node) in above:
+                above[first(id(value.node))] = id(node)
+    parts: dict[int, Cluster] = {}
+    for node in group:
+        parts.setdefault(first(id(node)), Cluster(1)).nodes.append(node)
+    yield from parts.values()

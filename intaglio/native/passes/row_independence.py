@@ -1,0 +1,361 @@
+"""Loops whose turns treat the rows of a batch apart from each other, and the same loops for fewer rows.
+
+A row of a value comes of the same row of other values, and of values that all rows share: then
+some rows can go through all turns by themselves. Every value of a body has an axis along which
+its rows lie, or is `SHARED`; of what a loop does not change the ops that take it say which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import variant
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native.lowering import reductions
+from intaglio.native.lowering.operands import SMALL
+from intaglio.native.passes.expansions import is_index
+from intaglio.opdef.spec import Spec
+
+# The axis of what is the same for all rows.
+SHARED = -1
+Dims = tuple[int, ...]
+
+
+class Dependent(Exception):
+    """The rows of a loop depend on each other, or nobody knows that they do not."""
+
+
+class Rows:
+    """The axes of a loop's values. Raises Dependent if its rows are not independent.
+
+    `forms` are the shapes of the loop's inputs, of lists those of their elements; there are `count` rows.
+    """
+
+    def __init__(
+        self, cond: Graph, body: Graph, forms: Sequence[Dims], count: int
+    ) -> None:
+        self.count = count
+        self.body = body
+        self._axes: dict[int, int] = {}
+        self._forms = {id(v): f for v, f in zip(body.inputs, forms, strict=True)}
+        for value, result in zip(body.inputs, body.outputs, strict=True):
+            if value is not result:
+                self._axes[id(value)] = self._first(value, result)
+        read = {id(v) for n in cond.nodes for v in n.inputs}
+        for given, value in zip(cond.inputs, body.inputs, strict=True):
+            if id(given) in read:
+                self.settle(value, SHARED)
+        given_nodes = {id(v.node) for v in body.inputs}
+        for node in body.nodes:
+            if id(node) not in given_nodes:
+                self._node(node)
+        for value, result in zip(body.inputs, body.outputs, strict=True):
+            self.settle(result, self.axis(value))
+
+    def axis(self, value: SymbolicTensor) -> int:
+        """Where the rows of a value lie; what nothing was said of is shared."""
+        return self._axes.setdefault(id(value), SHARED)
+
+    def known(self, value: SymbolicTensor) -> int | None:
+        """The same, or None if nothing was said of it yet."""
+        return self._axes.get(id(value))
+
+    def settle(self, value: SymbolicTensor, axis: int) -> None:
+        """Says where the rows of a value lie."""
+        if self._axes.setdefault(id(value), axis) != axis:
+            raise Dependent
+        # A list has them if what is put into it has.
+        bare = value.dtype is variant and id(value) not in self._forms
+        if axis != SHARED and not bare and not self.has_rows(value, axis):
+            raise Dependent
+
+    def has_rows(self, value: SymbolicTensor, axis: int) -> bool:
+        """True if an axis of a value, or of a list's elements, is as long as there are rows."""
+        dims = self.dims(value)
+        return 0 <= axis < len(dims) and dims[axis] == self.count
+
+    def dims(self, value: SymbolicTensor) -> Dims:
+        """The shape of a value; of a list that of its elements."""
+        dims = self._forms.get(id(value), value.dims)
+        if not shapes.known(dims):
+            raise Dependent
+        return tuple(dims)
+
+    def _first(self, value: SymbolicTensor, result: SymbolicTensor) -> int:
+        """The axis of what every turn changes."""
+        axis = 0
+        if result.node.op.name == "_AddAt":
+            axis = 1 if not result.node.attrs["axis"] else 0
+        return axis if self.has_rows(value, axis) else SHARED
+
+    def _node(self, node: Node) -> None:
+        """Finds the axes of a node's results; of equal rows nothing is said before somebody takes them."""
+        if node.op.name == "Const" and _are_equal(node.attrs["value"], self.count):
+            return
+        rule = RULES.get(node.op.name)
+        if rule is None and "scalar" in node.op.rules:
+            rule = _elementwise
+        if node.control or node.op.stateful or node.device:
+            raise Dependent
+        if rule is None or all(self.known(v) == SHARED for v in node.inputs):
+            if node.op.has_graphs:
+                raise Dependent
+            for value in (*node.inputs, *node.outputs):
+                self.settle(value, SHARED)
+            return
+        axis = rule(self, node)
+        for value in node.outputs:
+            self.settle(value, axis)
+
+    # -- the loop for some of the rows -------------------------------------------------------
+
+    def fewer(self, size: int) -> Graph:
+        """The body for so many rows. Raises Dependent where a shape is not one of them."""
+        values: dict[int, SymbolicTensor] = {}
+        nodes: list[Node] = []
+        given = {id(v.node) for v in self.body.inputs}
+        for node in self.body.nodes:
+            specs = [self._spec(v, size) for v in node.outputs]
+            attrs, inputs = node.attrs, [values[id(v)] for v in node.inputs]
+            if node.op.name in reductions.OPS and (inputs[0].spec.count or 0) <= SMALL:
+                raise Dependent  # in registers they would be added in another order
+            if id(node) in given:
+                attrs = {**attrs, "shape": specs[0].shape}
+            if node.op.name == "Const" and self.axis(node.outputs[0]) == 0:
+                attrs = {**attrs, "value": node.attrs["value"][:size]}
+            place = SHAPES.get(node.op.name)
+            if place is not None and self.axis(node.outputs[-1]) == 0:
+                nodes.append(self._shape(node.inputs[place].node, size))
+                inputs[place] = nodes[-1].outputs[0]
+            nodes.append(_like(node, inputs, attrs, specs))
+            for old, new in zip(node.outputs, nodes[-1].outputs, strict=True):
+                values[id(old)] = new
+        body = self.body
+        return Graph(
+            body.name, [values[id(v)] for v in body.inputs], nodes,
+            [values[id(v)] for v in body.outputs],
+        )  # fmt: skip
+
+    def _spec(self, value: SymbolicTensor, size: int) -> Spec:
+        axis = self.axis(value)
+        if axis == SHARED or value.dtype is variant:
+            return value.spec
+        dims = list(self.dims(value))
+        dims[axis] = size
+        return Spec(value.dtype, tuple(dims))
+
+    def _shape(self, node: Node, size: int) -> Node:
+        """A constant shape with the other number of rows."""
+        shape = node.attrs["value"].copy() if node.op.name == "Const" else None
+        if shape is None or shape.ndim != 1 or shape[0] not in (self.count, -1):
+            raise Dependent
+        shape[0] = size
+        spec = Spec(node.outputs[0].dtype, shape.shape, shape)
+        return _like(node, (), {**node.attrs, "value": shape}, [spec])
+
+
+def _are_equal(array: Any, count: int) -> bool:
+    """True for so many rows that are all equal."""
+    return array.shape[:1] == (count,) and bool((array == array[:1]).all())
+
+
+def _like(
+    node: Node, inputs: Sequence[SymbolicTensor], attrs: dict[str, Any], specs: list[Spec]
+) -> Node:  # fmt: skip
+    return Node(
+        node.op, inputs, attrs, node.name, specs, origin=node.origin, graph=node.graph,
+        source=node.source or node,
+    )  # fmt: skip
+
+
+# -- what ops do with rows -------------------------------------------------------------------
+
+
+def _elementwise(rows: Rows, node: Node) -> int:
+    """All operands have their rows at the axis that broadcasting makes the same."""
+    rank = len(rows.dims(node.outputs[0]))
+    ranks = {len(rows.dims(v)) for v in node.inputs}
+    if node.op.name == "Select" and len(ranks) > 1:  # its condition is one of rows
+        raise Dependent
+    places: set[int] = set()
+    for value in node.inputs:
+        axis = rows.known(value)
+        if axis is not None and axis != SHARED:
+            places.add(axis + rank - len(rows.dims(value)))
+    if not places:
+        for value in node.inputs:
+            rows.settle(value, SHARED)
+        return SHARED
+    if len(places) > 1:
+        raise Dependent
+    (place,) = places
+    for value in node.inputs:
+        axis = place - (rank - len(rows.dims(value)))
+        there = axis >= 0 and rows.dims(value)[axis] != 1
+        rows.settle(value, axis if there else SHARED)
+    return place
+
+
+def _passed(rows: Rows, node: Node) -> int:
+    """The value itself."""
+    return _first_of(rows, node.inputs[0])
+
+
+def _first_of(rows: Rows, value: SymbolicTensor) -> int:
+    """The axis of an operand; what nothing was said of is taken to be rows if it may be."""
+    axis = rows.known(value)
+    return rows.axis(value) if axis is None else axis
+
+
+def _product(rows: Rows, node: Node) -> int:
+    """Rows by a matrix that they share."""
+    a, b = node.inputs
+    if _first_of(rows, a) != 0 or node.attrs["transpose_a"]:
+        raise Dependent
+    rows.settle(b, SHARED)
+    return 0
+
+
+def _slice(rows: Rows, node: Node) -> int:
+    """An index of another axis, or a slice of others."""
+    source, *where = node.inputs
+    for value in where:
+        rows.settle(value, SHARED)
+    attrs, axis = node.attrs, rows.known(source)
+    index = next((i for i in (0, 1) if is_index(attrs, i)), None)
+    if axis is None:
+        if index is not None and rows.has_rows(source, 1 - index):
+            axis = 1 - index
+        elif index is None and rows.has_rows(source, 0) and _whole(node):
+            axis = 0
+        else:
+            axis = SHARED
+        rows.settle(source, axis)
+    if axis == SHARED:
+        return SHARED
+    if index is not None and axis == 1 - index:
+        return 0
+    if index is None and axis == 0 and _whole(node):
+        return 0
+    raise Dependent
+
+
+def _whole(node: Node) -> bool:
+    """True for a slice that takes all of the first axis, and leaves it where it is."""
+    attrs, strides = node.attrs, node.inputs[3].node
+    if attrs["shrink_axis_mask"] & 1 or attrs["new_axis_mask"]:
+        return False
+    if attrs["ellipsis_mask"] & 1:
+        dims = node.inputs[0].dims
+        return dims is not None and len(dims) >= (strides.outputs[0].dims or (99,))[0]
+    if attrs["ellipsis_mask"] or strides.op.name != "Const":
+        return False
+    both = attrs["begin_mask"] & attrs["end_mask"] & 1
+    return bool(both) and int(strides.attrs["value"][0]) == 1
+
+
+def _along(value: int, *numbers: int) -> Callable[[Rows, Node], int]:
+    """An op along an axis that is a constant: any but that of the rows.
+
+    `value` is the input that has rows, `numbers` the one with axes, if any.
+    """
+
+    def rule(rows: Rows, node: Node) -> int:
+        source = node.inputs[value]
+        if _first_of(rows, source) != 0:
+            raise Dependent
+        for at in numbers:
+            rows.settle(node.inputs[at], SHARED)
+            _not_first(node.inputs[at].node, len(rows.dims(source)))
+        return 0
+
+    return rule
+
+
+def _not_first(axes: Node, rank: int) -> None:
+    """Raises Dependent unless axes are known, and the first is not among them."""
+    if axes.op.name != "Const":
+        raise Dependent
+    found = np.asarray(axes.attrs["value"]).reshape(-1).tolist()
+    if rank < 2 or not found or any(a % rank == 0 for a in found):
+        raise Dependent
+
+
+def _joined(rows: Rows, node: Node) -> int:
+    """ConcatV2 along another axis."""
+    *values, axis = node.inputs
+    _not_first(axis.node, len(rows.dims(values[0])))
+    rows.settle(axis, SHARED)
+    for value in values:
+        rows.settle(value, 0)
+    return 0
+
+
+def _reshaped(rows: Rows, node: Node) -> int:
+    """Another shape whose first axis is the same."""
+    for value in node.inputs[1:]:
+        rows.settle(value, SHARED)
+    return _first_of(rows, node.inputs[0])
+
+
+def _rowwise(rows: Rows, node: Node) -> int:
+    """An op along the last axis."""
+    if len(rows.dims(node.inputs[0])) < 2:
+        raise Dependent
+    return _first_of(rows, node.inputs[0])
+
+
+def _taken(rows: Rows, node: Node) -> int:
+    """An element of a list."""
+    handle, *where = node.inputs
+    for value in where:
+        rows.settle(value, SHARED)
+    axis = rows.known(handle)
+    if axis is None:
+        axis = 0 if rows.has_rows(node.outputs[-1], 0) else SHARED
+        rows.settle(handle, axis)
+    return axis
+
+
+def _put(rows: Rows, node: Node) -> int:
+    """A list with another element."""
+    handle, *where, item = node.inputs
+    for value in where:
+        rows.settle(value, SHARED)
+    axis = _first_of(rows, handle)
+    rows.settle(item, axis)
+    return axis
+
+
+def _added(rows: Rows, node: Node) -> int:
+    """_AddAt: rows added at an index of another axis."""
+    total, at, item = node.inputs
+    rows.settle(at, SHARED)
+    axis = 1 if not node.attrs["axis"] else 0
+    rows.settle(total, axis)
+    rows.settle(item, 0)
+    return axis
+
+
+# Which input of an op is the shape of its result.
+SHAPES = {"TensorListGetItem": 2, "TensorListPopBack": 1, "Reshape": 1}
+RULES: dict[str, Callable[[Rows, Node], int]] = {
+    "MatMul": _product,
+    "StridedSlice": _slice,
+    "Split": _along(1, 0),
+    "SplitV": _along(0, 2),
+    "ConcatV2": _joined,
+    **dict.fromkeys(("Reshape", "ExpandDims", "Squeeze"), _reshaped),
+    **dict.fromkeys(("Identity", "StopGradient", "PreventGradient"), _passed),
+    **dict.fromkeys(("Softmax", "LogSoftmax"), _rowwise),
+    **dict.fromkeys(reductions.OPS, _along(0, 1)),
+    "TensorListGetItem": _taken,
+    "TensorListPopBack": _taken,
+    "TensorListPushBack": _put,
+    "TensorListSetItem": _put,
+    "_AddAt": _added,
+}

@@ -1,0 +1,118 @@
+"""Variables of a graph that is to be one native function: read at its beginning, written at its end.
+
+What was assigned is what a later read gives, so that one value goes from op to op; `variable += x`
+becomes an addition. What works on a variable and its companions then is one loop, which writes in
+place. Graphs inside, that may read and write by themselves, find everything as it should be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from intaglio.base import shapes
+from intaglio.ir import walk
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
+from intaglio.opdef.spec import Spec
+from intaglio.ops.state.resource_variable import contents_of
+
+UPDATES = ("AssignAddVariableOp", "AssignSubVariableOp")
+OWN = frozenset(["ReadVariableOp", "_ReadVariablesOp", "AssignVariableOp", *UPDATES])
+
+
+def settled(graph: Graph) -> Graph:
+    """The graph in that order; the same one if it has nothing to do with variables."""
+    return _Order(graph).graph() if any(n.op.name in OWN for n in graph.nodes) else graph  # fmt: skip
+
+
+class _Order:
+    """The new graph while it is made."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.old = graph
+        self.values: dict[int, SymbolicTensor] = {}
+        self.first: list[Node] = []  # reads of what the graph has not written
+        self.nodes: list[Node] = []
+        # By the id of a variable's handle: its value, and the assignment that is still to come.
+        self.known: dict[int, SymbolicTensor] = {}
+        self.pending: dict[int, Node] = {}
+        self.changed: set[int] = set()
+
+    def graph(self) -> Graph:
+        """The graph."""
+        inputs = {id(v) for v in self.old.inputs}
+        placeholders: list[Node] = []
+        for node in self.old.nodes:
+            if node.outputs and id(node.outputs[0]) in inputs:
+                placeholders.append(node)
+            else:
+                self._add(node)
+        for handle in list(self.pending):
+            self._flush(handle)
+        outputs = [self._value(v) for v in self.old.outputs]
+        nodes = [*placeholders, *self.first, *self.nodes]
+        return Graph(self.old.name, self.old.inputs, nodes, outputs)
+
+    def _value(self, value: SymbolicTensor) -> SymbolicTensor:
+        return self.values.get(id(value), value)
+
+    def _add(self, node: Node) -> None:
+        name = node.op.name
+        inputs = [self._value(v) for v in node.inputs]
+        if name in ("ReadVariableOp", "_ReadVariablesOp"):
+            for handle, value in zip(inputs, node.outputs, strict=True):
+                self.values[id(value)] = self._read(node, handle)
+        elif name == "AssignVariableOp":
+            self._assign(node, inputs[0], inputs[1])
+        elif name in UPDATES and shapes.known(contents_of(inputs[0].spec).shape):
+            contents = contents_of(inputs[0].spec)
+            both = [self._read(node, inputs[0]), inputs[1]]
+            change = raw.AddV2 if name == "AssignAddVariableOp" else raw.Sub
+            total = _made(node, change, both, {}, [contents])
+            self.nodes.append(total)
+            self._assign(node, inputs[0], total.outputs[0])
+        else:
+            self._other(node, inputs)
+
+    def _read(self, node: Node, handle: SymbolicTensor) -> SymbolicTensor:
+        key = id(handle)
+        if key not in self.known:
+            contents = contents_of(handle.spec)
+            made = _made(node, raw.ReadVariableOp, [handle], {"dtype": contents.dtype}, [contents])  # fmt: skip
+            (self.nodes if key in self.changed else self.first).append(made)
+            self.known[key] = made.outputs[0]
+        return self.known[key]
+
+    def _assign(self, node: Node, handle: SymbolicTensor, value: SymbolicTensor) -> None:  # fmt: skip
+        attrs = {**raw.AssignVariableOp.defaults, "dtype": value.dtype}
+        self.known[id(handle)] = value
+        self.pending[id(handle)] = _made(node, raw.AssignVariableOp, [handle, value], attrs, [])  # fmt: skip
+        self.changed.add(id(handle))
+
+    def _flush(self, handle: int) -> None:
+        node = self.pending.pop(handle, None)
+        if node is not None:
+            self.nodes.append(node)
+
+    def _other(self, node: Node, inputs: Sequence[SymbolicTensor]) -> None:
+        inside = any(True for _ in walk.attached(node))
+        for value in inputs if inside else ():
+            self._flush(id(value))
+            self.known.pop(id(value), None)
+            self.changed.add(id(value))
+        specs = [v.spec for v in node.outputs]
+        made = _made(node, node.op, inputs, node.attrs, specs)
+        self.nodes.append(made)
+        for old, new in zip(node.outputs, made.outputs, strict=True):
+            self.values[id(old)] = new
+
+
+def _made(
+    node: Node, op: Op, inputs: Any, attrs: dict[str, Any], specs: Sequence[Spec]
+) -> Node:
+    return Node(
+        op, inputs, attrs, node.name, specs, origin=node.origin,
+        graph=node.graph, device=node.device, source=node.source or node,
+    )  # fmt: skip

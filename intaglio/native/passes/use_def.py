@@ -1,0 +1,47 @@
+"""What comes before and after a node, as those ask who make layers of nodes."""
+
+from __future__ import annotations
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import float32
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native.runtime import entry
+
+# The nodes that take each value, by its id; None is the caller.
+Users = dict[int, list[Node | None]]
+
+
+def users_of(graph: Graph) -> Users:
+    """Who takes what in a graph."""
+    users: Users = {}
+    for node in graph.nodes:
+        for value in node.inputs:
+            users.setdefault(id(value), []).append(node)
+    for value in graph.outputs:
+        users.setdefault(id(value), []).append(None)
+    return users
+
+
+def only_user(value: SymbolicTensor, users: Users) -> Node | None:
+    """The node that takes a value, if no other does."""
+    found = users.get(id(value), [])
+    node = found[0] if len(found) == 1 else None
+    return node if node is not None and not node.control and not node.device else None
+
+
+def is_plain(node: Node) -> bool:
+    """True for a node on float32 images whose shapes are known."""
+    if node.control or node.device or node.outputs[0].dtype is not float32:
+        return False
+    return all(shapes.known(v.dims) for v in (*node.inputs, node.outputs[0]))
+
+
+def is_large(node: Node) -> bool:
+    """The same, for a node that is worth all threads."""
+    return is_plain(node) and (node.outputs[0].spec.count or 0) >= entry.LARGE
+
+
+def places_of(body: Graph, *values: SymbolicTensor) -> list[int]:
+    """Which inputs of a layer some values are; two may be the same."""
+    found = {id(v): i for i, v in enumerate(body.inputs)}
+    return [found[id(v)] for v in values]

@@ -1,0 +1,330 @@
+"""Native functions as Python calls them: compiled for the shapes of a graph's inputs.
+
+The caller's side makes the arrays of the results, takes the variables out of their resources and
+puts them back. What the native function refuses (an index out of range, arrays of other shapes) the
+interpreter does, with its messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import from_numpy, resource, variant
+from intaglio.base.memory import aligned
+from intaglio.base.options import OPTIONS
+from intaglio.ir.graph import Graph, SymbolicTensor
+from intaglio.native.llvm.vectors import Unsupported
+from intaglio.native.lowering import list_arguments
+from intaglio.native.lowering.function import Writer
+from intaglio.native.lowering.operands import Held, Variable, known, numeric
+from intaglio.native.lowering.registry import RULES, elementwise
+from intaglio.native.lowering.tensor_lists import HeldList, Rows, dtype_of
+from intaglio.native.lowering.variables import assigned, settle
+from intaglio.native.passes.elementwise_fusion import prepared
+from intaglio.native.runtime import entry
+from intaglio.native.runtime.buffers import maker
+from intaglio.ops.state.resource_variable import contents_of
+from intaglio.runtime import interpreter
+from intaglio.runtime.derived import DERIVED
+
+Run = Callable[..., tuple[Any, ...]]
+
+
+class Program:
+    """A graph as one native function."""
+
+    def __init__(self, graph: Graph) -> None:
+        """Raises Unsupported, with the `node` that has no code, if there is one."""
+        self.graph = graph
+        self.writes = sorted(assigned(graph))
+        self.writer = w = Writer(RULES, elementwise)
+        w.writes = bool(self.writes)
+        body = prepared(graph)
+        given = [self._input(w, body, i) for i in range(len(body.inputs))]
+        self.given = given  # what the body's inputs are
+        extra = {p: len(body.outputs) + i for i, p in enumerate(self.writes)}
+        for place, number in extra.items():
+            given[place].target = w.argument("%outs", number)
+        for place in sorted(assigned(body, always=False)):
+            settle(w, given[place])
+        w.inputs = len(given)
+        w.variables = {
+            v.pointer: i for i, v in enumerate(given)
+            if isinstance(v, Variable) and i not in extra
+        }  # fmt: skip
+        self.results = w.write(body, given, len(body.outputs), len(extra))
+        # What is made of variables and kept: of which, and by what.
+        self.derived: list[tuple[int, entry.Step]] = list(w.kept.values())
+        made = w.compiled()
+        forms = [*_forms(given), *[s.results[0][0] for _, s in self.derived]]
+        whole = entry.Entry(
+            made, w.code.name, len(forms), len(body.outputs) + len(extra) + 1,
+            forms=forms, released=w.long,
+        )  # fmt: skip
+        self.address = whole.kernel
+        self.kernel: Any = whole.for_dims(w.words)
+        self.memory, self.refuses = w.arena.size, w.refuses
+        self._keep = w.keep
+        self.rounds, self._other = w.rounds, None
+        # What was drawn in vain is drawn again.
+        self.draws = list(dict.fromkeys(w.draws)) if w.refuses else []
+        self.run = self._written()
+
+    def _input(self, w: Writer, body: Graph, number: int) -> Any:
+        value = body.inputs[number]
+        try:
+            return self._given(w, body, value, w.argument("%ins", number))
+        except Unsupported as e:
+            takers = [n for n in body.nodes if any(v is value for v in n.inputs)]
+            e.node = takers[0] if takers else None
+            raise
+
+    def _given(self, w: Writer, body: Graph, value: SymbolicTensor, pointer: str) -> Any:  # fmt: skip
+        if value.dtype is resource:
+            contents = contents_of(value.spec)
+            if not shapes.known(contents.shape):
+                raise Unsupported("a variable whose shape is not known")
+            return Variable(contents, pointer)
+        dims = value.dims
+        if value.dtype is not variant and not numeric(value.dtype):
+            raise Unsupported(f"elements of type {value.dtype.name}")
+        if value.dtype is variant:
+            return list_arguments.given(w, body, value, pointer)
+        if dims is None or None in dims:
+            raise Unsupported("a value of unknown shape")
+        held = Held(w.kind(value), known(dims), pointer=pointer)
+        if not held.count:
+            raise Unsupported("no elements")
+        return w.in_registers(w.lanes(held), held.shape) if held.small else held
+
+    def forget(self) -> Run:
+        """Lets go of the text of the code, for a program that is only to run; gives its function."""
+        vars(self).pop("writer", None)
+        return self.run
+
+    @property
+    def plain_results(self) -> bool:
+        """True if results are arrays of known shapes."""
+        return all(isinstance(r, Held) for r in self.results)
+
+    # -- the caller's side -----------------------------------------------------------------
+
+    def _written(self) -> Run:
+        """A Python function of the arrays that allocates, calls and gives back."""
+        graph = self.graph
+        inputs = [f"i{i}" for i in range(len(graph.inputs))]
+        space: dict[str, Any] = {
+            "kernel": self.kernel, "spare": [], "again": self._again, "rows": _rows,
+            "memory": _memory(self.memory), "borrow": borrow, "give": give,
+            "draws": self.draws, "back": _back, "taken": list_arguments.taken,
+            "listed": list_arguments.made,
+        }  # fmt: skip
+        arrays, lines = self._arrays(space, inputs)
+        outs, results, makers = self._results(space)
+        call = f"kernel({', '.join([*arrays, *outs, 'work'])}) is NotImplemented"
+        if self.refuses:
+            call = f"{call} or work[0] != 0"
+        text = [
+            f"def run({', '.join(inputs)}):",
+            *self._rounding(space, inputs),
+            " try: work = spare.pop()",
+            " except IndexError: work = memory()",
+            *lines,
+            *makers,
+            *([" marks = [d.mark() for d in draws]"] if self.draws else []),
+            *(self._borrowing(space, call) if self.writes else [f" refused = {call}"]),
+            *([" if refused: back(draws, marks)"] if self.draws else []),
+            f" if refused: return again(({', '.join([*inputs, ''])}))",
+            f" made = ({', '.join([*results, ''])})" if results else " made = ()",
+            " spare.append(work)",
+            " return made",
+        ]
+        code = compile("\n".join(text), f"<intaglio program {graph.name}>", "exec")
+        exec(code, space)
+        run: Any = space["run"]
+        run.program = self
+        return run
+
+    def _rounding(self, space: dict[str, Any], inputs: Sequence[str]) -> list[str]:
+        """The line that asks whether the program may round as it did when it was written."""
+        if not self.rounds:
+            return []
+        space["options"], space["otherwise"] = OPTIONS, self._otherwise
+        fast = bool(OPTIONS.tensor_float_32)
+        given = ", ".join(inputs)
+        return [f" if bool(options.tensor_float_32) is not {fast}: return otherwise({given})"]  # fmt: skip
+
+    def _otherwise(self, *arrays: Any) -> tuple[Any, ...]:
+        """The same graph under the other option, compiled when that is first asked for."""
+        if self._other is None:
+            self._other = Program(self.graph)
+            self._other._other = self
+        return self._other.run(*arrays)
+
+    def _arrays(
+        self, space: dict[str, Any], inputs: Sequence[str]
+    ) -> tuple[list[str], list[str]]:
+        """What the kernel is given for each input, and the lines that find it."""
+        arrays, lines = list(inputs), list[str]()
+        for i, value in enumerate(self.graph.inputs):
+            if value.dtype is resource:
+                arrays[i] = f"a{i}"
+                if i not in self.writes:
+                    lines.append(f" a{i} = i{i}._value")
+            elif value.dtype is variant:
+                arrays[i], held = f"a{i}", self.given[i]
+                space[f"t{i}"] = dtype_of(held.kind)
+                everything = "".join([f"{name}, " for name in inputs])
+                lines += [
+                    f" l{i}, a{i} = taken(i{i}, t{i}, {held.element})",
+                    f" if l{i} is None: return again(({everything}))",
+                ]
+        for k, (place, step) in enumerate(self.derived):
+            space[f"s{k}"], space["derived"] = step, DERIVED.of
+            lines.append(f" k{k} = derived(a{place}, s{k}.kernel, s{k}.made)")
+            arrays.append(f"k{k}")
+        return arrays, lines
+
+    def _results(self, space: dict[str, Any]) -> tuple[list[str], list[str], list[str]]:
+        """What the kernel writes to, what the caller gets, and the lines that make it."""
+        outs: list[str] = []
+        given: list[str] = []
+        lines: list[str] = []
+        for k, result in enumerate(self.results):
+            if isinstance(result, Rows):
+                outs.append("work")
+                given.append(self._rows(space, k, result.list, result.counted))
+                continue
+            if isinstance(result, HeldList):
+                outs.append("work")
+                rows = self._rows(space, k, result, result.counted)
+                given.append(f"listed({rows}, e{k}, {result.limit})")
+                continue
+            dtype = self.graph.outputs[k].dtype.numpy
+            space[f"make{k}"] = maker(result.shape, dtype)
+            lines.append(f" o{k} = make{k}()")
+            outs.append(f"o{k}")
+            given.append(f"o{k}")
+        return [*outs, *[f"t{i}" for i in self.writes]], given, lines
+
+    def _rows(self, space: dict[str, Any], k: int, held: HeldList, counted: int) -> str:
+        """What copies the elements of a list out of the function's memory."""
+        dtype = dtype_of(held.kind)
+        space[f"d{k}"], space[f"e{k}"] = dtype, from_numpy(dtype)
+        return f"rows(work, {counted}, {held.blocks[0].offset}, {held.element}, d{k})"
+
+    def _borrowing(self, space: dict[str, Any], call: str) -> list[str]:
+        """The lines around the call that take the variables that are written, and put them back."""
+        w, variables = self.writer, [self.given[i] for i in self.writes]
+        space["makers"] = [maker(v.shape, v.spec.dtype.numpy) for v in variables]
+        every = [i for i, v in enumerate(self.graph.inputs) if v.dtype is resource]
+        written, others, before, after = (
+            "".join([f"{letter}{i}, " for i in places])
+            for letter, places in (
+                ("i", self.writes), ("i", [i for i in every if i not in self.writes]),
+                ("a", self.writes), ("t", self.writes),
+            )
+        )  # fmt: skip
+        everything = ", ".join([f"i{i}" for i in range(len(self.graph.inputs))])
+        return [
+            f" borrowed = borrow(({written}), ({others}), makers, {w.in_place})",
+            f" if borrowed is None: return again(({everything},))",
+            f" ({before}), ({after}) = borrowed",
+            " refused = True",
+            " try:",
+            f"  refused = {call}",
+            " finally:",
+            f"  give(({written}), ({before}) if refused else ({after}))",
+        ]
+
+    def _again(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """What the native function has refused: arrays that lie otherwise, or what is an error."""
+        ordered = [_in_order(a) for a in arrays]
+        if any(a is not b for a, b in zip(arrays, ordered, strict=True)):
+            return self.run(*ordered)
+        return interpreter.compiled(self.graph)(*arrays)
+
+
+def _forms(given: Sequence[Any]) -> list[tuple[int, ...]]:
+    """The shapes that the program was written for."""
+    return [
+        tuple(v.spec.shape) if isinstance(v, Variable)
+        else list_arguments.FORM if isinstance(v, HeldList)
+        else v.shape
+        for v in given
+    ]  # fmt: skip
+
+
+def _back(draws: Sequence[Any], marks: Sequence[Any]) -> None:
+    """Returns streams to where they were."""
+    for stream, mark in zip(draws, marks, strict=True):
+        stream.back(mark)
+
+
+def _memory(size: int) -> Callable[[], Any]:
+    """What makes memory for the plan, whose blocks begin with lines of the cache if it does."""
+    words = -(-size // 8)
+
+    def make() -> Any:
+        return aligned(8 * words).view(np.int64)
+
+    return make
+
+
+def _rows(work: Any, counted: int, offset: int, element: tuple[int, ...], dtype: Any) -> Any:  # fmt: skip
+    """The rows that a list has turned out to have, out of the function's memory."""
+    count = int(work[counted // 8])
+    each = int(np.prod(element))
+    start = work.view(np.uint8)[offset:]
+    size = count * each * dtype.itemsize
+    return start[:size].view(dtype).reshape(count, *element).copy()
+
+
+def _in_order(array: Any) -> Any:
+    """The array as native code reads it; variables and such as they are."""
+    if isinstance(array, np.generic):
+        return np.asarray(array)
+    if type(array) is not np.ndarray or (
+        array.flags.c_contiguous and array.flags.aligned
+    ):
+        return array
+    return np.array(array, order="C")
+
+
+def borrow(
+    written: Sequence[Any],
+    others: Sequence[Any],
+    makers: Sequence[Callable[[], Any]],
+    in_place: bool,
+) -> tuple[list[Any], list[Any]] | None:
+    """The arrays of variables, locked, and where their new values go.
+
+    That is the same array, if it may be and nobody else holds it. None if one has no value, or is named twice.
+    All threads lock in one order.
+    """
+    if len({*map(id, written), *map(id, others)}) != len(written) + len(others):
+        return None
+    for one in sorted(written, key=id):
+        one.lock.acquire()
+    arrays: list[Any] = []
+    targets: list[Any] = []
+    for one, make in zip(written, makers, strict=True):
+        if not one.initialized:
+            give(written, arrays)
+            return None
+        array, mine = one.taken()
+        arrays.append(array)
+        targets.append(array if mine and in_place else make())
+    return arrays, targets
+
+
+def give(written: Sequence[Any], arrays: Sequence[Any]) -> None:
+    """Puts arrays into variables that were borrowed."""
+    for one, array in zip(written, arrays, strict=False):
+        one.put(array)
+    for one in written:
+        one.lock.release()

@@ -1,0 +1,1 @@
+"""Elementary functions as vector code: exponentials, logarithms, trigonometric and error functions, complex numbers."""

@@ -1,0 +1,98 @@
+"""The builder of `scalar` rules with the functions that are approximated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from intaglio.native.llvm import jit
+from intaglio.native.llvm.builder import Code
+from intaglio.native.llvm.vectors import Builder, Kind, Lanes, Unsupported
+from intaglio.native.vector_math import (
+    complex_functions,
+    error_functions,
+    exponentials,
+    hyperbolic,
+    inverse_trigonometric,
+    powers,
+    trigonometric,
+)
+from intaglio.native.vector_math.complex_numbers import Complexes
+
+FUNCTIONS: dict[str, Callable[..., Lanes]] = {
+    f.__name__: f
+    for f in (
+        exponentials.exp, exponentials.expm1, exponentials.tanh,
+        exponentials.log, exponentials.log1p,
+        hyperbolic.sinh, hyperbolic.cosh,
+        hyperbolic.asinh, hyperbolic.acosh, hyperbolic.atanh,
+        trigonometric.sin, trigonometric.cos, trigonometric.tan,
+        inverse_trigonometric.asin, inverse_trigonometric.acos, inverse_trigonometric.atan, inverse_trigonometric.atan2,
+        powers.power, error_functions.erf, error_functions.erfc,
+    )
+}  # fmt: skip
+
+# How they are called: results of eight vectors come back in registers, not in memory.
+CONVENTION = "x86_regcallcc" if jit.MACHINE == "x86_64" else "fastcc"
+
+
+class Functions(Complexes):
+    """The builder of `scalar` rules, with a method for each of `FUNCTIONS`.
+
+    Each function is written once in a module and called: what calls cost is nothing beside
+    the function, and a graph that takes many exponentials is compiled as fast as one.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        function = FUNCTIONS.get(name)
+        if function is None:
+            raise Unsupported(name)
+        return lambda *operands: self._called(function, operands)
+
+    def _called(
+        self, function: Callable[..., Lanes], operands: tuple[Lanes, ...]
+    ) -> Lanes:
+        kind = operands[0].kind
+        if kind.letter == "c":
+            return complex_functions.of(self, function.__name__, *operands)
+        if kind.letter != "f":
+            raise Unsupported(f"{function.__name__} of {kind.name}")
+        if kind.short:
+            wide = self._called(function, tuple(map(self.widened, operands)))
+            return self.converted(wide, kind)
+        vector, count = self.vector(kind), self.vectors
+        name = f"{function.__name__}_{kind.llvm}_{self.lanes}x{count}"
+        group = f"{{ {', '.join([vector] * count)} }}"
+        if name not in self.code.callees:
+            self.code.callees[name] = self._written(
+                function, name, kind, group, len(operands)
+            )
+        given = ", ".join([f"{vector} {n}" for x in operands for n in x.names])
+        result = self.code.let(f"call {CONVENTION} {group} @{name}({given})")
+        names = [
+            self.code.let(f"extractvalue {group} {result}, {i}") for i in range(count)
+        ]
+        return Lanes(kind, tuple(names))
+
+    def _written(
+        self,
+        function: Callable[..., Lanes],
+        name: str,
+        kind: Kind,
+        group: str,
+        operands: int,
+    ) -> Code:
+        vector = self.vector(kind)
+        given = [
+            tuple([f"%{letter}{i}" for i in range(self.vectors)])
+            for letter in "xyz"[:operands]
+        ]
+        parameters = [f"{vector} {n}" for names in given for n in names]
+        code = Code(name, parameters, f"internal {CONVENTION} {group}")
+        s = Builder(code, self.lanes, self.vectors)
+        made = "poison"
+        result = function(s, *[Lanes(kind, names) for names in given])
+        for i, n in enumerate(result.names):
+            made = code.let(f"insertvalue {group} {made}, {vector} {n}, {i}")
+        code.do(f"ret {group} {made}")
+        return code

@@ -1,0 +1,296 @@
+"""Python values to tensors, by TensorFlow's rules: int -> int32, float -> float32, no silent promotion.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import errors
+from intaglio.base.composite import CompositeTensor
+from intaglio.base.dtypes import DType, as_dtype
+from intaglio.base.shapes import as_dims
+from intaglio.opdef import elements, raw
+from intaglio.opdef.tensor import Tensor
+
+Converter = Callable[..., Any]
+
+# Types whose values become tensors in a way of their own, besides `__tf_tensor__`.
+# (priority, type, function), the least priority first: tf.register_tensor_conversion_function.
+_registered: list[tuple[int, Any, Converter]] = []
+_level: list[Callable[[], Any]] = []
+# What becomes of Python numbers that a branch or a traced function ends with: see `outcome`.
+_outcomes: list[Callable[[Any, Any], Any]] = []
+
+# Elements of lists that are certainly no tensors.
+_PLAIN = frozenset((int, float, bool, str, bytes, complex, type(None)))
+
+
+def install_level(level: Callable[[], Any]) -> None:
+    """Names the function that tells the present level; the door does."""
+    _level[:] = [level]
+
+
+# What becomes a tensor without asking anybody.
+_BUILT_IN = (int, float, np.generic, np.ndarray)
+
+
+_DEFAULT = 100
+
+
+def register(
+    base_type: Any, conversion_func: Converter, priority: int = _DEFAULT
+) -> None:
+    """Lets `conversion_func(value, dtype, name, as_ref)` convert values of `base_type`.
+
+    A class that inherits `__tf_tensor__`, as those derived from `tf.Variable` do, is
+    converted by the function instead. Raises TypeError for arguments of other kinds.
+    """
+    bases: tuple[Any, ...] = base_type if isinstance(base_type, tuple) else (base_type,)
+    if not bases or not all([isinstance(base, type) for base in bases]):
+        raise TypeError(
+            f"Argument `base_type` must be a type or a tuple of types. Obtained: {base_type}"
+        )
+    if not callable(conversion_func):
+        raise TypeError(
+            f"Argument `conversion_func` must be callable. Received {conversion_func}."
+        )
+    if any([issubclass(base, _BUILT_IN) for base in bases]):
+        raise TypeError(
+            "Cannot register conversions for Python numeric types and NumPy scalars and "
+            "arrays: give the values a class of their own."
+        )
+    for base in bases:
+        own: Any = getattr(base, "__tf_tensor__", None)
+        if own is not None and "__tf_tensor__" not in vars(base):
+            _prefer(base, conversion_func, own)
+    _registered.append((priority, base_type, conversion_func))
+    _registered.sort(key=lambda entry: entry[0])
+
+
+def _checked(made: Any, value: Any, dtype: DType | None, function: Converter) -> Tensor:
+    """What a registered function returned. Raises RuntimeError if that is not what it must be."""
+    who = f"Conversion function {function!r} for type {type(value)}"
+    if not isinstance(made, Tensor):
+        if not hasattr(type(made), "__tf_tensor__"):
+            raise RuntimeError(f"{who} returned non-Tensor: {made!r}")
+        made = to_tensor(made)
+    if dtype is not None and made.dtype is not dtype:
+        raise RuntimeError(
+            f"{who} returned incompatible dtype: requested = {dtype.name}, actual = {made.dtype.name}"
+        )
+    return made
+
+
+def _prefer(base_type: Any, function: Converter, inherited: Converter) -> None:
+    """Has values of a class converted by `function`, by what they inherit if it declines."""
+
+    def converted(
+        self: Any, dtype: DType | None = None, name: str | None = None
+    ) -> Any:
+        made = function(self, dtype=dtype, name=name, as_ref=False)
+        if made is NotImplemented:
+            return inherited(self, dtype, name)
+        return _checked(made, self, dtype, function)
+
+    base_type.__tf_tensor__ = converted
+
+
+def to_tensor(
+    value: Any,
+    dtype: DType | None = None,
+    name: str | None = None,
+    dtype_hint: DType | None = None,
+) -> Tensor:
+    """`value` as a tensor of the present level.
+
+    Raises TypeError if it cannot become a tensor of `dtype`, ValueError for ragged lists.
+    """
+    if isinstance(value, Tensor):
+        if dtype is not None and value.dtype is not dtype:
+            raise ValueError(
+                f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {value.dtype.name}: {value!r}"
+            )
+        return value
+    if dtype is None and dtype_hint is not None:
+        try:
+            return to_tensor(value, dtype_hint, name)
+        except (TypeError, ValueError):
+            pass
+    kind = type(value)
+    if kind not in _PLAIN and kind is not np.ndarray:
+        made = _by_protocol(value, kind, dtype, name)
+        if made is not None:
+            return made
+    here = _level[0]()
+    return here.constant(elements.to_array(value, dtype, not here.eager), name)
+
+
+def _by_protocol(
+    value: Any, kind: type, dtype: DType | None, name: str | None
+) -> Tensor | None:
+    """A value that converts itself, for which a function is registered, or that holds tensors."""
+    convert = getattr(kind, "__tf_tensor__", None)
+    if convert is not None:
+        return convert(value, dtype, name)
+    for priority, registered, function in _registered:
+        if priority >= _DEFAULT and kind in (list, tuple):
+            break  # their own conversion was there first
+        if isinstance(value, registered):
+            made = function(value, dtype=dtype, name=name, as_ref=False)
+            if made is not NotImplemented:
+                return _checked(made, value, dtype, function)
+    if isinstance(value, (list, tuple)) and _has_tensors(value):
+        return _packed(value, dtype, name)
+    return None
+
+
+def read(args: Sequence[Any]) -> list[Any] | None:
+    """The arguments with the tensors of those that convert themselves, as variables do.
+
+    None if there are no such; raises what their conversion raises.
+    """
+    found: list[Any] | None = None
+    for n, value in enumerate(args):
+        if isinstance(value, Tensor) or type(value) in _PLAIN:
+            continue
+        own = getattr(type(value), "__tf_tensor__", None)
+        if own is not None:
+            found = found or list(args)
+            found[n] = own(value, None, None)
+    return found
+
+
+def install_outcome(rule: Callable[[Any, Any], Any] | None) -> None:
+    """Names what `outcome` asks; None for nothing."""
+    _outcomes[:] = [] if rule is None else [rule]
+
+
+def outcome(value: Any, beside: Any = None) -> Any:
+    """What a branch or a traced function ends with, `beside` what the other branch does.
+
+    The value itself, except that automatic promotion makes weak tensors of Python numbers.
+    """
+    return _outcomes[0](value, beside) if _outcomes else value
+
+
+def to_array(value: Any, dtype: DType | None = None) -> Any:
+    """A Python or NumPy value as the array of a tensor.
+
+    Raises TypeError if it does not fit `dtype`, ValueError for ragged lists and None.
+    """
+    return elements.to_array(value, dtype, not _level[0]().eager)
+
+
+def holds_tensors(value: Any) -> bool:
+    """True for a tensor, what converts itself to one, or a list with such a thing in it."""
+    if isinstance(value, (list, tuple)):
+        return _has_tensors(value)
+    return isinstance(value, Tensor) or hasattr(type(value), "__tf_tensor__")
+
+
+def _has_tensors(value: Any) -> bool:
+    for item in value:
+        if type(item) in _PLAIN:
+            continue
+        if isinstance(item, (list, tuple)):
+            if _has_tensors(item):
+                return True
+        elif isinstance(item, Tensor) or hasattr(type(item), "__tf_tensor__"):
+            return True
+    return False
+
+
+def _packed(value: Any, dtype: DType | None, name: str | None) -> Tensor:
+    wanted = dtype or _first_dtype(value)
+    parts: list[Tensor] = []
+    for item in value:
+        if isinstance(item, (list, tuple)) and _has_tensors(item):
+            parts.append(_packed(item, wanted, None))
+            continue
+        if dtype is not None and isinstance(item, Tensor) and item.dtype is not dtype:
+            item = raw.Cast(item, DstT=dtype)
+        parts.append(to_tensor(item, None if isinstance(item, Tensor) else wanted))
+    return raw.Pack(parts, axis=0, name=name or "packed")
+
+
+def _first_dtype(value: Any) -> DType | None:
+    for item in value:
+        found = (
+            _first_dtype(item)
+            if isinstance(item, (list, tuple))
+            else getattr(item, "dtype", None)
+        )
+        if isinstance(found, DType):
+            return found
+    return None
+
+
+def dtype_of(value: Any) -> DType | None:
+    """The dtype that a value carries (arrays, variables, ...), or None for plain Python values.
+
+    Composite values that never become a tensor, such as TensorArrays, have none.
+    """
+    dtype = getattr(value, "dtype", None)
+    if dtype is None:
+        return None
+    if isinstance(value, CompositeTensor) and not hasattr(value, "__tf_tensor__"):
+        return None
+    try:
+        return as_dtype(dtype)
+    except TypeError:
+        return None
+
+
+def invalid(message: str) -> Exception:
+    """An InvalidArgumentError with this message."""
+    return errors.invalid_argument(message)
+
+
+def describe(value: Any) -> str:
+    """A value for an error message, cut short."""
+    text = repr(value)
+    return f"{text[:200]}{'...' if len(text) > 200 else ''} of type {type(value).__name__!r}"
+
+
+# -- attributes --------------------------------------------------------------------
+
+
+def attribute(value: Any, kind: str, name: str = "") -> Any:
+    """The value of attribute `name` in its kept form: hashable where it can be."""
+    if kind == "type":
+        return None if value is None else as_dtype(value)
+    if kind == "list(type)":
+        return tuple([as_dtype(v) for v in value])
+    if kind == "shape":
+        return as_dims(value)
+    if kind == "list(shape)":
+        return tuple([as_dims(v) for v in value])
+    if kind == "int":
+        return operator.index(value)
+    if kind == "bool":
+        return bool(value)
+    text = isinstance(value, (str, bytes))
+    if kind == "float":
+        if text:
+            raise _not_of_kind(value, kind, name)
+        return float(np.float32(value))  # kept as float32, as in a GraphDef
+    if kind == "str":
+        if isinstance(value, bytes):
+            return value.decode("utf-8", "surrogateescape")
+        if not text and value is not None:
+            raise _not_of_kind(value, "string", name)
+    if kind.startswith("list(") and value is not None:
+        if text:
+            raise _not_of_kind(value, "list", name)
+        return tuple(value)
+    return value
+
+
+def _not_of_kind(value: Any, kind: str, name: str) -> TypeError:
+    return TypeError(f"Expected {kind} for argument {name!r} not {value!r}.")

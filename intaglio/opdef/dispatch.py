@@ -1,0 +1,425 @@
+"""Dispatch: public functions that do something else when an argument is a composite value.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/experimental/dispatch_for_api. Ragged
+tensors and users' extension types go the same way: a *target* is registered for a function and
+for annotations of its parameters, and takes the calls that match one of its signatures.
+
+A function that nobody has registered anything for is only its body. With the first target its
+code is exchanged (`function.__code__`, so that every name bound to it sees the change) for an
+entry that looks at the types of the arguments that targets ask for, and runs the body if they
+are all plain. Types are found to be plain once and remembered. A function may also be *surrounded*:
+then one handler takes all calls that no target takes, of whatever types.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import functools
+import inspect
+import threading
+import types
+import typing
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from intaglio.base.composite import CompositeTensor
+from intaglio.opdef.tensor import Tensor
+
+Handler = Callable[..., Any]
+# What a parameter must be: an instance of one of the classes, or a list of such. A call is
+# dispatched if one argument is, or a list holds, a composite value.
+Annotation = tuple[bool, tuple[Any, ...]]
+# Parameters (by position) and what each must be.
+Signature = tuple[tuple[int, Annotation], ...]
+
+
+class _Types(set[type]):
+    """A set that may be a constant of a function's code, which has to be hashable."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]  # by identity, as objects
+
+
+# Types seen as arguments that are no composite values and hold none.
+PLAIN = _Types()
+
+
+class Target:
+    """A function that takes the calls of another whose arguments match a signature."""
+
+    __slots__ = ("function", "run", "signatures")
+
+    def __init__(
+        self, function: Handler, signatures: Sequence[Signature], run: Handler
+    ) -> None:
+        self.function = function
+        self.signatures = signatures
+        # Carries out a call: `run(function, entry, values)`.
+        self.run = run
+
+    def takes(self, values: tuple[Any, ...]) -> bool:
+        """True if the target is for these arguments."""
+        return any(_fits(signature, values) for signature in self.signatures)
+
+
+def _fits(signature: Signature, values: tuple[Any, ...]) -> bool:
+    composite = False
+    for index, (of_list, kinds) in signature:
+        value = values[index]
+        if of_list:
+            if not isinstance(value, (list, tuple)) or not value:
+                return False
+            if not all([isinstance(v, kinds) for v in value]):
+                return False
+            composite |= any([isinstance(v, CompositeTensor) for v in value])
+        elif not isinstance(value, kinds):
+            return False
+        else:
+            composite |= isinstance(value, CompositeTensor)
+    return composite
+
+
+class Chooser(Target):
+    """A target that finds out by itself which calls it takes."""
+
+    __slots__ = ("test",)
+
+    def __init__(
+        self,
+        function: Handler,
+        test: Callable[[tuple[Any, ...]], bool],
+        looks_at: Signature,
+        run: Handler,
+    ) -> None:
+        super().__init__(function, [looks_at], run)
+        self.test = test
+
+    def takes(self, values: tuple[Any, ...]) -> bool:
+        """True if the target is for these arguments."""
+        return self.test(values)
+
+
+class Entry:
+    """A public function with its targets."""
+
+    def __init__(self, function: types.FunctionType) -> None:
+        self.function = function
+        self.signature = inspect.signature(function)
+        self.names = tuple(self.signature.parameters)
+        self.targets: list[Target] = []
+        # Takes the calls that no target does, as `around(entry, values)`.
+        self.around: Handler | None = None
+        code = function.__code__
+        self.body = types.FunctionType(
+            code,
+            function.__globals__,
+            function.__name__,
+            function.__defaults__,
+            function.__closure__,
+        )
+        self.body.__kwdefaults__ = function.__kwdefaults__
+        self.body.__qualname__ = function.__qualname__
+
+    def add(self, target: Target) -> None:
+        """Gives the function one more target, and an entry that asks for its parameters."""
+        self.targets = [*self.targets, target]
+        self._exchange_code()
+
+    def remove(self, target: Target) -> None:
+        """Takes a target away."""
+        self.targets = [t for t in self.targets if t is not target]
+        self._exchange_code()
+
+    def surround(self, around: Handler | None) -> None:
+        """Lets a handler take all calls that no target takes; None takes it away."""
+        with _lock:
+            self.around = around
+            self._exchange_code()
+
+    def _exchange_code(self) -> None:
+        if not self.targets and self.around is None:
+            self.function.__code__ = self.body.__code__
+            return
+        looked_at: dict[int, bool] = {}
+        for one in self.targets:
+            for signature in one.signatures:
+                for index, (of_list, _) in signature:
+                    looked_at[index] = looked_at.get(index, False) or of_list
+        self.function.__code__ = _entry_code(self, looked_at)
+
+    def find(self, values: tuple[Any, ...]) -> Any:
+        """Carries out a call with arguments that are not all known to be plain."""
+        for target in self.targets:
+            if target.takes(values):
+                return target.run(target.function, self, values)
+        if self.around is not None:
+            return self.around(self, values)
+        for value in values:
+            for item in value if type(value) in (list, tuple) else (value,):
+                if not isinstance(item, (CompositeTensor, list, tuple)):
+                    PLAIN.add(type(item))
+        return self.call_body(values)
+
+    def call_body(self, values: tuple[Any, ...]) -> Any:
+        """The function as it is without targets."""
+        named = len(self.function.__kwdefaults__ or ())
+        if not named:
+            return self.body(*values)
+        first = values[:-named]
+        last = dict(zip(self.names[-named:], values[-named:], strict=True))
+        return self.body(*first, **last)
+
+
+# -- entries ---------------------------------------------------------------------------
+
+_entries: dict[types.FunctionType, Entry] = {}
+_lock = threading.RLock()
+
+
+def entry_of(function: Any) -> Entry | None:
+    """The entry of a public function, or None if it cannot have one."""
+    if not isinstance(function, types.FunctionType) or function.__closure__:
+        return None
+    found = _entries.get(function)
+    if found is None:
+        kinds = {p.kind for p in inspect.signature(function).parameters.values()}
+        if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
+            return None
+        found = _entries[function] = Entry(function)
+    return found
+
+
+# Whether an argument is plain; a list that is looked at, whether all its elements are.
+_OF_ONE = "({0}.__class__ in _plain or {0}.__class__ is _list)"
+_OF_LIST = "{0}.__class__ is _list and _plain.issuperset(_map(_type, {0}))"
+
+
+@functools.cache
+def _template(parameters: str, called: str, values: str, test: str) -> types.CodeType:
+    """The code of an entry; the strings stand for the objects put in their place."""
+    text = (
+        f"def entry({parameters}):\n"
+        "    _plain, _body, _find = '<plain>', '<body>', '<find>'\n"
+        "    _list, _map, _type = '<list>', '<map>', '<type>'\n"
+        f"    if {test}:\n"
+        f"        return _body({called})\n"
+        f"    return _find(({values},))\n"
+    )
+    made = compile(text, "<intaglio dispatch>", "exec")
+    return next(c for c in made.co_consts if isinstance(c, types.CodeType))
+
+
+def _entry_code(entry: Entry, looked_at: dict[int, bool]) -> types.CodeType:
+    parameters = list(entry.signature.parameters.values())
+    head = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
+    last = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    tests = [
+        _OF_LIST.format(n) if looked_at[i] else _OF_ONE.format(n)
+        for i, n in enumerate(entry.names)
+        if i in looked_at
+    ]
+    code = _template(
+        ", ".join([*head, *(["*", *last] if last else [])]),
+        ", ".join([*head, *[f"{n}={n}" for n in last]]),
+        ", ".join(entry.names),
+        " and ".join(tests) if entry.around is None else "False",
+    )
+    put: dict[str, Any] = {
+        "<plain>": PLAIN,
+        "<body>": entry.body,
+        "<find>": entry.find,
+        "<list>": list,
+        "<map>": map,
+        "<type>": type,
+    }
+    original = entry.body.__code__
+    return code.replace(
+        co_consts=tuple([_placed(constant, put) for constant in code.co_consts]),
+        co_name=original.co_name,
+        co_filename=original.co_filename,
+        co_firstlineno=original.co_firstlineno,
+    )
+
+
+def _placed(constant: Any, put: dict[str, Any]) -> Any:
+    """A constant of the template, or what stands for it; the compiler may make one tuple."""
+    if isinstance(constant, tuple):
+        return tuple([_placed(c, put) for c in constant])
+    return put.get(constant, constant) if isinstance(constant, str) else constant
+
+
+# -- annotations -------------------------------------------------------------------------
+
+
+def annotation(hint: Any) -> Annotation | None:
+    """What a type annotation asks of an argument, or None if it names no class."""
+    of_list = typing.get_origin(hint) in (list, collections.abc.Sequence)
+    inner = typing.get_args(hint)[0] if of_list and typing.get_args(hint) else hint
+    kinds = _classes(inner)
+    return None if kinds is None else (of_list, kinds)
+
+
+def _classes(hint: Any) -> tuple[Any, ...] | None:
+    if hint is Any:
+        return (object,)
+    if isinstance(hint, type):
+        return (hint,)
+    if hint is None:
+        return (type(None),)
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        found: list[Any] = []
+        for part in typing.get_args(hint):
+            kinds = _classes(part)
+            if kinds is None:
+                return None
+            found += kinds
+        return tuple(found)
+    return None
+
+
+# -- registering ---------------------------------------------------------------------------
+
+_targets: list[tuple[Target, list[Entry]]] = []
+
+
+def _added(target: Target, entries: Sequence[Entry]) -> None:
+    with _lock:
+        for entry in entries:
+            entry.add(target)
+        _targets.append((target, list(entries)))
+
+
+def register(function: Any, handler: Handler, signatures: Sequence[Signature]) -> None:
+    """Lets `handler`, which takes the function's parameters, take calls that match."""
+    entry = entry_of(function)
+    if entry is None:
+        raise ValueError(f"{function} does not support dispatch.")
+    # A handler may leave parameters out, `name` above all.
+    names = list(inspect.signature(handler).parameters)
+    with_function = names[:1] == ["function"] and "function" not in entry.names
+    strangers = set(names[with_function:]) - set(entry.names)
+    if strangers:
+        raise ValueError(
+            f"{handler} asks for {sorted(strangers)}, which are no parameters of "
+            f"{function.__module__}.{function.__name__}{entry.signature}"
+        )
+    wanted = [entry.names.index(n) for n in names[with_function:]]
+    _added(Target(handler, signatures, _picking(wanted, with_function)), [entry])
+
+
+def _picking(wanted: Sequence[int], with_function: bool) -> Handler:
+    """How a handler with these of the function's parameters is called.
+
+    One of ours may ask for the function itself as well, as its first parameter.
+    """
+
+    def run(handler: Handler, entry: Entry, values: tuple[Any, ...]) -> Any:
+        picked = [values[index] for index in wanted]
+        return handler(entry.function, *picked) if with_function else handler(*picked)
+
+    return run
+
+
+def _of_operands(arity: int) -> Handler:
+    """How a handler of all elementwise functions of one or two tensors is called."""
+
+    def run(handler: Handler, entry: Entry, values: tuple[Any, ...]) -> Any:
+        rest = dict(zip(entry.names[arity:], values[arity:], strict=True))
+
+        def function(*operands: Any) -> Any:
+            return entry.function(*operands, **rest)
+
+        function.__name__ = entry.function.__name__
+        return handler(function, *values[:arity])
+
+    return run
+
+
+def withdraw(handler: Handler) -> None:
+    """Undoes all registrations of a handler. Raises ValueError if there are none."""
+    with _lock:
+        found = [(t, entries) for t, entries in _targets if t.function is handler]
+        if not found:
+            raise ValueError(
+                f"Function {handler} was not registered using a `@dispatch_for_*` decorator."
+            )
+        for target, entries in found:
+            for entry in entries:
+                entry.remove(target)
+        _targets[:] = [pair for pair in _targets if pair not in found]
+
+
+# -- by name -------------------------------------------------------------------------------
+
+# The public face, once it is there: names are attributes of it ("math.abs").
+_face: list[Any] = []
+_waiting: list[Callable[[], None]] = []
+
+
+def install_face(face: Any) -> None:
+    """Names the module that public functions are attributes of; what waited is registered."""
+    with _lock:
+        _face[:] = [face]
+        waiting, _waiting[:] = list(_waiting), []
+    for register_now in waiting:
+        register_now()
+
+
+def when_public(register_now: Callable[[], None]) -> None:
+    """Calls the function as soon as public functions can be found by name."""
+    if _face:
+        register_now()
+    else:
+        _waiting.append(register_now)
+
+
+def public(name: str) -> Any:
+    """The public function of this name ("math.abs"), or None if there is none."""
+    found = _face[0]
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def handle(name: str, handler: Handler, **annotations: Any) -> None:
+    """Registers a handler of ours for the public function of this name, if there is one.
+
+    Each keyword names a parameter and what it must be; one that fits is enough.
+    """
+    function = public(name)
+    entry = entry_of(function)
+    if entry is None:
+        return
+    signatures: list[Signature] = []
+    for parameter, hint in annotations.items():
+        wanted = annotation(hint)
+        if parameter in entry.names and wanted is not None:
+            signatures.append(((entry.names.index(parameter), wanted),))
+    register(function, handler, signatures)
+
+
+def handle_if(
+    name: str, handler: Handler, test: Callable[[tuple[Any, ...]], bool]
+) -> None:
+    """Registers a handler of ours for calls whose arguments pass a test."""
+    entry = entry_of(public(name))
+    if entry is not None:
+        whole: Signature = ((0, (True, (object,))),)
+        wanted = list(range(len(inspect.signature(handler).parameters)))
+        _added(Chooser(handler, test, whole, _picking(wanted, False)), [entry])
+
+
+def handle_elementwise(
+    names: Sequence[str], handler: Handler, kinds: Sequence[tuple[Annotation, ...]]
+) -> None:
+    """Registers `handler(function, *operands)` for all elementwise functions of these names.
+
+    `kinds` are the combinations of operands that it takes.
+    """
+    found = [entry_of(public(name)) for name in names]
+    entries = list({id(e): e for e in found if e is not None}.values())
+    signatures = [tuple(enumerate(combination)) for combination in kinds]
+    _added(Target(handler, signatures, _of_operands(len(kinds[0]))), entries)
+
+
+ANYTHING: Annotation = (False, (object,))
+TENSOR: Annotation = (False, (Tensor,))

@@ -1,0 +1,402 @@
+"""`Op` and `@op`: everything about an op in one class, checked when it is declared."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, ClassVar, TypeVar
+
+from intaglio.base.dtypes import ALL, BY_NAME, DType
+from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.locks import lasting_lock
+from intaglio.opdef import convert, door, raw, scalar
+from intaglio.opdef.signature import REQUIRED, Arg, Signature, parse
+from intaglio.opdef.spec import Spec
+
+# What a kernel may ask for besides the op's own names: services of the runtime.
+#   run(graph, arrays) -> list   carries out a branch or body graph
+#   wrap(array) -> Tensor        an eager tensor around an array
+#   resources                    the table of variables (intaglio.runtime.resources)
+#   stream                       the state of this random op (intaglio.runtime.random_state)
+#   raises                       what makes the error of this node, or None (RAISES)
+SERVICES = frozenset({"run", "wrap", "resources", "stream", "raises"})
+# The attribute of a node that says what to raise, from its data, in the place of its op's own
+# error. It stays with this process: written to a file, the op is a plain one.
+RAISES = "_raises"
+_resolving = lasting_lock()
+# What `_resolve_kernel` finds out.
+RESOLVED = frozenset(
+    {
+        "kernel_fn",
+        "kernel_order",
+        "plain",
+        "quick",
+        "quick_fn",
+        "result",
+        "stored",
+        "whole_kernel",
+        "written",
+    }
+)
+RULES = (
+    "infer",
+    "kernel",
+    "kernel_for",
+    "gradient",
+    "native",
+    "xla",
+    "scalar",
+    "decompose",
+)
+
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+class Rule:
+    """One rule of an op: the function and the names it asks for."""
+
+    __slots__ = ("fn", "specs", "takes")
+
+    def __init__(
+        self, fn: Callable[..., Any], called: Mapping[str, str] = NOTHING
+    ) -> None:
+        code = fn.__code__
+        bound = 1 if hasattr(fn, "__self__") else 0
+        notes = fn.__annotations__
+        self.fn = fn
+        names = code.co_varnames[bound : code.co_argcount]
+        self.takes: tuple[str, ...] = tuple([called.get(n, n) for n in names])
+        self.specs = frozenset(
+            [
+                called.get(n, n)
+                for n in names
+                if notes.get(n) in ("Spec", Spec, "list[Spec]")
+            ]
+        )
+
+    def __call__(self, **known: Any) -> Any:
+        """Calls the rule with those of the known names that it takes."""
+        return self.fn(*[known[n] for n in self.takes])
+
+    def needs(self, name: str) -> bool:
+        """True if the rule takes the value `name`, and not only its Spec."""
+        return name in self.takes and name not in self.specs
+
+
+class Op:
+    """An op of TensorFlow, named after its op type. See CONTRIBUTING.md for the rules' forms.
+
+    `signature` declares inputs, attributes and outputs; class attributes named like its type
+    variables list the dtypes allowed. `stateful` ops stay in program order; they run even if
+    nobody uses their outputs, unless they are `droppable` (reads, random numbers).
+    `differentiable = False` declares that no gradient flows through the op (TensorFlow's
+    NotDifferentiable): None, not the LookupError that a missing gradient rule means. A
+    gradient rule may return, for an input, a function without arguments: it is called only
+    if that input's gradient is wanted.
+    """
+
+    signature: ClassVar[str] = ""
+    stateful: ClassVar[bool] = False
+    droppable: ClassVar[bool] = False
+    # Inputs and attributes that GraphDef knows by another name than `tf.raw_ops` does.
+    graphdef_names: ClassVar[Mapping[str, str]] = {}
+    # The op's own names for what the rules of its family call by another.
+    called: ClassVar[Mapping[str, str]] = {}
+    differentiable: ClassVar[bool] = True
+    # Whether the kernel computes each element alone, with arrays on the way that stay small if
+    # large inputs go through it in parts.
+    blockwise: ClassVar[bool] = False
+    # Whether two inputs that `infer` merges must have one shape when the kernel runs too.
+    same_shapes: ClassVar[bool] = False
+    # For each input the inputs whose data its gradient needs; where it is given, a gradient
+    # rule gets Specs in the place of those that no wanted gradient needs.
+    gradient_needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    name: str
+    sig: Signature
+    rules: dict[str, Rule]
+    # Functions, or None where there is none: who calls them knows.
+    kernel_fn: Any
+    # The kernel without what looks at shapes first, for small arrays of one known shape.
+    whole_kernel: Any
+    kernel_order: tuple[tuple[str, Any], ...]
+    quick: int
+    quick_fn: Any
+    stored: frozenset[Any]
+    written: Callable[..., Any] | None
+    defaults: dict[str, Any]
+    result: Any
+    slots: tuple[tuple[str | None, DType | None, frozenset[DType] | None], ...]
+
+    def __init__(self) -> None:
+        self.name = type(self).__name__
+        try:
+            self.sig = parse(self.signature)
+            self._declare()
+        except ValueError as e:
+            raise TypeError(f"op {self.name}: {e}") from None
+
+    # -- declaration ---------------------------------------------------------------
+
+    def _declare(self) -> None:
+        sig = self.sig
+        self.input_names = tuple([a.name for a in sig.inputs])
+        written = self.graphdef_names
+        self.node_inputs = tuple([written.get(n, n) for n in self.input_names])
+        self.output_names = tuple([a.name for a in sig.outputs])
+        self.attr_names = tuple([a.name for a in sig.attrs])
+        self.defaults = {a.name: a.default for a in sig.attrs}
+        self.required = tuple([a.name for a in sig.attrs if a.default is REQUIRED])
+        self.required_set = frozenset(self.required)
+        self.attr_kinds = {a.name: a.kind for a in sig.attrs}
+        # Attributes that may only be some of the dtypes or strings.
+        self.limits = {
+            a.name: getattr(self, a.name)
+            for a in sig.attrs
+            if a.kind in ("type", "str") and hasattr(type(self), a.name)
+        }
+        self.implied = {n for a in sig.inputs for n in (a.number, a.types) if n}
+        self.has_lists = sig.has_lists
+        self.has_list_outputs = any(a.is_list for a in sig.outputs)
+        # Branches, bodies, called functions: tapes see these ops before they run.
+        self.has_graphs = any(a.kind in ("func", "list(func)") for a in sig.attrs)
+        self.slots = tuple([(a.var, a.dtype, self._allowed(a)) for a in sig.inputs])
+        self.vars = tuple(dict.fromkeys(a.var for a in sig.inputs if a.var))
+        implied = {n for a in sig.outputs for n in (a.var, a.number, a.types) if n}
+        self._own_names = implied.union(
+            self.input_names, self.attr_names, self.vars, self.implied
+        )
+        self.rules = {}
+        for kind in RULES:
+            if getattr(type(self), kind, None) is not None:
+                self.rules[kind] = self._rule(kind, getattr(self, kind))
+
+    def _allowed(self, arg: Arg) -> frozenset[DType] | None:
+        if arg.var is None:
+            return None
+        if arg.var in self.attr_names and not hasattr(self, arg.var):
+            return frozenset(ALL)
+        allowed = getattr(self, arg.var, None)
+        if allowed is None:
+            raise ValueError(
+                f"type variable {arg.var} of {self.sig.text!r} is no class attribute"
+            )
+        return frozenset(allowed)
+
+    def _names(self, kind: str) -> set[str]:
+        names = set(self._own_names)
+        if kind == "gradient":
+            names |= {*self.output_names, *(f"d{n}" for n in self.output_names)}
+        if kind == "kernel":
+            names |= SERVICES
+        if kind in ("scalar", "native", "xla"):
+            names.add("s")
+        return names
+
+    def _rule(self, kind: str, fn: Callable[..., Any]) -> Rule:
+        rule = Rule(fn, self.called)
+        if kind == "scalar":
+            wanted = ("s", *self.input_names)
+            if rule.takes[: len(wanted)] != wanted:
+                raise ValueError(f"rule scalar takes {rule.takes}, not {wanted}")
+        strangers = set(rule.takes) - self._names(kind)
+        if strangers:
+            raise ValueError(
+                f"rule {kind} asks for {sorted(strangers)}, which {self.sig.text!r} does not have"
+            )
+        return rule
+
+    def __getattr__(self, name: str) -> Any:
+        """How the kernel is called is worked out at the first question: imports stay short."""
+        if name not in RESOLVED:
+            raise AttributeError(f"op {type(self).__name__} has no attribute {name!r}")
+        with _resolving:
+            own = self.__dict__
+            if name not in own:
+                found = object.__new__(type(self))
+                found.__dict__.update(own)
+                found._resolve_kernel()
+                # Other threads find nothing, or what stays.
+                own.update({n: found.__dict__[n] for n in RESOLVED})
+            return own[name]
+
+    def _resolve_kernel(self) -> None:
+        self.result = None
+        if len(self.output_names) > 1:  # the names of its fields are known only here
+            kind = namedtuple(self.name, self.output_names)  # pyright: ignore[reportUntypedNamedTuple]  # the fields are known only here
+            self.result = kind
+        whole, single = None, True
+        if "kernel" in self.rules:
+            whole, takes = self.rules["kernel"].fn, self.rules["kernel"].takes
+        elif "scalar" in self.rules:
+            takes = self.rules["scalar"].takes[1:]
+            whole, single = scalar.kernel_of(self.rules["scalar"].fn, len(takes))
+        else:
+            takes = ()
+        self.kernel_fn = self.whole_kernel = whole
+        if whole is not None and (self.blockwise or not single):
+            self.kernel_fn = scalar.in_blocks(whole)
+        if self.same_shapes and whole is not None:
+            self.kernel_fn = _of_one_shape(self.kernel_fn)
+        # Where each argument of the kernel comes from, worked out once.
+        index = {n: i for i, n in enumerate(self.input_names)}
+        self.kernel_order = tuple(
+            [
+                ("input", index[n])
+                if n in index
+                else ("service", n)
+                if n in SERVICES
+                else ("type", n)
+                if n in self.vars and n not in self.attr_names
+                else ("attr", n)
+                for n in takes
+            ]
+        )
+        # The commonest form: all inputs in order and nothing else.
+        self.plain = not self.has_lists and self.kernel_order == tuple(
+            [("input", i) for i in range(len(self.input_names))]
+        )
+        self._resolve_quick()
+        self.written = None
+
+    def _resolve_quick(self) -> None:
+        """Whether eager calls may go straight to the kernel, checking only types.
+
+        `quick` is the number of inputs then, else -1; `stored` are the NumPy dtypes that all
+        inputs must be one of, the same for all; `quick_fn` computes. An op may name them
+        itself: `quick_kernel`, `quick_types`.
+        """
+        fast = getattr(type(self), "quick_kernel", None)
+        self.quick_fn = fast or (self.kernel_fn if self.plain else None)
+        arity = len(self.input_names)
+        same = len(set(self.slots)) == 1
+        single = self.result is None and not self.has_list_outputs
+        able = self.quick_fn is not None and single and bool(self.output_names)
+        simple = not (self.required or self.stateful or self.has_lists)
+        if not (able and simple and same and 1 <= arity <= 2):
+            self.quick, self.stored = -1, frozenset[Any]()
+            return
+        _, fixed, allowed = self.slots[0]
+        types = (fixed,) if fixed is not None else tuple(allowed or ())
+        types = getattr(type(self), "quick_types", types)
+        self.quick = arity
+        self.stored = frozenset(
+            [d.numpy for d in types if d.is_numpy_compatible and d.numpy.kind != "O"]
+        )
+
+    def fitted_kernel(
+        self, specs: Sequence[Spec], attrs: dict[str, Any]
+    ) -> Callable[..., Any] | None:
+        """A function of the inputs alone that is the kernel for inputs like these, if the op has one."""
+        rule = self.rules.get("kernel_for")
+        if rule is not None:
+            return rule(**self.known(specs, attrs))
+        if self.plain and self.whole_kernel is not self.kernel_fn and specs:
+            first = specs[0]
+            alike = all([s.shape == first.shape for s in specs])
+            if alike and first.count is not None and first.count <= scalar.WHOLE:
+                return self.whole_kernel
+        return None
+
+    # -- calling -------------------------------------------------------------------
+
+    def __call__(self, *args: Any, name: str | None = None, **kwargs: Any) -> Any:
+        """Carries the op out wherever the program is: now, or in the graph being recorded."""
+        if not door.INSPECTORS:
+            here = door.level()
+            if not kwargs and len(args) == self.quick:
+                done = here.quick(self, args)
+                if done is not None:
+                    return done
+            if here.eager:
+                written = self.written
+                if written is None:
+                    written = self.written = door.written(self)
+                try:
+                    done = written(here.watchers, *args, **kwargs)
+                    if done is door.DECLINED and not self.stateful:
+                        read = convert.read(args)
+                        if read is not None:
+                            done = written(here.watchers, *read, **kwargs)
+                    if done is not door.DECLINED:
+                        return done
+                except TypeError:  # not called as declared: the door says what is wrong
+                    pass
+        return door.call(self, args, kwargs, name)
+
+    @property
+    def must_run(self) -> bool:
+        """True if a graph keeps the op though nobody uses its outputs."""
+        return self.stateful and not self.droppable
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}: {self.sig.text}>"
+
+    def types_of(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> dict[str, Any]:
+        """The type variables' values for these (flat) inputs; anything with `.dtype` will do."""
+        found: dict[str, Any] = {}
+        values = self.sig.group(inputs, attrs) if self.has_lists else inputs
+        for arg, value in zip(self.sig.inputs, values, strict=True):
+            if arg.types:
+                found[arg.types] = tuple([v.dtype for v in value])
+            elif arg.var and arg.var not in found:
+                if arg.is_list:
+                    if value:
+                        found[arg.var] = value[0].dtype
+                else:
+                    found[arg.var] = value.dtype
+        return found
+
+    def known(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> dict[str, Any]:
+        """Everything a rule may ask for, by name: inputs grouped, attributes, type variables."""
+        names = self.types_of(inputs, attrs)
+        names.update(attrs)
+        names.update(zip(self.input_names, self.sig.group(inputs, attrs), strict=True))
+        return names
+
+    def output_specs(self, specs: Sequence[Spec], attrs: dict[str, Any]) -> list[Spec]:
+        """The (flat) outputs' specs. Raises ShapeError or ValueError if the inputs do not fit."""
+        rule = self.rules.get("infer")
+        if rule is None:
+            raise ShapeError(f"op {self.name} has no infer rule")
+        result = rule(**self.known(specs, attrs))
+        if result is None:
+            return []
+        if isinstance(result, Spec):
+            return [result]
+        flat: list[Spec] = []
+        for item in result:
+            flat.extend(item) if isinstance(item, list) else flat.append(item)
+        return flat
+
+
+def _of_one_shape(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel of two arrays, which must not broadcast."""
+
+    def checked(x: Any, y: Any, *rest: Any) -> Any:
+        if x.shape != y.shape:
+            raise invalid_argument(
+                f"Inputs must have one shape: {x.shape} vs. {y.shape}"
+            )
+        return kernel(x, y, *rest)
+
+    return checked
+
+
+C = TypeVar("C", bound=Op)
+
+
+def op(cls: type[C]) -> type[C]:
+    """Declares the class as an op of the catalogue. Returns the class.
+
+    Raises TypeError for a signature that cannot be read, a rule that asks for a name the
+    signature does not have, or a type variable without dtypes.
+    """
+    raw.register(cls())
+    return cls
+
+
+def dtypes_named(text: str) -> tuple[DType, ...]:
+    """`"float32 int32"` as DTypes."""
+    return tuple([BY_NAME[n] for n in text.split()])

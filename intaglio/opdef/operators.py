@@ -1,0 +1,321 @@
+"""What Python's operators mean on tensors; the named functions of `tf.math` call the same.
+
+Follows https://www.tensorflow.org/api_docs/python/tf/Tensor and
+https://www.tensorflow.org/api_docs/python/tf/math.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import dtypes
+from intaglio.base.composite import CompositeTensor
+from intaglio.base.dtypes import DType
+from intaglio.opdef import convert, dispatch, door, raw
+from intaglio.opdef.tensor import Tensor, install_operator
+
+# special method -> (op type, slow path): the operators with a fast eager path
+FAST: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {}
+
+# What `/` computes in, by the type of the operands.
+QUOTIENT: dict[DType, DType | None] = {
+    dtypes.uint8: dtypes.float32,
+    dtypes.int8: dtypes.float32,
+    dtypes.uint16: dtypes.float32,
+    dtypes.int16: dtypes.float32,
+    dtypes.uint32: dtypes.float64,
+    dtypes.int32: dtypes.float64,
+    dtypes.uint64: dtypes.float64,
+    dtypes.int64: dtypes.float64,
+    dtypes.bfloat16: None,
+    dtypes.float16: None,
+    dtypes.float32: None,
+    dtypes.float64: None,
+    dtypes.complex64: None,
+    dtypes.complex128: None,
+}
+
+
+def pair(x: Any, y: Any) -> tuple[Tensor, Tensor]:
+    """Both operands as tensors; a Python value takes the other's dtype if it fits."""
+    if not isinstance(x, Tensor):
+        x = convert.to_tensor(
+            x, dtype_hint=y.dtype if isinstance(y, Tensor) else convert.dtype_of(y)
+        )
+    if not isinstance(y, Tensor):
+        y = convert.to_tensor(y, dtype_hint=x.dtype)
+    return x, y
+
+
+def in_order(x: Any, y: Any) -> tuple[Tensor, Tensor]:
+    """Both operands as tensors; the second takes the first's dtype if it fits."""
+    if not isinstance(x, Tensor):
+        x = convert.to_tensor(x)
+    if not isinstance(y, Tensor):
+        y = convert.to_tensor(y, dtype_hint=x.dtype)
+    return x, y
+
+
+def add(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x + y; strings are joined."""
+    x, y = in_order(x, y)
+    if x.dtype is dtypes.string:
+        return raw.Add(x, y, name=name or "Add")
+    return raw.AddV2(x, y, name=name or "Add")
+
+
+def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x - y."""
+    return raw.Sub(x, y, name=name)
+
+
+def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x * y."""
+    return raw.Mul(x, y, name=name)
+
+
+def _times(x: Any, y: Any, name: str) -> Tensor:
+    """`*`, which unlike tf.multiply takes truth values."""
+    if (x if isinstance(x, Tensor) else y).dtype is not dtypes.bool_:
+        return raw.Mul(x, y, name=name)
+    with door.level().scoped(name):
+        x = raw.Cast(x, DstT=dtypes.int32, name="Cast")
+        y = raw.Cast(convert.to_tensor(y, dtypes.bool_), DstT=dtypes.int32, name="Cast")
+        return raw.Cast(raw.Mul(x, y, name="Mul"), DstT=dtypes.bool_, name="Cast")
+
+
+def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y; of integers, in floating point.
+
+    Raises TypeError if the dtypes differ or are no numbers.
+    """
+    name = name or "truediv"
+    x, y = in_order(x, y)
+    dtype = x.dtype
+    if y.dtype is not dtype:
+        raise TypeError(
+            f"`x` and `y` must have the same dtype, got {dtype!r} != {y.dtype!r}."
+        )
+    try:
+        wanted = QUOTIENT[dtype]
+    except KeyError:
+        names = ", ".join([repr(d) for d in QUOTIENT])
+        raise TypeError(
+            f"Invalid dtype {dtype!r} in __truediv__. Expected one of {{{names}}}."
+        ) from None
+    if wanted is None:
+        return raw.RealDiv(x, y, name=name)
+    with door.level().scoped(name) as scope:
+        x = raw.Cast(x, DstT=wanted, name="Cast")
+        y = raw.Cast(y, DstT=wanted, name="Cast")
+        return raw.RealDiv(x, y, name=scope)
+
+
+def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y rounded down."""
+    return raw.FloorDiv(x, y, name=name or "floordiv")
+
+
+def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """The remainder of x / y with the sign of y."""
+    return raw.FloorMod(x, y, name=name)
+
+
+def power(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x ** y."""
+    return raw.Pow(x, y, name=name)
+
+
+def absolute(x: Any, name: str | None = None) -> Tensor:
+    """|x|; real for complex numbers."""
+    x = convert.to_tensor(x)
+    if x.dtype.is_complex:
+        return raw.ComplexAbs(x, Tout=x.dtype.real_dtype, name=name or "Abs")
+    return raw.Abs(x, name=name)
+
+
+def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
+    """True where exactly one is."""
+    either = raw.LogicalOr(x, y)
+    return raw.LogicalAnd(either, raw.LogicalNot(raw.LogicalAnd(x, y)), name=name)
+
+
+def _bits(
+    logical: Callable[..., Tensor], bitwise: Callable[..., Tensor]
+) -> Callable[..., Tensor]:
+    """`&`, `|` or `^`: of truth values, or of the bits of integers."""
+
+    def operate(x: Any, y: Any, name: str) -> Tensor:
+        of_truth = (x if isinstance(x, Tensor) else y).dtype is dtypes.bool_
+        if of_truth:
+            return logical(x, y, name)
+        with door.level().scoped(name):
+            return bitwise(x, y)
+
+    return operate
+
+
+def _xor(x: Any, y: Any, name: str) -> Tensor:
+    with door.level().scoped(name) as scope:
+        return logical_xor(x, y, scope)
+
+
+def _invert(x: Tensor) -> Tensor:
+    return raw.LogicalNot(x) if x.dtype is dtypes.bool_ else raw.Invert(x)
+
+
+def _compares(x: Tensor) -> bool:
+    """Whether `==` compares elements; in a plain graph it compares identities."""
+    here = door.level()
+    if here.eager:
+        return True
+    graph = getattr(here, "graph", None)
+    return graph is None or graph.building_function
+
+
+def _equals(x: Tensor, y: Any) -> Any:
+    if y is None:
+        return False
+    if not _compares(x):
+        return x is y
+    if getattr(y, "__array_priority__", 0) > Tensor.__array_priority__:
+        return NotImplemented
+    return raw.Equal(x, y, incompatible_shape_error=False)
+
+
+def _differs(x: Tensor, y: Any) -> Any:
+    if y is None:
+        return True
+    if not _compares(x):
+        return x is not y
+    if getattr(y, "__array_priority__", 0) > Tensor.__array_priority__:
+        return NotImplemented
+    return raw.NotEqual(x, y, incompatible_shape_error=False)
+
+
+def out_of_scope(tensor: Any) -> str:
+    """TensorFlow's message for a symbolic tensor used outside its graph."""
+    return (
+        f"{tensor!r} is out of scope and cannot be used here. Use return values, explicit Python locals or "
+        "TensorFlow collections to access it.\nPlease see https://www.tensorflow.org/guide/"
+        "function#all_outputs_of_a_tffunction_must_be_return_values for more information."
+    )
+
+
+def _defers(other: Any) -> bool:
+    """True if the other operand wants to do it: a higher `__array_priority__`."""
+    return getattr(other, "__array_priority__", 0) > Tensor.__array_priority__
+
+
+# Types whose reflected operators know nothing of tensors.
+_PLAIN = (bool, int, float, complex, str, bytes, list, tuple, np.ndarray, np.generic)
+
+# The functions that operators stand for, which own types may have implementations of.
+_FUNCTIONS = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "truediv",
+    "floordiv": "floordiv", "mod": "floormod", "pow": "pow", "and": "logical_and",
+    "or": "logical_or", "xor": "logical_xor", "__lt__": "less", "__le__": "less_equal",
+    "__gt__": "greater", "__ge__": "greater_equal",
+}  # fmt: skip
+
+
+def _is_of_own_kind(other: Any) -> bool:
+    """True for a composite value that never becomes a tensor: an extension type's."""
+    return isinstance(other, CompositeTensor) and not hasattr(other, "__tf_tensor__")
+
+
+def _public(special: str) -> Callable[[Any, Any], Any]:
+    return dispatch.public(f"math.{_FUNCTIONS[special]}")
+
+
+def _binary(
+    special: str, function: Callable[..., Any], name: str, op_name: str | None = None
+) -> None:
+    """Installs `__special__` and `__rspecial__`, whose nodes are called `name`."""
+
+    def forward(self: Any, other: Any) -> Any:
+        if _defers(other):
+            return NotImplemented
+        if _is_of_own_kind(other):
+            return _public(special)(self, other)
+        try:
+            return function(self, other, name)
+        except (TypeError, ValueError):
+            # The other operand may know what to do with a tensor, as Keras' symbolic ones.
+            reflected = getattr(type(other), f"__r{special}__", None)
+            if reflected is None or isinstance(other, (Tensor, *_PLAIN)):
+                raise
+            answer = reflected(other, self)
+            if answer is NotImplemented:
+                raise
+            return answer
+
+    def backward(self: Any, other: Any) -> Any:
+        if _is_of_own_kind(other):
+            return _public(special)(other, self)
+        return function(convert.to_tensor(other, self.dtype), self, name)
+
+    forward.__name__, backward.__name__ = f"__{special}__", f"__r{special}__"
+    for method in (forward, backward):
+        method.__qualname__ = f"Tensor.{method.__name__}"
+        install_operator(method.__name__, method)
+        if op_name is not None:
+            FAST[method.__name__] = (op_name, method)
+
+
+def _comparison(special: str, op_name: str) -> None:
+    def compare(self: Any, other: Any) -> Any:
+        if _defers(other):
+            return NotImplemented
+        if _is_of_own_kind(other):
+            return _public(special)(self, other)
+        return getattr(raw, op_name)(self, other)
+
+    compare.__name__, compare.__qualname__ = special, f"Tensor.{special}"
+    install_operator(special, compare)
+    FAST[special] = (op_name, compare)
+
+
+def _no_contains(self: Any, item: Any) -> bool:
+    raise TypeError(f"argument of type '{type(self).__name__}' is not iterable")
+
+
+def _no_round(self: Any, ndigits: int | None = None) -> Any:
+    return self.astype  # raises AttributeError with advice, as TensorFlow does
+
+
+_binary("add", add, "add", "AddV2")
+_binary("sub", subtract, "sub", "Sub")
+_binary("mul", _times, "mul", "Mul")
+_binary("truediv", truediv, "truediv", "RealDiv")
+_binary("floordiv", floordiv, "floordiv", "FloorDiv")
+_binary("mod", floormod, "mod", "FloorMod")
+_binary("pow", power, "pow", "Pow")
+_binary(
+    "and",
+    _bits(lambda x, y, name: raw.LogicalAnd(x, y, name=name), lambda x, y: raw.BitwiseAnd(x, y)),
+    "and",
+)  # fmt: skip
+_binary(
+    "or",
+    _bits(lambda x, y, name: raw.LogicalOr(x, y, name=name), lambda x, y: raw.BitwiseOr(x, y)),
+    "or",
+)  # fmt: skip
+_binary("xor", _bits(_xor, lambda x, y: raw.BitwiseXor(x, y)), "xor")
+for _special, _op in (
+    ("__lt__", "Less"), ("__le__", "LessEqual"),
+    ("__gt__", "Greater"), ("__ge__", "GreaterEqual"),
+):  # fmt: skip
+    _comparison(_special, _op)
+install_operator("__eq__", _equals)
+install_operator("__ne__", _differs)
+FAST["__eq__"] = ("Equal", _equals)
+FAST["__ne__"] = ("NotEqual", _differs)
+install_operator("__neg__", lambda self: raw.Neg(self))
+install_operator("__abs__", lambda self: absolute(self))
+install_operator("__invert__", _invert)
+install_operator("__contains__", _no_contains)
+install_operator("__round__", _no_round)

@@ -1,0 +1,70 @@
+"""The catalogue: every op by its TensorFlow name. `raw.AddV2(x, y)` calls the op.
+
+Ops are looked up when they are called, so that op files never import one another, and a
+family that few programs use is imported when one of its ops is first asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from intaglio.opdef.op import Op
+
+_declared: dict[str, Op] = {}
+# The module that declares an op, for ops of families that are imported when needed.
+_homes: dict[str, str] = {}
+
+
+def register(op: Op) -> None:
+    """Adds an op. Raises ValueError if its name is taken."""
+    if op.name in _declared:
+        raise ValueError(f"there is an op named {op.name} already")
+    _declared[op.name] = op
+    if (
+        op.name not in _homes
+    ):  # else its family is not whole yet, which other threads wait for
+        globals()[op.name] = op
+
+
+def withdraw(name: str) -> None:
+    """Takes an op out again: for ops that a test or an example declares."""
+    del _declared[name]
+    globals().pop(name, None)
+
+
+def expect(package: str, families: Mapping[str, str]) -> None:
+    """Says which modules of `package` declare which ops (names with spaces between them)."""
+    for family, names in families.items():
+        for name in names.split():
+            _homes[name] = f"{package}.{family}"
+
+
+def find(name: str) -> Op | None:
+    """The op of this name, its family imported if it was not yet; None if there is none."""
+    if name in _homes:
+        importlib.import_module(_homes[name])
+    return _declared.get(name)
+
+
+def catalogue() -> dict[str, Op]:
+    """Every op by name, with all families imported."""
+    for home in {*_homes.values()}:
+        importlib.import_module(home)
+    return dict(sorted(_declared.items()))
+
+
+def __getattr__(name: str) -> Op:
+    op = find(name)
+    if op is None:
+        raise AttributeError(
+            f"no op named {name!r}; docs/coverage.md lists those that exist"
+        )
+    globals()[name] = op
+    return op
+
+
+def __dir__() -> list[str]:
+    return sorted({*_declared, *_homes})

@@ -1,0 +1,1 @@
+"""Arrays made, indexed, joined, reshaped and sorted."""

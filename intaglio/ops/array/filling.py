@@ -1,0 +1,232 @@
+"""Tensors made from little: zeros, ones, fills, ranges, one-hot vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import (
+    ALL,
+    INDEX,
+    NUMERIC,
+    REAL,
+    DType,
+    bool_,
+    int8,
+    string,
+    uint8,
+)
+from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec, number
+from intaglio.ops.array.reshaping import small
+from intaglio.ops.families import FOLD, check_rank
+
+
+@op
+class ZerosLike(Op):
+    """Zeros (empty strings, False) of the shape and type of x."""
+
+    signature = "x: T -> y: T"
+    differentiable = False
+    T = ALL
+
+    def infer(self, x: Spec) -> Spec:
+        return Spec(x.dtype, x.shape)
+
+    def kernel(self, x):
+        if not isinstance(x, (np.ndarray, np.generic)):
+            return x.zeros_like()  # a variant with numbers in it
+        if x.dtype == object:
+            return np.full(x.shape, b"", object)
+        return np.zeros(x.shape, x.dtype)
+
+
+@op
+class OnesLike(Op):
+    """Ones (True) of the shape and type of x."""
+
+    signature = "x: T -> y: T"
+    differentiable = False
+    T = (*NUMERIC, bool_)
+
+    def infer(self, x: Spec) -> Spec:
+        return Spec(x.dtype, x.shape)
+
+    def kernel(self, x):
+        return np.ones(x.shape, x.dtype)
+
+
+@op
+class Fill(Op):
+    """A tensor of shape `dims` with the same value everywhere."""
+
+    signature = "dims: index_type, value: T -> output: T"
+    T = ALL
+    index_type = INDEX
+
+    def infer(self, dims: Spec, value: Spec) -> Spec:
+        if dims.rank not in (1, None):
+            raise ShapeError(f"Shape must be rank 1 but is rank {dims.rank}")
+        if value.rank not in (0, None):
+            raise ShapeError(f"Shape must be rank 0 but is rank {value.rank}")
+        sizes = dims.partial
+        if sizes and any(d is not None and d < 0 for d in sizes):
+            raise ShapeError(f"Fill dimensions must be >= 0, not {list(sizes)}")
+        result = Spec(value.dtype, sizes)
+        if (
+            small(value)
+            and value.dtype.is_integer
+            and (result.count or FOLD + 1) <= FOLD
+        ):
+            result.value = np.full(sizes, value.value)  # type: ignore[arg-type]  # all known here
+        return result
+
+    def kernel(self, dims, value):
+        sizes = np.atleast_1d(dims).tolist()
+        if value.shape not in ((), (1,)):
+            raise invalid_argument(
+                f"value must be a scalar, got shape [{','.join(map(str, value.shape))}]"
+            )
+        if any(d < 0 for d in sizes):
+            bad = next(d for d in sizes if d < 0)
+            raise invalid_argument(f"Dimension {bad} must be >= 0")
+        return np.full(sizes, value.reshape(())[()], value.dtype)
+
+    def gradient(self, doutput) -> Any:
+        return None, raw.Sum(doutput, raw.Range(0, raw.Rank(doutput), 1))
+
+
+@op
+class Empty(Op):
+    """A tensor whose elements nobody has set; zeros here."""
+
+    signature = "shape: int32; dtype: type, init: bool = False -> output: dtype"
+    differentiable = False
+    stateful = True
+
+    def infer(self, shape: Spec, dtype: DType) -> Spec:
+        return Spec(dtype, shape.as_shape())
+
+    def kernel(self, shape, dtype):
+        check_rank("shape", shape, 1)
+        if dtype is string:
+            return np.full(shape.tolist(), b"", object)
+        return np.zeros(shape.tolist(), dtype.numpy)
+
+
+@op
+class Range(Op):
+    """start, start + delta, ... up to but not including limit."""
+
+    signature = "start: Tidx, limit: Tidx, delta: Tidx -> output: Tidx"
+    differentiable = False
+    Tidx = tuple(t for t in REAL if t is not uint8)
+
+    def infer(self, start: Spec, limit: Spec, delta: Spec) -> Spec:
+        for x, name in ((start, "start"), (limit, "limit"), (delta, "delta")):
+            if x.rank not in (0, None):
+                raise ShapeError(
+                    f"Shape must be rank 0 but is rank {x.rank} for '{name}'"
+                )
+        if start.value is None or limit.value is None or delta.value is None:
+            return Spec(start.dtype, (None,))
+        size = range_size(start.value, limit.value, delta.value, ShapeError)
+        value = None
+        if start.dtype.is_integer and size <= FOLD:
+            value = self.kernel(start.value, limit.value, delta.value)
+        return Spec(start.dtype, (size,), value)
+
+    def kernel(self, start, limit, delta):
+        size = range_size(start, limit, delta, invalid_argument)
+        dtype = start.dtype
+        steps = np.arange(size, dtype=dtype if dtype.kind in "iuf" else None)
+        steps = steps.astype(dtype, copy=False)
+        steps *= delta
+        steps += start
+        return steps
+
+
+def range_size(start: Any, limit: Any, delta: Any, error: Any) -> int:
+    """The number of elements of a range."""
+    whole = start.dtype.kind in "iu"
+    number: Any = int if whole else float
+    a, b, step = number(start), number(limit), number(delta)
+    if step == 0:
+        raise error(f"Requires delta != 0: {_shown(delta)}")
+    if step > 0 and a > b:
+        raise error(
+            f"Requires start <= limit when delta > 0: {_shown(start)}/{_shown(limit)}"
+        )
+    if step < 0 and a < b:
+        raise error(
+            f"Requires start >= limit when delta < 0: {_shown(start)}/{_shown(limit)}"
+        )
+    if whole:
+        return -((a - b) // step)
+    # Computed in the dtype itself, so that (0.1, 1.1, 0.1) has ten elements in float32.
+    with np.errstate(over="ignore"):
+        return int(np.ceil(abs((limit - start) / delta)))
+
+
+def _shown(x: Any) -> str:
+    value = np.asarray(x)[()]
+    return str(int(value)) if float(value).is_integer() else str(value)
+
+
+def _hot_rows(indices: Any, size: int, on_value: Any, off_value: Any) -> np.ndarray:
+    """`on_value` at each index of a new last dimension; indices outside leave no mark."""
+    result = np.full((*indices.shape, size), off_value[()], off_value.dtype)
+    flat = indices.reshape(-1).astype(np.intp)
+    inside = (flat >= 0) & (flat < size)
+    flat += np.arange(0, flat.size * size, size) if size else 0
+    if not inside.all():
+        flat = flat[inside]
+    result.reshape(-1)[flat] = on_value
+    return result
+
+
+@op
+class OneHot(Op):
+    """`on_value` at the positions that the indices name along a new dimension, else `off_value`."""
+
+    signature = "indices: TI, depth: int32, on_value: T, off_value: T; axis: int = -1 -> output: T"
+    differentiable = False
+    T = ALL
+    TI = (uint8, int8, *INDEX)
+
+    def infer(self, indices: Spec, depth: Spec, on_value: Spec, axis) -> Spec:
+        if axis < -1:
+            raise ShapeError(f"axis must be >= -1, not {axis}")
+        if depth.rank not in (0, None):
+            raise ShapeError(f"Shape must be rank 0 but is rank {depth.rank}")
+        if indices.shape is None:
+            return Spec(on_value.dtype, None)
+        size = number(depth)
+        if size is not None and size < 0:
+            raise ShapeError(f"depth must be non-negative, got: {size}")
+        rank = len(indices.shape)
+        if axis > rank:
+            raise ShapeError(f"axis must be in [-1, {rank}], not {axis}")
+        at = rank if axis == -1 else axis
+        dims = (*indices.shape[:at], size, *indices.shape[at:])
+        return Spec(on_value.dtype, dims)
+
+    def kernel(self, indices, depth, on_value, off_value, axis):
+        check_rank("on_value", on_value, 0)
+        check_rank("off_value", off_value, 0)
+        rank, size = indices.ndim, int(depth)
+        if not -1 <= axis <= rank:
+            raise invalid_argument(
+                f"Expected axis to be -1 or between [0, {rank + 1}).  But received: {axis}"
+            )
+        if size < 0:
+            raise invalid_argument(f"depth must be non-negative, got: {size}")
+        at = rank if axis == -1 else axis
+        if at == rank:
+            return _hot_rows(indices, size, on_value[()], off_value)
+        places = np.arange(size, dtype=np.int64).reshape((size,) + (1,) * (rank - at))
+        hot = np.expand_dims(indices, at) == places
+        return np.where(hot, on_value, off_value)

@@ -1,0 +1,287 @@
+"""Values written to or added at indices: scatter in all its forms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import ALL, INDEX, NUMERIC, bool_, int16, uint16
+from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.shapes import Dims, brackets
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec
+from intaglio.ops.array.gathering import out_of_bounds
+from intaglio.ops.families import check_rank, shape_of
+
+
+def add_rows(target: Any, places: Any, rows: Any) -> None:
+    """target[places[i]] += rows[i], also where places repeat."""
+    if target.dtype == object or rows.ndim == 1 or not len(places):
+        np.add.at(target, places, rows)
+        return
+    order = np.argsort(places, kind="stable")
+    sorted_places = places[order]
+    first = starts_of_runs(sorted_places)
+    if len(first) == len(places):
+        target[places] += rows
+    else:
+        target[sorted_places[first]] += np.add.reduceat(rows[order], first, axis=0)
+
+
+def starts_of_runs(ordered: Any) -> Any:
+    """Where each run of equal numbers begins in an array that is not empty."""
+    new = np.empty(ordered.size, bool)
+    new[0] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    return np.flatnonzero(new)
+
+
+def parts_differ(target: Dims, indices: Dims, updates: Dims) -> str | None:
+    """Which dimensions of the updates do not fit: "outer" ones, "inner" ones or the "depth".
+
+    The updates have a slice of the target for each row of indices.
+    """
+    if target is None or indices is None or updates is None or not indices:
+        return None
+    depth = indices[-1]
+    if depth is None:
+        return None
+    if depth > len(target):
+        return "depth"
+    outer = len(indices) - 1
+    if not shapes.compatible(indices[:outer], updates[:outer]):
+        return "outer"
+    if not shapes.compatible(target[depth:], updates[outer:]):
+        return "inner"
+    return None
+
+
+def check_scatter(target: Any, indices: Any, updates: Any) -> None:
+    """Raises ShapeError unless the shapes of a scatter's inputs, as far as known, fit together."""
+    wrong = parts_differ(target, indices, updates)
+    if wrong is None:
+        return
+    n = len(indices) - 1
+    depth = indices[-1]
+    if wrong == "depth":
+        raise ShapeError(
+            f"Inner dimension of indices ({depth}) must be at most the rank of the output ({len(target)})"
+        )
+    if wrong == "outer":
+        raise ShapeError(
+            f"Dimensions [0,{n}) of indices[shape={brackets(indices)}] = {brackets(indices[:n])} "
+            f"must match dimensions [0,{n}) of updates[shape={brackets(updates)}] = {brackets(updates[:n])}: "
+            f"{shapes.mismatch(indices[:n], updates[:n])}"
+        )
+    rest = target[depth:]
+    raise ShapeError(
+        f"Dimensions [{depth},{len(target)}) of input[shape={brackets(target)}] = {brackets(rest)} "
+        f"must match dimensions [{n},{len(updates)}) of updates[shape={brackets(updates)}] = {brackets(updates[n:])}: "
+        f"{shapes.mismatch(rest, updates[n:])}"
+    )
+
+
+def _check_now(target: Any, indices: Any, updates: Any, copied: bool) -> None:
+    """The kernels' check, whose texts are others than inference's."""
+    wrong = parts_differ(target, indices, updates)
+    if wrong is None:
+        return
+    n = len(indices) - 1
+    if wrong == "depth":
+        raise invalid_argument(
+            f"index innermost dimension length must be <= tensor rank; saw: {indices[-1]} vs. {len(target)}"
+        )
+    if copied:
+        raise invalid_argument(
+            f"Outer dimensions of indices and update must match. Indices shape: {brackets(indices)}, updates shape:{brackets(updates)}"
+            if wrong == "outer"
+            else f"Inner dimensions of output shape must match inner dimensions of updates shape. Output: {brackets(target)} updates: {brackets(updates)}"
+        )
+    raise invalid_argument(
+        f"Dimensions [0,{n}) of indices[shape={brackets(indices)}] must match dimensions [0,{n}) of updates[shape={brackets(updates)}]"
+        if wrong == "outer"
+        else f"Dimensions [{indices[-1]},{len(target)}) of input[shape={brackets(target)}] must match dimensions [{n},{len(updates)}) of updates[shape={brackets(updates)}]"
+    )
+
+
+def scatter(
+    kind: str, target: Any, indices: Any, updates: Any, policy: str, copied: bool = True
+) -> Any:
+    """A copy of target with the updates carried out; target itself if it is fresh."""
+    _check_now(target.shape, indices.shape, updates.shape, copied)
+    depth = indices.shape[-1] if indices.ndim else 1
+    head = target.shape[:depth]
+    if copied and indices.size and not target.size:
+        raise invalid_argument(
+            f"Indices and updates specified for empty output of shape {brackets(target.shape)}"
+        )
+    bad = out_of_bounds(indices, head)
+    if bad is not None and policy != "IGNORE":
+        at = np.unravel_index(int(np.argmax(bad)), indices.shape[:-1] or (1,))
+        row = indices.reshape(-1, depth)[int(np.argmax(bad))].tolist()
+        raise invalid_argument(
+            f"indices[{','.join(map(str, map(int, at)))}] = {row} does not index into shape {brackets(target.shape)}"
+        )
+    flat = target.reshape((int(np.prod(head)), *target.shape[depth:]))
+    rows = updates.reshape((-1, *target.shape[depth:])) if updates.size else None
+    if rows is None:
+        return target
+    coordinates = indices.reshape(-1, depth)
+    if bad is not None:
+        coordinates, rows = coordinates[~bad], rows[~bad]
+    places = (
+        np.ravel_multi_index(tuple(coordinates.T), head)
+        if depth
+        else np.zeros(len(rows), np.int64)
+    )
+    _carry_out(kind, flat, np.atleast_1d(places), rows)
+    return flat.reshape(target.shape)
+
+
+def _carry_out(kind: str, flat: Any, places: Any, rows: Any) -> None:
+    if kind == "update":
+        flat[places] = rows
+    elif kind == "add":
+        add_rows(flat, places, rows)
+    elif kind == "sub":
+        add_rows(flat, places, -rows)
+    elif kind == "min":
+        np.minimum.at(flat, places, rows)
+    else:
+        np.maximum.at(flat, places, rows)
+
+
+@op
+class ScatterNd(Op):
+    """Zeros of `shape` plus the updates, each at the coordinates of its row of indices."""
+
+    signature = "indices: Tindices, updates: T, shape: Tindices; bad_indices_policy: str = '' -> output: T"
+    T = ALL
+    Tindices = (int16, *INDEX)
+
+    def infer(self, indices: Spec, updates: Spec, shape: Spec) -> Spec:
+        if shape.rank not in (1, None):
+            raise ShapeError(f"Shape must be rank 1 but is rank {shape.rank}")
+        dims = shape.as_shape()
+        check_scatter(dims, indices.shape, updates.shape)
+        return Spec(updates.dtype, dims)
+
+    def kernel(self, indices, updates, shape, bad_indices_policy):
+        check_rank("shape", shape, 1)
+        fill = b"" if updates.dtype == object else 0
+        target = np.full(shape.tolist(), fill, updates.dtype)
+        kind = "add"
+        if updates.dtype == bool:
+            kind = "max"
+        return scatter(kind, target, indices, updates, bad_indices_policy, False)
+
+    def gradient(self, indices, doutput) -> Any:
+        return None, raw.GatherNd(doutput, indices), None
+
+
+class TensorScatter(Op):
+    """A copy of the tensor, changed at the coordinates that the rows of indices name."""
+
+    signature = "tensor: T, indices: Tindices, updates: T; bad_indices_policy: str = '' -> output: T"
+    T = ALL
+    Tindices = INDEX
+    kind = "update"
+
+    def infer(self, tensor: Spec, indices: Spec, updates: Spec) -> Spec:
+        check_scatter(tensor.shape, indices.shape, updates.shape)
+        return Spec(tensor.dtype, tensor.shape)
+
+    def kernel(self, tensor, indices, updates, bad_indices_policy):
+        return scatter(
+            self.kind, np.array(tensor), indices, updates, bad_indices_policy
+        )
+
+
+@op
+class TensorScatterUpdate(TensorScatter):
+    """The updates take the place of what stood there."""
+
+    Tindices = (int16, uint16, *INDEX)
+
+    def gradient(self, doutput, indices, updates: Spec) -> Any:
+        zeros = raw.Fill(shape_of(updates), np.zeros((), updates.dtype.numpy))
+        return (
+            raw.TensorScatterUpdate(doutput, indices, zeros),
+            None,
+            raw.GatherNd(doutput, indices),
+        )
+
+
+@op
+class TensorScatterAdd(TensorScatter):
+    """The updates are added."""
+
+    kind = "add"
+
+    def gradient(self, doutput, indices) -> Any:
+        return doutput, None, raw.GatherNd(doutput, indices)
+
+
+@op
+class ScatterNdNonAliasingAdd(Op):
+    """The updates are added."""
+
+    signature = "input: T, indices: Tindices, updates: T; bad_indices_policy: str = '' -> output: T"
+    T = (*NUMERIC, bool_)
+    Tindices = INDEX
+
+    def infer(self, input: Spec, indices: Spec, updates: Spec) -> Spec:
+        check_scatter(input.shape, indices.shape, updates.shape)
+        return Spec(input.dtype, input.shape)
+
+    def kernel(self, input, indices, updates, bad_indices_policy):
+        return scatter("add", np.array(input), indices, updates, bad_indices_policy)
+
+    def gradient(self, doutput, indices) -> Any:
+        return doutput, None, raw.GatherNd(doutput, indices)
+
+
+@op
+class TensorScatterSub(TensorScatter):
+    """The updates are subtracted."""
+
+    kind = "sub"
+
+    def gradient(self, doutput, indices) -> Any:
+        return doutput, None, raw.Neg(raw.GatherNd(doutput, indices))
+
+
+class TensorScatterExtreme(TensorScatter):
+    """The smaller or larger of the update and what stood there stays."""
+
+    def gradient(self, doutput, tensor, indices, updates, output) -> Any:
+        """The gradient goes to whichever value stayed, shared where several are equal."""
+        dtype = tensor.dtype
+        kept = raw.Cast(raw.Equal(tensor, output), DstT=dtype)
+        won = raw.Cast(raw.Equal(updates, raw.GatherNd(output, indices)), DstT=dtype)
+        shared = raw.AddV2(
+            kept, raw.ScatterNd(indices, won, raw.Shape(output, out_type=indices.dtype))
+        )
+        part = raw.Div(doutput, raw.Maximum(shared, raw.OnesLike(shared)))
+        return (
+            raw.Mul(kept, part),
+            None,
+            raw.Mul(won, raw.GatherNd(part, indices)),
+        )
+
+
+@op
+class TensorScatterMin(TensorScatterExtreme):
+    """The smaller of the update and what stood there."""
+
+    kind = "min"
+
+
+@op
+class TensorScatterMax(TensorScatterExtreme):
+    """The larger of the update and what stood there."""
+
+    kind = "max"

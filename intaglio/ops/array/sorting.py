@@ -1,0 +1,314 @@
+"""Order: the largest elements, the n-th element, places in sorted rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import ALL, INDEX, REAL, DType, bool_, int16, int32, int64
+from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.shapes import Dims
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec, number
+from intaglio.ops.families import check_rank, constant, shape_of
+
+
+def descending(x: Any) -> np.ndarray:
+    """The order from large to small along the last dimension; of equals, the first comes first.
+
+    NaN comes last.
+    """
+    turned = x[..., ::-1]
+    if x.dtype.kind in "fV" and np.isnan(x).any():
+        backwards = np.lexsort((turned, ~np.isnan(turned)), axis=-1)[..., ::-1]
+    else:
+        backwards = np.argsort(turned, axis=-1, kind="stable")[..., ::-1]
+    return x.shape[-1] - 1 - backwards
+
+
+def _ordinary(x: Any) -> bool:
+    """True if the numbers can be compared: none is NaN."""
+    return x.dtype.kind in "iu" or (x.dtype.kind == "f" and not np.isnan(x).any())
+
+
+def largest(x: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The k largest elements of each row, from large to small, and their positions."""
+    if k == 1 and x.shape[-1] and not (x.dtype.kind in "fV" and np.isnan(x).any()):
+        order = np.argmax(x, axis=-1)[..., None]
+    elif x.ndim == 1 and 0 < k < x.size // 8 and _ordinary(x):
+        # Only those at least as large as the k-th largest need to be put in order.
+        least = np.partition(x, x.size - k)[x.size - k]
+        among = np.flatnonzero(x >= least)
+        order = among[descending(x[among])[:k]]
+    else:
+        order = descending(x)[..., :k]
+    return np.take_along_axis(x, order, -1), order
+
+
+def _top_dims(x: Spec, k: int | None) -> Dims:
+    if x.shape is None:
+        return None
+    if not x.shape:
+        raise ShapeError("Shape must be at least rank 1 but is rank 0")
+    last = x.shape[-1]
+    if k is not None and k < 0:
+        raise ShapeError(f"Need k >= 0, got {k}")
+    if k is not None and last is not None and last < k:
+        raise ShapeError(f"input must have last dimension >= k = {k} but is {last}")
+    return (*x.shape[:-1], k)
+
+
+def _check_k(x: Any, k: int) -> None:
+    if x.ndim < 1:
+        raise invalid_argument("input must be >= 1-D, got shape []")
+    if k < 0:
+        raise invalid_argument(f"Need k >= 0, got {k}")
+    if x.shape[-1] < k:
+        raise invalid_argument(
+            f"input must have at least k columns. Had {x.shape[-1]}, needed {k}"
+        )
+
+
+def top_gradient(dvalues: Any, input: Spec, indices: Any) -> Any:
+    """The values' gradient, back where the values stood."""
+    if indices.dtype.name != "int32":
+        indices = raw.Cast(indices, DstT="int32")
+    shape = shape_of(input)
+    one = np.asarray([1], np.int32)
+    rows = raw.Prod(raw.StridedSlice(shape, [0], [-1], one), 0)
+    columns = raw.StridedSlice(shape, [-1], [0], one, end_mask=1, shrink_axis_mask=1)
+    k = raw.StridedSlice(
+        raw.Shape(indices), [-1], [0], one, end_mask=1, shrink_axis_mask=1
+    )
+    starts = raw.Mul(raw.Range(0, rows, 1), columns)
+    flat = raw.AddV2(
+        raw.Reshape(indices, raw.Pack([rows, k])), raw.ExpandDims(starts, -1)
+    )
+    total = raw.Pack([raw.Mul(rows, columns)])
+    spread = raw.ScatterNd(
+        raw.Reshape(flat, [-1, 1]), raw.Reshape(dvalues, [-1]), total
+    )
+    return raw.Reshape(spread, shape)
+
+
+@op
+class TopKV2(Op):
+    """The k largest elements along the last dimension, from large to small, and where they stand."""
+
+    index_type = (int16, int32, int64)
+
+    signature = "input: T, k: Tk; sorted: bool = True, index_type: type = int32 -> values: T, indices: index_type"
+    T = REAL
+    Tk = (int16, *INDEX)
+
+    def infer(self, input: Spec, k: Spec, index_type: DType) -> Any:
+        if k.rank not in (0, None):
+            raise ShapeError(f"Shape must be rank 0 but is rank {k.rank}")
+        dims = _top_dims(input, number(k))
+        return Spec(input.dtype, dims), Spec(index_type, dims)
+
+    def kernel(self, input, k, index_type):
+        _check_k(input, int(k))
+        values, order = largest(input, int(k))
+        return values, order.astype(index_type.numpy)
+
+    def gradient(self, dvalues, input: Spec, indices) -> Any:
+        return top_gradient(dvalues, input, indices), None
+
+
+@op
+class TopK(Op):
+    """TopKV2 with k as an attribute."""
+
+    signature = "input: T; k: int, sorted: bool = True -> values: T, indices: int32"
+    T = REAL
+
+    def infer(self, input: Spec, k) -> Any:
+        dims = _top_dims(input, k)
+        return Spec(input.dtype, dims), Spec(int32, dims)
+
+    def kernel(self, input, k):
+        _check_k(input, k)
+        values, order = largest(input, k)
+        return values, order.astype(np.int32)
+
+    def native(self, input, k, sorted) -> Any:
+        return raw.TopKV2(input, np.asarray(k, np.int32), sorted=sorted)
+
+    def gradient(self, dvalues, input: Spec, indices) -> Any:
+        return top_gradient(dvalues, input, indices)
+
+
+class InTop(Op):
+    """For each row of predictions, whether the target class is among the k largest."""
+
+    differentiable = False
+    T = INDEX
+
+    def vector(self, predictions: Spec, targets: Spec) -> Spec:
+        """One answer for each row."""
+        if predictions.rank not in (2, None):
+            raise ShapeError(f"Shape must be rank 2 but is rank {predictions.rank}")
+        if targets.rank not in (1, None):
+            raise ShapeError(f"Shape must be rank 1 but is rank {targets.rank}")
+        rows = predictions.shape[:1] if predictions.shape else (None,)
+        return Spec(bool_, shapes.merge(rows, targets.shape))
+
+    def answers(self, predictions: Any, targets: Any, k: int) -> np.ndarray:
+        """Ties at the k-th place count; classes out of range and rows not finite do not."""
+        if predictions.ndim != 2 or targets.ndim != 1:
+            raise invalid_argument("predictions must be 2-dimensional")
+        if len(predictions) != len(targets):
+            raise invalid_argument(
+                f"First dimension of predictions {len(predictions)} must match length of targets {len(targets)}"
+            )
+        classes = predictions.shape[1]
+        inside = (targets >= 0) & (targets < classes)
+        rows = np.arange(len(targets))
+        mine = predictions[rows, np.where(inside, targets, 0)] if classes else None
+        if mine is None:
+            return np.zeros(len(targets), np.bool_)
+        larger = (predictions > mine[:, None]).sum(1)
+        return inside & np.isfinite(mine) & (larger < k)
+
+    def asked(self, predictions: Any, targets: Any, k: Any) -> Any:
+        """`answers` in ops."""
+        zero = constant(0, targets)
+        count = predictions.dims[1]
+        if not count or targets.dims != predictions.dims[:1]:
+            return NotImplemented
+        below = raw.Less(targets, constant(count, targets))
+        inside = raw.LogicalAnd(raw.GreaterEqual(targets, zero), below)
+        places = raw.ExpandDims(raw.SelectV2(inside, targets, zero), 1)
+        mine = raw.GatherV2(predictions, places, 1, batch_dims=1)
+        above = raw.Cast(raw.Greater(predictions, mine), DstT=targets.dtype)
+        seen = raw.Less(raw.Sum(above, 1), k)
+        sound = raw.IsFinite(raw.Squeeze(mine, axis=[1]))
+        return raw.LogicalAnd(raw.LogicalAnd(inside, sound), seen)
+
+
+@op
+class InTopKV2(InTop):
+    """Whether the targets are among the k largest predictions."""
+
+    signature = "predictions: float32, targets: T, k: T -> precision: bool"
+
+    def infer(self, predictions: Spec, targets: Spec) -> Spec:
+        return self.vector(predictions, targets)
+
+    def kernel(self, predictions, targets, k):
+        return self.answers(predictions, targets, int(k))
+
+    def native(self, predictions, targets, k) -> Any:
+        return self.asked(predictions, targets, k)
+
+
+@op
+class InTopK(InTop):
+    """InTopKV2 with k as an attribute."""
+
+    signature = "predictions: float32, targets: T; k: int -> precision: bool"
+
+    def infer(self, predictions: Spec, targets: Spec) -> Spec:
+        return self.vector(predictions, targets)
+
+    def kernel(self, predictions, targets, k):
+        return self.answers(predictions, targets, k)
+
+    def native(self, predictions, targets, k) -> Any:
+        return self.asked(predictions, targets, constant(k, targets))
+
+
+@op
+class NthElement(Op):
+    """The n-th smallest element along the last dimension (the n-th largest with `reverse`)."""
+
+    signature = "input: T, n: int32; reverse: bool = False -> values: T"
+    T = REAL
+
+    def infer(self, input: Spec) -> Spec:
+        if input.shape is None:
+            return Spec(input.dtype, None)
+        if not input.shape:
+            raise ShapeError("Shape must be at least rank 1 but is rank 0")
+        return Spec(input.dtype, input.shape[:-1])
+
+    def kernel(self, input, n, reverse):
+        at = int(n)
+        if at < 0:
+            raise invalid_argument(f"n must be non-negative, got {at}")
+        if input.ndim < 1 or input.shape[-1] <= at:
+            raise invalid_argument(f"Input must have last dimension > n = {at}")
+        ordered = np.sort(input, axis=-1)
+        return ordered[..., -1 - at if reverse else at]
+
+    def gradient(self, dvalues, input, values) -> Any:
+        """The gradient goes to the elements equal to the result, in equal parts."""
+        hit = raw.Cast(raw.Equal(raw.ExpandDims(values, -1), input), DstT=input.dtype)
+        count = raw.ExpandDims(raw.Sum(hit, -1), -1)
+        return raw.Mul(raw.Div(hit, count), raw.ExpandDims(dvalues, -1)), None
+
+
+class Bound(Op):
+    """Where values would stand in sorted rows; both are matrices with as many rows."""
+
+    signature = (
+        "sorted_inputs: T, values: T; out_type: type = int32 -> output: out_type"
+    )
+    differentiable = False
+    T = ALL
+    side = "left"
+
+    def infer(self, sorted_inputs: Spec, values: Spec, out_type: DType) -> Spec:
+        for x in (sorted_inputs, values):
+            if x.rank not in (2, None):
+                raise ShapeError(f"Shape must be rank 2 but is rank {x.rank}")
+        return Spec(out_type, values.shape)
+
+    def kernel(self, sorted_inputs, values, out_type):
+        check_rank("sorted_inputs", sorted_inputs, 2)
+        check_rank("values", values, 2)
+        if sorted_inputs.shape[0] != values.shape[0]:
+            raise invalid_argument("Leading dim_size of both tensors must match.")
+        result = np.empty(values.shape, out_type.numpy)
+        side: Any = self.side
+        for i, (row, wanted) in enumerate(zip(sorted_inputs, values, strict=True)):
+            result[i] = _places(row, wanted, side)
+        return result
+
+
+def _places(row: Any, wanted: Any, side: Any) -> Any:
+    """`np.searchsorted`; values in order are found by looking the row up among them."""
+    if wanted.dtype.kind not in "iu" or wanted.size < row.size:
+        return np.searchsorted(row, wanted, side)
+    steps_of = np.diff(wanted)
+    if np.any(steps_of < 0):
+        return np.searchsorted(row, wanted, side)
+    if wanted.size and np.all(
+        steps_of == 1
+    ):  # a range: its elements say where they are
+        steps = np.clip(row - wanted[0] + (side == "left"), 0, wanted.size)
+    else:
+        steps = np.searchsorted(wanted, row, "left" if side == "right" else "right")
+    return np.repeat(
+        np.arange(row.size + 1), np.diff(steps, prepend=0, append=wanted.size)
+    )
+
+
+@op
+class LowerBound(Bound):
+    """The first place where each value fits."""
+
+    out_type = INDEX
+
+
+@op
+class UpperBound(Bound):
+    """The last place where each value fits."""
+
+    out_type = INDEX
+
+    side = "right"

@@ -1,0 +1,1 @@
+"""Branches, loops, calls, tensor lists, and where graphs begin."""

@@ -1,0 +1,191 @@
+"""Branches and loops: ops that run graphs, and the op that does nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import ALL
+from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec
+
+# An attribute of loops: how often they run, where that is known before.
+KNOWN_TURNS = "_known_turns"
+
+
+def holds(condition: Any) -> bool:
+    """What an array means as a condition: a scalar its value, another whether it has elements."""
+    if condition.ndim:
+        return condition.size > 0
+    value = condition[()]
+    return bool(value)
+
+
+def joined(specs: Sequence[Spec], given: Any) -> Spec:
+    """What is known of a value that one of several graphs makes."""
+    first = specs[0]
+    if any(s.dtype is not first.dtype for s in specs[1:]):
+        kinds = ", ".join(s.dtype.name for s in specs)
+        raise ShapeError(f"Branches disagree on the type of an output: {kinds}")
+    dims = first.shape
+    for spec in specs[1:]:
+        dims = shapes.join(dims, spec.shape)
+    if given is not None:
+        dims = shapes.merge(dims, given)
+    contents = first.value if isinstance(first.value, Spec) else None
+    return Spec(first.dtype, dims, contents)
+
+
+def branch_outputs(graphs: Sequence[Any], inputs: int, given: Any) -> Any:
+    """The specs of the outputs of an op that runs one of the graphs."""
+    for graph in graphs:
+        if len(graph.inputs) != inputs:
+            raise ShapeError(
+                f"Branch {graph.name} takes {len(graph.inputs)} inputs but {inputs} were given"
+            )
+    counts = {len(g.outputs) for g in graphs}
+    if len(counts) != 1:
+        raise ShapeError(f"Branches have different numbers of outputs: {counts}")
+    known = given or [None] * counts.pop()
+    return [
+        [
+            joined(specs, dims)
+            for specs, dims in zip(
+                zip(*[g.output_specs for g in graphs], strict=True), known, strict=True
+            )
+        ]
+    ]
+
+
+class Branch(Op):
+    """Runs `then_branch` or `else_branch` on the inputs."""
+
+    signature = (
+        "cond: Tcond, input: *Tin; then_branch: func, else_branch: func, Tout: list(type) = [],"
+        " output_shapes: list(shape) = [] -> output: *Tout"
+    )
+    Tcond = ALL
+
+    def infer(self, input, then_branch, else_branch, output_shapes) -> Any:
+        return branch_outputs((then_branch, else_branch), len(input), output_shapes)
+
+    def kernel(self, cond, input, then_branch, else_branch, run):
+        return run(then_branch if holds(cond) else else_branch, input)
+
+
+@op
+class If(Branch):
+    """A choice of two graphs of which one has effects or reads state."""
+
+    stateful = True
+
+
+@op
+class StatelessIf(Branch):
+    """A choice of two graphs without effects."""
+
+
+class IndexedBranch(Op):
+    """Runs the branch of that index, or the last one if there is none."""
+
+    signature = (
+        "branch_index: int32, input: *Tin; branches: list(func), Tout: list(type) = [],"
+        " output_shapes: list(shape) = [] -> output: *Tout"
+    )
+
+    def infer(self, input, branches, output_shapes) -> Any:
+        return branch_outputs(branches, len(input), output_shapes)
+
+    def kernel(self, branch_index, input, branches, run):
+        index = int(branch_index)
+        if not 0 <= index < len(branches):
+            index = len(branches) - 1
+        return run(branches[index], input)
+
+
+@op
+class Case(IndexedBranch):
+    """A choice of graphs of which one has effects or reads state."""
+
+    stateful = True
+
+
+@op
+class StatelessCase(IndexedBranch):
+    """A choice of graphs without effects."""
+
+
+class Loop(Op):
+    """Runs `body` on its own outputs as long as `cond` of them is true.
+
+    What the body's graph takes says which shapes the loop variables may have.
+    """
+
+    signature = (
+        "input: *T; cond: func, body: func, output_shapes: list(shape) = [],"
+        " parallel_iterations: int = 10 -> output: *T"
+    )
+
+    def infer(self, input, cond, body, output_shapes) -> Any:
+        if not len(input) == len(body.inputs) == len(body.outputs) == len(cond.inputs):
+            raise ShapeError(
+                f"Loop body {body.name} takes {len(body.inputs)} and returns {len(body.outputs)} values, its condition "
+                f"takes {len(cond.inputs)}, and {len(input)} were given"
+            )
+        known = output_shapes or [None] * len(input)
+        results: list[Spec] = []
+        for given, wanted, dims in zip(input, body.input_specs, known, strict=True):
+            if given.dtype is not wanted.dtype:
+                raise ShapeError(
+                    f"Loop body {body.name} takes {wanted.dtype.name}, not {given.dtype.name}"
+                )
+            shape = wanted.shape if dims is None else shapes.merge(wanted.shape, dims)
+            contents = wanted.value if isinstance(wanted.value, Spec) else None
+            results.append(Spec(wanted.dtype, shape, contents))
+        return [results]
+
+    def kernel(self, input, cond, body, run):
+        state = input
+        turn = 0  # what errors tell
+        while self.goes_on(run(cond, state)[0]):
+            state = run(body, state)
+            turn += 1
+        return state
+
+    @staticmethod
+    def goes_on(condition: Any) -> bool:
+        """The value of a condition. Raises InvalidArgumentError if it is no scalar."""
+        if condition.ndim:
+            raise invalid_argument(
+                f"The condition of a loop must be a scalar, but it has shape {shapes.brackets(condition.shape)}"
+            )
+        return bool(condition[()])
+
+
+@op
+class While(Loop):
+    """A loop with effects, or one that reads state."""
+
+    stateful = True
+
+
+@op
+class StatelessWhile(Loop):
+    """A loop without effects."""
+
+
+@op
+class NoOp(Op):
+    """Nothing; it gives an order to what runs before it."""
+
+    signature = " -> "
+    stateful = True
+    differentiable = False
+
+    def infer(self) -> None:
+        return None
+
+    def kernel(self):
+        return None

@@ -1,0 +1,31 @@
+"""Where a graph's values come from: placeholders and constants."""
+
+from __future__ import annotations
+
+from intaglio.base.dtypes import DType
+from intaglio.base.shapes import Dims
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec
+
+
+@op
+class Placeholder(Op):
+    """An input of the graph."""
+
+    signature = "; dtype: type, shape: shape = None -> output: dtype"
+
+    def infer(self, dtype: DType, shape: Dims) -> Spec:
+        return Spec(dtype, shape)
+
+
+@op
+class Const(Op):
+    """A constant."""
+
+    signature = "; value: tensor, dtype: type -> output: dtype"
+
+    def infer(self, value, dtype: DType) -> Spec:
+        return Spec(dtype, value.shape, value)
+
+    def kernel(self, value):
+        return value

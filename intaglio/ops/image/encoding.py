@@ -1,0 +1,174 @@
+"""Pixels as image files, through Pillow."""
+
+from __future__ import annotations
+
+import io
+import struct
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from intaglio.base.dtypes import string, uint8, uint16
+from intaglio.base.errors import InternalError, ShapeError, invalid_argument
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec
+from intaglio.ops.image import png
+
+
+def jpeg_file(
+    image: np.ndarray, quality: int, progressive: bool, optimize: bool, coarse: bool,
+    extra: bytes = b"",
+) -> bytes:  # fmt: skip
+    """A JPEG file of uint8 pixels [height, width, 1 or 3]."""
+    if not 0 <= quality <= 100:
+        raise invalid_argument(f"quality must be in [0,100], got {quality}")
+    if not image.size:
+        raise InternalError(None, None, "JPEG encoding failed: there are no pixels")
+    pixels = image[..., 0] if image.shape[-1] == 1 else image
+    made = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(pixels)).save(
+        made,
+        "JPEG",
+        quality=max(quality, 1),
+        progressive=progressive,
+        optimize=optimize,
+        subsampling=2 if coarse else 0,
+        dpi=(300, 300),
+        **({"xmp": extra} if extra else {}),
+    )
+    return made.getvalue()
+
+
+def _check_image(image: Any) -> None:
+    if image.ndim != 3:
+        raise invalid_argument(f"image must be 3-dimensional{list(image.shape)}")
+    if image.shape[-1] not in (1, 3):
+        raise invalid_argument(
+            f"image must have 1 or 3 channels, got {list(image.shape)}"
+        )
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        names = ", ".join(f'"{a}"' for a in allowed)
+        raise invalid_argument(
+            f"Value for attr '{name}' of \"{value}\" is not in the list of allowed values: {names}"
+        )
+
+
+class Encoding(Op):
+    """The bytes of a file."""
+
+    differentiable = False
+
+
+@op
+class EncodeJpeg(Encoding):
+    """A JPEG file."""
+
+    signature = (
+        "image: uint8; format: str = '', quality: int = 95, progressive: bool = False,"
+        " optimize_size: bool = False, chroma_downsampling: bool = True,"
+        " density_unit: str = 'in', x_density: int = 300, y_density: int = 300,"
+        " xmp_metadata: str = '' -> contents: string"
+    )
+
+    def infer(self, image: Spec) -> Spec:
+        if image.rank not in (None, 3):
+            raise ShapeError(
+                f"Shape must be rank 3 but is rank {image.rank}",
+                f"image must be 3-dimensional{list(image.shape or ())}",
+            )
+        return Spec(string, ())
+
+    def kernel(
+        self, image, format, quality, progressive, optimize_size, chroma_downsampling,
+        density_unit, x_density, y_density, xmp_metadata,
+    ):  # fmt: skip
+        _one_of("format", format, ("", "grayscale", "rgb"))
+        _one_of("density_unit", density_unit, ("in", "cm"))
+        _check_image(image)
+        wanted = {"grayscale": 1, "rgb": 3}.get(format, image.shape[-1])
+        if image.shape[-1] != wanted:
+            raise invalid_argument(
+                f"format {format} expects {wanted} channels, got {list(image.shape)}"
+            )
+        extra = (
+            xmp_metadata if isinstance(xmp_metadata, bytes) else xmp_metadata.encode()
+        )
+        made = bytearray(
+            jpeg_file(
+                image, quality, progressive, optimize_size, chroma_downsampling, extra
+            )
+        )
+        # The JFIF header comes first: unit and densities stand at a fixed place.
+        unit = 1 if density_unit == "in" else 2
+        density = (n & 0xFFFF for n in (x_density, y_density))
+        made[13:18] = struct.pack(">BHH", unit, *density)
+        return np.array(bytes(made), object)
+
+
+@op
+class EncodeJpegVariableQuality(Encoding):
+    """A JPEG file, of a quality that is an input."""
+
+    signature = "images: uint8, quality: int32 -> contents: string"
+
+    def infer(self, images: Spec, quality: Spec) -> Spec:
+        for x, rank in ((images, 3), (quality, 0)):
+            if x.rank not in (None, rank):
+                raise ShapeError(f"Shape must be rank {rank} but is rank {x.rank}")
+        return Spec(string, ())
+
+    def kernel(self, images, quality):
+        _check_image(images)
+        if np.ndim(quality):
+            raise invalid_argument(f"quality must be scalar: {list(np.shape(quality))}")
+        made = jpeg_file(images, int(quality), False, False, True)
+        return np.array(made, object)
+
+
+def png_file(image: np.ndarray, compression: int) -> bytes:
+    """A PNG file of uint8 or uint16 pixels [height, width, 1 to 4]."""
+    if image.dtype == np.uint16:
+        return png.encoded(image, compression)
+    pixels = np.ascontiguousarray(image[..., 0] if image.shape[-1] == 1 else image)
+    made = io.BytesIO()
+    options = {} if compression < 0 else {"compress_level": compression}
+    Image.fromarray(pixels).save(made, "PNG", **options)
+    return made.getvalue()
+
+
+@op
+class EncodePng(Encoding):
+    """PNG files of images [..., height, width, channels]."""
+
+    signature = "image: T; compression: int = -1 -> contents: string"
+    T = (uint8, uint16)
+
+    def infer(self, image: Spec) -> Spec:
+        if image.rank is not None and image.rank < 3:
+            raise ShapeError(
+                f"Shape must be at least rank 3 but is rank {image.rank}",
+                f"images must be at least rank 3{list(image.shape or ())}",
+            )
+        return Spec(string, None if image.shape is None else image.shape[:-3])
+
+    def kernel(self, image, compression):
+        if image.ndim < 3:
+            raise invalid_argument(f"images must be at least rank 3{list(image.shape)}")
+        if not -1 <= compression <= 9:
+            raise invalid_argument(
+                f"compression should be in [-1,9], got {compression}"
+            )
+        if image.shape[-1] not in (1, 2, 3, 4):
+            raise invalid_argument(
+                f"image must have 1, 2, 3, or 4 channels, got {image.shape[-1]}"
+            )
+        if not image.size:
+            raise InternalError(None, None, "PNG encoding failed: there are no pixels")
+        flat = image.reshape(-1, *image.shape[-3:])
+        made = np.empty(len(flat), object)
+        made[:] = [png_file(one, compression) for one in flat]
+        return made.reshape(image.shape[:-3])

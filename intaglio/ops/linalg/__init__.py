@@ -1,0 +1,1 @@
+"""Matrices: products, factorisations, functions of matrices."""

@@ -1,0 +1,1 @@
+"""Elementwise mathematics, reductions, scans and segments."""

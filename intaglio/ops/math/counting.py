@@ -1,0 +1,182 @@
+"""Counting values: histograms and buckets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import INDEX, DType, float32, float64, int32, int64
+from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.shapes import brackets
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec, number
+from intaglio.ops.families import constant
+
+WEIGHTS = (int32, int64, float32, float64)
+
+
+def _total(values, size: int, weights, dtype, binary: bool):
+    """How often each value below `size` occurs, or the sum of its weights."""
+    kept = slice(None)
+    if values.max(initial=-1) >= size:
+        kept = values < size
+        values = values[kept]
+    if binary:
+        bins = np.zeros(size, dtype)
+        bins[values] = 1
+        return bins
+    if not weights.size:
+        return np.bincount(values, minlength=size).astype(dtype)
+    bins = np.zeros(size, dtype)
+    np.add.at(bins, values, weights.reshape(-1)[kept])
+    return bins
+
+
+def _added(values: Any, size: int | None, weights: Any) -> Any:
+    """`_total` in ops: what is not below `size` goes to one bin more."""
+    count = weights.spec.count
+    if not size or (count and count != values.spec.count):
+        return NotImplemented
+    places = raw.Minimum(values, constant(size, values))
+    given = raw.Reshape(weights, [-1])
+    if not count:
+        given = raw.Fill([values.spec.count], constant(1, weights))
+    places, shape = raw.ExpandDims(places, 1), np.asarray([size + 1], values.dtype.numpy)  # fmt: skip
+    return raw.Slice(raw.ScatterNd(places, given, shape), [0], [size])
+
+
+def _checked(values, size, weights) -> int:
+    count = int(size)
+    if count < 0:
+        raise invalid_argument(f"size ({count}) must be non-negative")
+    if values.size and values.min() < 0:
+        raise invalid_argument("Input arr must be non-negative!")
+    if weights.size and weights.shape != values.shape:
+        raise invalid_argument(
+            "`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which"
+            f" case it acts as all weights equal to 1. Received {brackets(weights.shape)}"
+        )
+    return count
+
+
+@op
+class Bincount(Op):
+    """How often each integer occurs, or the sum of its weights."""
+
+    signature = "arr: int32, size: int32, weights: T -> bins: T"
+    T = WEIGHTS
+
+    def infer(self, size: Spec, weights: Spec) -> Spec:
+        return Spec(weights.dtype, (number(size),))
+
+    def kernel(self, arr, size, weights):
+        count = _checked(arr, size, weights)
+        return _total(arr.reshape(-1), count, weights, weights.dtype, False)
+
+    def native(self, arr, size: Spec, weights) -> Any:
+        return _added(raw.Reshape(arr, [-1]), number(size), weights)
+
+
+@op
+class DenseBincount(Op):
+    """How often each integer occurs, in all or in each row."""
+
+    signature = (
+        "input: Tidx, size: Tidx, weights: T; binary_output: bool = False -> output: T"
+    )
+    Tidx = INDEX
+    T = WEIGHTS
+
+    def infer(self, input: Spec, size: Spec, weights: Spec) -> Spec:
+        rank = input.rank
+        if rank is not None and rank > 2:
+            raise ShapeError(f"Shape must be at most rank 2 but is rank {rank}")
+        if size.rank not in (None, 0):
+            raise ShapeError(f"Shape must be rank 0 but is rank {size.rank}")
+        count = number(size)
+        if rank is None:
+            return Spec(weights.dtype, None)
+        rows = input.shape[:1] if rank == 2 else ()  # type: ignore[index]  # a known rank
+        return Spec(weights.dtype, (*rows, count))
+
+    def kernel(self, input, size, weights, binary_output):
+        count = _checked(input, size, weights)
+        dtype = weights.dtype
+        if input.ndim > 2:
+            raise invalid_argument(
+                f"Shape must be at most rank 2 but is rank {input.ndim}"
+            )
+        if input.ndim < 2:
+            values = input.reshape(-1)
+            return _total(values, count, weights, dtype, binary_output)
+        rows = [
+            _total(
+                row,
+                count,
+                weights[i] if weights.size else weights,
+                dtype,
+                binary_output,
+            )
+            for i, row in enumerate(input)
+        ]
+        return np.stack(rows) if rows else np.zeros((0, count), dtype)
+
+    def native(self, input, size: Spec, weights, binary_output) -> Any:
+        if binary_output or len(input.dims) > 1:
+            return NotImplemented
+        return _added(raw.Reshape(input, [-1]), number(size), weights)
+
+
+@op
+class HistogramFixedWidth(Op):
+    """How many values fall into each of `nbins` equal parts of a range."""
+
+    dtype = INDEX
+
+    signature = (
+        "values: T, value_range: T, nbins: int32; dtype: type = int32 -> out: dtype"
+    )
+    differentiable = False
+    T = WEIGHTS
+
+    def infer(self, nbins: Spec, dtype: DType) -> Spec:
+        return Spec(dtype, (number(nbins),))
+
+    def kernel(self, values, value_range, nbins, dtype):
+        if value_range.shape != (2,):
+            raise invalid_argument("value_range should be a vector of 2 elements.")
+        low, high = (float(v) for v in value_range)
+        if not low < high:
+            raise invalid_argument(
+                "value_range should satisfy value_range[0] < value_range[1], but got"
+                f" '[{value_range[0]:g}, {value_range[1]:g}]'"
+            )
+        count = int(nbins)
+        if count <= 0:
+            raise invalid_argument(
+                f"nbins should be a positive number, but got '{count}'"
+            )
+        step = (high - low) / count
+        place = np.floor((np.asarray(values, np.float64).reshape(-1) - low) / step)
+        place = np.clip(np.nan_to_num(place), 0, count - 1).astype(np.int64)
+        return np.bincount(place, minlength=count).astype(dtype.numpy)
+
+
+@op
+class Bucketize(Op):
+    """Between which boundaries each element lies."""
+
+    signature = "input: T; boundaries: list(float) -> output: int32"
+    differentiable = False
+    T = WEIGHTS
+
+    def infer(self, input: Spec) -> Spec:
+        return Spec(int32, input.shape)
+
+    def kernel(self, input, boundaries):
+        edges = np.asarray(boundaries, np.float32)
+        if np.any(edges[1:] < edges[:-1]):
+            raise invalid_argument("Expected sorted boundaries")
+        return np.asarray(np.searchsorted(edges, input, "right")).astype(np.int32)

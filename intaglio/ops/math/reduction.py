@@ -1,0 +1,364 @@
+"""Reductions over axes: sums, means, products, extremes, logic, norms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import (
+    INDEX,
+    NUMERIC,
+    DType,
+    bfloat16,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.shapes import Dims
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec, numbers
+from intaglio.ops import compiled
+from intaglio.ops.families import FOLD, conjugate, shape_of, spec_of
+
+# Products that are computed side by side along a row.
+LANES = 64
+# What NumPy does for an element of a sum, beside the products that `compiled` counts in; and the
+# elements of the arrays for which a kernel may be worth it.
+WORK = 4
+LARGE = compiled.LARGE // WORK
+ORDERED = (
+    float32, float64, int32, uint8, int16, int8, int64, bfloat16, uint16, float16,
+    uint32, uint64,
+)  # fmt: skip
+
+
+def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
+    """The axes of a reduction, from 0 up. Raises InvalidArgumentError for wrong ones."""
+    if axis.ndim == 0:
+        found = int(axis)
+        if -rank <= found < rank:
+            return (found % rank,)
+        raise invalid_argument(_outside(found, rank))
+    axes: list[int] = []
+    for a in axis.reshape(-1).tolist():
+        if not -rank <= a < rank:
+            raise invalid_argument(_outside(a, rank))
+        a %= rank
+        if a in axes:
+            raise invalid_argument(
+                f"Invalid reduction arguments: Axes contains duplicate dimension: {a}"
+            )
+        axes.append(a)
+    return tuple(axes)
+
+
+def _outside(axis: int, rank: int) -> str:
+    return f"Invalid reduction dimension ({axis} for input with {rank} dimension(s)"
+
+
+def reduced(dims: Dims, axis: Spec, keep_dims: bool) -> Dims:
+    """The shape of a reduction's result, as far as it is known."""
+    if dims is None:
+        return None
+    rank = len(dims)
+    axes = numbers(axis)
+    if axes is None:
+        if keep_dims:
+            return (None,) * rank
+        count = axis.count
+        return None if count is None or count > rank else (None,) * (rank - count)
+    gone: set[int] = set()
+    for a in axes:
+        if not -rank <= a < rank:
+            raise ShapeError(
+                f"Invalid reduction dimension {a} for input with {rank} dimensions."
+            )
+        gone.add(a % rank)
+    if keep_dims:
+        return tuple([1 if i in gone else d for i, d in enumerate(dims)])
+    return tuple([d for i, d in enumerate(dims) if i not in gone])
+
+
+class Reduction(Op):
+    """output = input reduced over the axes of a vector."""
+
+    graphdef_names = {"axis": "reduction_indices"}
+    signature = "input: T, axis: Tidx; keep_dims: bool = False -> output: T"
+    T: tuple[DType, ...] = NUMERIC
+    Tidx = INDEX
+
+    def infer(self, input: Spec, axis: Spec, keep_dims: bool) -> Spec:
+        dims = reduced(input.shape, axis, keep_dims)
+        value = input.value
+        if (
+            value is not None
+            and axis.value is not None
+            and value.size <= FOLD
+            and input.dtype.is_integer
+        ):
+            result = self.kernel_fn(value, axis.value, keep_dims)
+            return Spec(input.dtype, dims, np.asarray(result))
+        return Spec(input.dtype, dims)
+
+
+def kept_shape(x: Spec, axis: Any) -> Any:
+    """The shape of `x` with 1 for the axes that are reduced, as a vector."""
+    known = numbers_in(axis)
+    if shapes.known(x.shape) and known is not None:
+        dims = list(x.shape)
+        for a in known:
+            dims[a] = 1
+        return np.asarray(dims, np.int32)
+    whole = shape_of(x)
+    rank = raw.Size(whole)
+    places = raw.Reshape(raw.FloorMod(raw.Cast(axis, DstT=int32), rank), [-1])
+    one, zero = np.asarray(1, np.int32), np.asarray(0, np.int32)
+    marks = raw.Sum(raw.OneHot(places, rank, one, zero), zero)
+    return raw.AddV2(raw.Mul(whole, raw.Sub(one, marks)), marks)
+
+
+def numbers_in(axis: Any) -> list[int] | None:
+    """The elements of an axis tensor that a gradient rule holds, None if not known."""
+    spec = getattr(axis, "spec", None)
+    if spec is not None:
+        return numbers(spec)
+    array = getattr(axis, "_array", None)
+    return None if array is None else np.asarray(array).reshape(-1).tolist()
+
+
+def spread(gradient: Any, x: Spec, axis: Any, keep_dims: bool) -> Any:
+    """The gradient of a reduction, with the axes that it lost as dimensions of 1."""
+    return gradient if keep_dims else raw.Reshape(gradient, kept_shape(x, axis))
+
+
+@op
+class Sum(Reduction):
+    """The sum over the axes."""
+
+    def kernel(self, input, axis, keep_dims):
+        return total(input, axes_of(axis, input.ndim), keep_dims)
+
+    def gradient(self, doutput, input: Spec, axis, keep_dims) -> Any:
+        return (
+            raw.BroadcastTo(spread(doutput, input, axis, keep_dims), shape_of(input)),
+            None,
+        )
+
+
+def by_kernel(op: str, x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
+    """The sum or mean of a large array by a compiled kernel; None if there is none."""
+    run = compiled.offered(
+        "reduction", x.dtype, WORK * x.size, op, x.shape, axes, keep_dims
+    )
+    return None if run is None else run(x)
+
+
+def total(x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
+    """The sum, with half precision added up in single precision."""
+    dtype = x.dtype
+    if x.size >= LARGE:
+        found = by_kernel("Sum", x, axes, keep_dims)
+        if found is not None:
+            return found
+    if dtype.kind == "V" or dtype == bfloat16.numpy:
+        wide = np.add.reduce(x.astype(np.float32), axis=axes, keepdims=keep_dims)
+        return wide.astype(dtype)
+    return np.add.reduce(x, axis=axes, dtype=dtype, keepdims=keep_dims)
+
+
+@op
+class Mean(Reduction):
+    """The mean over the axes; of integers, rounded towards zero."""
+
+    def kernel(self, input, axis, keep_dims):
+        axes = axes_of(axis, input.ndim)
+        count = 1
+        for a in axes:
+            count *= input.shape[a]
+        dtype = input.dtype
+        if dtype.kind in "iu":
+            wide = np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
+            whole = np.add.reduce(input, axis=axes, dtype=wide, keepdims=keep_dims)
+            if not count:
+                return np.zeros_like(whole, dtype)
+            quotient = np.abs(whole) // wide.type(count)
+            return np.multiply(np.sign(whole), quotient).astype(dtype)
+        if input.size >= LARGE:
+            found = by_kernel("Mean", input, axes, keep_dims)
+            if found is not None:
+                return found
+        wide = np.float32 if dtype.itemsize == 2 else dtype
+        mean = np.add.reduce(input, axis=axes, dtype=wide, keepdims=keep_dims) / count
+        return mean.astype(dtype)
+
+    def gradient(self, doutput, input: Spec, output: Spec, axis, keep_dims) -> Any:
+        spreaded = raw.BroadcastTo(
+            spread(doutput, input, axis, keep_dims), shape_of(input)
+        )
+        if shapes.known(input.shape) and shapes.known(output.shape):
+            factor = (input.count or 0) // max(output.count or 0, 1)
+            count: Any = np.asarray(max(factor, 1)).astype(input.dtype.numpy)
+            return raw.RealDiv(spreaded, count), None
+        factor = raw.FloorDiv(
+            raw.Prod(shape_of(input), [0]),
+            raw.Maximum(raw.Prod(shape_of(output), [0]), np.asarray(1, np.int32)),
+        )
+        return raw.RealDiv(spreaded, raw.Cast(factor, DstT=input.dtype)), None
+
+
+@op
+class Prod(Reduction):
+    """The product over the axes."""
+
+    def kernel(self, input, axis, keep_dims):
+        axes, dtype = axes_of(axis, input.ndim), input.dtype
+        if dtype.itemsize == 2 and dtype.kind not in "iu":
+            wide = input.astype(np.float32)
+            return np.multiply.reduce(wide, axis=axes, keepdims=keep_dims).astype(dtype)
+        if axes == (input.ndim - 1,) and input.shape[-1] > 4 * LANES:
+            product = _folded(input)
+            return product[..., None] if keep_dims else product
+        return np.multiply.reduce(input, axis=axes, dtype=dtype, keepdims=keep_dims)
+
+    def gradient(self, doutput, input, axis, keep_dims) -> Any:
+        # The product of all others, found from both sides: right where elements are 0.
+        spec = spec_of(input)
+        shape = shape_of(spec)
+        across = raw.BroadcastTo(spread(doutput, spec, axis, keep_dims), shape)
+        moved, back, others = _reduced_first(input, spec, axis)
+        flat = raw.Reshape(moved, raw.ConcatV2([[-1], others], 0))
+        zero = np.asarray(0, np.int32)
+        left = raw.Cumprod(flat, zero, exclusive=True)
+        right = raw.Cumprod(flat, zero, exclusive=True, reverse=True)
+        rest = raw.Reshape(conjugate(raw.Mul(left, right)), raw.Shape(moved))
+        rest = raw.Transpose(rest, back)
+        return raw.Reshape(raw.Mul(across, rest), shape), None
+
+
+def _folded(x: Any) -> Any:
+    """The products along the last axis: LANES of them side by side, as vector instructions go."""
+    whole = x.shape[-1] // LANES
+    main = x[..., : whole * LANES].reshape(*x.shape[:-1], whole, LANES)
+    product = np.multiply.reduce(main, axis=-2, dtype=x.dtype)
+    rest = np.multiply.reduce(x[..., whole * LANES :], axis=-1, dtype=x.dtype)
+    return np.multiply.reduce(product, axis=-1, dtype=x.dtype) * rest
+
+
+def _reduced_first(x: Any, spec: Spec, axis: Any) -> tuple[Any, Any, Any]:
+    """`x` with the reduced axes in front, the permutation back, the other axes' shape."""
+    known = numbers_in(axis)
+    if known is not None and spec.rank is not None:
+        rank = spec.rank
+        front = [a % rank for a in known]
+        rest = [i for i in range(rank) if i not in front]
+        order: Any = np.asarray(front + rest, np.int32)
+        back: Any = np.argsort(order).astype(np.int32)
+        others = raw.GatherV2(shape_of(spec), np.asarray(rest, np.int32), 0)
+    else:
+        rank_now = raw.Rank(x)
+        places = raw.Reshape(raw.FloorMod(raw.Cast(axis, DstT=int32), rank_now), [-1])
+        rest_now = raw.ListDiff(raw.Range(0, rank_now, 1), places, out_idx=int32).out
+        order = raw.ConcatV2([places, rest_now], 0)
+        back = raw.InvertPermutation(order)
+        others = raw.GatherV2(shape_of(spec), rest_now, 0)
+    return raw.Transpose(x, order), back, others
+
+
+class ExtremeReduction(Reduction):
+    """The largest or smallest element over the axes; NaN if there is one."""
+
+    T = ORDERED
+
+    def gradient(self, doutput, input, output, axis, keep_dims) -> Any:
+        spec = spec_of(input)
+        if not keep_dims:
+            shape = kept_shape(spec, axis)
+            output, doutput = raw.Reshape(output, shape), raw.Reshape(doutput, shape)
+        # Elements that tie share the gradient.
+        hits = raw.Cast(raw.Equal(output, input), DstT=doutput.dtype)
+        count = raw.Reshape(raw.Sum(hits, axis, keep_dims=True), raw.Shape(output))
+        return raw.Mul(raw.RealDiv(hits, count), doutput), None
+
+
+@op
+class Max(ExtremeReduction):
+    """The largest element over the axes."""
+
+    def kernel(self, input, axis, keep_dims):
+        axes = axes_of(axis, input.ndim)
+        if input.size:
+            return np.maximum.reduce(input, axis=axes, keepdims=keep_dims)
+        return _of_nothing(input, axes, keep_dims, lowest(input.dtype))
+
+
+@op
+class Min(ExtremeReduction):
+    """The smallest element over the axes."""
+
+    def kernel(self, input, axis, keep_dims):
+        axes = axes_of(axis, input.ndim)
+        if input.size:
+            return np.minimum.reduce(input, axis=axes, keepdims=keep_dims)
+        return _of_nothing(input, axes, keep_dims, highest(input.dtype))
+
+
+def lowest(dtype: Any) -> Any:
+    """What the largest of no elements is."""
+    return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
+
+
+def highest(dtype: Any) -> Any:
+    """What the smallest of no elements is."""
+    return np.iinfo(dtype).max if dtype.kind in "iu" else np.inf
+
+
+def _of_nothing(x: Any, axes: tuple[int, ...], keep_dims: bool, value: Any) -> Any:
+    dims = [
+        1 if i in axes else d
+        for i, d in enumerate(x.shape)
+        if keep_dims or i not in axes
+    ]
+    return np.full(dims, value, x.dtype)
+
+
+@op
+class EuclideanNorm(Reduction):
+    """The square root of the sum of squares over the axes."""
+
+    def kernel(self, input, axis, keep_dims):
+        axes, dtype = axes_of(axis, input.ndim), input.dtype
+        if dtype.kind in "iu":
+            square = np.multiply(input, input)
+            whole = np.add.reduce(square, axis=axes, dtype=dtype, keepdims=keep_dims)
+            return np.sqrt(np.asarray(whole, np.float64)).astype(dtype)
+        if dtype.kind == "c":
+            square = np.multiply(input, np.conjugate(input))
+            return np.sqrt(np.add.reduce(square, axis=axes, keepdims=keep_dims))
+        wide = input.astype(np.float32) if dtype.itemsize == 2 else input
+        square = np.add.reduce(np.square(wide), axis=axes, keepdims=keep_dims)
+        return np.sqrt(square).astype(dtype)
+
+    def native(self, input, axis, keep_dims) -> Any:
+        if not input.dtype.is_floating:
+            return NotImplemented
+        wide = raw.Cast(input, DstT=float32) if input.dtype.size == 2 else input
+        total = raw.Sum(raw.Square(wide), axis, keep_dims=keep_dims)
+        return raw.Cast(raw.Sqrt(total), DstT=input.dtype)
+
+    def gradient(self, doutput, input, output, axis, keep_dims) -> Any:
+        if not keep_dims:
+            shape = kept_shape(spec_of(input), axis)
+            output, doutput = raw.Reshape(output, shape), raw.Reshape(doutput, shape)
+        return raw.Mul(raw.RealDiv(input, output), doutput), None

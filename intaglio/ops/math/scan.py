@@ -1,0 +1,283 @@
+"""Running totals along an axis, and the index of the largest or smallest element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import (
+    INDEX,
+    NUMERIC,
+    DType,
+    bfloat16,
+    bool_,
+    float16,
+    float32,
+    float64,
+    int16,
+    int32,
+    int64,
+    uint16,
+)
+from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.shapes import brackets
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec, number
+from intaglio.ops.families import check_rank, constant, spec_of
+from intaglio.ops.math.recurrence import doublings, ending, following, recurrence
+from intaglio.ops.math.reduction import ORDERED, numbers_in
+
+FLOATS = (bfloat16, float16, float32, float64)
+
+
+class Scan(Op):
+    """out[i] = x[0] ? ... ? x[i] along the axis."""
+
+    signature = (
+        "x: T, axis: Tidx; exclusive: bool = False, reverse: bool = False -> out: T"
+    )
+    T: tuple[DType, ...] = NUMERIC
+    Tidx = INDEX
+
+    def infer(self, x: Spec, axis: Spec) -> Spec:
+        if axis.rank not in (None, 0):
+            raise ShapeError(f"Shape must be rank 0 but is rank {axis.rank}")
+        place, rank = number(axis), x.rank
+        if place is not None and rank is not None and not -rank <= place < rank:
+            raise ShapeError(_outside(place, rank))
+        return Spec(x.dtype, x.shape)
+
+
+def _outside(axis: int, rank: int) -> str:
+    return f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), but got {axis}"
+
+
+def scanned(
+    x: Any, axis: Any, exclusive: bool, reverse: bool, ufunc: Any, start: Any
+) -> Any:
+    """A running total by a ufunc. Raises InvalidArgumentError for a wrong axis."""
+    if axis.ndim:
+        raise invalid_argument(
+            f"ScanOp: axis must be a scalar, not {brackets(axis.shape)}"
+        )
+    place = int(axis)
+    if not -x.ndim <= place < x.ndim:
+        raise invalid_argument(_outside(place, x.ndim))
+    place %= x.ndim
+    dtype = x.dtype
+    if dtype.itemsize == 2 and dtype.kind not in "iu":
+        wide = x.astype(np.float32)
+        return scanned(wide, axis, exclusive, reverse, ufunc, start).astype(dtype)
+    ahead = np.flip(x, place) if reverse else x
+    total = ufunc.accumulate(ahead, axis=place, dtype=dtype)
+    if exclusive and x.shape[place]:
+        first = np.full_like(np.take(total, [0], place), start)
+        rest = [slice(None)] * x.ndim
+        rest[place] = slice(0, -1)
+        total = np.concatenate([first, total[tuple(rest)]], place)
+    return np.flip(total, place) if reverse else total
+
+
+@op
+class Cumsum(Scan):
+    """Running sums."""
+
+    def kernel(self, x, axis, exclusive, reverse):
+        return scanned(x, axis, exclusive, reverse, np.add, 0)
+
+    def gradient(self, dout, axis, exclusive, reverse) -> Any:
+        back = raw.Cumsum(dout, axis, exclusive=exclusive, reverse=not reverse)
+        return back, None
+
+
+@op
+class Cumprod(Scan):
+    """Running products."""
+
+    def kernel(self, x, axis, exclusive, reverse):
+        return scanned(x, axis, exclusive, reverse, np.multiply, 1)
+
+    def gradient(self, dout, x, axis, exclusive, reverse) -> Any:
+        # What comes before an element, times the sum over what comes after it: no
+        # division, so zeros are no exception.
+        end = ending(x, axis, reverse)
+        term = following(dout, axis, reverse, end) if exclusive else dout
+        factor = following(x, axis, reverse, end)
+        steps = doublings(spec_of(x), _place(axis))
+        after = recurrence(factor, term, axis, reverse, steps)
+        before = raw.Cumprod(x, axis, exclusive=True, reverse=reverse)
+        return raw.Mul(before, after), None
+
+
+def _place(axis: Any) -> int | None:
+    """The number of the axis that a gradient rule holds, None if not known."""
+    found = numbers_in(axis)
+    return found[0] if found else None
+
+
+@op
+class CumulativeLogsumexp(Scan):
+    """Running log(sum(exp(x)))."""
+
+    T = FLOATS
+
+    def kernel(self, x, axis, exclusive, reverse):
+        return scanned(x, axis, exclusive, reverse, np.logaddexp, -np.inf)
+
+    def gradient(self, dout, x, out, axis, exclusive, reverse) -> Any:
+        # dx[k] is the sum of dout[i] exp(x[k] - out[i]) from k on. In steps from one sum to
+        # the one before, no exponent is positive, however large the numbers are.
+        if exclusive:
+            out = raw.CumulativeLogsumexp(x, axis, reverse=reverse)
+        end = ending(x, axis, reverse)
+        term = following(dout, axis, reverse, end) if exclusive else dout
+        lowest = np.asarray(dout.dtype.min).astype(dout.dtype.numpy)
+        out = raw.Maximum(out, lowest)  # a sum of nothing but exp(-inf)
+        ahead = raw.Roll(out, 1 if reverse else -1, axis)
+        step = raw.Exp(raw.Sub(out, raw.SelectV2(end, out, ahead)))
+        factor = raw.SelectV2(end, constant(0, x), step)
+        steps = doublings(spec_of(x), _place(axis))
+        after = recurrence(factor, term, axis, reverse, steps)
+        return raw.Mul(raw.Exp(raw.Sub(x, out)), after), None
+
+
+# -- where the extreme is ------------------------------------------------------------
+
+
+class IndexOfExtreme(Op):
+    """The index along the dimension; the first one of several, never a NaN's."""
+
+    signature = (
+        "input: T, dimension: Tidx; output_type: type = int64 -> output: output_type"
+    )
+    differentiable = False
+    T = (*ORDERED, bool_)
+    Tidx: tuple[DType, ...] = (int32, int64)
+
+    def infer(self, input: Spec, dimension: Spec, output_type: DType) -> Spec:
+        if dimension.rank not in (None, 0):
+            raise ShapeError(f"Shape must be rank 0 but is rank {dimension.rank}")
+        dims, place = input.shape, number(dimension)
+        if dims is None:
+            return Spec(output_type, None)
+        rank = len(dims)
+        if place is None:
+            return Spec(output_type, None if not rank else (None,) * (rank - 1))
+        if not -rank <= place < rank:
+            raise ShapeError(
+                f"Dimension ({place}) must be in the range [{-rank}, {rank}), where"
+                f" {rank} is the number of dimensions in the input."
+            )
+        place %= rank
+        return Spec(output_type, dims[:place] + dims[place + 1 :])
+
+
+def _at(x: Any, found: Any, place: int) -> Any:
+    """The elements that indices along an axis name."""
+    if place != x.ndim - 1:
+        return np.take_along_axis(x, np.expand_dims(found, place), place)
+    rows = x.reshape(-1, x.shape[-1])  # what `take_along_axis` does, in half the calls
+    return rows[np.arange(len(rows)), found.reshape(-1)]
+
+
+def index_along(x: Any, dimension: Any, output_type: DType, lowest: bool) -> Any:
+    """Where the extreme is. Raises InvalidArgumentError for a wrong or empty dimension."""
+    if dimension.ndim:
+        raise invalid_argument(
+            "dim must be a scalar, but received tensor of shape:"
+            f" {brackets(dimension.shape)}"
+        )
+    place, rank = int(dimension), x.ndim
+    if not -rank <= place < rank:
+        raise invalid_argument(
+            f"Expected dimension in the range [{-rank}, {rank}), but got {place}"
+        )
+    place %= rank
+    if not x.shape[place]:
+        raise invalid_argument(
+            f"Reduction axis {place} is empty in shape {brackets(x.shape)}"
+        )
+    if x.dtype == bfloat16.numpy:
+        x = x.astype(np.float32)
+    find = np.argmin if lowest else np.argmax
+    found = find(x, place)
+    # NumPy finds these first, TensorFlow passes them over.
+    if x.dtype.kind == "f" and np.isnan(_at(x, found, place)).any():
+        worst = x.dtype.type(np.inf if lowest else -np.inf)
+        found = find(np.where(np.isnan(x), worst, x), place)
+    return np.asarray(found).astype(output_type.numpy)
+
+
+@op
+class ArgMax(IndexOfExtreme):
+    """The index of the largest element."""
+
+    output_type = (int16, uint16, int32, int64)
+
+    Tidx = (int16, int32, int64)
+
+    def kernel(self, input, dimension, output_type):
+        return index_along(input, dimension, output_type, lowest=False)
+
+
+@op
+class ArgMin(IndexOfExtreme):
+    """The index of the smallest element."""
+
+    output_type = INDEX
+
+    def kernel(self, input, dimension, output_type):
+        return index_along(input, dimension, output_type, lowest=True)
+
+
+# -- evenly spaced -------------------------------------------------------------------
+
+
+@op
+class LinSpace(Op):
+    """`num` evenly spaced numbers from `start` to `stop`, both included."""
+
+    signature = "start: T, stop: T, num: Tidx -> output: T"
+    differentiable = False
+    T = FLOATS
+    Tidx = INDEX
+
+    def infer(self, start: Spec, stop: Spec, num: Spec) -> Spec:
+        for spec in (start, stop, num):
+            if spec.rank not in (None, 0):
+                raise ShapeError(f"Shape must be rank 0 but is rank {spec.rank}")
+        count = number(num)
+        if count is not None and count <= 0:
+            raise ShapeError(f"Requires num > 0: {count}")
+        return Spec(start.dtype, (count,))
+
+    def kernel(self, start, stop, num):
+        check_rank("start", start, 0)
+        check_rank("stop", stop, 0)
+        count = int(num)
+        if count <= 0:
+            raise invalid_argument(f"Requires num > 0: {count}")
+        if count == 1:
+            return np.reshape(start, (1,))
+        wide = np.float32 if start.dtype.itemsize <= 4 else np.float64
+        first, last = np.asarray(start, wide), np.asarray(stop, wide)
+        step = (last - first) / wide(count - 1)
+        line = first + step * np.arange(count, dtype=wide)
+        line[-1] = last
+        return line.astype(start.dtype)
+
+    def native(self, start, stop, num: Spec) -> Any:
+        count = number(num)
+        if not count or start.dims or stop.dims:
+            return NotImplemented
+        if count == 1:
+            return raw.Reshape(start, [1])
+        wide = float32 if start.dtype.size <= 4 else float64
+        first, last = (raw.Cast(v, DstT=wide) for v in (start, stop))
+        step = raw.RealDiv(raw.Sub(last, first), constant(count - 1, first))
+        places = np.arange(count - 1, dtype=np.int32)
+        line = raw.AddV2(first, raw.Mul(step, raw.Cast(places, DstT=wide)))
+        whole = raw.ConcatV2([line, raw.Reshape(last, [1])], 0)
+        return raw.Cast(whole, DstT=start.dtype)

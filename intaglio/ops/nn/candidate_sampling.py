@@ -1,0 +1,308 @@
+"""Candidate samplers: a few classes drawn to stand for all, and how often each is expected.
+
+Uniform, log-uniform and learned classes are TensorFlow's own for the same seeds. Those of fixed
+frequencies have the same distribution, but are drawn from one number each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import float32, int32, int64
+from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec
+from intaglio.ops.random import philox
+from intaglio.ops.random.philox import Stream
+
+# Numbers of 32 bits set aside for each class to be drawn.
+SET_ASIDE = 2048
+DOUBLE = np.dtype(np.float64)
+LEAST = np.finfo(np.float32).min
+
+RANGE = (
+    "true_classes: int64; num_true: int, num_sampled: int, unique: bool,"
+    " range_max: int, seed: int = 0, seed2: int = 0 -> sampled_candidates: int64,"
+    " true_expected_count: float32, sampled_expected_count: float32"
+)
+
+Draw = Callable[[Stream, int], Any]
+
+
+def unique_draws(draw: Draw, stream: Stream, wanted: int) -> tuple[Any, int]:
+    """(the first `wanted` different classes, after how many draws)."""
+    count = 4 * wanted
+    while True:
+        drawn = draw(stream, count)
+        _, first = np.unique(drawn, return_index=True)
+        if len(first) >= wanted:
+            first = np.sort(first)[:wanted]
+            return drawn[first], int(first[-1]) + 1
+        count *= 4
+
+
+def expected(probs: Any, sampled: int, tries: int | None) -> Any:
+    """How often classes are expected among the sampled ones; once at most if unique.
+
+    Where all classes that were drawn differed, TensorFlow takes them for drawn independently.
+    """
+    if tries is None or tries == sampled:
+        return (probs * sampled).astype(np.float32)
+    return (-np.expm1(tries * np.log1p(-probs))).astype(np.float32)
+
+
+def _specs(true_classes: Spec, num_true: int, num_sampled: int) -> Any:
+    if true_classes.rank not in (None, 2):
+        raise ShapeError(f"Shape must be rank 2 but is rank {true_classes.rank}")
+    batch = None if true_classes.shape is None else true_classes.shape[0]
+    return (
+        Spec(int64, (num_sampled,)), Spec(float32, (batch, num_true)),
+        Spec(float32, (num_sampled,)),
+    )  # fmt: skip
+
+
+class Sampler(Op):
+    """(sampled classes, expected counts of the true classes, and of the sampled ones)."""
+
+    differentiable = False
+    stateful = True
+    droppable = True
+
+    def infer(self, true_classes: Spec, num_true, num_sampled) -> Any:
+        return _specs(true_classes, num_true, num_sampled)
+
+    def check(
+        self, true: Any, num_true: int, count: int, unique: bool, size: int
+    ) -> None:
+        """Raises InvalidArgumentError for classes out of range, and too many of them."""
+        _check_true(true, num_true)
+        if count < 1:
+            raise invalid_argument(f"num_sampled must be at least 1, not {count}")
+        if unique and count > size:
+            raise invalid_argument("Sampler's range is too small.")
+        outside = true[(true < 0) | (true >= size)]
+        if len(outside):
+            raise invalid_argument(
+                f"`true_candidate` out of range [0, {size}), received {outside[0]}"
+            )
+
+    def sampled(
+        self, true: Any, num_true: int, count: int, unique: bool, size: int,
+        stream: Any, draw: Draw, probability: Callable[[Any], Any],
+    ) -> Any:  # fmt: skip
+        """The outputs. Raises InvalidArgumentError for classes out of range."""
+        self.check(true, num_true, count, unique, size)
+        start = stream.take(SET_ASIDE * count // 4)
+        tries = None
+        if unique:
+            classes, tries = unique_draws(draw, start, count)
+        else:
+            classes = draw(start, count)
+        return (
+            classes.astype(np.int64), expected(probability(true), count, tries),
+            expected(probability(classes), count, tries),
+        )  # fmt: skip
+
+
+def _check_true(true: Any, num_true: int) -> None:
+    if true.ndim != 2:
+        raise invalid_argument("true_classes must be a matrix")
+    if true.shape[1] != num_true:
+        raise invalid_argument(
+            "true_classes must have num_true columns, expected: "
+            f"{true.shape[1]} was: {num_true}"
+        )
+
+
+def _uniform_draw(size: int) -> Draw:
+    return lambda stream, count: (
+        philox.bits64(stream, count) % np.uint64(size)
+    ).astype(np.int64)
+
+
+@op
+class UniformCandidateSampler(Sampler):
+    """Classes that are all equally likely."""
+
+    signature = RANGE
+
+    def kernel(self, true_classes, num_true, num_sampled, unique, range_max, stream):
+        return self.sampled(
+            true_classes, num_true, num_sampled, unique, range_max, stream,
+            _uniform_draw(range_max), lambda c: np.full(c.shape, 1 / range_max),
+        )  # fmt: skip
+
+
+@op
+class LogUniformCandidateSampler(Sampler):
+    """Classes of probability log((c + 2) / (c + 1)) / log(range_max + 1): frequent ones first."""
+
+    signature = RANGE
+
+    def kernel(self, true_classes, num_true, num_sampled, unique, range_max, stream):
+        whole = np.log1p(range_max)
+
+        def draw(start: Stream, count: int) -> Any:
+            drawn = np.exp(philox.uniform(start, count, DOUBLE) * whole)
+            return (drawn.astype(np.int64) - 1) % range_max
+
+        def probability(classes: Any) -> Any:
+            return np.log((classes + 2.0) / (classes + 1.0)) / whole
+
+        return self.sampled(
+            true_classes, num_true, num_sampled, unique, range_max, stream, draw,
+            probability,
+        )  # fmt: skip
+
+
+@op
+class FixedUnigramCandidateSampler(Sampler):
+    """Classes of given frequencies, from a list or the last column of a file."""
+
+    signature = (
+        "true_classes: int64; num_true: int, num_sampled: int, unique: bool,"
+        " range_max: int, vocab_file: str = '', distortion: float = 1.0,"
+        " num_reserved_ids: int = 0, num_shards: int = 1, shard: int = 0,"
+        " unigrams: list(float) = [], seed: int = 0, seed2: int = 0"
+        " -> sampled_candidates: int64, true_expected_count: float32,"
+        " sampled_expected_count: float32"
+    )
+
+    def kernel(
+        self, true_classes, num_true, num_sampled, unique, range_max, vocab_file,
+        distortion, num_reserved_ids, num_shards, shard, unigrams, stream,
+    ):  # fmt: skip
+        if bool(vocab_file) == bool(len(unigrams)):
+            raise invalid_argument("Must provide either vocab_file or unigrams.")
+        given = _frequencies(vocab_file) if vocab_file else np.asarray(unigrams, float)
+        weights = np.zeros(num_reserved_ids + len(given))
+        weights[num_reserved_ids:] = given**distortion
+        if len(weights) != range_max:
+            raise invalid_argument(
+                f"range_max is {range_max}, but there are {len(weights)} classes with "
+                "those reserved"
+            )
+        own = np.where(np.arange(range_max) % num_shards == shard, weights, 0.0)
+        sums, total = np.cumsum(own), weights.sum()
+
+        def draw(start: Stream, count: int) -> Any:
+            places = philox.uniform(start, count, DOUBLE) * sums[-1]
+            return np.searchsorted(sums, places, side="right")
+
+        return self.sampled(
+            true_classes, num_true, num_sampled, unique, range_max, stream, draw,
+            lambda classes: weights[classes] / total,
+        )  # fmt: skip
+
+
+class Learned(Sampler):
+    """Classes as often as they were true ones in earlier calls, each once more than that."""
+
+    def kernel(self, true_classes, num_true, num_sampled, unique, range_max, stream):
+        def counted(kept: Any) -> Any:
+            seen = np.ones(range_max, np.int64) if kept is None else kept.copy()
+            np.add.at(seen, true_classes.reshape(-1), 1)
+            return seen
+
+        def draw(start: Stream, count: int) -> Any:
+            places = philox.bits32(start, count) % sums[-1]
+            return np.searchsorted(sums, places, side="right")
+
+        self.check(true_classes, num_true, num_sampled, unique, range_max)
+        before = stream.exchange(counted)
+        weights = np.ones(range_max, np.int64) if before is None else before
+        sums = np.cumsum(weights)
+        return self.sampled(
+            true_classes, num_true, num_sampled, unique, range_max, stream, draw,
+            lambda classes: weights[classes] / sums[-1],
+        )  # fmt: skip
+
+
+@op
+class LearnedUnigramCandidateSampler(Learned):
+    """The frequencies that were seen; threads wait for one another."""
+
+    signature = RANGE
+
+
+@op
+class ThreadUnsafeUnigramCandidateSampler(Learned):
+    """As LearnedUnigramCandidateSampler; here threads wait too."""
+
+    signature = RANGE
+
+
+def _frequencies(path: str) -> Any:
+    """The last column of a file of comma-separated values."""
+    with open(path, encoding="utf-8") as lines:
+        return np.array(
+            [float(line.rsplit(",", 1)[-1]) for line in lines if line.strip()]
+        )
+
+
+@op
+class AllCandidateSampler(Op):
+    """All classes, each once."""
+
+    signature = (
+        "true_classes: int64; num_true: int, num_sampled: int, unique: bool,"
+        " seed: int = 0, seed2: int = 0 -> sampled_candidates: int64,"
+        " true_expected_count: float32, sampled_expected_count: float32"
+    )
+    differentiable = False
+    stateful = True
+    droppable = True
+
+    def infer(self, true_classes: Spec, num_true, num_sampled) -> Any:
+        return _specs(true_classes, num_true, num_sampled)
+
+    def kernel(self, true_classes, num_true, num_sampled):
+        _check_true(true_classes, num_true)
+        if num_sampled < 1:
+            raise invalid_argument(f"num_sampled must be at least 1, not {num_sampled}")
+        wrong = true_classes[(true_classes < 0) | (true_classes >= num_sampled)]
+        if len(wrong):
+            raise invalid_argument(
+                f"`true_candidate` out of range [0, {num_sampled}), received {wrong[0]}"
+            )
+        one = np.float32(1)
+        return (
+            np.arange(num_sampled), np.full(true_classes.shape, one),
+            np.full(num_sampled, one),
+        )  # fmt: skip
+
+
+@op
+class ComputeAccidentalHits(Op):
+    """Where sampled classes are true ones: (rows, places among the sampled, -infinity or nearly)."""
+
+    signature = (
+        "true_classes: int64, sampled_candidates: int64; num_true: int, seed: int = 0,"
+        " seed2: int = 0 -> indices: int32, ids: int64, weights: float32"
+    )
+    differentiable = False
+
+    def infer(self, true_classes: Spec) -> Any:
+        if true_classes.rank not in (None, 2):
+            raise ShapeError(f"Shape must be rank 2 but is rank {true_classes.rank}")
+        return Spec(int32, (None,)), Spec(int64, (None,)), Spec(float32, (None,))
+
+    def kernel(self, true_classes, sampled_candidates, num_true):
+        if true_classes.ndim != 2 or true_classes.shape[1] != num_true:
+            raise invalid_argument(
+                "true_classes must be a batch_size * num_true matrix"
+            )
+        if sampled_candidates.ndim != 1:
+            raise invalid_argument("sampled_candidates must be a vector")
+        # Of a class that is sampled twice, the last place counts.
+        last, turned = np.unique(sampled_candidates[::-1], return_index=True)
+        hits = true_classes[:, :, None] == last
+        rows, _, at = np.nonzero(hits)
+        places = len(sampled_candidates) - 1 - turned[at]
+        return (
+            rows.astype(np.int32), places.astype(np.int64),
+            np.full(len(rows), LEAST, np.float32),
+        )  # fmt: skip

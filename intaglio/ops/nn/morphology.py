@@ -1,0 +1,179 @@
+"""Greyscale dilation: the greatest sum of window and filter, and its gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import REAL
+from intaglio.base.errors import ShapeError, UnimplementedError, invalid_argument
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec
+from intaglio.ops.nn import windows
+
+ATTRS = "strides: list(int), rates: list(int), padding: str"
+
+
+def _plan(input: Any, filter: Any, strides: Any, rates: Any, padding: str) -> Any:
+    """The axes for rows and columns. Raises InvalidArgumentError."""
+    for name, given in (("strides", strides), ("rates", rates)):
+        if len(given) != 4:
+            raise invalid_argument(f"{name} must have 4 numbers, got {list(given)}")
+        if given[0] != 1 or given[3] != 1:
+            raise UnimplementedError(
+                None,
+                None,
+                f"{name} must be [1, rows, columns, 1], got {list(given)}",
+            )
+    if input.ndim != 4:
+        raise invalid_argument(f"input must be 4-dimensional: {list(input.shape)}")
+    if filter.ndim != 3:
+        raise invalid_argument(f"filter must be 3-dimensional: {list(filter.shape)}")
+    if input.shape[3] != filter.shape[2]:
+        raise invalid_argument(
+            f"input and filter must have the same depth: {input.shape[3]} vs {filter.shape[2]}"
+        )
+    try:
+        return windows.axes(
+            tuple(input.shape[1:3]), tuple(filter.shape[:2]), tuple(strides[1:3]),
+            tuple(rates[1:3]), padding,
+        )  # fmt: skip
+    except ShapeError as e:
+        raise invalid_argument(str(e)) from None
+
+
+def _padded(input: Any, plan: Any) -> Any:
+    """The input with the least number of its dtype around it."""
+    dtype = input.dtype
+    integer = dtype.kind in "iu"
+    least = np.iinfo(dtype).min if integer else -np.inf
+    sides = [(0, 0), *((a.before, a.after) for a in plan), (0, 0)]
+    return np.pad(input, sides, constant_values=np.asarray(least, dtype))
+
+
+def _sums(padded: Any, filter: Any, plan: Any) -> Any:
+    """For each tap of the filter: (row, column, input and filter added where it lies)."""
+    rows, columns = plan
+    for i in range(filter.shape[0]):
+        for j in range(filter.shape[1]):
+            window = padded[:, rows.places(i), columns.places(j)]
+            yield i, j, window + filter[i, j]
+
+
+def _best(input: Any, filter: Any, plan: Any) -> tuple[Any, Any]:
+    """(the greatest sums, the number of the first tap that gives each)."""
+    padded = _padded(input, plan)
+    inside = _padded(np.zeros(input.shape, np.float32), plan) == 0
+    shape = (len(input), plan[0].out, plan[1].out, input.shape[3])
+    best, which = np.zeros(shape, input.dtype), np.full(shape, -1)
+    for i, j, total in _sums(padded, filter, plan):
+        seen = inside[:, plan[0].places(i), plan[1].places(j)]
+        better = seen & ((which < 0) | (total > best))
+        best = np.where(better, total, best)
+        which = np.where(better, i * filter.shape[1] + j, which)
+    return best, which
+
+
+def _shape(input: Spec, filter: Spec, strides: Any, rates: Any, padding: str) -> Any:
+    for spec, rank in ((input, 4), (filter, 3)):
+        if spec.rank not in (None, rank):
+            raise ShapeError(f"Shape must be rank {rank} but is rank {spec.rank}")
+    if input.shape is None:
+        return (None, None, None, None)
+    taps = (None, None, None) if filter.shape is None else filter.shape
+    sizes = [
+        windows.out_size(
+            input.shape[k + 1], taps[k], strides[k + 1], rates[k + 1], padding
+        )
+        for k in range(2)
+    ]
+    return (input.shape[0], *sizes, input.shape[3])
+
+
+@op
+class Dilation2D(Op):
+    """The greatest input + filter in each window, for each channel."""
+
+    padding = ("SAME", "VALID")
+
+    signature = f"input: T, filter: T; {ATTRS} -> output: T"
+    T = REAL
+
+    def infer(self, input: Spec, filter: Spec, strides, rates, padding) -> Spec:
+        return Spec(input.dtype, _shape(input, filter, strides, rates, padding))
+
+    def kernel(self, input, filter, strides, rates, padding):
+        plan = _plan(input, filter, strides, rates, padding)
+        return _best(input, filter, plan)[0].astype(input.dtype, copy=False)
+
+    def gradient(self, input, filter, doutput, strides, rates, padding) -> Any:
+        attrs = {"strides": strides, "rates": rates, "padding": padding}
+        return (
+            lambda: raw.Dilation2DBackpropInput(input, filter, doutput, **attrs),
+            lambda: raw.Dilation2DBackpropFilter(input, filter, doutput, **attrs),
+        )
+
+
+class Backprop(Op):
+    """What reaches the element, of input or filter, that gave each greatest sum."""
+
+    T = REAL
+
+    def checked(self, input: Any, filter: Any, out: Any, attrs: Any) -> tuple[Any, Any]:
+        """(axes, taps). Raises InvalidArgumentError if the gradient has another shape."""
+        plan = _plan(input, filter, *attrs)
+        best, which = _best(input, filter, plan)
+        if best.shape != out.shape:
+            raise invalid_argument(
+                f"out_backprop has the shape {list(out.shape)}, but the output has "
+                f"{list(best.shape)}"
+            )
+        return plan, which
+
+
+@op
+class Dilation2DBackpropInput(Backprop):
+    """The gradient of Dilation2D by its input."""
+
+    signature = f"input: T, filter: T, out_backprop: T; {ATTRS} -> in_backprop: T"
+
+    def infer(self, input: Spec) -> Spec:
+        return Spec(input.dtype, input.shape)
+
+    def kernel(self, input, filter, out_backprop, strides, rates, padding):
+        attrs = (strides, rates, padding)
+        plan, which = self.checked(input, filter, out_backprop, attrs)
+        rows, columns = plan
+        held = _padded(np.zeros_like(input), plan)
+        held[...] = 0
+        for i in range(filter.shape[0]):
+            for j in range(filter.shape[1]):
+                mine = which == i * filter.shape[1] + j
+                held[:, rows.places(i), columns.places(j)] += np.where(
+                    mine, out_backprop, input.dtype.type(0)
+                )
+        top, left = rows.before, columns.before
+        return held[:, top : top + rows.size, left : left + columns.size].copy()
+
+
+@op
+class Dilation2DBackpropFilter(Backprop):
+    """The gradient of Dilation2D by its filter."""
+
+    signature = f"input: T, filter: T, out_backprop: T; {ATTRS} -> filter_backprop: T"
+
+    def infer(self, filter: Spec) -> Spec:
+        return Spec(filter.dtype, filter.shape)
+
+    def kernel(self, input, filter, out_backprop, strides, rates, padding):
+        attrs = (strides, rates, padding)
+        _, which = self.checked(input, filter, out_backprop, attrs)
+        made = np.zeros_like(filter)
+        for i in range(filter.shape[0]):
+            for j in range(filter.shape[1]):
+                mine = which == i * filter.shape[1] + j
+                moved = np.where(mine, out_backprop, filter.dtype.type(0))
+                made[i, j] = moved.sum(axis=(0, 1, 2))
+        return made

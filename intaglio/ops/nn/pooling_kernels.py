@@ -1,0 +1,230 @@
+"""The kernels of pooling: every element of the window at once, for all windows.
+
+Windows slide along every dimension here, with a window of 1 along the batch; so layouts
+need no case of their own.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from intaglio.base.errors import ShapeError, UnimplementedError, invalid_argument
+from intaglio.ops.compiled import offered
+from intaglio.ops.nn import windows
+from intaglio.ops.nn.windows import Axis
+
+FORMATS = {4: ("NHWC", "NCHW"), 5: ("NDHWC", "NCDHW")}
+
+
+def check(
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: str,
+    data_format: str,
+    rank: int,
+) -> None:
+    """Raises ShapeError for attributes that describe no pooling."""
+    windows.check_format(data_format, FORMATS[rank])
+    windows.check_padding(padding)
+    for what, values in (("ksize", ksize), ("strides", strides)):
+        if len(values) != rank:
+            raise ShapeError(
+                f"Sliding window {what} field must specify {rank} dimensions"
+            )
+    if min(ksize) < 1:
+        raise ShapeError(
+            "Sliding window ksize must be positive. The specified or inferred ksize is: "
+            + ",".join(map(str, ksize))
+        )
+    if ksize[0] != 1 or strides[0] != 1:
+        raise UnimplementedError(
+            None, None, "Pooling is not yet supported on the batch dimension."
+        )
+    if min(strides) < 1:
+        raise ShapeError(f"Stride must be > 0, but got {min(strides)}")
+
+
+@functools.lru_cache(maxsize=4096)
+def plan(
+    shape: tuple[int, ...],
+    ksize: tuple[int, ...],
+    strides: tuple[int, ...],
+    padding: str,
+    ends: tuple[int, ...],
+    data_format: str,
+) -> tuple[Axis, ...]:
+    """How windows slide along every dimension of an array, channels and batch included."""
+    rank = len(ksize)
+    if len(shape) != rank:
+        raise invalid_argument(
+            f"tensor_in must be {rank}-dimensional, not of shape {shape}"
+        )
+    check(ksize, strides, padding, data_format, rank)
+    if padding == "EXPLICIT" and len(ends) != 2 * rank:
+        raise invalid_argument(
+            f"explicit_paddings must have {2 * rank} values, not {len(ends)}"
+        )
+    return windows.axes(shape, ksize, strides, (1,) * rank, padding, ends)
+
+
+def taps(along: Sequence[Axis]) -> Iterator[tuple[slice, ...]]:
+    """Where each element of the window lies, for all windows at once."""
+    for index in itertools.product(*[range(a.window) for a in along]):
+        yield tuple([a.places(i) for a, i in zip(along, index, strict=True)])
+
+
+def padded(x: np.ndarray, along: Sequence[Axis], fill: Any) -> np.ndarray:
+    """The array with its edges filled up; itself if there are none."""
+    if not any(a.padded for a in along):
+        return x
+    shape = [a.before + a.size + a.after for a in along]
+    result = np.full(shape, fill, x.dtype)
+    result[inside(along)] = x
+    return result
+
+
+def inside(along: Sequence[Axis]) -> tuple[slice, ...]:
+    """Where the array lies in its padded form."""
+    return tuple([slice(a.before, a.before + a.size) for a in along])
+
+
+def _room(along: Sequence[Axis], dtype: Any) -> np.ndarray:
+    return np.zeros([a.before + a.size + a.after for a in along], dtype)
+
+
+def outs(along: Sequence[Axis]) -> tuple[int, ...]:
+    return tuple([a.out for a in along])
+
+
+@functools.lru_cache(maxsize=64)
+def lowest(dtype: np.dtype[Any]) -> Any:
+    """The least number of a dtype: what maximum pooling sees outside the array."""
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).min
+    return dtype.type(-np.inf)
+
+
+def _work(along: Sequence[Axis]) -> int:
+    """The elements that the windows have together."""
+    return math.prod([a.out * a.window for a in along])
+
+
+def maximum(x: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
+    """The greatest element of every window."""
+    if 0 in outs(along):
+        return np.zeros(outs(along), x.dtype)
+    run = offered("maximum", x.dtype, _work(along), tuple(along))
+    if run is not None:
+        return run(x)
+    full = padded(x, along, lowest(x.dtype))
+    result: Any = None
+    for places in taps(along):
+        part = full[places]
+        # As in TensorFlow the search begins at the least finite number and passes over NaN.
+        if result is None:
+            result = np.fmax(part, _least_finite(x.dtype))
+        else:
+            np.fmax(result, part, out=result)
+    return result
+
+
+@functools.lru_cache(maxsize=64)
+def _least_finite(dtype: np.dtype[Any]) -> Any:
+    if dtype.kind in "iu":
+        return dtype.type(np.iinfo(dtype).min)
+    return dtype.type(ml_dtypes.finfo(dtype).min)
+
+
+def _first_hits(
+    x: np.ndarray, y: np.ndarray, along: Sequence[Axis]
+) -> Iterator[tuple[tuple[slice, ...], np.ndarray]]:
+    """For each element of the window, the windows whose first maximum it is."""
+    full = padded(x, along, lowest(x.dtype))
+    free: Any = None
+    for places in taps(along):
+        hit = full[places] == y
+        if free is None:
+            free = ~hit
+        else:
+            hit &= free
+            free ^= hit
+        yield places, hit
+
+
+def maximum_gradient(
+    x: np.ndarray, y: np.ndarray, d: np.ndarray, along: Sequence[Axis]
+) -> np.ndarray:
+    """Each window's gradient goes to its first maximum."""
+    run = offered("maximum gradient", d.dtype, _work(along), tuple(along))
+    if run is not None and x.dtype == y.dtype == d.dtype:
+        return run(x, y, d)
+    result = _room(along, d.dtype)
+    if d.size:
+        apart = all(a.window <= a.stride for a in along)
+        for places, hit in _first_hits(x, y, along):
+            if apart:
+                np.multiply(d, hit, out=result[places], casting="unsafe")
+            else:
+                result[places] += np.multiply(d, hit, dtype=d.dtype)
+    return np.ascontiguousarray(result[inside(along)])
+
+
+def at_maxima(
+    x: np.ndarray, y: np.ndarray, d: np.ndarray, along: Sequence[Axis]
+) -> np.ndarray:
+    """For each window the element of `d`, shaped like `x`, at its first maximum."""
+    result = np.zeros(y.shape, d.dtype)
+    if y.size:
+        full = padded(d, along, 0)
+        for places, hit in _first_hits(x, y, along):
+            np.copyto(result, full[places], where=hit)
+    return result
+
+
+@functools.lru_cache(maxsize=256)
+def _counts(along: tuple[Axis, ...]) -> np.ndarray:
+    """How many elements inside the array each window has, shaped to divide by."""
+    result = np.ones((1,) * len(along))
+    for i, a in enumerate(along):
+        starts = np.arange(a.out) * a.stride - a.before
+        n = np.minimum(starts + a.window, a.size) - np.maximum(starts, 0)
+        shape = [1] * len(along)
+        shape[i] = a.out
+        result = result * n.reshape(shape)
+    return np.maximum(result, 1)
+
+
+def mean(x: np.ndarray, along: tuple[Axis, ...]) -> np.ndarray:
+    """The mean of every window's elements that lie inside the array."""
+    run = offered("mean", x.dtype, _work(along), tuple(along))
+    if run is not None:
+        return run(x)
+    wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
+    result = np.zeros(outs(along), wide.dtype)
+    if result.size:
+        full = padded(wide, along, 0)
+        for places in taps(along):
+            result += full[places]
+        result /= _counts(along).astype(wide.dtype)
+    return result.astype(x.dtype, copy=False)
+
+
+def mean_gradient(d: np.ndarray, along: tuple[Axis, ...]) -> np.ndarray:
+    """Each window's gradient, shared among its elements."""
+    run = offered("mean gradient", d.dtype, _work(along), tuple(along))
+    if run is not None:
+        return run(d)
+    wide = d.astype(np.float32) if d.dtype.itemsize == 2 else d
+    result = _room(along, wide.dtype)
+    if d.size:
+        share = wide / _counts(along).astype(wide.dtype)
+        for places in taps(along):
+            result[places] += share
+    return np.ascontiguousarray(result[inside(along)]).astype(d.dtype, copy=False)

@@ -1,0 +1,356 @@
+"""Random ops of distributions with parameters: gamma, Poisson, binomial, truncated normal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import (
+    FLOATING,
+    INDEX,
+    DType,
+    float16,
+    float32,
+    float64,
+    int32,
+    int64,
+)
+from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec
+from intaglio.ops.families import spec_of, unbroadcast
+from intaglio.ops.math.error_functions import erfc, ndtri
+from intaglio.ops.random import philox
+from intaglio.ops.random.generator import moved_on
+from intaglio.ops.random.philox import MASK64, RESERVED, Stream
+from intaglio.ops.random.rejection_sampling import binomial, gamma, poisson
+from intaglio.ops.random.stateful import dims_of, drawn_shape
+from intaglio.ops.random.stateless import keyed, seeded
+
+HALF_TO_DOUBLE = (float16, float32, float64)
+RATES = (*HALF_TO_DOUBLE, int32, int64)
+
+
+def _for_each(shape: Spec, parameter: Spec) -> Any:
+    """The shape of `shape` draws for each element of a parameter."""
+    lead = drawn_shape(shape)
+    if lead is None or parameter.shape is None:
+        return None
+    return (*lead, *parameter.shape)
+
+
+def _places(size: int, parameters: int) -> Any:
+    """Where in the stream each output lies: one parameter's draws after another's."""
+    if not parameters:
+        return np.zeros(0, np.int64)
+    each = size // parameters
+    return (np.arange(parameters) * each + np.arange(each)[:, None]).reshape(-1)
+
+
+def _drawn(function: Any, stream: Stream, parameter: Any, dims: tuple[int, ...]) -> Any:
+    """`function` of a parameter repeated to fill the shape, whose last dimensions it has."""
+    wide = np.asarray(parameter, np.float64).reshape(-1)
+    size = shapes.count(dims) or 0
+    own = np.shape(parameter)
+    if own != dims[len(dims) - len(own) :]:
+        raise invalid_argument(
+            f"Shape passed in must end with the parameter's: {list(dims)} does not end"
+            f" with {list(own)}"
+        )
+    if not size:
+        return np.zeros(dims)
+    repeated = np.tile(wide, size // len(wide))
+    return function(stream, repeated, _places(size, len(wide))).reshape(dims)
+
+
+def _gamma_slope(alpha: Any, output: Any, doutput: Any) -> Any:
+    """The gradient by the shape parameter: each sample moves with it."""
+    wide = raw.RandomGammaGrad(alpha, output)
+    whole = raw.Mul(doutput, wide)
+    return unbroadcast(whole, spec_of(alpha), spec_of(whole))
+
+
+@op
+class RandomGamma(Op):
+    """`shape` gamma numbers for each element of `alpha`."""
+
+    signature = "shape: S, alpha: T; seed: int = 0, seed2: int = 0 -> output: T"
+    stateful = True
+    droppable = True
+    S = INDEX
+    T = HALF_TO_DOUBLE
+
+    def infer(self, shape: Spec, alpha: Spec) -> Spec:
+        return Spec(alpha.dtype, _for_each(shape, alpha))
+
+    def kernel(self, shape, alpha, stream):
+        dims = (*dims_of(shape), *np.shape(alpha))
+        start = stream.take((shapes.count(dims) or 0) * RESERVED)
+        return _drawn(gamma, start, alpha, dims).astype(alpha.dtype)
+
+    def gradient(self, alpha, output, doutput) -> Any:
+        return None, _gamma_slope(alpha, output, doutput)
+
+
+@op
+class StatelessRandomGammaV2(Op):
+    """Gamma numbers of a seed; the shape ends with that of `alpha`."""
+
+    signature = "shape: T, seed: Tseed, alpha: dtype -> output: dtype"
+    T = INDEX
+    Tseed = INDEX
+    dtype = HALF_TO_DOUBLE
+
+    def infer(self, shape: Spec, alpha: Spec) -> Spec:
+        return Spec(alpha.dtype, drawn_shape(shape))
+
+    def kernel(self, shape, seed, alpha):
+        made = _drawn(gamma, seeded(seed), alpha, dims_of(shape))
+        return made.astype(alpha.dtype)
+
+    def gradient(self, alpha, output, doutput) -> Any:
+        return None, None, _gamma_slope(alpha, output, doutput)
+
+
+@op
+class StatelessRandomGammaV3(Op):
+    """Gamma numbers of a key and a counter; the shape ends with that of `alpha`."""
+
+    signature = (
+        "shape: shape_dtype, key: uint64, counter: uint64, alg: int32, alpha: dtype"
+        " -> output: dtype"
+    )
+    shape_dtype = INDEX
+    dtype = HALF_TO_DOUBLE
+
+    def infer(self, shape: Spec, alpha: Spec) -> Spec:
+        return Spec(alpha.dtype, drawn_shape(shape))
+
+    def kernel(self, shape, key, counter, alg, alpha):
+        made = _drawn(gamma, keyed(key, counter, alg), alpha, dims_of(shape))
+        return made.astype(alpha.dtype)
+
+    def gradient(self, alpha, output, doutput) -> Any:
+        return None, None, None, None, _gamma_slope(alpha, output, doutput)
+
+
+def _poisson(stream: Stream, rate: Any, dims: tuple[int, ...], dtype: DType) -> Any:
+    numeric = dtype.numpy
+    info: Any = np.iinfo(numeric) if dtype.is_integer else np.finfo(numeric)
+
+    def draw(start: Stream, wide: Any, places: Any) -> Any:
+        return poisson(start, wide, places, float(info.max))
+
+    made = _drawn(draw, stream, rate, dims)
+    return made.astype(numeric)
+
+
+@op
+class RandomPoissonV2(Op):
+    """`shape` Poisson numbers for each element of `rate`."""
+
+    signature = (
+        "shape: S, rate: R; seed: int = 0, seed2: int = 0, dtype: type = int64"
+        " -> output: dtype"
+    )
+    stateful = True
+    droppable = True
+    differentiable = False
+    S = INDEX
+    R = RATES
+    dtype = RATES
+
+    def infer(self, shape: Spec, rate: Spec, dtype: DType) -> Spec:
+        return Spec(dtype, _for_each(shape, rate))
+
+    def kernel(self, shape, rate, dtype: DType, stream):
+        dims = (*dims_of(shape), *np.shape(rate))
+        start = stream.take((shapes.count(dims) or 0) * RESERVED)
+        return _poisson(start, rate, dims, dtype)
+
+
+@op
+class StatelessRandomPoisson(Op):
+    """Poisson numbers of a seed; the shape ends with that of `lam`."""
+
+    signature = "shape: T, seed: Tseed, lam: Rtype; dtype: type -> output: dtype"
+    differentiable = False
+    T = INDEX
+    Tseed = INDEX
+    Rtype = RATES
+    dtype = RATES
+
+    def infer(self, shape: Spec, dtype: DType) -> Spec:
+        return Spec(dtype, drawn_shape(shape))
+
+    def kernel(self, shape, seed, lam, dtype: DType):
+        return _poisson(seeded(seed), lam, dims_of(shape), dtype)
+
+
+def _parameters(counts: Any, probs: Any, dims: tuple[int, ...]) -> int:
+    """How many parameters there are, of whose shape the last dimensions are."""
+    lead = np.broadcast_shapes(np.shape(counts), np.shape(probs))
+    if lead != dims[len(dims) - len(lead) :]:
+        raise invalid_argument(
+            f"Shape passed in must end with broadcasted shape: {list(dims)} does not "
+            f"end with {list(lead)}"
+        )
+    return shapes.count(lead) or 0
+
+
+def _binomial(
+    stream: Stream, counts: Any, probs: Any, dims: tuple[int, ...], dtype: DType
+) -> Any:
+    own = _parameters(counts, probs, dims)
+    size = shapes.count(dims) or 0
+    n = np.broadcast_to(np.asarray(counts, np.float64), dims).reshape(-1)
+    p = np.broadcast_to(np.asarray(probs, np.float64), dims).reshape(-1)
+    places = _places(size, own)
+    made = binomial(stream, n, p, places).reshape(dims)
+    if dtype.is_integer:
+        made = np.where(np.isnan(made), -1.0, made)
+    return made.astype(dtype.numpy)
+
+
+@op
+class StatelessRandomBinomial(Op):
+    """Binomial numbers of a seed; the shape ends with that of counts and probs together."""
+
+    signature = "shape: S, seed: Tseed, counts: T, probs: T; dtype: type = int64 -> output: dtype"
+    differentiable = False
+    S = INDEX
+    Tseed = INDEX
+    T = RATES
+    dtype = RATES
+
+    def infer(self, shape: Spec, dtype: DType) -> Spec:
+        return Spec(dtype, drawn_shape(shape))
+
+    def kernel(self, shape, seed, counts, probs, dtype: DType):
+        return _binomial(seeded(seed), counts, probs, dims_of(shape), dtype)
+
+
+@op
+class StatefulRandomBinomial(Op):
+    """Binomial numbers of a generator's state, which moves on by 50 numbers for each, and more."""
+
+    signature = (
+        "resource: resource, algorithm: int64, shape: S, counts: T, probs: T;"
+        " dtype: type = int64 -> output: dtype"
+    )
+    stateful = True
+    differentiable = False
+    S = INDEX
+    T = RATES
+    dtype = RATES
+
+    def infer(self, shape: Spec, dtype: DType) -> Spec:
+        return Spec(dtype, drawn_shape(shape))
+
+    def kernel(self, resource, algorithm, shape, counts, probs, dtype: DType):
+        dims = dims_of(shape)
+        own = _parameters(counts, probs, dims) or 1
+        each = (shapes.count(dims) or 0) // own
+        skipped = 50 * own * (each + 3)
+        low, high, key = map(int, moved_on(resource, int(algorithm), skipped)[:3])
+        stream = Stream(key & MASK64, low & MASK64, high & MASK64)
+        return _binomial(stream, counts, probs, dims, dtype)
+
+
+def truncated(
+    uniform: Any, means: Any, stddevs: Any, minvals: Any, maxvals: Any
+) -> Any:
+    """Normals between two bounds: the uniform draw's place between the bounds' probabilities.
+
+    On the side where the bounds' probabilities are near 1 the other tail is used.
+    """
+    low, high = (minvals - means) / stddevs, (maxvals - means) / stddevs
+    turned = low > 0
+    a, b = np.where(turned, -high, low), np.where(turned, -low, high)
+    bottom, top = 0.5 * erfc(-a / np.sqrt(2)), 0.5 * erfc(-b / np.sqrt(2))
+    place = ndtri(bottom + uniform * (top - bottom))
+    place = np.clip(np.where(np.isfinite(place), place, a), a, b)
+    return np.where(turned, -place, place) * stddevs + means
+
+
+class TruncatedNormals(Op):
+    """Normals of given means and deviations between given bounds."""
+
+    def drawn(self, stream: Stream, dims: tuple[int, ...], given: Any, own: Any) -> Any:
+        """The numbers. Raises InvalidArgumentError for an empty range."""
+        if not dims or not all(dims):
+            raise invalid_argument(f"Shape must not be empty, got {list(dims)}")
+        means, stddevs, low, high = (np.asarray(g, np.float64) for g in given)
+        if np.any(stddevs <= 0) or np.any(low >= high):
+            raise invalid_argument("Invalid parameters: stddev > 0 and minval < maxval")
+        uniform = philox.uniform(stream, shapes.count(dims) or 0, np.dtype(np.float64))
+        return truncated(uniform.reshape(dims), means, stddevs, low, high).astype(own)
+
+
+@op
+class StatelessParameterizedTruncatedNormal(TruncatedNormals):
+    """Truncated normals of a seed. The numbers are not TensorFlow's, the distribution is."""
+
+    signature = (
+        "shape: S, seed: Tseed, means: dtype, stddevs: dtype, minvals: dtype,"
+        " maxvals: dtype -> output: dtype"
+    )
+    differentiable = False
+    S = INDEX
+    Tseed = INDEX
+    dtype = HALF_TO_DOUBLE
+
+    def infer(self, shape: Spec, means: Spec) -> Spec:
+        return Spec(means.dtype, drawn_shape(shape))
+
+    def kernel(self, shape, seed, means, stddevs, minvals, maxvals):
+        given = (means, stddevs, minvals, maxvals)
+        dims = dims_of(shape)
+        both = np.broadcast_shapes(*(np.shape(g) for g in given))
+        if dims[max(len(dims) - len(both), 0) :] != both:
+            raise invalid_argument(
+                f"Shape passed in must end with broadcasted shape: {list(dims)} does not "
+                f"end with {list(both)}"
+            )
+        return self.drawn(seeded(seed), dims, given, means.dtype)
+
+
+@op
+class ParameterizedTruncatedNormal(TruncatedNormals):
+    """Truncated normals, one row for each set of parameters. The numbers are not TensorFlow's."""
+
+    signature = (
+        "shape: T, means: dtype, stdevs: dtype, minvals: dtype, maxvals: dtype;"
+        " seed: int = 0, seed2: int = 0 -> output: dtype"
+    )
+    differentiable = False
+    stateful = True
+    droppable = True
+    T = INDEX
+    dtype = FLOATING
+
+    def infer(self, shape: Spec, means: Spec) -> Spec:
+        for spec in (means,):
+            if spec.rank not in (None, 0, 1):
+                raise ShapeError(
+                    f"Shape must be at most rank 1 but is rank {spec.rank}"
+                )
+        return Spec(means.dtype, drawn_shape(shape))
+
+    def kernel(self, shape, means, stdevs, minvals, maxvals, stream):
+        dims = dims_of(shape)
+        start = stream.take((shapes.count(dims) or 0) * RESERVED)
+        for g in (means, stdevs, minvals, maxvals):
+            if np.ndim(g) > 1:
+                raise invalid_argument(
+                    "Input parameters must be scalars or vectors, got shape"
+                    f" {list(np.shape(g))}"
+                )
+        given = [
+            np.reshape(g, (-1, *[1] * (len(dims) - 1))) if np.ndim(g) else g
+            for g in (means, stdevs, minvals, maxvals)
+        ]
+        return self.drawn(start, dims, given, means.dtype)

@@ -1,0 +1,64 @@
+"""The state of a `tf.random.Generator`: read and moved on in one step.
+
+The state is a variable of int64: two counters, low half first, and for Philox a key.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import int64
+from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec
+from intaglio.ops.random.algorithm import Algorithm
+from intaglio.ops.random.philox import MASK64, RESERVED
+
+STATE_SIZE = 3
+
+
+@op
+class RngReadAndSkip(Op):
+    """The state, which then stands `delta` numbers further on."""
+
+    signature = "resource: resource, alg: int32, delta: uint64 -> value: int64"
+    stateful = True
+    differentiable = False
+
+    def infer(self, alg: Spec, delta: Spec) -> Spec:
+        for spec in (alg, delta):
+            if spec.rank not in (None, 0):
+                raise ShapeError(f"Shape must be rank 0 but is rank {spec.rank}")
+        return Spec(int64, (STATE_SIZE,))
+
+    def kernel(self, resource, alg, delta):
+        return moved_on(resource, int(alg), int(delta))
+
+
+def moved_on(resource: Any, algorithm: int, numbers: int) -> np.ndarray:
+    """The state of a generator, which then stands that many numbers further on."""
+    if algorithm not in (Algorithm.PHILOX.value, Algorithm.AUTO_SELECT.value):
+        raise invalid_argument(f"Unsupported algorithm id: {algorithm}")
+    before: list[np.ndarray] = []
+
+    def skip(state: np.ndarray) -> None:
+        _check_state(state)
+        before.append(state.copy())
+        words = state.view(np.uint64)
+        counter = int(words[0]) | int(words[1]) << 64
+        counter += numbers * RESERVED
+        words[0], words[1] = counter & MASK64, counter >> 64 & MASK64
+
+    with resource.lock:
+        resource.modify(skip)
+    return before[0]
+
+
+def _check_state(state: np.ndarray) -> None:
+    if state.dtype != np.int64 or state.ndim != 1 or len(state) < STATE_SIZE:
+        raise invalid_argument(
+            "The state of a generator must be a vector of int64 with at least "
+            f"{STATE_SIZE} elements, not {state.dtype} of shape {list(state.shape)}"
+        )

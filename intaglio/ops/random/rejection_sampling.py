@@ -1,0 +1,216 @@
+"""Gamma, Poisson and binomial numbers: distributions that reject some of what they draw.
+
+Every output has counters of its own, from which it takes block after block until a draw is
+accepted. The methods are those of Marsaglia and Tsang, "A simple method for generating gamma
+variables" (2000), of Hormann, "The transformed rejection method for generating Poisson random
+variables" (1993) and "The generation of binomial random variates" (1993), and Knuth's products
+and sums for small means. Which draws they take in which order follows TensorFlow's results.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from intaglio.ops.math.gamma_functions import lgamma
+from intaglio.ops.random import philox
+from intaglio.ops.random.philox import RESERVED, Stream
+
+DOUBLE = np.dtype(np.float64)
+# Means below this are drawn by products or sums, others by transformed rejection.
+SMALL_MEAN = 10.0
+# Blocks between a binomial number of a small mean and the next one's.
+RESERVED_FOR_SUMS = 42
+
+
+class Blocks:
+    """For each output the next block of its own stretch of the stream."""
+
+    def __init__(self, stream: Stream, places: Any, reserved: Any = RESERVED) -> None:
+        self._stream = stream
+        self._next = places.astype(np.uint64) * np.asarray(reserved, np.uint64)
+
+    def take(self, rows: Any) -> Any:
+        """The next block of each of these outputs, [rows, 4] uint32."""
+        made = philox.blocks_at(self._stream, self._next[rows])
+        self._next[rows] += np.uint64(1)
+        return made
+
+
+class Pairs:
+    """Numbers that come two to a block; the second of a pair is taken first."""
+
+    def __init__(self, blocks: Blocks, count: int, make: Callable[[Any], Any]) -> None:
+        self._blocks, self._make = blocks, make
+        self._values = np.empty((count, 2))
+        self._left = np.zeros(count, np.int64)
+
+    def take(self, rows: Any) -> Any:
+        """The next number of each of these outputs."""
+        empty = rows[self._left[rows] == 0]
+        if len(empty):
+            self._values[empty] = self._make(self._blocks.take(empty))
+            self._left[empty] = 2
+        self._left[rows] -= 1
+        return self._values[rows, self._left[rows]]
+
+
+def _uniforms(blocks: Blocks, count: int) -> Pairs:
+    return Pairs(
+        blocks, count, lambda b: philox.unit(b.reshape(-1), DOUBLE).reshape(-1, 2)
+    )
+
+
+def _normals(blocks: Blocks, count: int) -> Pairs:
+    return Pairs(
+        blocks, count, lambda b: philox.box_muller(b.reshape(-1), True).reshape(-1, 2)
+    )
+
+
+def gamma(stream: Stream, alpha: Any, places: Any) -> Any:
+    """Gamma numbers of the shapes `alpha` (float64), each at its place in the stream."""
+    count = len(alpha)
+    blocks = Blocks(stream, places)
+    uniforms, normals = _uniforms(blocks, count), _normals(blocks, count)
+    made = np.full(count, np.nan)
+    one = np.flatnonzero(alpha == 1)
+    if len(one):
+        made[one] = -np.log1p(-uniforms.take(one))
+    low = alpha < 1
+    d = np.where(low, alpha + 1, alpha) - 1 / 3
+    c = 1 / 3 / np.sqrt(np.where(d > 0, d, 1.0))
+    left = np.flatnonzero((alpha != 1) & (alpha > 0))
+    while len(left):
+        x = normals.take(left)
+        v = 1 + c[left] * x
+        fit = v > 0
+        rows, x, v = left[fit], x[fit], v[fit] ** 3
+        u = uniforms.take(rows)
+        square = x * x
+        with np.errstate(divide="ignore"):
+            good = (u < 1 - 0.0331 * square * square) | (
+                np.log(u) < 0.5 * square + d[rows] * (1 - v + np.log(v))
+            )
+        taken, value = rows[good], d[rows[good]] * v[good]
+        short = low[taken]
+        if short.any():
+            power = uniforms.take(taken[short]) ** (1 / alpha[taken[short]])
+            value[short] *= power
+        made[taken] = value
+        left = np.setdiff1d(left, taken, assume_unique=True)
+    return made
+
+
+def poisson(stream: Stream, rate: Any, places: Any, most: float) -> Any:
+    """Poisson numbers of the means `rate` (float64), as float64; 0 for a bad mean."""
+    count = len(rate)
+    uniforms = _uniforms(Blocks(stream, places), count)
+    made = np.zeros(count)
+    usable = (rate >= 0) & np.isfinite(rate)
+    small = np.flatnonzero(usable & (rate < SMALL_MEAN))
+    product, x = np.ones(count), np.zeros(count)
+    floor = np.exp(-np.where(usable, rate, 0.0))
+    while len(small):
+        product[small] *= uniforms.take(small)
+        done = product[small] <= floor[small]
+        made[small[done]] = x[small[done]]
+        small = small[~done]
+        x[small] += 1
+    left = np.flatnonzero(usable & (rate >= SMALL_MEAN))
+    while len(left):
+        mean = rate[left]
+        b = 0.931 + 2.53 * np.sqrt(mean)
+        a = -0.059 + 0.02483 * b
+        inverse = 1.1239 + 1.1328 / (b - 3.4)
+        u = uniforms.take(left) - 0.5
+        v = uniforms.take(left)
+        us = 0.5 - np.abs(u)
+        with np.errstate(all="ignore"):
+            k = np.floor((2 * a / us + b) * u + mean + 0.43)
+            quick = (us >= 0.07) & (v <= 0.9277 - 3.6224 / (b - 2))
+            s = np.log(v * inverse / (a / (us * us) + b))
+            held = np.maximum(k, 0.0)
+            t = -mean + held * np.log(mean) - lgamma(held + 1)
+            slow = (k >= 0) & ~((us < 0.013) & (v > us)) & (s <= t)
+        good = (quick | slow) & (k <= most)
+        made[left[good]] = k[good]
+        left = left[~good]
+    return made
+
+
+def binomial(stream: Stream, counts: Any, probs: Any, places: Any) -> Any:
+    """How many of `counts` trials succeed, each with its probability, as float64."""
+    size = len(counts)
+    made = np.full(size, np.nan)
+    usable = (counts >= 0) & (probs >= 0) & (probs <= 1) & np.isfinite(counts)
+    p = np.where(probs <= 0.5, probs, 1 - probs)
+    sure = usable & ((p == 0) | (counts == 0))
+    made[sure] = 0.0
+    few = counts * p < SMALL_MEAN
+    reserved = np.where(few, RESERVED_FOR_SUMS, RESERVED)
+    uniforms = _uniforms(Blocks(stream, places, reserved), size)
+    small = np.flatnonzero(usable & ~sure & few)
+    total, found = np.zeros(size), np.zeros(size)
+    while len(small):
+        with np.errstate(divide="ignore"):
+            steps = np.ceil(np.log(uniforms.take(small)) / np.log1p(-p[small]))
+        total[small] += steps
+        done = total[small] > counts[small]
+        made[small[done]] = found[small[done]]
+        small = small[~done]
+        found[small] += 1
+    _rejected(
+        made,
+        np.flatnonzero(usable & ~sure & ~few),
+        counts,
+        p,
+        uniforms,
+    )
+    return np.where(probs <= 0.5, made, counts - made)
+
+
+def _rejected(made: Any, left: Any, counts: Any, probs: Any, uniforms: Pairs) -> None:
+    """Binomial numbers with large means, by transformed rejection, into `made`."""
+    while len(left):
+        n, p = counts[left], probs[left]
+        spread = np.sqrt(n * p * (1 - p))
+        b = 1.15 + 2.53 * spread
+        a = -0.0873 + 0.0248 * b + 0.01 * p
+        u = uniforms.take(left)
+        v = uniforms.take(left)
+        u = u - 0.5
+        us = 0.5 - np.abs(u)
+        with np.errstate(all="ignore"):
+            k = np.floor((2 * a / us + b) * u + n * p + 0.5)
+            quick = (us >= 0.07) & (v <= 0.92 - 4.2 / b)
+            r, m = p / (1 - p), np.floor((n + 1) * p)
+            alpha = (2.83 + 5.1 / b) * spread
+            level = np.log(v * alpha / (a / (us * us) + b))
+            bound = (
+                (m + 0.5) * np.log((m + 1) / (r * (n - m + 1)))
+                + (n + 1) * np.log((n - m + 1) / (n - k + 1))
+                + (k + 0.5) * np.log(r * (n - k + 1) / (k + 1))
+                + _tail(m) + _tail(n - m) - _tail(k) - _tail(n - k)
+            )  # fmt: skip
+            slow = (k >= 0) & (k <= n) & (level <= bound)
+        good = quick | slow
+        made[left[good]] = k[good]
+        left = left[~good]
+
+
+_TAILS = np.array(
+    [math.lgamma(k + 1) - ((k + 0.5) * math.log(k + 1) - (k + 1) + 0.5 * math.log(2 * math.pi))
+     for k in range(10)]
+)  # fmt: skip
+
+
+def _tail(k: Any) -> Any:
+    """What Stirling's formula for log(k!) leaves out."""
+    inverse = 1 / (k + 1)
+    square = inverse * inverse
+    series = (1 / 12 - (1 / 360 - 1 / 1260 * square) * square) * inverse
+    few = np.clip(k, 0, 9).astype(np.int64)
+    return np.where(k <= 9, _TAILS[few], series)

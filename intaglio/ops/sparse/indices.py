@@ -1,0 +1,199 @@
+"""The places of a sparse tensor's elements: their order, where they are equal, and checks.
+
+A sparse tensor is three arrays: indices [n, rank], values [n] and the dense shape [rank].
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import DType, int64
+from intaglio.base.errors import ShapeError, invalid_argument
+from intaglio.base.shapes import Dims, brackets
+from intaglio.opdef.spec import Spec
+
+_LARGEST = 2**62
+# Places of so many are looked up in a table for each element that is there.
+SPREAD = 16
+
+
+def keys(first: Any, *others: Any) -> list[Any]:
+    """A number for each row of tables of indices.
+
+    The numbers are in the order of the places and equal for equal places.
+    """
+    tables = [first, *others]
+    whole = np.concatenate(tables) if others else first
+    dims = [int(column.max(initial=0)) + 1 for column in whole.T]
+    if math.prod(dims) < _LARGEST and not (whole.size and whole.min() < 0):
+        found = flat(whole, dims)
+    else:
+        # Sparse tensors can be larger than what a number counts.
+        _, found = np.unique(whole, axis=0, return_inverse=True)
+    cuts = np.cumsum([len(t) for t in tables[:-1]])
+    return np.split(found.reshape(-1), cuts)
+
+
+def flat(indices: Any, dims: Any) -> Any:
+    """The places as numbers in row-major order of a shape."""
+    found = np.zeros(indices.shape[0], np.int64)
+    for column, size in zip(indices.T, dims, strict=True):
+        found *= int(size)
+        found += column
+    return found
+
+
+def order(indices: Any) -> Any:
+    """The permutation that brings places into row-major order."""
+    return np.argsort(keys(indices)[0], kind="stable")
+
+
+def in_order(indices: Any) -> bool:
+    """Whether places are in row-major order."""
+    rises: Any = True
+    for column in indices.T[::-1]:  # each column decides before those behind it
+        now, before = column[1:], column[:-1]
+        rises = (now > before) | ((now == before) & rises)
+    return bool(np.all(rises))
+
+
+def matched(wanted: Any, there: Any) -> tuple[Any, Any]:
+    """For each row of one table its position in another, and whether it is there."""
+    ours, theirs = keys(wanted, there)
+    by_key = np.argsort(theirs, kind="stable")
+    at = np.searchsorted(theirs, ours, sorter=by_key)
+    at = by_key[np.minimum(at, max(theirs.size - 1, 0))] if theirs.size else at * 0
+    found = theirs[at] == ours if theirs.size else np.zeros(ours.size, bool)
+    return at, found
+
+
+def merged(a: Any, b: Any) -> tuple[Any, Any, Any]:
+    """The places of either table in order, and the positions of both tables' rows there."""
+    ours, theirs = keys(a, b)
+    if np.array_equal(ours, theirs) and np.all(ours[1:] > ours[:-1]):
+        same = np.arange(len(ours))
+        return a, same, same
+    both = np.concatenate([ours, theirs])
+    # Two runs in order are merged in one pass; of equal places that of `a` comes first.
+    by_place = np.argsort(both, kind="stable")
+    placed = both[by_place]
+    new = np.concatenate(
+        [np.ones(min(1, placed.size), bool), placed[1:] != placed[:-1]]
+    )
+    first = by_place[new]
+    where = np.empty(both.size, np.int64)
+    where[by_place] = np.cumsum(new, dtype=np.int64) - 1
+    return np.concatenate([a, b])[first], where[: len(a)], where[len(a) :]
+
+
+# -- checks ----------------------------------------------------------------------------
+
+
+def check(indices: Any, values: Any, shape: Any, name: str = "input") -> None:
+    """Raises InvalidArgumentError unless the three parts belong together."""
+    if indices.ndim != 2:
+        raise invalid_argument(
+            f"Expected {name}_indices to be a matrix, got shape {brackets(indices.shape)}"
+        )
+    if values.ndim != 1:
+        raise invalid_argument(
+            f"Expected {name}_values to be a vector, got shape {brackets(values.shape)}"
+        )
+    if shape.ndim != 1:
+        raise invalid_argument(
+            f"Expected {name}_shape to be a vector, got shape {brackets(shape.shape)}"
+        )
+    if indices.shape[0] != values.size:
+        raise invalid_argument(
+            f"Expected as many {name}_values as rows of {name}_indices, got {values.size} "
+            f"and {indices.shape[0]}"
+        )
+    if indices.shape[1] != shape.size:
+        raise invalid_argument(
+            f"Expected {name}_shape to have {indices.shape[1]} elements, one for each "
+            f"column of {name}_indices, got {shape.size}"
+        )
+    if shape.size and shape.min() < 0:
+        raise invalid_argument(
+            f"Expected shape dimensions to be non-negative, got {int(shape.min())} in "
+            f"{name}_shape {_place(shape)}"
+        )
+
+
+def check_bounds(indices: Any, dims: Any) -> None:
+    """Raises InvalidArgumentError that names the first place outside a shape."""
+    outside = np.any((indices < 0) | (indices >= np.asarray(dims)), axis=1)
+    if outside.any():
+        at = int(np.argmax(outside))
+        raise invalid_argument(
+            f"indices[{at}] = {_place(indices[at])} is out of bounds: need 0 <= index < "
+            f"{_place(dims)}"
+        )
+
+
+def check_order(indices: Any) -> None:
+    """Raises InvalidArgumentError that names the first place out of order or repeated."""
+    steps = np.diff(keys(indices)[0])
+    if np.any(steps <= 0):
+        at = int(np.argmax(steps <= 0))
+        wrong = (
+            "is repeated"
+            if steps[at] == 0
+            else "is out of order. Many sparse ops require sorted indices.\n"
+            "    Use `tf.sparse.reorder` to create a correctly ordered copy.\n\n"
+        )
+        raise invalid_argument(f"indices[{at + 1}] = {_place(indices[at + 1])} {wrong}")
+
+
+def check_same_shape(a: Any, b: Any) -> None:
+    """Raises InvalidArgumentError unless two dense shapes are the same."""
+    if a.size != b.size:
+        raise invalid_argument(
+            f"Operands' ranks do not match: got {a.size} and {b.size}"
+        )
+    if np.any(a != b):
+        at = int(np.argmax(a != b))
+        raise invalid_argument(
+            f"Operands' shapes do not match: got {int(a[at])} and {int(b[at])} for "
+            f"dimension {at}"
+        )
+
+
+def _place(numbers: Any) -> str:
+    return brackets(tuple([int(i) for i in numbers]))
+
+
+# -- inference --------------------------------------------------------------------------
+
+
+def need_ranks(*wanted: tuple[Spec, int]) -> None:
+    """Raises ShapeError unless each spec has its rank or an unknown one."""
+    for spec, rank in wanted:
+        if spec.rank not in (None, rank):
+            raise ShapeError(f"Shape must be rank {rank} but is rank {spec.rank}")
+
+
+def rank_of(indices: Spec, shape: Spec) -> int | None:
+    """The static rank of a sparse tensor."""
+    if shape.shape and shape.shape[0] is not None:
+        return shape.shape[0]
+    return indices.shape[1] if indices.rank == 2 and indices.shape else None
+
+
+def size_of(indices: Spec, values: Spec) -> int | None:
+    """The static number of a sparse tensor's elements."""
+    if values.shape and values.shape[0] is not None:
+        return values.shape[0]
+    return indices.shape[0] if indices.rank == 2 and indices.shape else None
+
+
+def parts(
+    dtype: DType, count: int | None, rank: int | None, dims: Dims | None = None
+) -> tuple[Spec, Spec, Spec]:
+    """The specs of the parts of a sparse tensor."""
+    known = dims is not None and None not in dims
+    shape = Spec(int64, (rank,), np.array(dims, np.int64) if known else None)
+    return Spec(int64, (count, rank)), Spec(dtype, (count,)), shape

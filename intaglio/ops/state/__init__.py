@@ -1,0 +1,1 @@
+"""State behind handles: variables, tables, locks, files."""

@@ -1,0 +1,1 @@
+"""Strings: cut, joined, searched, hashed, formatted."""

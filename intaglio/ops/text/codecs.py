@@ -1,0 +1,87 @@
+"""Strings in other alphabets: base 64 and the encodings of Unicode."""
+
+from __future__ import annotations
+
+import base64
+import re
+
+from intaglio.base.errors import invalid_argument
+from intaglio.opdef.op import op
+from intaglio.ops.text.strings import StringMap, mapped, one_of
+
+_BASE64 = re.compile(rb"[-_0-9A-Za-z]*={0,2}\Z")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+_OUTPUTS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
+
+
+@op
+class EncodeBase64(StringMap):
+    """Web-safe base 64, without padding unless asked for."""
+
+    signature = "input: string; pad: bool = False -> output: string"
+
+    def kernel(self, input, pad):
+        def encode(text: bytes) -> bytes:
+            made = base64.urlsafe_b64encode(text)
+            return made if pad else made.rstrip(b"=")
+
+        return mapped(encode, input)
+
+
+@op
+class DecodeBase64(StringMap):
+    """The strings that web-safe base 64 stands for."""
+
+    def kernel(self, input):
+        return mapped(_decoded, input)
+
+
+def _decoded(text: bytes) -> bytes:
+    bare = text.rstrip(b"=")
+    if not _BASE64.match(text) or (text != bare and len(text) % 4):
+        raise invalid_argument("Invalid character found in base64.")
+    if len(bare) % 4 == 1:
+        raise invalid_argument("Base64 string length cannot be 1 modulo 4.")
+    return base64.urlsafe_b64decode(bare + b"=" * (-len(bare) % 4))
+
+
+@op
+class UnicodeTranscode(StringMap):
+    """Text from one encoding to another."""
+
+    signature = (
+        "input: string; input_encoding: str, output_encoding: str, errors: str = 'replace',"
+        " replacement_char: int = 65533, replace_control_characters: bool = False"
+        " -> output: string"
+    )
+
+    def kernel(
+        self,
+        input,
+        input_encoding,
+        output_encoding,
+        errors,
+        replacement_char,
+        replace_control_characters,
+    ):
+        one_of(output_encoding, tuple(_OUTPUTS), "output_encoding")
+        one_of(errors, ("strict", "replace", "ignore"), "errors")
+        target = _OUTPUTS[output_encoding]
+        instead = chr(replacement_char)
+
+        def transcode(text: bytes) -> bytes:
+            try:
+                read = text.decode(input_encoding, errors)
+            except LookupError:
+                raise invalid_argument(
+                    f"Could not create converter for input encoding: {input_encoding}"
+                ) from None
+            except UnicodeDecodeError:
+                raise invalid_argument("Invalid formatting on input string") from None
+            if replacement_char != 0xFFFD and errors == "replace":
+                read = read.replace("\ufffd", instead)
+            if replace_control_characters:
+                read = _CONTROL.sub(instead, read)
+            return read.encode(target, "replace")
+
+        return mapped(transcode, input)

@@ -1,0 +1,532 @@
+"""Strings: joining, cutting, changing case, measuring, splitting, reading numbers.
+
+A string is bytes; kernels get and return object arrays of bytes.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import (
+    INDEX,
+    DType,
+    float32,
+    float64,
+    int32,
+    int64,
+    string,
+    uint32,
+    uint64,
+)
+from intaglio.base.errors import OutOfRangeError, ShapeError, invalid_argument
+from intaglio.opdef.op import Op, op
+from intaglio.opdef.spec import Spec
+from intaglio.ops.text import native_strings as texts
+
+UNITS = ("BYTE", "UTF8_CHAR")
+
+
+def mapped(function: Callable[[bytes], bytes], array: Any) -> np.ndarray:
+    """The function of every string, in an array of the same shape."""
+    texts = np.asarray(array).reshape(-1).tolist()
+    return filled(list(map(function, texts)), np.shape(array))
+
+
+def filled(values: list[bytes], dims: Any) -> np.ndarray:
+    """The strings in an array of this shape."""
+    result = np.empty(len(values), object)
+    result[:] = values
+    return result.reshape(dims)
+
+
+def one_of(value: str, allowed: tuple[str, ...], attr: str) -> None:
+    """Raises InvalidArgumentError unless an attribute's value is one of those allowed."""
+    if value not in allowed:
+        names = ", ".join(f'"{a}"' for a in allowed)
+        raise invalid_argument(
+            f"Value for attr '{attr}' of \"{value}\" is not in the list of allowed values: {names}"
+        )
+
+
+def shape_text(dims: Any) -> str:
+    """A shape as TensorFlow's kernels print it: `[2,3]`."""
+    return "[" + ",".join("?" if d is None else str(d) for d in dims) + "]"
+
+
+class StringMap(Op):
+    """output = f(input), string by string."""
+
+    signature = "input: string -> output: string"
+    differentiable = False
+
+    def infer(self, input: Spec) -> Spec:
+        return Spec(string, input.shape)
+
+
+@op
+class StringStrip(StringMap):
+    """Without white space at both ends."""
+
+    def kernel(self, input):
+        return mapped(bytes.strip, input)
+
+
+def _cased(input: Any, encoding: str, narrow: Any, wide: Any) -> np.ndarray:
+    if encoding == "":
+        return mapped(narrow, input)
+    if encoding.lower() != "utf-8":
+        raise invalid_argument(
+            f"only utf-8 or '' (no encoding) is supported, received {encoding}"
+        )
+    return mapped(lambda v: wide(v.decode("utf-8", "replace")).encode(), input)
+
+
+@op
+class StringLower(StringMap):
+    """Lower case: of ASCII letters, or with encoding "utf-8" of all."""
+
+    signature = "input: string; encoding: str = '' -> output: string"
+
+    def kernel(self, input, encoding):
+        return _cased(input, encoding, bytes.lower, str.lower)
+
+
+@op
+class StringUpper(StringMap):
+    """Upper case: of ASCII letters, or with encoding "utf-8" of all."""
+
+    signature = "input: string; encoding: str = '' -> output: string"
+
+    def kernel(self, input, encoding):
+        return _cased(input, encoding, bytes.upper, str.upper)
+
+
+@op
+class StringLength(Op):
+    """The number of bytes or of UTF-8 characters."""
+
+    signature = "input: string; unit: str = 'BYTE' -> output: int32"
+    differentiable = False
+
+    def infer(self, input: Spec) -> Spec:
+        return Spec(int32, input.shape)
+
+    def kernel(self, input, unit):
+        one_of(unit, UNITS, "unit")
+        found = texts.lengths(input) if unit == "BYTE" else None
+        if found is None:
+            measure = _lengths if unit == "BYTE" else _characters
+            found = measure(np.asarray(input).reshape(-1).tolist())
+        return found.astype(np.int32).reshape(np.shape(input))
+
+
+def _lengths(texts: list[bytes]) -> np.ndarray:
+    """How many bytes each text has."""
+    return np.fromiter(map(len, texts), np.int64, len(texts))
+
+
+def _characters(texts: list[bytes]) -> np.ndarray:
+    """How many characters each text has: all bytes but the continuation bytes begin one."""
+    every = np.frombuffer(b"".join(texts), np.uint8)
+    begun = np.concatenate([[0], np.cumsum(every & 0xC0 != 0x80)])
+    ends = np.cumsum(_lengths(texts))
+    return np.diff(begun[ends], prepend=0)
+
+
+# -- parts ---------------------------------------------------------------------------
+
+
+@op
+class Substr(Op):
+    """`len` bytes or characters from `pos` on, which counts from the end if negative."""
+
+    signature = "input: string, pos: T, len: T; unit: str = 'BYTE' -> output: string"
+    T = INDEX
+    differentiable = False
+
+    def infer(self, input: Spec, pos: Spec, len: Spec) -> Spec:
+        if pos.rank is not None and len.rank is not None and pos.rank != len.rank:
+            raise ShapeError(f"Shape must be rank {len.rank} but is rank {pos.rank}")
+        return Spec(string, shapes.broadcast(input.shape, pos.shape))
+
+    def kernel(self, input, pos, len, unit):
+        one_of(unit, UNITS, "unit")
+        if np.shape(pos) != np.shape(len):
+            raise invalid_argument(
+                "pos and len should have the same shape, got: "
+                f"{shape_text(np.shape(pos))} vs. {shape_text(np.shape(len))}"
+            )
+        if unit == "BYTE":
+            return _cut(np.asarray(input, object), pos, len)
+        flat, starts, counts = np.broadcast_arrays(input, pos, len)
+        triples = zip(flat.flat, starts.flat, counts.flat, strict=True)
+        made = [
+            _characters_between(t, int(p), int(n), i)
+            for i, (t, p, n) in enumerate(triples)
+        ]
+        return filled(made, flat.shape)
+
+
+def _cut(array: Any, starts: Any, counts: Any) -> np.ndarray:
+    """So many bytes of each text from its start on; all of them for a negative count."""
+    if np.shape(starts) not in ((), array.shape):
+        array, starts, counts = np.broadcast_arrays(array, starts, counts)
+    made = texts.parts(array, starts, counts)
+    if made is not None:
+        return made.reshape(array.shape)
+    flat = array.reshape(-1).tolist()
+    if np.ndim(starts) == 0:
+        return filled(_alike(flat, int(starts), int(counts)), array.shape)
+    starts, counts, sizes = starts.reshape(-1), counts.reshape(-1), _lengths(flat)
+    wrong = (starts < -sizes) | (starts > sizes)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise _outside(int(starts[at]), flat, at)
+    begins = np.where(starts < 0, starts + sizes, starts)
+    ends = np.where(counts < 0, sizes, begins + np.minimum(counts, sizes))
+    spans = zip(flat, begins.tolist(), ends.tolist(), strict=True)
+    return filled([text[begin:end] for text, begin, end in spans], array.shape)
+
+
+def _alike(flat: list[bytes], start: int, count: int) -> list[bytes]:
+    """The same place of each text."""
+    needed = start if start >= 0 else -start
+    if needed > min(map(len, flat), default=needed):
+        at = next(i for i, text in enumerate(flat) if len(text) < needed)
+        raise _outside(start, flat, at)
+    end: int | None = start + count
+    if count < 0 or (start < 0 and start + count >= 0):
+        end = None
+    return list(map(operator.itemgetter(slice(start, end)), flat))
+
+
+def _outside(start: int, flat: list[bytes], at: int) -> Exception:
+    shown = flat[at].decode("utf-8", "replace")
+    return invalid_argument(
+        f"pos {start} out of range for string b'{shown}' at index {at}"
+    )
+
+
+def _characters_between(text: bytes, start: int, count: int, index: int) -> bytes:
+    starts = [i for i, b in enumerate(text) if b & 0xC0 != 0x80] + [len(text)]
+    total = len(starts) - 1
+    if not -total <= start <= total:
+        raise invalid_argument(f"pos {start} out of range for string at index {index}")
+    start = start + total if start < 0 else start
+    end = min(total, start + max(count, 0))
+    return text[starts[start] : starts[end]]
+
+
+@op
+class StringSplitV2(Op):
+    """The parts of a vector of strings, as the three parts of a sparse matrix."""
+
+    signature = (
+        "input: string, sep: string; maxsplit: int = -1"
+        " -> indices: int64, values: string, shape: int64"
+    )
+    differentiable = False
+
+    def infer(self, input: Spec, sep: Spec) -> Any:
+        for spec, rank in ((input, 1), (sep, 0)):
+            if spec.rank not in (None, rank):
+                raise ShapeError(f"Shape must be rank {rank} but is rank {spec.rank}")
+        return Spec(int64, (None, 2)), Spec(string, (None,)), Spec(int64, (2,))
+
+    def kernel(self, input, sep, maxsplit):
+        if np.ndim(input) != 1:
+            raise invalid_argument(
+                f"input must be a vector, got shape: {shape_text(np.shape(input))}"
+            )
+        if np.ndim(sep) != 0:
+            raise invalid_argument(
+                f"sep must be a scalar, got shape: {shape_text(np.shape(sep))}"
+            )
+        separator = np.asarray(sep).item()
+        # One list of all parts: collecting garbage would look at a list for each text many times.
+        parts: list[bytes] = []
+        ends = [0]
+        for text in np.asarray(input).tolist():
+            parts += _parts(text, separator, maxsplit)
+            ends.append(len(parts))
+        counts = np.diff(np.array(ends, np.int64))
+        ids = np.repeat(np.arange(counts.size), counts)
+        inside = np.arange(ids.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        return (
+            np.stack([ids, inside], axis=1).astype(np.int64, copy=False),
+            filled(parts, -1),
+            np.array([counts.size, counts.max(initial=0)], np.int64),
+        )
+
+
+def _parts(text: bytes, separator: bytes, most: int) -> list[bytes]:
+    """As Python splits, but that a limit's rest is a part even if nothing is left."""
+    if separator:
+        return text.split(separator, most)
+    if most == 0:
+        return [text]
+    parts = text.split(None, most)
+    return [*parts, b""] if len(parts) == most else parts
+
+
+# -- joining -------------------------------------------------------------------------
+
+
+@op
+class StringJoin(Op):
+    """Strings joined place by place; scalars join with every place."""
+
+    signature = "inputs: N*string; separator: str = '' -> output: string"
+    differentiable = False
+
+    def infer(self, inputs: Any) -> Spec:
+        whole: Any = ()
+        unknown = False
+        for spec in inputs:
+            if spec.shape is None:
+                unknown = True
+            elif spec.shape != ():
+                whole = spec.shape if whole == () else _merged(whole, spec.shape)
+        return Spec(string, None if unknown and whole == () else whole)
+
+    def kernel(self, inputs, separator):
+        dims: Any = ()
+        for array in inputs:
+            if np.ndim(array):
+                if dims != () and np.shape(array) != dims:
+                    raise invalid_argument(
+                        f"Input shapes do not match: {shape_text(dims)} vs. {shape_text(np.shape(array))}"
+                    )
+                dims = np.shape(array)
+        glue = separator.encode()
+        wide = [
+            np.broadcast_to(np.asarray(a, object), dims).reshape(-1).tolist()
+            for a in inputs
+        ]
+        if not wide:
+            return filled([b""], ())
+        if len(wide) == 2 and not glue:
+            return filled(list(map(operator.add, *wide)), dims)
+        return filled([glue.join(row) for row in zip(*wide, strict=True)], dims)
+
+
+def _merged(a: Any, b: Any) -> Any:
+    if len(a) != len(b):
+        raise ShapeError(f"Shapes must be equal rank, but are {len(a)} and {len(b)}")
+    for i, (x, y) in enumerate(zip(a, b, strict=True)):
+        if x is not None and y is not None and x != y:
+            raise ShapeError(
+                f"Dimension {i} in both shapes must be equal, but are {x} and {y}. "
+                f"Shapes are {shape_text(a)} and {shape_text(b)}."
+            )
+    return shapes.merge(a, b)
+
+
+@op
+class ReduceJoin(Op):
+    """Strings joined along axes, the first of the axes given going fastest."""
+
+    signature = (
+        "inputs: string, reduction_indices: int32;"
+        " keep_dims: bool = False, separator: str = '' -> output: string"
+    )
+    differentiable = False
+
+    def infer(self, inputs: Spec, reduction_indices: Spec, keep_dims: bool) -> Spec:
+        if inputs.shape is None or reduction_indices.value is None:
+            return Spec(string, inputs.shape if _no_axes(reduction_indices) else None)
+        rank = len(inputs.shape)
+        axes = set()
+        for axis in np.asarray(reduction_indices.value).reshape(-1).tolist():
+            if not -rank <= axis < rank:
+                raise ShapeError(
+                    f"Invalid reduction dimension {axis} for input with {rank} dimensions."
+                )
+            axes.add(axis % rank)
+        dims = enumerate(inputs.shape)
+        if keep_dims:
+            return Spec(string, tuple([1 if i in axes else d for i, d in dims]))
+        return Spec(string, tuple([d for i, d in dims if i not in axes]))
+
+    def kernel(self, inputs, reduction_indices, keep_dims, separator):
+        axes = _axes(np.ndim(inputs), reduction_indices)
+        kept = [i for i in range(np.ndim(inputs)) if i not in axes]
+        moved = np.transpose(inputs, kept + axes[::-1])  # the first axis goes fastest
+        outer = moved.shape[: len(kept)]
+        rows = moved.reshape(math.prod(outer), -1 if moved.size else 0)
+        joined = filled([separator.encode().join(row) for row in rows], outer)
+        if keep_dims:
+            shape = np.shape(inputs)
+            return joined.reshape([1 if i in axes else d for i, d in enumerate(shape)])
+        return joined
+
+
+def _no_axes(spec: Spec) -> bool:
+    return spec.shape is not None and spec.shape == (0,)
+
+
+def _axes(rank: int, given: Any) -> list[int]:
+    axes: list[int] = []
+    for axis in np.asarray(given).reshape(-1).tolist():
+        if not -rank <= axis < rank:
+            raise OutOfRangeError(
+                None,
+                None,
+                f"Invalid reduction dimension {axis} for input with {rank} dimension(s)",
+            )
+        if axis % rank in axes:
+            raise invalid_argument(f"Duplicate reduction dimension {axis}")
+        axes.append(axis % rank)
+    return axes
+
+
+@op
+class UnsortedSegmentJoin(Op):
+    """The strings of each segment joined."""
+
+    signature = (
+        "inputs: string, segment_ids: Tindices, num_segments: Tnumsegments;"
+        " separator: str = '' -> output: string"
+    )
+    Tindices = INDEX
+    Tnumsegments = INDEX
+    differentiable = False
+
+    def infer(self, inputs: Spec, segment_ids: Spec, num_segments: Spec) -> Spec:
+        if inputs.shape is None or segment_ids.shape is None:
+            return Spec(string, None)
+        count = None if num_segments.value is None else int(num_segments.value)
+        return Spec(string, (count, *inputs.shape[len(segment_ids.shape) :]))
+
+    def kernel(self, inputs, segment_ids, num_segments, separator):
+        if np.ndim(segment_ids) == 0:
+            raise invalid_argument("Segment_id cannot have rank 0")
+        if np.ndim(segment_ids) > np.ndim(inputs):
+            raise OutOfRangeError(
+                None,
+                None,
+                f"Invalid segment_id rank {np.ndim(segment_ids)} for input with"
+                f" {np.ndim(inputs)} dimension(s)",
+            )
+        for i, (d, n) in enumerate(zip(segment_ids.shape, inputs.shape, strict=False)):
+            if d != n:
+                raise invalid_argument(
+                    f"Segment dimension is {d} and input dimension is {n} at axis {i}"
+                )
+        rest = np.shape(inputs)[np.ndim(segment_ids) :]
+        ids = np.asarray(segment_ids).reshape(-1)
+        if np.any((ids < 0) | (ids >= num_segments)):
+            raise invalid_argument(
+                "segment_ids are not allowed to exceed num_segments or to have negative values."
+            )
+        rows = np.asarray(inputs, object).reshape(len(ids), math.prod(rest))
+        parts: list[list[list[bytes]]] = [
+            [[] for _ in range(rows.shape[1])] for _ in range(int(num_segments))
+        ]
+        for segment, row in zip(ids.tolist(), rows, strict=True):
+            for column, text in enumerate(row):
+                parts[segment][column].append(text)
+        glue = separator.encode()
+        texts = [glue.join(cell) for segment in parts for cell in segment]
+        return filled(texts, (int(num_segments), *rest))
+
+
+# -- numbers -------------------------------------------------------------------------
+
+_SPACE = b" \t\n\v\f\r"
+_INTEGER = re.compile(rb"[-+]?[0-9]+\Z")
+_FLOAT = re.compile(
+    rb"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|inf|infinity|nan)\Z", re.I
+)
+_HEXADECIMAL = re.compile(
+    rb"[-+]?0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[-+]?[0-9]+)?\Z", re.I
+)
+
+
+# Lines of nothing but integers, or decimal numbers.
+_INTEGERS = re.compile(rb"(?:-?[0-9]{1,18}\n)+")
+_DECIMALS = re.compile(rb"(?:[-+]?[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?\n)+")
+
+
+def _plain(texts: list[bytes], dtype: DType) -> list[Any] | None:
+    """The numbers, if the texts are ordinary ones, which can be read without a closer look."""
+    lines = b"\n".join([*texts, b""])
+    if dtype.is_floating:
+        return list(map(float, texts)) if _DECIMALS.fullmatch(lines) else None
+    if not _INTEGERS.fullmatch(lines) or (dtype.is_unsigned and b"-" in lines):
+        return None
+    numbers = list(map(int, texts))
+    return numbers if dtype.min <= min(numbers) and max(numbers) <= dtype.max else None
+
+
+def _number(text: bytes, dtype: DType) -> Any:
+    stripped = text.strip(_SPACE)
+    if dtype.is_floating:
+        if _FLOAT.match(stripped):
+            return float(stripped)
+        if _HEXADECIMAL.match(stripped):
+            return float.fromhex(stripped.decode())
+    elif _INTEGER.match(stripped):
+        value = int(stripped)
+        if dtype.min <= value <= dtype.max and not (
+            dtype.is_unsigned and stripped.startswith(b"-")
+        ):
+            return value
+    shown = text.decode("utf-8", "replace")
+    raise invalid_argument(
+        f"StringToNumberOp could not correctly convert string: {shown}"
+    )
+
+
+@op
+class StringToNumber(Op):
+    """Decimal text as numbers; floats also in hexadecimal, and inf and nan."""
+
+    out_type = (float32, float64, int32, int64, uint32, uint64)
+
+    signature = "string_tensor: string; out_type: type = float32 -> output: out_type"
+    differentiable = False
+
+    def infer(self, string_tensor: Spec, out_type: DType) -> Spec:
+        return Spec(out_type, string_tensor.shape)
+
+    def kernel(self, string_tensor, out_type: DType):
+        if out_type not in (float32, float64, int32, int64, uint32, uint64):
+            raise invalid_argument(
+                f"Value for attr 'out_type' of {out_type.name} is not in the list of allowed "
+                "values: float, double, int32, int64, uint32, uint64"
+            )
+        found = _quick(string_tensor, out_type)
+        if found is None:
+            flat = np.asarray(string_tensor).reshape(-1).tolist()
+            found = _plain(flat, out_type)
+            if found is None:
+                found = [_number(text, out_type) for text in flat]
+        with np.errstate(over="ignore"):
+            wide = np.float64 if out_type.is_floating else out_type.numpy
+            array = np.asarray(found, wide)
+            return array.astype(out_type.numpy).reshape(np.shape(string_tensor))
+
+
+def _quick(array: Any, dtype: DType) -> Any:
+    """The numbers, where machine code reads them, and Python those that are unusual."""
+    floating = dtype.is_floating
+    found = texts.numbers(array) if floating else texts.integers(array, not dtype.is_unsigned)  # fmt: skip
+    if found is None:
+        return None
+    values, unusual = found
+    flat = np.asarray(array).reshape(-1)
+    if not floating:
+        beyond = (values < dtype.min) | (values > min(dtype.max, int64.max))
+        unusual = unusual | beyond
+        values = values.astype(dtype.numpy)
+    for i in np.flatnonzero(unusual).tolist():
+        values[i] = _number(flat[i], dtype)
+    return values

@@ -1,0 +1,1 @@
+"""Types of values: trace types, type specs, extension types, TensorArray."""
