@@ -23,17 +23,8 @@ def passing_now(folder: str, files: list[str]) -> set[str]:
     """The names `file :: case` of the cases that pass."""
     with tempfile.TemporaryDirectory() as temporary:
         out = os.path.join(temporary, "result.json")
-        command = [
-            sys.executable,
-            os.path.join(folder, "run.py"),
-            "-j",
-            "2",
-            "--json",
-            out,
-        ]
-        environment = dict(
-            os.environ, TF_MODULE="intaglio.tf", PYTHONPATH=str(HERE.parent)
-        )
+        command = [sys.executable, os.path.join(folder, "run.py"), "-j", "2", "--json", out]
+        environment = dict(os.environ, TF_MODULE="intaglio.tf", PYTHONPATH=str(HERE.parent))
         subprocess.run([*command, *files], env=environment, stdout=subprocess.DEVNULL)
         report = json.loads(pathlib.Path(out).read_text(encoding="utf-8"))
     return {
@@ -47,16 +38,12 @@ def passing_now(folder: str, files: list[str]) -> set[str]:
 def main() -> int:
     """The command; its exit status."""
     folder, grow = sys.argv[1], "--grow" in sys.argv
-    expected = (
-        set(LIST.read_text(encoding="utf-8").splitlines()) if LIST.exists() else set()
-    )
+    expected = set(LIST.read_text(encoding="utf-8").splitlines()) if LIST.exists() else set()
     files = [] if grow else sorted({name.split(" :: ")[0] for name in expected})
     passed = passing_now(folder, files)
     if grow:
         LIST.write_text("\n".join(sorted(expected | passed)) + "\n", encoding="utf-8")
-        print(
-            f"{len(expected | passed)} cases on the list, {len(passed - expected)} new"
-        )
+        print(f"{len(expected | passed)} cases on the list, {len(passed - expected)} new")
         return 0
     failed = sorted(expected - passed)
     for name in failed:

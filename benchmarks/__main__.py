@@ -38,9 +38,7 @@ Times = dict[str, dict[str, float]]
 
 def measure(names: list[str], rounds: int, only: list[str]) -> Times:
     """case -> library -> median seconds a call."""
-    workers = {
-        n: peers.Worker(n, python) for n in names if (python := peers.python_of(n))
-    }
+    workers = {n: peers.Worker(n, python) for n in names if (python := peers.python_of(n))}
     found: Times = {}
     for case, (_, wanted, _) in CASES.items():
         if only and case not in only:
@@ -51,9 +49,7 @@ def measure(names: list[str], rounds: int, only: list[str]) -> Times:
                 if name in workers and (t := workers[name].time(case, 0.2)) is not None:
                     rows.setdefault(name, []).append(t)
         found[case] = {n: statistics.median(t) for n, t in rows.items()}
-        print(
-            case, {n: f"{t * 1e6:.3g} us" for n, t in found[case].items()}, flush=True
-        )
+        print(case, {n: f"{t * 1e6:.3g} us" for n, t in found[case].items()}, flush=True)
     for worker in workers.values():
         worker.close()
     return found
@@ -68,9 +64,7 @@ def import_times(imports: dict[str, str], rounds: int, cache: str) -> dict[str, 
             if python is None:
                 continue
             # Compiled bytecode is kept, as an installation has it; a first run makes it.
-            environment = dict(
-                os.environ, TF_CPP_MIN_LOG_LEVEL="3", PYTHONPYCACHEPREFIX=cache
-            )
+            environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", PYTHONPYCACHEPREFIX=cache)
             environment.pop("PYTHONDONTWRITEBYTECODE", None)
             if name not in found:
                 _seconds([str(python), "-c", code], environment)
@@ -89,9 +83,14 @@ def _seconds(command: list[str], environment: dict[str, str]) -> float:
 
 
 def page(
-    times: Times, imports: dict[str, float], of_keras: dict[str, float], rounds: int, limits: floors.Floors,
-    held: dict[str, float], grown: dict[str, list[curves.Curve]],
-) -> str:  # fmt: skip
+    times: Times,
+    imports: dict[str, float],
+    of_keras: dict[str, float],
+    rounds: int,
+    limits: floors.Floors,
+    held: dict[str, float],
+    grown: dict[str, list[curves.Curve]],
+) -> str:
     """The text of README.md."""
     lines = [
         "# Benchmarks",
@@ -109,16 +108,9 @@ def page(
         title, wanted, goal = CASES[case]
         lines.append(_line(title, row, [w for w in wanted if w in row], goal))
     lines.append(
-        _line(
-            "import, beyond NumPy's",
-            imports,
-            [n for n in imports if n != "intaglio"],
-            None,
-        )
+        _line("import, beyond NumPy's", imports, [n for n in imports if n != "intaglio"], None)
     )
-    lines.append(
-        _line("import of Keras, beyond NumPy's", of_keras, ["tensorflow"], 0.4)
-    )
+    lines.append(_line("import of Keras, beyond NumPy's", of_keras, ["tensorflow"], 0.4))
     if held:
         lines.append(memory.line(held, 0.15))
     lines += [
@@ -141,17 +133,11 @@ def page(
     return "\n".join(lines)
 
 
-def _line(
-    title: str, row: dict[str, float], wanted: list[str], goal: float | None
-) -> str:
+def _line(title: str, row: dict[str, float], wanted: list[str], goal: float | None) -> str:
     others = ", ".join(f"{n} {_time(row[n])}" for n in wanted)
     own, found = row["intaglio"], [row[n] for n in wanted]
-    ratios = (
-        [f"{own / peer:.3f}" for peer in (found[0], min(found))] if found else ["", ""]
-    )
-    return (
-        f"| {title} | {_time(own)} | {others} | {' | '.join(ratios)} | {goal or ''} |"
-    )
+    ratios = [f"{own / peer:.3f}" for peer in (found[0], min(found))] if found else ["", ""]
+    return f"| {title} | {_time(own)} | {others} | {' | '.join(ratios)} | {goal or ''} |"
 
 
 def _time(seconds: float) -> str:
@@ -170,8 +156,7 @@ def draw(times: Times, grown: dict[str, list[curves.Curve]]) -> None:
         if (others := [row[n] for n in CASES[case][1] if n in row])
     ]
     lines = {
-        what: [(c.title, [*c.seconds.items()]) for c in group]
-        for what, group in grown.items()
+        what: [(c.title, [*c.seconds.items()]) for c in group] for what, group in grown.items()
     }
     python = peers.python_of(peers.PICTURES)
     assert python is not None

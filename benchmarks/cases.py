@@ -23,37 +23,17 @@ CASES: dict[str, tuple[str, tuple[str, ...], float | None]] = {
     "eager_add": ("eager `a + b`, 2x2 float32", ("torch", "jax", "tensorflow"), 0.5),
     "trace_300": ("tracing a function of 300 ops", ("tensorflow", "jax"), 0.2),
     "call_add": ("call of a traced `add`, 2x2 float32", ("tensorflow", "jax"), 0.05),
-    "power": (
-        "`power`: 100 matmuls of 10x10 int32, traced",
-        ("tensorflow", "jax"),
-        0.5,
-    ),
+    "power": ("`power`: 100 matmuls of 10x10 int32, traced", ("tensorflow", "jax"), 0.5),
     "power_eager": ("`power` eagerly", ("tensorflow", "torch"), None),
-    "gradient": (
-        "GradientTape through a traced 2-layer MLP, batch 32",
-        ("tensorflow",),
-        None,
-    ),
-    "dataset": (
-        "`Dataset.range(20_000).map(lambda x: x * 2).batch(128)`",
-        ("tensorflow",),
-        1.0,
-    ),
+    "gradient": ("GradientTape through a traced 2-layer MLP, batch 32", ("tensorflow",), None),
+    "dataset": ("`Dataset.range(20_000).map(lambda x: x * 2).batch(128)`", ("tensorflow",), 1.0),
     "autograph_200": (
         "conversion and trace of 200 lines with 30 control statements",
         ("tensorflow",),
         0.2,
     ),
-    "while_1000": (
-        "a traced `while` of 1000 steps on a 5-vector",
-        ("tensorflow",),
-        1.5,
-    ),
-    "while_first": (
-        "the same with its trace: the first call",
-        ("tensorflow",),
-        0.5,
-    ),
+    "while_1000": ("a traced `while` of 1000 steps on a 5-vector", ("tensorflow",), 1.5),
+    "while_first": ("the same with its trace: the first call", ("tensorflow",), 0.5),
     **compiled.CASES,
     **whole.CASES,
     **heavy.CASES,
@@ -65,9 +45,7 @@ def make(peer: str, case: str) -> Timed | None:
     """The case in a peer's words, warmed up; None if the peer has no such thing."""
     build = {
         "intaglio": _tensorflow_like("intaglio.tf"),
-        "eager": lambda case: compiled.eager(
-            importlib.import_module("intaglio.tf"), case
-        ),
+        "eager": lambda case: compiled.eager(importlib.import_module("intaglio.tf"), case),
         "tensorflow": _tensorflow_like("tensorflow"),
         "xla": _tensorflow_like("tensorflow", xla=True),
         "torch": _torch,
@@ -144,9 +122,7 @@ def _gradient(tf: Any) -> Timed:
     @tf.function
     def step(x: Any) -> Any:
         with tf.GradientTape() as tape:
-            loss = tf.reduce_mean(
-                tf.square(tf.matmul(tf.nn.relu(tf.matmul(x, w1)), w2))
-            )
+            loss = tf.reduce_mean(tf.square(tf.matmul(tf.nn.relu(tf.matmul(x, w1)), w2)))
         return tape.gradient(loss, [w1, w2])
 
     return lambda: step(x)

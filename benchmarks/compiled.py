@@ -20,11 +20,7 @@ CASES: dict[str, tuple[str, tuple[str, ...], float | None]] = {
         ("jax", "tensorflow", "torch"),
         0.5,
     ),
-    "mlp_step": (
-        "compiled: Adam step of a 784-128-10 network, batch 32",
-        ("tensorflow",),
-        0.7,
-    ),
+    "mlp_step": ("compiled: Adam step of a 784-128-10 network, batch 32", ("tensorflow",), 0.7),
     "cnn_step": (
         "compiled: Adam step of three convolutions, batch 64, 32x32x3, 100 classes",
         ("tensorflow",),
@@ -72,9 +68,7 @@ def _training(tf: Any, traced: Any, convolutional: bool) -> Timed:
     shapes = [(784, 128), (128, 10)]
     if convolutional:
         shapes = [(3, 3, 3, 16), (3, 3, 16, 64), (3, 3, 64, 128), (2048, 100)]
-    weights = [
-        tf.Variable(numbers(*s) * float(np.prod(s[:-1])) ** -0.5) for s in shapes
-    ]
+    weights = [tf.Variable(numbers(*s) * float(np.prod(s[:-1])) ** -0.5) for s in shapes]
     biases = [tf.Variable(np.zeros(s[-1], "float32")) for s in shapes]
     variables = [*weights, *biases]
     zeros = [np.zeros(v.shape, "float32") for v in variables]

@@ -44,9 +44,7 @@ def _chain(count: int, kind: str) -> Callable[[Any], Any]:
 
 def graphs(kind: str, sizes: tuple[int, ...] = NODES) -> list[Curve]:
     """Trace, optimise, compile and run graphs of a kind; nothing is read from disk."""
-    steps: dict[str, dict[int, float]] = {
-        s: {} for s in ("trace", "optimise", "compile", "run")
-    }
+    steps: dict[str, dict[int, float]] = {s: {} for s in ("trace", "optimise", "compile", "run")}
     before = os.environ.get("INTAGLIO_CACHE")
     os.environ["INTAGLIO_CACHE"] = ""
     try:
@@ -75,7 +73,13 @@ def _stages(work: Callable[[Any], Any]) -> dict[str, float]:
     array = x.numpy()
     run(array)
     found = [b - a for a, b in itertools.pairwise(times)]
-    return dict(zip(("trace", "optimise", "compile", "run"), [*found, _best(lambda: run(array))], strict=True))  # fmt: skip
+    return dict(
+        zip(
+            ("trace", "optimise", "compile", "run"),
+            [*found, _best(lambda: run(array))],
+            strict=True,
+        )
+    )
 
 
 def _best(call: Callable[[], Any]) -> float:
@@ -116,10 +120,7 @@ def arguments(sizes: tuple[int, ...] = ARGUMENTS) -> list[Curve]:
 def measured() -> dict[str, list[Curve]]:
     """All curves, by what grows."""
     _stages(_chain(10, "mixed"))  # what is loaded once
-    return {
-        **{f"nodes, {kind}": graphs(kind) for kind in CHAINS},
-        "arguments": arguments(),
-    }
+    return {**{f"nodes, {kind}": graphs(kind) for kind in CHAINS}, "arguments": arguments()}
 
 
 def table(curves: dict[str, list[Curve]]) -> list[str]:

@@ -50,9 +50,7 @@ def measure(rounds: int, only: str, sizes: tuple[int, ...]) -> Ratios:
                 case = f"{family.replace(' ', '_')}:{number}:{n}"
                 turns = rounds if n < 10**6 else 1  # every burst has three calls itself
                 times = [[w.time(case, BURST) for w in workers] for _ in range(turns)]
-                ours, theirs = (
-                    [t for t in column if t] for column in zip(*times, strict=True)
-                )
+                ours, theirs = ([t for t in column if t] for column in zip(*times, strict=True))
                 if ours and theirs:
                     ratio = statistics.median(ours) / statistics.median(theirs)
                     found[text, n] = ratio

@@ -181,12 +181,8 @@ class Data:
     m = functools.cached_property(lambda self: self.real(self.height, self.width))
     zm = functools.cached_property(lambda self: self.tf.complex(self.m, self.m))
     row = functools.cached_property(lambda self: self.tf.abs(self.real(self.width)))
-    at_row = functools.cached_property(
-        lambda self: self.whole(0, self.height, self.height)
-    )
-    at_column = functools.cached_property(
-        lambda self: self.whole(0, self.width, self.height)
-    )
+    at_row = functools.cached_property(lambda self: self.whole(0, self.height, self.height))
+    at_column = functools.cached_property(lambda self: self.whole(0, self.width, self.height))
     four = functools.cached_property(lambda self: self.real(4))
 
     @functools.cached_property
@@ -199,9 +195,7 @@ class Data:
     def spd(self) -> Any:
         """Square matrices that are positive definite."""
         tf = self.tf
-        return tf.matmul(self.batch, self.batch, transpose_b=True) + 9.0 * tf.eye(
-            self.side
-        )
+        return tf.matmul(self.batch, self.batch, transpose_b=True) + 9.0 * tf.eye(self.side)
 
     def pictures(self, channels: int) -> Any:
         """A batch of images."""

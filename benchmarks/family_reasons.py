@@ -9,11 +9,11 @@ PAGES = (
 DOUBLE = "computed in double precision from arrays of coefficients, several passes each"
 CALLS = "several NumPy calls where TensorFlow has one kernel"
 TEXTS = "strings are Python objects, each made and freed by itself"
-PHILOX = "normal numbers are made by NumPy where there are too few for machine code, in several passes"
-ONE_KERNEL = "several passes over the array where TensorFlow makes one"
-PATTERNS = (
-    "Python's regular expressions go back where RE2 has an automaton, string by string"
+PHILOX = (
+    "normal numbers are made by NumPy where there are too few for machine code, in several passes"
 )
+ONE_KERNEL = "several passes over the array where TensorFlow makes one"
+PATTERNS = "Python's regular expressions go back where RE2 has an automaton, string by string"
 
 REASONS: dict[str, str] = {
     "arithmetic:10000000": PAGES,

@@ -45,15 +45,11 @@ def _tf_conv(tf: Any, padding: str = "SAME") -> Callable[..., Any]:
 
 def _jax_conv(jax: Any, padding: str = "SAME") -> Callable[..., Any]:
     order = ("NHWC", "HWIO", "NHWC")
-    return lambda x, w: jax.lax.conv_general_dilated(
-        x, w, (1, 1), padding, dimension_numbers=order
-    )
+    return lambda x, w: jax.lax.conv_general_dilated(x, w, (1, 1), padding, dimension_numbers=order)
 
 
 def _torch_conv(torch: Any, padding: str = "SAME") -> Callable[..., Any]:
-    return lambda x, w: torch.nn.functional.conv2d(
-        x, w, padding=1 if padding == "SAME" else 0
-    )
+    return lambda x, w: torch.nn.functional.conv2d(x, w, padding=1 if padding == "SAME" else 0)
 
 
 def _convolutions() -> dict[str, Work]:
@@ -92,22 +88,31 @@ def _products() -> dict[str, Work]:
         return lambda a, b: a.T @ b
 
     found: dict[str, Work] = {}
-    for shape in ((128,) * 3, (256,) * 3, (512,) * 3, (1024,) * 3, (32, 784, 128), (784, 32, 128)):  # fmt: skip
+    for shape in ((128,) * 3, (256,) * 3, (512,) * 3, (1024,) * 3, (32, 784, 128), (784, 32, 128)):
         rows, inner, columns = shape
         name = f"{rows}" if rows == inner == columns else f"{rows}_{inner}_{columns}"
         goal = 0.8 if rows * inner * columns <= 256**3 and rows == inner else 1.0
         found[f"matmul_{name}"] = Work(
             f"product {rows}x{inner} @ {inner}x{columns}",
             ((rows, inner), (inner, columns)),
-            plain, plain, plain, (), goal,
-        )  # fmt: skip
+            plain,
+            plain,
+            plain,
+            (),
+            goal,
+        )
     found["matmul_turned"] = Work(
-        "product 512x512, the left one transposed", ((512, 512),) * 2,
-        lambda tf: lambda a, b: tf.matmul(a, b, transpose_a=True), turned, turned, (), 1.0,
-    )  # fmt: skip
+        "product 512x512, the left one transposed",
+        ((512, 512),) * 2,
+        lambda tf: lambda a, b: tf.matmul(a, b, transpose_a=True),
+        turned,
+        turned,
+        (),
+        1.0,
+    )
     found["matmul_batch"] = Work(
         "256 products 32x64 @ 64x32", ((256, 32, 64), (256, 64, 32)), plain, plain, plain, (), 1.0
-    )  # fmt: skip
+    )
     return found
 
 
@@ -172,9 +177,7 @@ def _jax_batch_norm(jax: Any) -> Callable[..., Any]:
 def _torch_batch_norm(torch: Any) -> Callable[..., Any]:
     def normal(x: Any, scale: Any, offset: Any) -> Any:
         images = x.permute(0, 3, 1, 2)
-        made = torch.nn.functional.batch_norm(
-            images, None, None, scale, offset, True, 0.0, 1e-3
-        )
+        made = torch.nn.functional.batch_norm(images, None, None, scale, offset, True, 0.0, 1e-3)
         return torch.relu(made)
 
     return normal
@@ -252,7 +255,7 @@ def _torch_lstm(torch: Any) -> Callable[..., Any]:
         weights = [w.T.contiguous(), u.T.contiguous(), b, torch.zeros(512)]
         made = torch.lstm(
             x, (zeros, zeros), weights, True, 1, 0.0, torch.is_grad_enabled(), False, True
-        )  # fmt: skip
+        )
         return made[1][0]
 
     return run
@@ -280,7 +283,7 @@ def arrays(shapes: Sequence[tuple[int, ...]]) -> Arrays:
             (rng.normal(size=s) * (s[0] if len(s) == 2 else 1) ** -0.5).astype("float32")
             for s in shapes
         ]
-    )  # fmt: skip
+    )
 
 
 def tensorflow_like(tf: Any, case: str, compiled: bool | None = None) -> Timed:

@@ -22,24 +22,15 @@ CASES: dict[str, tuple[str, tuple[str, ...], float | None]] = {
         0.2,
     ),
     "keras_mlp": ("Keras: epoch of `fit`, that network", ("tensorflow",), 1.0),
-    "keras_cnn": (
-        "Keras: epoch of `fit`, two convolutions on 28x28",
-        ("tensorflow",),
-        1.0,
-    ),
-    "keras_lstm": (
-        "Keras: epoch of `fit`, LSTM of 32 on 28 steps",
-        ("tensorflow",),
-        1.0,
-    ),
+    "keras_cnn": ("Keras: epoch of `fit`, two convolutions on 28x28", ("tensorflow",), 1.0),
+    "keras_lstm": ("Keras: epoch of `fit`, LSTM of 32 on 28 steps", ("tensorflow",), 1.0),
     "keras_predict": ("Keras: `predict` of one sample", ("tensorflow",), 0.2),
     "keras_eager": ("Keras: a step with `run_eagerly=True`", ("tensorflow",), 0.3),
 }
 BATCH, BATCHES = 32, 40
 _LEFT_OUT = "import sys; sys.modules['sklearn'] = None; "  # Keras imports it if it can
 IMPORTS = {
-    "intaglio": _LEFT_OUT
-    + "import intaglio; intaglio.install_as_tensorflow(); import keras",
+    "intaglio": _LEFT_OUT + "import intaglio; intaglio.install_as_tensorflow(); import keras",
     "tensorflow": _LEFT_OUT + "import keras",
 }
 
@@ -122,9 +113,7 @@ _MAKERS: dict[str, Callable[[Any], Timed]] = {
     "keras_first": _first,
     "keras_mlp": lambda keras: _epoch(_mlp(keras), 784),
     "keras_cnn": _cnn,
-    "keras_lstm": lambda keras: _epoch(
-        _compiled(keras, (28, 28), keras.layers.LSTM(32)), 28, 28
-    ),
+    "keras_lstm": lambda keras: _epoch(_compiled(keras, (28, 28), keras.layers.LSTM(32)), 28, 28),
     "keras_predict": _predict,
     "keras_eager": _eager,
 }

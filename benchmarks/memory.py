@@ -50,9 +50,12 @@ def measured(names: list[str]) -> dict[str, float]:
             continue
         environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
         run = subprocess.run(
-            [str(python), "-m", "benchmarks.memory", name], env=environment,
-            check=True, capture_output=True, text=True,
-        )  # fmt: skip
+            [str(python), "-m", "benchmarks.memory", name],
+            env=environment,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
         found[name] = float(run.stdout.split()[-1])
     return found
 

@@ -32,9 +32,14 @@ def draw(ratios: list[Any], curves: dict[str, Any], python: pathlib.Path) -> Non
 def _plain(pyplot: Any) -> None:
     """The same file for the same numbers, with text as text."""
     pyplot.rcParams.update(
-        {"svg.hashsalt": "benchmarks", "svg.fonttype": "none", "font.size": 8,
-         "axes.spines.top": False, "axes.spines.right": False}
-    )  # fmt: skip
+        {
+            "svg.hashsalt": "benchmarks",
+            "svg.fonttype": "none",
+            "font.size": 8,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+        }
+    )
 
 
 def ratios(pyplot: Any, rows: list[Any]) -> Any:
@@ -59,15 +64,13 @@ def ratios(pyplot: Any, rows: list[Any]) -> Any:
 
 def curves(pyplot: Any, groups: dict[str, Any]) -> Any:
     """Seconds by size, one picture for each thing that grows; dotted: what is linear."""
-    figure, every = pyplot.subplots(
-        1, len(groups), figsize=(3.6 * len(groups), 3.2), squeeze=False
-    )
+    figure, every = pyplot.subplots(1, len(groups), figsize=(3.6 * len(groups), 3.2), squeeze=False)
     for axes, (what, lines) in zip(every[0], groups.items(), strict=True):
         for title, points in lines:
             sizes, seconds = zip(*points, strict=True)
             axes.loglog(sizes, seconds, marker="o", ms=2.5, lw=1.1, label=title)
             last = seconds[-1] / sizes[-1]
-            axes.loglog(sizes, [last * s for s in sizes], ls=":", lw=0.6, color="gray")  # fmt: skip
+            axes.loglog(sizes, [last * s for s in sizes], ls=":", lw=0.6, color="gray")
         axes.set_xlabel(what)
         axes.set_ylabel("seconds")
         axes.legend(frameon=False)

@@ -35,7 +35,7 @@ CASES: dict[str, tuple[str, tuple[str, ...], float | None]] = {
         ("jax", "tensorflow"),
         None,
     ),
-}  # fmt: skip
+}
 _numbers = itertools.count(1)
 WIDTHS = (784, 128, 10)
 
@@ -73,7 +73,7 @@ def tensorflow_like(tf: Any, case: str) -> Timed:
         return _call(traced(steps(tf)), tf.ones([5]))
     if case == "whole_power":
         x = tf.constant(np.random.default_rng(0).integers(-1, 2, (10, 10)), tf.int32)
-        return _call(traced(lambda x: _power(tf.matmul, x, tf.eye(10, dtype=tf.int32))), x)  # fmt: skip
+        return _call(traced(lambda x: _power(tf.matmul, x, tf.eye(10, dtype=tf.int32))), x)
     if case == "whole_tiny":
         return lambda: tf.function(lambda x: x * float(next(_numbers)) + 1.0)(one)
     if case.startswith("whole_2000"):
@@ -139,8 +139,7 @@ def _adam_tensorflow(tf: Any, traced: Any) -> Callable[..., Any]:
     def make(once: bool = True) -> Any:
         variables = [tf.Variable(a) for a in (*weights, *biases)]
         means, squares = (
-            [tf.Variable(np.zeros_like(a)) for a in (*weights, *biases)]
-            for _ in range(2)
+            [tf.Variable(np.zeros_like(a)) for a in (*weights, *biases)] for _ in range(2)
         )
         rate = 1e-3 + 1e-9 * next(_numbers)
 
@@ -188,7 +187,7 @@ def jax(case: str) -> Timed | None:
             lambda x: _power(jnp.matmul, x, jnp.eye(10, dtype=jnp.int32)),
             [jnp.asarray(np.random.default_rng(0).integers(-1, 2, (10, 10)), jnp.int32)],
         ),
-    }  # fmt: skip
+    }
     if case in functions:
         function, given = functions[case]
         run = jax.jit(function)
@@ -207,16 +206,14 @@ def _nested_jax(jax: Any) -> Callable[..., Any]:
     def inner(i: Any, x: Any) -> Any:
         return jax.lax.cond(x.sum() > 3.0, lambda x: x * 0.5, lambda x: x + 1.0, x)
 
-    return lambda x: jax.lax.fori_loop(
-        0, 100, lambda i, x: jax.lax.fori_loop(0, 10, inner, x), x
-    )
+    return lambda x: jax.lax.fori_loop(0, 100, lambda i, x: jax.lax.fori_loop(0, 10, inner, x), x)
 
 
 def _adam_jax(jax: Any, jnp: Any, first: bool) -> Timed:
     weights, biases, x, labels = arrays()
     x, labels = jnp.asarray(x), jnp.asarray(labels)
     given = [jnp.asarray(a) for a in (*weights, *biases)]
-    state = given, [jnp.zeros_like(a) for a in given], [jnp.zeros_like(a) for a in given]  # fmt: skip
+    state = given, [jnp.zeros_like(a) for a in given], [jnp.zeros_like(a) for a in given]
 
     def loss(v: Any, x: Any, labels: Any) -> Any:
         logits = jax.nn.relu(x @ v[0] + v[2]) @ v[1] + v[3]

@@ -43,9 +43,7 @@ def main() -> None:
     for line in sys.stdin:
         case, seconds = line.split()
         if case not in made:
-            if (
-                ":" in case
-            ):  # one of many: those before it, and their data, are done with
+            if ":" in case:  # one of many: those before it, and their data, are done with
                 made.clear()
             build = family_cases.make if ":" in case else make
             made[case] = build(peer, case)

@@ -77,19 +77,14 @@ def stubs() -> set[str]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
                 call = node.exc
-                named = (
-                    isinstance(call.func, ast.Name)
-                    and call.func.id == "NotImplementedError"
-                )
+                named = isinstance(call.func, ast.Name) and call.func.id == "NotImplementedError"
                 text = ast.unparse(call.args[0]).lstrip("f\"'") if call.args else ""
                 if named and (match := _STUB.match(text)):
                     found.add(match[1])
     return found
 
 
-def state(
-    name: str, parameters: list[str] | None, stubbed: set[str]
-) -> tuple[str, str]:
+def state(name: str, parameters: list[str] | None, stubbed: set[str]) -> tuple[str, str]:
     """("works" | "partly" | "missing", what is wrong)."""
     value = find(name)
     if value is MISSING:
@@ -154,9 +149,7 @@ def page() -> str:
         for kind in ("works", "partly", "missing"):
             of_kind = [r for r in rows[name] if r[1] == kind]
             if of_kind:
-                listed = ", ".join(
-                    f"`{n}`" + (f" ({why})" if why else "") for n, _, why in of_kind
-                )
+                listed = ", ".join(f"`{n}`" + (f" ({why})" if why else "") for n, _, why in of_kind)
                 lines += [f"**{kind}**: {listed}", ""]
     return "\n".join(lines)
 

@@ -133,9 +133,7 @@ def _failing(results: dict[str, Any]) -> list[str]:
         together: dict[tuple[str, str], list[str]] = {}
         for test, said in one["failing"].items():
             file, _, rest = test.partition("::")
-            together.setdefault((file, why(test, said)), []).append(
-                rest.replace("::", ".")
-            )
+            together.setdefault((file, why(test, said)), []).append(rest.replace("::", "."))
         for (file, reason), tests in together.items():
             names = ", ".join(f"`{t}`" for t in tests if t) or "the whole file"
             lines.append(f"- {file}: {reason.replace('|', '/')}: {names}")

@@ -50,13 +50,9 @@ class DigitsNet(tf.Module):
         self.bias3 = tf.Variable(tf.zeros([CLASSES]))
 
     def __call__(self, images: Any) -> Any:
-        x = tf.nn.relu(
-            tf.nn.conv2d(images, self.kernel1, strides=1, padding="SAME") + self.bias1
-        )
+        x = tf.nn.relu(tf.nn.conv2d(images, self.kernel1, strides=1, padding="SAME") + self.bias1)
         x = tf.nn.max_pool2d(x, 2, 2, "SAME")
-        x = tf.nn.relu(
-            tf.nn.conv2d(x, self.kernel2, strides=1, padding="SAME") + self.bias2
-        )
+        x = tf.nn.relu(tf.nn.conv2d(x, self.kernel2, strides=1, padding="SAME") + self.bias2)
         x = tf.nn.max_pool2d(x, 2, 2, "SAME")
         return tf.matmul(tf.reshape(x, [-1, 2 * 2 * 32]), self.dense) + self.bias3
 
@@ -73,9 +69,7 @@ class Adam:
     def apply(self, gradients: Any, variables: Any) -> None:
         step = self.step.assign_add(1.0)
         rate = self.rate * tf.sqrt(1.0 - self.beta2**step) / (1.0 - self.beta1**step)
-        for g, v, m, s in zip(
-            gradients, variables, self.means, self.squares, strict=True
-        ):
+        for g, v, m, s in zip(gradients, variables, self.means, self.squares, strict=True):
             m.assign(self.beta1 * m + (1.0 - self.beta1) * g)
             s.assign(self.beta2 * s + (1.0 - self.beta2) * tf.square(g))
             v.assign_sub(rate * m / (tf.sqrt(s) + 1e-7))
@@ -118,9 +112,7 @@ def make_step(seed: int) -> tuple[DigitsNet, Callable[..., Any]]:
     def train_step(images: Any, labels_a: Any, labels_b: Any, lam: Any) -> Any:
         with tf.GradientTape() as tape:
             logits = net(images)
-            loss = criterion(labels_a, logits) * lam + criterion(labels_b, logits) * (
-                1.0 - lam
-            )
+            loss = criterion(labels_a, logits) * lam + criterion(labels_b, logits) * (1.0 - lam)
         optimizer.apply(tape.gradient(loss, variables), variables)
         return loss
 
@@ -138,9 +130,7 @@ def digits(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     return images[kept], labels[kept], images[held], labels[held]
 
 
-def batches(
-    images: np.ndarray, labels: np.ndarray, rng: np.random.Generator
-) -> Iterator[Any]:
+def batches(images: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> Iterator[Any]:
     """One epoch of mixed batches; every second one is left as it is."""
     order = rng.permutation(len(images))
     for number, start in enumerate(range(0, len(order) - BATCH + 1, BATCH)):
@@ -175,10 +165,7 @@ def train(images: np.ndarray, labels: np.ndarray, epochs: int, seed: int) -> Dig
         for _ in range(epochs):
             for x, a, b, lam in batches(images, labels, rng):
                 loss = step(
-                    tf.constant(x),
-                    tf.constant(a),
-                    tf.constant(b),
-                    tf.constant(lam, tf.float32),
+                    tf.constant(x), tf.constant(a), tf.constant(b), tf.constant(lam, tf.float32)
                 )
                 bar.set_postfix(loss=f"{float(loss):.3f}", refresh=False)
                 bar.update()
@@ -196,12 +183,7 @@ def step_times(
 ) -> dict[str, float]:
     """Median seconds of one step in each way to run it, taking turns on the same batch."""
     x, a, b, lam = cutmix(images[:BATCH], labels[:BATCH], np.random.default_rng(seed))
-    arguments = (
-        tf.constant(x),
-        tf.constant(a),
-        tf.constant(b),
-        tf.constant(lam, tf.float32),
-    )
+    arguments = (tf.constant(x), tf.constant(a), tf.constant(b), tf.constant(lam, tf.float32))
     steps = {
         "eager": make_step(seed)[1],
         "traced": tf.function(make_step(seed)[1]),

@@ -26,8 +26,27 @@ CLASSES = 10
 BATCH = 32
 GOAL = 0.9
 # The seven segments of a digit as boxes of a 9x5 picture: rows, columns.
-BOXES = ((0, 1, 0, 5), (0, 5, 0, 1), (0, 5, 4, 5), (4, 5, 0, 5), (4, 9, 0, 1), (4, 9, 4, 5), (8, 9, 0, 5))  # fmt: skip
-LIT = ("1110111", "0010010", "1011101", "1011011", "0111010", "1101011", "1101111", "1010010", "1111111", "1111011")  # fmt: skip
+BOXES = (
+    (0, 1, 0, 5),
+    (0, 5, 0, 1),
+    (0, 5, 4, 5),
+    (4, 5, 0, 5),
+    (4, 9, 0, 1),
+    (4, 9, 4, 5),
+    (8, 9, 0, 5),
+)
+LIT = (
+    "1110111",
+    "0010010",
+    "1011101",
+    "1011011",
+    "0111010",
+    "1101011",
+    "1101111",
+    "1010010",
+    "1111111",
+    "1111011",
+)
 
 
 def drawn(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -109,12 +128,7 @@ def train(epochs: int, seed: int, callbacks: Any = (), verbose: int = 0) -> Any:
     )
     images, labels = drawn(2000, seed)
     model.fit(
-        images,
-        labels,
-        batch_size=BATCH,
-        epochs=epochs,
-        callbacks=list(callbacks),
-        verbose=verbose,
+        images, labels, batch_size=BATCH, epochs=epochs, callbacks=list(callbacks), verbose=verbose
     )
     return model
 
@@ -123,9 +137,7 @@ def rand_bbox(lam: float, rng: np.random.Generator) -> tuple[int, int, int, int]
     """A random box with a share of about 1 - lam of the image: (top, bottom, left, right)."""
     half = int(SIZE * np.sqrt(1.0 - lam)) // 2
     y, x = rng.integers(SIZE, size=2)
-    top, bottom, left, right = np.clip(
-        [y - half, y + half, x - half, x + half], 0, SIZE
-    )
+    top, bottom, left, right = np.clip([y - half, y + half, x - half, x + half], 0, SIZE)
     return int(top), int(bottom), int(left), int(right)
 
 
@@ -148,21 +160,15 @@ def train_by_hand(epochs: int, seed: int) -> tuple[Any, list[float], int]:
     model = keras.Sequential(layers())
     criterion = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     optimizer = keras.optimizers.SGD(0.05, momentum=0.9)
-    optimizer.build(
-        model.trainable_variables
-    )  # else a first trace would make its slots
+    optimizer.build(model.trainable_variables)  # else a first trace would make its slots
 
     @tf.function
     def step(images: Any, labels_a: Any, labels_b: Any, lam: Any) -> Any:
         with tf.GradientTape() as tape:
             logits = model(images, training=True)
-            loss = criterion(labels_a, logits) * lam + criterion(labels_b, logits) * (
-                1.0 - lam
-            )
+            loss = criterion(labels_a, logits) * lam + criterion(labels_b, logits) * (1.0 - lam)
         gradients = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply_gradients(
-            zip(gradients, model.trainable_variables, strict=True)
-        )
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
         return loss
 
     images, labels = drawn(2000, seed)

@@ -26,9 +26,7 @@ def houses(count: int, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """Sizes of rooms and a quarter of the town; prices, and whether the house is dear."""
     quarters = np.random.default_rng(0).uniform(0.5, 2.0, size=5)
     rng = np.random.default_rng(seed)
-    rooms = rng.uniform(0.0, 1.0, size=(count, ROOMS)) * (
-        rng.random((count, ROOMS)) < 0.7
-    )
+    rooms = rng.uniform(0.0, 1.0, size=(count, ROOMS)) * (rng.random((count, ROOMS)) < 0.7)
     quarter = rng.integers(5, size=count)
     price = rooms.sum(1) * quarters[quarter] + rng.normal(0.0, 0.1, size=count)
     return (
@@ -65,12 +63,7 @@ def train(epochs: int, seed: int, callbacks: Any = (), verbose: int = 0) -> Any:
     model = build()
     inputs, targets = houses(1600, seed)
     model.fit(
-        inputs,
-        targets,
-        batch_size=BATCH,
-        epochs=epochs,
-        callbacks=list(callbacks),
-        verbose=verbose,
+        inputs, targets, batch_size=BATCH, epochs=epochs, callbacks=list(callbacks), verbose=verbose
     )
     return model
 
@@ -104,9 +97,7 @@ def main() -> int:
     loaded.fit(*houses(1600, options.seed), batch_size=BATCH, verbose=0)
     print(f"trained on from step {steps} to {int(loaded.optimizer.iterations)}")
     results = loaded.evaluate(inputs, targets, verbose=0, return_dict=True)
-    print(
-        f"price off by {results['price_mae']:.3f}, dear: auc {results['dear_auc']:.3f}"
-    )
+    print(f"price off by {results['price_mae']:.3f}, dear: auc {results['dear_auc']:.3f}")
     return 0 if same and results["price_mae"] < GOAL else 1
 
 

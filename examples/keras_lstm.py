@@ -48,9 +48,7 @@ def strings(count: int, seed: int) -> tuple[np.ndarray, np.ndarray, list[str]]:
     rng = np.random.default_rng(seed)
     labels = rng.integers(2, size=count)
     texts = [balanced(rng) for _ in labels]
-    texts = [
-        t if good else broken(t, rng) for t, good in zip(texts, labels, strict=True)
-    ]
+    texts = [t if good else broken(t, rng) for t, good in zip(texts, labels, strict=True)]
     numbers = np.zeros((count, LENGTH), "int32")
     for row, text in zip(numbers, texts, strict=True):
         row[: len(text)] = [SYMBOLS.index(c) + 1 for c in text]
@@ -82,12 +80,7 @@ def train(epochs: int, seed: int, callbacks: Any = (), verbose: int = 0) -> Any:
     model = build()
     numbers, labels, _ = strings(4000, seed)
     model.fit(
-        numbers,
-        labels,
-        batch_size=BATCH,
-        epochs=epochs,
-        callbacks=list(callbacks),
-        verbose=verbose,
+        numbers, labels, batch_size=BATCH, epochs=epochs, callbacks=list(callbacks), verbose=verbose
     )
     return model
 

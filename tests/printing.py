@@ -37,10 +37,7 @@ _OF_PYTHON = (
     ),
     (r"typing\.Optional\[(\w+)\]", r"\1 | None"),
     (r"typing\.Union\[(\w+), (\w+)\]", r"\1 | \2"),
-    (
-        r"complex\(\) (?:first )?argument must be (.*), not '?(\w+)'?",
-        r"complex() of \2",
-    ),
+    (r"complex\(\) (?:first )?argument must be (.*), not '?(\w+)'?", r"complex() of \2"),
 )
 
 

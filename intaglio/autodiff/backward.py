@@ -15,9 +15,7 @@ Gradients = dict[int, list[Any]]
 
 # Ops with graphs among their attributes: (node, wanted inputs, gradients of all outputs)
 # -> gradients of the wanted inputs. The modules that know them fill this in.
-OF_GRAPHS: dict[
-    str, Callable[[Any, tuple[int, ...], Sequence[Any]], Sequence[Any]]
-] = {}
+OF_GRAPHS: dict[str, Callable[[Any, tuple[int, ...], Sequence[Any]], Sequence[Any]]] = {}
 
 
 def _missing(kind: str, node: str | None) -> LookupError:
@@ -31,9 +29,7 @@ def _missing(kind: str, node: str | None) -> LookupError:
     return error
 
 
-def backpropagate_graph(
-    entries: Iterable[Entry], gradients: Gradients, sources: set[int]
-) -> None:
+def backpropagate_graph(entries: Iterable[Entry], gradients: Gradients, sources: set[int]) -> None:
     """`backpropagate` over a graph's nodes: an op without a gradient is told by its name."""
     try:
         backpropagate(entries, gradients, sources)
@@ -44,9 +40,7 @@ def backpropagate_graph(
         raise LookupError(text) from None
 
 
-def backpropagate(
-    entries: Iterable[Entry], gradients: Gradients, sources: set[int]
-) -> None:
+def backpropagate(entries: Iterable[Entry], gradients: Gradients, sources: set[int]) -> None:
     """Walks entries, latest first, and adds to `gradients` what reaches their inputs.
 
     Gradients of tensors that are not among `sources` are dropped once they are used.
@@ -87,9 +81,7 @@ def backpropagate(
                     parts.append(result)
 
 
-def _taken(
-    gradients: Gradients, number: int, parts: list[Any], sources: set[int]
-) -> Any:
+def _taken(gradients: Gradients, number: int, parts: list[Any], sources: set[int]) -> Any:
     """The sum of a tensor's contributions, which are not needed any more."""
     whole = parts[0] if len(parts) == 1 else total(parts)
     if number in sources:
@@ -103,9 +95,7 @@ def through(entry: Entry, grads: Sequence[Any]) -> list[Any]:
     """The gradients of an entry's inputs, None for those through which none flows."""
     plan = entry.plan
     results = (
-        plan.call(entry.kept, entry.attrs, grads)
-        if plan is not None
-        else _applied(entry, grads)
+        plan.call(entry.kept, entry.attrs, grads) if plan is not None else _applied(entry, grads)
     )
     return [
         None if not number else result() if callable(result) else result

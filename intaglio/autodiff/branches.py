@@ -31,17 +31,12 @@ def as_attrs(node: Node, graphs: Sequence[Graph]) -> dict[str, Any]:
     return dict(zip(_IF, graphs, strict=True))
 
 
-def branch_gradient(
-    node: Node, wanted: tuple[int, ...], grads: Sequence[Any]
-) -> list[Any]:
+def branch_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) -> list[Any]:
     """The gradients of the inputs `wanted` of a recorded If or Case."""
     graphs = branches_of(node)
     inner = tuple([i - 1 for i in wanted])  # the first input chooses the branch
     derivatives = [derivative_of(g, inner) for g in graphs]
-    values = [
-        [d.value(v) for v in g.outputs]
-        for d, g in zip(derivatives, graphs, strict=True)
-    ]
+    values = [[d.value(v) for v in g.outputs] for d, g in zip(derivatives, graphs, strict=True)]
     active = [i for i, g in enumerate(grads) if g is not None]
     backwards = _alike(derivatives, values, active)
     values = _keep(node, derivatives, values, backwards)
@@ -103,8 +98,7 @@ def _keep(
 ) -> list[list[SymbolicTensor]]:
     """Gives the node what the backward graphs need as outputs, of all branches alike."""
     missing = [
-        absent(b.needs, d, v)
-        for b, d, v in zip(backwards, derivatives, values, strict=True)
+        absent(b.needs, d, v) for b, d, v in zip(backwards, derivatives, values, strict=True)
     ]
     specs = [v.spec for part in missing for v in part]
     if not specs:
@@ -134,9 +128,7 @@ def _stand_in(derivative: Derivative, value: SymbolicTensor) -> SymbolicTensor:
     return made
 
 
-def _unified(
-    backward: Backward, all_of_them: Sequence[Backward], index: int, active: int
-) -> Graph:
+def _unified(backward: Backward, all_of_them: Sequence[Backward], index: int, active: int) -> Graph:
     """The backward graph of one branch, taking the needs of all branches."""
     graph = backward.graph
     draft = Draft(graph.nodes, graph)
@@ -167,6 +159,4 @@ def choose(node: Node, graphs: Sequence[Graph], inputs: Sequence[Any]) -> list[A
     return list(door.carry_out(op, [node.inputs[0], *inputs], attrs, None))
 
 
-OF_GRAPHS.update(
-    dict.fromkeys(("If", "StatelessIf", "Case", "StatelessCase"), branch_gradient)
-)
+OF_GRAPHS.update(dict.fromkeys(("If", "StatelessIf", "Case", "StatelessCase"), branch_gradient))

@@ -38,9 +38,7 @@ def call_graph(graph: Graph, inputs: Sequence[Any]) -> list[Any]:
 # -- in a graph ----------------------------------------------------------------------
 
 
-def call_gradient(
-    node: Node, wanted: tuple[int, ...], grads: Sequence[Any]
-) -> list[Any]:
+def call_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) -> list[Any]:
     """The gradients of a recorded call's inputs `wanted`; the call gets more outputs."""
     graph: Graph = node.attrs["f"]
     if graph.opaque:
@@ -59,9 +57,7 @@ def call_gradient(
     return backward.unpack(call_graph(backward.graph, [*given, *needs]))
 
 
-def absent(
-    needs: Sequence[Any], derivative: Derivative, values: Sequence[Any]
-) -> list[Any]:
+def absent(needs: Sequence[Any], derivative: Derivative, values: Sequence[Any]) -> list[Any]:
     """The needs that are neither inputs of the graph nor outputs of the call yet."""
     have = {id(v) for v in values} | derivative.places.keys()
     return [n for n in needs if id(n) not in have and derivative.owns(n)]
@@ -91,11 +87,7 @@ def fetched(
 
 
 def watched_call(
-    level: Level,
-    op: Op,
-    inputs: Sequence[Tensor],
-    attrs: dict[str, Any],
-    name: str | None,
+    level: Level, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
 ) -> Sequence[Tensor] | None:
     """An eager call of a graph before watchers: runs the forward graph, tells the tapes.
 
@@ -109,11 +101,7 @@ def watched_call(
         return call_graph(_alone(op, inputs, attrs), inputs)
     graph: Graph = attrs["f"]
     wanted = tuple(
-        [
-            i
-            for i, t in enumerate(inputs)
-            if trainable(t) and any(w.depends((t,)) for w in watchers)
-        ]
+        [i for i, t in enumerate(inputs) if trainable(t) and any(w.depends((t,)) for w in watchers)]
     )
     further = len(watchers) > 1 or getattr(watchers[0], "persistent", False)
     plan = _planned(derivative_of(graph, wanted), graph, further)
@@ -158,10 +146,7 @@ class _WatchedCall:
         return level.execute(op, inputs, attrs, name)
 
     def differentiate(
-        self,
-        inputs: Sequence[Tensor],
-        outputs: Sequence[Tensor],
-        grads: Sequence[Any],
+        self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], grads: Sequence[Any]
     ) -> Sequence[Any]:
         """The inputs' gradients from those of the outputs that the tapes were shown."""
         wanted = tuple([i for i, g in enumerate(grads) if g is not None])
@@ -243,24 +228,18 @@ def _alone(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Graph:
     """A graph with nothing but the op in it, for control-flow ops called eagerly."""
     graphs = [v for v in attrs.values() if isinstance(v, (Graph, tuple))]
     first = next(
-        g for v in graphs for g in (v if isinstance(v, tuple) else (v,))
-        if isinstance(g, Graph)
-    )  # fmt: skip
+        g for v in graphs for g in (v if isinstance(v, tuple) else (v,)) if isinstance(g, Graph)
+    )
     shapes = tuple([(t.dtype, t.dims) for t in inputs])
     made = first.derived.get(("alone", op.name, shapes))
     if made is None or made[0] != attrs:
         specs = [(d, s, f"x_{i}") for i, (d, s) in enumerate(shapes)]
-        graph, result = record(
-            lambda *args: door.carry_out(op, args, attrs, None), op.name, specs
-        )
+        graph, result = record(lambda *args: door.carry_out(op, args, attrs, None), op.name, specs)
         for value, tensor in zip(graph.inputs, inputs, strict=True):
             if tensor.dtype is resource:
                 value.spec = spec_of(tensor)  # type: ignore[arg-type]  # a resource: an eager tensor or a node's value
         graph.outputs = list(result)
-        made = first.derived["alone", op.name, shapes] = (
-            attrs,
-            graph.freeze_function(),
-        )
+        made = first.derived["alone", op.name, shapes] = (attrs, graph.freeze_function())
     return made[1]
 
 

@@ -97,14 +97,10 @@ def _called(
             watcher.watch_variable(variable)
     given = [*args, *kwargs.values()]
     _watch_arguments(level, given)
-    if (
-        not level.eager
-    ):  # there arguments that act as variables count as these: by handle
+    if not level.eager:  # there arguments that act as variables count as these: by handle
         given = [getattr(a, "handle", a) for a in given]
     variables = [
-        v
-        for v in used.variables.values()
-        if all(a is not v and a is not v.handle for a in given)
+        v for v in used.variables.values() if all(a is not v and a is not v.handle for a in given)
     ]
     if variables and not _takes_variables(grad_fn):
         raise TypeError(
@@ -134,10 +130,7 @@ def _takes_variables(function: Callable[..., Any]) -> bool:
 
 
 def _gradients(
-    grad_fn: Callable[..., Any],
-    variables: Sequence[Any],
-    grads: Sequence[Any],
-    count: int,
+    grad_fn: Callable[..., Any], variables: Sequence[Any], grads: Sequence[Any], count: int
 ) -> list[Any]:
     """What the gradient function says: the gradients of the inputs, then of the variables."""
     of_variables: list[Any] = []
@@ -157,9 +150,7 @@ def _gradients(
     return [*flat, *of_variables]
 
 
-def _eagerly(
-    level: Any, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
-) -> Any:
+def _eagerly(level: Any, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     result, grad_fn, variables = _called(f, args, kwargs)
     with door.unwatched():
         outputs = [raw.Identity(convert.to_tensor(y)) for y in nest.flatten(result)]
@@ -188,8 +179,7 @@ def _recorded(value: Any) -> Any:
 
 def _in_graph(f: Callable[..., Any], args: Sequence[Any]) -> Any:
     arguments = nest.map_structure(
-        lambda x: x if hasattr(x, "handle") else raw.Identity(convert.to_tensor(x)),
-        list(args),
+        lambda x: x if hasattr(x, "handle") else raw.Identity(convert.to_tensor(x)), list(args)
     )
     result, grad_fn, variables = _called(f, arguments, {})
     outputs: list[Tensor] = [convert.to_tensor(y) for y in nest.flatten(result)]
@@ -241,18 +231,14 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
             result = f(*args, **kwargs)
 
         def grad(*dresult: Any, variables: Any = None) -> Any:
-            again = nest.map_structure(
-                lambda x: raw.Identity(convert.to_tensor(x)), list(args)
-            )
+            again = nest.map_structure(lambda x: raw.Identity(convert.to_tensor(x)), list(args))
             with GradientTape() as tape:
                 tape.watch(again)
                 if variables is not None:
                     tape.watch(variables)
                 outputs = f(*again, **kwargs)
             sources = [again, list(variables or ())]
-            found, of_variables = tape.gradient(
-                outputs, sources, output_gradients=list(dresult)
-            )
+            found, of_variables = tape.gradient(outputs, sources, output_gradients=list(dresult))
             return (found, of_variables) if variables is not None else found
 
         return result, grad

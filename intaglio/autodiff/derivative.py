@@ -47,9 +47,7 @@ class Backward:
 
     __slots__ = ("graph", "needs", "results")
 
-    def __init__(
-        self, graph: Graph, needs: Sequence[Tensor], results: Sequence[int]
-    ) -> None:
+    def __init__(self, graph: Graph, needs: Sequence[Tensor], results: Sequence[int]) -> None:
         self.graph = graph
         self.needs = tuple(needs)
         self.results = tuple(results)
@@ -61,9 +59,7 @@ class Backward:
         for n in self.results:
             parts = outputs[at : at + n]
             at += n
-            found.append(
-                None if n == 0 else parts[0] if n == 1 else IndexedSlices(*parts)
-            )
+            found.append(None if n == 0 else parts[0] if n == 1 else IndexedSlices(*parts))
         return found
 
 
@@ -110,11 +106,16 @@ class Derivative:
             control: dict[int, Node] = {}
             for node in self.graph.nodes:
                 new = Node(
-                    node.op, [self._values[id(v)] for v in node.inputs], node.attrs,
-                    node.name, [v.spec for v in node.outputs],
+                    node.op,
+                    [self._values[id(v)] for v in node.inputs],
+                    node.attrs,
+                    node.name,
+                    [v.spec for v in node.outputs],
                     control=tuple([control[id(c)] for c in node.control if id(c) in control]),
-                    origin=node.origin, graph=self, device=node.device,
-                )  # fmt: skip
+                    origin=node.origin,
+                    graph=self,
+                    device=node.device,
+                )
                 control[id(node)] = new
                 self.nodes.append(new)
                 for old, value in zip(node.outputs, new.outputs, strict=True):
@@ -251,9 +252,7 @@ def as_slices(gradient: Any, spec: Spec, dtype: DType) -> IndexedSlices:
     """A gradient (None: zeros) as IndexedSlices with indices of the dtype."""
     if isinstance(gradient, IndexedSlices):
         rows, shape = gradient.indices, gradient.dense_shape
-        found = [
-            t if t.dtype is dtype else raw.Cast(t, DstT=dtype) for t in (rows, shape)
-        ]
+        found = [t if t.dtype is dtype else raw.Cast(t, DstT=dtype) for t in (rows, shape)]
         return IndexedSlices(gradient.values, *found)
     tail = spec.shape[1:] if spec.shape else None
     if gradient is None and shapes.known(tail):
@@ -267,9 +266,7 @@ def as_slices(gradient: Any, spec: Spec, dtype: DType) -> IndexedSlices:
         else:
             whole = raw.Shape(spec.tensor)
     else:
-        gradient = (
-            filled_like(spec, 0) if gradient is None else convert.to_tensor(gradient)
-        )
+        gradient = filled_like(spec, 0) if gradient is None else convert.to_tensor(gradient)
         whole = raw.Shape(gradient)
     count = raw.StridedSlice(raw.Shape(gradient), [0], [1], [1], shrink_axis_mask=1)
     rows = raw.Range(0, count, 1)

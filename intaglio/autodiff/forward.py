@@ -12,12 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from intaglio.autodiff.backward import Gradients, backpropagate, through, total
-from intaglio.autodiff.gradient_tape import (
-    UnconnectedGradients,
-    unconnected,
-    value_of,
-    warn_few,
-)
+from intaglio.autodiff.gradient_tape import UnconnectedGradients, unconnected, value_of, warn_few
 from intaglio.autodiff.plan import TRAINABLE, filled_like, light, spec_from, trainable
 from intaglio.autodiff.tape import Backward, Entry, Tape
 from intaglio.base import nest
@@ -45,9 +40,7 @@ class ForwardAccumulator:
         self._recording = False
         self._level: Any = None
         nest.assert_same_structure(primals, tangents)
-        for primal, tangent in zip(
-            nest.flatten(primals), nest.flatten(tangents), strict=True
-        ):
+        for primal, tangent in zip(nest.flatten(primals), nest.flatten(tangents), strict=True):
             self._watch(primal, tangent)
 
     def _watch(self, primal: Any, tangent: Any) -> None:
@@ -79,9 +72,7 @@ class ForwardAccumulator:
             door.unwatch(self, self._level)
             self._recording = False
 
-    def jvp(
-        self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE
-    ) -> Any:
+    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """The Jacobian-vector product of each of `primals`, or None where there is none.
 
         With `unconnected_gradients` of ZERO, zeros stand in the place of None.
@@ -110,17 +101,11 @@ class ForwardAccumulator:
         """Further outputs have no tangents."""
 
     def record(
-        self,
-        op: Op,
-        attrs: dict[str, Any],
-        inputs: Sequence[Tensor],
-        outputs: Sequence[Tensor],
+        self, op: Op, attrs: dict[str, Any], inputs: Sequence[Tensor], outputs: Sequence[Tensor]
     ) -> None:
         """Computes the tangents of an op's outputs."""
         if self.depends(inputs):
-            self._accumulate(
-                inputs, outputs, lambda tape: tape.record(op, attrs, inputs, outputs)
-            )
+            self._accumulate(inputs, outputs, lambda tape: tape.record(op, attrs, inputs, outputs))
 
     def record_function(
         self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], backward: Backward
@@ -128,9 +113,7 @@ class ForwardAccumulator:
         """Computes the tangents of what a function with a gradient of its own returned."""
         if self.depends(inputs):
             self._accumulate(
-                inputs,
-                outputs,
-                lambda tape: tape.record_function(inputs, outputs, backward),
+                inputs, outputs, lambda tape: tape.record_function(inputs, outputs, backward)
             )
 
     @contextmanager
@@ -146,10 +129,7 @@ class ForwardAccumulator:
             level.watchers = kept
 
     def _accumulate(
-        self,
-        inputs: Sequence[Tensor],
-        outputs: Sequence[Tensor],
-        show: Callable[[Tape], None],
+        self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], show: Callable[[Tape], None]
     ) -> None:
         tape = Tape(watch_variables=False)
         tangents = [self._tangents.get(getattr(t, "_key", 0)) for t in inputs]
@@ -166,13 +146,10 @@ class ForwardAccumulator:
                 self._tangents[key(tensor)] = product
 
 
-def _transposed(
-    entry: Entry, tangents: Sequence[Any], outputs: Sequence[Tensor]
-) -> list[Any]:
+def _transposed(entry: Entry, tangents: Sequence[Any], outputs: Sequence[Tensor]) -> list[Any]:
     """The tangents of the outputs: the derivative of the gradient rule by its `d` inputs."""
     seeds = [
-        raw.Identity(filled_like(spec_from(light(t)), 1)) if trainable(t) else None
-        for t in outputs
+        raw.Identity(filled_like(spec_from(light(t)), 1)) if trainable(t) else None for t in outputs
     ]
     inner = Tape(watch_variables=False)
     for seed in seeds:
@@ -192,6 +169,4 @@ def _transposed(
             gradients.setdefault(key(gradient), []).append(tangent)
     numbers = [0 if s is None else key(s) for s in seeds]
     backpropagate(reversed(inner.entries), gradients, set(numbers))
-    return [
-        None if n not in gradients or not n else total(gradients[n]) for n in numbers
-    ]
+    return [None if n not in gradients or not n else total(gradients[n]) for n in numbers]

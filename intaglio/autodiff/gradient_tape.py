@@ -12,13 +12,7 @@ from typing import Any
 
 from intaglio.autodiff.backward import Gradients, backpropagate, total
 from intaglio.autodiff.jacobian import batch_jacobian, jacobians
-from intaglio.autodiff.plan import (
-    TRAINABLE,
-    filled,
-    filled_like,
-    light,
-    spec_from,
-)
+from intaglio.autodiff.plan import TRAINABLE, filled, filled_like, light, spec_from
 from intaglio.autodiff.tape import Tape
 from intaglio.base import nest
 from intaglio.base.dtypes import as_dtype
@@ -48,9 +42,7 @@ def unconnected(value: Any) -> UnconnectedGradients:
     try:
         return UnconnectedGradients(value)
     except ValueError:
-        raise ValueError(
-            f"Unknown value for unconnected_gradients: {value!r}"
-        ) from None
+        raise ValueError(f"Unknown value for unconnected_gradients: {value!r}") from None
 
 
 def warn_few(text: str, argument: object, times: int = 5) -> None:
@@ -74,9 +66,7 @@ class GradientTape:
     6.0
     """
 
-    def __init__(
-        self, persistent: bool = False, watch_accessed_variables: bool = True
-    ) -> None:
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._tape: Tape | None = None
         self._persistent = persistent
         self._watch_accessed_variables = watch_accessed_variables
@@ -143,9 +133,7 @@ class GradientTape:
         Raises RuntimeError if the tape is not recording.
         """
         if self._tape is None or not self._recording:
-            raise RuntimeError(
-                "Trying to stop recording a tape which is not recording."
-            )
+            raise RuntimeError("Trying to stop recording a tape which is not recording.")
         self._pop_tape()
         try:
             yield
@@ -252,9 +240,7 @@ class GradientTape:
         """
         of_target, of_source = target.shape, source.shape
         if of_target.rank is None or of_source.rank is None:
-            raise ValueError(
-                "batch_jacobian needs a target and a source of known rank."
-            )
+            raise ValueError("batch_jacobian needs a target and a source of known rank.")
         if not of_target[:1].is_compatible_with(of_source[:1]):
             raise ValueError(
                 f"Need first dimension of target shape ({of_target}) and source shape ({of_source}) to match."
@@ -264,9 +250,7 @@ class GradientTape:
         tape = self._usable()
         unconnected(unconnected_gradients)
         self._check_pfor(experimental_use_pfor, "batch_jacobian")
-        found = batch_jacobian(
-            tape.entries, value_of(target), source, experimental_use_pfor
-        )
+        found = batch_jacobian(tape.entries, value_of(target), source, experimental_use_pfor)
         self._spent()
         if found is None:
             whole = tuple(of_target) + tuple(of_source)[1:]

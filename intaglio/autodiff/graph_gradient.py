@@ -134,9 +134,7 @@ def _weights(targets: Sequence[SymbolicTensor], grad_ys: Any) -> list[Any]:
                     f"Gradients of complex tensors ({target}) must set grad_ys (y.dtype = {target.dtype.name})"
                 )
             weights.append(
-                filled_like(spec_from(light(target)), 1)
-                if target.dtype in TRAINABLE
-                else None
+                filled_like(spec_from(light(target)), 1) if target.dtype in TRAINABLE else None
             )
             continue
         if not isinstance(weight, IndexedSlices):
@@ -181,9 +179,7 @@ def _taped(
     return tape
 
 
-def _found(
-    source: SymbolicTensor, parts: list[Any] | None, wanted: UnconnectedGradients
-) -> Any:
+def _found(source: SymbolicTensor, parts: list[Any] | None, wanted: UnconnectedGradients) -> Any:
     if parts is not None:
         return total(parts)
     if wanted is UnconnectedGradients.ZERO:

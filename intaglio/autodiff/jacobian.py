@@ -28,10 +28,7 @@ Seed = Callable[[Any], Any]
 
 
 def jacobians(
-    entries: Iterable[Entry],
-    target: Tensor,
-    sources: Sequence[Tensor | Any],
-    together: bool = True,
+    entries: Iterable[Entry], target: Tensor, sources: Sequence[Tensor | Any], together: bool = True
 ) -> list[Any]:
     """For each source the target's Jacobian, of shape target.shape + source.shape, or None.
 
@@ -41,9 +38,7 @@ def jacobians(
     count = raw.Size(target)
 
     def seed(row: Any) -> Any:
-        ones = raw.OneHot(
-            row, count, as_dtype_of(1, target), as_dtype_of(0, target), axis=0
-        )
+        ones = raw.OneHot(row, count, as_dtype_of(1, target), as_dtype_of(0, target), axis=0)
         return raw.Reshape(ones, shape)
 
     def seeds() -> Any:
@@ -70,25 +65,17 @@ def batch_jacobian(
 ) -> Any:
     """The Jacobian of each example: shape (b, target.shape[1:], source.shape[1:]), or None."""
     shape = shape_of(target)
-    count = raw.Prod(
-        raw.StridedSlice(shape, [1], [0], [1], end_mask=1), np.asarray([0], np.int32)
-    )
+    count = raw.Prod(raw.StridedSlice(shape, [1], [0], [1], end_mask=1), np.asarray([0], np.int32))
 
     def seed(row: Any) -> Any:
-        ones = raw.OneHot(
-            row, count, as_dtype_of(1, target), as_dtype_of(0, target), axis=0
-        )
-        whole = raw.ConcatV2(
-            [[1], raw.StridedSlice(shape, [1], [0], [1], end_mask=1)], 0
-        )
+        ones = raw.OneHot(row, count, as_dtype_of(1, target), as_dtype_of(0, target), axis=0)
+        whole = raw.ConcatV2([[1], raw.StridedSlice(shape, [1], [0], [1], end_mask=1)], 0)
         return raw.BroadcastTo(raw.Reshape(ones, whole), shape)
 
     def seeds() -> Any:
         number = raw.Reshape(count, [1])
         inner = raw.StridedSlice(shape, [1], [0], [1], end_mask=1)
-        each = raw.Reshape(
-            _identity(count, target), raw.ConcatV2([number, [1], inner], 0)
-        )
+        each = raw.Reshape(_identity(count, target), raw.ConcatV2([number, [1], inner], 0))
         return raw.BroadcastTo(each, raw.ConcatV2([number, shape], 0))
 
     rows = _rows(entries, target, [source], seed, count, seeds if together else None)[0]
@@ -156,8 +143,7 @@ def _rows(
         gradients = {key(target): [weight]}
         backpropagate(reversed(steps), gradients, set(numbers))
         found = [
-            convert.to_tensor(total(gradients[n])) if n in gradients else None
-            for n in numbers
+            convert.to_tensor(total(gradients[n])) if n in gradients else None for n in numbers
         ]
         present[:] = [f is not None for f in found]
         return [f for f in found if f is not None]
@@ -192,22 +178,14 @@ def _recorded(
     differentiate: Callable[[Any], list[Any]], target: Tensor
 ) -> tuple[Graph, list[Tensor]]:
     """The backward pass as a graph of the target's gradient, and what it captured."""
-    made, result = record(
-        differentiate, "__jacobian_row", [(target.dtype, target.dims, "seed")]
-    )
-    made.outputs = [
-        v if getattr(v, "graph", None) is made else made.capture(v) for v in result
-    ]
+    made, result = record(differentiate, "__jacobian_row", [(target.dtype, target.dims, "seed")])
+    made.outputs = [v if getattr(v, "graph", None) is made else made.capture(v) for v in result]
     captured = made.external_captures
     return made.freeze_function(), captured
 
 
-def _eager_rows(
-    graph: Graph, captured: Sequence[Tensor], seed: Seed, count: int
-) -> list[Any]:
-    rows = [
-        call_graph(graph, [seed(convert.to_tensor(i)), *captured]) for i in range(count)
-    ]
+def _eager_rows(graph: Graph, captured: Sequence[Tensor], seed: Seed, count: int) -> list[Any]:
+    rows = [call_graph(graph, [seed(convert.to_tensor(i)), *captured]) for i in range(count)]
     if not rows:
         return [
             raw.Fill(
@@ -219,16 +197,11 @@ def _eager_rows(
     return [raw.Pack(list(column), axis=0) for column in zip(*rows, strict=True)]
 
 
-def _loop(
-    graph: Graph, captured: Sequence[Tensor], seed: Seed, count: Any
-) -> list[Any]:
+def _loop(graph: Graph, captured: Sequence[Tensor], seed: Seed, count: Any) -> list[Any]:
     """Runs the rows in a loop of the graph being recorded."""
     outputs = graph.outputs
     k = len(outputs)
-    lists = [
-        raw.EmptyTensorList(element_form(v.spec), -1, element_dtype=v.dtype)
-        for v in outputs
-    ]
+    lists = [raw.EmptyTensorList(element_form(v.spec), -1, element_dtype=v.dtype) for v in outputs]
     first = convert.to_tensor(0)
     state = [first, convert.to_tensor(count), *lists]
 
@@ -237,9 +210,7 @@ def _loop(
 
     def body(i: Any, n: Any, *rest: Any) -> list[Any]:
         found = call_graph(graph, [seed(i), *captured])
-        grown = [
-            raw.TensorListPushBack(h, f) for h, f in zip(rest[:k], found, strict=True)
-        ]
+        grown = [raw.TensorListPushBack(h, f) for h, f in zip(rest[:k], found, strict=True)]
         return [raw.AddV2(i, 1), n, *grown]
 
     specs = [

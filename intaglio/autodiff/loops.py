@@ -13,12 +13,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.autodiff.backward import OF_GRAPHS
-from intaglio.autodiff.derivative import (
-    Backward,
-    Derivative,
-    derivative_of,
-    gradient_spec,
-)
+from intaglio.autodiff.derivative import Backward, Derivative, derivative_of, gradient_spec
 from intaglio.autodiff.plan import filled_like, trainable
 from intaglio.autodiff.replay import replay
 from intaglio.autodiff.surgery import Draft, extend, insert_before
@@ -36,9 +31,7 @@ _LIST = Spec(variant, ())
 _NUMBER = Spec(int32, ())
 
 
-def while_gradient(
-    node: Node, wanted: tuple[int, ...], grads: Sequence[Any]
-) -> list[Any]:
+def while_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) -> list[Any]:
     """The gradients of the inputs `wanted` of a recorded While."""
     body: Graph = node.attrs["body"]
     carried = _carried(body, wanted)
@@ -72,10 +65,7 @@ def _carried(body: Graph, wanted: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _sorted_needs(
-    node: Node,
-    derivative: Derivative,
-    outs: Sequence[SymbolicTensor],
-    backward: Backward,
+    node: Node, derivative: Derivative, outs: Sequence[SymbolicTensor], backward: Backward
 ) -> tuple[dict[int, Tensor], list[SymbolicTensor]]:
     """Needs that are the same in every turn (by id), and those that have to be stacked."""
     fixed: dict[int, Tensor] = {}
@@ -111,10 +101,7 @@ def _lists(
     have: dict[int, int] = {}
     for j, out in enumerate(outs):
         push = out.node
-        if (
-            push.op.name == "TensorListPushBack"
-            and push.inputs[0] is derivative.inputs[j]
-        ):
+        if push.op.name == "TensorListPushBack" and push.inputs[0] is derivative.inputs[j]:
             have[id(push.inputs[1])] = j
     missing = [v for v in stacked if id(v) not in have]
     first = len(node.outputs) + (COUNTER not in node.attrs)
@@ -144,9 +131,7 @@ def _stack(
     for value in stacked:
         handle = body.placeholder(_LIST, "list")
         inputs.append(handle)
-        outputs += body.node(
-            raw.TensorListPushBack, [handle, value], {}, "TensorListPushBack"
-        )
+        outputs += body.node(raw.TensorListPushBack, [handle, value], {}, "TensorListPushBack")
     specs = [*[_NUMBER] * counts, *[_LIST] * len(stacked)]
     name = node.attrs["body"].name
     attrs: dict[str, Any] = {
@@ -165,9 +150,7 @@ def _with_inputs(graph: Graph, specs: Sequence[Spec]) -> Graph:
     return draft.graph(graph.name, [*graph.inputs, *more], graph.outputs)
 
 
-def _initial(
-    node: Node, counts: bool, stacked: Sequence[SymbolicTensor]
-) -> list[SymbolicTensor]:
+def _initial(node: Node, counts: bool, stacked: Sequence[SymbolicTensor]) -> list[SymbolicTensor]:
     """The first values of the counter and the lists, as nodes before the loop."""
     draft = Draft(())
     made: list[SymbolicTensor] = []
@@ -182,13 +165,9 @@ def _initial(
     most = draft.constant(limit, Spec(int32, (), limit), f"{base}/max_num_elements")
     for value in stacked:
         form = element_form(value.spec)
-        shape = draft.constant(
-            form, Spec(int32, form.shape, form), f"{base}/element_shape"
-        )
+        shape = draft.constant(form, Spec(int32, form.shape, form), f"{base}/element_shape")
         attrs = {"element_dtype": value.dtype}
-        made += draft.node(
-            raw.EmptyTensorList, [shape, most], attrs, f"{base}/EmptyTensorList"
-        )
+        made += draft.node(raw.EmptyTensorList, [shape, most], attrs, f"{base}/EmptyTensorList")
     insert_before(node, draft.nodes)
     return made
 

@@ -87,16 +87,7 @@ class Plan:
     keeps no more than the dtype and shape of the others.
     """
 
-    __slots__ = (
-        "_call",
-        "_keepers",
-        "_kept",
-        "_pairs",
-        "keep",
-        "op",
-        "partial",
-        "rule",
-    )
+    __slots__ = ("_call", "_keepers", "_kept", "_pairs", "keep", "op", "partial", "rule")
 
     def __init__(self, op: Op) -> None:
         self.op = op
@@ -111,10 +102,14 @@ class Plan:
         self._call = eval(
             f"lambda kept, attrs, grads: rule.fn({', '.join(sources)})",
             {
-                "rule": self.rule, "op": op, "spec_from": spec_from,
-                "or_zeros": or_zeros, "zeros_of": _zeros_of, "whole": _whole,
+                "rule": self.rule,
+                "op": op,
+                "spec_from": spec_from,
+                "or_zeros": or_zeros,
+                "zeros_of": _zeros_of,
+                "whole": _whole,
             },
-        )  # fmt: skip
+        )
         self.keep: Callable[..., tuple[Any, ...]] = self._keeper(self._kept)
 
     def call(
@@ -132,9 +127,7 @@ class Plan:
         if made is None:
             names = self.op.input_names
             needs = self.op.gradient_needs
-            needed = {
-                n for i, w in zip(names, wanted, strict=True) if w for n in needs[i]
-            }
+            needed = {n for i, w in zip(names, wanted, strict=True) if w for n in needs[i]}
             idle = {f"inputs[{i}]" for i, n in enumerate(names) if n not in needed}
             kept = [f"light({k})" if k in idle else k for k in self._kept]
             made = self._keepers[wanted] = self._keeper(kept)

@@ -98,10 +98,7 @@ class _Back:
         for place, gradient in zip(self.active, given, strict=True):
             grads[place] = gradient
         found = self.differentiate(outputs[0].node, self.wanted, grads)
-        return [
-            raw.Identity(_dense(g, inputs[i]))
-            for g, i in zip(found, self.wanted, strict=True)
-        ]
+        return [raw.Identity(_dense(g, inputs[i])) for g, i in zip(found, self.wanted, strict=True)]
 
 
 def _dense(gradient: Any, value: Any) -> Tensor:

@@ -40,11 +40,7 @@ class OpView:
     __slots__ = ("attrs", "inputs", "op", "outputs")
 
     def __init__(
-        self,
-        op: Op,
-        attrs: dict[str, Any],
-        inputs: Sequence[Tensor],
-        outputs: Sequence[Tensor],
+        self, op: Op, attrs: dict[str, Any], inputs: Sequence[Tensor], outputs: Sequence[Tensor]
     ) -> None:
         self.op = op
         self.attrs = attrs
@@ -96,10 +92,7 @@ def function_for(op: Op, attrs: dict[str, Any]) -> GradientFunction | None:
 
 
 def registered_backward(
-    op: Op,
-    attrs: dict[str, Any],
-    inputs: Sequence[Tensor],
-    outputs: Sequence[Tensor],
+    op: Op, attrs: dict[str, Any], inputs: Sequence[Tensor], outputs: Sequence[Tensor]
 ) -> Callable[[Sequence[Any]], Sequence[Any]]:
     """The program's gradient function as a function of the flat output gradients."""
     first: Any = outputs[0]

@@ -11,9 +11,7 @@ from intaglio.opdef.tensor import Tensor
 
 def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
     """The graph's outputs for these inputs, each node going through the door by itself."""
-    values: dict[int, Tensor] = {
-        id(v): t for v, t in zip(graph.inputs, inputs, strict=True)
-    }
+    values: dict[int, Tensor] = {id(v): t for v, t in zip(graph.inputs, inputs, strict=True)}
     level = door.level()
     for node in graph.nodes:
         if node.op.name == "Placeholder" and id(node.outputs[0]) in values:

@@ -16,15 +16,10 @@ _NAMED = ("Tout", "T", "Tin")
 
 
 def extend(
-    node: Node,
-    attrs: dict[str, Any],
-    specs: Sequence[Spec],
-    inputs: Sequence[SymbolicTensor] = (),
+    node: Node, attrs: dict[str, Any], specs: Sequence[Spec], inputs: Sequence[SymbolicTensor] = ()
 ) -> None:
     """Gives a recorded node further outputs (and inputs); tapes that have seen it learn of it."""
-    new = tuple(
-        [SymbolicTensor(node, len(node.outputs) + i, s) for i, s in enumerate(specs)]
-    )
+    new = tuple([SymbolicTensor(node, len(node.outputs) + i, s) for i, s in enumerate(specs)])
     node.outputs += new
     node.inputs += tuple(inputs)
     changed = {**node.attrs, **attrs}
@@ -81,10 +76,7 @@ class Draft:
         return self.node(raw.Const, (), attrs, name, [spec])[0]
 
     def graph(
-        self,
-        name: str,
-        inputs: Sequence[SymbolicTensor],
-        outputs: Sequence[SymbolicTensor],
+        self, name: str, inputs: Sequence[SymbolicTensor], outputs: Sequence[SymbolicTensor]
     ) -> Graph:
         """The finished graph, its inputs' placeholders first."""
         first = [v.node for v in inputs]

@@ -74,9 +74,7 @@ class Tape:
         self.watched: set[int] = set()
         self.entries: list[Entry] = []
         self.variables: dict[int, Any] = {}
-        self.calls: dict[
-            int, Entry
-        ] = {}  # recorded calls of graphs, by their node's id
+        self.calls: dict[int, Entry] = {}  # recorded calls of graphs, by their node's id
         self.watch_variables = watch_variables
 
     def watch(self, tensor: Tensor) -> None:
@@ -101,11 +99,7 @@ class Tape:
         return any(getattr(t, "_key", 0) in watched for t in inputs)
 
     def record(
-        self,
-        op: Op,
-        attrs: dict[str, Any],
-        inputs: Sequence[Tensor],
-        outputs: Sequence[Tensor],
+        self, op: Op, attrs: dict[str, Any], inputs: Sequence[Tensor], outputs: Sequence[Tensor]
     ) -> None:
         """Takes note of one op, if it depends on a watched tensor."""
         watched = self.watched

@@ -91,9 +91,7 @@ class Activity(ast.NodeVisitor):
         self._free(node, [node.body])
 
     def _free(
-        self,
-        node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
-        body: Sequence[ast.AST],
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, body: Sequence[ast.AST]
     ) -> None:
         inner = Activity.of(body)
         own = parameters(node.args) | {w for w in inner.writes if not is_composite(w)}
@@ -101,9 +99,7 @@ class Activity(ast.NodeVisitor):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self.writes.add(node.name)
-        inner = Activity.of(
-            [*node.bases, *node.keywords, *node.body, *node.decorator_list]
-        )
+        inner = Activity.of([*node.bases, *node.keywords, *node.body, *node.decorator_list])
         self.reads |= inner.reads
 
     def generic_visit(self, node: ast.AST) -> None:
@@ -171,9 +167,7 @@ class Liveness:
         if isinstance(node, ast.Match):
             inside = set(live)
             for case in node.cases:
-                inside |= self._before(
-                    [case.pattern, case.guard], self.block(case.body, live)
-                )
+                inside |= self._before([case.pattern, case.guard], self.block(case.body, live))
             return inside | Activity.of(node.subject).reads
         if isinstance(node, (ast.AsyncFor,)):
             return live | Activity.of(node).reads

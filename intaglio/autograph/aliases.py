@@ -42,9 +42,7 @@ class Known(NamedTuple):
 
     def copied(self) -> Known:
         """The same, to go its own way."""
-        return Known(
-            dict(self.grown), dict(self.spoilt), dict(self.optional), dict(self.twins)
-        )
+        return Known(dict(self.grown), dict(self.spoilt), dict(self.optional), dict(self.twins))
 
 
 class _Objects(threading.local):

@@ -12,15 +12,7 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
-from intaglio.autograph import (
-    calls,
-    conversion,
-    operators,
-    regions,
-    source,
-    watches,
-    whole_trace,
-)
+from intaglio.autograph import calls, conversion, operators, regions, source, watches, whole_trace
 from intaglio.autograph.loop_options import set_loop_options
 from intaglio.autograph.verbosity import set_verbosity
 from intaglio.base.errors import ConversionError
@@ -69,9 +61,7 @@ def plain(entity: Any) -> FunctionType:
     return entity
 
 
-def to_code(
-    entity: Any, recursive: bool = True, experimental_optional_features: Any = None
-) -> str:
+def to_code(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> str:
     """The source of the converted function, as text.
 
     Raises ConversionError, a ValueError, if `entity` is no Python function, or its source
@@ -144,14 +134,20 @@ def for_tracing(function: Callable[..., Any], options: Any) -> Callable[..., Any
     return converted
 
 
-def stepped(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
+def stepped(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Calls what is traced in the place of a function, on values: each op is carried out at once."""
     return calls.converted_call(function, args, kwargs)
 
 
 __all__ = [
-    "Feature", "do_not_convert", "for_tracing", "plain", "set_loop_options", "set_verbosity",
-    "stepped", "to_code", "to_graph", "trace",
-]  # fmt: skip
+    "Feature",
+    "do_not_convert",
+    "for_tracing",
+    "plain",
+    "set_loop_options",
+    "set_verbosity",
+    "stepped",
+    "to_code",
+    "to_graph",
+    "trace",
+]

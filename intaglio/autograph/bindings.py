@@ -40,10 +40,7 @@ class Bindings(ast.NodeTransformer):
         made = super().visit(node)
         if isinstance(node, ast.Assign):
             self.known |= {
-                n.id
-                for target in node.targets
-                for n in ast.walk(target)
-                if isinstance(n, ast.Name)
+                n.id for target in node.targets for n in ast.walk(target) if isinstance(n, ast.Name)
             }
         return made
 
@@ -51,9 +48,7 @@ class Bindings(ast.NodeTransformer):
         if not _binds(node.test):
             return self.generic_visit(node)
         go_on = self.namer.new("test")
-        assign = located(
-            ast.Assign([ast.Name(go_on, ast.Store())], node.test), node.test
-        )
+        assign = located(ast.Assign([ast.Name(go_on, ast.Store())], node.test), node.test)
         node.test = ast.copy_location(loaded(go_on), node.test)
         node.body = [*_before_continue(node.body, assign), copy.deepcopy(assign)]
         return [*self._statements([assign]), self.generic_visit(node)]  # type: ignore[list-item]  # one statement or several
@@ -102,19 +97,14 @@ class Bindings(ast.NodeTransformer):
                 return self._chain(value, value.values, name)
             if isinstance(value, ast.IfExp):
                 test = self.namer.new("test")
-                branches = [
-                    self._worked_out(v, name) for v in (value.body, value.orelse)
-                ]
+                branches = [self._worked_out(v, name) for v in (value.body, value.orelse)]
                 chosen = ast.If(loaded(test), *branches)
                 return [*self._worked_out(value.test, test), located(chosen, value)]
             if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not):
                 negated = ast.Assign(
                     [ast.Name(name, ast.Store())], ast.UnaryOp(ast.Not(), loaded(name))
                 )
-                return [
-                    *self._worked_out(value.operand, name),
-                    located(negated, value),
-                ]
+                return [*self._worked_out(value.operand, name), located(negated, value)]
             return self._parts_first(value, name)
         return [located(ast.Assign([ast.Name(name, ast.Store())], value), value)]
 
@@ -132,9 +122,7 @@ class Bindings(ast.NodeTransformer):
         whole = ast.Assign([ast.Name(name, ast.Store())], value)
         return [*done, located(whole, value)]
 
-    def _chain(
-        self, node: ast.BoolOp, values: Sequence[ast.expr], name: str
-    ) -> list[ast.stmt]:
+    def _chain(self, node: ast.BoolOp, values: Sequence[ast.expr], name: str) -> list[ast.stmt]:
         done = self._worked_out(values[0], name)
         if len(values) == 1:
             return done
@@ -200,10 +188,7 @@ def _before_continue(statements: list[ast.stmt], assign: ast.stmt) -> list[ast.s
                 inner = getattr(statement, field, None)
                 if isinstance(inner, list):
                     setattr(statement, field, _before_continue(inner, assign))
-            for part in (
-                *getattr(statement, "handlers", ()),
-                *getattr(statement, "cases", ()),
-            ):
+            for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
                 part.body = _before_continue(part.body, assign)
         done.append(statement)
     return done

@@ -401,9 +401,7 @@ class Block:
         nothing to take.
         """
         self.attempts += 1
-        moved = self.moves.count() > self.known_moves or bool(
-            self.others - self.rebound
-        )
+        moved = self.moves.count() > self.known_moves or bool(self.others - self.rebound)
         if not (found or spoilt or moved) or self.attempts >= ATTEMPTS or is_strict():
             return
         owners = map(self._list_of, found)
@@ -424,9 +422,7 @@ class Block:
         idents |= {s.seen.place.ident for s in spoilt}
         for watch in watches:
             elements = [
-                i
-                for i, s in watch.seen.items()
-                if id(self._original(s.place.owner)) in lists
+                i for i, s in watch.seen.items() if id(self._original(s.place.owner)) in lists
             ]
             watch.restore({*idents, *elements})
         grown = {id(h.list) for h in chosen if h.list is not None}

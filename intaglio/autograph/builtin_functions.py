@@ -43,9 +43,7 @@ def len_(x: Any) -> Any:
         return _handed_over(len)(x)
     if x.dims is not None:
         if not x.dims:
-            raise ValueError(
-                f"len requires a non-scalar tensor, got one of shape {x.dims}"
-            )
+            raise ValueError(f"len requires a non-scalar tensor, got one of shape {x.dims}")
         if x.dims[0] is not None:
             return x.dims[0]
     return raw.Shape(x)[0]
@@ -146,7 +144,11 @@ def tensor_of(value: Any) -> Any:
 
 OVERLOADS: dict[Any, Callable[..., Any]] = {
     **{f: _handed_over(f) for f in (abs, all, any, enumerate, filter, map, next, zip)},
-    int: _on_tensors(int_), float: _on_tensors(float_), len: _on_tensors(len_),
-    range: _on_tensors(range_), max: _on_tensors(max_), min: _on_tensors(min_),
+    int: _on_tensors(int_),
+    float: _on_tensors(float_),
+    len: _on_tensors(len_),
+    range: _on_tensors(range_),
+    max: _on_tensors(max_),
+    min: _on_tensors(min_),
     sorted: _on_tensors(sorted_),
-}  # fmt: skip
+}

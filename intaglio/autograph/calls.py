@@ -75,9 +75,7 @@ def converted_call(
     return twin(*args, **kwargs)
 
 
-def library_call(
-    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None
-) -> Any:
+def library_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
     """Calls `function` from a library: converted if it is the user's, or calls the user's."""
     target, args, kwargs = _unwrapped(function, args, kwargs or {})
     if target is not None and not libraries.calls_back(target):
@@ -95,9 +93,7 @@ def _called_as_it_is(function: Any) -> Any:
     return getattr(function, "__func__", function)
 
 
-def _as_it_is(
-    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], scope: Any
-) -> Any:
+def _as_it_is(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], scope: Any) -> Any:
     # One that was converted with the function around it may call itself as well.
     if (
         recursive_calls.enabled()
@@ -163,9 +159,7 @@ def attr(owner: Any, name: str, used: bool = True) -> Any:
     return converted_call(getter, (owner,), None)
 
 
-def _constructed(
-    kind: type, args: tuple[Any, ...], kwargs: dict[str, Any], scope: Any
-) -> Any:
+def _constructed(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any], scope: Any) -> Any:
     """A new object of a class; a user's `__init__` is converted as functions are."""
     start: Any = kind.__init__  # type: ignore[misc]  # the class's own
     if (
@@ -204,18 +198,12 @@ def _unwrapped(
     if kind is functools.partial:
         return _unwrapped_partial(function, args, kwargs)
     call = getattr(kind, "__call__", None)  # noqa: B004  the class's own
-    if (
-        type(call) is FunctionType
-        and not isinstance(function, type)
-        and is_convertible(call)
-    ):
+    if type(call) is FunctionType and not isinstance(function, type) and is_convertible(call):
         return call, (function, *args), kwargs
     return None, args, kwargs
 
 
-def _unwrapped_partial(
-    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
+def _unwrapped_partial(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     target, full, named = _unwrapped(
         function.func, (*function.args, *args), {**function.keywords, **kwargs}
     )
@@ -255,10 +243,7 @@ def twin_of(function: FunctionType, user_requested: bool = True) -> Callable[...
 
 
 def _warn(function: FunctionType, reason: Exception) -> None:
-    if (
-        function.__code__ in _warned
-        or inspect.CO_GENERATOR & function.__code__.co_flags
-    ):
+    if function.__code__ in _warned or inspect.CO_GENERATOR & function.__code__.co_flags:
         return
     _warned.add(function.__code__)
     logger().warning(

@@ -58,9 +58,7 @@ def may_be_state(seen: Seen, ends: Any, form: Form | None, in_loop: bool) -> boo
 
 
 def _is_of_known_shapes(value: Any) -> bool:
-    return all(
-        shapes.known(t.dims) for t in nest.flatten(value) if isinstance(t, Tensor)
-    )
+    return all(shapes.known(t.dims) for t in nest.flatten(value) if isinstance(t, Tensor))
 
 
 def _may_be_optional(seen: Seen, *ends: Any) -> bool:
@@ -103,8 +101,7 @@ def has_tensor(value: Any) -> bool:
 def _types(value: Any) -> Any:
     """Structure and dtypes; shapes are the business of branches and loops."""
     leaves = [
-        v.dtype if isinstance(v, Tensor) else convert.to_tensor(v).dtype
-        for v in _leaves(value)
+        v.dtype if isinstance(v, Tensor) else convert.to_tensor(v).dtype for v in _leaves(value)
     ]
     outer = nest.map_structure(
         lambda v: type(v).__name__ if isinstance(v, CompositeTensor) else "", value

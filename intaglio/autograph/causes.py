@@ -104,9 +104,7 @@ def _construct(path: list[ast.AST], code: CodeType) -> str | None:
                 "a `case` of alternatives inside a shape is Python's. Write a case for each "
                 "alternative."
             )
-        if isinstance(node, ast.Compare) and isinstance(
-            node.ops[0], (ast.In, ast.NotIn)
-        ):
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
             item, bag = ast.unparse(node.left), ast.unparse(node.comparators[0])
             return (
                 f"`{ast.unparse(node)}` compares in Python. Write "

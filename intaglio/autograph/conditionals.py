@@ -24,9 +24,7 @@ State = tuple[Any, ...]
 
 def is_staged(value: Any) -> bool:
     """True for a tensor whose value decides only when the graph runs."""
-    return type(value) is SymbolicTensor or (
-        isinstance(value, Tensor) and not door.level().eager
-    )
+    return type(value) is SymbolicTensor or (isinstance(value, Tensor) and not door.level().eager)
 
 
 def decided(test: Any) -> Any:
@@ -95,9 +93,7 @@ def _staged(test: Any, bodies: Sequence[Any], block: Block, named: int) -> None:
         main, other = branch("main", "true", body), branch("else", "false", orelse)
         pairs = [
             joined(name, before, main, other, x, y)
-            for name, before, x, y in zip(
-                names, start, main.end, other.end, strict=False
-            )
+            for name, before, x, y in zip(names, start, main.end, other.end, strict=False)
         ]
     finally:
         set_state(start)
@@ -124,10 +120,7 @@ def _informed(start: State, names: Sequence[str], test: Any, holds: bool) -> Sta
         return value is node.inputs[0] or inside is node.inputs[0]
 
     return tuple(
-        [
-            not holds if is_flag(n) and tested(v) else v
-            for n, v in zip(names, start, strict=True)
-        ]
+        [not holds if is_flag(n) and tested(v) else v for n, v in zip(names, start, strict=True)]
     )
 
 

@@ -144,13 +144,7 @@ def inside(value: Any) -> Iterator[Any]:
     """A container, and those in it: a value that code writes as a whole."""
     if isinstance(value, CONTAINERS):
         yield value
-    parts = (
-        value.values()
-        if type(value) is dict
-        else value
-        if type(value) in (list, tuple)
-        else ()
-    )
+    parts = value.values() if type(value) is dict else value if type(value) in (list, tuple) else ()
     for part in parts:
         if isinstance(part, (*CONTAINERS, tuple)):
             yield from inside(part)

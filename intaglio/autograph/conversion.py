@@ -41,9 +41,7 @@ class Converted:
 
 # Goes with the user's code object. Those of two files are equal if their text is, so the
 # file is part of what they are known by.
-_cache: weakref.WeakKeyDictionary[CodeType, dict[Any, Converted]] = (
-    weakref.WeakKeyDictionary()
-)
+_cache: weakref.WeakKeyDictionary[CodeType, dict[Any, Converted]] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
 _operators: list[Any] = []
 
@@ -61,9 +59,7 @@ def convert(
     Raises source.NoSourceError if the source cannot be found or read.
     """
     converted = _converted(function, user_requested, recursive)
-    cells = dict(
-        zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    )
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     cells["ag__"] = CellType(_operators[0])
     missing = [n for n in converted.code.co_freevars if n not in cells]
     if missing:
@@ -89,9 +85,7 @@ def code_text(function: FunctionType, recursive: bool = True) -> str:
     return ast.unparse(_converted(function, True, recursive).tree) + "\n"
 
 
-def _converted(
-    function: FunctionType, user_requested: bool, recursive: bool
-) -> Converted:
+def _converted(function: FunctionType, user_requested: bool, recursive: bool) -> Converted:
     code = function.__code__
     key = (code.co_filename, user_requested, recursive)
     known = _cache.get(code, {}).get(key)
@@ -105,9 +99,7 @@ def _converted(
     return known
 
 
-def _convert(
-    function: FunctionType, user_requested: bool, recursive: bool
-) -> Converted:
+def _convert(function: FunctionType, user_requested: bool, recursive: bool) -> Converted:
     found = source.find(function)
     if is_generator(found.node):
         raise source.NoSourceError("generators and coroutines run as Python")
@@ -121,9 +113,9 @@ def _convert(
         definition = libraries.LibraryCalls().convert(definition)
     else:
         options = OPTIONS.format(recursive=recursive, requested=user_requested)
-        definition = FunctionConverter(
-            namer, options, {"ag__"}, _objects_around(function)
-        ).convert(definition)
+        definition = FunctionConverter(namer, options, {"ag__"}, _objects_around(function)).convert(
+            definition
+        )
     label = f"tf__{code.co_name}" if code.co_name != "<lambda>" else "tf__lambda"
     definition.name = label
     module = _factory(definition, code.co_freevars)
@@ -151,9 +143,7 @@ def _definition(tree: Any) -> ast.FunctionDef:
     tree.decorator_list = []
     none = ast.Constant(None)
     tree.args.defaults = [located(copy.copy(none), tree) for _ in tree.args.defaults]
-    tree.args.kw_defaults = [
-        d and located(copy.copy(none), tree) for d in tree.args.kw_defaults
-    ]
+    tree.args.kw_defaults = [d and located(copy.copy(none), tree) for d in tree.args.kw_defaults]
     return tree
 
 

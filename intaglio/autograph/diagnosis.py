@@ -70,9 +70,7 @@ def unused(result: Any, source: str) -> Any:
             f"the result of `{source}` is not used. In a graph a TensorArray does not change: "
             f"{name} gives a new one. Write `{owner} = {source}`."
         )
-    if type(result) is SymbolicTensor and result.node.op.name.startswith(
-        "TensorScatter"
-    ):
+    if type(result) is SymbolicTensor and result.node.op.name.startswith("TensorScatter"):
         _warn(
             f"the result of `{source}` is not used: {name} changes no tensor, it gives a new one. "
             "Assign it to a name, or use a tf.Variable and its scatter methods."

@@ -46,11 +46,7 @@ def read(value: Any) -> Any:
     return value.read() if type(value) is Maybe else value
 
 
-_METHODS: dict[str, Callable[..., Any]] = {
-    "get": _get,
-    "setdefault": _setdefault,
-    "pop": _pop,
-}
+_METHODS: dict[str, Callable[..., Any]] = {"get": _get, "setdefault": _setdefault, "pop": _pop}
 
 
 def of_dict(function: Any) -> Callable[..., Any] | None:

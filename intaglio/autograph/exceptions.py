@@ -48,9 +48,7 @@ class ExceptionStatements:
         defined: set[str],
     ) -> list[ast.stmt]:
         outside = _Outside(self.namer, defined)
-        parts = [
-            None if p is None else outside.visit(p) for p in (node.exc, node.cause)
-        ]
+        parts = [None if p is None else outside.visit(p) for p in (node.exc, node.cause)]
         names = list(outside.values)
         name = self.namer.new(label)
         self.expressions.generated.add(name)
@@ -125,9 +123,7 @@ class _Outside(ast.NodeTransformer):
 def watched(node: ast.Try, expressions: Expressions) -> list[ast.stmt]:
     """The converted body of a `try`, with its handlers made known while it is traced."""
     kinds: list[ast.expr] = [
-        expressions.visit(copy.deepcopy(h.type))
-        if h.type is not None
-        else loaded("BaseException")
+        expressions.visit(copy.deepcopy(h.type)) if h.type is not None else loaded("BaseException")
         for h in node.handlers
     ]
     first = node.handlers[0]

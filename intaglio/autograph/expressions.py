@@ -10,25 +10,19 @@ from intaglio.autograph.names import begin_at, symbol
 # Methods that change a list.
 MUTATORS = frozenset({"append", "extend", "insert", "pop", "clear"})
 # What makes a container that can be changed, or an iterator.
-_DISPLAYS = (
-    ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp,
-)  # fmt: skip
+_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp)
 # Methods that give a new value and leave the old one as it is, in graphs.
 ANEW = ("write", "unstack", "scatter", "split", "tensor_scatter")
 # Methods that keep what they are given.
 _KEEPING = MUTATORS | {"setdefault", "add", "appendleft", "update"}
 # Called as they are: what they do depends on the frame that calls them.
-UNCONVERTED = frozenset(
-    {"breakpoint", "locals", "globals", "eval", "exec", "dir", "vars"}
-)
+UNCONVERTED = frozenset({"breakpoint", "locals", "globals", "eval", "exec", "dir", "vars"})
 
 
 def ag(name: str, *arguments: ast.expr, at: ast.AST) -> ast.Call:
     """`ag__.name(arguments)` at the place of a node."""
     made = ast.Call(
-        ast.Attribute(ast.Name("ag__", ast.Load()), name, ast.Load()),
-        list(arguments),
-        [],
+        ast.Attribute(ast.Name("ag__", ast.Load()), name, ast.Load()), list(arguments), []
     )
     return located(made, at)
 
@@ -50,9 +44,7 @@ def located(node: Any, at: ast.AST) -> Any:
 
 def thunk(body: ast.expr) -> ast.Lambda:
     """`lambda: body`."""
-    empty = ast.arguments(
-        posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[]
-    )
+    empty = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
     return ast.Lambda(empty, body)
 
 
@@ -64,16 +56,12 @@ def loaded(name: str) -> ast.Name:
 class Expressions(ast.NodeTransformer):
     """Converts the expressions of one function; `generated` names are read as they are."""
 
-    def __init__(
-        self, scope: str, generated: set[str], first_parameter: str | None
-    ) -> None:
+    def __init__(self, scope: str, generated: set[str], first_parameter: str | None) -> None:
         self.scope = scope
         self.generated = generated
         self.first_parameter = first_parameter
         self.printed = False  # inside the arguments of print
-        self.objects: set[str] = (
-            set()
-        )  # names that may have objects of the user's classes
+        self.objects: set[str] = set()  # names that may have objects of the user's classes
         self.places: set[str] = set()  # attributes and items that the function writes
         # Inside a `raise` statement, whose text is made when it raises.
         self.raised = False
@@ -115,19 +103,14 @@ class Expressions(ast.NodeTransformer):
         if name == "super" and not node.args and self.first_parameter is not None:
             # super() finds class and object in the frame, which is another one here.
             return located(
-                ast.Call(
-                    node.func, [loaded("__class__"), loaded(self.first_parameter)], []
-                ),
-                node,
+                ast.Call(node.func, [loaded("__class__"), loaded(self.first_parameter)], []), node
             )
         if _is_format(node.func):
             node.args = [self._told(a) for a in node.args]
         if _is_own(node.func):
             node.args = [self.visit(a) for a in node.args]
             return node
-        if (name in UNCONVERTED and not (name == "vars" and node.args)) or _is_debugger(
-            node.func
-        ):
+        if (name in UNCONVERTED and not (name == "vars" and node.args)) or _is_debugger(node.func):
             return self.generic_visit(node)
         if isinstance(node.func, ast.Attribute):
             node.func.use = "called"  # type: ignore[attr-defined]  # marks of our own
@@ -146,18 +129,14 @@ class Expressions(ast.NodeTransformer):
         if isinstance(function, ast.Attribute) and function.attr in _KEEPING:
             return True
         root = _root(function)
-        return isinstance(root, ast.Name) and (
-            root is function or root.id in self.objects
-        )
+        return isinstance(root, ast.Name) and (root is function or root.id in self.objects)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         if _binds(node):
             return self.generic_visit(node)
         text = ast.Constant(ast.unparse(node.test))
         node = self.generic_visit(node)
-        return ag(
-            "if_exp", node.test, thunk(node.body), thunk(node.orelse), text, at=node
-        )
+        return ag("if_exp", node.test, thunk(node.body), thunk(node.orelse), text, at=node)
 
     def _told(self, node: ast.expr) -> ast.expr:
         """What becomes part of a string."""
@@ -186,9 +165,7 @@ class Expressions(ast.NodeTransformer):
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         self.generic_visit(node)
-        return (
-            ag("not_", node.operand, at=node) if isinstance(node.op, ast.Not) else node
-        )
+        return ag("not_", node.operand, at=node) if isinstance(node.op, ast.Not) else node
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         if len(node.ops) == 1:
@@ -230,9 +207,7 @@ class Expressions(ast.NodeTransformer):
         return test if isinstance(op, ast.Is) else ag("not_", test, at=node)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
-        if any(
-            isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) for n in ast.walk(node)
-        ):
+        if any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) for n in ast.walk(node)):
             return node
         self.generic_visit(node)
         return ag("autograph_artifact", node, at=node)
@@ -295,9 +270,7 @@ def gives_anew(node: ast.expr) -> bool:
 
 def _is_item(node: ast.expr) -> bool:
     """True for `d[k]`, where `d` may be a container."""
-    return isinstance(node, ast.Subscript) and not isinstance(
-        node.slice, (ast.Slice, ast.Tuple)
-    )
+    return isinstance(node, ast.Subscript) and not isinstance(node.slice, (ast.Slice, ast.Tuple))
 
 
 def _root(node: ast.expr) -> ast.expr:
@@ -322,9 +295,7 @@ def _folded(name: str, values: list[ast.expr], at: ast.AST) -> ast.expr:
 
 def _binds(node: ast.AST) -> bool:
     """True if a walrus inside binds a name, which it could not do from within a lambda."""
-    return any(
-        isinstance(n, (ast.NamedExpr, ast.Await, ast.Yield)) for n in ast.walk(node)
-    )
+    return any(isinstance(n, (ast.NamedExpr, ast.Await, ast.Yield)) for n in ast.walk(node))
 
 
 def _is_debugger(function: ast.expr) -> bool:

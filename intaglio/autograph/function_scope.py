@@ -11,12 +11,7 @@ from intaglio.autograph.values import UndefinedReturnValue
 class ConversionOptions:
     """How a function was converted; carried by its scope to the calls it makes."""
 
-    __slots__ = (
-        "internal_convert_user_code",
-        "optional_features",
-        "recursive",
-        "user_requested",
-    )
+    __slots__ = ("internal_convert_user_code", "optional_features", "recursive", "user_requested")
 
     def __init__(
         self,
@@ -39,9 +34,7 @@ class FunctionScope:
 
     __slots__ = ("function_name", "options", "scope_name")
 
-    def __init__(
-        self, function_name: str, scope_name: str, options: ConversionOptions
-    ) -> None:
+    def __init__(self, function_name: str, scope_name: str, options: ConversionOptions) -> None:
         self.function_name = function_name
         self.scope_name = scope_name
         self.options = options
@@ -66,9 +59,7 @@ class FunctionScope:
         if did_return is True or result.value is None:
             return result.value
         if result.lacking is not None:
-            raise ValueError(
-                f"the {result.lacking} branch must also have a return statement."
-            )
+            raise ValueError(f"the {result.lacking} branch must also have a return statement.")
         require(
             did_return,
             f"loop must iterate at least once to initialize {RESULT}: `{self.function_name}` came to "

@@ -16,13 +16,7 @@ from typing import Any
 
 from intaglio.autograph import aliases, telling
 from intaglio.autograph.blocks import Block, Change, Found, Spoilt, State, spoil
-from intaglio.autograph.carried import (
-    has_tensor,
-    is_carried,
-    list_form,
-    may_be_state,
-    now,
-)
+from intaglio.autograph.carried import has_tensor, is_carried, list_form, may_be_state, now
 from intaglio.autograph.containers import Contents, is_equal
 from intaglio.autograph.joins import is_same
 from intaglio.autograph.memory import Memory, around, remembering
@@ -121,9 +115,7 @@ def _spoilt(seen: Iterable[Seen]) -> list[Spoilt]:
     return [Spoilt(s, telling.of_turns(s)) for s in seen]
 
 
-def _others(
-    changes: Sequence[Change], found: Sequence[Change], end: Traced
-) -> list[Seen]:
+def _others(changes: Sequence[Change], found: Sequence[Change], end: Traced) -> list[Seen]:
     """The places of the trace that a turn changes and that are no state."""
     if is_strict():
         return []
@@ -221,9 +213,7 @@ def _traced(block: Block, watch: Watch) -> Traced:
         value = now(seen)
         if seen.is_spoilt():
             if not is_strict():
-                rest[ident] = Undefined(
-                    seen.place.name, str(aliases.spoilt(seen.value))
-                )
+                rest[ident] = Undefined(seen.place.name, str(aliases.spoilt(seen.value)))
         elif is_carried(value) or list_form(seen, value) is not None:
             if not _is_built(seen, watch):
                 carried[ident] = value

@@ -13,12 +13,7 @@ from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
 from intaglio.autograph import aliases
-from intaglio.autograph.containers import (
-    CONTAINERS,
-    is_made,
-    is_of_trace,
-    put_together,
-)
+from intaglio.autograph.containers import CONTAINERS, is_made, is_of_trace, put_together
 from intaglio.autograph.records import is_record
 from intaglio.trace.grown_list import GrownList
 
@@ -78,9 +73,7 @@ class Identities:
         self.in_loop = False
         self.copies: dict[int, Any] = {}
         self.ends: list[dict[Any, Any]] = []
-        self.stale: dict[
-            Any, str
-        ] = {}  # places at whose end an object was changed elsewhere
+        self.stale: dict[Any, str] = {}  # places at whose end an object was changed elsewhere
 
     def copied(self, values: Sequence[Any], copies: Sequence[Any]) -> None:
         """Tells that the block goes on with copies of these values.
@@ -91,9 +84,7 @@ class Identities:
         if not mine:
             return
         made = {
-            path: copy
-            for path, copy in _of_all(copies).items()
-            if mine.get(path, copy) is not copy
+            path: copy for path, copy in _of_all(copies).items() if mine.get(path, copy) is not copy
         }
         for path, copy in made.items():
             value = mine[path]
@@ -153,9 +144,7 @@ class Identities:
 
     def _note_moves(self, end: dict[Any, Any], made: Container[int]) -> None:
         begun = _of_all(self.begun)
-        moved = [
-            p for p, start in self.starts.items() if end.get(p, start) is not start
-        ]
+        moved = [p for p, start in self.starts.items() if end.get(p, start) is not start]
         for path in moved:
             for old in self._older(end[path], made):
                 place = self._place(path)
@@ -166,10 +155,7 @@ class Identities:
                 for other in self.starts
                 if other != path
                 and other in end
-                and (
-                    end[other] is end[path]
-                    or aliases.may_be_same(end[other], end[path])
-                )
+                and (end[other] is end[path] or aliases.may_be_same(end[other], end[path]))
             }
 
     def _older(self, value: Any, made: Container[int]) -> list[Any]:
@@ -199,9 +185,7 @@ class Identities:
             self.copies.pop(id(value), None)
             aliases.note_result(value)
             for same in may_be[path]:
-                others = [
-                    v for i, v in same.items() if i not in self.copies and i not in mine
-                ]
+                others = [v for i, v in same.items() if i not in self.copies and i not in mine]
                 aliases.relate(value, others)
             aliases.relate(
                 value,
@@ -211,9 +195,7 @@ class Identities:
                     if any(
                         place in end and id(end[place]) in same
                         for end, same in zip(
-                            [e for e in self.ends if path in e],
-                            may_be[path],
-                            strict=True,
+                            [e for e in self.ends if path in e], may_be[path], strict=True
                         )
                     )
                 ],

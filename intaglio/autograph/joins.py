@@ -68,9 +68,7 @@ class Branch:
         return f" at line {lines[-1]}" if lines else ""
 
 
-def joined(
-    name: str, start: Any, main: Branch, other: Branch, x: Any, y: Any
-) -> tuple[Any, Any]:
+def joined(name: str, start: Any, main: Branch, other: Branch, x: Any, y: Any) -> tuple[Any, Any]:
     """The name's values at the ends, made alike: tensors of the same types in the same places.
 
     `start` is what the name was before. Raises ValueError or TypeError, with the name, where
@@ -197,10 +195,7 @@ def _alike(name: str, main: Branch, other: Branch, x: Any, y: Any) -> tuple[Any,
         raise TypeError(
             f"'{name}' must have the same nested structure in the main and else branches:\n\n{e}{advice}"
         ) from None
-    pairs = [
-        _leaves(name, main, other, a, b)
-        for a, b in zip(_flat(x), _flat(y), strict=True)
-    ]
+    pairs = [_leaves(name, main, other, a, b) for a, b in zip(_flat(x), _flat(y), strict=True)]
     return tuple(
         [
             nest.pack_sequence_as(v, [p[i] for p in pairs], expand_composites=True)
@@ -232,9 +227,7 @@ def _leaves(name: str, main: Branch, other: Branch, a: Any, b: Any) -> tuple[Any
 def _check_same(name: str, a: Any, b: Any) -> None:
     """Raises TypeError for two Python objects of which a graph cannot choose one."""
     if not is_same(a, b):
-        raise TypeError(
-            DIFFERS.format(f"'{name}'", type(a if not is_data(a) else b).__name__)
-        )
+        raise TypeError(DIFFERS.format(f"'{name}'", type(a if not is_data(a) else b).__name__))
 
 
 def is_same(a: Any, b: Any) -> bool:

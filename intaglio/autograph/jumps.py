@@ -82,9 +82,7 @@ class LoopJumps(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         return node  # nested functions are converted when they are reached
 
-    def visit_AsyncFunctionDef(
-        self, node: ast.AsyncFunctionDef
-    ) -> ast.AsyncFunctionDef:
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AsyncFunctionDef:
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
@@ -105,9 +103,7 @@ class LoopJumps(ast.NodeTransformer):
             add_test(node, flag)
             if node.orelse:
                 test = statements_of(f"not {flag}", node)[0].value
-                after = [
-                    ast.copy_location(ast.If(test, node.orelse, []), node.orelse[0])
-                ]
+                after = [ast.copy_location(ast.If(test, node.orelse, []), node.orelse[0])]
         elif node.orelse:
             after = node.orelse
         node.orelse = []

@@ -12,27 +12,11 @@ import ast
 from types import FunctionType
 from typing import Any
 
-from intaglio.autograph.expressions import (
-    UNCONVERTED,
-    ag,
-    call_parts,
-    without_annotations,
-)
+from intaglio.autograph.expressions import UNCONVERTED, ag, call_parts, without_annotations
 
 # Called as they are: they never hold control flow on tensors of ours, nor call the user's.
 SKIPPED = frozenset(
-    {
-        "numpy",
-        "intaglio",
-        "tensorflow",
-        "optree",
-        "pytest",
-        "absl",
-        "google",
-        "rich",
-        "tqdm",
-        "PIL",
-    }
+    {"numpy", "intaglio", "tensorflow", "optree", "pytest", "absl", "google", "rich", "tqdm", "PIL"}
 )
 # They call the user's functions back.
 CALLING = frozenset({"keras", "tf_keras", "tensorflow_probability"})

@@ -24,11 +24,7 @@ def _sum(values: GrownList, start: Any = 0) -> Any:
     return values.total() + start
 
 
-_OURS: dict[str, Callable[..., Any]] = {
-    "stack": _stack,
-    "concat": _concat,
-    "add_n": _add_n,
-}
+_OURS: dict[str, Callable[..., Any]] = {"stack": _stack, "concat": _concat, "add_n": _add_n}
 
 
 def of_list(function: Any) -> Callable[..., Any] | None:

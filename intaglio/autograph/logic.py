@@ -33,9 +33,7 @@ def not_(value: Any) -> Any:
     return raw.LogicalNot(value) if is_staged(value) else not value
 
 
-def if_exp(
-    test: Any, if_true: Callable[[], Any], if_false: Callable[[], Any], text: str
-) -> Any:
+def if_exp(test: Any, if_true: Callable[[], Any], if_false: Callable[[], Any], text: str) -> Any:
     """`if_true() if test else if_false()`; `text` is the test as the user wrote it."""
     test = decided(test)
     if is_staged(test):

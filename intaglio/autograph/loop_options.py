@@ -13,12 +13,7 @@ from typing import Any
 from intaglio.base import nest
 from intaglio.opdef import door
 
-NAMES = (
-    "parallel_iterations",
-    "swap_memory",
-    "maximum_iterations",
-    "shape_invariants",
-)
+NAMES = ("parallel_iterations", "swap_memory", "maximum_iterations", "shape_invariants")
 
 
 def set_loop_options(

@@ -82,9 +82,7 @@ def _as_variable(value: Any) -> Any:
     """A value as it is in the loop, where numbers have become tensors."""
     if is_open(value):
         return value
-    return nest.map_structure(
-        lambda v: convert.to_tensor(v) if is_data(v) else v, value
-    )
+    return nest.map_structure(lambda v: convert.to_tensor(v) if is_data(v) else v, value)
 
 
 def _first(name: str, before: Any, after: Any, ends: bool) -> Any:
@@ -138,9 +136,7 @@ def settled(name: str, before: Any, after: Any) -> Any:
         gone = after is None and bit is not None
         return Maybe(before.value if gone else after, bit, before.why)
     leaves = nest.flatten(after)
-    if any(v is None for v in leaves) and not any(
-        v is None for v in nest.flatten(before)
-    ):
+    if any(v is None for v in leaves) and not any(v is None for v in nest.flatten(before)):
         raise ValueError(f"'{name}' is None at the end of the iteration.")
     if type(before) is not Undefined and any(type(v) is Undefined for v in leaves):
         told = next(map(deletion, leaves))
@@ -150,9 +146,7 @@ def settled(name: str, before: Any, after: Any) -> Any:
 
 def at_start_of_turn(names: Sequence[str], state: Sequence[Any]) -> State:
     """The state as a turn begins: no jump has been taken yet, or there would be no turn."""
-    return tuple(
-        [False if is_flag(n) else v for n, v in zip(names, state, strict=True)]
-    )
+    return tuple([False if is_flag(n) else v for n, v in zip(names, state, strict=True)])
 
 
 def telling_of_numbers(

@@ -17,12 +17,7 @@ from intaglio.autograph.dict_calls import whole
 from intaglio.autograph.hidden_state import settle
 from intaglio.autograph.joins import is_data
 from intaglio.autograph.loop_options import declared_shapes
-from intaglio.autograph.loop_state import (
-    at_start_of_turn,
-    completed,
-    settled,
-    telling_of_numbers,
-)
+from intaglio.autograph.loop_state import at_start_of_turn, completed, settled, telling_of_numbers
 from intaglio.autograph.unrolling import Unrolled
 from intaglio.autograph.watches import watching
 from intaglio.base import dtypes, nest, shapes
@@ -68,12 +63,7 @@ def while_stmt(
 
     def staged() -> None:
         _staged(
-            lambda loop, turn: loop.run(asked, turn),
-            body,
-            get_state,
-            set_state,
-            names,
-            options,
+            lambda loop, turn: loop.run(asked, turn), body, get_state, set_state, names, options
         )
 
     if scratch.nodes or isinstance(first, Tensor):
@@ -91,10 +81,7 @@ def while_stmt(
 
 
 def _python_while(
-    test: Callable[[], Any],
-    body: Callable[[], None],
-    staged: Callable[[], None],
-    first: Any = None,
+    test: Callable[[], Any], body: Callable[[], None], staged: Callable[[], None], first: Any = None
 ) -> None:
     """A `while` as Python runs it, up to where its condition depends on a tensor.
 
@@ -157,13 +144,7 @@ def for_stmt(
         items = sequence.copy()
         numbers = range_(len_(items))
         for_stmt(
-            numbers,
-            extra_test,
-            lambda i: body(items[i]),
-            get_state,
-            set_state,
-            names,
-            options,
+            numbers, extra_test, lambda i: body(items[i]), get_state, set_state, names, options
         )
     else:
         python_for(
@@ -289,11 +270,7 @@ class _Loop:
     """One staged loop: its state as flat tensors, checked at every turn."""
 
     def __init__(
-        self,
-        get_state: Any,
-        set_state: Any,
-        names: Sequence[str],
-        options: dict[str, Any],
+        self, get_state: Any, set_state: Any, names: Sequence[str], options: dict[str, Any]
     ) -> None:
         self.get_state = get_state
         self.set_state = set_state
@@ -342,15 +319,11 @@ class _Loop:
                 grown, self.grown = self.grown, []
                 self.widened += [t for t, _ in grown]
                 kept = [
-                    (t, dims)
-                    for t, dims in self.invariants
-                    if not any(t is g for g, _ in grown)
+                    (t, dims) for t, dims in self.invariants if not any(t is g for g, _ in grown)
                 ]
                 self.invariants = [*kept, *grown]
 
-    def over_range(
-        self, start: Any, limit: Any, delta: Any, extra_test: Any, body: Any
-    ) -> None:
+    def over_range(self, start: Any, limit: Any, delta: Any, extra_test: Any, body: Any) -> None:
         """Stages `for i in tf.range(start, limit, delta)` without making the range."""
         zero = convert.to_tensor(0, delta.dtype)
 
@@ -383,10 +356,7 @@ class _Loop:
             row, held[:] = rows.take(i, held)
             body(row)
 
-        zero, one = (
-            convert.to_tensor(0, dtypes.int32),
-            convert.to_tensor(1, dtypes.int32),
-        )
+        zero, one = (convert.to_tensor(0, dtypes.int32), convert.to_tensor(1, dtypes.int32))
         self._counted(zero, one, lambda i: raw.Less(i, length), extra_test, turn, held)
 
     def _counted(
@@ -422,9 +392,7 @@ class _Loop:
             if extra_test is None:
                 return again
             return control_flow.cond(
-                again,
-                lambda: convert.to_tensor(extra_test()),
-                lambda: convert.to_tensor(False),
+                again, lambda: convert.to_tensor(extra_test()), lambda: convert.to_tensor(False)
             )
 
         def turn() -> None:
@@ -438,9 +406,7 @@ class _Loop:
 
     def _start(self, body: Callable[[], None]) -> list[Any]:
         """The state before the loop, with zeros for what the body is the first to set."""
-        state, fixed = completed(
-            self.get_state(), body, self.get_state, self.set_state, self.names
-        )
+        state, fixed = completed(self.get_state(), body, self.get_state, self.set_state, self.names)
         return [
             v if n in fixed else put_together(nest.map_structure(_as_loop_value, v))
             for n, v in zip(self.names, state, strict=True)
@@ -462,9 +428,7 @@ class _Loop:
                 next(remaining) if isinstance(v, Tensor) else v
                 for v in nest.flatten(value, expand_composites=True)
             ]
-            packed.append(
-                put_together(nest.pack_sequence_as(value, flat, expand_composites=True))
-            )
+            packed.append(put_together(nest.pack_sequence_as(value, flat, expand_composites=True)))
         self.set_state(tuple(packed))
 
     def _after(self, start: Sequence[Any], end: State) -> list[Any]:
@@ -494,9 +458,7 @@ class _Loop:
 
     def _same(self, name: str, before: Any, after: Any) -> Any:
         if not isinstance(after, Tensor) or after.dtype is not before.dtype:
-            kind = (
-                after.dtype.name if isinstance(after, Tensor) else type(after).__name__
-            )
+            kind = after.dtype.name if isinstance(after, Tensor) else type(after).__name__
             raise TypeError(
                 f"'{name}' has dtype {before.dtype.name} before the loop, but dtype {kind} after one iteration"
             )
@@ -522,9 +484,7 @@ class _Loop:
         if not self.invariants:
             return None
         chosen: list[Any] = []
-        owners = [
-            n for n, v in zip(self.names, start, strict=True) for _ in self._flat([v])
-        ]
+        owners = [n for n, v in zip(self.names, start, strict=True) for _ in self._flat([v])]
         for name, tensor in zip(owners, flat, strict=True):
             declared = self._declared(tensor)
             if declared is not ... and not shapes.is_subshape(tensor.dims, declared):
@@ -532,9 +492,7 @@ class _Loop:
                     f"'{name}' has shape {shapes.text(tensor.dims)} before the loop, which does not conform "
                     f"with the shape invariant {shapes.text(declared)}."
                 )
-            chosen.append(
-                shapes.TensorShape(tensor.dims if declared is ... else declared)
-            )
+            chosen.append(shapes.TensorShape(tensor.dims if declared is ... else declared))
         return chosen
 
 

@@ -78,9 +78,7 @@ def _alternatives(case: ast.match_case) -> list[ast.match_case]:
     return [
         part
         for p in pattern.patterns
-        for part in _alternatives(
-            copy.deepcopy(ast.match_case(p, case.guard, case.body))
-        )
+        for part in _alternatives(copy.deepcopy(ast.match_case(p, case.guard, case.body)))
     ]
 
 

@@ -16,13 +16,7 @@ from intaglio.autograph.identity import is_same_object
 from intaglio.autograph.logic import and_, if_exp, not_, or_
 from intaglio.autograph.loops import for_stmt, while_stmt
 from intaglio.autograph.raising import assert_stmt, raise_stmt
-from intaglio.autograph.values import (
-    Undefined,
-    UndefinedReturnValue,
-    is_none,
-    ld,
-    ldu,
-)
+from intaglio.autograph.values import Undefined, UndefinedReturnValue, is_none, ld, ldu
 from intaglio.autograph.watches import looked, made, own, written
 
 __all__ = [

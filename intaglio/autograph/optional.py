@@ -31,9 +31,7 @@ class Maybe:
 
     __slots__ = ("_checked", "lacking", "present", "value", "why")
 
-    def __init__(
-        self, value: Any, present: Any, why: str, lacking: str | None = None
-    ) -> None:
+    def __init__(self, value: Any, present: Any, why: str, lacking: str | None = None) -> None:
         self.value = value
         self.present = present
         self.why = why
@@ -101,9 +99,7 @@ def value_or(maybe: Maybe, default: Callable[[], Any]) -> Any:
         convert.to_tensor(maybe.present),
         lambda: maybe.value,
         lambda: nest.map_structure(
-            lambda v, like: (
-                convert.to_tensor(v, like.dtype) if isinstance(like, Tensor) else v
-            ),
+            lambda v, like: convert.to_tensor(v, like.dtype) if isinstance(like, Tensor) else v,
             default(),
             maybe.value,
         ),
@@ -118,9 +114,7 @@ def known(value: Any) -> Any:
 def placeholder(value: Any) -> Any:
     """A structure like the value's, with zeros of the same types in the place of tensors."""
     return nest.map_structure(
-        lambda v: zero(v) if isinstance(v, Tensor) else v,
-        value,
-        expand_composites=True,
+        lambda v: zero(v) if isinstance(v, Tensor) else v, value, expand_composites=True
     )
 
 

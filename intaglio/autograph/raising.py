@@ -74,10 +74,7 @@ class RaisedByGraph:
     """The exception of a statement, raised when a graph runs."""
 
     def __init__(
-        self,
-        statement: Statement,
-        values: tuple[Any, ...],
-        sample: Exception | None = None,
+        self, statement: Statement, values: tuple[Any, ...], sample: Exception | None = None
     ) -> None:
         self.statement = statement
         self.values = values

@@ -19,9 +19,7 @@ class NoSourceError(Exception):
 class Found:
     """A function's syntax tree, the file it is in, and the class around it (for private names)."""
 
-    def __init__(
-        self, node: FunctionNode, filename: str, class_name: str | None
-    ) -> None:
+    def __init__(self, node: FunctionNode, filename: str, class_name: str | None) -> None:
         self.node = node
         self.filename = filename
         self.class_name = class_name
@@ -29,19 +27,7 @@ class Found:
 
 Place = tuple[FunctionNode, str | None]  # a function and the class around it
 # What goes on with a statement of which the beginning stands above.
-_GOING_ON = (
-    " ",
-    "\t",
-    "\n",
-    "#",
-    ")",
-    "]",
-    "}",
-    "elif ",
-    "else:",
-    "except",
-    "finally:",
-)
+_GOING_ON = (" ", "\t", "\n", "#", ")", "]", "}", "elif ", "else:", "except", "finally:")
 
 
 class Source:
@@ -94,9 +80,7 @@ class Source:
         try:
             return ast.parse("".join(self.lines), self.filename)
         except SyntaxError as e:
-            raise NoSourceError(
-                f"{self.filename} has changed and cannot be parsed: {e}"
-            ) from None
+            raise NoSourceError(f"{self.filename} has changed and cannot be parsed: {e}") from None
 
 
 _sources: dict[str, Source] = {}
@@ -186,11 +170,7 @@ def _functions(tree: ast.Module) -> dict[int, list[Place]]:
 
 
 def _fitting(functions: dict[int, list[Place]], code: CodeType) -> list[Place]:
-    return [
-        place
-        for place in functions.get(code.co_firstlineno, ())
-        if _may_be(place[0], code)
-    ]
+    return [place for place in functions.get(code.co_firstlineno, ()) if _may_be(place[0], code)]
 
 
 def _may_be(node: FunctionNode, code: CodeType) -> bool:
@@ -201,17 +181,12 @@ def _may_be(node: FunctionNode, code: CodeType) -> bool:
 
 def _same_arguments(node: ast.Lambda, code: CodeType) -> bool:
     arguments = node.args
-    named = [
-        a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    ]
+    named = [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
     rest = [a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None]
     count = code.co_argcount + code.co_kwonlyargcount
     starred = bool(inspect.CO_VARARGS & code.co_flags)
     count += starred + bool(inspect.CO_VARKEYWORDS & code.co_flags)
-    return (
-        starred is (arguments.vararg is not None)
-        and (*named, *rest) == code.co_varnames[:count]
-    )
+    return starred is (arguments.vararg is not None) and (*named, *rest) == code.co_varnames[:count]
 
 
 def _encloses_another(node: ast.AST, matches: Sequence[Place]) -> bool:
@@ -226,10 +201,7 @@ def _covers(node: ast.AST, code: CodeType) -> bool:
     start = (body.lineno, body.col_offset)  # type: ignore[attr-defined]  # expressions have it
     end = (body.end_lineno, body.end_col_offset)  # type: ignore[attr-defined]  # expressions have it
     for line, end_line, column, end_column in code.co_positions():
-        if None in (line, end_line, column, end_column) or (column, end_column) == (
-            0,
-            0,
-        ):
+        if None in (line, end_line, column, end_column) or (column, end_column) == (0, 0):
             continue
         if (line, column) < start or (end_line, end_column) > end:
             return False

@@ -39,9 +39,7 @@ def is_generator(node: ast.AST) -> bool:
         part = pending.pop()
         if isinstance(part, (ast.Yield, ast.YieldFrom, ast.Await)):
             return True
-        if not isinstance(
-            part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-        ):
+        if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
             pending.extend(ast.iter_child_nodes(part))
     return False
 
@@ -59,11 +57,7 @@ class FunctionConverter:
     """Converts one function definition; nested ones get a converter of their own."""
 
     def __init__(
-        self,
-        namer: Namer,
-        options: str,
-        generated: set[str],
-        outside: Iterable[str] = (),
+        self, namer: Namer, options: str, generated: set[str], outside: Iterable[str] = ()
     ) -> None:
         self.outside = outside  # names of variables around the function
         self.namer = namer
@@ -82,9 +76,7 @@ class FunctionConverter:
         if returns.found:
             self.generated |= {returns.flag, returns.value}
             known |= {returns.flag, returns.value}
-        Liveness().block(
-            body, {returns.flag, returns.value} if returns.found else set()
-        )
+        Liveness().block(body, {returns.flag, returns.value} if returns.found else set())
         positional = [*node.args.posonlyargs, *node.args.args]
         self.expressions = Expressions(
             self.scope, self.generated, positional[0].arg if positional else None
@@ -92,17 +84,13 @@ class FunctionConverter:
         self.captured = captured_names(body)
         self.unset: set[str] = set()  # names that only have a place yet, no value
         self.expressions.objects = {
-            n
-            for n in (*known, *Activity.of(body).writes, *self.outside)
-            if n.isidentifier()
+            n for n in (*known, *Activity.of(body).writes, *self.outside) if n.isidentifier()
         }
         self.expressions.places = set(filter(is_composite, Activity.of(body).writes))
         self.exceptions = ExceptionStatements(self.namer, self.expressions)
         staged = self._block(body, known)
         if returns.found:
-            first = (
-                f"{returns.flag} = False\n{returns.value} = ag__.UndefinedReturnValue()"
-            )
+            first = f"{returns.flag} = False\n{returns.value} = ag__.UndefinedReturnValue()"
             sure = returns.surely and returns.tested
             flag = True if sure else returns.flag
             last = f"return {self.scope}.ret({returns.value}, {flag})"
@@ -125,17 +113,13 @@ class FunctionConverter:
             body = _rewritten(rewrite, body)
         body = returns.function_body(body)
         self.generated |= {
-            n
-            for n in self.namer.taken - before
-            if n.startswith(("break_", "continue_"))
+            n for n in self.namer.taken - before if n.startswith(("break_", "continue_"))
         }
         return body
 
     # -- blocks ------------------------------------------------------------------------
 
-    def _block(
-        self, statements: Sequence[ast.stmt], defined: set[str]
-    ) -> list[ast.stmt]:
+    def _block(self, statements: Sequence[ast.stmt], defined: set[str]) -> list[ast.stmt]:
         done: list[ast.stmt] = []
         for statement in statements:
             done += self._statement(statement, defined)
@@ -164,15 +148,7 @@ class FunctionConverter:
         if method is not None:
             return method(node, defined)
         if isinstance(
-            node,
-            (
-                ast.Global,
-                ast.Nonlocal,
-                ast.Import,
-                ast.ImportFrom,
-                ast.ClassDef,
-                ast.AsyncFor,
-            ),
+            node, (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.ClassDef, ast.AsyncFor)
         ):
             return [node]
         made = self.expressions.visit(node)
@@ -193,17 +169,17 @@ class FunctionConverter:
         first = self._function("if_body", [], shared, body, node)
         second = self._function("else_body", [], shared, orelse, node)
         call = ag(
-            "if_stmt", test, loaded(first.name), loaded(second.name), loaded(get.name),
-            loaded(put.name), _names(state), ast.Constant(outputs), at=node,
-        )  # fmt: skip
-        return [
-            get,
-            put,
-            first,
-            second,
-            *_undefined(undefined, node),
-            _expression(call),
-        ]
+            "if_stmt",
+            test,
+            loaded(first.name),
+            loaded(second.name),
+            loaded(get.name),
+            loaded(put.name),
+            _names(state),
+            ast.Constant(outputs),
+            at=node,
+        )
+        return [get, put, first, second, *_undefined(undefined, node), _expression(call)]
 
     def _While(self, node: ast.While, defined: set[str]) -> list[ast.stmt]:
         options = self._options(node)
@@ -217,9 +193,15 @@ class FunctionConverter:
         loop = self._function("loop_body", [], shared, body, node)
         check = self._function("loop_test", [], (), [test], node)
         call = ag(
-            "while_stmt", loaded(check.name), loaded(loop.name), loaded(get.name),
-            loaded(put.name), _names(state), options, at=node,
-        )  # fmt: skip
+            "while_stmt",
+            loaded(check.name),
+            loaded(loop.name),
+            loaded(get.name),
+            loaded(put.name),
+            _names(state),
+            options,
+            at=node,
+        )
         return [get, put, loop, check, *_undefined(undefined, node), _expression(call)]
 
     def _For(self, node: ast.For, defined: set[str]) -> list[ast.stmt]:
@@ -227,9 +209,7 @@ class FunctionConverter:
         options.keys.append(ast.Constant("iterate_names"))
         options.values.append(ast.Constant(ast.unparse(node.target)))
         modified = Activity.of([*node.body, node.target]).writes
-        items = frozenset(
-            n for n in Activity.of(node.target).writes if not is_composite(n)
-        )
+        items = frozenset(n for n in Activity.of(node.target).writes if not is_composite(n))
         state, _ = self._state(node, modified, defined)
         undefined = self._undefined(modified, defined)
         shared = self._shared(state, modified)
@@ -254,9 +234,16 @@ class FunctionConverter:
             made.append(check)
             test = loaded(check.name)
         call = ag(
-            "for_stmt", sequence, test, loaded(loop.name), loaded(get.name), loaded(put.name),
-            _names(state), options, at=node,
-        )  # fmt: skip
+            "for_stmt",
+            sequence,
+            test,
+            loaded(loop.name),
+            loaded(get.name),
+            loaded(put.name),
+            _names(state),
+            options,
+            at=node,
+        )
         return [*made, *_undefined(undefined, node), _expression(call)]
 
     def _With(self, node: ast.With, defined: set[str]) -> list[ast.stmt]:
@@ -309,8 +296,7 @@ class FunctionConverter:
         if node.value is None:
             return [node]
         assign = ast.Assign(
-            [self.expressions.visit(node.target)],
-            bound(self.expressions.visit(node.value)),
+            [self.expressions.visit(node.target)], bound(self.expressions.visit(node.value))
         )
         return [located(assign, node)]
 
@@ -338,22 +324,14 @@ class FunctionConverter:
             return [node]
         visit = self.expressions.visit
         node.args.defaults = [visit(d) for d in node.args.defaults]
-        node.args.kw_defaults = [
-            None if d is None else visit(d) for d in node.args.kw_defaults
-        ]
+        node.args.kw_defaults = [None if d is None else visit(d) for d in node.args.kw_defaults]
         around = self.expressions.objects
-        made = FunctionConverter(
-            self.namer, "ag__.STD", self.generated, around
-        ).convert(node)
-        mark = located(
-            ast.Attribute(loaded("ag__"), "autograph_artifact", ast.Load()), node
-        )
+        made = FunctionConverter(self.namer, "ag__.STD", self.generated, around).convert(node)
+        mark = located(ast.Attribute(loaded("ag__"), "autograph_artifact", ast.Load()), node)
         made.decorator_list = [*made.decorator_list, mark]
         return [made]
 
-    def _AsyncFunctionDef(
-        self, node: ast.AsyncFunctionDef, defined: set[str]
-    ) -> list[ast.stmt]:
+    def _AsyncFunctionDef(self, node: ast.AsyncFunctionDef, defined: set[str]) -> list[ast.stmt]:
         return [node]
 
     # -- state -------------------------------------------------------------------------
@@ -363,11 +341,7 @@ class FunctionConverter:
     ) -> tuple[tuple[str, ...], int]:
         """The symbols that the block shares with what is around it, those it gives back first."""
         live_in, live_out = node.live_in, node.live_out  # type: ignore[attr-defined]  # marks of our own
-        plain = {
-            n
-            for n in modified
-            if not is_composite(n) and (n in live_in or n in live_out)
-        }
+        plain = {n for n in modified if not is_composite(n) and (n in live_in or n in live_out)}
         plain |= {n for n in modified if n in self.outer_names}
         # Nested functions may read these at any later time.
         shared = modified & defined & self.captured - self.unset
@@ -388,9 +362,7 @@ class FunctionConverter:
 
     def _undefined(self, modified: set[str], defined: set[str]) -> list[str]:
         """Names that the block may be the first to assign."""
-        return sorted(
-            n for n in modified - defined - self.outer_names if not is_composite(n)
-        )
+        return sorted(n for n in modified - defined - self.outer_names if not is_composite(n))
 
     def _accessors(
         self, state: tuple[str, ...], at: ast.stmt
@@ -401,8 +373,7 @@ class FunctionConverter:
             for n, way in zip(state, ways, strict=True)
         ]
         give = statements_of(
-            f"def f():\n return ({', '.join(reads)}{',' if len(reads) == 1 else ''})",
-            at,
+            f"def f():\n return ({', '.join(reads)}{',' if len(reads) == 1 else ''})", at
         )
         if state:
             targets = f"({', '.join(ways)}{',' if len(state) == 1 else ''})"
@@ -410,9 +381,7 @@ class FunctionConverter:
         else:
             take = [located(ast.Pass(), at)]
         get = self._function("get_state", [], (), give[0].body, at)
-        put = self._function(
-            "set_state", ["vars_" if state else "block_vars"], state, take, at
-        )
+        put = self._function("set_state", ["vars_" if state else "block_vars"], state, take, at)
         return get, put
 
     def _function(
@@ -430,9 +399,7 @@ class FunctionConverter:
         shared = [n for n in state if not is_composite(n)]
         head: list[ast.stmt] = []
         for kind, word in ((ast.Global, "global"), (ast.Nonlocal, "nonlocal")):
-            names = [
-                n for n in shared if (n in self.global_names) == (kind is ast.Global)
-            ]
+            names = [n for n in shared if (n in self.global_names) == (kind is ast.Global)]
             if names:
                 head += statements_of(f"{word} {', '.join(names)}", at)
         made.body = [*head, *(body or [located(ast.Pass(), at)])]
@@ -451,9 +418,7 @@ class FunctionConverter:
         return ast.Dict(keys, [self.expressions.visit(v) for v in values])
 
 
-def _rewritten(
-    rewrite: ast.NodeTransformer, body: Sequence[ast.stmt]
-) -> list[ast.stmt]:
+def _rewritten(rewrite: ast.NodeTransformer, body: Sequence[ast.stmt]) -> list[ast.stmt]:
     done: list[ast.stmt] = []
     for statement in body:
         made = rewrite.visit(statement)

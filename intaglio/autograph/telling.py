@@ -49,12 +49,18 @@ _ARGUMENT = (
 )
 _ADVICE: list[tuple[Any, str]] = [
     (dict, "Give each key a number or tensor before the block: `d[key] = 0`."),
-    ((list, GrownList), "Let all its elements be tensors of one type, or change it outside of the block."),
-    (set, "Change it outside of the block, or keep a tensor that says for each member whether it is in."),
+    (
+        (list, GrownList),
+        "Let all its elements be tensors of one type, or change it outside of the block.",
+    ),
+    (
+        set,
+        "Change it outside of the block, or keep a tensor that says for each member whether it is in.",
+    ),
     (collections.deque, "Change it outside of the block, or use a list of tensors."),
     (np.ndarray, "Use a tensor, and tf.where or tf.tensor_scatter_nd_update."),
     (bytearray, "Change it outside of the block."),
-]  # fmt: skip
+]
 
 
 def of_branches(seen: Seen, main: Any, other: Any) -> str:

@@ -80,9 +80,7 @@ class Unrolled:
             len(self.names),
         )
 
-    def _loop(
-        self, left: list[Any], ops: int, staged: Callable[[int, Turn], None]
-    ) -> None:
+    def _loop(self, left: list[Any], ops: int, staged: Callable[[int, Turn], None]) -> None:
         rows = stacked(left) if left else None
         if rows is None:
             raise NotImplementedError(_too_large(len(left), ops))

@@ -33,15 +33,7 @@ class Undefined:
         return self.symbol_name
 
     def __getattribute__(self, name: str) -> Any:
-        if name in (
-            "symbol_name",
-            "why",
-            "read",
-            "deleted",
-            "__class__",
-            "__repr__",
-            "__slots__",
-        ):
+        if name in ("symbol_name", "why", "read", "deleted", "__class__", "__repr__", "__slots__"):
             return object.__getattribute__(self, name)
         return self.read()
 
@@ -49,17 +41,11 @@ class Undefined:
         self.read()
 
     # Python looks operators up in the class, past `__getattribute__`.
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __matmul__ = (
-        _operated
-    )
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __matmul__ = _operated
     __rmatmul__ = __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = _operated
-    __mod__ = __rmod__ = __pow__ = __rpow__ = __and__ = __rand__ = __or__ = __ror__ = (
-        _operated
-    )
+    __mod__ = __rmod__ = __pow__ = __rpow__ = __and__ = __rand__ = __or__ = __ror__ = _operated
     __xor__ = __rxor__ = __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _operated
-    __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __pos__ = __abs__ = __invert__ = (
-        _operated
-    )
+    __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __pos__ = __abs__ = __invert__ = _operated
     __bool__ = __len__ = __iter__ = __contains__ = __getitem__ = __setitem__ = _operated
     __call__ = __int__ = __float__ = __index__ = _operated
 

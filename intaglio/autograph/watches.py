@@ -22,13 +22,7 @@ from intaglio.autograph import aliases, containers, renewed
 from intaglio.autograph.containers import CONTAINERS, Contents, contents
 from intaglio.autograph.identity import ANOTHER
 from intaglio.autograph.optional import Maybe, value_or
-from intaglio.autograph.places import (
-    Attribute,
-    Elements,
-    Item,
-    Place,
-    variables_of,
-)
+from intaglio.autograph.places import Attribute, Elements, Item, Place, variables_of
 from intaglio.autograph.values import ld
 from intaglio.base import origins
 from intaglio.opdef.tensor import Tensor
@@ -43,7 +37,17 @@ ANOTHER_NAME = (
 class Seen:
     """What a place held before the block; of a container also its contents."""
 
-    __slots__ = ("before", "certain", "held", "items", "may_only", "place", "spoilt", "value", "where")  # fmt: skip
+    __slots__ = (
+        "before",
+        "certain",
+        "held",
+        "items",
+        "may_only",
+        "place",
+        "spoilt",
+        "value",
+        "where",
+    )
 
     def __init__(
         self, place: Place, certain: bool, where: Any = (), may_only: bool = False
@@ -78,9 +82,7 @@ class Seen:
         now = _held(self.value, True) or Contents()
         if self.items and len(now) == len(self.held):
             pairs = zip(now, self.held, strict=True)
-            return any(
-                a is not b for i, (a, b) in enumerate(pairs) if i not in self.items
-            )
+            return any(a is not b for i, (a, b) in enumerate(pairs) if i not in self.items)
         if isinstance(self.value, dict):
             return now[::2] != self.held[::2]
         return not containers.is_equal(now, self.held)
@@ -135,18 +137,12 @@ class Watch:
         self.seen: dict[tuple[int, Any], Seen] = {}
         self.made: dict[int, Any] = {}  # objects made in the block, kept alive
         self.held: dict[int, Any] = {}  # of each list, what it held at first
-        self.items: dict[
-            int, set[int]
-        ] = {}  # of each list, the elements that were written
+        self.items: dict[int, set[int]] = {}  # of each list, the elements that were written
         self.builds: set[int] = set()  # objects that got a variable in the block
         self.copied: set[int] = set()  # arrays of which the block changes a copy
 
     def note(
-        self,
-        place: Place,
-        certain: bool = False,
-        where: Any = (),
-        may_only: bool = False,
+        self, place: Place, certain: bool = False, where: Any = (), may_only: bool = False
     ) -> None:
         """Remembers what a place holds, the first time."""
         ident = place.ident
@@ -431,11 +427,7 @@ GrownList.witness = _Witness()
 
 
 def _is_variable(value: Any) -> bool:
-    return (
-        type(value) is not Maybe
-        and hasattr(value, "assign")
-        and hasattr(value, "handle")
-    )
+    return type(value) is not Maybe and hasattr(value, "assign") and hasattr(value, "handle")
 
 
 # -- what calls change --------------------------------------------------------------------
@@ -521,9 +513,7 @@ def _note_native(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
         _note_contents(kwargs["out"])
 
 
-def _keys(
-    owner: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> list[Any] | None:
+def _keys(owner: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
     """The keys of a dictionary that a method writes, None if they may be any."""
     if not isinstance(owner, dict):
         return None

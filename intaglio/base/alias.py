@@ -25,11 +25,7 @@ class Alias(MetaPathFinder, Loader):
     """
 
     def __init__(
-        self,
-        name: str,
-        target: str,
-        made: Mapping[str, Places],
-        missing: Callable[[str], str],
+        self, name: str, target: str, made: Mapping[str, Places], missing: Callable[[str], str]
     ) -> None:
         self.name = name
         self._target = target
@@ -39,10 +35,7 @@ class Alias(MetaPathFinder, Loader):
     # -- the protocol of importlib -------------------------------------------------------
 
     def find_spec(
-        self,
-        fullname: str,
-        path: Sequence[str] | None,
-        target: types.ModuleType | None = None,
+        self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
     ) -> ModuleSpec | None:
         """A spec for the alias and what is under it. Raises ModuleNotFoundError."""
         if fullname != self.name and not fullname.startswith(f"{self.name}."):

@@ -32,17 +32,17 @@ class DeviceSpec:
             return None if value is None else int(value)
 
         self._values: tuple[Any, ...] = (
-            None if job is None else str(job), whole(replica), whole(task),
+            None if job is None else str(job),
+            whole(replica),
+            whole(task),
             None if device_type is None else str(device_type).upper(),
             whole(device_index),
-        )  # fmt: skip
+        )
 
     job = property(lambda self: self._values[0], doc="The name of the job.")
     replica = property(lambda self: self._values[1], doc="The number of the replica.")
     task = property(lambda self: self._values[2], doc="The number of the task.")
-    device_type = property(
-        lambda self: self._values[3], doc="The type, such as CPU or GPU."
-    )
+    device_type = property(lambda self: self._values[3], doc="The type, such as CPU or GPU.")
     device_index = property(
         lambda self: self._values[4], doc="The number among devices of the type."
     )
@@ -65,7 +65,9 @@ class DeviceSpec:
             if kind == "device" and len(pieces) in (2, 3):
                 pieces = pieces[1:]
             elif len(pieces) not in (1, 2) or kind not in ("cpu", "gpu", "tpu"):
-                raise ValueError(f"Unknown attribute '{pieces[0]}' is encountered while parsing the device spec: '{spec}'.")  # fmt: skip
+                raise ValueError(
+                    f"Unknown attribute '{pieces[0]}' is encountered while parsing the device spec: '{spec}'."
+                )
             if "device_type" in found:
                 raise ValueError(
                     f"Multiple device types are not allowed while parsing the device spec: {spec}."

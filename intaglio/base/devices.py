@@ -91,9 +91,7 @@ def get_logical_device_configuration(
     return None
 
 
-def set_logical_device_configuration(
-    device: PhysicalDevice, logical_devices: Any
-) -> None:
+def set_logical_device_configuration(device: PhysicalDevice, logical_devices: Any) -> None:
     """Divides a device into several.
 
     Raises RuntimeError: the host is in use, and is one device.

@@ -35,9 +35,7 @@ def _arithmetic(function: Callable[[Any, Any], Any], reflected: bool = False) ->
             return NotImplemented
         if mine is None or theirs is None:
             return Dimension(None)
-        return Dimension(
-            function(theirs, mine) if reflected else function(mine, theirs)
-        )
+        return Dimension(function(theirs, mine) if reflected else function(mine, theirs))
 
     return apply
 

@@ -92,9 +92,7 @@ class DType(Written):
     @property
     def is_numeric(self) -> bool:
         """True for numbers: integers, floats, complex and quantised ones."""
-        return (
-            self.is_integer or self.is_floating or self.is_complex or self.is_quantized
-        )
+        return self.is_integer or self.is_floating or self.is_complex or self.is_quantized
 
     @property
     def is_integer(self) -> bool:
@@ -256,9 +254,16 @@ FLOAT8 = (float8_e5m2, float8_e4m3fn)
 NARROW_FLOATS = (float8_e4m3fnuz, float8_e4m3b11fnuz, float8_e5m2fnuz, float4_e2m1fn)
 NARROW_INTEGERS = (int2, uint2)
 ALL = (
-    *ORDINARY, *QUANTIZED, *FLOAT8, int4, uint4, *NARROW_FLOATS, *NARROW_INTEGERS,
-    resource, variant,
-)  # fmt: skip
+    *ORDINARY,
+    *QUANTIZED,
+    *FLOAT8,
+    int4,
+    uint4,
+    *NARROW_FLOATS,
+    *NARROW_INTEGERS,
+    resource,
+    variant,
+)
 FLOATING_SET = frozenset(FLOATING + FLOAT8 + NARROW_FLOATS)
 INTEGRAL_SET = frozenset((*INTEGRAL, int4, uint4, *NARROW_INTEGERS))
 
@@ -268,10 +273,20 @@ BY_NAME: Final[dict[str, DType]] = {d.name: d for d in ALL}
 BY_NUMBER: Final[dict[int, DType]] = {d.as_datatype_enum: d for d in ALL}
 BY_NUMPY: Final[dict[Any, DType]] = {d.numpy: d for d in ALL}
 _ALIASES: Final[dict[Any, DType]] = {
-    "half": float16, "float": float32, "double": float64, "bool_": bool_, "str": string,
-    "bytes": string, float: float32, int: int32, bool: bool_, complex: complex128,
-    str: string, bytes: string, object: string,
-}  # fmt: skip
+    "half": float16,
+    "float": float32,
+    "double": float64,
+    "bool_": bool_,
+    "str": string,
+    "bytes": string,
+    float: float32,
+    int: int32,
+    bool: bool_,
+    complex: complex128,
+    str: string,
+    bytes: string,
+    object: string,
+}
 
 
 def from_numpy(dtype: np.dtype[Any]) -> DType:
@@ -285,9 +300,7 @@ def from_numpy(dtype: np.dtype[Any]) -> DType:
             return string
         found = BY_NUMPY.get(dtype.newbyteorder("="))
     if found is None:
-        raise TypeError(
-            f"Cannot convert the NumPy dtype {dtype!r} to a TensorFlow DType."
-        )
+        raise TypeError(f"Cannot convert the NumPy dtype {dtype!r} to a TensorFlow DType.")
     return found
 
 
@@ -318,9 +331,7 @@ def as_dtype(type_value: Any) -> DType:
     # A NumPy type is a class, which knows `dtype` as something of its instances only.
     numpy: Any = value if isinstance(value, type) else getattr(value, "dtype", value)
     if numpy is None:  # NumPy reads it as float64
-        raise TypeError(
-            "Cannot convert the argument `type_value`: None to a TensorFlow DType."
-        )
+        raise TypeError("Cannot convert the argument `type_value`: None to a TensorFlow DType.")
     if type(numpy) is DType:
         return numpy
     try:

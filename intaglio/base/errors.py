@@ -30,12 +30,7 @@ class OpError(Exception):
     """An op failed while running. `OpError(node_def, op, message, error_code)`."""
 
     def __init__(
-        self,
-        node_def: Any,
-        op: Any,
-        message: str,
-        error_code: int = UNKNOWN,
-        *args: Any,
+        self, node_def: Any, op: Any, message: str, error_code: int = UNKNOWN, *args: Any
     ) -> None:
         super().__init__(*args)
         self._node_def = node_def
@@ -77,22 +72,14 @@ class OpError(Exception):
 
 
 def _rebuild(cls: type[OpError], message: str, code: int) -> OpError:
-    return (
-        OpError(None, None, message, code)
-        if cls is OpError
-        else cls(None, None, message)
-    )
+    return OpError(None, None, message, code) if cls is OpError else cls(None, None, message)
 
 
 def _status(name: str, code: int, doc: str) -> type[OpError]:
-    def __init__(
-        self: OpError, node_def: Any, op: Any, message: str, *args: Any
-    ) -> None:
+    def __init__(self: OpError, node_def: Any, op: Any, message: str, *args: Any) -> None:
         OpError.__init__(self, node_def, op, message, code, *args)
 
-    made = type(
-        name, (OpError,), {"__init__": __init__, "__doc__": doc, "__module__": __name__}
-    )
+    made = type(name, (OpError,), {"__init__": __init__, "__doc__": doc, "__module__": __name__})
     CLASS_OF[code] = made
     CODE_OF[made] = code
     return made
@@ -106,17 +93,13 @@ UnknownError = _status(
     "UnknownError", UNKNOWN, "An error of no other class, often from Python code."
 )
 InvalidArgumentError = _status(
-    "InvalidArgumentError",
-    INVALID_ARGUMENT,
-    "An op received an argument it cannot use.",
+    "InvalidArgumentError", INVALID_ARGUMENT, "An op received an argument it cannot use."
 )
 DeadlineExceededError = _status(
     "DeadlineExceededError", DEADLINE_EXCEEDED, "A deadline passed first."
 )
 NotFoundError = _status(
-    "NotFoundError",
-    NOT_FOUND,
-    "Something requested, a file for instance, is not there.",
+    "NotFoundError", NOT_FOUND, "Something requested, a file for instance, is not there."
 )
 AlreadyExistsError = _status(
     "AlreadyExistsError", ALREADY_EXISTS, "Something to be created is there already."
@@ -132,18 +115,10 @@ FailedPreconditionError = _status(
     FAILED_PRECONDITION,
     "The system is not in the state that the op needs.",
 )
-AbortedError = _status(
-    "AbortedError", ABORTED, "The operation was aborted, usually by a conflict."
-)
-OutOfRangeError = _status(
-    "OutOfRangeError", OUT_OF_RANGE, "An iteration went past its end."
-)
-UnimplementedError = _status(
-    "UnimplementedError", UNIMPLEMENTED, "The op does not do this."
-)
-InternalError = _status(
-    "InternalError", INTERNAL, "An invariant of the system is broken."
-)
+AbortedError = _status("AbortedError", ABORTED, "The operation was aborted, usually by a conflict.")
+OutOfRangeError = _status("OutOfRangeError", OUT_OF_RANGE, "An iteration went past its end.")
+UnimplementedError = _status("UnimplementedError", UNIMPLEMENTED, "The op does not do this.")
+InternalError = _status("InternalError", INTERNAL, "An invariant of the system is broken.")
 UnavailableError = _status(
     "UnavailableError", UNAVAILABLE, "The runtime is unavailable at present."
 )

@@ -95,9 +95,7 @@ class Local:
 
     def stat(self, path: str) -> Stat:
         found = os.stat(self._plain(path))
-        return Stat(
-            found.st_size, found.st_mtime_ns, os.path.isdir(self._plain(path))
-        )  # fmt: skip
+        return Stat(found.st_size, found.st_mtime_ns, os.path.isdir(self._plain(path)))
 
     def names(self, path: str) -> list[str]:
         return os.listdir(self._plain(path))
@@ -238,7 +236,7 @@ def _remote(scheme: str, path: str) -> Remote:
         why = str(e)
     raise errors.UnimplementedError(
         None, None, f"File system scheme '{scheme}' not implemented (file: '{path}'): {why}"
-    ) from None  # fmt: skip
+    ) from None
 
 
 def schemes() -> list[str]:

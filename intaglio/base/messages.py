@@ -30,9 +30,7 @@ class Written:
     @classmethod
     def _form(cls) -> Form:
         if not _forms:
-            raise RuntimeError(
-                "protocol buffers need the graphdef layer: import intaglio.graphdef"
-            )
+            raise RuntimeError("protocol buffers need the graphdef layer: import intaglio.graphdef")
         known = _forms[0]()
         return known[next(k.__name__ for k in cls.__mro__ if k.__name__ in known)]
 

@@ -27,9 +27,18 @@ from intaglio.base.composite import CompositeTensor
 LEAF, SEQUENCE, MAPPING, NAMED_TUPLE, ATTRS, CUSTOM, VIEW, COMPOSITE, SPEC = range(9)
 
 _kinds: dict[type, int] = {
-    list: SEQUENCE, tuple: SEQUENCE, dict: MAPPING, deque: SEQUENCE, range: SEQUENCE,
-    str: LEAF, bytes: LEAF, int: LEAF, float: LEAF, bool: LEAF, type(None): LEAF,
-}  # fmt: skip
+    list: SEQUENCE,
+    tuple: SEQUENCE,
+    dict: MAPPING,
+    deque: SEQUENCE,
+    range: SEQUENCE,
+    str: LEAF,
+    bytes: LEAF,
+    int: LEAF,
+    float: LEAF,
+    bool: LEAF,
+    type(None): LEAF,
+}
 
 
 def _classify(kind: type) -> int:
@@ -239,9 +248,7 @@ def _rebuilt_mapping(like: Any, values: dict[Any, Any]) -> Any:
         ) from None
 
 
-def pack_sequence_as(
-    structure: Any, flat_sequence: Any, expand_composites: bool = False
-) -> Any:
+def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
     """`structure` with its leaves replaced by those of `flat_sequence`.
 
     Raises TypeError if `flat_sequence` is no sequence, ValueError if it is too long or
@@ -376,9 +383,7 @@ def _collect_up_to(above: Any, below: Any, check_types: bool, found: list[Any]) 
         _collect_up_to(x, y, check_types, found)
 
 
-def map_structure_up_to(
-    shallow: Any, func: Callable[..., Any], *structures: Any
-) -> Any:
+def map_structure_up_to(shallow: Any, func: Callable[..., Any], *structures: Any) -> Any:
     """`func` applied to what stands where `shallow` has its leaves."""
     columns = [flatten_up_to(shallow, s) for s in structures]
     results = [func(*row) for row in zip(*columns, strict=True)]
@@ -502,8 +507,7 @@ def _compare_composites(one: Any, two: Any, check_types: bool) -> None:
     if check_types and spec1.most_specific_common_supertype([spec2]) is None:
         raise _Different(
             ValueError,
-            f"Incompatible CompositeTensor TypeSpecs: {_shown(spec1)} vs. "
-            f"{_shown(spec2)}",
+            f"Incompatible CompositeTensor TypeSpecs: {_shown(spec1)} vs. {_shown(spec2)}",
         )
 
 

@@ -65,9 +65,7 @@ def is_ours(code: CodeType) -> bool:
 
 def frames(origin: Origin) -> list[Frame]:
     """A recorded stack as readable frames, innermost first."""
-    return [
-        Frame(code.co_filename, _line(code, at), code.co_name) for code, at in origin
-    ]
+    return [Frame(code.co_filename, _line(code, at), code.co_name) for code, at in origin]
 
 
 def _line(code: CodeType, offset: int) -> int:

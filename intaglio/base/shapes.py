@@ -62,9 +62,7 @@ class TensorShape(Written):
     def as_proto(self) -> Any:
         """The shape as a `TensorShapeProto` message."""
         if not _writer:
-            raise RuntimeError(
-                "protocol buffers need the graphdef layer: import intaglio.graphdef"
-            )
+            raise RuntimeError("protocol buffers need the graphdef layer: import intaglio.graphdef")
         return _writer[0](self._dims)
 
     def is_fully_defined(self) -> bool:
@@ -93,9 +91,7 @@ class TensorShape(Written):
         """True if `other` is equal or more general."""
         return is_subshape(self._dims, as_dims(other))
 
-    def most_specific_common_supertype(
-        self, others: Sequence[TensorShape]
-    ) -> TensorShape:
+    def most_specific_common_supertype(self, others: Sequence[TensorShape]) -> TensorShape:
         """The most specific shape that every one of the given shapes is a subtype of."""
         dims = self._dims
         for other in others:

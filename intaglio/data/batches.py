@@ -35,9 +35,13 @@ class Batches:
         Raises InvalidArgumentError at elements of different shapes.
         """
         return selecting.batched(
-            self, batch_size, drop_remainder, num_parallel_calls,
-            building.determinism(deterministic), name,
-        )  # fmt: skip
+            self,
+            batch_size,
+            drop_remainder,
+            num_parallel_calls,
+            building.determinism(deterministic),
+            name,
+        )
 
     def padded_batch(
         self,
@@ -60,19 +64,13 @@ class Batches:
         name: str | None = None,
     ) -> Any:
         """`batch_size` elements of different shapes as ragged tensors."""
-        return selecting.ragged(
-            self, batch_size, drop_remainder, row_splits_dtype, name
-        )
+        return selecting.ragged(self, batch_size, drop_remainder, row_splits_dtype, name)
 
-    def sparse_batch(
-        self, batch_size: Any, row_shape: Any, name: str | None = None
-    ) -> Any:
+    def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Any:
         """`batch_size` elements of different shapes as sparse tensors."""
         return selecting.sparse(self, batch_size, row_shape, name)
 
-    def rebatch(
-        self, batch_size: Any, drop_remainder: Any = False, name: str | None = None
-    ) -> Any:
+    def rebatch(self, batch_size: Any, drop_remainder: Any = False, name: str | None = None) -> Any:
         """The rows of batches in batches of `batch_size`, or of several sizes in turn.
 
         Raises ValueError for elements that are no batches.
@@ -97,12 +95,16 @@ class Batches:
         """Datasets of `size` elements each, that begin `shift` elements apart."""
         structure = nest.map_structure(DatasetSpec, self.element_spec)
         return building.transformed(
-            raw.WindowDataset, "_WindowDataset", self,
+            raw.WindowDataset,
+            "_WindowDataset",
+            self,
             building.scalar(size, "size"),
             building.scalar(size if shift is None else shift, "shift"),
-            building.scalar(stride, "stride"), convert.to_tensor(drop_remainder),
-            structure=structure, name=name,
-        )  # fmt: skip
+            building.scalar(stride, "stride"),
+            convert.to_tensor(drop_remainder),
+            structure=structure,
+            name=name,
+        )
 
     def group_by_window(
         self,
@@ -113,9 +115,7 @@ class Batches:
         name: str | None = None,
     ) -> Any:
         """Elements of one key in windows, and of each the dataset that `reduce_func` makes."""
-        return folding.grouped(
-            self, key_func, reduce_func, window_size, window_size_func, name
-        )
+        return folding.grouped(self, key_func, reduce_func, window_size, window_size_func, name)
 
     def bucket_by_sequence_length(
         self,
@@ -131,7 +131,13 @@ class Batches:
     ) -> Any:
         """Batches of elements of like lengths."""
         return folding.bucketed(
-            self, element_length_func, bucket_boundaries, bucket_batch_sizes,
-            padded_shapes, padding_values, pad_to_bucket_boundary, no_padding,
+            self,
+            element_length_func,
+            bucket_boundaries,
+            bucket_batch_sizes,
+            padded_shapes,
+            padding_values,
+            pad_to_bucket_boundary,
+            no_padding,
             drop_remainder,
-        )  # fmt: skip
+        )

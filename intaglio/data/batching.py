@@ -150,10 +150,7 @@ class ParallelBatchDataset(DatasetOp):
 
     def kernel(self, input_dataset, batch_size, num_parallel_calls, drop_remainder):
         calls = int(num_parallel_calls)
-        demand(
-            calls > 0 or calls == AUTOTUNE,
-            "num_parallel_calls must be greater than zero.",
-        )
+        demand(calls > 0 or calls == AUTOTUNE, "num_parallel_calls must be greater than zero.")
 
         def together(elements: Sequence[Element]) -> Element:
             columns = enumerate(zip(*elements, strict=True))
@@ -173,9 +170,7 @@ class PaddedBatchDatasetV2(DatasetOp):
         " -> handle: variant"
     )
 
-    def kernel(
-        self, input_dataset, batch_size, padded_shapes, padding_values, drop_remainder
-    ):
+    def kernel(self, input_dataset, batch_size, padded_shapes, padding_values, drop_remainder):
         wanted = [p.tolist() for p in padded_shapes]
 
         def together(elements: Sequence[Element]) -> Element:
@@ -183,9 +178,7 @@ class PaddedBatchDatasetV2(DatasetOp):
             pairs = zip(columns, wanted, padding_values, strict=True)
             return tuple([_padded(i, *parts) for i, parts in enumerate(pairs)])
 
-        return _batches(
-            "PaddedBatch", input_dataset, batch_size, drop_remainder, together
-        )
+        return _batches("PaddedBatch", input_dataset, batch_size, drop_remainder, together)
 
 
 def _padded(component: int, parts: Sequence[Any], wanted: list[int], value: Any) -> Any:
@@ -201,9 +194,7 @@ def _padded(component: int, parts: Sequence[Any], wanted: list[int], value: Any)
     for limit, size in zip(shape, longest, strict=True):
         if size > limit:
             raise errors.DataLossError(
-                None,
-                None,
-                "Attempted to pad to a smaller size than the input element.",
+                None, None, "Attempted to pad to a smaller size than the input element."
             )
     whole = np.empty((len(parts), *shape), parts[0].dtype)
     whole[...] = value
@@ -225,9 +216,7 @@ class DenseToSparseBatchDataset(DatasetOp):
         def together(elements: Sequence[Element]) -> Element:
             return (_sparse([e[0] for e in elements], row_shape),)
 
-        return _batches(
-            "DenseToSparseBatch", input_dataset, batch_size, False, together
-        )
+        return _batches("DenseToSparseBatch", input_dataset, batch_size, False, together)
 
 
 def _sparse(parts: Sequence[Any], row_shape: Any) -> Variants:
@@ -414,15 +403,11 @@ class WindowDataset(DatasetOp):
         if known >= 0:
             known = max((known - span) // step + 1, 0) if drop else -(-known // step)
         return Stage(
-            "Window",
-            known,
-            lambda root: _windows(input_dataset, root, n, step, apart, drop),
+            "Window", known, lambda root: _windows(input_dataset, root, n, step, apart, drop)
         )
 
 
-def _windows(
-    stage: Stage, root: Root, size: int, shift: int, stride: int, drop: bool
-) -> Advance:
+def _windows(stage: Stage, root: Root, size: int, shift: int, stride: int, drop: bool) -> Advance:
     source = stage.open(root)
     span = (size - 1) * stride + 1
     waiting: list[Element] = []

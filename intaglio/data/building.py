@@ -70,12 +70,7 @@ def transformed(
 ) -> Any:
     """The dataset that an op makes of another, with elements of the same type."""
     structure = attrs.pop("structure", dataset.element_spec)
-    handle = op(
-        dataset.handle_tensor,
-        *arguments,
-        **element.output_attrs(structure),
-        **attrs,
-    )
+    handle = op(dataset.handle_tensor, *arguments, **element.output_attrs(structure), **attrs)
     return made(label, handle, structure, [dataset])
 
 
@@ -126,8 +121,7 @@ def inner_dataset(found: Traced, parameter: str) -> Any:
     inner = getattr(found.structure, "element_spec", None)
     if inner is None or not isinstance(found.value, _dataset[0]):
         raise TypeError(
-            f"The `{parameter}` argument must return a `Dataset` object. Got "
-            f"{type(found.value)!r}."
+            f"The `{parameter}` argument must return a `Dataset` object. Got {type(found.value)!r}."
         )
     return inner
 
@@ -146,9 +140,7 @@ def batched(structure: Any, size: int | None) -> Any:
     return nest.map_structure(one, structure)
 
 
-def padded_specs(
-    structure: Any, padded_shapes: Any, size: int | None
-) -> tuple[list[Any], Any]:
+def padded_specs(structure: Any, padded_shapes: Any, size: int | None) -> tuple[list[Any], Any]:
     """The padded shapes as int64 vectors, -1 for what the elements decide, and the new type."""
     specs = nest.flatten(structure)
     if padded_shapes is None:

@@ -12,9 +12,7 @@ from intaglio.data import building
 from intaglio.opdef import convert, door, raw
 
 
-def called(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
+def called(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`function(*args)`, of which one argument is a dataset or an iterator."""
     stage = _STAGED.get(function)
     given = any(building.is_dataset(a) for a in args)
@@ -59,6 +57,12 @@ def _len(dataset: Any) -> Any:
 
 
 _STAGED: dict[Any, Callable[..., Any]] = {
-    abs: _abs, enumerate: _enumerate, zip: _zip, map: _map, filter: _filter, any: _any, all: _all,
+    abs: _abs,
+    enumerate: _enumerate,
+    zip: _zip,
+    map: _map,
+    filter: _filter,
+    any: _any,
+    all: _all,
     len: _len,
-}  # fmt: skip
+}

@@ -10,15 +10,7 @@ from intaglio.base import errors
 from intaglio.data.positions import counted, elements_of, held, of_elements
 from intaglio.data.record_files import RecordWriter
 from intaglio.data.snapshots import elements_in, record_of
-from intaglio.data.stage import (
-    OUTPUTS,
-    Advance,
-    DatasetOp,
-    Element,
-    Opened,
-    Root,
-    Stage,
-)
+from intaglio.data.stage import OUTPUTS, Advance, DatasetOp, Element, Opened, Root, Stage
 from intaglio.opdef.op import op
 
 
@@ -26,9 +18,7 @@ from intaglio.opdef.op import op
 class CacheDataset(DatasetOp):
     """The elements, computed once: kept when one iteration has come to the end."""
 
-    signature = (
-        f"input_dataset: variant, filename: string; {OUTPUTS} -> handle: variant"
-    )
+    signature = f"input_dataset: variant, filename: string; {OUTPUTS} -> handle: variant"
 
     def kernel(self, input_dataset, filename, output_types):
         path = os.fsdecode(filename[()])
@@ -174,9 +164,7 @@ class _File:
     def restore(self, position: Any) -> None:
         """Raises NotFoundError unless the file is there."""
         if not os.path.exists(self.data):
-            raise errors.NotFoundError(
-                None, None, f"{self.data}; No such file or directory"
-            )
+            raise errors.NotFoundError(None, None, f"{self.data}; No such file or directory")
 
 
 def _read(path: str, width: int, root: Root) -> Advance:

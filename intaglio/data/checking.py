@@ -35,8 +35,7 @@ class UniqueDataset(DatasetOp):
 
     def kernel(self, input_dataset, output_types):
         demand(
-            len(output_types) == 1,
-            "UniqueDataset only supports inputs with a single component.",
+            len(output_types) == 1, "UniqueDataset only supports inputs with a single component."
         )
         demand(
             output_types in _COMPARED,
@@ -74,10 +73,7 @@ def _identity(component: Any) -> Any:
 class IgnoreErrorsDataset(DatasetOp):
     """The elements that can be computed."""
 
-    signature = (
-        f"input_dataset: variant; {ELEMENTS}, log_warning: bool = False"
-        " -> handle: variant"
-    )
+    signature = f"input_dataset: variant; {ELEMENTS}, log_warning: bool = False -> handle: variant"
 
     def kernel(self, input_dataset, log_warning):
         def open(root: Root) -> Advance:
@@ -89,9 +85,7 @@ class IgnoreErrorsDataset(DatasetOp):
                         return source()
                     except errors.OpError as e:
                         if log_warning:
-                            logger().warning(
-                                "Error raised with error message %s", e.message
-                            )
+                            logger().warning("Error raised with error message %s", e.message)
 
             return advance
 
@@ -103,9 +97,7 @@ class IgnoreErrorsDataset(DatasetOp):
 class AssertCardinalityDataset(DatasetOp):
     """The elements; an error if their number is not the one declared."""
 
-    signature = (
-        f"input_dataset: variant, cardinality: int64; {ELEMENTS} -> handle: variant"
-    )
+    signature = f"input_dataset: variant, cardinality: int64; {ELEMENTS} -> handle: variant"
 
     def kernel(self, input_dataset, cardinality):
         wanted = int(cardinality)
@@ -157,9 +149,7 @@ class OptionsDataset(DatasetOp):
     hold for what stands above them too.
     """
 
-    signature = (
-        f"input_dataset: variant; serialized_options: str, {OUTPUTS} -> handle: variant"
-    )
+    signature = f"input_dataset: variant; serialized_options: str, {OUTPUTS} -> handle: variant"
 
     def kernel(self, input_dataset, serialized_options):
         own = Options.from_text(serialized_options)

@@ -106,11 +106,6 @@ def _cipher(words: list[Any], key: list[Any]) -> list[Any]:
     w0, w1 = np.uint64(philox.WEYL_0), np.uint64(philox.WEYL_1)
     for _ in range(10):
         p0, p1 = x0 * m0, x2 * m1
-        x0, x1, x2, x3 = (
-            p1 >> _HALF ^ x1 ^ k0,
-            p1 & _LOW,
-            p0 >> _HALF ^ x3 ^ k1,
-            p0 & _LOW,
-        )
+        x0, x1, x2, x3 = (p1 >> _HALF ^ x1 ^ k0, p1 & _LOW, p0 >> _HALF ^ x3 ^ k1, p0 & _LOW)
         k0, k1 = (k0 + w0) & _LOW, (k1 + w1) & _LOW
     return [x0, x1, x2, x3]

@@ -16,15 +16,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import errors
-from intaglio.base.dtypes import (
-    DType,
-    as_dtype,
-    float32,
-    float64,
-    int32,
-    int64,
-    string,
-)
+from intaglio.base.dtypes import DType, as_dtype, float32, float64, int32, int64, string
 from intaglio.data import building, csv_files, element
 from intaglio.data.dataset import Dataset
 from intaglio.data.record_files import opened
@@ -65,11 +57,15 @@ class CsvDatasetV2(Dataset):
             convert.to_tensor(filenames, string),
             convert.to_tensor(compression_type or "", string),
             building.scalar(buffer_size or 4 << 20, "buffer_size"),
-            convert.to_tensor(header), convert.to_tensor(field_delim, string),
-            convert.to_tensor(use_quote_delim), convert.to_tensor(na_value, string),
-            _columns(select_cols), defaults, _columns(exclude_cols),
+            convert.to_tensor(header),
+            convert.to_tensor(field_delim, string),
+            convert.to_tensor(use_quote_delim),
+            convert.to_tensor(na_value, string),
+            _columns(select_cols),
+            defaults,
+            _columns(exclude_cols),
             output_shapes=element.output_attrs(structure)["output_shapes"],
-        )  # fmt: skip
+        )
         super().__init__(handle)
         self._element_spec = structure
 
@@ -98,9 +94,7 @@ def _columns(numbers: Any) -> Any:
 
 def matching(file_pattern: Any) -> list[str]:
     """The files that a pattern, or one of a list, matches. Raises ValueError if none does."""
-    patterns = (
-        file_pattern if isinstance(file_pattern, (list, tuple)) else [file_pattern]
-    )
+    patterns = file_pattern if isinstance(file_pattern, (list, tuple)) else [file_pattern]
     if not patterns:
         raise ValueError("Argument `file_pattern` should not be empty.")
     found = [name for p in patterns for name in sorted(glob.glob(os.fsdecode(p)))]
@@ -113,11 +107,7 @@ class Header:
     """What the files' first lines say, and the arguments."""
 
     def __init__(
-        self,
-        names: list[str],
-        dialect: csv_files.Dialect,
-        na_value: str,
-        compression: str,
+        self, names: list[str], dialect: csv_files.Dialect, na_value: str, compression: str
     ) -> None:
         self.files = names
         self.dialect = dialect
@@ -169,9 +159,7 @@ def chosen_columns(select: Any, names: Sequence[str]) -> list[int]:
         raise ValueError("`select_columns` contains duplicate columns")
     places = {n: i for i, n in enumerate(names)}
     for column in select:
-        if not (
-            column in places if isinstance(column, str) else 0 <= column < len(names)
-        ):
+        if not (column in places if isinstance(column, str) else 0 <= column < len(names)):
             raise ValueError(
                 f"Column {column} specified in `select_columns` must be of one of the columns: "
                 f"{places.keys()}."
@@ -182,9 +170,7 @@ def chosen_columns(select: Any, names: Sequence[str]) -> list[int]:
 def named_names(given: Any, header: Header, has_header: bool) -> list[str]:
     """The columns' names. Raises ValueError if there are none, or some twice."""
     if given is None and not has_header:
-        raise ValueError(
-            "Expected `column_names` or `header` arguments. Neither is provided."
-        )
+        raise ValueError("Expected `column_names` or `header` arguments. Neither is provided.")
     names = header.column_names() if given is None else list(given)
     counts = collections.Counter(names)
     if len(counts) != len(names):
@@ -196,9 +182,7 @@ def named_names(given: Any, header: Header, has_header: bool) -> list[str]:
 
 
 def _empty(dtype: DType) -> Any:
-    return convert.to_tensor(
-        [""] if dtype is string else np.zeros(1, dtype.numpy), dtype
-    )
+    return convert.to_tensor([""] if dtype is string else np.zeros(1, dtype.numpy), dtype)
 
 
 def column_defaults(
@@ -210,13 +194,8 @@ def column_defaults(
     if len(given) == count != len(columns):
         given = [given[c] for c in columns]
     if len(given) != len(columns):
-        raise ValueError(
-            f"There are {len(given)} `column_defaults` for {len(columns)} columns."
-        )
-    return [
-        d if isinstance(d, (DType, type, Tensor)) else convert.to_tensor(d)
-        for d in given
-    ]
+        raise ValueError(f"There are {len(given)} `column_defaults` for {len(columns)} columns.")
+    return [d if isinstance(d, (DType, type, Tensor)) else convert.to_tensor(d) for d in given]
 
 
 def batches_of_columns(
@@ -245,9 +224,11 @@ def batches_of_columns(
         found = found.shuffle(len(files), seed)
     count = min(len(files), parallel or 1)
     found = found.interleave(
-        read, cycle_length=count, num_parallel_calls=count if count > 1 else None,
+        read,
+        cycle_length=count,
+        num_parallel_calls=count if count > 1 else None,
         deterministic=not sloppy,
-    )  # fmt: skip
+    )
     if ignore_errors:
         found = found.ignore_errors(log_warning=True)
     if shuffle:

@@ -40,9 +40,15 @@ class DecodeCSV(Op):
         return [Spec(d.dtype, records.shape) for d in record_defaults]
 
     def kernel(
-        self, records, record_defaults, field_delim, use_quote_delim, na_value,
-        select_cols, OUT_TYPE,
-    ):  # fmt: skip
+        self,
+        records,
+        record_defaults,
+        field_delim,
+        use_quote_delim,
+        na_value,
+        select_cols,
+        OUT_TYPE,
+    ):
         _check(record_defaults, field_delim, select_cols)
         texts: list[bytes] = np.asarray(records, object).ravel().tolist()
         cut = _Cutter(field_delim.encode(), use_quote_delim, list(select_cols))
@@ -56,9 +62,7 @@ class DecodeCSV(Op):
         columns = list(zip(*rows, strict=True)) if rows else [()] * wanted
         missing = (b"", na_value.encode())
         return [
-            _column(number, column, dtype, default.reshape(-1), missing).reshape(
-                np.shape(records)
-            )
+            _column(number, column, dtype, default.reshape(-1), missing).reshape(np.shape(records))
             for number, (column, dtype, default) in enumerate(
                 zip(columns, OUT_TYPE, record_defaults, strict=True)
             )

@@ -57,9 +57,7 @@ def rows(file: Any, dialect: Dialect) -> Iterator[list[bytes]]:
         yield found
 
 
-def quoted(
-    line: bytes, delimiter: bytes, forbidden: bytes = b'"'
-) -> list[bytes] | None:
+def quoted(line: bytes, delimiter: bytes, forbidden: bytes = b'"') -> list[bytes] | None:
     """A record's fields, or None if a quoted field does not end in it.
 
     Raises InvalidArgumentError if a field without quotes holds one of the bytes forbidden.
@@ -84,9 +82,7 @@ def quoted(
             field = text[at:end]
             if any(byte in forbidden for byte in field):
                 what = "quotes" if forbidden == b'"' else "quotes/CRLFs"
-                raise errors.invalid_argument(
-                    f"Unquoted fields cannot have {what} inside"
-                )
+                raise errors.invalid_argument(f"Unquoted fields cannot have {what} inside")
             fields.append(field)
             at = end
         if at >= len(text):
@@ -166,9 +162,7 @@ class _Columns:
             return self._converters[number](field, number)
         default = self._defaults[number]
         if not len(default):
-            raise errors.invalid_argument(
-                f"Field {number} is required but missing in record!"
-            )
+            raise errors.invalid_argument(f"Field {number} is required but missing in record!")
         return text_array(default[0]) if default.dtype == object else default[0]
 
 
@@ -185,17 +179,22 @@ class CSVDatasetV2(Source):
     output_types = (*_NAMES, string)
 
     def kernel(
-        self, filenames, compression_type, header, field_delim, use_quote_delim,
-        na_value, select_cols, record_defaults, exclude_cols, output_types,
-    ):  # fmt: skip
+        self,
+        filenames,
+        compression_type,
+        header,
+        field_delim,
+        use_quote_delim,
+        na_value,
+        select_cols,
+        record_defaults,
+        exclude_cols,
+        output_types,
+    ):
         chosen, left_out = select_cols.tolist(), exclude_cols.tolist()
+        demand(not (chosen and left_out), "Either select_cols or exclude_cols should be empty")
         demand(
-            not (chosen and left_out),
-            "Either select_cols or exclude_cols should be empty",
-        )
-        demand(
-            not chosen or len(chosen) == len(output_types),
-            "select_cols should match output size",
+            not chosen or len(chosen) == len(output_types), "select_cols should match output size"
         )
         for name, columns in (("select_cols", chosen), ("exclude_cols", left_out)):
             demand(
@@ -206,9 +205,7 @@ class CSVDatasetV2(Source):
         demand(len(field_delim[()]) == 1, "field_delim should be only 1 char")
         dialect = Dialect(field_delim[()], bool(use_quote_delim), bool(header))
         compression = compression_type[()].decode()
-        columns = _Columns(
-            record_defaults, output_types, chosen, left_out, na_value[()]
-        )
+        columns = _Columns(record_defaults, output_types, chosen, left_out, na_value[()])
 
         def read(name: bytes) -> Iterator[Element]:
             with opened(os.fsdecode(name), compression) as file:

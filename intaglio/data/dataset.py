@@ -33,10 +33,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
 
 Function = Callable[..., Any]
-_AS_ARRAYS = (
-    "RaggedTensor",
-    "SparseTensor",
-)  # their modules are imported by who uses them
+_AS_ARRAYS = ("RaggedTensor", "SparseTensor")  # their modules are imported by who uses them
 
 
 class DatasetV2:
@@ -136,9 +133,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
             )
         for spec in nest.flatten(self.element_spec):
             kind = spec.value_type
-            if not (
-                issubclass(kind, (Tensor, type(None))) or kind.__name__ in _AS_ARRAYS
-            ):
+            if not (issubclass(kind, (Tensor, type(None))) or kind.__name__ in _AS_ARRAYS):
                 raise TypeError(
                     "`tf.data.Dataset.as_numpy_iterator()` is not supported for datasets that "
                     f"produce values of type {kind}"
@@ -159,9 +154,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
             loops.python_for(self, extra_test, body)
             return
         iterator = iter(self)
-        iterator.__autograph_for__(
-            extra_test, body, get_state, set_state, names, options
-        )
+        iterator.__autograph_for__(extra_test, body, get_state, set_state, names, options)
 
     __autograph_builtin__ = staticmethod(builtin_functions.called)
 
@@ -172,9 +165,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         )
         return element.packed(self.element_spec, tensors)
 
-    def reduce(
-        self, initial_state: Any, reduce_func: Function, name: str | None = None
-    ) -> Any:
+    def reduce(self, initial_state: Any, reduce_func: Function, name: str | None = None) -> Any:
         """The state after `reduce_func(state, element)` for every element.
 
         Raises TypeError if the function changes the state's type.
@@ -210,9 +201,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         Raises TypeError if it is not callable, or without `output_types` or
         `output_signature`; InvalidArgumentError at an element that does not fit them.
         """
-        return making.from_generator(
-            generator, output_types, output_shapes, args, output_signature
-        )
+        return making.from_generator(generator, output_types, output_shapes, args, output_signature)
 
     @staticmethod
     def range(*args: Any, **kwargs: Any) -> Dataset:
@@ -262,9 +251,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
 
     @staticmethod
     def choose_from_datasets(
-        datasets: Sequence[Dataset],
-        choice_dataset: Dataset,
-        stop_on_empty_dataset: bool = True,
+        datasets: Sequence[Dataset], choice_dataset: Dataset, stop_on_empty_dataset: bool = True
     ) -> Dataset:
         """The next element of the dataset whose number is next in `choice_dataset`."""
         return selecting.chosen(datasets, choice_dataset, stop_on_empty_dataset)
@@ -301,36 +288,54 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         found = building.traced(map_func, self, "Dataset.map()")
         if num_parallel_calls is None:
             return building.transformed(
-                raw.MapDataset, "_MapDataset", self, found.captures,
-                structure=found.structure, f=found.graph, preserve_cardinality=True,
-                force_synchronous=bool(synchronous), name=name,
-            )  # fmt: skip
+                raw.MapDataset,
+                "_MapDataset",
+                self,
+                found.captures,
+                structure=found.structure,
+                f=found.graph,
+                preserve_cardinality=True,
+                force_synchronous=bool(synchronous),
+                name=name,
+            )
         return building.transformed(
-            raw.ParallelMapDatasetV2, "_ParallelMapDataset", self, found.captures,
+            raw.ParallelMapDatasetV2,
+            "_ParallelMapDataset",
+            self,
+            found.captures,
             building.scalar(num_parallel_calls, "num_parallel_calls"),
-            structure=found.structure, f=found.graph, preserve_cardinality=True,
-            deterministic=building.determinism(deterministic), name=name,
-        )  # fmt: skip
+            structure=found.structure,
+            f=found.graph,
+            preserve_cardinality=True,
+            deterministic=building.determinism(deterministic),
+            name=name,
+        )
 
     def filter(self, predicate: Function, name: str | None = None) -> Dataset:
         """The elements for which `predicate` is true."""
         found = building.predicate(predicate, self, "Dataset.filter()")
         return building.transformed(
-            raw.FilterDataset, "_FilterDataset", self, found.captures,
-            predicate=found.graph, name=name,
-        )  # fmt: skip
+            raw.FilterDataset,
+            "_FilterDataset",
+            self,
+            found.captures,
+            predicate=found.graph,
+            name=name,
+        )
 
     def take_while(self, predicate: Function, name: str | None = None) -> Dataset:
         """The elements up to the first for which `predicate` is false."""
         found = building.predicate(predicate, self, "Dataset.take_while()")
         return building.transformed(
-            raw.TakeWhileDataset, "_TakeWhileDataset", self, found.captures,
-            predicate=found.graph, name=name,
-        )  # fmt: skip
+            raw.TakeWhileDataset,
+            "_TakeWhileDataset",
+            self,
+            found.captures,
+            predicate=found.graph,
+            name=name,
+        )
 
-    def scan(
-        self, initial_state: Any, scan_func: Function, name: str | None = None
-    ) -> Dataset:
+    def scan(self, initial_state: Any, scan_func: Function, name: str | None = None) -> Dataset:
         """Elements that `scan_func(state, element)` returns behind the next state."""
         return folding.scanned(self, initial_state, scan_func, name)
 
@@ -338,9 +343,14 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         """The elements of the datasets that `map_func` makes, one dataset after the other."""
         found = building.traced(map_func, self, "Dataset.flat_map()")
         return building.transformed(
-            raw.FlatMapDataset, "_FlatMapDataset", self, found.captures,
-            structure=building.inner_dataset(found, "map_func"), f=found.graph, name=name,
-        )  # fmt: skip
+            raw.FlatMapDataset,
+            "_FlatMapDataset",
+            self,
+            found.captures,
+            structure=building.inner_dataset(found, "map_func"),
+            f=found.graph,
+            name=name,
+        )
 
     def interleave(
         self,
@@ -353,9 +363,14 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
     ) -> Dataset:
         """The elements of `cycle_length` datasets that `map_func` makes, in turn."""
         return selecting.interleaved(
-            self, map_func, cycle_length, block_length, num_parallel_calls,
-            building.determinism(deterministic), name,
-        )  # fmt: skip
+            self,
+            map_func,
+            cycle_length,
+            block_length,
+            num_parallel_calls,
+            building.determinism(deterministic),
+            name,
+        )
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """`transformation_func(self)`. Raises TypeError unless it returns a dataset."""
@@ -371,33 +386,22 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
     def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
         """The elements `count` times, without end for None and -1."""
         times = building.scalar(-1 if count is None else count, "count")
-        return building.transformed(
-            raw.RepeatDataset, "_RepeatDataset", self, times, name=name
-        )
+        return building.transformed(raw.RepeatDataset, "_RepeatDataset", self, times, name=name)
 
     def take(self, count: Any, name: str | None = None) -> Dataset:
         """The first `count` elements, all for -1."""
         number = building.scalar(count, "count")
-        return building.transformed(
-            raw.TakeDataset, "_TakeDataset", self, number, name=name
-        )
+        return building.transformed(raw.TakeDataset, "_TakeDataset", self, number, name=name)
 
     def skip(self, count: Any, name: str | None = None) -> Dataset:
         """The elements after the first `count`, none for -1."""
         number = building.scalar(count, "count")
-        return building.transformed(
-            raw.SkipDataset, "_SkipDataset", self, number, name=name
-        )
+        return building.transformed(raw.SkipDataset, "_SkipDataset", self, number, name=name)
 
     def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
         """Every `num_shards`th element, from number `index` on."""
-        numbers = (
-            building.scalar(num_shards, "num_shards"),
-            building.scalar(index, "index"),
-        )
-        return building.transformed(
-            raw.ShardDataset, "_ShardDataset", self, *numbers, name=name
-        )
+        numbers = (building.scalar(num_shards, "num_shards"), building.scalar(index, "index"))
+        return building.transformed(raw.ShardDataset, "_ShardDataset", self, *numbers, name=name)
 
     def shuffle(
         self,
@@ -410,33 +414,30 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
 
         The same seeds give TensorFlow's order, on every run.
         """
-        return selecting.shuffled(
-            self, buffer_size, seed, reshuffle_each_iteration, name
-        )
+        return selecting.shuffled(self, buffer_size, seed, reshuffle_each_iteration, name)
 
     def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
         """The elements, computed once and kept in memory."""
         return building.transformed(
-            raw.CacheDataset, "CacheDataset", self,
-            convert.to_tensor(filename), name=name,
-        )  # fmt: skip
+            raw.CacheDataset, "CacheDataset", self, convert.to_tensor(filename), name=name
+        )
 
     def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
         """The elements, `buffer_size` of them computed ahead on a thread."""
-        size = building.scalar(
-            -1 if buffer_size is None else buffer_size, "buffer_size"
-        )
-        return building.transformed(
-            raw.PrefetchDataset, "_PrefetchDataset", self, size, name=name
-        )
+        size = building.scalar(-1 if buffer_size is None else buffer_size, "buffer_size")
+        return building.transformed(raw.PrefetchDataset, "_PrefetchDataset", self, size, name=name)
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """The elements, then those of `dataset`. Raises TypeError if types differ."""
         structure = element.compatible(self.element_spec, dataset.element_spec)
         return building.transformed(
-            raw.ConcatenateDataset, "_ConcatenateDataset", self, dataset.handle_tensor,
-            structure=structure, name=name,
-        )  # fmt: skip
+            raw.ConcatenateDataset,
+            "_ConcatenateDataset",
+            self,
+            dataset.handle_tensor,
+            structure=structure,
+            name=name,
+        )
 
     def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
         """(number, element) pairs."""
@@ -455,18 +456,17 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
                     f"`tf.data.Dataset.unique` does not support type {spec.dtype} -- only "
                     "`tf.int32`, `tf.int64`, and `tf.string` are supported."
                 )
-        return building.transformed(
-            raw.UniqueDataset, "_UniqueDataset", self, name=name
-        )
+        return building.transformed(raw.UniqueDataset, "_UniqueDataset", self, name=name)
 
-    def ignore_errors(
-        self, log_warning: bool = False, name: str | None = None
-    ) -> Dataset:
+    def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
         """The elements that can be computed."""
         return building.transformed(
-            raw.IgnoreErrorsDataset, "_IgnoreErrorsDataset", self,
-            log_warning=log_warning, name=name,
-        )  # fmt: skip
+            raw.IgnoreErrorsDataset,
+            "_IgnoreErrorsDataset",
+            self,
+            log_warning=log_warning,
+            name=name,
+        )
 
     # -- drawn again, and kept ---------------------------------------------------------------
 
@@ -523,9 +523,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
         name: str | None = None,
     ) -> Dataset:
         """The elements, written to a folder once and read from there afterwards."""
-        return seldom.storing.snapshotted(
-            self, path, compression, reader_func, shard_func, name
-        )
+        return seldom.storing.snapshotted(self, path, compression, reader_func, shard_func, name)
 
     # -- options ---------------------------------------------------------------------------
 
@@ -536,9 +534,7 @@ class Dataset(Batches, DatasetV2, CompositeTensor):
     def with_options(self, options: Options, name: str | None = None) -> Dataset:
         """The same elements with `options` added. Raises TypeError for other objects."""
         if not isinstance(options, Options):
-            raise TypeError(
-                f"`options` must be a tf.data.Options object, but got {options!r}."
-            )
+            raise TypeError(f"`options` must be a tf.data.Options object, but got {options!r}.")
         made = building.transformed(
             raw.OptionsDataset,
             "_OptionsDataset",

@@ -111,17 +111,11 @@ def flat_rows(structure: Any, value: Any) -> list[Tensor]:
 
     Raises ValueError for elements without rows, TypeError for those that have none by type.
     """
-    return [
-        t
-        for spec, v in _parts(structure, value)
-        for t in spec._to_batched_tensor_list(v)
-    ]
+    return [t for spec, v in _parts(structure, value) for t in spec._to_batched_tensor_list(v)]
 
 
 def _parts(structure: Any, value: Any) -> Any:
-    return zip(
-        nest.flatten(structure), nest.flatten_up_to(structure, value), strict=True
-    )
+    return zip(nest.flatten(structure), nest.flatten_up_to(structure, value), strict=True)
 
 
 def packed(structure: Any, tensors: Sequence[Tensor]) -> Any:
@@ -172,9 +166,7 @@ def compatible(one: Any, other: Any) -> Any:
     try:
         nest.assert_same_structure(one, other)
     except (TypeError, ValueError):
-        raise TypeError(
-            f"Incompatible dataset elements:\n  {one} vs.   {other}"
-        ) from None
+        raise TypeError(f"Incompatible dataset elements:\n  {one} vs.   {other}") from None
     joined = [
         a.most_specific_common_supertype([b])
         for a, b in zip(nest.flatten(one), nest.flatten(other), strict=True)
@@ -197,9 +189,7 @@ def as_numpy(value: Any) -> Any:
 
 
 def _dense(sparse: Any) -> Tensor:
-    return raw.SparseToDense(
-        sparse.indices, sparse.dense_shape, sparse.values, zeros(sparse.dtype)
-    )
+    return raw.SparseToDense(sparse.indices, sparse.dense_shape, sparse.values, zeros(sparse.dtype))
 
 
 def zeros(dtype: DType) -> Any:

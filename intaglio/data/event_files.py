@@ -29,9 +29,7 @@ class EventWriter:
     of a program share a writer.
     """
 
-    __slots__ = (
-        "__weakref__", "_closed", "_due", "_file", "_lock", "_pause", "_queue", "_room",
-    )  # fmt: skip
+    __slots__ = ("__weakref__", "_closed", "_due", "_file", "_lock", "_pause", "_queue", "_room")
 
     dtype = RESOURCE_MARKER
     shape: tuple[int, ...] = ()
@@ -69,9 +67,7 @@ class EventWriter:
         with self._lock:
             if self._file is None:
                 what = "closed" if self._closed else "not initialized"
-                raise FailedPreconditionError(
-                    None, None, f"The summary writer is {what}."
-                )
+                raise FailedPreconditionError(None, None, f"The summary writer is {what}.")
             self._queue.append(event.SerializeToString())
             if len(self._queue) > self._room or time.monotonic() > self._due:
                 self._flush()

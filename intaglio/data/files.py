@@ -115,9 +115,7 @@ class FixedLengthRecordDatasetV2(Source):
         " -> handle: variant"
     )
 
-    def kernel(
-        self, filenames, header_bytes, record_bytes, footer_bytes, compression_type
-    ):
+    def kernel(self, filenames, header_bytes, record_bytes, footer_bytes, compression_type):
         compression = compression_type[()].decode()
         head, size, foot = int(header_bytes), int(record_bytes), int(footer_bytes)
 

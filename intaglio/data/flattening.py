@@ -34,9 +34,7 @@ class Inner:
 
     __slots__ = ("_made_of", "_root", "advance")
 
-    def __init__(
-        self, call: Callable[..., Any], made_of: Element, shared: Shared
-    ) -> None:
+    def __init__(self, call: Callable[..., Any], made_of: Element, shared: Shared) -> None:
         opened = Opened(call(*made_of)[0], shared)
         self._made_of = made_of
         self._root = opened.root
@@ -115,12 +113,17 @@ class _Cycle:
         "_shared",
         "_slots",
         "_taken",
-    )  # fmt: skip
+    )
 
     def __init__(
-        self, shared: Shared, outer: Advance, call: Any, cycle: int, block: int,
+        self,
+        shared: Shared,
+        outer: Advance,
+        call: Any,
+        cycle: int,
+        block: int,
         arrived: threading.Event | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._shared = shared
         self._outer = outer
         self._call = call
@@ -191,8 +194,7 @@ class _Cycle:
         """Opens the datasets again, where they were."""
         inner, self._at, self._taken, self._ended = position
         self._slots = [
-            None if p is None else Inner.restored(self._call, p, self._shared)
-            for p in inner
+            None if p is None else Inner.restored(self._call, p, self._shared) for p in inner
         ]
 
 
@@ -249,9 +251,16 @@ class ParallelInterleaveDatasetV4(DatasetOp):
     )
 
     def kernel(
-        self, input_dataset, other_arguments, cycle_length, block_length,
-        num_parallel_calls, buffer_output_elements, f, deterministic,
-    ):  # fmt: skip
+        self,
+        input_dataset,
+        other_arguments,
+        cycle_length,
+        block_length,
+        num_parallel_calls,
+        buffer_output_elements,
+        f,
+        deterministic,
+    ):
         wanted, block = int(cycle_length), int(block_length)
         demand(wanted > 0 or wanted == AUTOTUNE, "`cycle_length` must be > 0")
         demand(block > 0, "`block_length` must be > 0")
@@ -260,9 +269,7 @@ class ParallelInterleaveDatasetV4(DatasetOp):
 
         def open(root: Root) -> Advance:
             outer, options = input_dataset.open(root), root.shared.options
-            call = runner(
-                root.shared, f, other_arguments, "ParallelInterleaveDatasetV4"
-            )
+            call = runner(root.shared, f, other_arguments, "ParallelInterleaveDatasetV4")
             threads = threads_for(asked, f, options)
             cycle = _open_at_a_time(asked) if wanted == AUTOTUNE else wanted
             if threads == 1:

@@ -23,11 +23,7 @@ from intaglio.type_specs.type_spec import TensorSpec
 
 
 def _stepped(
-    function: Callable[..., Any],
-    state: Any,
-    dataset: Any,
-    transformation: str,
-    parameter: str,
+    function: Callable[..., Any], state: Any, dataset: Any, transformation: str, parameter: str
 ) -> tuple[Traced, Any]:
     """The function of state and element, and the state's type once shapes have been relaxed.
 
@@ -79,9 +75,13 @@ def reduced(dataset: Any, initial_state: Any, function: Any, name: str | None) -
         function, element.spec_of(value), dataset, "Dataset.reduce()", "reduce_func"
     )
     tensors = raw.ReduceDataset(
-        dataset.handle_tensor, element.flat_tensors(state, value), found.captures,
-        f=found.graph, **element.output_attrs(state), name=name,
-    )  # fmt: skip
+        dataset.handle_tensor,
+        element.flat_tensors(state, value),
+        found.captures,
+        f=found.graph,
+        **element.output_attrs(state),
+        name=name,
+    )
     return element.packed(state, tensors)
 
 
@@ -93,10 +93,14 @@ def scanned(dataset: Any, initial_state: Any, function: Any, name: str | None) -
     )
     structure = found.structure[1]
     handle = raw.ScanDataset(
-        dataset.handle_tensor, element.flat_tensors(state, value), found.captures,
-        f=found.graph, **element.output_attrs(structure), preserve_cardinality=True,
+        dataset.handle_tensor,
+        element.flat_tensors(state, value),
+        found.captures,
+        f=found.graph,
+        **element.output_attrs(structure),
+        preserve_cardinality=True,
         name=name,
-    )  # fmt: skip
+    )
     return building.made("_ScanDataset", handle, structure, [dataset])
 
 
@@ -137,10 +141,16 @@ def grouped(
         )
     sizes = Traced(sized, (key,), transformation)
     handle = raw.GroupByWindowDataset(
-        dataset.handle_tensor, keys.captures, results.captures, sizes.captures,
-        key_func=keys.graph, reduce_func=results.graph, window_size_func=sizes.graph,
-        **element.output_attrs(structure), name=name,
-    )  # fmt: skip
+        dataset.handle_tensor,
+        keys.captures,
+        results.captures,
+        sizes.captures,
+        key_func=keys.graph,
+        reduce_func=results.graph,
+        window_size_func=sizes.graph,
+        **element.output_attrs(structure),
+        name=name,
+    )
     return building.made("_GroupByWindowDataset", handle, structure, [dataset])
 
 
@@ -162,11 +172,17 @@ def reduced_by_key(
     )
     last = Traced(finalize_func, arguments_of(state), transformation)
     handle = raw.GroupByReducerDataset(
-        dataset.handle_tensor, keys.captures, first.captures, found.captures,
-        last.captures, key_func=keys.graph, init_func=first.graph,
-        reduce_func=found.graph, finalize_func=last.graph,
+        dataset.handle_tensor,
+        keys.captures,
+        first.captures,
+        found.captures,
+        last.captures,
+        key_func=keys.graph,
+        init_func=first.graph,
+        reduce_func=found.graph,
+        finalize_func=last.graph,
         **element.output_attrs(last.structure),
-    )  # fmt: skip
+    )
     return building.made("_GroupByReducerDataset", handle, last.structure, [dataset])
 
 
@@ -211,22 +227,20 @@ def bucketed(
         shapes = padded_shapes
         if pad_to_boundary:
             shapes = _up_to(boundaries, number, windows.element_spec, padded_shapes)
-        return windows.padded_batch(
-            size, shapes, padding_values, drop_remainder=drop_remainder
-        )
+        return windows.padded_batch(size, shapes, padding_values, drop_remainder=drop_remainder)
 
     return grouped(dataset, bucket, together, None, size_of, None)
 
 
-def _up_to(
-    boundaries: Sequence[int], number: Any, structure: Any, padded_shapes: Any
-) -> Any:
+def _up_to(boundaries: Sequence[int], number: Any, structure: Any, padded_shapes: Any) -> Any:
     """Padded shapes in which what the elements leave open is the bucket's boundary less one.
 
     Raises InvalidArgumentError at elements as long as the last boundary.
     """
     last = np.int64(len(boundaries))
-    message = "When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries)."
+    message = (
+        "When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries)."
+    )
     check = raw.Assert(raw.Less(number, last), [message], summarize=3)
     limits = np.array([*boundaries, 0], np.int64) - 1
     with control_dependencies([check]):
@@ -238,12 +252,7 @@ def _up_to(
         else nest.flatten_up_to(structure, padded_shapes)
     )
     shapes = [
-        raw.Pack(
-            [
-                limit if d is None or d == -1 else np.int64(d)
-                for d in TensorShape(g).as_list()
-            ]
-        )
+        raw.Pack([limit if d is None or d == -1 else np.int64(d) for d in TensorShape(g).as_list()])
         if len(TensorShape(g))
         else np.zeros(0, np.int64)
         for g in given

@@ -26,13 +26,7 @@ from intaglio.data.stage import (
     demand,
     exhausted,
 )
-from intaglio.data.threads import (
-    ParallelCalls,
-    ahead,
-    automatic,
-    in_order,
-    pool_size,
-)
+from intaglio.data.threads import ParallelCalls, ahead, automatic, in_order, pool_size
 from intaglio.ir import walk
 from intaglio.opdef.op import Op, op
 from intaglio.runtime import interpreter
@@ -84,18 +78,14 @@ def failure(error: Exception, name: str) -> Exception:
     )
     if node.frames and hasattr(made, "add_note"):
         lines = "".join([f"  {frame}\n" for frame in reversed(node.frames)])
-        made.add_note(
-            f"Node {node.traced_name} is defined at (most recent call last):\n{lines}"
-        )
+        made.add_note(f"Node {node.traced_name} is defined at (most recent call last):\n{lines}")
     return made
 
 
 def parallelism(num_parallel_calls: Any) -> int:
     """The number of calls asked for. Raises InvalidArgumentError for numbers that are none."""
     asked = int(num_parallel_calls)
-    demand(
-        asked > 0 or asked == AUTOTUNE, "num_parallel_calls must be greater than zero."
-    )
+    demand(asked > 0 or asked == AUTOTUNE, "num_parallel_calls must be greater than zero.")
     return asked
 
 
@@ -121,8 +111,7 @@ class PrefetchDataset(DatasetOp):
     def kernel(self, input_dataset, buffer_size):
         size = int(buffer_size)
         demand(
-            size >= AUTOTUNE,
-            "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning",
+            size >= AUTOTUNE, "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning"
         )
         if not size:
             return input_dataset
@@ -178,9 +167,7 @@ class ParallelMapDatasetV2(DatasetOp):
         " metadata: str = '' -> handle: variant"
     )
 
-    def kernel(
-        self, input_dataset, other_arguments, num_parallel_calls, f, deterministic
-    ):
+    def kernel(self, input_dataset, other_arguments, num_parallel_calls, f, deterministic):
         asked = parallelism(num_parallel_calls)
 
         def open(root: Root) -> Advance:
@@ -190,9 +177,7 @@ class ParallelMapDatasetV2(DatasetOp):
             threads = threads_for(asked, f, options)
             if threads == 1:
                 return lambda: call(*source())
-            calls = ParallelCalls(
-                source, call, threads, in_order(deterministic, options)
-            )
+            calls = ParallelCalls(source, call, threads, in_order(deterministic, options))
             root.keep(calls.save, calls.restore)
             return calls
 

@@ -36,9 +36,15 @@ class GroupByWindowDataset(DatasetOp):
     )
 
     def kernel(
-        self, input_dataset, key_func_other_arguments, reduce_func_other_arguments,
-        window_size_func_other_arguments, key_func, reduce_func, window_size_func,
-    ):  # fmt: skip
+        self,
+        input_dataset,
+        key_func_other_arguments,
+        reduce_func_other_arguments,
+        window_size_func_other_arguments,
+        key_func,
+        reduce_func,
+        window_size_func,
+    ):
         name = "GroupByWindowDataset"
 
         def open(root: Root) -> Advance:
@@ -48,9 +54,7 @@ class GroupByWindowDataset(DatasetOp):
                 input_dataset.open(root),
                 runner(shared, key_func, key_func_other_arguments, name),
                 runner(shared, reduce_func, reduce_func_other_arguments, name),
-                runner(
-                    shared, window_size_func, window_size_func_other_arguments, name
-                ),
+                runner(shared, window_size_func, window_size_func_other_arguments, name),
             )
             root.keep(windows.save, windows.restore)
             return windows.advance
@@ -156,10 +160,17 @@ class GroupByReducerDataset(DatasetOp):
     droppable = True
 
     def kernel(
-        self, input_dataset, key_func_other_arguments, init_func_other_arguments,
-        reduce_func_other_arguments, finalize_func_other_arguments, key_func, init_func,
-        reduce_func, finalize_func,
-    ):  # fmt: skip
+        self,
+        input_dataset,
+        key_func_other_arguments,
+        init_func_other_arguments,
+        reduce_func_other_arguments,
+        finalize_func_other_arguments,
+        key_func,
+        init_func,
+        reduce_func,
+        finalize_func,
+    ):
         name = "GroupByReducerDataset"
 
         def open(root: Root) -> Advance:
@@ -180,9 +191,7 @@ class GroupByReducerDataset(DatasetOp):
 class _Reduced:
     """One state for each key; they are finished once the input has ended."""
 
-    def __init__(
-        self, source: Advance, key_of: Any, first: Any, reduce: Any, finish: Any
-    ) -> None:
+    def __init__(self, source: Advance, key_of: Any, first: Any, reduce: Any, finish: Any) -> None:
         self._source = source
         self._key_of = key_of
         self._first = first
@@ -216,11 +225,7 @@ class _Reduced:
 
     def save(self) -> Any:
         """The states of the keys to come."""
-        return [
-            list(self._states),
-            [list(s) for s in self._states.values()],
-            self._left,
-        ]
+        return [list(self._states), [list(s) for s in self._states.values()], self._left]
 
     def restore(self, position: Any) -> None:
         """Has these states."""

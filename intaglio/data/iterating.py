@@ -142,9 +142,16 @@ class Iterator(CompositeTensor):
     ) -> None:
         """A `for` statement over the iterator in converted code."""
         loops.for_each(
-            self, self._has_next, self.__next__, extra_test, body,
-            get_state, set_state, names, options,
-        )  # fmt: skip
+            self,
+            self._has_next,
+            self.__next__,
+            extra_test,
+            body,
+            get_state,
+            set_state,
+            names,
+            options,
+        )
 
     def _has_next(self) -> Tensor:
         return raw.IteratorHasNext(self.handle_tensor)

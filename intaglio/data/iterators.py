@@ -30,8 +30,15 @@ class IteratorResource:
     """The value behind an iterator's handle: an open stage and an element looked at early."""
 
     __slots__ = (
-        "__weakref__", "_advance", "_ahead", "_checked", "_lock", "_root", "count", "stage",
-    )  # fmt: skip
+        "__weakref__",
+        "_advance",
+        "_ahead",
+        "_checked",
+        "_lock",
+        "_root",
+        "count",
+        "stage",
+    )
 
     dtype = RESOURCE_MARKER
     shape: tuple[int, ...] = ()
@@ -319,9 +326,7 @@ class DatasetToSingleElement(IteratorOp):
 class DatasetCardinality(OptionalOp):
     """The number of elements, -1 for infinitely many, -2 if it is not known."""
 
-    signature = (
-        "input_dataset: variant; cardinality_options: str = '' -> cardinality: int64"
-    )
+    signature = "input_dataset: variant; cardinality_options: str = '' -> cardinality: int64"
 
     def infer(self) -> Spec:
         return Spec(int64, ())
@@ -334,9 +339,7 @@ class DatasetCardinality(OptionalOp):
 class GetElementAtIndex(Op):
     """One element by its number, where the dataset can tell."""
 
-    signature = (
-        f"dataset: variant, index: int64; {ELEMENTS} -> components: *output_types"
-    )
+    signature = f"dataset: variant, index: int64; {ELEMENTS} -> components: *output_types"
     differentiable = False
 
     def infer(self, output_types, output_shapes) -> Any:
@@ -351,9 +354,7 @@ class GetElementAtIndex(Op):
                 f"Random access is not implemented for dataset {dataset.name}DatasetOp::Dataset",
             )
         if number < 0 or 0 <= size <= number:
-            raise errors.OutOfRangeError(
-                None, None, f"Index out of range [0, {size}):{number}"
-            )
+            raise errors.OutOfRangeError(None, None, f"Index out of range [0, {size}):{number}")
         return checked(dataset.at(number), output_types)
 
 

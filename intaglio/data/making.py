@@ -48,9 +48,7 @@ def from_tensor_slices(tensors: Any, name: str | None) -> Any:
         if length != lengths[0]:
             raise ValueError(f"Dimensions {lengths[0]} and {length} are not compatible")
     handle = raw.TensorSliceDataset(
-        rows,
-        output_shapes=element.output_attrs(structure)["output_shapes"],
-        name=name,
+        rows, output_shapes=element.output_attrs(structure)["output_shapes"], name=name
     )
     return building.made("_TensorSliceDataset", handle, structure)
 
@@ -71,16 +69,12 @@ def from_list(elements: Any, name: str | None) -> Any:
         structure = element.compatible(structure, element.spec_of(value))
     flat = [element.flat_tensors(structure, v) for v in values]
     handle = raw.ListDataset(
-        [t for tensors in flat for t in tensors],
-        **element.output_attrs(structure),
-        name=name,
+        [t for tensors in flat for t in tensors], **element.output_attrs(structure), name=name
     )
     return building.made("_ListDataset", handle, structure)
 
 
-def range_of(
-    args: Sequence[Any], output_type: Any = None, name: str | None = None
-) -> Any:
+def range_of(args: Sequence[Any], output_type: Any = None, name: str | None = None) -> Any:
     """A range of numbers. Raises ValueError unless there are one to three arguments."""
     if not 1 <= len(args) <= 3:
         raise ValueError(
@@ -115,9 +109,7 @@ def random_numbers(seed: int | None, rerandomize: bool | None, name: str | None)
     return building.made("_RandomDataset", handle, structure)
 
 
-def list_files(
-    pattern: Any, shuffle: bool | None, seed: int | None, name: str | None
-) -> Any:
+def list_files(pattern: Any, shuffle: bool | None, seed: int | None, name: str | None) -> Any:
     """The names of the files that match the patterns."""
     tensor = convert.to_tensor(pattern, string)
     names = raw.MatchingFiles(tensor)
@@ -149,9 +141,7 @@ def from_generator(
 
     def elements(*arguments: Any) -> Any:
         handle = raw.PythonGeneratorDataset(
-            list(arguments[: len(given)]),
-            token=token,
-            **element.output_attrs(structure),
+            list(arguments[: len(given)]), token=token, **element.output_attrs(structure)
         )
         return building.made("_GeneratorDataset", handle, structure)
 
@@ -184,10 +174,7 @@ def _signature(output_types: Any, output_shapes: Any, output_signature: Any) -> 
     given = nest.flatten_up_to(types, output_shapes)
     return nest.pack_sequence_as(
         types,
-        [
-            TensorSpec(shape, kind)
-            for shape, kind in zip(given, nest.flatten(types), strict=True)
-        ],
+        [TensorSpec(shape, kind) for shape, kind in zip(given, nest.flatten(types), strict=True)],
     )
 
 
@@ -205,11 +192,7 @@ def _reader(generator: Callable[..., Any], structure: Any) -> Callable[..., Any]
     def read(*arguments: Any) -> Iterator[tuple[Any, ...]]:
         given = [a[()] if a.ndim == 0 else np.array(a) for a in arguments]
         for value in generator(*given):
-            yield (
-                (_component(value, structure),)
-                if single
-                else _components(value, structure)
-            )
+            yield ((_component(value, structure),) if single else _components(value, structure))
 
     return read
 
@@ -237,9 +220,7 @@ def _misfit(value: Any, structure: Any) -> TypeError:
 
 
 def _types(structure: Any) -> Any:
-    return nest.map_structure(
-        lambda s: s.dtype if isinstance(s, TensorSpec) else s, structure
-    )
+    return nest.map_structure(lambda s: s.dtype if isinstance(s, TensorSpec) else s, structure)
 
 
 def _check_composite(part: Any, spec: Any, value: Any, structure: Any) -> None:

@@ -60,9 +60,7 @@ class _Group:
                 "options."
             )
         if name not in self._kinds:
-            raise AttributeError(
-                f"Cannot set the property {name} on {type(self).__name__}."
-            )
+            raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
         kind = self._kinds[name]
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise TypeError(
@@ -162,11 +160,19 @@ class DistributeOptions(_Group):
 
 
 _REWRITES = (
-    "apply_default_optimizations", "filter_fusion", "filter_parallelization",
-    "inject_prefetch", "map_and_batch_fusion", "map_and_filter_fusion", "map_fusion",
-    "map_parallelization", "noop_elimination", "parallel_batch", "seq_interleave_prefetch",
+    "apply_default_optimizations",
+    "filter_fusion",
+    "filter_parallelization",
+    "inject_prefetch",
+    "map_and_batch_fusion",
+    "map_and_filter_fusion",
+    "map_fusion",
+    "map_parallelization",
+    "noop_elimination",
+    "parallel_batch",
+    "seq_interleave_prefetch",
     "shuffle_and_repeat_fusion",
-)  # fmt: skip
+)
 
 
 class OptimizationOptions(_Group):
@@ -219,9 +225,7 @@ class Options(_Group):
     def __getattr__(self, name: str) -> Any:
         if name in self._renamed:
             return getattr(self, self._renamed[name])
-        raise AttributeError(
-            f"Cannot get the property {name} on {type(self).__name__}."
-        )
+        raise AttributeError(f"Cannot get the property {name} on {type(self).__name__}.")
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(self._renamed.get(name, name), value)

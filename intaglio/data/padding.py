@@ -19,14 +19,10 @@ def to_cardinality(dataset: Any, cardinality: Any, mask_key: str) -> Any:
     """The dicts with a mask, then dicts of zeros. Raises ValueError if there are too many."""
     structure = dataset.element_spec
     if not isinstance(structure, Mapping):
-        raise ValueError(
-            "`pad_to_cardinality` requires its input dataset to be a dictionary."
-        )
+        raise ValueError("`pad_to_cardinality` requires its input dataset to be a dictionary.")
     known, wanted = int(dataset.cardinality()), int(cardinality)
     if known == INFINITE:
-        raise ValueError(
-            "The dataset passed into `pad_to_cardinality` must not be infinite."
-        )
+        raise ValueError("The dataset passed into `pad_to_cardinality` must not be infinite.")
     if known == UNKNOWN:
         raise ValueError(
             "The dataset passed into `pad_to_cardinality` must have a known cardinalty."
@@ -47,15 +43,16 @@ def to_cardinality(dataset: Any, cardinality: Any, mask_key: str) -> Any:
     filler = type(dataset).range(wanted - known).map(zeros).map(masked(False))
     return real.concatenate(filler).apply(
         lambda d: building.transformed(
-            raw.AssertCardinalityDataset, "_AssertCardinalityDataset", d,
+            raw.AssertCardinalityDataset,
+            "_AssertCardinalityDataset",
+            d,
             building.scalar(wanted, "cardinality"),
         )
-    )  # fmt: skip
+    )
 
 
 def _zero(spec: Any) -> Any:
     dims = [0 if d is None else d for d in spec.dims or ()]
     return raw.Fill(
-        convert.to_tensor(dims, int32),
-        convert.to_tensor(element.zeros(spec.dtype), spec.dtype),
+        convert.to_tensor(dims, int32), convert.to_tensor(element.zeros(spec.dtype), spec.dtype)
     )

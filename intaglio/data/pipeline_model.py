@@ -75,9 +75,7 @@ def _add_parameters(node: Any, stage: Stage) -> None:
     for argument, name in _PARAMETERS.items():
         if argument in _parts(stage):
             value = float(_parts(stage)[argument])
-            node.parameters.add(
-                name=name, value=value, state_value=value, min=value, max=value
-            )
+            node.parameters.add(name=name, value=value, state_value=value, min=value, max=value)
 
 
 def _inputs(stage: Stage) -> Iterator[Stage]:

@@ -82,8 +82,7 @@ def held(elements: Sequence[Element]) -> Stage:
     def open(root: Root) -> Advance:
         remaining: Any = iter(elements)
         root.keep(
-            remaining.__length_hint__,
-            lambda left: remaining.__setstate__(len(elements) - left),
+            remaining.__length_hint__, lambda left: remaining.__setstate__(len(elements) - left)
         )
         return remaining.__next__
 

@@ -85,9 +85,7 @@ class Queue:
         """
         with self._changed:
             if self._closed:
-                raise CancelledError(
-                    None, None, f"{self.kind} '{self._name}' is closed."
-                )
+                raise CancelledError(None, None, f"{self.kind} '{self._name}' is closed.")
             for element in elements:
                 while len(self._items) >= self._capacity and not self._cancelled:
                     self._changed.wait()
@@ -250,9 +248,8 @@ class FIFOQueueV2(_Making):
 
     def kernel(self, component_types, shapes, capacity, container, shared_name):
         return TABLE.get(
-            container, shared_name,
-            lambda: Queue(component_types, shapes, capacity, shared_name),
-        )  # fmt: skip
+            container, shared_name, lambda: Queue(component_types, shapes, capacity, shared_name)
+        )
 
 
 @op
@@ -263,9 +260,10 @@ class PaddingFIFOQueueV2(_Making):
 
     def kernel(self, component_types, shapes, capacity, container, shared_name):
         return TABLE.get(
-            container, shared_name,
+            container,
+            shared_name,
             lambda: PaddingQueue(component_types, shapes, capacity, shared_name),
-        )  # fmt: skip
+        )
 
 
 @op
@@ -279,11 +277,12 @@ class PriorityQueueV2(_Making):
 
     def kernel(self, component_types, shapes, capacity, container, shared_name):
         return TABLE.get(
-            container, shared_name,
+            container,
+            shared_name,
             lambda: PriorityQueue(
                 (int64, *component_types), shapes and ((), *shapes), capacity, shared_name
             ),
-        )  # fmt: skip
+        )
 
 
 @op
@@ -295,16 +294,23 @@ class RandomShuffleQueueV2(_Making):
     )
 
     def kernel(
-        self, component_types, shapes, capacity, min_after_dequeue, seed, seed2,
-        container, shared_name,
-    ):  # fmt: skip
+        self,
+        component_types,
+        shapes,
+        capacity,
+        min_after_dequeue,
+        seed,
+        seed2,
+        container,
+        shared_name,
+    ):
         return TABLE.get(
-            container, shared_name,
+            container,
+            shared_name,
             lambda: ShuffleQueue(
-                component_types, shapes, capacity, shared_name, min_after_dequeue,
-                (seed, seed2),
+                component_types, shapes, capacity, shared_name, min_after_dequeue, (seed, seed2)
             ),
-        )  # fmt: skip
+        )
 
 
 class _Doing(Op):

@@ -25,9 +25,7 @@ _LINES = TensorSpec((), string)
 class _FileDataset(Dataset):
     """Elements of files named by a tensor, or by the elements of a dataset."""
 
-    def __init__(
-        self, filenames: Any, read: Callable[[Any], Any], num_parallel_reads: Any
-    ) -> None:
+    def __init__(self, filenames: Any, read: Callable[[Any], Any], num_parallel_reads: Any) -> None:
         if building.is_dataset(filenames):
             handle = _of_files(_checked(filenames), read, num_parallel_reads)
         elif num_parallel_reads is None:
@@ -48,9 +46,7 @@ def _of_files(names: Any, read: Callable[[Any], Any], num_parallel_reads: Any) -
     if num_parallel_reads is None:
         return names.flat_map(of_file).handle_tensor
     return names.interleave(
-        of_file,
-        cycle_length=num_parallel_reads,
-        num_parallel_calls=num_parallel_reads,
+        of_file, cycle_length=num_parallel_reads, num_parallel_calls=num_parallel_reads
     ).handle_tensor
 
 
@@ -152,11 +148,16 @@ class FixedLengthRecordDatasetV2(_FileDataset):
         super().__init__(
             filenames,
             lambda n: raw.FixedLengthRecordDatasetV2(
-                n, _number(header_bytes), _number(record_bytes), _number(footer_bytes),
-                _number(buffer_size), _text(compression_type), name=name,
+                n,
+                _number(header_bytes),
+                _number(record_bytes),
+                _number(footer_bytes),
+                _number(buffer_size),
+                _text(compression_type),
+                name=name,
             ),
             num_parallel_reads,
-        )  # fmt: skip
+        )
 
 
 class SqlDatasetV2(Dataset):
@@ -169,13 +170,13 @@ class SqlDatasetV2(Dataset):
     def __init__(
         self, driver_name: Any, data_source_name: Any, query: Any, output_types: Any
     ) -> None:
-        structure = nest.map_structure(
-            lambda t: TensorSpec((), as_dtype(t)), output_types
-        )
+        structure = nest.map_structure(lambda t: TensorSpec((), as_dtype(t)), output_types)
         handle = raw.SqlDataset(
-            _text(driver_name), _text(data_source_name), _text(query),
+            _text(driver_name),
+            _text(data_source_name),
+            _text(query),
             **element.output_attrs(structure),
-        )  # fmt: skip
+        )
         super().__init__(handle)
         self._element_spec = structure
 

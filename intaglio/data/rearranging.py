@@ -44,9 +44,7 @@ class RepeatDataset(DatasetOp):
         at = None
         if input_dataset.at and known > 0:
             at = _modulo(input_dataset.at, known)
-        return Stage(
-            "Repeat", size, lambda root: _repeated(input_dataset, times, root), at
-        )
+        return Stage("Repeat", size, lambda root: _repeated(input_dataset, times, root), at)
 
 
 def _modulo(at: Any, size: int) -> Any:
@@ -178,8 +176,7 @@ class ShardDataset(DatasetOp):
             f"Number of shards must be greater than zero (currently num_shards = {shards}).",
         )
         demand(
-            0 <= at < shards,
-            f"Index must be between 0 and {shards - 1} (currently index = {at}).",
+            0 <= at < shards, f"Index must be between 0 and {shards - 1} (currently index = {at})."
         )
         known = input_dataset.cardinality
 
@@ -292,10 +289,7 @@ def _shuffled(root: Root, stage: Stage, capacity: int, seeds: Any) -> Advance:
 class ConcatenateDataset(DatasetOp):
     """The elements of one dataset, then those of the other."""
 
-    signature = (
-        "input_dataset: variant, another_dataset: variant;"
-        f" {OUTPUTS} -> handle: variant"
-    )
+    signature = f"input_dataset: variant, another_dataset: variant; {OUTPUTS} -> handle: variant"
 
     def kernel(self, input_dataset, another_dataset):
         known = [input_dataset.cardinality, another_dataset.cardinality]
@@ -376,9 +370,7 @@ class DirectedInterleaveDataset(DatasetOp):
         f" {ELEMENTS}, stop_on_empty_dataset: bool = False -> handle: variant"
     )
 
-    def kernel(
-        self, selector_input_dataset, data_input_datasets, stop_on_empty_dataset
-    ):
+    def kernel(self, selector_input_dataset, data_input_datasets, stop_on_empty_dataset):
         count = len(data_input_datasets)
 
         def open(root: Root) -> Advance:
@@ -389,10 +381,7 @@ class DirectedInterleaveDataset(DatasetOp):
                 while any(sources):
                     (chosen,) = selector()
                     index = int(chosen)
-                    demand(
-                        0 <= index < count,
-                        f"Selector index out of range: {index} >= {count}",
-                    )
+                    demand(0 <= index < count, f"Selector index out of range: {index} >= {count}")
                     if sources[index] is None:
                         continue
                     try:
@@ -405,9 +394,7 @@ class DirectedInterleaveDataset(DatasetOp):
                 raise StopIteration
 
             def restore(ended: Any) -> None:
-                sources[:] = [
-                    None if e else s for e, s in zip(ended, sources, strict=True)
-                ]
+                sources[:] = [None if e else s for e, s in zip(ended, sources, strict=True)]
 
             root.keep(lambda: [s is None for s in sources], restore)
             return advance

@@ -20,9 +20,7 @@ from intaglio.data import snappy
 LENGTH = struct.Struct("<QI")
 CHECK = struct.Struct("<I")
 HEAD, TAIL = LENGTH.size, CHECK.size
-_AHEAD = (
-    1 << 20
-)  # bytes read at a time: the checksums of their records are computed together
+_AHEAD = 1 << 20  # bytes read at a time: the checksums of their records are computed together
 _BLOCK = 1 << 18  # bytes of a compressed file that are read at a time
 _ZLIB, _GZIP = 15, 31  # for `zlib`: the largest window, and which head comes first
 COMPRESSIONS = ("", "GZIP", "ZLIB", "SNAPPY")
@@ -102,10 +100,7 @@ def demand_compression(compression: str) -> None:
 
 def records(file: Any) -> Iterator[bytes]:
     """The records in an open file. Raises DataLossError for a bad one."""
-    data, offset = (
-        b"",
-        0,
-    )  # bytes that are not yet cut into records, and where they stand
+    data, offset = (b"", 0)  # bytes that are not yet cut into records, and where they stand
     while True:
         more = file.read(max(_AHEAD, _missing(data, offset)))
         data = data + more if data else more
@@ -154,12 +149,8 @@ def _checked(data: bytes, starts: np.ndarray, offset: int) -> Iterator[bytes]:
     ends = starts + HEAD + lengths
     of_lengths = crc32c_of_each(data, starts, np.full(len(starts), 8))
     of_data = crc32c_of_each(data, starts + HEAD, lengths)
-    known = _numbers(octets, starts + 8, 4).view("<u4").ravel() == masked_all(
-        of_lengths
-    )
-    right = known & (
-        _numbers(octets, ends, 4).view("<u4").ravel() == masked_all(of_data)
-    )
+    known = _numbers(octets, starts + 8, 4).view("<u4").ravel() == masked_all(of_lengths)
+    right = known & (_numbers(octets, ends, 4).view("<u4").ravel() == masked_all(of_data))
     good = len(starts) if right.all() else int(np.argmin(right))
     for start, end in zip((starts + HEAD)[:good].tolist(), ends.tolist(), strict=False):
         yield data[start:end]
@@ -188,9 +179,7 @@ class RecordWriter:
     `deflate` is what zlib is told of level, method, window, memory and strategy.
     """
 
-    def __init__(
-        self, path: str, compression: str = "", deflate: tuple[int, ...] = ()
-    ) -> None:
+    def __init__(self, path: str, compression: str = "", deflate: tuple[int, ...] = ()) -> None:
         demand_compression(compression)
         self._compression = compression
         self._file = files.opened(path, "wb")
@@ -209,12 +198,7 @@ class RecordWriter:
         """Adds a record."""
         length = len(record).to_bytes(8, "little")
         data = b"".join(
-            [
-                length,
-                CHECK.pack(masked(crc32c(length))),
-                record,
-                CHECK.pack(masked(crc32c(record))),
-            ]
+            [length, CHECK.pack(masked(crc32c(length))), record, CHECK.pack(masked(crc32c(record)))]
         )
         if self._zlib is not None:
             data = self._zlib.compress(data)

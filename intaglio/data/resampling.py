@@ -56,9 +56,7 @@ def resampled(
     def weights(accept: Any, keep: Any) -> Any:
         return raw.Pack([keep, raw.Sub(_one(keep), keep)])
 
-    return selecting.sampled(
-        [pairs, thinned], odds.map(weights), seed, stop=True, rerandomize=None
-    )
+    return selecting.sampled([pairs, thinned], odds.map(weights), seed, stop=True, rerandomize=None)
 
 
 def _one(like: Any) -> Any:
@@ -72,7 +70,7 @@ def _estimated(classes: Any, wanted: Any) -> Any:
     def seen(counts: Any, number: Any) -> Any:
         one = raw.OneHot(
             number, np.int32(count), convert.to_tensor(1, int64), convert.to_tensor(0, int64)
-        )  # fmt: skip
+        )
         counts = raw.AddV2(counts, one)
         total = raw.Sum(counts, np.int32(0), keep_dims=False)
         shares = raw.RealDiv(
@@ -87,14 +85,9 @@ def _acceptance(shares: Any, wanted: Any) -> Any:
     """With what probability elements of each class stay, and how many are taken anyway."""
     tiny = convert.to_tensor(np.finfo(wanted.dtype.numpy).tiny, wanted.dtype)
     ratios = raw.RealDiv(wanted, raw.Maximum(shares, tiny))
-    ratios = raw.SelectV2(
-        raw.Greater(wanted, raw.ZerosLike(wanted)), ratios, raw.ZerosLike(ratios)
-    )
+    ratios = raw.SelectV2(raw.Greater(wanted, raw.ZerosLike(wanted)), ratios, raw.ZerosLike(ratios))
     axis = np.int32(0)
-    most, least = (
-        raw.Max(ratios, axis, keep_dims=False),
-        raw.Min(ratios, axis, keep_dims=False),
-    )
+    most, least = (raw.Max(ratios, axis, keep_dims=False), raw.Min(ratios, axis, keep_dims=False))
     spread = raw.Sub(most, least)
     even = raw.Equal(spread, raw.ZerosLike(spread))
     safe = raw.SelectV2(even, _one(spread), spread)

@@ -43,10 +43,7 @@ def _compression(name: Any) -> str:
 
 def _shard_of(call: Callable[..., Any], element: Element) -> int:
     shard = np.asarray(call(*element)[0])
-    demand(
-        shard.dtype == np.int64 and shard.ndim == 0,
-        "`shard_func` must return a scalar int64.",
-    )
+    demand(shard.dtype == np.int64 and shard.ndim == 0, "`shard_func` must return a scalar int64.")
     return int(shard)
 
 
@@ -64,9 +61,7 @@ class SaveDataset(Op):
     def infer(self) -> None:
         return None
 
-    def kernel(
-        self, input_dataset, path, shard_func_other_args, compression, shard_func
-    ):
+    def kernel(self, input_dataset, path, shard_func_other_args, compression, shard_func):
         root = Root()
         advance = input_dataset.open(root)
         shard = runner(root.shared, shard_func, shard_func_other_args, "SaveDataset")
@@ -96,9 +91,8 @@ class SaveDatasetV2(DatasetOp):
     stateful = True
 
     def kernel(
-        self, input_dataset, path, shard_func_other_args, compression, shard_func,
-        output_types,
-    ):  # fmt: skip
+        self, input_dataset, path, shard_func_other_args, compression, shard_func, output_types
+    ):
         folder, kind = os.fsdecode(path[()]), _compression(compression)
 
         def open(root: Root) -> Advance:
@@ -115,12 +109,8 @@ def _shard_stages(folder: str, width: int, compression: str) -> list[Stage]:
     """A dataset for each shard of the run in a folder. Raises NotFoundError without one."""
     record = metadata(folder)
     if record is None:
-        raise errors.NotFoundError(
-            None, None, f"Could not find metadata file [{folder}]"
-        )
-    return [
-        _in_files(files, width, compression) for files in shards(folder, record.run_id)
-    ]
+        raise errors.NotFoundError(None, None, f"Could not find metadata file [{folder}]")
+    return [_in_files(files, width, compression) for files in shards(folder, record.run_id)]
 
 
 def _in_files(files: list[str], width: int, compression: str) -> Stage:
@@ -149,9 +139,7 @@ class LoadDataset(Source):
         " reader_func: func -> handle: variant"
     )
 
-    def kernel(
-        self, path, reader_func_other_args, output_types, compression, reader_func
-    ):
+    def kernel(self, path, reader_func_other_args, output_types, compression, reader_func):
         folder, kind = os.fsdecode(path[()]), _compression(compression)
         width = len(output_types)
         _shard_stages(folder, width, kind)
@@ -191,9 +179,18 @@ class SnapshotDatasetV2(DatasetOp):
     )
 
     def kernel(
-        self, input_dataset, path, reader_func_other_args, shard_func_other_args,
-        output_types, compression, hash_valid, hash, reader_func, shard_func,
-    ):  # fmt: skip
+        self,
+        input_dataset,
+        path,
+        reader_func_other_args,
+        shard_func_other_args,
+        output_types,
+        compression,
+        hash_valid,
+        hash,
+        reader_func,
+        shard_func,
+    ):
         kind = _compression(compression)
         number = hash if hash_valid else fingerprint(input_dataset)
         folder = os.path.join(os.fsdecode(path[()]), str(number))
@@ -232,9 +229,7 @@ def _written(
 class DatasetToTFRecord(Op):
     """Writes a dataset of strings to a TFRecord file."""
 
-    signature = (
-        "input_dataset: variant, filename: string, compression_type: string; -> "
-    )
+    signature = "input_dataset: variant, filename: string, compression_type: string; -> "
     stateful = True
     differentiable = False
 

@@ -30,19 +30,19 @@ def shuffled(
     seeds = (np.int64(first), np.int64(second))
     generator, _ = raw.AnonymousSeedGenerator(*seeds, again)
     return building.transformed(
-        raw.ShuffleDatasetV3, "_ShuffleDataset", dataset,
-        building.scalar(buffer_size, "buffer_size"), *seeds, generator,
-        reshuffle_each_iteration=again, name=name,
-    )  # fmt: skip
+        raw.ShuffleDatasetV3,
+        "_ShuffleDataset",
+        dataset,
+        building.scalar(buffer_size, "buffer_size"),
+        *seeds,
+        generator,
+        reshuffle_each_iteration=again,
+        name=name,
+    )
 
 
 def batched(
-    dataset: Any,
-    batch_size: Any,
-    drop: Any,
-    parallel: Any,
-    deterministic: str,
-    name: Any,
+    dataset: Any, batch_size: Any, drop: Any, parallel: Any, deterministic: str, name: Any
 ) -> Any:
     """Elements stacked into batches."""
     size = building.scalar(batch_size, "batch_size")
@@ -51,19 +51,28 @@ def batched(
     structure = building.batched(dataset.element_spec, known)
     if parallel is None or parallel == 0:
         return building.transformed(
-            raw.BatchDatasetV2, "_BatchDataset", dataset, size, drops,
-            structure=structure, name=name,
-        )  # fmt: skip
+            raw.BatchDatasetV2,
+            "_BatchDataset",
+            dataset,
+            size,
+            drops,
+            structure=structure,
+            name=name,
+        )
     return building.transformed(
-        raw.ParallelBatchDataset, "_ParallelBatchDataset", dataset, size,
-        building.scalar(parallel, "num_parallel_calls"), drops,
-        structure=structure, deterministic=deterministic, name=name,
-    )  # fmt: skip
+        raw.ParallelBatchDataset,
+        "_ParallelBatchDataset",
+        dataset,
+        size,
+        building.scalar(parallel, "num_parallel_calls"),
+        drops,
+        structure=structure,
+        deterministic=deterministic,
+        name=name,
+    )
 
 
-def padded(
-    dataset: Any, batch_size: Any, shapes: Any, values: Any, drop: Any, name: Any
-) -> Any:
+def padded(dataset: Any, batch_size: Any, shapes: Any, values: Any, drop: Any, name: Any) -> Any:
     """Elements padded to one shape and stacked."""
     for spec in nest.flatten(dataset.element_spec):
         if not isinstance(spec, TensorSpec):
@@ -78,9 +87,14 @@ def padded(
     vectors, structure = building.padded_specs(dataset.element_spec, shapes, known)
     padding = building.padding(dataset.element_spec, values)
     handle = raw.PaddedBatchDatasetV2(
-        dataset.handle_tensor, size, vectors, padding, drops,
-        output_shapes=element.output_attrs(structure)["output_shapes"], name=name,
-    )  # fmt: skip
+        dataset.handle_tensor,
+        size,
+        vectors,
+        padding,
+        drops,
+        output_shapes=element.output_attrs(structure)["output_shapes"],
+        name=name,
+    )
     return building.made("_PaddedBatchDataset", handle, structure, [dataset])
 
 
@@ -108,9 +122,14 @@ def rebatched(dataset: Any, batch_size: Any, drop: Any, name: str | None) -> Any
         lambda spec: element.unbatched(spec)._batch(known), dataset.element_spec
     )
     return building.transformed(
-        raw.RebatchDatasetV2, "_RebatchDataset", building.in_rows(dataset), sizes, drops,
-        structure=structure, name=name,
-    )  # fmt: skip
+        raw.RebatchDatasetV2,
+        "_RebatchDataset",
+        building.in_rows(dataset),
+        sizes,
+        drops,
+        structure=structure,
+        name=name,
+    )
 
 
 def unbatched(dataset: Any, name: str | None) -> Any:
@@ -127,9 +146,12 @@ def unbatched(dataset: Any, name: str | None) -> Any:
             )
     structure = nest.map_structure(element.unbatched, dataset.element_spec)
     return building.transformed(
-        raw.UnbatchDataset, "_UnbatchDataset", building.in_rows(dataset),
-        structure=structure, name=name,
-    )  # fmt: skip
+        raw.UnbatchDataset,
+        "_UnbatchDataset",
+        building.in_rows(dataset),
+        structure=structure,
+        name=name,
+    )
 
 
 def ragged(
@@ -163,9 +185,12 @@ def zipped(args: tuple[Any, ...], datasets: Any, name: str | None) -> Any:
             raise TypeError(
                 "Invalid input to `zip`. Inputs are expected to be (nested) structures of "
                 "`tf.data.Dataset` objects"
-                + (". Python `list` is not supported and you should use `tuple` instead." if listed
-                else f" but encountered object of type {type(dataset)}.")
-            )  # fmt: skip
+                + (
+                    ". Python `list` is not supported and you should use `tuple` instead."
+                    if listed
+                    else f" but encountered object of type {type(dataset)}."
+                )
+            )
     structure = nest.pack_sequence_as(whole, [d.element_spec for d in flat])
     handle = raw.ZipDataset(
         [d.handle_tensor for d in flat], **element.output_attrs(structure), name=name
@@ -190,17 +215,32 @@ def interleaved(
     if parallel is None:
         cycle = cores() if building.constant(cycle) == AUTOTUNE else cycle
         return building.transformed(
-            raw.InterleaveDataset, "_InterleaveDataset", dataset, found.captures,
-            building.scalar(cycle, "cycle_length"), block,
-            structure=structure, f=found.graph, name=name,
-        )  # fmt: skip
+            raw.InterleaveDataset,
+            "_InterleaveDataset",
+            dataset,
+            found.captures,
+            building.scalar(cycle, "cycle_length"),
+            block,
+            structure=structure,
+            f=found.graph,
+            name=name,
+        )
     automatic = np.int64(AUTOTUNE)
     return building.transformed(
-        raw.ParallelInterleaveDatasetV4, "_ParallelInterleaveDataset", dataset,
-        found.captures, building.scalar(cycle, "cycle_length"), block, automatic,
-        automatic, building.scalar(parallel, "num_parallel_calls"),
-        structure=structure, f=found.graph, deterministic=deterministic, name=name,
-    )  # fmt: skip
+        raw.ParallelInterleaveDatasetV4,
+        "_ParallelInterleaveDataset",
+        dataset,
+        found.captures,
+        building.scalar(cycle, "cycle_length"),
+        block,
+        automatic,
+        automatic,
+        building.scalar(parallel, "num_parallel_calls"),
+        structure=structure,
+        f=found.graph,
+        deterministic=deterministic,
+        name=name,
+    )
 
 
 def chosen(datasets: Sequence[Any], choices: Any, stop: bool) -> Any:
@@ -208,9 +248,7 @@ def chosen(datasets: Sequence[Any], choices: Any, stop: bool) -> Any:
     if not datasets:
         raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
     spec = choices.element_spec
-    if getattr(spec, "dtype", None) is not int64 or not spec.is_subtype_of(
-        type(spec)((), int64)
-    ):
+    if getattr(spec, "dtype", None) is not int64 or not spec.is_subtype_of(type(spec)((), int64)):
         raise TypeError(
             "Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` "
             f"tensors but are {spec}."
@@ -235,17 +273,11 @@ def _directed(selector: Any, datasets: Sequence[Any], stop: bool) -> Any:
         **element.output_attrs(structure),
         stop_on_empty_dataset=stop,
     )
-    return building.made(
-        "_DirectedInterleaveDataset", handle, structure, [selector, *datasets]
-    )
+    return building.made("_DirectedInterleaveDataset", handle, structure, [selector, *datasets])
 
 
 def sampled(
-    datasets: Sequence[Any],
-    weights: Any,
-    seed: int | None,
-    stop: bool,
-    rerandomize: bool | None,
+    datasets: Sequence[Any], weights: Any, seed: int | None, stop: bool, rerandomize: bool | None
 ) -> Any:
     """Elements of datasets drawn at random.
 
@@ -269,9 +301,7 @@ def sampled(
 
     def draw(*given: Any) -> Any:
         odds = raw.ExpandDims(given[0], 0) if logits is None else logits
-        return raw.Squeeze(
-            raw.StatelessMultinomial(odds, np.int32(1), given[-1]), axis=[0, 1]
-        )
+        return raw.Squeeze(raw.StatelessMultinomial(odds, np.int32(1), given[-1]), axis=[0, 1])
 
     if selector is not None:
         numbers = dataset_class.zip((selector, numbers))
@@ -310,13 +340,9 @@ def _weighted(datasets: Sequence[Any], weights: Any) -> tuple[list[Any], Any]:
 def _choices(logits: Any, seed: int | None, rerandomize: bool | None) -> Any:
     """Numbers of datasets, drawn with these log-probabilities."""
     first, second = dataset_seeds(seed)
-    generator, _ = raw.AnonymousSeedGenerator(
-        np.int64(first), np.int64(second), bool(rerandomize)
-    )
+    generator, _ = raw.AnonymousSeedGenerator(np.int64(first), np.int64(second), bool(rerandomize))
     structure = TensorSpec((), int64)
-    handle = raw.RandomChoicesDataset(
-        logits, generator, **element.output_attrs(structure)
-    )
+    handle = raw.RandomChoicesDataset(logits, generator, **element.output_attrs(structure))
     return building.made("_MapDataset", handle, structure)
 
 

@@ -63,10 +63,7 @@ def _block(block: bytes) -> bytearray:
             at += 1
         else:
             wide = 2 if tag & 3 == 2 else 4
-            length, back = (
-                (tag >> 2) + 1,
-                int.from_bytes(block[at : at + wide], "little"),
-            )
+            length, back = ((tag >> 2) + 1, int.from_bytes(block[at : at + wide], "little"))
             at += wide
         _copy(made, back, length)
     if len(made) != size:

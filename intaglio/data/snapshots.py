@@ -24,12 +24,7 @@ from intaglio.base.dtypes import VARIANT_MARKER, DType, from_numpy, string, vari
 from intaglio.data import element, record_files
 from intaglio.data.stage import Element
 from intaglio.graphdef import messages, structured, tensors
-from intaglio.graphdef.declarations import (
-    MalformedError,
-    declare,
-    message_class,
-    parsed,
-)
+from intaglio.graphdef.declarations import MalformedError, declare, message_class, parsed
 from intaglio.graphdef.saved_messages import StructuredValue
 from intaglio.ops.control_flow.variants import HeldTensor, Variants
 from intaglio.ops.ragged.variant import EncodedRagged
@@ -191,11 +186,7 @@ class Run:
     """
 
     def __init__(
-        self,
-        folder: str,
-        types: Sequence[DType],
-        compression: str,
-        graph_hash: str = "",
+        self, folder: str, types: Sequence[DType], compression: str, graph_hash: str = ""
     ) -> None:
         self._folder = folder
         self._types = types
@@ -231,11 +222,7 @@ class Run:
     def restore(self, position: list[Any]) -> None:
         """Goes on where a run was that has been cut off. What it wrote afterwards is removed."""
         self.close()
-        self._name, self._next, self._count = (
-            position[0],
-            dict(position[1]),
-            position[2],
-        )
+        self._name, self._next, self._count = (position[0], dict(position[1]), position[2])
         for files in shards(self._folder, self._name):
             for path in files:
                 shard, number = _numbers_of(path)

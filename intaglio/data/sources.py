@@ -46,10 +46,7 @@ class TensorDataset(Source):
         if not columns:  # an element without components, None for one
             return Stage("Tensor", 1, lambda root: map(_nothing, [0]).__next__)
         return Stage(
-            "Tensor",
-            1,
-            lambda root: in_sequence(root, columns),
-            at=lambda index: tuple(components),
+            "Tensor", 1, lambda root: in_sequence(root, columns), at=lambda index: tuple(components)
         )
 
 
@@ -89,15 +86,8 @@ class ListDataset(Source):
 
     def kernel(self, tensors, output_types):
         width = len(output_types)
-        elements = [
-            tuple(tensors[i : i + width]) for i in range(0, len(tensors), width)
-        ]
-        return Stage(
-            "List",
-            len(elements),
-            held(elements).open,
-            at=elements.__getitem__,
-        )
+        elements = [tuple(tensors[i : i + width]) for i in range(0, len(tensors), width)]
+        return Stage("List", len(elements), held(elements).open, at=elements.__getitem__)
 
 
 class Rows(Sequence[Any]):
@@ -137,8 +127,7 @@ class RangeDataset(Source):
         def open(root: Root) -> Advance:
             positions: Any = iter(numbers)
             root.keep(
-                positions.__length_hint__,
-                lambda left: positions.__setstate__(len(numbers) - left),
+                positions.__length_hint__, lambda left: positions.__setstate__(len(numbers) - left)
             )
             return zip(map(kind, positions), strict=True).__next__
 

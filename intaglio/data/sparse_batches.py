@@ -18,9 +18,7 @@ from intaglio.sparse.api import SparseTensorSpec
 from intaglio.type_specs.type_spec import TensorSpec
 
 
-def sparse_batches(
-    dataset: Any, batch_size: Any, row_shape: Any, name: str | None
-) -> Any:
+def sparse_batches(dataset: Any, batch_size: Any, row_shape: Any, name: str | None) -> Any:
     """Batches of tensors of different shapes as sparse tensors with rows of `row_shape`.
 
     Raises TypeError for elements that are no single tensor.
@@ -38,7 +36,11 @@ def sparse_batches(
     if isinstance(room, EagerTensor):
         dims = [None, *[int(d) if d >= 0 else None for d in np.asarray(room)]]
     return building.transformed(
-        raw.DenseToSparseBatchDataset, "_DenseToSparseBatchDataset", dataset,
-        building.scalar(batch_size, "batch_size"), room,
-        structure=SparseTensorSpec(dims, spec.dtype), name=name,
-    )  # fmt: skip
+        raw.DenseToSparseBatchDataset,
+        "_DenseToSparseBatchDataset",
+        dataset,
+        building.scalar(batch_size, "batch_size"),
+        room,
+        structure=SparseTensorSpec(dims, spec.dtype),
+        name=name,
+    )

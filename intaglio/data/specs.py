@@ -71,16 +71,12 @@ class _HandleSpec(TypeSpec):
             and all(
                 a is None or a.is_subtype_of(b)
                 for a, b in zip(
-                    nest.flatten(self._element_spec),
-                    nest.flatten(other._element_spec),
-                    strict=True,
+                    nest.flatten(self._element_spec), nest.flatten(other._element_spec), strict=True
                 )
             )
         )
 
-    def most_specific_common_supertype(
-        self, others: Sequence[TraceType]
-    ) -> TypeSpec | None:
+    def most_specific_common_supertype(self, others: Sequence[TraceType]) -> TypeSpec | None:
         joined = self._element_spec
         for other in others:
             theirs = getattr(other, "_element_spec", None)
@@ -110,9 +106,7 @@ def _alike(one: Any, other: Any) -> bool:
         nest.assert_same_structure(one, other)
     except (ValueError, TypeError):
         return False
-    return [s is None for s in nest.flatten(one)] == [
-        s is None for s in nest.flatten(other)
-    ]
+    return [s is None for s in nest.flatten(one)] == [s is None for s in nest.flatten(other)]
 
 
 class DatasetSpec(_HandleSpec, BatchableTypeSpec):

@@ -20,9 +20,7 @@ from intaglio.data.stage import UNKNOWN, Element, Stage, demand
 from intaglio.opdef.op import op
 
 _INTEGERS = "int8 int16 int32 int64 uint8 uint16"
-_MASK = (
-    0xFFFFFFFFFFFFFFFF  # numbers too large for a column's type lose their upper bits
-)
+_MASK = 0xFFFFFFFFFFFFFFFF  # numbers too large for a column's type lose their upper bits
 _TYPES = (string, *[BY_NAME[n] for n in _INTEGERS.split()], bool_, float64)
 
 

@@ -167,10 +167,7 @@ class DatasetOp(Op):
         rule, name = self.rules["kernel"], self.name
         count = len(rule.takes)
         if "output_shapes" in self.attr_names and "output_shapes" not in rule.takes:
-            rule.takes = (
-                *rule.takes,
-                "output_shapes",
-            )  # for the stage, not for the kernel
+            rule.takes = (*rule.takes, "output_shapes")  # for the stage, not for the kernel
         super()._resolve_kernel()
         kernel, names = self.kernel_fn, rule.takes
 
@@ -178,10 +175,7 @@ class DatasetOp(Op):
             stage = kernel(*args[:count])
             if stage.recipe is None:
                 parts = dict(zip(names, args, strict=True))
-                stage.recipe, stage.shapes = (
-                    (name, parts),
-                    parts.get("output_shapes", ()),
-                )
+                stage.recipe, stage.shapes = ((name, parts), parts.get("output_shapes", ()))
             return stage
 
         self.kernel_fn = remembered

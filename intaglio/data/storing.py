@@ -23,9 +23,7 @@ def _sharding(shard_func: Callable[..., Any] | None, dataset: Any) -> Traced:
     def first(*element: Any) -> Any:
         return np.int64(0)
 
-    return Traced(
-        shard_func or first, arguments_of(dataset.element_spec), "Dataset.save()"
-    )
+    return Traced(shard_func or first, arguments_of(dataset.element_spec), "Dataset.save()")
 
 
 def _reading(reader_func: Callable[..., Any] | None, structure: Any) -> Traced:
@@ -61,12 +59,7 @@ def saved(
     if checkpoint and door.level().eager:
         _go_through(
             building.transformed(
-                raw.SaveDatasetV2,
-                "_SaveDataset",
-                dataset,
-                place,
-                found.captures,
-                **attrs,
+                raw.SaveDatasetV2, "_SaveDataset", dataset, place, found.captures, **attrs
             ),
             checkpoint,
         )
@@ -78,8 +71,7 @@ def _go_through(steps: Any, checkpoint_args: Any) -> None:
     """Takes all elements, from the newest checkpoint on, and writes more of them on the way."""
     if "checkpoint" in checkpoint_args:
         raise ValueError(
-            "Invalid `checkpoint_args`. `checkpoint_args` are not allowed to include "
-            "'checkpoint'."
+            "Invalid `checkpoint_args`. `checkpoint_args` are not allowed to include 'checkpoint'."
         )
     iterator = iter(steps)
     manager = CheckpointManager(Checkpoint(iterator=iterator), **checkpoint_args)
@@ -91,9 +83,7 @@ def _go_through(steps: Any, checkpoint_args: Any) -> None:
         manager.save()
 
 
-def loaded(
-    path: Any, structure: Any, compression: str | None, reader_func: Any, wait: bool
-) -> Any:
+def loaded(path: Any, structure: Any, compression: str | None, reader_func: Any, wait: bool) -> Any:
     """The elements in a folder."""
     folder = os.fsdecode(path)
     if wait:
@@ -102,10 +92,12 @@ def loaded(
         structure = snapshots.read_spec(folder)
     found = _reading(reader_func, structure)
     handle = raw.LoadDataset(
-        convert.to_tensor(folder, string), found.captures,
-        **element.output_attrs(structure), compression=compression or "",
+        convert.to_tensor(folder, string),
+        found.captures,
+        **element.output_attrs(structure),
+        compression=compression or "",
         reader_func=found.graph,
-    )  # fmt: skip
+    )
     return building.made("_LoadDataset", handle, structure)
 
 
@@ -121,11 +113,17 @@ def snapshotted(
     reading = _reading(reader_func, dataset.element_spec)
     sharding = _sharding(shard_func, dataset)
     return building.transformed(
-        raw.SnapshotDatasetV2, "_SnapshotDataset", dataset,
-        convert.to_tensor(os.fsdecode(path), string), reading.captures,
-        sharding.captures, compression=compression or "", reader_func=reading.graph,
-        shard_func=sharding.graph, name=name,
-    )  # fmt: skip
+        raw.SnapshotDatasetV2,
+        "_SnapshotDataset",
+        dataset,
+        convert.to_tensor(os.fsdecode(path), string),
+        reading.captures,
+        sharding.captures,
+        compression=compression or "",
+        reader_func=reading.graph,
+        shard_func=sharding.graph,
+        name=name,
+    )
 
 
 def written_records(dataset: Any, filename: Any, compression: str | None) -> None:

@@ -55,22 +55,20 @@ class CreateSummaryFileWriter(_Writing):
     )
 
     def kernel(self, writer, logdir, max_queue, flush_millis, filename_suffix):
-        writer.open(
-            _text(logdir), int(max_queue), int(flush_millis), _text(filename_suffix)
-        )
+        writer.open(_text(logdir), int(max_queue), int(flush_millis), _text(filename_suffix))
 
 
 @op
 class WriteSummary(_Writing):
     """Writes a tensor under a tag."""
 
-    signature = "writer: resource, step: int64, tensor: T, tag: string, summary_metadata: string; -> "
+    signature = (
+        "writer: resource, step: int64, tensor: T, tag: string, summary_metadata: string; -> "
+    )
     T = (*NUMERIC, bool_, string)
 
     def kernel(self, writer, step, tensor, tag, summary_metadata):
-        writer.add_tensor(
-            _text(tag), tensor, int(step), np.asarray(summary_metadata, object)[()]
-        )
+        writer.add_tensor(_text(tag), tensor, int(step), np.asarray(summary_metadata, object)[()])
 
 
 @op

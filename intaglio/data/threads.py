@@ -26,9 +26,7 @@ class _Failure:
         self.error = error
 
 
-def ahead(
-    stage: Stage, root: Root, size: int, arrived: threading.Event | None = None
-) -> Advance:
+def ahead(stage: Stage, root: Root, size: int, arrived: threading.Event | None = None) -> Advance:
     """The stage's elements, computed ahead on a thread, at most `size` of them.
 
     `arrived` is set whenever there is another.
@@ -106,9 +104,7 @@ class Prefetcher:
         items, self._ended = position
         for item in _items_of(items):
             self._items.put(item)
-            if (
-                item is _END
-            ):  # the thread finds the source at its end, and adds no other
+            if item is _END:  # the thread finds the source at its end, and adds no other
                 self.source = None
             else:
                 self._permits.get()
@@ -117,8 +113,7 @@ class Prefetcher:
 def _positions_of(items: list[Any]) -> Any:
     elements = [i for i in items if type(i) is tuple]
     kinds = [
-        None if i is _END else of_error(i.error) if type(i) is _Failure else True
-        for i in items
+        None if i is _END else of_error(i.error) if type(i) is _Failure else True for i in items
     ]
     return [of_elements(elements), kinds]
 
@@ -179,9 +174,7 @@ class ParallelCalls:
     The threads end when this goes away.
     """
 
-    __slots__ = (
-        "_ended", "_function", "_ordered", "_pending", "_pool", "_source", "_threads",
-    )  # fmt: skip
+    __slots__ = ("_ended", "_function", "_ordered", "_pending", "_pool", "_source", "_threads")
 
     def __init__(
         self, source: Advance, function: Callable[..., Any], threads: int, ordered: bool
@@ -233,10 +226,7 @@ class ParallelCalls:
         """Has begun the calls that `save` saw, which are done."""
         items, self._ended = position
         self._pending.extend(
-            [
-                _failed(i.error) if type(i) is _Failure else _done(i)
-                for i in _items_of(items)
-            ]
+            [_failed(i.error) if type(i) is _Failure else _done(i) for i in _items_of(items)]
         )
 
 

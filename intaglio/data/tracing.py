@@ -69,10 +69,7 @@ class Traced:
             self._run_as_python(function, arguments, transformation)
 
     def _run_as_python(
-        self,
-        function: Callable[..., Any],
-        arguments: Sequence[Any],
-        transformation: str,
+        self, function: Callable[..., Any], arguments: Sequence[Any], transformation: str
     ) -> None:
         """Replaces the graph by one that calls the function on eager tensors."""
 

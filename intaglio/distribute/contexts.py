@@ -74,12 +74,7 @@ class ReplicaContext:
             raise NotImplementedError("all_gather does not support IndexedSlices")
         return nest.map_structure(_as_tensor, value)
 
-    def merge_call(
-        self,
-        merge_fn: Callable[..., Any],
-        args: Any = (),
-        kwargs: Any = None,
-    ) -> Any:
+    def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
         """`merge_fn(strategy, *args)`, called once for all replicas."""
         with _pushed(Context(self._strategy, None)):
             return merge_fn(self._strategy, *args, **(kwargs or {}))
@@ -213,9 +208,7 @@ def experimental_set_strategy(strategy: Any) -> None:
     >>> tf.distribute.experimental_set_strategy(None)
     """
     if _contexts.stack:
-        raise RuntimeError(
-            "Must not be called inside a `tf.distribute.Strategy` scope."
-        )
+        raise RuntimeError("Must not be called inside a `tf.distribute.Strategy` scope.")
     if strategy is None:
         _chosen.clear()
         return

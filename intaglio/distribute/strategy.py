@@ -89,9 +89,7 @@ class StrategyExtended:
         """`fn(var, *args, **kwargs)`, once for each copy of the variable: once."""
         return fn(var, *args, **(kwargs or {}))
 
-    def reduce_to(
-        self, reduce_op: Any, value: Any, destinations: Any, options: Any = None
-    ) -> Any:
+    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
         """`value` of all replicas as one value: of one replica, itself."""
         ReduceOp.of(reduce_op)
         return value
@@ -153,11 +151,7 @@ class Strategy:
             yield self
 
     def run(
-        self,
-        fn: Callable[..., Any],
-        args: Any = (),
-        kwargs: Any = None,
-        options: Any = None,
+        self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None
     ) -> Any:
         """`fn(*args, **kwargs)` in each replica: here in one."""
         with self.scope(), ReplicaContext(self):
@@ -201,9 +195,7 @@ class Strategy:
         """The old name of `distribute_datasets_from_function`."""
         return self.distribute_datasets_from_function(dataset_fn, options)
 
-    def experimental_distribute_values_from_function(
-        self, value_fn: Callable[[Any], Any]
-    ) -> Any:
+    def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
         """What `value_fn(context)` makes for each replica."""
         return value_fn(ReplicaContext(self))
 
@@ -212,11 +204,7 @@ class DefaultStrategy(Strategy):
     """The strategy where no other is in force: everything is as without any."""
 
     def run(
-        self,
-        fn: Callable[..., Any],
-        args: Any = (),
-        kwargs: Any = None,
-        options: Any = None,
+        self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None
     ) -> Any:
         """`fn(*args, **kwargs)`."""
         return fn(*args, **(kwargs or {}))
@@ -266,9 +254,7 @@ class OneDeviceStrategy(Strategy):
 def _check_host(device: Any) -> None:
     name = str(device).lower()
     if not name.endswith(("cpu:0", "cpu")):
-        raise ValueError(
-            f"There is no device {device!r}: {LOGICAL_CPU.name!r} is the only one."
-        )
+        raise ValueError(f"There is no device {device!r}: {LOGICAL_CPU.name!r} is the only one.")
 
 
 class DistributedValues:
@@ -339,9 +325,7 @@ class DistributedIterator:
         self._iterator.__autograph_for__(*loop)
 
 
-def maybe_merge_call(
-    fn: Callable[..., Any], strategy: Any, *args: Any, **kwargs: Any
-) -> Any:
+def maybe_merge_call(fn: Callable[..., Any], strategy: Any, *args: Any, **kwargs: Any) -> Any:
     """`fn(strategy, *args)` at once: one replica has nobody to wait for."""
     return fn(strategy, *args, **kwargs)
 

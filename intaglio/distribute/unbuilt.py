@@ -13,9 +13,7 @@ from intaglio.distribute.strategy import Strategy
 class MultiWorkerMirroredStrategy(Strategy):
     """Replicas on several machines. Raises NotImplementedError: there is one machine."""
 
-    def __init__(
-        self, cluster_resolver: Any = None, communication_options: Any = None
-    ) -> None:
+    def __init__(self, cluster_resolver: Any = None, communication_options: Any = None) -> None:
         raise NotImplementedError(
             "tf.distribute.MultiWorkerMirroredStrategy needs several machines, and "
             "Intaglio runs on one: use tf.distribute.MirroredStrategy()."

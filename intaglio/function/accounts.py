@@ -86,7 +86,9 @@ def note_trace(error: BaseException, trace: TracebackType | None) -> None:
 
 def _names(node: Any) -> list[str]:
     """The names and attributes that an expression takes its values from, in order."""
-    parts = [*node.args, *[k.value for k in node.keywords]] if isinstance(node, ast.Call) else [node]  # fmt: skip
+    parts = (
+        [*node.args, *[k.value for k in node.keywords]] if isinstance(node, ast.Call) else [node]
+    )
     found = [
         ast.unparse(n)
         for part in parts
@@ -105,7 +107,7 @@ def _name_told(name: str, frame: FrameType) -> str:
         value = inspect.getattr_static(value, attribute, None)
     if not isinstance(value, Tensor):
         return ""
-    told = f"{name} is {value.dtype.name}{shapes.brackets(value.dims) if value.dims is not None else ' of unknown shape'}"  # fmt: skip
+    told = f"{name} is {value.dtype.name}{shapes.brackets(value.dims) if value.dims is not None else ' of unknown shape'}"
     if isinstance(value, SymbolicTensor) and value.node.op.name != "Placeholder":
         made = value.node.frames
         if made:
@@ -144,7 +146,9 @@ def _is_array(value: Any) -> bool:
 
 
 def _shown(value: Any) -> str:
-    text = f"{value.dtype.name if value.dtype != object else 'string'}{shapes.brackets(value.shape)}"  # fmt: skip
+    text = (
+        f"{value.dtype.name if value.dtype != object else 'string'}{shapes.brackets(value.shape)}"
+    )
     return f"{text} = {value.tolist()}" if value.size <= SHOWN else text
 
 

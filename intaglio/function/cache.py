@@ -66,9 +66,7 @@ class TraceCache:
         best: tuple[Key, Any] | None = None
         with self._lock:
             for candidate in self.traces:
-                if _below(key, candidate[0]) and (
-                    best is None or _below(candidate[0], best[0])
-                ):
+                if _below(key, candidate[0]) and (best is None or _below(candidate[0], best[0])):
                     best = candidate
             if best is None:
                 return None

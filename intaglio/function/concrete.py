@@ -46,11 +46,7 @@ class ConcreteFunction(ConcreteFunctionKind):
     """
 
     def __init__(
-        self,
-        graph: FuncGraph,
-        function_type: FunctionType,
-        bound: Bound,
-        python_name: str,
+        self, graph: FuncGraph, function_type: FunctionType, bound: Bound, python_name: str
     ) -> None:
         self._graph = graph
         self._name = f"__inference_{python_name}_{next(_uids)}"
@@ -59,10 +55,7 @@ class ConcreteFunction(ConcreteFunctionKind):
         self._type = FunctionType(
             list(function_type.parameters.values()),
             function_type.output,
-            {
-                id(outer): TensorSpec(outer.dims, outer.dtype)
-                for outer, _ in graph.captures
-            },
+            {id(outer): TensorSpec(outer.dims, outer.dtype) for outer, _ in graph.captures},
         )
         # in the order in which calls pass the tensors
         self.types = tuple([self._type.parameters[n].typed for n in bound.names])
@@ -147,16 +140,12 @@ class ConcreteFunction(ConcreteFunctionKind):
         """The static shapes of the outputs, in their structure."""
         return self._outputs_as(lambda t: t.shape, lambda _: TensorShape(None))
 
-    def _outputs_as(
-        self, of_tensor: Callable[[Any], Any], of_other: Callable[[Any], Any]
-    ) -> Any:
+    def _outputs_as(self, of_tensor: Callable[[Any], Any], of_other: Callable[[Any], Any]) -> Any:
         structure = self._graph.structured_outputs
         if structure is None:
             return None
         return nest.map_structure(
-            lambda v: (
-                of_tensor(v) if isinstance(v, (Tensor, TensorSpec)) else of_other(v)
-            ),
+            lambda v: of_tensor(v) if isinstance(v, (Tensor, TensorSpec)) else of_other(v),
             structure,
             expand_composites=True,
         )
@@ -244,9 +233,7 @@ class ConcreteFunction(ConcreteFunctionKind):
         """Runs the graph. Raises TypeError for arguments that do not fit the signature."""
         return self._pack(self.call_flat(self.flat_arguments(args, kwargs)))
 
-    def flat_arguments(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> list[Tensor]:
+    def flat_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:
         """The tensors that a call passes: by the signature, or else as tensors alone."""
         try:
             tensors = self._structured(args, kwargs)
@@ -261,18 +248,14 @@ class ConcreteFunction(ConcreteFunctionKind):
         self._check(tensors)
         return tensors
 
-    def _structured(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> list[Tensor]:
+    def _structured(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:
         bound = self._type.bind(*args, **kwargs)
         tensors: list[Tensor] = []
         for name, kind in zip(self._bound.names, self.types, strict=True):
             value = bound[name]
             if isinstance(kind, TensorSpec):
                 tensors.append(
-                    value
-                    if isinstance(value, Tensor)
-                    else convert.to_tensor(value, kind.dtype)
+                    value if isinstance(value, Tensor) else convert.to_tensor(value, kind.dtype)
                 )
             else:
                 tensors += kind.to_tensors(kind.cast(value))
@@ -282,18 +265,14 @@ class ConcreteFunction(ConcreteFunctionKind):
     def arg_keywords(self) -> list[str]:
         """The names of the tensor arguments, for calls with tensors alone."""
         if self._keywords is None:
-            self._keywords = [
-                v.node.name for v in self._graph.inputs[: self._arguments]
-            ]
+            self._keywords = [v.node.name for v in self._graph.inputs[: self._arguments]]
         return self._keywords
 
     def _flat(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:
         names = self.arg_keywords
         call = f"{self._python_name}({', '.join(names)})"
         if len(args) > len(names):
-            raise TypeError(
-                f"{call} takes {len(names)} positional arguments, got {len(args)}."
-            )
+            raise TypeError(f"{call} takes {len(names)} positional arguments, got {len(args)}.")
         left = dict(kwargs)
         given = list(args)
         missing: list[str] = []
@@ -308,9 +287,7 @@ class ConcreteFunction(ConcreteFunctionKind):
         if twice:
             raise TypeError(f"{call} got two values for {twice[0]!r}.")
         if left:
-            raise TypeError(
-                f"{call} got unexpected keyword arguments: {', '.join(left)}."
-            )
+            raise TypeError(f"{call} got unexpected keyword arguments: {', '.join(left)}.")
         for index, value in enumerate(given):
             if not isinstance(value, Tensor) and not hasattr(value, "__tf_tensor__"):
                 raise TypeError(
@@ -320,9 +297,7 @@ class ConcreteFunction(ConcreteFunctionKind):
         return [convert.to_tensor(v) for v in given]
 
     def _check(self, tensors: Sequence[Tensor]) -> None:
-        for index, (tensor, dtype) in enumerate(
-            zip(tensors, self._dtypes, strict=False)
-        ):
+        for index, (tensor, dtype) in enumerate(zip(tensors, self._dtypes, strict=False)):
             if tensor.dtype is not dtype:
                 raise expected_dtype(self._name, index, dtype, tensor.dtype)
 
@@ -341,10 +316,13 @@ class ConcreteFunction(ConcreteFunctionKind):
         graph = self.frozen
         op = raw.StatefulPartitionedCall if graph.stateful else raw.PartitionedCall
         attrs = {
-            "Tin": tuple([t.dtype for t in inputs]), "f": graph,
+            "Tin": tuple([t.dtype for t in inputs]),
+            "f": graph,
             "Tout": tuple([t.dtype for t in graph.outputs]),
-            "config": "", "config_proto": "", "executor_type": "",
-        }  # fmt: skip
+            "config": "",
+            "config_proto": "",
+            "executor_type": "",
+        }
         if not door.level().eager:
             return door.carry_out(op, inputs, attrs, None)
         try:
@@ -357,9 +335,7 @@ class ConcreteFunction(ConcreteFunctionKind):
         try:
             arrays = [t._array for t in tensors]
         except AttributeError:
-            raise leaked(
-                next(t for t in tensors if not isinstance(t, EagerTensor))
-            ) from None
+            raise leaked(next(t for t in tensors if not isinstance(t, EagerTensor))) from None
         try:
             return [from_array(a) for a in run(*arrays, *self.capture_arrays)]
         except Exception as e:
@@ -458,9 +434,7 @@ class Inference(AtomicFunction):
         """Calls the graph with the tensors of arguments and captures; returns flat outputs."""
         return self._concrete.carry_out(list(args))
 
-    def call_with_captures(
-        self, args: Any, kwargs: dict[str, Any], captures: Any
-    ) -> Any:
+    def call_with_captures(self, args: Any, kwargs: dict[str, Any], captures: Any) -> Any:
         tensors = self._concrete.flat_arguments(tuple(args), kwargs)
         outputs = self._concrete.carry_out([*tensors, *captures])
         return self._concrete.pack(outputs)

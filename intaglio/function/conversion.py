@@ -13,8 +13,6 @@ def converted_for_graphs(function: Callable[..., Any], options: Any) -> Any:
     return api.for_tracing(function, options)
 
 
-def stepped(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
+def stepped(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The converted function called on values, op by op."""
     return api.stepped(function, args, kwargs)

@@ -86,9 +86,7 @@ class _Guards:
         if None not in dims:
             return f"{local}.shape == {dims!r}"
         checks = [f"{local}.ndim == {len(dims)}"]
-        checks += [
-            f"{local}.shape[{i}] == {d}" for i, d in enumerate(dims) if d is not None
-        ]
+        checks += [f"{local}.shape[{i}] == {d}" for i, d in enumerate(dims) if d is not None]
         return " and ".join(checks)
 
     def _literal(self, text: str, value: Any) -> None:
@@ -107,9 +105,7 @@ class _Guards:
         whole = type(value)
         if whole not in (list, tuple, dict) and not isinstance(value, tuple):
             raise Unguardable
-        self.demand(
-            f"type({text}) is {self.name(whole)} and len({text}) == {len(value)}"
-        )
+        self.demand(f"type({text}) is {self.name(whole)} and len({text}) == {len(value)}")
         if isinstance(kind, Dict):
             for key, part in zip(kind.keys, kind.parts, strict=True):
                 if type(key) not in (str, int):
@@ -145,19 +141,13 @@ class _Guards:
 
 
 def make_entry(
-    concrete: Any,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    bound: Any,
-    exact: bool,
+    concrete: Any, args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any, exact: bool
 ) -> Entry | None:
     """An entry for calls like this one, or None if they cannot be told apart cheaply."""
     guards = _Guards(exact)
     try:
         where = _positions(args, kwargs, bound)
-        for name, value, kind in zip(
-            bound.names, bound.values, concrete.types, strict=True
-        ):
+        for name, value, kind in zip(bound.names, bound.values, concrete.types, strict=True):
             text = where.get(name)
             if text is not None:
                 local = guards.local()
@@ -183,7 +173,7 @@ def make_native_entry(
         return None
     table = native.calls.Table()
     try:
-        given = dict(zip(bound.names, zip(bound.values, concrete.types, strict=True), strict=True))  # fmt: skip
+        given = dict(zip(bound.names, zip(bound.values, concrete.types, strict=True), strict=True))
         where = _numbered(table, args, kwargs, bound)
         for name, (value, kind) in given.items():
             if name in where:
@@ -204,7 +194,7 @@ def make_native_entry(
 
 def _is_tuple_of_tensors(concrete: Any) -> bool:
     output = concrete.function_type.output
-    return type(output) is Tuple and all(isinstance(p, TensorSpec) for p in output.parts)  # fmt: skip
+    return type(output) is Tuple and all(isinstance(p, TensorSpec) for p in output.parts)
 
 
 def _numbered(
@@ -243,9 +233,7 @@ def _recognise(table: Any, number: int, value: Any, kind: TraceType) -> None:
         raise Unguardable
 
 
-def _positions(
-    args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any
-) -> dict[str, str]:
+def _positions(args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any) -> dict[str, str]:
     """Where each parameter's value stands in the call."""
     where = {name: f"args[{i}]" for i, name in enumerate(bound.names[: len(args)])}
     if any(name in where for name in kwargs):
@@ -253,18 +241,14 @@ def _positions(
     return where | {name: f"kwargs.get({name!r}, MISS)" for name in kwargs}
 
 
-def _compiled(
-    guards: _Guards, concrete: Any, positional: int, keywords: tuple[str, ...]
-) -> Entry:
+def _compiled(guards: _Guards, concrete: Any, positional: int, keywords: tuple[str, ...]) -> Entry:
     space = guards.space
     space["run"] = concrete.settle()
     space["fail"] = concrete.fail
     arrays = list(guards.arrays)
     captures = [guards.name(array, "c") for array in concrete.capture_arrays]
     arrays += captures
-    concrete.taking_captures.append(
-        lambda others: space.update(zip(captures, others, strict=True))
-    )
+    concrete.taking_captures.append(lambda others: space.update(zip(captures, others, strict=True)))
     form = f" if len(args) != {positional} or " + (
         f"len(kwargs) != {len(keywords)}" if keywords else "kwargs"
     )

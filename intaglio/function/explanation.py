@@ -10,15 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from intaglio.base.origins import Frame
-from intaglio.function.trace_types import (
-    Container,
-    Dict,
-    Fields,
-    List,
-    Literal,
-    Tuple,
-    Weakref,
-)
+from intaglio.function.trace_types import Container, Dict, Fields, List, Literal, Tuple, Weakref
 from intaglio.type_specs.trace_type import TraceType
 
 
@@ -132,9 +124,7 @@ def _leaves(kind: TraceType) -> int:
 def _alike(old: Container, new: Container) -> bool:
     """True if both are structures of one kind with as many parts, under the same names."""
     return (
-        type(old) is type(new)
-        and len(old.parts) == len(new.parts)
-        and _steps(old) == _steps(new)
+        type(old) is type(new) and len(old.parts) == len(new.parts) and _steps(old) == _steps(new)
     )
 
 
@@ -149,7 +139,9 @@ def _steps(container: Container) -> list[str]:
 
 def _of_tensors(path: str, old: Any, new: Any) -> Iterator[Change]:
     if old.dtype != new.dtype:
-        advice = f"cast it to one dtype before the call, as with tf.cast({path}, tf.{old.dtype.name})"
+        advice = (
+            f"cast it to one dtype before the call, as with tf.cast({path}, tf.{old.dtype.name})"
+        )
         yield Change(f"{path}.dtype", old.dtype.name, new.dtype.name, advice)
     if old.shape.rank is not None and old.shape.rank == new.shape.rank:
         sizes = zip(old.shape.as_list(), new.shape.as_list(), strict=True)
@@ -163,8 +155,7 @@ def _of_tensors(path: str, old: Any, new: Any) -> Iterator[Change]:
 
 
 _SHAPE = (
-    "leave the dimension open with reduce_retracing=True, or with None for it in "
-    "input_signature"
+    "leave the dimension open with reduce_retracing=True, or with None for it in input_signature"
 )
 _RANK = "give the function tensors of one rank, or input_signature of unknown rank"
 _COUNT = "each number of arguments has a trace of its own"
@@ -192,7 +183,7 @@ _KINDS: dict[type, Callable[[Any], str]] = {
     Dict: lambda t: f"a dict of {', '.join(map(repr, t.keys)) or 'nothing'}",
     Fields: lambda t: f"{t.kind.__name__}({', '.join(t.names)})",
     Weakref: lambda t: f"{t.placeholder_value()!r}" if t.alive else "an object that is gone",
-}  # fmt: skip
+}
 
 
 def _shown(kind: Any) -> str:

@@ -36,9 +36,7 @@ class PolymorphicFunction(Callable):
     # What `input_signature` said, None without one.
     input_signature: Any
 
-    def _trackable_children(
-        self, save_type: str = "checkpoint", **kwargs: Any
-    ) -> dict[str, Any]:
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         """The traces, by the names that saved models have for them; none for checkpoints."""
         if save_type == "checkpoint":
             return {}
@@ -60,9 +58,7 @@ class ConcreteFunctionKind(Callable):
     def inference_fn(self) -> Any:
         """The graph as an AtomicFunction."""
 
-    def _trackable_children(
-        self, save_type: str = "checkpoint", **kwargs: Any
-    ) -> dict[str, Any]:
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         return {}
 
 
@@ -70,7 +66,5 @@ class AtomicFunction(Callable):
     """A graph that is called with tensors alone."""
 
     @abc.abstractmethod
-    def call_with_captures(
-        self, args: Any, kwargs: dict[str, Any], captures: Any
-    ) -> Any:
+    def call_with_captures(self, args: Any, kwargs: dict[str, Any], captures: Any) -> Any:
         """Calls the graph with arguments and with values for what it captures."""

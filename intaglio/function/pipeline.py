@@ -52,16 +52,16 @@ def tiered(graph: Graph, trains: bool) -> Runnable:
     optimized = optimize(graph)
     run = native.interpreted(optimized, interpreter.compiled(optimized))
     free = trains and not OPTIONS.deterministic and whole_graph.is_arithmetic(optimized)
-    return native.tiered(optimized, run, _hot if free else None)  # fmt: skip
+    return native.tiered(optimized, run, _hot if free else None)
 
 
 def writes_to(graph: Graph, variables: Sequence[SymbolicTensor]) -> bool:
     """Whether a graph assigns to any of these inputs, or may do so in a branch or body."""
     ids = {id(v) for v in variables}
     inner = [n for g in walk.nested(graph) for n in g.nodes] if ids else []
-    return any(
-        n.op.name in WRITES and id(n.inputs[0]) in ids for n in graph.nodes
-    ) or any(n.op.name in WRITES for n in inner)
+    return any(n.op.name in WRITES and id(n.inputs[0]) in ids for n in graph.nodes) or any(
+        n.op.name in WRITES for n in inner
+    )
 
 
 def _hot(graph: Graph, given: Sequence[Dims] | None = None) -> Runnable:
@@ -88,9 +88,10 @@ def compiled(graph: Graph) -> Runnable:
         if not _said:
             _said.append(True)
             logger().warning(
-                "jit_compile: graphs are interpreted, for there is no compiler (%s)%s", e,
+                "jit_compile: graphs are interpreted, for there is no compiler (%s)%s",
+                e,
                 ". Install it with: pip install 'intaglio[jit]'" * (e.name == "llvmlite"),
-            )  # fmt: skip
+            )
         return settled(graph)
     if all(shapes.known(v.dims) for v in optimized.inputs):
         return make(optimized)

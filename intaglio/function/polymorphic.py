@@ -42,17 +42,13 @@ from intaglio.trace.variable_creation import SINGLETON
 from intaglio.type_specs.trace_type import TraceType, Tracing
 from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
 
-ENTRIES = (
-    8  # recent ways of calling that a function recognises at once, one or two for each
-)
+ENTRIES = 8  # recent ways of calling that a function recognises at once, one or two for each
 
 # An entry costs as much as a hundred calls. One is made at these numbers of calls that no
 # entry recognised, so that arguments that always differ cost nothing in the long run.
 BUILD_AT = frozenset([2, 4, 8, 32, 128, 512, 4096])
 
-LATER = (
-    "Creating variables on a non-first call to a function decorated with tf.function."
-)
+LATER = "Creating variables on a non-first call to a function decorated with tf.function."
 
 
 _counting = lasting_lock()
@@ -118,9 +114,7 @@ class Function(PolymorphicFunction):
             for name, value in getattr(python_function, "__dict__", {}).items():
                 if not hasattr(self, name):
                     setattr(self, name, value)
-        if options.input_signature is not None and not _has_self(
-            python_function, bound
-        ):
+        if options.input_signature is not None and not _has_self(python_function, bound):
             self._constraints = constraints_of(self._signature, options.input_signature)
 
     # -- what it is -------------------------------------------------------------------
@@ -210,9 +204,7 @@ class Function(PolymorphicFunction):
         Raises ValueError if there are traces already, or functions of objects.
         """
         if self._traced or self._descriptors:
-            raise ValueError(
-                "Functions cannot be decorated after they have been traced."
-            )
+            raise ValueError("Functions cannot be decorated after they have been traced.")
         self._python_function = decorator(self._python_function)
         self._signature_cache = None
 
@@ -224,9 +216,7 @@ class Function(PolymorphicFunction):
             ref = weakref.ref(instance, lambda _: table.pop(number, None))
         except TypeError:  # an object that cannot be held weakly
             ref = functools.partial(_itself, instance)
-        made = Function(
-            _method(self._python_function, ref), self._name, self._options, bound=True
-        )
+        made = Function(_method(self._python_function, ref), self._name, self._options, bound=True)
         made._detector = self._detector
         method = Method(instance, made)
         # Threads that ask at once get one function: its first trace makes the variables.
@@ -328,9 +318,7 @@ class Function(PolymorphicFunction):
             types = [from_value(v, context) for v in bound.values]
         return bound, types, ((bound.extra, bound.keywords), *types)
 
-    def _cast(
-        self, bound: Bound, types: Sequence[TraceType], context: Tracing
-    ) -> list[Any]:
+    def _cast(self, bound: Bound, types: Sequence[TraceType], context: Tracing) -> list[Any]:
         if len(bound.values) != len(types):
             known = {p.name for p in self._signature.keyword_only}
             strange = [name for name in bound.keywords if name not in known]
@@ -352,17 +340,11 @@ class Function(PolymorphicFunction):
         return cast
 
     def _shown_signature(self) -> str:
-        return (
-            str(self._signature)
-            if self._constraints is None
-            else str(self.function_type)
-        )
+        return str(self._signature) if self._constraints is None else str(self.function_type)
 
     def _shown(self) -> Callable[..., Any]:
         """The function that messages name."""
-        return getattr(
-            self._python_function, "__wrapped_method__", self._python_function
-        )
+        return getattr(self._python_function, "__wrapped_method__", self._python_function)
 
     def _why(self) -> str:
         """Why the last trace was made, as the end of a message."""
@@ -420,9 +402,7 @@ class Function(PolymorphicFunction):
             return concrete
         self._initialized = True
         # From now on threads do not wait for the first trace, but for that of their types.
-        return self._cache.find_or_trace(
-            key, lambda: self._trace(key, bound, types, has_values)
-        )[0]
+        return self._cache.find_or_trace(key, lambda: self._trace(key, bound, types, has_values))[0]
 
     def _trace(
         self, key: Key, bound: Bound, types: Sequence[TraceType], has_values: bool
@@ -487,13 +467,16 @@ class Function(PolymorphicFunction):
         if self._options.autograph:
             function = _converted(function, self._options.autograph_options)
         output = trace(
-            function, self._shown(), graph, bound, types,
-            converted=self._options.autograph, has_values=has_values,
-        )  # fmt: skip
-        graph.admit_variable = None
-        parameters = typed(
-            self._signature, bound, types, optional=self._constraints is not None
+            function,
+            self._shown(),
+            graph,
+            bound,
+            types,
+            converted=self._options.autograph,
+            has_values=has_values,
         )
+        graph.admit_variable = None
+        parameters = typed(self._signature, bound, types, optional=self._constraints is not None)
         whole = FunctionType(list(parameters.parameters.values()), output)
         concrete = ConcreteFunction(graph, whole, bound, self._name)
         concrete.jit_compile = self._options.jit_compile

@@ -103,9 +103,7 @@ class Unfinished:
         if [id(t) for t in captures] != [id(t) for t in self.captures]:
             return False
         alike = zip(outputs, self.reference.outputs, self.dims, strict=True)
-        if not all(
-            [a.dtype is b.dtype and shapes.is_subshape(a.dims, d) for a, b, d in alike]
-        ):
+        if not all([a.dtype is b.dtype and shapes.is_subshape(a.dims, d) for a, b, d in alike]):
             return False
         graph = concrete.frozen
         self.reference.resolve(lambda: graph, interpreter.repeated)

@@ -22,9 +22,7 @@ class Detector:
     __slots__ = ("calls", "runs", "warnings")
 
     def __init__(self) -> None:
-        self.runs: list[
-            int
-        ] = []  # calls since each of the last traces, that one included
+        self.runs: list[int] = []  # calls since each of the last traces, that one included
         self.calls = 0  # calls since the last trace
         self.warnings = 0
 

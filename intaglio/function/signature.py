@@ -103,9 +103,7 @@ class FunctionType:
             yours[n].typed.is_subtype_of(mine[n].typed) for n in mine
         )
 
-    def most_specific_common_subtype(
-        self, others: Sequence[FunctionType]
-    ) -> FunctionType | None:
+    def most_specific_common_subtype(self, others: Sequence[FunctionType]) -> FunctionType | None:
         """The type that serves the calls of this one and of all the others, or None."""
         names = list(self.parameters)
         if any(list(other.parameters) != names for other in others):
@@ -161,25 +159,24 @@ class FunctionType:
 
     def __repr__(self) -> str:
         lines = [
-            f"  {p.name} ({p.kind.name}): {p.type_constraint!r}"
-            for p in self.parameters.values()
+            f"  {p.name} ({p.kind.name}): {p.type_constraint!r}" for p in self.parameters.values()
         ]
         captures = [f"  {k}: {v!r}" for k, v in self.captures.items()] or ["  None"]
         return "\n".join(
             [
-                "Input Parameters:", *lines,
-                "Output Type:", f"  {self.output!r}",
-                "Captures:", *captures,
+                "Input Parameters:",
+                *lines,
+                "Output Type:",
+                f"  {self.output!r}",
+                "Captures:",
+                *captures,
             ]
-        )  # fmt: skip
+        )
 
 
 def in_call_order(parameters: Iterable[Parameter]) -> list[Parameter]:
     """Parameters in the order in which calls pass their tensors: keyword-only ones by name."""
-    return sorted(
-        parameters,
-        key=lambda p: p.name if p.kind in (KEYWORD_ONLY, VAR_KEYWORD) else "",
-    )
+    return sorted(parameters, key=lambda p: p.name if p.kind in (KEYWORD_ONLY, VAR_KEYWORD) else "")
 
 
 def _with_separators(parameters: Sequence[Parameter]) -> list[str]:
@@ -191,9 +188,7 @@ def _with_separators(parameters: Sequence[Parameter]) -> list[str]:
             shown.append("*")
         starred = starred or p.kind in (KEYWORD_ONLY, VAR_POSITIONAL)
         shown.append(str(p))
-        if p.kind is POSITIONAL_ONLY and (
-            after is None or after.kind is not POSITIONAL_ONLY
-        ):
+        if p.kind is POSITIONAL_ONLY and (after is None or after.kind is not POSITIONAL_ONLY):
             shown.append("/")
     return shown
 
@@ -299,11 +294,7 @@ class Signature:
             tuple(defaults) or None,
             [p.name for p in self.parameters if p.kind is KEYWORD_ONLY],
             named or None,
-            {
-                p.name: p.annotation
-                for p in self.parameters
-                if p.annotation is not EMPTY
-            },
+            {p.name: p.annotation for p in self.parameters if p.annotation is not EMPTY},
         )
 
     def untyped(self) -> FunctionType:
@@ -311,20 +302,22 @@ class Signature:
         return FunctionType(
             [
                 Parameter(
-                    p.name, p.kind, None, p.default is not EMPTY,
+                    p.name,
+                    p.kind,
+                    None,
+                    p.default is not EMPTY,
                     EMPTY if p.default is EMPTY else _Shown(),
                 )
                 for p in self.parameters
             ]
-        )  # fmt: skip
+        )
 
     def bind_constraints(self, constraints: Sequence[TraceType]) -> Bound:
         """The types of an input_signature as the arguments of a call."""
         split = len(constraints) - len(self.keyword_only)
         names = [p.name for p in self.keyword_only]
         return self.bind(
-            tuple(constraints[:split]),
-            dict(zip(names, constraints[split:], strict=True)),
+            tuple(constraints[:split]), dict(zip(names, constraints[split:], strict=True))
         )
 
     def as_inspect(self) -> inspect.Signature:
@@ -333,9 +326,7 @@ class Signature:
 
     def __str__(self) -> str:
         plain: list[inspect.Parameter] = [
-            p.replace(
-                annotation=EMPTY, default=EMPTY if p.default is EMPTY else _Shown()
-            )
+            p.replace(annotation=EMPTY, default=EMPTY if p.default is EMPTY else _Shown())
             for p in self.parameters
         ]
         return str(inspect.Signature(plain))
@@ -360,16 +351,11 @@ class Bound(NamedTuple):
     def call_with(self, values: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
         """Values in the order of `names` as positional and keyword arguments."""
         split = len(self.names) - len(self.keywords)
-        return list(values[:split]), dict(
-            zip(self.names[split:], values[split:], strict=True)
-        )
+        return list(values[:split]), dict(zip(self.names[split:], values[split:], strict=True))
 
 
 def typed(
-    signature: Signature,
-    bound: Bound,
-    types: Sequence[TraceType],
-    optional: bool = False,
+    signature: Signature, bound: Bound, types: Sequence[TraceType], optional: bool = False
 ) -> FunctionType:
     """The FunctionType of a call."""
     defaults = signature.default_names() if optional else frozenset()

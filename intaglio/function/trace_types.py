@@ -36,9 +36,7 @@ class Literal(TraceType):
     def is_subtype_of(self, other: TraceType) -> bool:
         return self == other
 
-    def most_specific_common_supertype(
-        self, others: Sequence[TraceType]
-    ) -> TraceType | None:
+    def most_specific_common_supertype(self, others: Sequence[TraceType]) -> TraceType | None:
         return self if all(self == other for other in others) else None
 
     def placeholder_value(self, placeholder_context: Any = None) -> Any:
@@ -81,9 +79,7 @@ class Weakref(TraceType):
     def is_subtype_of(self, other: TraceType) -> bool:
         return self == other
 
-    def most_specific_common_supertype(
-        self, others: Sequence[TraceType]
-    ) -> TraceType | None:
+    def most_specific_common_supertype(self, others: Sequence[TraceType]) -> TraceType | None:
         return self if all(self == other for other in others) else None
 
     def placeholder_value(self, placeholder_context: Any = None) -> Any:
@@ -153,9 +149,7 @@ class Container(TraceType):
             return None
         found: list[TraceType] = []
         for index, part in enumerate(self.parts):
-            joined = part.most_specific_common_supertype(
-                [o.parts[index] for o in others]
-            )
+            joined = part.most_specific_common_supertype([o.parts[index] for o in others])
             if joined is None:
                 return None
             found.append(joined)
@@ -192,18 +186,12 @@ class Container(TraceType):
             raise ValueError(
                 f"Expected {value!r} to have {len(self.parts)} elements, for {self!r}."
             )
-        return self._make(
-            [p.cast(v, cast_context) for p, v in zip(self.parts, items, strict=True)]
-        )
+        return self._make([p.cast(v, cast_context) for p, v in zip(self.parts, items, strict=True)])
 
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        return (
-            isinstance(other, Container)
-            and self._alike(other)
-            and self.parts == other.parts
-        )
+        return isinstance(other, Container) and self._alike(other) and self.parts == other.parts
 
     def __hash__(self) -> int:
         found = self._hash
@@ -251,9 +239,7 @@ class Fields(Container):
 
     __slots__ = ("kind", "names")
 
-    def __init__(
-        self, kind: Any, names: Sequence[str], parts: Sequence[TraceType]
-    ) -> None:
+    def __init__(self, kind: Any, names: Sequence[str], parts: Sequence[TraceType]) -> None:
         super().__init__(parts)
         self.kind = kind
         self.names = tuple(names)
@@ -277,9 +263,7 @@ class Fields(Container):
         return self.kind(*parts)
 
     def __repr__(self) -> str:
-        fields = ", ".join(
-            [f"[{n!r}, {p!r}]" for n, p in zip(self.names, self.parts, strict=True)]
-        )
+        fields = ", ".join([f"[{n!r}, {p!r}]" for n, p in zip(self.names, self.parts, strict=True)])
         return f"{self.kind.__name__}[{fields}]"
 
 
@@ -317,9 +301,7 @@ class Dict(Container):
         if not isinstance(value, Mapping):
             raise ValueError(f"Can not cast {value!r} to a Dict type.")
         if set(value) != set(self.keys):
-            raise ValueError(
-                f"{value!r} has different keys with the TraceType {self!r}."
-            )
+            raise ValueError(f"{value!r} has different keys with the TraceType {self!r}.")
         return [value[k] for k in self.keys]
 
     def _make(self, parts: Sequence[Any]) -> Any:

@@ -49,9 +49,7 @@ def trace(
         graph.example.clear()
         structure = nest.map_structure(lambda v: _as_output(v, shown), result)
         output_type = from_value(structure, Tracing())
-        outputs = [
-            raw.Identity(t, name="Identity") for t in output_type.to_tensors(structure)
-        ]
+        outputs = [raw.Identity(t, name="Identity") for t in output_type.to_tensors(structure)]
         graph.outputs = outputs
         graph.structured_outputs = (
             None if structure is None else output_type.from_tensors(iter(outputs))
@@ -68,9 +66,7 @@ def _placeholders(
 
     def make(spec: Any, name: str) -> Any:
         node_name = name if is_node_name(name) else "Placeholder"
-        return graph.placeholder(
-            spec.dtype, spec.dims, node_name, spec.content, user_name=name
-        )
+        return graph.placeholder(spec.dtype, spec.dims, node_name, spec.content, user_name=name)
 
     context = PlaceholderContext(make)
     arguments: list[Any] = []
@@ -83,9 +79,7 @@ def _placeholders(
         graph.inputs.extend(tensors)
         # A variable is a value where specs of the others are given, too.
         if tensors and (has_values or hasattr(value, "handle")):
-            for inner, outer in zip(
-                tensors, kind.to_tensors(kind.cast(value)), strict=True
-            ):
+            for inner, outer in zip(tensors, kind.to_tensors(kind.cast(value)), strict=True):
                 graph.example[id(inner)] = outer
         arguments.append(made)
     return arguments

@@ -37,9 +37,7 @@ class UserCode:
 
     __slots__ = ("cause", "depth", "error", "frames", "note")
 
-    def __init__(
-        self, error: Exception, frames: list[str], cause: str | None = None
-    ) -> None:
+    def __init__(self, error: Exception, frames: list[str], cause: str | None = None) -> None:
         # Why the code that raised it was not converted.
         self.cause = cause
         self.error = error
@@ -142,9 +140,7 @@ def remade(error: Exception, message: str) -> Exception | None:
     if isinstance(error, OpError):
         return kind(error.node_def, error.op, message)
     if isinstance(error, KeyError):
-        return errors.MultilineMessageKeyError(
-            message, error.args[0] if error.args else ""
-        )
+        return errors.MultilineMessageKeyError(message, error.args[0] if error.args else "")
     owner = next(c for c in kind.__mro__ if "__init__" in c.__dict__)
     if owner.__module__ == "builtins":
         # UnicodeDecodeError and its like take more than a message.
@@ -205,9 +201,7 @@ def without_our_frames(error: Exception) -> Exception:
         with contextlib.suppress(AttributeError):
             error.raised_by_package = True  # type: ignore[attr-defined]  # a mark for frames further out
     kept = [
-        part
-        for part in _entries(error.__traceback__)
-        if not origins.is_ours(part.tb_frame.f_code)
+        part for part in _entries(error.__traceback__) if not origins.is_ours(part.tb_frame.f_code)
     ]
     chain: TracebackType | None = None
     for part in reversed(kept):
@@ -249,8 +243,7 @@ def _as_op_error(error: Exception, node: Node) -> OpError | None:
     if isinstance(error, OpError):
         return error
     if isinstance(
-        error,
-        (ValueError, IndexError, ZeroDivisionError, np.exceptions.AxisError),
+        error, (ValueError, IndexError, ZeroDivisionError, np.exceptions.AxisError)
     ) and not isinstance(error, UnicodeError):
         return errors.InvalidArgumentError(None, node, str(error))
     return None

@@ -23,17 +23,13 @@ class Reach(NamedTuple):
 
 
 OUTSIDE = "Do it outside of the function, and pass what it gives as an argument"
-PRINTING = Reach(
-    "prints text", "Print outside of the function, or without jit_compile=True"
-)
+PRINTING = Reach("prints text", "Print outside of the function, or without jit_compile=True")
 STRINGS = Reach("works on strings", OUTSIDE)
 PYTHON = Reach(
     "calls Python", "Write the function in TensorFlow ops, or call it outside of this one"
-)  # fmt: skip
-TABLES = Reach("looks up a table", OUTSIDE)
-DATA = Reach(
-    "reads a dataset", "Iterate outside of the function, and call it with each element"
 )
+TABLES = Reach("looks up a table", OUTSIDE)
+DATA = Reach("reads a dataset", "Iterate outside of the function, and call it with each element")
 FILES = Reach("reads or writes files", OUTSIDE)
 CLOCK = Reach("reads the clock", OUTSIDE)
 REACHES = {
@@ -41,7 +37,7 @@ REACHES = {
     **dict.fromkeys(("EagerPyFunc", "PyFunc", "PyFuncStateless"), PYTHON),
     **dict.fromkeys(("ReadFile", "WriteFile", "MatchingFiles"), FILES),
     "Timestamp": CLOCK,
-}  # fmt: skip
+}
 BEGINNINGS = {"Lookup": TABLES, "Iterator": DATA, "DatasetTo": DATA}
 # Strings that are only handed on, and the messages of assertions, which compilers leave out.
 PASSING = frozenset(["Const", "Placeholder", "Assert", "NoOp", "FakeParam"])
@@ -72,10 +68,11 @@ def demand(graph: Graph) -> None:
     lines = "\n".join([_line(*one) for one in [*found.values()][:NAMED]])
     more = f"\nand {len(found) - NAMED} other ops" if len(found) > NAMED else ""
     raise InvalidArgumentError(
-        None, None,
+        None,
+        None,
         "Detected unsupported operations when trying to compile graph "
         f"{graph.name} with jit_compile=True: {lines}{more}",
-    )  # fmt: skip
+    )
 
 
 def is_arithmetic(graph: Graph) -> bool:
@@ -103,9 +100,12 @@ def _nodes(graph: Graph) -> list[Node]:
 def _line(node: Node, kind: Reach) -> str:
     """What the message says of a node."""
     frames = node.frames
-    place = "".join([
-        f"\nThe op is created at:\nFile {f.filename!r}, line {f.lineno}, in {f.function}" for f in frames[:1]
-    ])  # fmt: skip
+    place = "".join(
+        [
+            f"\nThe op is created at:\nFile {f.filename!r}, line {f.lineno}, in {f.function}"
+            for f in frames[:1]
+        ]
+    )
     return (
         f"{node.op.name} ({kind.why}, which machine code does not){{{{node {node.name}}}}}"
         f"{place}\n{kind.instead}."

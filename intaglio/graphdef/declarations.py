@@ -10,12 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from google.protobuf import (
-    descriptor_pb2,
-    descriptor_pool,
-    message_factory,
-    text_format,
-)
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 from google.protobuf.message import DecodeError
 
 PACKAGE = "tensorflow"
@@ -30,11 +25,18 @@ class MalformedError(ValueError):
 
 _Field = descriptor_pb2.FieldDescriptorProto
 _SCALARS = {
-    "double": _Field.TYPE_DOUBLE, "float": _Field.TYPE_FLOAT, "int64": _Field.TYPE_INT64,
-    "uint64": _Field.TYPE_UINT64, "int32": _Field.TYPE_INT32, "bool": _Field.TYPE_BOOL,
-    "string": _Field.TYPE_STRING, "bytes": _Field.TYPE_BYTES, "uint32": _Field.TYPE_UINT32,
-    "sint64": _Field.TYPE_SINT64, "fixed32": _Field.TYPE_FIXED32,
-}  # fmt: skip
+    "double": _Field.TYPE_DOUBLE,
+    "float": _Field.TYPE_FLOAT,
+    "int64": _Field.TYPE_INT64,
+    "uint64": _Field.TYPE_UINT64,
+    "int32": _Field.TYPE_INT32,
+    "bool": _Field.TYPE_BOOL,
+    "string": _Field.TYPE_STRING,
+    "bytes": _Field.TYPE_BYTES,
+    "uint32": _Field.TYPE_UINT32,
+    "sint64": _Field.TYPE_SINT64,
+    "fixed32": _Field.TYPE_FIXED32,
+}
 
 
 class _Declarations:
@@ -100,12 +102,8 @@ class _Declarations:
             name="".join(p.capitalize() for p in field.name.split("_")) + "Entry"
         )
         entry.options.map_entry = True
-        for number, (name, kind) in enumerate(
-            zip(("key", "value"), kinds, strict=True), 1
-        ):
-            part = entry.field.add(
-                name=name, number=number, label=_Field.LABEL_OPTIONAL
-            )
+        for number, (name, kind) in enumerate(zip(("key", "value"), kinds, strict=True), 1):
+            part = entry.field.add(name=name, number=number, label=_Field.LABEL_OPTIONAL)
             self._type(part, kind)
         path = next(n for n, m in self.messages.items() if m is message)
         field.label, field.type = _Field.LABEL_REPEATED, _Field.TYPE_MESSAGE
@@ -121,9 +119,7 @@ def declare(text: str, file_name: str) -> None:
 
 def message_class(name: str) -> Any:
     """The class of the messages of that name."""
-    return message_factory.GetMessageClass(
-        POOL.FindMessageTypeByName(f"{PACKAGE}.{name}")
-    )
+    return message_factory.GetMessageClass(POOL.FindMessageTypeByName(f"{PACKAGE}.{name}"))
 
 
 def parsed(kind: Any, data: bytes, what: str) -> Any:

@@ -144,9 +144,7 @@ def _field(words: Any, at: Any, stop: Any, tag: Any) -> tuple[Any, Any, Any]:
     if more.any():
         for shift in (16, 24, 32):
             here = more != 0
-            size = size + np.where(
-                here, ((word >> shift) & 0x7F) << (7 * (shift // 8 - 1)), 0
-            )
+            size = size + np.where(here, ((word >> shift) & 0x7F) << (7 * (shift // 8 - 1)), 0)
             begin = begin + here
             more = np.where(here, word & (0x80 << shift), 0)
             if not more.any():
@@ -241,9 +239,7 @@ def lists(table: Table, places: list[int], kind: int) -> list[tuple[Any, Any]]:
     held = table.kinds[places] == kind
     at = np.flatnonzero(held)
     begins, ends = (x[places].reshape(-1)[at] for x in (table.begins, table.ends))
-    alone = (
-        len(places) > 1 and kind == FLOATS and (ends - begins).max(initial=0) > _LONG
-    )
+    alone = len(places) > 1 and kind == FLOATS and (ends - begins).max(initial=0) > _LONG
     found = None if alone else _READERS[kind](table, begins, ends)
     if found is None:
         if len(places) > 1:
@@ -258,14 +254,10 @@ def lists(table: Table, places: list[int], kind: int) -> list[tuple[Any, Any]]:
         lengths.reshape(-1)[at] = counts
         stops = np.cumsum(np.where(held, lengths, 0).sum(1)).tolist()
     starts = [0, *stops[:-1]]
-    return [
-        (values[a:b], own) for a, b, own in zip(starts, stops, lengths, strict=True)
-    ]
+    return [(values[a:b], own) for a, b, own in zip(starts, stops, lengths, strict=True)]
 
 
-def _by_messages(
-    table: Table, begins: Any, ends: Any, kind: int, held: Any
-) -> tuple[Any, Any]:
+def _by_messages(table: Table, begins: Any, ends: Any, kind: int, held: Any) -> tuple[Any, Any]:
     """Lists of any form, as protobuf reads them."""
     read = _LISTS[kind].FromString
     found: list[Any] = []
@@ -366,9 +358,7 @@ def _integers(table: Table, begins: Any, ends: Any) -> tuple[Any, Any] | None:
     widths = stops - starts + 1
     if int(widths.max()) > 10:
         return None
-    shifts = (np.arange(total) - np.repeat(starts, widths)).astype(
-        np.uint64
-    ) * np.uint64(7)
+    shifts = (np.arange(total) - np.repeat(starts, widths)).astype(np.uint64) * np.uint64(7)
     values = np.add.reduceat((part & 0x7F).astype(np.uint64) << shifts, starts)
     upto = np.concatenate(([0], np.cumsum(final)))
     return values.view(np.int64), upto[offsets] - upto[offsets - sizes]

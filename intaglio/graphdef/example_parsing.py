@@ -89,9 +89,7 @@ def column_of(features: list[Any], key: str, dtype: DType, names: Any) -> Column
         elif had != kind:
             raise _other_type(names, key, at, dtype, _NAMES[had], False)
     flat = list(itertools.chain.from_iterable(lists))
-    return Column(
-        objects(flat) if dtype is string else np.array(flat, dtype.numpy), lengths
-    )
+    return Column(objects(flat) if dtype is string else np.array(flat, dtype.numpy), lengths)
 
 
 class UnusualError(Exception):
@@ -133,10 +131,7 @@ def columns_of(records: list[bytes], wants: list[Any], names: Any) -> list[Colum
 
     Raises InvalidArgumentError for what is no Example, and for a feature of another type.
     """
-    keys = {
-        key: place
-        for place, key in enumerate(dict.fromkeys(key for key, _, _ in wants))
-    }
+    keys = {key: place for place, key in enumerate(dict.fromkeys(key for key, _, _ in wants))}
     if len(records) * (len(keys) + 2) <= _FEW:
         with contextlib.suppress(DecodeError, UnicodeDecodeError, UnusualError):
             return _of_messages(records, wants)
@@ -166,7 +161,7 @@ def columns_of(records: list[bytes], wants: list[Any], names: Any) -> list[Colum
     return found
 
 
-def _other_type(names: Any, key: str, at: int, dtype: DType, had: str, dense: bool) -> Exception:  # fmt: skip
+def _other_type(names: Any, key: str, at: int, dtype: DType, had: str, dense: bool) -> Exception:
     return invalid_argument(
         f"{label(names, at)}, Key: {key}, Index: {at}.  "
         + _mismatch(_NAMES[_KINDS[dtype]], had, dense)
@@ -186,7 +181,7 @@ def sparse_parts(column: Column, scalar: bool) -> tuple[Any, Any, Any]:
     inside = np.arange(rows.size) - np.repeat(np.cumsum(counts) - counts, counts)
     most = int(counts.max(initial=0))
     if scalar:
-        return inside[:, None].astype(np.int64), column.values, np.array([most], np.int64)  # fmt: skip
+        return inside[:, None].astype(np.int64), column.values, np.array([most], np.int64)
     table = np.stack([rows, inside], axis=1).astype(np.int64)
     return table, column.values, np.array([counts.size, most], np.int64)
 
@@ -198,10 +193,7 @@ def dense_values(
     if shape and shape[0] is None:
         return _padded(column, key, shape, default, names)
     each = math.prod(shape)
-    if (
-        column.values.size == each * column.lengths.size
-        and (column.lengths == each).all()
-    ):
+    if column.values.size == each * column.lengths.size and (column.lengths == each).all():
         return column.values.reshape((column.lengths.size, *shape))
     missing = column.lengths < 0
     if missing.any() and default.size == 0 and each:
@@ -237,7 +229,9 @@ def _padded(column: Column, key: str, shape: Any, default: Any, names: Any) -> A
             f"{brackets(tuple(shape))}"
         )
     rows = int(counts.max(initial=0)) // max(inner, 1)
-    fill: Any = default.reshape(-1)[0] if default.size else (b"" if column.values.dtype == object else 0)  # fmt: skip
+    fill: Any = (
+        default.reshape(-1)[0] if default.size else (b"" if column.values.dtype == object else 0)
+    )
     found = np.full((counts.size, rows * inner), fill, column.values.dtype)
     found[np.arange(rows * inner) < counts[:, None]] = column.values
     return found.reshape((counts.size, rows, *shape[1:]))
@@ -290,16 +284,22 @@ class ParseExampleV2(Op):
     ragged_split_types = INDEX
 
     def infer(
-        self, serialized: Spec, dense_defaults: list[Spec], num_sparse, sparse_types,
-        ragged_value_types, ragged_split_types, dense_shapes,
-    ) -> Any:  # fmt: skip
+        self,
+        serialized: Spec,
+        dense_defaults: list[Spec],
+        num_sparse,
+        sparse_types,
+        ragged_value_types,
+        ragged_split_types,
+        dense_shapes,
+    ) -> Any:
         outer = serialized.shape
         rank = None if outer is None else len(outer) + 1
         dense = [
             Spec(d.dtype, None if outer is None else (*outer, *(s or ())))
             for d, s in zip(dense_defaults, dense_shapes, strict=True)
         ]
-        rows = (outer[0] + 1 if outer and outer[0] is not None else None) if outer != () else 0  # fmt: skip
+        rows = (outer[0] + 1 if outer and outer[0] is not None else None) if outer != () else 0
         return (
             [Spec(int64, (None, rank)) for _ in range(num_sparse)],
             [Spec(t, (None,)) for t in sparse_types],
@@ -310,12 +310,20 @@ class ParseExampleV2(Op):
         )
 
     def kernel(
-        self, serialized, names, sparse_keys, dense_keys, ragged_keys, dense_defaults,
-        sparse_types, ragged_value_types, ragged_split_types, dense_shapes, num_sparse,
-    ):  # fmt: skip
-        sparse_keys, dense_keys, ragged_keys = flat(
-            sparse_keys, dense_keys, ragged_keys
-        )
+        self,
+        serialized,
+        names,
+        sparse_keys,
+        dense_keys,
+        ragged_keys,
+        dense_defaults,
+        sparse_types,
+        ragged_value_types,
+        ragged_split_types,
+        dense_shapes,
+        num_sparse,
+    ):
+        sparse_keys, dense_keys, ragged_keys = flat(sparse_keys, dense_keys, ragged_keys)
         check_number("num_sparse", num_sparse, sparse_keys)
         _check_defaults(dense_defaults, dense_shapes)
         data = np.asarray(serialized, object)
@@ -326,10 +334,11 @@ class ParseExampleV2(Op):
         scalar = data.ndim == 0
         if scalar:
             found = one_record(
-                data.item(), zip(sparse_keys, sparse_types, strict=True),
+                data.item(),
+                zip(sparse_keys, sparse_types, strict=True),
                 zip(dense_keys, dense_defaults, dense_shapes, strict=True),
                 zip(ragged_keys, ragged_value_types, ragged_split_types, strict=True),
-            )  # fmt: skip
+            )
             if found is not None:
                 return found
         names = np.asarray(names, object).reshape(-1)
@@ -337,24 +346,23 @@ class ParseExampleV2(Op):
             *((k, t, False) for k, t in zip(sparse_keys, sparse_types, strict=True)),
             *((k, _dtype_of(d), True) for k, d in zip(dense_keys, dense_defaults, strict=True)),
             *((k, t, False) for k, t in zip(ragged_keys, ragged_value_types, strict=True)),
-        ]  # fmt: skip
+        ]
         columns = iter(columns_of(data.reshape(-1).tolist(), wants, names))
         sparse = [sparse_parts(next(columns), scalar) for _ in sparse_keys]
         dense = [
             dense_values(next(columns), k.decode(), _dtype_of(d), shape, d, names)
-            for k, d, shape in zip(
-                dense_keys, dense_defaults, dense_shapes, strict=True
-            )
+            for k, d, shape in zip(dense_keys, dense_defaults, dense_shapes, strict=True)
         ]
         if scalar:
             dense = [values[0, ...] for values in dense]
         ragged = list(columns)
         splits = [
-            np.zeros(0, t.numpy) if scalar
+            np.zeros(0, t.numpy)
+            if scalar
             else np.concatenate([[0], np.cumsum(c.counts)]).astype(t.numpy)
             for c, t in zip(ragged, ragged_split_types, strict=True)
-        ]  # fmt: skip
-        indices, values, shapes = ([list(x) for x in zip(*sparse, strict=True)] or [[], [], []])  # fmt: skip
+        ]
+        indices, values, shapes = [list(x) for x in zip(*sparse, strict=True)] or [[], [], []]
         return indices, values, shapes, dense, [c.values for c in ragged], splits
 
 
@@ -374,15 +382,18 @@ def one_record(data: bytes, sparse: Any, dense: Any, ragged: Any) -> Any:
         features = message.features.feature
         of_sparse = [_numbers(features, k, t) for k, t in sparse]
         of_dense = [_dense_one(features, k, d, s) for k, d, s in dense]
-        of_ragged = [(_numbers(features, k, t), np.zeros(0, s.numpy)) for k, t, s in ragged]  # fmt: skip
+        of_ragged = [(_numbers(features, k, t), np.zeros(0, s.numpy)) for k, t, s in ragged]
     except (DecodeError, UnicodeDecodeError, UnusualError):
         return None
     counts = [values.size for values in of_sparse]
     return (
-        [np.arange(n, dtype=np.int64)[:, None] for n in counts], of_sparse,
-        [np.array([n], np.int64) for n in counts], of_dense,
-        [values for values, _ in of_ragged], [splits for _, splits in of_ragged],
-    )  # fmt: skip
+        [np.arange(n, dtype=np.int64)[:, None] for n in counts],
+        of_sparse,
+        [np.array([n], np.int64) for n in counts],
+        of_dense,
+        [values for values, _ in of_ragged],
+        [splits for _, splits in of_ragged],
+    )
 
 
 def _numbers(features: Any, key: bytes, dtype: DType) -> Any:

@@ -59,9 +59,7 @@ def graph_def(nodes: Iterable[Node], add_shapes: bool = False) -> Any:
         fill_node(made, node, library, [tensor_name(v) for v in node.inputs])
         if add_shapes:
             shapes = [v.dims for v in node.outputs]
-            tensors.set_attribute(
-                made.attr["_output_shapes"], shapes, "list(shape)", None
-            )
+            tensors.set_attribute(made.attr["_output_shapes"], shapes, "list(shape)", None)
     if not proto.library.function:
         proto.ClearField("library")
     return proto
@@ -96,9 +94,7 @@ def fill_node(proto: Any, node: Node, library: Library, inputs: list[str]) -> No
             )
         if value is not None or attr.kind == "shape":
             written = node.op.graphdef_names.get(attr.name, attr.name)
-            tensors.set_attribute(
-                proto.attr[written], value, attr.kind, library.name_of
-            )
+            tensors.set_attribute(proto.attr[written], value, attr.kind, library.name_of)
     gradient = node.attrs.get(GRADIENT)
     if gradient is not None:
         tensors.set_attribute(proto.attr[GRADIENT], str(gradient), "str", None)
@@ -106,13 +102,7 @@ def fill_node(proto: Any, node: Node, library: Library, inputs: list[str]) -> No
     if given is not None:  # the name of the argument that a placeholder stands for
         tensors.set_attribute(proto.attr["_user_specified_name"], given, "str", None)
     for name, value in type_attributes(node).items():
-        kind = (
-            "list(type)"
-            if isinstance(value, tuple)
-            else "int"
-            if type(value) is int
-            else "type"
-        )
+        kind = "list(type)" if isinstance(value, tuple) else "int" if type(value) is int else "type"
         tensors.set_attribute(proto.attr[name], value, kind, None)
 
 
@@ -144,9 +134,7 @@ def function_def(graph: Graph, name: str, library: Library) -> Any:
             continue
         for value, text in zip(node.outputs, output_names(node), strict=True):
             names[id(value)] = text
-        fill_node(
-            proto.node_def.add(), node, library, [names[id(v)] for v in node.inputs]
-        )
+        fill_node(proto.node_def.add(), node, library, [names[id(v)] for v in node.inputs])
         if node.op.stateful:
             proto.signature.is_stateful = True
             proto.control_ret[node.name] = node.name
@@ -202,10 +190,7 @@ def _length(arg: Arg, node: Node) -> int:
 def op_def(op: Op) -> Any:
     """An op's declaration as an OpDef message."""
     proto = messages.OpDef(name=op.name, is_stateful=op.stateful)
-    for target, args in (
-        (proto.input_arg, op.sig.inputs),
-        (proto.output_arg, op.sig.outputs),
-    ):
+    for target, args in ((proto.input_arg, op.sig.inputs), (proto.output_arg, op.sig.outputs)):
         for arg in args:
             made = target.add(name=arg.name)
             made.number_attr, made.type_list_attr = arg.number or "", arg.types or ""

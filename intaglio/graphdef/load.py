@@ -84,9 +84,7 @@ class Functions:
         if name in self.reading:
             return self._stand_in(name)
         if len(self.reading) >= DEEPEST:
-            raise MalformedError(
-                f"functions call each other more than {DEEPEST} levels deep"
-            )
+            raise MalformedError(f"functions call each other more than {DEEPEST} levels deep")
         self.reading.append(name)
         try:
             made = self.graphs[name] = _read_function(self.protos[name], self)
@@ -99,12 +97,8 @@ class Functions:
     def _stand_in(self, name: str) -> RecursiveGraph:
         if name not in self.stand_ins:
             proto = self.protos[name]
-            inputs = [
-                _argument_spec(proto, i) for i in range(len(proto.signature.input_arg))
-            ]
-            outputs = [
-                (tensors.dtype_of(arg.type), None) for arg in proto.signature.output_arg
-            ]
+            inputs = [_argument_spec(proto, i) for i in range(len(proto.signature.input_arg))]
+            outputs = [(tensors.dtype_of(arg.type), None) for arg in proto.signature.output_arg]
             given = [(spec.dtype, spec.shape, spec.value) for spec in inputs]
             self.stand_ins[name] = stand_in(name, given, outputs, LIMIT)
         return self.stand_ins[name]
@@ -134,9 +128,7 @@ def function_graph(
         reader.read_all()
         for arg in proto.signature.output_arg:
             if arg.name not in proto.ret:
-                raise MalformedError(
-                    f"function '{graph.name}' has no value for '{arg.name}'"
-                )
+                raise MalformedError(f"function '{graph.name}' has no value for '{arg.name}'")
             graph.outputs.append(reader.value(proto.ret[arg.name], graph.name))
     return graph
 
@@ -163,9 +155,7 @@ def _argument_spec(proto: Any, index: int) -> Spec:
 class _Reader:
     """Adds nodes in an order in which every input comes first."""
 
-    def __init__(
-        self, functions: Functions, nodes: Sequence[Any], prefix: str = ""
-    ) -> None:
+    def __init__(self, functions: Functions, nodes: Sequence[Any], prefix: str = "") -> None:
         self.functions = functions
         self.prefix = prefix
         self.protos: dict[str, Any] = {}
@@ -204,9 +194,7 @@ class _Reader:
                     heapq.heappush(ready, place[user])
         if done != len(names):
             stuck = [n for n in names if pending[n]][:5]
-            raise MalformedError(
-                f"the nodes {stuck} take their inputs from each other in a circle"
-            )
+            raise MalformedError(f"the nodes {stuck} take their inputs from each other in a circle")
 
     def _read(self, proto: Any) -> None:
         op = raw.find(proto.op)
@@ -247,9 +235,7 @@ class _Reader:
     def _control(self, text: str, user: str) -> Node:
         found = self.nodes.get(text[1:])
         if found is None:
-            raise MalformedError(
-                f"node '{user}' waits for '{text[1:]}', which does not exist"
-            )
+            raise MalformedError(f"node '{user}' waits for '{text[1:]}', which does not exist")
         return found
 
     def value(self, text: str, user: str) -> SymbolicTensor:
@@ -259,18 +245,14 @@ class _Reader:
             raise MalformedError(f"'{user}' takes '{text[:80]}', which does not exist")
         return found
 
-    def _attributes(
-        self, op: Op, proto: Any, inputs: list[SymbolicTensor]
-    ) -> dict[str, Any]:
+    def _attributes(self, op: Op, proto: Any, inputs: list[SymbolicTensor]) -> dict[str, Any]:
         attrs: dict[str, Any] = {}
         for attr in op.sig.attrs:
             written = op.graphdef_names.get(attr.name, attr.name)
             if written in proto.attr:
                 attrs[attr.name] = self._attribute(proto, written, attr.kind)
             elif attr.default is REQUIRED:
-                raise MalformedError(
-                    f"node '{proto.name}' ({op.name}) lacks '{attr.name}'"
-                )
+                raise MalformedError(f"node '{proto.name}' ({op.name}) lacks '{attr.name}'")
             else:
                 attrs[attr.name] = attr.default
         if GRADIENT in proto.attr:  # without it the gradient would be another one
@@ -279,9 +261,7 @@ class _Reader:
             for name, kind in ((arg.number, "int"), (arg.types, "list(type)")):
                 if name and name not in attrs:
                     if name not in proto.attr:
-                        raise MalformedError(
-                            f"node '{proto.name}' ({op.name}) lacks '{name}'"
-                        )
+                        raise MalformedError(f"node '{proto.name}' ({op.name}) lacks '{name}'")
                     attrs[name] = self._attribute(proto, name, kind)
         return attrs
 
@@ -289,18 +269,12 @@ class _Reader:
         try:
             read = tensors.attribute_of(proto.attr[name], kind, self.functions.graph)
         except MalformedError as e:
-            raise MalformedError(
-                f"node '{proto.name}', attribute '{name}': {e}"
-            ) from None
+            raise MalformedError(f"node '{proto.name}', attribute '{name}': {e}") from None
         # Branches and bodies that are being read already.
-        return (
-            calling(read) if isinstance(read, RecursiveGraph) and name != "f" else read
-        )
+        return calling(read) if isinstance(read, RecursiveGraph) and name != "f" else read
 
 
-def _check_inputs(
-    op: Op, proto: Any, inputs: list[SymbolicTensor], attrs: dict[str, Any]
-) -> None:
+def _check_inputs(op: Op, proto: Any, inputs: list[SymbolicTensor], attrs: dict[str, Any]) -> None:
     """Raises MalformedError unless number and types of the inputs are the signature's."""
     wanted = sum(_width(arg, attrs) for arg in op.sig.inputs)
     if wanted != len(inputs):
@@ -372,9 +346,7 @@ def import_graph_def(
         )
     scope = "import" if name is None else name
     with recorder.scoped(scope) if scope else contextlib.nullcontext(""):
-        reader = _Reader(
-            Functions(proto.library), proto.node, recorder.scope if scope else ""
-        )
+        reader = _Reader(Functions(proto.library), proto.node, recorder.scope if scope else "")
         replaced = dict(input_map or {})
         reader.values.update(_renamed(replaced))
         _drop_replaced(reader, replaced)
@@ -401,9 +373,7 @@ def _drop_replaced(reader: _Reader, replaced: Mapping[str, Any]) -> None:
     for key in replaced:
         op = reader.protos.get(_node_of(key))
         if op is None:
-            raise ValueError(
-                f"Attempted to map inputs that were not found in graph_def: [{key}]"
-            )
+            raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{key}]")
         if op.op == "Placeholder":
             del reader.protos[_node_of(key)]
 
@@ -461,9 +431,7 @@ def _declared(op: Op) -> set[str]:
     return {GRADIENT, *names}
 
 
-def _check_tensors(
-    label: str, inputs: Sequence[Any], input_types: Sequence[Any] | None
-) -> None:
+def _check_tensors(label: str, inputs: Sequence[Any], input_types: Sequence[Any] | None) -> None:
     for i, value in enumerate(inputs):
         if not isinstance(value, Tensor):
             raise TypeError(f"Input #{i} is not a tensor: {value!r}")

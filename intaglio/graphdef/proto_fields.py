@@ -12,12 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from google.protobuf import (
-    descriptor_pb2,
-    descriptor_pool,
-    message_factory,
-    text_format,
-)
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 from google.protobuf.message import DecodeError
 
 from intaglio.base.dtypes import (
@@ -105,9 +100,7 @@ def descriptor(source: bytes, message_type: str) -> Any:
     try:
         return pool.FindMessageTypeByName(message_type)
     except KeyError:
-        raise invalid_argument(
-            f"No descriptor found for message type {message_type}"
-        ) from None
+        raise invalid_argument(f"No descriptor found for message type {message_type}") from None
 
 
 def _files(source: bytes) -> Any:
@@ -140,9 +133,7 @@ def _fields(source: Any, message_type: str, names: Sequence[str]) -> list[Any]:
     found = [kind.fields_by_name.get(name) for name in names]
     for name, field in zip(names, found, strict=True):
         if field is None:
-            raise invalid_argument(
-                f"Unknown field: {name} in message type {message_type}"
-            )
+            raise invalid_argument(f"Unknown field: {name} in message type {message_type}")
     return found
 
 
@@ -220,18 +211,15 @@ class DecodeProtoV2(Op):
         )
 
     def kernel(
-        self, bytes, message_type, field_names, output_types, descriptor_source,
-        message_format,
-    ):  # fmt: skip
+        self, bytes, message_type, field_names, output_types, descriptor_source, message_format
+    ):
         if len(field_names) != len(output_types):
             raise invalid_argument(
                 "field_names and output_types attributes must have the same length, not "
                 f"{len(field_names)} and {len(output_types)}"
             )
         if message_format not in ("binary", "text"):
-            raise invalid_argument(
-                f"format must be one of binary or text, not {message_format}"
-            )
+            raise invalid_argument(f"format must be one of binary or text, not {message_format}")
         fields = _fields(descriptor_source, message_type, field_names)
         for field, dtype in zip(fields, output_types, strict=True):
             if dtype not in KINDS[field.type][1]:
@@ -326,9 +314,7 @@ class EncodeProto(Op):
     def infer(self, sizes: Spec, values: list[Spec]) -> Spec:
         for value in values:
             if value.rank is not None and value.rank < 2:
-                raise ShapeError(
-                    f"Shape must be at least rank 2 but is rank {value.rank}"
-                )
+                raise ShapeError(f"Shape must be at least rank 2 but is rank {value.rank}")
         shape = next((s.shape for s in (sizes, *values) if s.shape), None)
         return Spec(string, None if shape is None else shape[:-1])
 
@@ -339,9 +325,7 @@ class EncodeProto(Op):
         flat = sizes.reshape(-1, len(fields))
         order = sorted(range(len(fields)), key=lambda i: fields[i].number)
         columns = [
-            _written(
-                fields[i], flat[:, i], arrays[i].reshape(len(flat), arrays[i].shape[-1])
-            )
+            _written(fields[i], flat[:, i], arrays[i].reshape(len(flat), arrays[i].shape[-1]))
             for i in order
         ]
         made = np.empty(len(flat), object)

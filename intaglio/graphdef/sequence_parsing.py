@@ -69,13 +69,22 @@ class ParseSequenceExampleV2(Op):
     feature_list_ragged_split_types = INDEX
 
     def infer(
-        self, serialized: Spec, context_dense_defaults: list[Spec], Ncontext_sparse,
-        context_sparse_types, context_ragged_value_types, context_ragged_split_types,
-        context_dense_shapes, Nfeature_list_sparse, Nfeature_list_dense,
-        feature_list_dense_types, feature_list_sparse_types,
-        feature_list_ragged_value_types, feature_list_ragged_split_types,
+        self,
+        serialized: Spec,
+        context_dense_defaults: list[Spec],
+        Ncontext_sparse,
+        context_sparse_types,
+        context_ragged_value_types,
+        context_ragged_split_types,
+        context_dense_shapes,
+        Nfeature_list_sparse,
+        Nfeature_list_dense,
+        feature_list_dense_types,
+        feature_list_sparse_types,
+        feature_list_ragged_value_types,
+        feature_list_ragged_split_types,
         feature_list_dense_shapes,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         outer = serialized.shape
         rank = None if outer is None else len(outer)
         in_context, in_lists = (None, None) if rank is None else (rank + 1, rank + 2)
@@ -126,32 +135,49 @@ class ParseSequenceExampleV2(Op):
             pairs = zip(keys, kinds, strict=True)
             return [Steps(lists, k.decode(), t, names) for k, t in pairs]
 
-        sparse = [sparse_parts(c, scalar) for c in columns(context_sparse_keys, context_sparse_types)]  # fmt: skip
+        sparse = [
+            sparse_parts(c, scalar) for c in columns(context_sparse_keys, context_sparse_types)
+        ]
         dense: list[Any] = []
-        for k, d, s, t in zip(context_dense_keys, context_dense_defaults, context_dense_shapes, Tcontext_dense, strict=True):  # fmt: skip
+        for k, d, s, t in zip(
+            context_dense_keys,
+            context_dense_defaults,
+            context_dense_shapes,
+            Tcontext_dense,
+            strict=True,
+        ):
             column = column_of(context, k.decode(), t, names)
             values = dense_values(column, k.decode(), t, s, d, names)
             dense.append(values[0] if scalar else values)
         ragged = columns(context_ragged_keys, context_ragged_value_types)
-        splits = [_splits(c.counts, t) for c, t in zip(ragged, context_ragged_split_types, strict=True)]  # fmt: skip
-        in_lists = [x.sparse(scalar) for x in steps(feature_list_sparse_keys, feature_list_sparse_types)]  # fmt: skip
+        splits = [
+            _splits(c.counts, t) for c, t in zip(ragged, context_ragged_split_types, strict=True)
+        ]
+        in_lists = [
+            x.sparse(scalar) for x in steps(feature_list_sparse_keys, feature_list_sparse_types)
+        ]
         padded = [
             x.dense(shape, bool(may_miss), scalar)
             for x, shape, may_miss in zip(
                 steps(feature_list_dense_keys, feature_list_dense_types),
-                feature_list_dense_shapes, feature_list_dense_missing_assumed_empty,
+                feature_list_dense_shapes,
+                feature_list_dense_missing_assumed_empty,
                 strict=True,
             )
-        ]  # fmt: skip
+        ]
         rows = steps(feature_list_ragged_keys, feature_list_ragged_value_types)
         kinds = feature_list_ragged_split_types
         return (
-            *_columns(sparse, 3), dense, [c.values for c in ragged], splits,
-            *_columns(in_lists, 3), *_columns(padded, 2),
+            *_columns(sparse, 3),
+            dense,
+            [c.values for c in ragged],
+            splits,
+            *_columns(in_lists, 3),
+            *_columns(padded, 2),
             [x.column.values for x in rows],
             [_splits(x.counts, t) for x, t in zip(rows, kinds, strict=True)],
             [_splits(x.column.counts, t) for x, t in zip(rows, kinds, strict=True)],
-        )  # fmt: skip
+        )
 
 
 def _columns(rows: list[Any], width: int) -> list[list[Any]]:
@@ -186,7 +212,7 @@ class Steps:
         ids, step = self._places()
         indices, values, shape = sparse_parts(self.column, False)
         table = np.stack([ids[indices[:, 0]], step[indices[:, 0]], indices[:, 1]], 1)
-        dims = np.array([self.counts.size, self.counts.max(initial=0), shape[1]], np.int64)  # fmt: skip
+        dims = np.array([self.counts.size, self.counts.max(initial=0), shape[1]], np.int64)
         return (table[:, 1:], values, dims[1:]) if scalar else (table, values, dims)
 
     def dense(self, shape: Any, may_miss: bool, scalar: bool) -> tuple[Any, Any]:
@@ -210,6 +236,6 @@ class Steps:
         ids, step = self._places()
         longest = int(self.counts.max(initial=0))
         blank = b"" if self.column.values.dtype == object else 0
-        found = np.full((self.counts.size, longest, *shape), blank, self.column.values.dtype)  # fmt: skip
+        found = np.full((self.counts.size, longest, *shape), blank, self.column.values.dtype)
         found[ids, step] = self.column.values.reshape((-1, *shape))
         return (found[0], self.counts[0]) if scalar else (found, self.counts)

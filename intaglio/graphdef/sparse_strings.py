@@ -97,7 +97,9 @@ def _texts(proto: Any) -> Any:
 class SerializeSparse(Writer):
     """A sparse tensor as three strings."""
 
-    def infer(self, sparse_indices: Spec, sparse_values: Spec, sparse_shape: Spec, out_type) -> Spec:  # fmt: skip
+    def infer(
+        self, sparse_indices: Spec, sparse_values: Spec, sparse_shape: Spec, out_type
+    ) -> Spec:
         places.need_ranks((sparse_indices, 2), (sparse_values, 1), (sparse_shape, 1))
         return Spec(out_type, (3,))
 
@@ -111,7 +113,9 @@ class SerializeSparse(Writer):
 class SerializeManySparse(Writer):
     """The rows of a sparse tensor as three strings each."""
 
-    def infer(self, sparse_indices: Spec, sparse_values: Spec, sparse_shape: Spec, out_type) -> Spec:  # fmt: skip
+    def infer(
+        self, sparse_indices: Spec, sparse_values: Spec, sparse_shape: Spec, out_type
+    ) -> Spec:
         places.need_ranks((sparse_indices, 2), (sparse_values, 1), (sparse_shape, 1))
         dims = sparse_shape.as_shape()
         return Spec(out_type, (dims[0] if dims else None, 3))
@@ -148,8 +152,7 @@ def _read(serialized: Any, dtype: DType) -> list[Any]:
     for three in serialized.reshape(-1, 3):
         try:
             arrays = [
-                _array(parsed(messages.TensorProto, data, "serialized_sparse"))
-                for data in three
+                _array(parsed(messages.TensorProto, data, "serialized_sparse")) for data in three
             ]
         except MalformedError as e:
             raise invalid_argument(f"Could not parse serialized_sparse: {e}") from None
@@ -174,10 +177,14 @@ def _joined(parts: list[Any], dims: tuple[int, ...], dtype: DType) -> Any:
     rank = ranks.pop() if ranks else 0
     counts = [len(p[1]) for p in parts]
     numbers = np.repeat(np.arange(len(parts)), counts)
-    outer = np.stack(np.unravel_index(numbers, dims), axis=1) if numbers.size else np.zeros((0, len(dims)))  # fmt: skip
+    outer = (
+        np.stack(np.unravel_index(numbers, dims), axis=1)
+        if numbers.size
+        else np.zeros((0, len(dims)))
+    )
     inner = [p[0].reshape(-1, rank) for p in parts] or [np.zeros((0, rank))]
     table = np.concatenate([outer, np.concatenate(inner)], axis=1).astype(np.int64)
-    values = np.concatenate([p[1] for p in parts]) if parts else np.zeros(0, dtype.numpy)  # fmt: skip
+    values = np.concatenate([p[1] for p in parts]) if parts else np.zeros(0, dtype.numpy)
     most = np.max([p[2] for p in parts], axis=0) if parts else np.zeros(rank)
     return table, values, np.array([*dims, *most], np.int64)
 

@@ -154,9 +154,7 @@ def _type_spec(proto: Any) -> TypeSpec:
     try:
         return kind._deserialize(state)
     except Exception as e:
-        raise MalformedError(
-            f"a {kind.__name__} has an impossible state: {e}"
-        ) from None
+        raise MalformedError(f"a {kind.__name__} has an impossible state: {e}") from None
 
 
 def _named_tuple(proto: Any) -> Any:

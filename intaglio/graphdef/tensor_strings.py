@@ -88,6 +88,4 @@ class ParseTensor(Op):
 
 
 def _name(dtype: DType) -> str:
-    return {"float32": "float", "float64": "double", "float16": "half"}.get(
-        dtype.name, dtype.name
-    )
+    return {"float32": "float", "float64": "double", "float16": "half"}.get(dtype.name, dtype.name)

@@ -19,13 +19,23 @@ MOST_ELEMENTS = 1 << 31
 MOST_REPEATED = 1 << 26
 
 _FIELD = {
-    dtypes.float32: "float_val", dtypes.float64: "double_val", dtypes.string: "string_val",
-    dtypes.int32: "int_val", dtypes.int16: "int_val", dtypes.int8: "int_val",
-    dtypes.uint8: "int_val", dtypes.uint16: "int_val", dtypes.int64: "int64_val",
-    dtypes.uint32: "uint32_val", dtypes.uint64: "uint64_val", dtypes.bool_: "bool_val",
-    dtypes.complex64: "scomplex_val", dtypes.complex128: "dcomplex_val",
-    dtypes.float16: "half_val", dtypes.bfloat16: "half_val",
-}  # fmt: skip
+    dtypes.float32: "float_val",
+    dtypes.float64: "double_val",
+    dtypes.string: "string_val",
+    dtypes.int32: "int_val",
+    dtypes.int16: "int_val",
+    dtypes.int8: "int_val",
+    dtypes.uint8: "int_val",
+    dtypes.uint16: "int_val",
+    dtypes.int64: "int64_val",
+    dtypes.uint32: "uint32_val",
+    dtypes.uint64: "uint64_val",
+    dtypes.bool_: "bool_val",
+    dtypes.complex64: "scomplex_val",
+    dtypes.complex128: "dcomplex_val",
+    dtypes.float16: "half_val",
+    dtypes.bfloat16: "half_val",
+}
 
 
 def shape_proto(dims: Dims) -> Any:
@@ -54,9 +64,7 @@ def tensor_proto(array: Any) -> Any:
     array = np.asarray(array)
     dtype = from_numpy(array.dtype)
     if dtype not in _FIELD:
-        raise ValueError(
-            f"A tensor of dtype {dtype.name} cannot be written to a message."
-        )
+        raise ValueError(f"A tensor of dtype {dtype.name} cannot be written to a message.")
     proto = messages.TensorProto(
         dtype=dtype.as_datatype_enum, tensor_shape=shape_proto(array.shape)
     )
@@ -108,15 +116,11 @@ def _from_content(content: bytes, dtype: DType, dims: Any, count: int) -> np.nda
 def _from_field(values: list[Any], dtype: DType, dims: Any, count: int) -> np.ndarray:
     width = 2 if dtype.is_complex else 1
     if len(values) > count * width or len(values) % width:
-        raise MalformedError(
-            f"a {dtype.name} tensor of shape {dims} has {len(values)} values"
-        )
+        raise MalformedError(f"a {dtype.name} tensor of shape {dims} has {len(values)} values")
     try:
         given = _array(values, dtype)
     except (OverflowError, ValueError) as e:
-        raise MalformedError(
-            f"a {dtype.name} tensor has values out of range: {e}"
-        ) from None
+        raise MalformedError(f"a {dtype.name} tensor has values out of range: {e}") from None
     if len(given) == count:
         return given.reshape(dims)
     # The last value stands for all that follow; no value at all means zeros. One value for
@@ -127,9 +131,7 @@ def _from_field(values: list[Any], dtype: DType, dims: Any, count: int) -> np.nd
     if len(given) <= 1:
         return np.broadcast_to(filler.reshape((1,) * len(dims)), dims)
     if count > MOST_REPEATED:
-        raise MalformedError(
-            f"a tensor message of {len(given)} values claims {count} elements"
-        )
+        raise MalformedError(f"a tensor message of {len(given)} values claims {count} elements")
     return np.concatenate([given, np.repeat(filler, count - len(given))]).reshape(dims)
 
 
@@ -181,9 +183,12 @@ def _set_one(target: Any, item: Any, base: str, many: bool, function_name: Any) 
         "int": lambda: ("i", item),
         "float": lambda: ("f", item),
         "bool": lambda: ("b", item),
-        "str": lambda: ("s", item if isinstance(item, bytes) else item.encode("utf-8", "surrogateescape")),
+        "str": lambda: (
+            "s",
+            item if isinstance(item, bytes) else item.encode("utf-8", "surrogateescape"),
+        ),
         "type": lambda: ("type", item.as_datatype_enum),
-    }[base]()  # fmt: skip
+    }[base]()
     getattr(target, field).append(value) if many else setattr(target, field, value)
 
 
@@ -193,9 +198,7 @@ def attribute_of(message: Any, kind: str, function_of: Any) -> Any:
     field = {"int": "i", "float": "f", "bool": "b", "str": "s"}.get(base, base)
     present = message.WhichOneof("value")
     if present != ("list" if many else field):
-        raise MalformedError(
-            f"an attribute of kind {kind} holds {present or 'nothing'}"
-        )
+        raise MalformedError(f"an attribute of kind {kind} holds {present or 'nothing'}")
     values = getattr(message.list, field) if many else (getattr(message, field),)
     read = {
         "str": lambda v: v.decode("utf-8", "surrogateescape"),

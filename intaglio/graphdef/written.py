@@ -17,9 +17,7 @@ def _dtype(dtype: DType) -> Any:
 
 
 def _spec(spec: TensorSpec) -> Any:
-    made = saved_messages.TensorSpecProto(
-        name=spec.name or "", dtype=spec.dtype.as_datatype_enum
-    )
+    made = saved_messages.TensorSpecProto(name=spec.name or "", dtype=spec.dtype.as_datatype_enum)
     made.shape.CopyFrom(tensors.shape_proto(spec.dims))
     return made
 

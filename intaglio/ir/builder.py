@@ -51,9 +51,16 @@ class GraphBuilder:
             raise RuntimeError("Graph is finalized and cannot be modified.")
         unique = self.unique_name(name) if name else ""
         node = Node(
-            op, inputs, attrs, unique, specs,
-            control=control, origin=origins.capture(skip), graph=self, device=device,
-        )  # fmt: skip
+            op,
+            inputs,
+            attrs,
+            unique,
+            specs,
+            control=control,
+            origin=origins.capture(skip),
+            graph=self,
+            device=device,
+        )
         self.nodes.append(node)
         if unique:
             self.by_name[unique] = node
@@ -152,9 +159,7 @@ class GraphBuilder:
         Raises KeyError if there is none, ValueError for a tensor's, TypeError for no string.
         """
         if not isinstance(name, str):
-            raise TypeError(
-                f"Operation names are strings (or similar), not {type(name).__name__}."
-            )
+            raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
         return self.as_graph_element(name, allow_tensor=False)  # type: ignore[return-value]  # so it is a node
 
     def get_tensor_by_name(self, name: str) -> SymbolicTensor:
@@ -163,9 +168,7 @@ class GraphBuilder:
         Raises KeyError if there is none, ValueError for an operation's, TypeError for no string.
         """
         if not isinstance(name, str):
-            raise TypeError(
-                f"Tensor names are strings (or similar), not {type(name).__name__}."
-            )
+            raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
         return self.as_graph_element(name, allow_operation=False)  # type: ignore[return-value]  # so it is a value
 
     def as_graph_element(
@@ -217,9 +220,7 @@ class GraphBuilder:
 
     def _operation_named(self, name: str, allowed: bool) -> Node:
         if ":" in name:
-            raise ValueError(
-                f"Name {name!r} appears to refer to a Tensor, not a Operation."
-            )
+            raise ValueError(f"Name {name!r} appears to refer to a Tensor, not a Operation.")
         self.get_operations()
         found = self.by_name.get(name)
         if not allowed:
@@ -229,9 +230,7 @@ class GraphBuilder:
                 else f"The name {name!r} looks like an (invalid) Operation name, not a Tensor. {_TENSOR_NAMES}"
             )
         if found is None:
-            raise KeyError(
-                f"The name {name!r} refers to an Operation not in the graph."
-            )
+            raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
         return found
 
     @property
@@ -256,10 +255,7 @@ class GraphBuilder:
         return exporter().graph_def(nodes, add_shapes)
 
     def freeze(
-        self,
-        name: str,
-        inputs: Sequence[SymbolicTensor],
-        outputs: Sequence[SymbolicTensor],
+        self, name: str, inputs: Sequence[SymbolicTensor], outputs: Sequence[SymbolicTensor]
     ) -> Graph:
         """What has been built so far as an immutable graph."""
         return Graph(name, inputs, self.nodes, outputs)

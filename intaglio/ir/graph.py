@@ -66,9 +66,7 @@ def install_exporter(find: Callable[[], Exporter]) -> None:
 def exporter() -> Exporter:
     """The installed exporter. Raises RuntimeError if `intaglio.graphdef` was not imported."""
     if not _exporter:
-        raise RuntimeError(
-            "protocol buffers need the graphdef layer: import intaglio.graphdef"
-        )
+        raise RuntimeError("protocol buffers need the graphdef layer: import intaglio.graphdef")
     return _exporter[0]()
 
 
@@ -161,10 +159,7 @@ class Node:
     def traceback(self) -> Any:
         """The user's stack where the node was made, outermost first."""
         return traceback.StackSummary.from_list(
-            [
-                (f.filename, f.lineno, f.function, f.source)
-                for f in reversed(self.frames)
-            ]
+            [(f.filename, f.lineno, f.function, f.source) for f in reversed(self.frames)]
         )
 
     def values(self) -> tuple[SymbolicTensor, ...]:
@@ -292,9 +287,7 @@ class SymbolicTensor(Tensor):
 
     # Tensors compare element by element and have no hash: tables of values use id().
     def __repr__(self) -> str:
-        return (
-            f"<tf.Tensor '{self.name}' shape={text(self.dims)} dtype={self.dtype.name}>"
-        )
+        return f"<tf.Tensor '{self.name}' shape={text(self.dims)} dtype={self.dtype.name}>"
 
     def __str__(self) -> str:
         shape = "" if self.dims is None else f", shape={text(self.dims)}"

@@ -14,9 +14,7 @@ from intaglio.base.errors import InaccessibleTensorError
 def leak_text(tensor: Any, here: Any = None) -> str:
     """TensorFlow's message, with the user's lines that made the tensor."""
     frames = tensor.node.frames
-    lines = "\n".join(
-        [f"    {frame}\n      {frame.source}" for frame in reversed(frames)]
-    )
+    lines = "\n".join([f"    {frame}\n      {frame.source}" for frame in reversed(frames)])
     place = "here" if here is None else repr(here)
     return (
         f"{tensor!r} is out of scope and cannot be used here. Use return values, explicit Python locals or "

@@ -53,9 +53,7 @@ class RecursiveGraph(Graph):
         return self._target()
 
     def resolve(
-        self,
-        target: Callable[[], Graph],
-        run: Callable[[Graph], Callable[..., Any]],
+        self, target: Callable[[], Graph], run: Callable[[Graph], Callable[..., Any]]
     ) -> None:
         """Names the graph, asked for when it first runs, and how it becomes a function."""
         self._target, self._run = target, run
@@ -66,9 +64,7 @@ class RecursiveGraph(Graph):
         def call(*arrays: Any) -> tuple[Any, ...]:
             run = self._run
             if run is None:
-                raise ValueError(
-                    f"the graph {self.name} calls itself and is not finished"
-                )
+                raise ValueError(f"the graph {self.name} calls itself and is not finished")
             with self._deeper():
                 return run(self.target)(*arrays)
 

@@ -92,9 +92,7 @@ def format_node(node: Node, names: dict[int, str] | None = None) -> str:
     """One node as a line."""
     types = ", ".join(_type(v.spec) for v in node.outputs)
     inputs = ", ".join(_value(v) for v in node.inputs)
-    attrs = ", ".join(
-        f"{k}={_literal(v, names or {})}" for k, v in _written(node).items()
-    )
+    attrs = ", ".join(f"{k}={_literal(v, names or {})}" for k, v in _written(node).items())
     after = f" after {', '.join(c.name for c in node.control)}" if node.control else ""
     return f"{node.name}: {types} = {node.op.name}({inputs}{'; ' if attrs else ''}{attrs}){after}"
 
@@ -102,19 +100,11 @@ def format_node(node: Node, names: dict[int, str] | None = None) -> str:
 def _written(node: Node) -> dict[str, Any]:
     """The attributes that the signature's defaults do not say already."""
     defaults = node.op.defaults
-    return {
-        k: v
-        for k, v in node.attrs.items()
-        if k not in defaults or not _same(v, defaults[k])
-    }
+    return {k: v for k, v in node.attrs.items() if k not in defaults or not _same(v, defaults[k])}
 
 
 def _same(value: Any, default: Any) -> bool:
-    return (
-        type(value) is type(default)
-        and not isinstance(value, np.ndarray)
-        and value == default
-    )
+    return type(value) is type(default) and not isinstance(value, np.ndarray) and value == default
 
 
 def _type(spec: Spec) -> str:
@@ -148,9 +138,7 @@ def _tensor(array: np.ndarray) -> str:
         text = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
         return f'tensor({dtype.name}, {array.shape}, "{text}")'
     flat = array.reshape(-1)
-    if (
-        dtype.is_complex
-    ):  # real and imaginary parts in turn: -1j would lose its sign of zero
+    if dtype.is_complex:  # real and imaginary parts in turn: -1j would lose its sign of zero
         flat = flat.view(dtype.real_dtype.numpy)
     values = [float(v) for v in flat] if dtype.is_floating else flat.tolist()
     return f"tensor({dtype.name}, {array.shape}, {values})"
@@ -255,9 +243,7 @@ class _Reader:
             )
         )
 
-    def _arguments(
-        self, body: str, op: Op
-    ) -> tuple[list[SymbolicTensor], dict[str, Any]]:
+    def _arguments(self, body: str, op: Op) -> tuple[list[SymbolicTensor], dict[str, Any]]:
         inputs, _, attrs = body.partition(";")
         call = ast.parse(f"f({attrs.strip()})", mode="eval").body
         given = {k.arg: self._evaluate(k.value) for k in call.keywords}  # type: ignore[attr-defined]  # a call, as parsed above
@@ -265,9 +251,7 @@ class _Reader:
 
     def _evaluate(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Name):
-            return {"inf": float("inf"), "nan": float("nan")}.get(node.id) or BY_NAME[
-                node.id
-            ]
+            return {"inf": float("inf"), "nan": float("nan")}.get(node.id) or BY_NAME[node.id]
         if isinstance(node, ast.Tuple):
             return tuple([self._evaluate(e) for e in node.elts])
         if isinstance(node, ast.List):
@@ -297,23 +281,17 @@ def _with_values(
     for spec, known in zip(written, inferred, strict=True):
         if known.dtype is not spec.dtype:
             raise ValueError(f"written {spec!r}, but {op.name} gives {known!r}")
-    return [
-        k if k.shape == w.shape else w for k, w in zip(inferred, written, strict=True)
-    ]
+    return [k if k.shape == w.shape else w for k, w in zip(inferred, written, strict=True)]
 
 
 def _parse_types(text: str) -> list[Spec]:
-    return [
-        Spec(BY_NAME[m["dtype"]], _parse_dims(m["dims"])) for m in _TYPE.finditer(text)
-    ]
+    return [Spec(BY_NAME[m["dtype"]], _parse_dims(m["dims"])) for m in _TYPE.finditer(text)]
 
 
 def _parse_dims(text: str) -> Dims:
     if text == "...":
         return None
-    return tuple(
-        [None if d.strip() == "None" else int(d) for d in text.split(",") if d.strip()]
-    )
+    return tuple([None if d.strip() == "None" else int(d) for d in text.split(",") if d.strip()])
 
 
 def _parse_tensor(dtype: DType, shape: tuple[int, ...], values: Any) -> np.ndarray:

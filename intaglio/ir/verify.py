@@ -34,9 +34,7 @@ def _verify_one(graph: Graph) -> None:
             raise InvalidGraphError(f"{where}: the name is taken")
         for value in node.inputs:
             if id(value) not in defined:
-                raise InvalidGraphError(
-                    f"{where}: input {value.name} is not defined before"
-                )
+                raise InvalidGraphError(f"{where}: input {value.name} is not defined before")
         for control in node.control:
             if id(control) not in seen:
                 raise InvalidGraphError(
@@ -53,9 +51,7 @@ def _verify_one(graph: Graph) -> None:
             )
     for value in graph.outputs:
         if id(value) not in defined:
-            raise InvalidGraphError(
-                f"graph {graph.name}: output {value.name} is not defined"
-            )
+            raise InvalidGraphError(f"graph {graph.name}: output {value.name} is not defined")
 
 
 def _verify_node(node: Node, where: str) -> None:
@@ -67,9 +63,7 @@ def _verify_node(node: Node, where: str) -> None:
         ) from None
     count = sum(len(g) if isinstance(g, list) else 1 for g in grouped)
     if count != len(node.inputs):
-        raise InvalidGraphError(
-            f"{where}: {len(node.inputs)} inputs for {node.op.sig.text!r}"
-        )
+        raise InvalidGraphError(f"{where}: {len(node.inputs)} inputs for {node.op.sig.text!r}")
     missing = [a for a in node.op.attr_names if a not in node.attrs]
     if missing:
         raise InvalidGraphError(f"{where}: attributes {missing} are missing")
@@ -83,12 +77,8 @@ def _verify_node(node: Node, where: str) -> None:
             f"{where}: {len(node.outputs)} outputs, inference says {len(specs)}"
         )
     for value, spec in zip(node.outputs, specs, strict=True):
-        if value.dtype is not spec.dtype or not shapes.compatible(
-            value.dims, spec.shape
-        ):
-            raise InvalidGraphError(
-                f"{where}: output {value.spec!r}, inference says {spec!r}"
-            )
+        if value.dtype is not spec.dtype or not shapes.compatible(value.dims, spec.shape):
+            raise InvalidGraphError(f"{where}: output {value.spec!r}, inference says {spec!r}")
 
 
 def _verify_types(node: Node, where: str) -> None:
@@ -98,14 +88,8 @@ def _verify_types(node: Node, where: str) -> None:
         node.op.sig.inputs, node.op.slots, grouped, strict=True
     ):
         for i, item in enumerate(value if isinstance(value, list) else [value]):
-            want = fixed or (
-                types[arg.types][i] if arg.types else types.get(arg.var or "")
-            )
+            want = fixed or (types[arg.types][i] if arg.types else types.get(arg.var or ""))
             if item.dtype is not want:
-                raise InvalidGraphError(
-                    f"{where}: {arg.name} is {item.dtype.name}, not {want}"
-                )
+                raise InvalidGraphError(f"{where}: {arg.name} is {item.dtype.name}, not {want}")
             if allowed is not None and item.dtype not in allowed:
-                raise InvalidGraphError(
-                    f"{where}: {arg.name} may not be {item.dtype.name}"
-                )
+                raise InvalidGraphError(f"{where}: {arg.name} may not be {item.dtype.name}")

@@ -18,6 +18,4 @@ def dynamic_update_slice(x: Any, update: Any, start_indices: Any) -> Any:
     last = raw.Sub(raw.Shape(x, out_type=int32), size)
     start = raw.Cast(convert.to_tensor(start_indices), DstT=int32)
     begin = raw.Maximum(raw.Minimum(start, last), convert.to_tensor(0))
-    return raw.TensorStridedSliceUpdate(
-        x, begin, raw.Add(begin, size), raw.OnesLike(begin), update
-    )
+    return raw.TensorStridedSliceUpdate(x, begin, raw.Add(begin, size), raw.OnesLike(begin), update)

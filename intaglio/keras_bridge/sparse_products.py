@@ -33,15 +33,19 @@ def sparse_matrix_sparse_mat_mul(
 ) -> Any:
     """The product of two sparse matrices."""
     return raw.SparseMatrixSparseMatMul(
-        a, b, type=type, transpose_a=transpose_a, transpose_b=transpose_b,
-        adjoint_a=adjoint_a, adjoint_b=adjoint_b, name=name,
-    )  # fmt: skip
+        a,
+        b,
+        type=type,
+        transpose_a=transpose_a,
+        transpose_b=transpose_b,
+        adjoint_a=adjoint_a,
+        adjoint_b=adjoint_b,
+        name=name,
+    )
 
 
 def csr_sparse_matrix_to_sparse_tensor(
     sparse_matrix: Any, type: Any, name: str | None = None
 ) -> _Elements:
     """The elements of a sparse matrix: `indices`, `values` and `dense_shape`."""
-    return _Elements(
-        *raw.CSRSparseMatrixToSparseTensor(sparse_matrix, type=type, name=name)
-    )
+    return _Elements(*raw.CSRSparseMatrixToSparseTensor(sparse_matrix, type=type, name=name))

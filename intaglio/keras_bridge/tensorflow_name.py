@@ -18,7 +18,7 @@ _CONTEXT = "intaglio.keras_bridge.eager_context"
 PRIVATE: dict[str, dict[str, str]] = {
     # Keras: ops.slice_update
     "compiler.tf2xla.python.xla": {
-        "dynamic_update_slice": "intaglio.keras_bridge.slice_updates:dynamic_update_slice",
+        "dynamic_update_slice": "intaglio.keras_bridge.slice_updates:dynamic_update_slice"
     },
     # Keras: clear_session, the end of every epoch. Sonnet: the kind of LSTM
     "python.eager.context": {
@@ -38,7 +38,7 @@ PRIVATE: dict[str, dict[str, str]] = {
     "python.framework.tensor_util": {"is_tf_type": "intaglio.tf:is_tensor"},
     # Programs that read event files
     "python.lib.io.tf_record": {
-        "tf_record_iterator": "intaglio.keras_bridge.record_iterator:tf_record_iterator",
+        "tf_record_iterator": "intaglio.keras_bridge.record_iterator:tf_record_iterator"
     },
     # Keras: matmul of two sparse matrices
     "python.ops.linalg.sparse.sparse_csr_matrix_ops": {
@@ -53,7 +53,7 @@ PRIVATE: dict[str, dict[str, str]] = {
     "python.ops.math_ops": {"is_nan": "intaglio.tf.math:is_nan"},
     # Programs that follow the guides on tf.experimental.numpy
     "python.ops.numpy_ops.np_config": {
-        "enable_numpy_behavior": "intaglio.tf.experimental.numpy.np_config:experimental_enable_numpy_behavior",
+        "enable_numpy_behavior": "intaglio.tf.experimental.numpy.np_config:experimental_enable_numpy_behavior"
     },
     # Keras: nodes of its trees
     "python.trackable.data_structures": {

@@ -16,8 +16,7 @@ def kernel(node: Node, compiled: Callable[[Graph], Run]) -> Run | None:
     op, attrs, home = node.op, node.attrs, (kernel, compiled)
     order = op.kernel_order
     if ("service", "run") not in order or any(
-        kind not in ("input", "attr") and (kind, key) != ("service", "run")
-        for kind, key in order
+        kind not in ("input", "attr") and (kind, key) != ("service", "run") for kind, key in order
     ):
         return None
     if any(graph.opaque for graph in walk.attached(node)):

@@ -53,18 +53,21 @@ class Program:
             settle(w, given[place])
         w.inputs = len(given)
         w.variables = {
-            v.pointer: i for i, v in enumerate(given)
-            if isinstance(v, Variable) and i not in extra
-        }  # fmt: skip
+            v.pointer: i for i, v in enumerate(given) if isinstance(v, Variable) and i not in extra
+        }
         self.results = w.write(body, given, len(body.outputs), len(extra))
         # What is made of variables and kept: of which, and by what.
         self.derived: list[tuple[int, entry.Step]] = list(w.kept.values())
         made = w.compiled()
         forms = [*_forms(given), *[s.results[0][0] for _, s in self.derived]]
         whole = entry.Entry(
-            made, w.code.name, len(forms), len(body.outputs) + len(extra) + 1,
-            forms=forms, released=w.long,
-        )  # fmt: skip
+            made,
+            w.code.name,
+            len(forms),
+            len(body.outputs) + len(extra) + 1,
+            forms=forms,
+            released=w.long,
+        )
         self.address = whole.kernel
         self.kernel: Any = whole.for_dims(w.words)
         self.memory, self.refuses = w.arena.size, w.refuses
@@ -83,7 +86,7 @@ class Program:
             e.node = takers[0] if takers else None
             raise
 
-    def _given(self, w: Writer, body: Graph, value: SymbolicTensor, pointer: str) -> Any:  # fmt: skip
+    def _given(self, w: Writer, body: Graph, value: SymbolicTensor, pointer: str) -> Any:
         if value.dtype is resource:
             contents = contents_of(value.spec)
             if not shapes.known(contents.shape):
@@ -118,11 +121,18 @@ class Program:
         graph = self.graph
         inputs = [f"i{i}" for i in range(len(graph.inputs))]
         space: dict[str, Any] = {
-            "kernel": self.kernel, "spare": [], "again": self._again, "rows": _rows,
-            "memory": _memory(self.memory), "borrow": borrow, "give": give,
-            "draws": self.draws, "back": _back, "taken": list_arguments.taken,
+            "kernel": self.kernel,
+            "spare": [],
+            "again": self._again,
+            "rows": _rows,
+            "memory": _memory(self.memory),
+            "borrow": borrow,
+            "give": give,
+            "draws": self.draws,
+            "back": _back,
+            "taken": list_arguments.taken,
             "listed": list_arguments.made,
-        }  # fmt: skip
+        }
         arrays, lines = self._arrays(space, inputs)
         outs, results, makers = self._results(space)
         call = f"kernel({', '.join([*arrays, *outs, 'work'])}) is NotImplemented"
@@ -156,7 +166,7 @@ class Program:
         space["options"], space["otherwise"] = OPTIONS, self._otherwise
         fast = bool(OPTIONS.tensor_float_32)
         given = ", ".join(inputs)
-        return [f" if bool(options.tensor_float_32) is not {fast}: return otherwise({given})"]  # fmt: skip
+        return [f" if bool(options.tensor_float_32) is not {fast}: return otherwise({given})"]
 
     def _otherwise(self, *arrays: Any) -> tuple[Any, ...]:
         """The same graph under the other option, compiled when that is first asked for."""
@@ -165,9 +175,7 @@ class Program:
             self._other._other = self
         return self._other.run(*arrays)
 
-    def _arrays(
-        self, space: dict[str, Any], inputs: Sequence[str]
-    ) -> tuple[list[str], list[str]]:
+    def _arrays(self, space: dict[str, Any], inputs: Sequence[str]) -> tuple[list[str], list[str]]:
         """What the kernel is given for each input, and the lines that find it."""
         arrays, lines = list(inputs), list[str]()
         for i, value in enumerate(self.graph.inputs):
@@ -225,10 +233,12 @@ class Program:
         written, others, before, after = (
             "".join([f"{letter}{i}, " for i in places])
             for letter, places in (
-                ("i", self.writes), ("i", [i for i in every if i not in self.writes]),
-                ("a", self.writes), ("t", self.writes),
+                ("i", self.writes),
+                ("i", [i for i in every if i not in self.writes]),
+                ("a", self.writes),
+                ("t", self.writes),
             )
-        )  # fmt: skip
+        )
         everything = ", ".join([f"i{i}" for i in range(len(self.graph.inputs))])
         return [
             f" borrowed = borrow(({written}), ({others}), makers, {w.in_place})",
@@ -252,11 +262,13 @@ class Program:
 def _forms(given: Sequence[Any]) -> list[tuple[int, ...]]:
     """The shapes that the program was written for."""
     return [
-        tuple(v.spec.shape) if isinstance(v, Variable)
-        else list_arguments.FORM if isinstance(v, HeldList)
+        tuple(v.spec.shape)
+        if isinstance(v, Variable)
+        else list_arguments.FORM
+        if isinstance(v, HeldList)
         else v.shape
         for v in given
-    ]  # fmt: skip
+    ]
 
 
 def _back(draws: Sequence[Any], marks: Sequence[Any]) -> None:
@@ -275,7 +287,7 @@ def _memory(size: int) -> Callable[[], Any]:
     return make
 
 
-def _rows(work: Any, counted: int, offset: int, element: tuple[int, ...], dtype: Any) -> Any:  # fmt: skip
+def _rows(work: Any, counted: int, offset: int, element: tuple[int, ...], dtype: Any) -> Any:
     """The rows that a list has turned out to have, out of the function's memory."""
     count = int(work[counted // 8])
     each = int(np.prod(element))
@@ -288,9 +300,7 @@ def _in_order(array: Any) -> Any:
     """The array as native code reads it; variables and such as they are."""
     if isinstance(array, np.generic):
         return np.asarray(array)
-    if type(array) is not np.ndarray or (
-        array.flags.c_contiguous and array.flags.aligned
-    ):
+    if type(array) is not np.ndarray or (array.flags.c_contiguous and array.flags.aligned):
         return array
     return np.array(array, order="C")
 

@@ -16,9 +16,21 @@ from intaglio.native.runtime import entry
 
 # Ops that move no data, or cost nothing beside what they name.
 FREE = frozenset(
-    ["Placeholder", "Const", "ReadVariableOp", "Identity", "NoOp", "Reshape", "Shape",
-     "AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp", "Squeeze", "ExpandDims"]
-)  # fmt: skip
+    [
+        "Placeholder",
+        "Const",
+        "ReadVariableOp",
+        "Identity",
+        "NoOp",
+        "Reshape",
+        "Shape",
+        "AssignVariableOp",
+        "AssignAddVariableOp",
+        "AssignSubVariableOp",
+        "Squeeze",
+        "ExpandDims",
+    ]
+)
 # What stands for several ops, and how they run.
 PARTS = {"_FusedLayers": "one kernel", "_FusedRows": "one pass over rows"}
 

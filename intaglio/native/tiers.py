@@ -214,7 +214,9 @@ class Shapes:
     def state(self) -> str:
         """How the graph runs, in words."""
         some = sum(f.native for f in self._found.copy().values())
-        return f"compiled for {some} of {len(self._found)} shapes, each after {2 * self._calls} calls"
+        return (
+            f"compiled for {some} of {len(self._found)} shapes, each after {2 * self._calls} calls"
+        )
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
         key = tuple([a.shape for a in arrays])

@@ -43,9 +43,7 @@ _BUILT_IN = (int, float, np.generic, np.ndarray)
 _DEFAULT = 100
 
 
-def register(
-    base_type: Any, conversion_func: Converter, priority: int = _DEFAULT
-) -> None:
+def register(base_type: Any, conversion_func: Converter, priority: int = _DEFAULT) -> None:
     """Lets `conversion_func(value, dtype, name, as_ref)` convert values of `base_type`.
 
     A class that inherits `__tf_tensor__`, as those derived from `tf.Variable` do, is
@@ -57,9 +55,7 @@ def register(
             f"Argument `base_type` must be a type or a tuple of types. Obtained: {base_type}"
         )
     if not callable(conversion_func):
-        raise TypeError(
-            f"Argument `conversion_func` must be callable. Received {conversion_func}."
-        )
+        raise TypeError(f"Argument `conversion_func` must be callable. Received {conversion_func}.")
     if any([issubclass(base, _BUILT_IN) for base in bases]):
         raise TypeError(
             "Cannot register conversions for Python numeric types and NumPy scalars and "
@@ -90,9 +86,7 @@ def _checked(made: Any, value: Any, dtype: DType | None, function: Converter) ->
 def _prefer(base_type: Any, function: Converter, inherited: Converter) -> None:
     """Has values of a class converted by `function`, by what they inherit if it declines."""
 
-    def converted(
-        self: Any, dtype: DType | None = None, name: str | None = None
-    ) -> Any:
+    def converted(self: Any, dtype: DType | None = None, name: str | None = None) -> Any:
         made = function(self, dtype=dtype, name=name, as_ref=False)
         if made is NotImplemented:
             return inherited(self, dtype, name)
@@ -102,10 +96,7 @@ def _prefer(base_type: Any, function: Converter, inherited: Converter) -> None:
 
 
 def to_tensor(
-    value: Any,
-    dtype: DType | None = None,
-    name: str | None = None,
-    dtype_hint: DType | None = None,
+    value: Any, dtype: DType | None = None, name: str | None = None, dtype_hint: DType | None = None
 ) -> Tensor:
     """`value` as a tensor of the present level.
 
@@ -131,9 +122,7 @@ def to_tensor(
     return here.constant(elements.to_array(value, dtype, not here.eager), name)
 
 
-def _by_protocol(
-    value: Any, kind: type, dtype: DType | None, name: str | None
-) -> Tensor | None:
+def _by_protocol(value: Any, kind: type, dtype: DType | None, name: str | None) -> Tensor | None:
     """A value that converts itself, for which a function is registered, or that holds tensors."""
     convert = getattr(kind, "__tf_tensor__", None)
     if convert is not None:
@@ -222,9 +211,7 @@ def _packed(value: Any, dtype: DType | None, name: str | None) -> Tensor:
 def _first_dtype(value: Any) -> DType | None:
     for item in value:
         found = (
-            _first_dtype(item)
-            if isinstance(item, (list, tuple))
-            else getattr(item, "dtype", None)
+            _first_dtype(item) if isinstance(item, (list, tuple)) else getattr(item, "dtype", None)
         )
         if isinstance(found, DType):
             return found

@@ -48,9 +48,7 @@ class Target:
 
     __slots__ = ("function", "run", "signatures")
 
-    def __init__(
-        self, function: Handler, signatures: Sequence[Signature], run: Handler
-    ) -> None:
+    def __init__(self, function: Handler, signatures: Sequence[Signature], run: Handler) -> None:
         self.function = function
         self.signatures = signatures
         # Carries out a call: `run(function, entry, values)`.
@@ -397,9 +395,7 @@ def handle(name: str, handler: Handler, **annotations: Any) -> None:
     register(function, handler, signatures)
 
 
-def handle_if(
-    name: str, handler: Handler, test: Callable[[tuple[Any, ...]], bool]
-) -> None:
+def handle_if(name: str, handler: Handler, test: Callable[[tuple[Any, ...]], bool]) -> None:
     """Registers a handler of ours for calls whose arguments pass a test."""
     entry = entry_of(public(name))
     if entry is not None:

@@ -37,11 +37,7 @@ class Watcher(Protocol):
     """A tape or forward accumulator: is shown every op carried out on its level."""
 
     def record(
-        self,
-        op: Op,
-        attrs: dict[str, Any],
-        inputs: Sequence[Tensor],
-        outputs: Sequence[Tensor],
+        self, op: Op, attrs: dict[str, Any], inputs: Sequence[Tensor], outputs: Sequence[Tensor]
     ) -> None:
         """Takes note of one op."""
         ...
@@ -225,9 +221,7 @@ def unwatched() -> Generator[None]:
         here.watchers = [*kept, *here.watchers]
 
 
-def call(
-    op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None
-) -> Any:
+def call(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None) -> Any:
     """One op call as the user wrote it: binds, converts, carries out, shows the tapes."""
     if not kwargs and len(args) == len(op.input_names):
         given, attrs = args, op.defaults
@@ -284,9 +278,7 @@ def pack(op: Op, outputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
 
 def _has_literals(value: Any) -> bool:
     """True for a list that is no list of tensors."""
-    return isinstance(value, (list, tuple)) and not all(
-        [isinstance(v, Tensor) for v in value]
-    )
+    return isinstance(value, (list, tuple)) and not all([isinstance(v, Tensor) for v in value])
 
 
 def _missing(op: Op, name: str) -> TypeError:
@@ -310,9 +302,7 @@ def _bind(
             return args, attrs
     names = op.input_names + op.attr_names
     if len(args) > len(names):
-        raise TypeError(
-            f"{op.name}() takes {len(names)} arguments but {len(args)} were given"
-        )
+        raise TypeError(f"{op.name}() takes {len(names)} arguments but {len(args)} were given")
     bound = dict(zip(names, args, strict=False))
     for key, value in kwargs.items():
         if key in bound:
@@ -332,9 +322,7 @@ def _bind(
         if value is REQUIRED:
             raise _missing(op, attr.name)
         attrs[attr.name] = (
-            convert.attribute(value, attr.kind, attr.name)
-            if attr.name in bound
-            else value
+            convert.attribute(value, attr.kind, attr.name) if attr.name in bound else value
         )
     return [bound[n] for n in op.input_names], attrs
 
@@ -346,9 +334,7 @@ def _convert(op: Op, given: Sequence[Any], attrs: dict[str, Any]) -> Sequence[Te
     """
     types: dict[str | None, DType] = {}
     settled = True
-    for index, ((var, fixed, allowed), value) in enumerate(
-        zip(op.slots, given, strict=True)
-    ):
+    for index, ((var, fixed, allowed), value) in enumerate(zip(op.slots, given, strict=True)):
         if not isinstance(value, Tensor):
             settled = False
             continue
@@ -379,9 +365,7 @@ def _converted(
             if dtype is not None:
                 types[var] = dtype
     inputs: list[Tensor] = []
-    for index, ((var, fixed, allowed), value) in enumerate(
-        zip(op.slots, given, strict=True)
-    ):
+    for index, ((var, fixed, allowed), value) in enumerate(zip(op.slots, given, strict=True)):
         if isinstance(value, Tensor):
             inputs.append(value)
             continue
@@ -398,9 +382,7 @@ def _converted(
     return inputs
 
 
-def _by_default(
-    op: Op, var: str | None, value: Any, allowed: frozenset[DType]
-) -> DType | None:
+def _by_default(op: Op, var: str | None, value: Any, allowed: frozenset[DType]) -> DType | None:
     """The dtype that a value takes which the op may not have in its own, or None."""
     if _empty(value):
         return dtypes.int32 if dtypes.int32 in allowed else None
@@ -429,9 +411,7 @@ def _one(op: Op, index: int, value: Any, wanted: DType | None) -> Tensor:
         raise _refused(op, op.input_names[index], value, wanted, e) from None
 
 
-def _refused(
-    op: Op, name: str, value: Any, wanted: DType | None, error: Exception
-) -> Exception:
+def _refused(op: Op, name: str, value: Any, wanted: DType | None, error: Exception) -> Exception:
     """The error of a conversion, with the argument that it was for."""
     if level().eager:
         return type(error)(f"{error} [argument {name!r} of {op.name}]")
@@ -440,9 +420,7 @@ def _refused(
             f"Expected {wanted.name} passed to parameter '{name}' of op '{op.name}', got"
             f" {value!r} of type '{type(value).__name__}' instead. Error: {error}"
         )
-    return type(error)(
-        f"Tried to convert '{name}' to a tensor and failed. Error: {error}"
-    )
+    return type(error)(f"Tried to convert '{name}' to a tensor and failed. Error: {error}")
 
 
 def _convert_lists(
@@ -470,12 +448,7 @@ def _convert_lists(
 
 
 def _alike(
-    op: Op,
-    arg: Arg,
-    values: Sequence[Any],
-    types: dict[str, DType],
-    at: int,
-    attrs: dict[str, Any],
+    op: Op, arg: Arg, values: Sequence[Any], types: dict[str, DType], at: int, attrs: dict[str, Any]
 ) -> list[Tensor]:
     """Tensors of one dtype: a fixed one, or that of a type variable."""
     var = arg.var
@@ -547,9 +520,7 @@ def level_error(op: Op, eager: str, graph: type[Exception], text: str) -> Except
 
 def _not_allowed(op: Op, index: int, dtype: DType) -> Exception:
     var, _, allowed = op.slots[index]
-    listed: Any = getattr(type(op), var or "", None) or sorted(
-        allowed or (), key=lambda d: d.name
-    )
+    listed: Any = getattr(type(op), var or "", None) or sorted(allowed or (), key=lambda d: d.name)
     return level_error(
         op,
         _not_in_list(op, var, dtype, listed),

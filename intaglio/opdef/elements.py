@@ -21,9 +21,8 @@ _FLOAT32 = dtypes.float32.numpy
 _TEXT = (str, bytes)
 # What truth values may become: the types that TensorFlow reads Python numbers into.
 _FROM_BOOL = frozenset(
-    (dtypes.bool_, dtypes.int32, dtypes.int64, dtypes.float16, dtypes.float32,
-     dtypes.float64)
-)  # fmt: skip
+    (dtypes.bool_, dtypes.int32, dtypes.int64, dtypes.float16, dtypes.float32, dtypes.float64)
+)
 _OUT_OF_RANGE = "Can't convert Python sequence with out-of-range integer to Tensor."
 _RAGGED = "Can't convert non-rectangular Python sequence to Tensor."
 _MIXED = "Can't convert Python sequence with mixed types to Tensor."
@@ -85,8 +84,7 @@ def short_integers(value: Any) -> Any:
 def _check_range(array: Any) -> None:
     if np.any(np.isinf(array.astype(np.float32)) & np.isfinite(array)):
         raise ValueError(
-            "Can't convert Python sequence with a value out of range for a double-precision"
-            " float."
+            "Can't convert Python sequence with a value out of range for a double-precision float."
         )
 
 
@@ -104,9 +102,7 @@ def _scalar(value: Any) -> Any:
 def refused(value: Any, leaf: Any, dtype: DType, graph: bool) -> Exception:
     """TensorFlow's error for a value that does not fit a dtype."""
     if graph:
-        return TypeError(
-            f"Expected {dtype.name}, but got {leaf} of type '{type(leaf).__name__}'."
-        )
+        return TypeError(f"Expected {dtype.name}, but got {leaf} of type '{type(leaf).__name__}'.")
     name = dtype.kernel_name
     if isinstance(value, (int, float)) and dtype.is_floating:
         name = dtype.name
@@ -115,9 +111,7 @@ def refused(value: Any, leaf: Any, dtype: DType, graph: bool) -> Exception:
     return TypeError(f"Cannot convert {text} to EagerTensor of dtype {name}")
 
 
-def unsupported(
-    value: Any, dtype: DType | None = None, graph: bool = False
-) -> Exception:
+def unsupported(value: Any, dtype: DType | None = None, graph: bool = False) -> Exception:
     """TensorFlow's error for a value of a type that no tensor is made of."""
     if value is None:
         if graph:
@@ -139,9 +133,7 @@ def unsupported(
 # -- what numbers may become -------------------------------------------------------------
 
 
-def _fitted(
-    array: Any, value: Any, first: Any, dtype: DType | None, graph: bool
-) -> Any:
+def _fitted(array: Any, value: Any, first: Any, dtype: DType | None, graph: bool) -> Any:
     """An array of Python numbers in the dtype asked for, or in that of Python's kind.
 
     `first` is the first element of `value`; NumPy's numbers bring their own precision.
@@ -279,9 +271,7 @@ def _scalar_first(value: Any) -> bool:
     return any(_scalar_first(v) for v in value)
 
 
-def _from_texts(
-    value: Any, dims: tuple[int, ...], dtype: DType | None, graph: bool
-) -> Any:
+def _from_texts(value: Any, dims: tuple[int, ...], dtype: DType | None, graph: bool) -> Any:
     flat: list[Any] = []
     _flatten(value, dims, flat)
     for item in flat:
@@ -358,9 +348,7 @@ def _from_text(value: Any, dtype: DType | None, graph: bool) -> Any:
 
 def _from_shape(value: TensorShape, dtype: DType | None) -> Any:
     if not value.is_fully_defined():
-        raise ValueError(
-            f"Cannot convert a partially known TensorShape {value} to a Tensor."
-        )
+        raise ValueError(f"Cannot convert a partially known TensorShape {value} to a Tensor.")
     if dtype not in (None, dtypes.int32, dtypes.int64):
         raise TypeError(
             f"Cannot convert TensorShape {value} to dtype {dtype}. Allowed dtypes are"

@@ -32,10 +32,18 @@ UNARY = (
     *[f"strings.{name}" for name in _STRINGS.split()],
     *[f"nn.{name}" for name in _NN.split()],
     *[f"image.{name}" for name in _IMAGE.split()],
-    "bitwise.invert", "cast", "clip_by_value", "debugging.check_numerics",
-    "dtypes.saturate_cast", "saturate_cast", "io.decode_base64", "io.decode_compressed",
-    "io.encode_base64", "ones_like", "zeros_like",
-)  # fmt: skip
+    "bitwise.invert",
+    "cast",
+    "clip_by_value",
+    "debugging.check_numerics",
+    "dtypes.saturate_cast",
+    "saturate_cast",
+    "io.decode_base64",
+    "io.decode_compressed",
+    "io.encode_base64",
+    "ones_like",
+    "zeros_like",
+)
 
 _BINARY_MATH = (
     "add atan2 divide divide_no_nan equal floordiv floormod greater greater_equal less"
@@ -48,9 +56,13 @@ _BITWISE = "bitwise_and bitwise_or bitwise_xor left_shift right_shift"
 BINARY = (
     *[f"math.{name}" for name in _BINARY_MATH.split()],
     *[f"bitwise.{name}" for name in _BITWISE.split()],
-    "dtypes.complex", "complex", "nn.sigmoid_cross_entropy_with_logits", "realdiv",
-    "truncatediv", "truncatemod",
-)  # fmt: skip
+    "dtypes.complex",
+    "complex",
+    "nn.sigmoid_cross_entropy_with_logits",
+    "realdiv",
+    "truncatediv",
+    "truncatemod",
+)
 
 ASSERTIONS = tuple(
     [

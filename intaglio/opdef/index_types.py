@@ -10,11 +10,22 @@ from __future__ import annotations
 from intaglio.base.dtypes import DType, int32, int64
 
 _DEFAULTS: dict[str, DType] = {
-    "TI": int64, "Tblock_shape": int32, "Tcrops": int32, "Tdim": int32, "Tidx": int32,
-    "Tk": int32, "Tmultiples": int32, "Tnumsegments": int32, "Tpaddings": int32,
-    "Tperm": int32, "Tsegmentids": int32, "Tseed": int64, "Tshape": int32,
-    "index_type": int32, "shape_dtype": int32,
-}  # fmt: skip
+    "TI": int64,
+    "Tblock_shape": int32,
+    "Tcrops": int32,
+    "Tdim": int32,
+    "Tidx": int32,
+    "Tk": int32,
+    "Tmultiples": int32,
+    "Tnumsegments": int32,
+    "Tpaddings": int32,
+    "Tperm": int32,
+    "Tsegmentids": int32,
+    "Tseed": int64,
+    "Tshape": int32,
+    "index_type": int32,
+    "shape_dtype": int32,
+}
 # Ops whose type variable has none, though others of its name have.
 _WITHOUT = frozenset(
     {

@@ -35,9 +35,7 @@ class IndexedSlices(TensorInParts):
         self._indices = indices
         # Gradient rules know many shapes as arrays.
         self._dense_shape = (
-            convert.to_tensor(dense_shape)
-            if isinstance(dense_shape, np.ndarray)
-            else dense_shape
+            convert.to_tensor(dense_shape) if isinstance(dense_shape, np.ndarray) else dense_shape
         )
 
     @property
@@ -99,12 +97,8 @@ class IndexedSlices(TensorInParts):
         return IndexedSlices(raw.Neg(self._values), self._indices, self._dense_shape)
 
     def __str__(self) -> str:
-        shape = (
-            "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
-        )
-        return (
-            f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{shape})"
-        )
+        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
+        return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{shape})"
 
     def __tf_tensor__(self, dtype: DType | None = None, name: str | None = None) -> Any:
         """The whole tensor. Raises ValueError if its shape or dtype does not fit."""
@@ -118,9 +112,7 @@ class IndexedSlices(TensorInParts):
             )
         known = getattr(self._dense_shape, "_array", None)
         if known is None:
-            rows = raw.StridedSlice(
-                self._dense_shape, [0], [1], [1], shrink_axis_mask=1
-            )
+            rows = raw.StridedSlice(self._dense_shape, [0], [1], [1], shrink_axis_mask=1)
         else:
             rows = np.asarray(known[0])
         return raw.UnsortedSegmentSum(self._values, self._indices, rows, name=name)
@@ -131,11 +123,7 @@ def concatenated(parts: Sequence[IndexedSlices]) -> IndexedSlices:
     indices = [convert.to_tensor(p.indices) for p in parts]
     if len({i.dtype for i in indices}) > 1:
         from_dtype = convert.to_tensor(0).dtype
-        indices = [
-            raw.Cast(i, DstT="int64") if i.dtype is from_dtype else i for i in indices
-        ]
+        indices = [raw.Cast(i, DstT="int64") if i.dtype is from_dtype else i for i in indices]
     return IndexedSlices(
-        raw.ConcatV2([p.values for p in parts], 0),
-        raw.ConcatV2(indices, 0),
-        parts[0].dense_shape,
+        raw.ConcatV2([p.values for p in parts], 0), raw.ConcatV2(indices, 0), parts[0].dense_shape
     )

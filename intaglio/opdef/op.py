@@ -39,16 +39,7 @@ RESOLVED = frozenset(
         "written",
     }
 )
-RULES = (
-    "infer",
-    "kernel",
-    "kernel_for",
-    "gradient",
-    "native",
-    "xla",
-    "scalar",
-    "decompose",
-)
+RULES = ("infer", "kernel", "kernel_for", "gradient", "native", "xla", "scalar", "decompose")
 
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -59,9 +50,7 @@ class Rule:
 
     __slots__ = ("fn", "specs", "takes")
 
-    def __init__(
-        self, fn: Callable[..., Any], called: Mapping[str, str] = NOTHING
-    ) -> None:
+    def __init__(self, fn: Callable[..., Any], called: Mapping[str, str] = NOTHING) -> None:
         code = fn.__code__
         bound = 1 if hasattr(fn, "__self__") else 0
         notes = fn.__annotations__
@@ -69,11 +58,7 @@ class Rule:
         names = code.co_varnames[bound : code.co_argcount]
         self.takes: tuple[str, ...] = tuple([called.get(n, n) for n in names])
         self.specs = frozenset(
-            [
-                called.get(n, n)
-                for n in names
-                if notes.get(n) in ("Spec", Spec, "list[Spec]")
-            ]
+            [called.get(n, n) for n in names if notes.get(n) in ("Spec", Spec, "list[Spec]")]
         )
 
     def __call__(self, **known: Any) -> Any:
@@ -164,9 +149,7 @@ class Op:
         self.slots = tuple([(a.var, a.dtype, self._allowed(a)) for a in sig.inputs])
         self.vars = tuple(dict.fromkeys(a.var for a in sig.inputs if a.var))
         implied = {n for a in sig.outputs for n in (a.var, a.number, a.types) if n}
-        self._own_names = implied.union(
-            self.input_names, self.attr_names, self.vars, self.implied
-        )
+        self._own_names = implied.union(self.input_names, self.attr_names, self.vars, self.implied)
         self.rules = {}
         for kind in RULES:
             if getattr(type(self), kind, None) is not None:
@@ -179,9 +162,7 @@ class Op:
             return frozenset(ALL)
         allowed = getattr(self, arg.var, None)
         if allowed is None:
-            raise ValueError(
-                f"type variable {arg.var} of {self.sig.text!r} is no class attribute"
-            )
+            raise ValueError(f"type variable {arg.var} of {self.sig.text!r} is no class attribute")
         return frozenset(allowed)
 
     def _names(self, kind: str) -> set[str]:
@@ -376,9 +357,7 @@ def _of_one_shape(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
     def checked(x: Any, y: Any, *rest: Any) -> Any:
         if x.shape != y.shape:
-            raise invalid_argument(
-                f"Inputs must have one shape: {x.shape} vs. {y.shape}"
-            )
+            raise invalid_argument(f"Inputs must have one shape: {x.shape} vs. {y.shape}")
         return kernel(x, y, *rest)
 
     return checked

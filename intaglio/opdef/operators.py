@@ -96,9 +96,7 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
     x, y = in_order(x, y)
     dtype = x.dtype
     if y.dtype is not dtype:
-        raise TypeError(
-            f"`x` and `y` must have the same dtype, got {dtype!r} != {y.dtype!r}."
-        )
+        raise TypeError(f"`x` and `y` must have the same dtype, got {dtype!r} != {y.dtype!r}.")
     try:
         wanted = QUOTIENT[dtype]
     except KeyError:
@@ -143,9 +141,7 @@ def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
     return raw.LogicalAnd(either, raw.LogicalNot(raw.LogicalAnd(x, y)), name=name)
 
 
-def _bits(
-    logical: Callable[..., Tensor], bitwise: Callable[..., Tensor]
-) -> Callable[..., Tensor]:
+def _bits(logical: Callable[..., Tensor], bitwise: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """`&`, `|` or `^`: of truth values, or of the bits of integers."""
 
     def operate(x: Any, y: Any, name: str) -> Tensor:
@@ -215,11 +211,21 @@ _PLAIN = (bool, int, float, complex, str, bytes, list, tuple, np.ndarray, np.gen
 
 # The functions that operators stand for, which own types may have implementations of.
 _FUNCTIONS = {
-    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "truediv",
-    "floordiv": "floordiv", "mod": "floormod", "pow": "pow", "and": "logical_and",
-    "or": "logical_or", "xor": "logical_xor", "__lt__": "less", "__le__": "less_equal",
-    "__gt__": "greater", "__ge__": "greater_equal",
-}  # fmt: skip
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "truediv": "truediv",
+    "floordiv": "floordiv",
+    "mod": "floormod",
+    "pow": "pow",
+    "and": "logical_and",
+    "or": "logical_or",
+    "xor": "logical_xor",
+    "__lt__": "less",
+    "__le__": "less_equal",
+    "__gt__": "greater",
+    "__ge__": "greater_equal",
+}
 
 
 def _is_of_own_kind(other: Any) -> bool:
@@ -298,17 +304,19 @@ _binary(
     "and",
     _bits(lambda x, y, name: raw.LogicalAnd(x, y, name=name), lambda x, y: raw.BitwiseAnd(x, y)),
     "and",
-)  # fmt: skip
+)
 _binary(
     "or",
     _bits(lambda x, y, name: raw.LogicalOr(x, y, name=name), lambda x, y: raw.BitwiseOr(x, y)),
     "or",
-)  # fmt: skip
+)
 _binary("xor", _bits(_xor, lambda x, y: raw.BitwiseXor(x, y)), "xor")
 for _special, _op in (
-    ("__lt__", "Less"), ("__le__", "LessEqual"),
-    ("__gt__", "Greater"), ("__ge__", "GreaterEqual"),
-):  # fmt: skip
+    ("__lt__", "Less"),
+    ("__le__", "LessEqual"),
+    ("__gt__", "Greater"),
+    ("__ge__", "GreaterEqual"),
+):
     _comparison(_special, _op)
 install_operator("__eq__", _equals)
 install_operator("__ne__", _differs)

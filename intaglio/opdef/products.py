@@ -27,10 +27,7 @@ def matmul(
 
     Raises ValueError if an operand is to be transposed and adjoint both.
     """
-    for which, transpose, adjoint in (
-        ("a", transpose_a, adjoint_a),
-        ("b", transpose_b, adjoint_b),
-    ):
+    for which, transpose, adjoint in (("a", transpose_a, adjoint_a), ("b", transpose_b, adjoint_b)):
         if transpose and adjoint:
             raise ValueError(
                 f"Only one of `transpose_{which}` and `adjoint_{which}` can be True. "

@@ -23,9 +23,7 @@ def register(op: Op) -> None:
     if op.name in _declared:
         raise ValueError(f"there is an op named {op.name} already")
     _declared[op.name] = op
-    if (
-        op.name not in _homes
-    ):  # else its family is not whole yet, which other threads wait for
+    if op.name not in _homes:  # else its family is not whole yet, which other threads wait for
         globals()[op.name] = op
 
 
@@ -59,9 +57,7 @@ def catalogue() -> dict[str, Op]:
 def __getattr__(name: str) -> Op:
     op = find(name)
     if op is None:
-        raise AttributeError(
-            f"no op named {name!r}; docs/coverage.md lists those that exist"
-        )
+        raise AttributeError(f"no op named {name!r}; docs/coverage.md lists those that exist")
     globals()[name] = op
     return op
 

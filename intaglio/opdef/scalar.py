@@ -31,12 +31,7 @@ def select(condition: Any, x: Any, y: Any) -> Any:
         return np.where(condition, x, y)
     dtype, shape = x.dtype, condition.shape
     alike = dtype == y.dtype and all(a.shape in ((), shape) for a in (x, y))
-    if (
-        not alike
-        or dtype.hasobject
-        or dtype.itemsize > 8
-        or condition.dtype != np.bool_
-    ):
+    if not alike or dtype.hasobject or dtype.itemsize > 8 or condition.dtype != np.bool_:
         return np.where(condition, x, y)
     whole = np.dtype(f"i{dtype.itemsize}")
     mixed = np.negative(condition.view(np.int8)).astype(whole)
@@ -124,9 +119,7 @@ def kernel_of(rule: Callable[..., Any], arity: int) -> tuple[Callable[..., Any],
     arguments = tuple([object() for _ in range(arity)])
     try:
         traced = rule(_Tracer(), *arguments)
-    except (
-        Exception
-    ):  # the rule looks at its arguments' types: it is no single primitive
+    except Exception:  # the rule looks at its arguments' types: it is no single primitive
         traced = None
     if isinstance(traced, tuple) and len(traced) == 2 and traced[1] == arguments:
         return getattr(NumpyScalars, traced[0]), True
@@ -150,9 +143,11 @@ def in_blocks(kernel: Callable[..., Any]) -> Callable[..., Any]:
         for start in range(0, first.size, BLOCK):
             stop = start + BLOCK
             part = kernel(
-                *[f[start:stop] if a.__class__ is np.ndarray and a.ndim else a
-                  for f, a in zip(flat, given, strict=True)]
-            )  # fmt: skip
+                *[
+                    f[start:stop] if a.__class__ is np.ndarray and a.ndim else a
+                    for f, a in zip(flat, given, strict=True)
+                ]
+            )
             if result is None or parts is None:
                 if part is NotImplemented or isinstance(part, tuple):
                     return kernel(*given)

@@ -71,9 +71,7 @@ class Signature(NamedTuple):
         return _group(self.outputs, values, attrs)
 
 
-def _group(
-    args: tuple[Arg, ...], values: Sequence[Any], attrs: dict[str, Any]
-) -> list[Any]:
+def _group(args: tuple[Arg, ...], values: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     grouped: list[Any] = []
     at = 0
     for arg in args:
@@ -143,7 +141,5 @@ def _attr(part: str, text: str) -> Attr:
         )
     if not eq:
         return Attr(name, kind, REQUIRED)
-    value = (
-        BY_NAME[default] if kind == "type" and default in BY_NAME else _literal(default)
-    )
+    value = BY_NAME[default] if kind == "type" and default in BY_NAME else _literal(default)
     return Attr(name, kind, tuple(value) if isinstance(value, list) else value)

@@ -34,9 +34,7 @@ class SliceSpec(NamedTuple):
     @property
     def constant(self) -> bool:
         """True if every entry is a Python integer."""
-        return not any(
-            isinstance(v, Tensor) for v in (*self.begin, *self.end, *self.strides)
-        )
+        return not any(isinstance(v, Tensor) for v in (*self.begin, *self.end, *self.strides))
 
 
 def parse(spec: Any) -> SliceSpec:
@@ -143,9 +141,7 @@ def getitem(x: Any, spec: Any, name: str = "strided_slice") -> Tensor:
     Raises TypeError for anything else, InvalidArgumentError (eagerly) or ValueError (in a
     graph) for an index out of bounds or more indices than dimensions.
     """
-    if type(spec) is bool or (
-        isinstance(spec, (Tensor, np.ndarray)) and spec.dtype == bool
-    ):
+    if type(spec) is bool or (isinstance(spec, (Tensor, np.ndarray)) and spec.dtype == bool):
         return boolean_mask(x, spec)
     entries = parse(spec)
     here: Any = door.level()
@@ -158,9 +154,7 @@ def getitem(x: Any, spec: Any, name: str = "strided_slice") -> Tensor:
     return raw.StridedSlice(x, begin, end, strides, **entries.masks, name=name)
 
 
-def boolean_mask(
-    tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask"
-) -> Tensor:
+def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Tensor:
     """The elements (or slices) of the tensor where the mask is True.
 
     The mask's shape must be that of the tensor's dimensions from `axis` on. Raises
@@ -207,16 +201,11 @@ def _check_mask(dims: tuple[int | None, ...], mask: tuple[int | None, ...]) -> N
 def _merged(tensor: Any, at: int, depth: int) -> Tensor:
     """The tensor with `depth` dimensions from `at` on made one."""
     dims = tensor.dims
-    if (
-        dims is not None
-        and sum(d is None for d in (*dims[:at], *dims[at + depth :])) + 1 <= 1
-    ):
+    if dims is not None and sum(d is None for d in (*dims[:at], *dims[at + depth :])) + 1 <= 1:
         shape: Any = [*dims[:at], -1, *dims[at + depth :]]
         return raw.Reshape(tensor, np.array(shape, np.int32))
     whole = raw.Shape(tensor)
-    middle = raw.Prod(
-        raw.StridedSlice(whole, [at], [at + depth], [1]), 0, keep_dims=True
-    )
+    middle = raw.Prod(raw.StridedSlice(whole, [at], [at + depth], [1]), 0, keep_dims=True)
     head = raw.StridedSlice(whole, [0], [at], [1])
     tail = raw.StridedSlice(whole, [at + depth], [0], [1], end_mask=1)
     return raw.Reshape(tensor, raw.ConcatV2([head, middle, tail], 0))

@@ -54,11 +54,7 @@ class Spec:
             return self._partial
         if self.value is not None and np.ndim(self.value) == 1:
             return tuple(np.asarray(self.value).tolist())
-        if (
-            self.shape is not None
-            and len(self.shape) == 1
-            and self.shape[0] is not None
-        ):
+        if self.shape is not None and len(self.shape) == 1 and self.shape[0] is not None:
             return (None,) * self.shape[0]
         return None
 
@@ -66,9 +62,7 @@ class Spec:
         """The shape that this integer vector describes; -1 means unknown."""
         partial = self.partial
         return (
-            None
-            if partial is None
-            else tuple([None if d is None or d < 0 else d for d in partial])
+            None if partial is None else tuple([None if d is None or d < 0 else d for d in partial])
         )
 
     def like(self, *, dtype: DType | None = None, shape: Any = ...) -> Spec:
@@ -79,11 +73,7 @@ class Spec:
         return f"Spec({self.dtype.name}, {shapes.text(self.shape)})"
 
     def __eq__(self, other: Any) -> bool:
-        return (
-            isinstance(other, Spec)
-            and self.dtype is other.dtype
-            and self.shape == other.shape
-        )
+        return isinstance(other, Spec) and self.dtype is other.dtype and self.shape == other.shape
 
     def __hash__(self) -> int:
         return hash((self.dtype, self.shape))

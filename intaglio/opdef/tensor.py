@@ -178,15 +178,11 @@ def _numpy_only(name: str) -> property:
             "tf.experimental.numpy.experimental_enable_numpy_behavior()\n      "
         )
 
-    return property(
-        refuse, doc=f"What NumPy calls {name}; tensors have no such attribute."
-    )
+    return property(refuse, doc=f"What NumPy calls {name}; tensors have no such attribute.")
 
 
 # NumPy's methods that people look for on tensors.
-for _name in (
-    "T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data",
-):  # fmt: skip
+for _name in ("T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"):
     setattr(Tensor, _name, _numpy_only(_name))
 
 

@@ -54,8 +54,7 @@ raw.expect(
         ),
         "state.files": "MatchingFiles ReadFile WriteFile",
         "nn.fractional_pooling": (
-            "FractionalAvgPool FractionalAvgPoolGrad FractionalMaxPool "
-            "FractionalMaxPoolGrad"
+            "FractionalAvgPool FractionalAvgPoolGrad FractionalMaxPool FractionalMaxPoolGrad"
         ),
         "signal.fourier": (
             "FFT FFT2D FFT3D FFTND IFFT IFFT2D IFFT3D IFFTND IRFFT IRFFT2D "
@@ -119,8 +118,7 @@ raw.expect(
         "ragged.cross": "RaggedCross",
         "ragged.filling": "RaggedFillEmptyRows RaggedFillEmptyRowsGrad",
         "ragged.variant": (
-            "RaggedTensorFromVariant RaggedTensorToVariant "
-            "RaggedTensorToVariantGradient"
+            "RaggedTensorFromVariant RaggedTensorToVariant RaggedTensorToVariantGradient"
         ),
         "random.distributions": (
             "ParameterizedTruncatedNormal RandomGamma RandomPoissonV2 "
@@ -131,8 +129,7 @@ raw.expect(
         "text.raw_bytes": "DecodeCompressed DecodePaddedRaw DecodeRaw",
         "random.sobol": "SobolSample",
         "sparse.sets": (
-            "DenseToDenseSetOperation DenseToSparseSetOperation SetSize "
-            "SparseToSparseSetOperation"
+            "DenseToDenseSetOperation DenseToSparseSetOperation SetSize SparseToSparseSetOperation"
         ),
         "sparse.arithmetic": (
             "SparseAdd SparseAddGrad SparseDenseCwiseAdd SparseDenseCwiseDiv "

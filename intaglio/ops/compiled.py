@@ -26,9 +26,13 @@ FUNCTION = 32
 FUNCTIONS: set[str] = set()
 # The kinds that there are for float64 too.
 DOUBLED = (
-    "product", "products", "convolution", "convolution by filters", "convolution by images",
+    "product",
+    "products",
+    "convolution",
+    "convolution by filters",
+    "convolution by images",
     "reduction",
-)  # fmt: skip
+)
 _offers: list[Offer] = []
 _done: dict[str, int] = {}
 

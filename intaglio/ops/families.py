@@ -189,9 +189,7 @@ def no_kernel(name: str, dtype: Any) -> Exception:
     """TensorFlow's error for a dtype that an op allows but has no kernel for."""
     kind = from_numpy(dtype).name.upper()
     return NotFoundError(
-        None,
-        None,
-        f"Could not find device for node: {{{{node {name}}}}} = {name}[T=DT_{kind}]",
+        None, None, f"Could not find device for node: {{{{node {name}}}}} = {name}[T=DT_{kind}]"
     )
 
 

@@ -90,7 +90,7 @@ def _added(loop: Node, place: int, uses: dict[int, list[Node]]) -> Node | None:
 
 def _is_product(node: Node, turns: int) -> bool:
     """True for `x.T @ d`, whose stacks are not too large."""
-    if node.op.name != "MatMul" or node.attrs["transpose_b"] or not node.attrs["transpose_a"]:  # fmt: skip
+    if node.op.name != "MatMul" or node.attrs["transpose_b"] or not node.attrs["transpose_a"]:
         return False
     size = node.outputs[0].dtype.size * turns
     for dims in [v.dims for v in node.inputs]:
@@ -115,9 +115,7 @@ def _is_sum(node: Node) -> bool:
 # -- writing them anew -----------------------------------------------------------------------
 
 
-def _gathered(
-    new: Rebuild, old: Node, loop: Node, found: tuple[list[Sum], int]
-) -> None:
+def _gathered(new: Rebuild, old: Node, loop: Node, found: tuple[list[Sum], int]) -> None:
     """Writes a loop that stacks what is multiplied, and the products of the stacks."""
     sums, turns = found
     body: Graph = loop.attrs["body"]
@@ -130,10 +128,7 @@ def _gathered(
         limit = np.asarray(turns, np.int32)
         empty = raw.EmptyTensorList(_form(value), limit, element_dtype=value.dtype)
         handle = change.carry(empty)
-        change.then(
-            handle,
-            lambda h=handle, v=value: raw.TensorListPushBack(h, change.now(v)),
-        )
+        change.then(handle, lambda h=handle, v=value: raw.TensorListPushBack(h, change.now(v)))
     for s in sums:
         before = body.inputs[s.place]
         change.then(before, lambda v=before: v)
@@ -153,10 +148,7 @@ def _gathered(
         else:
             total = raw.Sum(taken[0], np.asarray([0], np.int32))
         start = loop.inputs[s.place]
-        new.substitute(
-            old.outputs[s.place],
-            total if _is_zero(start) else raw.AddV2(start, total),
-        )
+        new.substitute(old.outputs[s.place], total if _is_zero(start) else raw.AddV2(start, total))
 
 
 def _form(value: SymbolicTensor) -> Any:
@@ -168,9 +160,7 @@ def _form(value: SymbolicTensor) -> Any:
 def _stack(handle: SymbolicTensor, value: SymbolicTensor, turns: int) -> Any:
     """The rows of all values of a list below one another."""
     form = _form(value)
-    stacked = raw.TensorListStack(
-        handle, form, element_dtype=value.dtype, num_elements=turns
-    )
+    stacked = raw.TensorListStack(handle, form, element_dtype=value.dtype, num_elements=turns)
     return raw.Reshape(stacked, np.asarray([-1, *form.tolist()[1:]], np.int32))
 
 

@@ -107,11 +107,7 @@ def divided_by_one(x: Value, one: Value):
 @rule(lambda x, zero: pat.Sub(x, zero))
 def minus_zero(x: Value, zero: Value):
     """x - 0  ->  x    (x - (-0.0) would turn -0.0 into 0.0, so the zero must be positive)"""
-    if (
-        zero.dtype.is_floating
-        and zero.spec.value is not None
-        and np.signbit(zero.spec.value).any()
-    ):
+    if zero.dtype.is_floating and zero.spec.value is not None and np.signbit(zero.spec.value).any():
         return None
     return _if_unit(x, zero, 0)
 
@@ -152,9 +148,7 @@ def merge_transposes(x: Value, p: Value, q: Value):
 def empty_transpose(x: Value, p: Value):
     """transpose(x, [0, 1, ...])  ->  x"""
     known = p.spec.value
-    return (
-        x if known is not None and known.tolist() == list(range(known.size)) else None
-    )
+    return x if known is not None and known.tolist() == list(range(known.size)) else None
 
 
 @rule(lambda x, s, t: pat.Reshape(pat.Reshape(x, s), t))

@@ -23,12 +23,16 @@ rule = BROADCASTS.rule
 Value = SymbolicTensor
 
 UNARY = ("Neg", "Abs", "Square", "Sqrt", "Rsqrt")
-BINARY = (
-    "AddV2", "Sub", "Mul", "RealDiv", "Maximum", "Minimum", "SquaredDifference",
-)  # fmt: skip
+BINARY = ("AddV2", "Sub", "Mul", "RealDiv", "Maximum", "Minimum", "SquaredDifference")
 
 # Ops that are told the shape of what they make, and by which input.
-SHAPED = {"BroadcastTo": 1, "Reshape": 1, "Fill": 0, "Conv2DBackpropInput": 0, "DepthwiseConv2dNativeBackpropInput": 0}  # fmt: skip
+SHAPED = {
+    "BroadcastTo": 1,
+    "Reshape": 1,
+    "Fill": 0,
+    "Conv2DBackpropInput": 0,
+    "DepthwiseConv2dNativeBackpropInput": 0,
+}
 
 
 def _unary(name: str) -> None:

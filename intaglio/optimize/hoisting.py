@@ -104,7 +104,7 @@ def _rows(loop: Node, x: SymbolicTensor) -> SymbolicTensor | None:
     body: Graph = loop.attrs["body"]
     picks = x.node
     name = picks.op.name
-    if picks.control or name not in ("StridedSlice", "TensorListGetItem", "TensorListPopBack"):  # fmt: skip
+    if picks.control or name not in ("StridedSlice", "TensorListGetItem", "TensorListPopBack"):
         return None
     place = place_of(body, picks.inputs[0])
     if place is None:
@@ -178,8 +178,7 @@ def _multiply(change: LoopChange, node: Node, weights: SymbolicTensor) -> None:
     """Has the loop multiply by weights that are transposed already."""
     turned = node.attrs["transpose_a"]
     change.instead(
-        node,
-        lambda: [raw.MatMul(change.now(node.inputs[0]), weights, transpose_a=turned)],
+        node, lambda: [raw.MatMul(change.now(node.inputs[0]), weights, transpose_a=turned)]
     )
 
 

@@ -65,16 +65,13 @@ def _inlined(call: Node, callee: Graph, new: Rebuild) -> list[SymbolicTensor]:
             node.attrs,
             new.unique_name(f"{call.name}/{node.name}"),
             [v.spec for v in node.outputs],
-            control=tuple([copies[id(c)] for c in node.control if id(c) in copies])
-            or call.control,
+            control=tuple([copies[id(c)] for c in node.control if id(c) in copies]) or call.control,
             origin=node.origin + call.origin,
             graph=call.graph,
             device=node.device,
             source=node.source or node,
         )
         copies[id(node)] = made
-        values.update(
-            (id(a), b) for a, b in zip(node.outputs, made.outputs, strict=True)
-        )
+        values.update((id(a), b) for a, b in zip(node.outputs, made.outputs, strict=True))
         new.nodes.append(made)
     return [values[id(v)] for v in callee.outputs]

@@ -63,9 +63,7 @@ def _has_effects(graph: Graph) -> bool:
     )
 
 
-def _read_before(
-    new: Rebuild, node: Node, current: Node, found: list[tuple[Node, int]]
-) -> None:
+def _read_before(new: Rebuild, node: Node, current: Node, found: list[tuple[Node, int]]) -> None:
     change = LoopChange(current)
     for read, place in found:
         value = raw.ReadVariableOp(current.inputs[place], dtype=read.attrs["dtype"])
@@ -83,7 +81,7 @@ def _items(loop: Node) -> list[tuple[Node, int, SymbolicTensor, SymbolicTensor]]
     body: Graph = loop.attrs["body"]
     users = walk.uses(body)
     found: list[tuple[Node, int, SymbolicTensor, SymbolicTensor]] = []
-    for place, (given, result) in enumerate(zip(body.inputs, body.outputs, strict=True)):  # fmt: skip
+    for place, (given, result) in enumerate(zip(body.inputs, body.outputs, strict=True)):
         pop = result.node
         if pop.op.name != "TensorListPopBack" or pop.inputs[0] is not given:
             continue
@@ -107,7 +105,7 @@ def _pushed(handle: SymbolicTensor) -> tuple[SymbolicTensor, SymbolicTensor] | N
         return None
     item = place_of(body, push.inputs[1])
     before = loop.inputs[place]
-    if item is None or not stays(loop, item) or before.node.op.name != "EmptyTensorList":  # fmt: skip
+    if item is None or not stays(loop, item) or before.node.op.name != "EmptyTensorList":
         return None
     return loop.inputs[item], before
 
@@ -117,10 +115,17 @@ def _taken_before(new: Rebuild, node: Node, current: Node, found: Any) -> None:
     for _, place, _, empty in found:
         inputs[place] = empty
     loop = Node(
-        current.op, inputs, current.attrs, current.name, [v.spec for v in current.outputs],
-        control=current.control, origin=current.origin, graph=current.graph,
-        device=current.device, source=current.source or current,
-    )  # fmt: skip
+        current.op,
+        inputs,
+        current.attrs,
+        current.name,
+        [v.spec for v in current.outputs],
+        control=current.control,
+        origin=current.origin,
+        graph=current.graph,
+        device=current.device,
+        source=current.source or current,
+    )
     change = LoopChange(loop)
     for pop, _, item, _ in found:
         carried = change.carry(item)

@@ -84,16 +84,20 @@ class LoopChange:
             "T": (*loop.attrs["T"], *more),
         }
         if attrs.get("output_shapes"):
-            attrs["output_shapes"] = (
-                *attrs["output_shapes"],
-                *[v.dims for v in self._given],
-            )
+            attrs["output_shapes"] = (*attrs["output_shapes"], *[v.dims for v in self._given])
         specs = [v.spec for v in loop.outputs] + [_bare(v) for v in self._given]
         return Node(
-            loop.op, [*loop.inputs, *self._given], attrs, loop.name, specs,
-            control=loop.control, origin=loop.origin, graph=loop.graph,
-            device=loop.device, source=loop.source or loop,
-        )  # fmt: skip
+            loop.op,
+            [*loop.inputs, *self._given],
+            attrs,
+            loop.name,
+            specs,
+            control=loop.control,
+            origin=loop.origin,
+            graph=loop.graph,
+            device=loop.device,
+            source=loop.source or loop,
+        )
 
     def _new_body(self) -> Graph:
         new = self._body

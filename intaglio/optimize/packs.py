@@ -31,9 +31,7 @@ def _packed(unpack: Node) -> list | None:
     pack = unpack.inputs[0].node
     if pack.op.name != "Pack" or _axis(pack) is None or _axis(pack) != _axis(unpack):
         return None
-    known = all(
-        [a.dims == b.dims for a, b in zip(pack.inputs, unpack.outputs, strict=True)]
-    )
+    known = all([a.dims == b.dims for a, b in zip(pack.inputs, unpack.outputs, strict=True)])
     return list(pack.inputs) if known else None
 
 

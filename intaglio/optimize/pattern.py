@@ -31,9 +31,7 @@ class Expression:
 
     __slots__ = ("arguments", "attrs", "op_name")
 
-    def __init__(
-        self, op_name: str, arguments: tuple[Any, ...], attrs: dict[str, Any]
-    ) -> None:
+    def __init__(self, op_name: str, arguments: tuple[Any, ...], attrs: dict[str, Any]) -> None:
         self.op_name = op_name
         self.arguments = arguments
         self.attrs = attrs
@@ -73,19 +71,13 @@ class Rule:
 def _matches(pattern: Expression, node: Node, bound: dict[str, SymbolicTensor]) -> bool:
     if node.op.name != pattern.op_name or len(node.inputs) != len(pattern.arguments):
         return False
-    if pattern.attrs and any(
-        [node.attrs.get(k) != v for k, v in pattern.attrs.items()]
-    ):
+    if pattern.attrs and any([node.attrs.get(k) != v for k, v in pattern.attrs.items()]):
         return False
     for part, value in zip(pattern.arguments, node.inputs, strict=True):
         if isinstance(part, Variable):
             if bound.setdefault(part.name, value) is not value:
                 return False
-        elif (
-            value.index
-            or value.node.op.stateful
-            or not _matches(part, value.node, bound)
-        ):
+        elif value.index or value.node.op.stateful or not _matches(part, value.node, bound):
             return False
     return True
 
@@ -97,14 +89,10 @@ class RuleSet:
         self.rules: list[Rule] = []
         self.by_root: dict[str, list[Rule]] = {}
 
-    def rule(
-        self, pattern: Callable[..., Expression]
-    ) -> Callable[[Callable[..., Any]], Rule]:
+    def rule(self, pattern: Callable[..., Expression]) -> Callable[[Callable[..., Any]], Rule]:
         """Declares a rewrite. Raises TypeError unless the replacement has an equation."""
         code = pattern.__code__
-        expression = pattern(
-            *[Variable(n) for n in code.co_varnames[: code.co_argcount]]
-        )
+        expression = pattern(*[Variable(n) for n in code.co_varnames[: code.co_argcount]])
 
         def declare(replacement: Callable[..., Any]) -> Rule:
             made = Rule(expression, replacement)
@@ -139,11 +127,7 @@ class RuleSet:
                 return result
             result = value
             again = value.node
-            if (
-                value.index
-                or again not in new.nodes[-8:]
-                or again.op.name not in self.by_root
-            ):
+            if value.index or again not in new.nodes[-8:] or again.op.name not in self.by_root:
                 return result
             node = again
 
@@ -177,6 +161,4 @@ def is_constant(value: SymbolicTensor, number: Any) -> bool:
 def same_shape(*values: SymbolicTensor) -> bool:
     """True if the shapes are fully known and equal."""
     dims: Sequence[Any] = [v.dims for v in values]
-    return (
-        dims[0] is not None and None not in dims[0] and all(d == dims[0] for d in dims)
-    )
+    return dims[0] is not None and None not in dims[0] and all(d == dims[0] for d in dims)

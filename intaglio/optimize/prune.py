@@ -19,6 +19,4 @@ def prune(graph: Graph) -> Graph:
             new.keep(node, new.copy(node))
         else:
             new.replace(node, node.outputs)
-    return Graph(
-        graph.name, graph.inputs, new.nodes, [new.value(v) for v in graph.outputs]
-    )
+    return Graph(graph.name, graph.inputs, new.nodes, [new.value(v) for v in graph.outputs])

@@ -42,13 +42,24 @@ def specialized(graph: Graph, given: Sequence[Dims]) -> Graph:
 
 
 def _made(
-    node: Node, inputs: Sequence[SymbolicTensor], specs: Sequence[Spec],
-    control: tuple[Node, ...], attrs: dict[str, object],
-) -> Node:  # fmt: skip
+    node: Node,
+    inputs: Sequence[SymbolicTensor],
+    specs: Sequence[Spec],
+    control: tuple[Node, ...],
+    attrs: dict[str, object],
+) -> Node:
     return Node(
-        node.op, inputs, attrs, node.name, specs, control=control, origin=node.origin,
-        graph=node.graph, device=node.device, source=node.source or node,
-    )  # fmt: skip
+        node.op,
+        inputs,
+        attrs,
+        node.name,
+        specs,
+        control=control,
+        origin=node.origin,
+        graph=node.graph,
+        device=node.device,
+        source=node.source or node,
+    )
 
 
 def _specs(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Spec]:
@@ -59,8 +70,10 @@ def _specs(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Spec]:
     try:
         new = node.op.output_specs([v.spec for v in inputs], node.attrs)
         return [
-            n if o.shape is None else Spec(o.dtype, shapes.merge(o.shape, n.shape), n.value, n.partial)
+            n
+            if o.shape is None
+            else Spec(o.dtype, shapes.merge(o.shape, n.shape), n.value, n.partial)
             for o, n in zip(old, new, strict=True)
-        ]  # fmt: skip
+        ]
     except (ValueError, TypeError, KeyError):  # it fails when it runs, and says why
         return old

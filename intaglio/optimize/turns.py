@@ -14,9 +14,11 @@ from intaglio.trace.rebuild import Fuel, Rebuild
 LOOPS = ("While", "StatelessWhile")
 # Comparisons, and the same with their sides exchanged.
 _TURNED = {
-    "Less": "Greater", "LessEqual": "GreaterEqual",
-    "Greater": "Less", "GreaterEqual": "LessEqual",
-}  # fmt: skip
+    "Less": "Greater",
+    "LessEqual": "GreaterEqual",
+    "Greater": "Less",
+    "GreaterEqual": "LessEqual",
+}
 
 
 def settle_counters(graph: Graph, fuel: Fuel | None = None) -> Graph:
@@ -104,7 +106,7 @@ def _end(loop: Node, place: int, turns: int) -> Any:
     if start is None or step is None:
         return None
     end, bounds = start + turns * step, np.iinfo(value.dtype.numpy)
-    return np.asarray(end, value.dtype.numpy) if bounds.min <= end <= bounds.max else None  # fmt: skip
+    return np.asarray(end, value.dtype.numpy) if bounds.min <= end <= bounds.max else None
 
 
 def stays(loop: Node, place: int) -> bool:

@@ -113,9 +113,7 @@ class _Through:
     def __init__(self, function: Callable[..., Any], arguments: Any) -> None:
         self.function = function
         self.arguments = arguments
-        self.result: Any = (
-            None  # of the last call, as weak as the user's function gave it
-        )
+        self.result: Any = None  # of the last call, as weak as the user's function gave it
 
     def __call__(self, *plain: Any, **kwargs: Any) -> Any:
         whole = nest.map_structure(_as_weak, plain, self.arguments)
@@ -177,9 +175,7 @@ _AROUND: dict[str, Around] = {
     **dict.fromkeys(names.UNARY_OF_NUMPY, of_one(infers=True)),
     **dict.fromkeys(names.BINARY, of_two(weak_results=True)),
     **dict.fromkeys(names.PROMOTING, of_two(weak_results=False)),
-    **dict.fromkeys(
-        names.PROMOTING_TENSORS, of_two(weak_results=False, as_tensors=True)
-    ),
+    **dict.fromkeys(names.PROMOTING_TENSORS, of_two(weak_results=False, as_tensors=True)),
     "math.scalar_mul": of_one(1),
     "clip_by_value": around_clip,
     "constant": around_constant,

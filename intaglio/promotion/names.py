@@ -31,10 +31,7 @@ UNARY = (
     *_of("nn.", "depth_to_space gelu leaky_relu log_softmax relu6 silu space_to_depth"),
     *_of("linalg.", "diag diag_part matrix_transpose tensor_diag_part trace"),
     *_of("", "expand_dims identity ones_like reshape squeeze stop_gradient transpose"),
-    *_of(
-        "",
-        "experimental.numpy.arange zeros_like debugging.check_numerics image.extract_patches",
-    ),
+    *_of("", "experimental.numpy.arange zeros_like debugging.check_numerics image.extract_patches"),
 )
 
 # The same of `tf.experimental.numpy`, which infers types itself.

@@ -39,9 +39,7 @@ def kind_of(value: Any) -> Kind:
         return lattice.join_all(map(kind_of, value))
     dtype = convert.dtype_of(value)
     if dtype is None:
-        raise NotImplementedError(
-            f"{convert.describe(value)} has no type to be promoted."
-        )
+        raise NotImplementedError(f"{convert.describe(value)} has no type to be promoted.")
     return Kind(dtype, isinstance(value, WeakTensor))
 
 

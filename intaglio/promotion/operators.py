@@ -22,9 +22,18 @@ PROMOTING = (
     "__rpow__", "__matmul__", "__rmatmul__", "__eq__",
 )  # fmt: skip
 _OTHERS = (
-    "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__and__", "__rand__", "__or__",
-    "__ror__", "__xor__", "__rxor__",
-)  # fmt: skip
+    "__ne__",
+    "__lt__",
+    "__le__",
+    "__gt__",
+    "__ge__",
+    "__and__",
+    "__rand__",
+    "__or__",
+    "__ror__",
+    "__xor__",
+    "__rxor__",
+)
 _OF_ONE = ("__neg__", "__abs__", "__invert__")
 
 

@@ -48,9 +48,7 @@ class WeakTensor(BatchableExtensionType, TensorInParts):
         """Raises TypeError for a type that is never weak."""
         if self.tensor.dtype not in lattice.WEAK:
             allowed = ", ".join(sorted(dtype.name for dtype in lattice.WEAK))
-            raise TypeError(
-                f"{self.tensor.dtype.name} is no weak type; these are: {allowed}"
-            )
+            raise TypeError(f"{self.tensor.dtype.name} is no weak type; these are: {allowed}")
 
     @classmethod
     def from_tensor(cls, tensor: Tensor) -> WeakTensor:

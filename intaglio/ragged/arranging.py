@@ -15,15 +15,7 @@ from intaglio.base import dtypes
 from intaglio.base.dtypes import as_dtype
 from intaglio.opdef import convert, raw
 from intaglio.opdef.tensor import Tensor
-from intaglio.ragged import (
-    broadcasting,
-    checks,
-    core,
-    densities,
-    indexing,
-    joining,
-    shape,
-)
+from intaglio.ragged import broadcasting, checks, core, densities, indexing, joining, shape
 from intaglio.ragged.core import Ragged
 from intaglio.trace.scopes import name_scope
 
@@ -82,9 +74,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
         if isinstance(axis, Tensor):
             axis = checks.known(axis)
             if axis is None:
-                raise ValueError(
-                    "tf.reverse of a RaggedTensor needs axes that are known"
-                )
+                raise ValueError("tf.reverse of a RaggedTensor needs axes that are known")
         axes = axis if isinstance(axis, (list, tuple, np.ndarray)) else [axis]
         found = {checks.axis_of(a, rank, f"axis[{i}]") for i, a in enumerate(axes)}
         if not found:
@@ -150,11 +140,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
             there: Any = raw.Where(parts.sparse_values)
             return raw.GatherV2(parts.sparse_indices, raw.Squeeze(there, axis=[1]), 0)
         kind = next((v.dtype for v in (x, y) if isinstance(v, (Ragged, Tensor))), None)
-        operands = [
-            core.as_operand(condition),
-            core.as_operand(x, kind),
-            core.as_operand(y, kind),
-        ]
+        operands = [core.as_operand(condition), core.as_operand(x, kind), core.as_operand(y, kind)]
         flats, partitions = broadcasting.together(operands)
         return core.nested(raw.SelectV2(*flats), partitions)
 
@@ -165,9 +151,7 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
     Raises ValueError for a scalar mask.
     """
     with name_scope(name or "RaggedMask"):
-        mask = (
-            mask if isinstance(mask, Ragged) else convert.to_tensor(mask, dtypes.bool_)
-        )
+        mask = mask if isinstance(mask, Ragged) else convert.to_tensor(mask, dtypes.bool_)
         if mask.dims == ():
             raise ValueError("mask cannot be scalar.")
         data = core.as_operand(data)
@@ -185,7 +169,7 @@ def _masked(data: Any, mask: Any) -> Any:
         if isinstance(mask.values, Ragged):
             return data.with_values(kept)
         counts = raw.Cast(mask.values, DstT=dtype)
-        rows = raw.UnsortedSegmentSum(counts, mask.partition.value_rowids(), mask.partition.nrows())  # fmt: skip
+        rows = raw.UnsortedSegmentSum(counts, mask.partition.value_rowids(), mask.partition.nrows())
         return core.from_lengths(kept, rows)
     if core.rank_of(mask) == 1:
         places = raw.Squeeze(raw.Where(mask), axis=[1])
@@ -210,7 +194,7 @@ def stack_dynamic_partitions(
         if isinstance(numbers, Ragged):
             if not isinstance(data, Ragged):
                 raise ValueError("data must be ragged if partitions is ragged")
-            for a, b in zip(data.nested_row_splits, numbers.nested_row_splits, strict=False):  # fmt: skip
+            for a, b in zip(data.nested_row_splits, numbers.nested_row_splits, strict=False):
                 checks.same_splits(a, b)
             values = data
             for _ in range(numbers.ragged_rank):
@@ -221,13 +205,13 @@ def stack_dynamic_partitions(
         if numbers.dims is not None and len(numbers.dims) > 1:
             for one, two in zip(data.dims or (), numbers.dims, strict=False):
                 checks.same_size(one, two)
-            tail = raw.StridedSlice(raw.Shape(data), [len(numbers.dims)], [0], [1], end_mask=1)  # fmt: skip
+            tail = raw.StridedSlice(raw.Shape(data), [len(numbers.dims)], [0], [1], end_mask=1)
             data = raw.Reshape(data, raw.ConcatV2([_MINUS_ONE, tail], 0))
             numbers = raw.Reshape(numbers, _MINUS_ONE)
         numbers = core.as_index(numbers, dtype)
         for one, two in zip(numbers.dims or (), data.dims or (), strict=False):
             checks.same_size(one, two)
-        checks.compare("<", _largest(numbers), count, "partitions must be less than num_partitions")  # fmt: skip
+        checks.compare("<", _largest(numbers), count, "partitions must be less than num_partitions")
         order = _stable_order(numbers)
         ones = raw.OnesLike(numbers)
         lengths = raw.UnsortedSegmentSum(ones, numbers, count)
@@ -260,11 +244,7 @@ def dynamic_partition(
 
 
 def cumsum(
-    x: Any,
-    axis: Any = 0,
-    exclusive: bool = False,
-    reverse: bool = False,
-    name: str | None = None,
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Any:
     """Running sums along an axis; those of a row begin anew."""
     with name_scope(name or "RaggedCumSum"):
@@ -284,21 +264,20 @@ def _cut_as(dense: Any, x: Any, lengths: Any) -> Any:
     if len(lengths) == 1:
         values = densities.from_tensor(dense, lengths[0], None, 1, x.row_splits.dtype)
     else:
-        values = densities.from_tensor(dense, tuple(lengths), None, 1, x.row_splits.dtype)  # fmt: skip
+        values = densities.from_tensor(dense, tuple(lengths), None, 1, x.row_splits.dtype)
     return x.with_flat_values(values.flat_values)
 
 
 def split(
     value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, name: str | None = None
-) -> list[Any]:  # fmt: skip
+) -> list[Any]:
     """The slices along an axis cut into pieces; ragged axes cannot be cut."""
     with name_scope(name or "RaggedSplit"):
         axis = checks.axis_of(axis, core.rank_of(value))
         if isinstance(value, Ragged) and axis == 1:
             own = shape.DynamicRaggedShape.from_tensor(value)
             raise ValueError(
-                f"Cannot split a ragged dimension. Got `value` with shape {own} and "
-                f"`axis` {axis}."
+                f"Cannot split a ragged dimension. Got `value` with shape {own} and `axis` {axis}."
             )
         return _split(value, num_or_size_splits, axis, num)
 
@@ -324,7 +303,7 @@ def _split(x: Any, pieces: Any, axis: int, num: Any) -> list[Any]:
         vector: Any = core.as_index(convert.to_tensor(pieces), dtype)
         total = num or vector.dims[0]
         sizes = [vector[i] for i in range(total)]
-        checks.compare("==", raw.Sum(vector, 0), core.as_index(count, dtype), "Cannot split")  # fmt: skip
+        checks.compare("==", raw.Sum(vector, 0), core.as_index(count, dtype), "Cannot split")
     found: list[Any] = []
     begin: Any = convert.to_tensor(0, dtype)
     for one in sizes:
@@ -336,9 +315,7 @@ def _split(x: Any, pieces: Any, axis: int, num: Any) -> list[Any]:
 # -- the values as they are ------------------------------------------------------------
 
 
-def bitcast(
-    function: Callable[..., Any], input: Any, type: Any, name: str | None = None
-) -> Any:
+def bitcast(function: Callable[..., Any], input: Any, type: Any, name: str | None = None) -> Any:
     """The bits of the elements as elements of a type of the same size."""
     wanted = as_dtype(type)
     if wanted.size != input.dtype.size:
@@ -355,8 +332,12 @@ def identity(input: Any, name: str | None = None) -> Any:
 
 
 def assert_type(
-    function: Callable[..., Any], tensor: Any, tf_type: Any, message: Any = None, name: str | None = None
-) -> Any:  # fmt: skip
+    function: Callable[..., Any],
+    tensor: Any,
+    tf_type: Any,
+    message: Any = None,
+    name: str | None = None,
+) -> Any:
     """Raises TypeError unless the elements have this type."""
     return function(tensor.flat_values, tf_type, message, name)
 

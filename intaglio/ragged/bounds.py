@@ -64,8 +64,7 @@ def merge_dims(x: Any, outer_axis: Any, inner_axis: Any) -> Any:
     inner = checks.axis_of(inner_axis, rank, "inner_axis")
     if outer > inner:
         raise ValueError(
-            f"Expected outer_axis ({outer}) to be less than or equal to inner_axis "
-            f"({inner})."
+            f"Expected outer_axis ({outer}) to be less than or equal to inner_axis ({inner})."
         )
     return merged(x, outer, inner)
 
@@ -95,7 +94,7 @@ def merged(x: Any, outer: int, inner: int) -> Any:
 
 def _merged_dense(x: Any, outer: int, inner: int) -> Any:
     dims = x.dims
-    if dims is not None and dims[:outer].count(None) == 0 and None not in dims[inner + 1 :]:  # fmt: skip
+    if dims is not None and dims[:outer].count(None) == 0 and None not in dims[inner + 1 :]:
         shape: Any = np.asarray([*dims[:outer], -1, *dims[inner + 1 :]], np.int64)
         if -1 in shape and 0 in shape:
             shape = _merged_shape(x, outer, inner)
@@ -106,6 +105,4 @@ def _merged_dense(x: Any, outer: int, inner: int) -> Any:
 def _merged_shape(x: Any, outer: int, inner: int) -> Any:
     shape: Any = raw.Shape(x)
     middle = raw.Prod(shape[outer : inner + 1], 0, keep_dims=False)
-    return raw.ConcatV2(
-        [shape[:outer], raw.ExpandDims(middle, 0), shape[inner + 1 :]], 0
-    )
+    return raw.ConcatV2([shape[:outer], raw.ExpandDims(middle, 0), shape[inner + 1 :]], 0)

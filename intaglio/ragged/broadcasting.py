@@ -171,8 +171,7 @@ def _level(operands: Sequence[_Operand], level: int, outer: Any) -> RowPartition
     """The result's rows of one dimension; the operands' maps are those of its values."""
     wide = [x for x in operands if not x.is_single(level)] or list(operands[:1])
     chosen = next(
-        (x for x in wide if x.partitions[level].static_uniform_row_length is None),
-        wide[0],
+        (x for x in wide if x.partitions[level].static_uniform_row_length is None), wide[0]
     )
     if chosen.map is None:
         rows = chosen.partitions[level]

@@ -76,12 +76,10 @@ def axis_of(axis: Any, rank: int | None, name: str = "axis") -> int:
     axis = int(axis)
     if rank is None:
         if axis < 0:
-            raise ValueError(f"{name}={axis} may only be negative if ndims is statically known.")  # fmt: skip
+            raise ValueError(f"{name}={axis} may only be negative if ndims is statically known.")
         return axis
     if not -rank <= axis < rank:
-        raise ValueError(
-            f"{name}={axis} out of bounds: expected {-rank}<={name}<{rank}"
-        )
+        raise ValueError(f"{name}={axis} out of bounds: expected {-rank}<={name}<{rank}")
     return axis + rank if axis < 0 else axis
 
 

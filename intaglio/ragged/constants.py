@@ -20,9 +20,7 @@ _UNEVEN = "all scalar values must have the same nesting depth"
 
 
 def _is_nested(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) or (
-        isinstance(value, np.ndarray) and value.ndim > 0
-    )
+    return isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
 
 def constant(
@@ -37,7 +35,9 @@ def constant(
     deepest, scalars = _depths(pylist)
     if scalars is not None:
         if deepest > scalars:
-            raise ValueError(f"Invalid pylist={pylist}: empty list nesting is greater than scalar value nesting")  # fmt: skip
+            raise ValueError(
+                f"Invalid pylist={pylist}: empty list nesting is greater than scalar value nesting"
+            )
         if ragged_rank is not None and deepest < ragged_rank + 1:
             raise ValueError(
                 f"pylist has scalar values depth {deepest}, but ragged_rank="
@@ -46,13 +46,15 @@ def constant(
     inner = None if inner_shape is None else as_dims(inner_shape)
     if inner is not None and ragged_rank is not None:
         expected = ragged_rank + 1 + len(inner)
-        if (scalars is not None and scalars != expected) or (scalars is None and deepest > expected):  # fmt: skip
+        if (scalars is not None and scalars != expected) or (
+            scalars is None and deepest > expected
+        ):
             raise ValueError(
                 f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank} "
                 f"and dim(inner_shape)={len(inner)}"
             )
     if ragged_rank is None:
-        ragged_rank = max(0, deepest - 1) if inner is None else max(0, deepest - 1 - len(inner))  # fmt: skip
+        ragged_rank = max(0, deepest - 1) if inner is None else max(0, deepest - 1 - len(inner))
     levels, values = _rows(pylist, ragged_rank)
     flat = _flat_values(values, kind, inner, deepest - ragged_rank - 1)
     result = convert.to_tensor(flat, kind)
@@ -65,9 +67,11 @@ def constant(
 
 def _scalar(value: Any, kind: Any, ragged_rank: Any, inner_shape: Any) -> Any:
     if ragged_rank is not None and ragged_rank != 0:
-        raise ValueError(f"Invalid pylist={value}: incompatible with ragged_rank={ragged_rank}")  # fmt: skip
+        raise ValueError(f"Invalid pylist={value}: incompatible with ragged_rank={ragged_rank}")
     if inner_shape:
-        raise ValueError(f"Invalid pylist={value}: incompatible with dim(inner_shape)={len(as_dims(inner_shape) or ())}")  # fmt: skip
+        raise ValueError(
+            f"Invalid pylist={value}: incompatible with dim(inner_shape)={len(as_dims(inner_shape) or ())}"
+        )
     return convert.to_tensor(value, kind)
 
 

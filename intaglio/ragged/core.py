@@ -180,9 +180,7 @@ def as_values(value: Any, dtype: DType | None = None) -> Any:
     made = value if isinstance(value, Ragged) else convert.to_tensor(value)
     if isinstance(made, Ragged):
         if dtype is not None and made.partition.dtype is not dtype:
-            names = (
-                f"<dtype: '{dtype.name}'> vs. <dtype: '{made.partition.dtype.name}'>"
-            )
+            names = f"<dtype: '{dtype.name}'> vs. <dtype: '{made.partition.dtype.name}'>"
             raise ValueError(
                 "Argument `row_partition` of RaggedTensor with name: partition must "
                 f"have same dtype as Argument `values`. ({names})."

@@ -31,14 +31,7 @@ def bincount(
         weights = weights.flat_values
     if axis in (None, 0):
         return function(
-            arr.flat_values,
-            weights,
-            minlength,
-            maxlength,
-            dtype,
-            name,
-            None,
-            binary_output,
+            arr.flat_values, weights, minlength, maxlength, dtype, name, None, binary_output
         )
     if axis != -1:
         raise ValueError(

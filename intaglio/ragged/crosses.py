@@ -27,9 +27,7 @@ def cross(
     ragged = [x for x in operands if isinstance(x, Ragged)]
     for i, x in enumerate(operands):
         if not x.dtype.is_integer and x.dtype is not dtypes.string:
-            raise ValueError(
-                f"Unexpected dtype for inputs[{i}]: <dtype: '{x.dtype.name}'>"
-            )
+            raise ValueError(f"Unexpected dtype for inputs[{i}]: <dtype: '{x.dtype.name}'>")
         if isinstance(x, Ragged) and x.ragged_rank != 1:
             raise ValueError("tf.ragged.cross only supports inputs with rank=2.")
     made = raw.RaggedCross(

@@ -24,13 +24,9 @@ def from_tensor(
     if lengths is not None and padding is not None:
         raise ValueError("Specify argument `lengths` or `padding`, but not both.")
     if not isinstance(ragged_rank, int):
-        raise TypeError(
-            f"Argument `ragged_rank` must be an int. Received {ragged_rank}."
-        )
+        raise TypeError(f"Argument `ragged_rank` must be an int. Received {ragged_rank}.")
     if ragged_rank <= 0:
-        raise ValueError(
-            f"Argument `ragged_rank` must be greater than 0. Received {ragged_rank}."
-        )
+        raise ValueError(f"Argument `ragged_rank` must be greater than 0. Received {ragged_rank}.")
     x = convert.to_tensor(tensor)
     if x.dims is not None and len(x.dims) <= 1:
         raise ValueError(
@@ -86,15 +82,12 @@ def _unpadded(x: Any, padding: Any, ragged_rank: int, dtype: Any) -> Any:
     shape: Any = raw.Shape(real, out_type=dtype)
     one = convert.to_tensor(1, dtype)
     places = raw.Range(one, shape[ragged_rank] + one, one)
-    return raw.Reshape(
-        raw.Max(real * places, [ragged_rank]), np.asarray([-1], np.int32)
-    )
+    return raw.Reshape(raw.Max(real * places, [ragged_rank]), np.asarray([-1], np.int32))
 
 
 def _by_lengths(x: Any, lengths: Any, dtype: Any) -> Any:
     lengths = core.as_index(
-        lengths if isinstance(lengths, Tensor) else convert.to_tensor(lengths, dtype),
-        dtype,
+        lengths if isinstance(lengths, Tensor) else convert.to_tensor(lengths, dtype), dtype
     )
     TensorShape(lengths.dims).assert_has_rank(1)
     shape: Any = raw.Shape(x, out_type=dtype)
@@ -116,9 +109,7 @@ def _by_nested_lengths(x: Any, lengths: Any, dtype: Any) -> Any:
     return outer.with_values(_by_nested_lengths(outer.values, lengths[1:], dtype))
 
 
-def _merged_rows(
-    x: Any, lengths: Any, padding: Any, ragged_rank: int, dtype: Any
-) -> Any:
+def _merged_rows(x: Any, lengths: Any, padding: Any, ragged_rank: int, dtype: Any) -> Any:
     """The innermost ragged axis by its rows, the axes before it uniform."""
     rows = _uniform_rows(x, dtype)
     if padding is None and lengths is not None:
@@ -138,7 +129,7 @@ def from_sparse(st_input: Any, row_splits_dtype: Any) -> Any:
         )
     rank = TensorShape(st_input.shape).rank
     if rank is not None and rank != 2:
-        raise ValueError(f"Only rank-2 SparseTensors can be converted to ragged, got rank {rank}")  # fmt: skip
+        raise ValueError(f"Only rank-2 SparseTensors can be converted to ragged, got rank {rank}")
     indices = st_input.indices
     rowids = core.as_index(indices[:, 0], splits)
     shape: Any = core.as_index(st_input.dense_shape, splits)
@@ -192,9 +183,7 @@ def _with_static_shape(result: Any, x: Any, shape: Any) -> Any:
         if given.rank is not None and known.rank == given.rank:
             dims = [
                 own if d is None and i != 1 else d
-                for i, (d, own) in enumerate(
-                    zip(given.as_list(), known.as_list(), strict=True)
-                )
+                for i, (d, own) in enumerate(zip(given.as_list(), known.as_list(), strict=True))
             ]
             known = TensorShape(dims)
     elif isinstance(shape, Tensor):

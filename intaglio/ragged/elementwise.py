@@ -54,9 +54,7 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             return [flat(v) for v in value]
         if isinstance(value, tuple):
             return tuple([flat(v) for v in value])
-        return (
-            {k: flat(v) for k, v in value.items()} if isinstance(value, dict) else value
-        )
+        return {k: flat(v) for k, v in value.items()} if isinstance(value, dict) else value
 
     plain = [flat(a) for a in args]
     named = {k: flat(v) for k, v in kwargs.items()}
@@ -71,9 +69,7 @@ def _checked(result: Any, operands: list[Any]) -> Any:
     sizes = {x.flat_values.dims[0] for x in operands if x.flat_values.dims}
     size = next((s for s in sizes if s is not None), None)
     dims = made.dims
-    wrong = dims is not None and (
-        not dims or (None not in (dims[0], size) and dims[0] != size)
-    )
+    wrong = dims is not None and (not dims or (None not in (dims[0], size) and dims[0] != size))
     if wrong:
         raise ValueError(
             "tf.ragged.map_flat_values requires that the output of `op` have the same "

@@ -32,7 +32,7 @@ def gather(
         params, indices = core.matched([params, indices])
         rank, own = core.rank_of(params), core.rank_of(indices)
         if batch_dims != 0:
-            batch_dims = checks.axis_of(batch_dims, None if own is None else own, "batch_dims")  # fmt: skip
+            batch_dims = checks.axis_of(batch_dims, None if own is None else own, "batch_dims")
         axis = batch_dims if axis is None else checks.axis_of(axis, rank)
         if axis < batch_dims:
             raise ValueError(f"axis={axis} must be at least batch_dims={batch_dims}")
@@ -73,7 +73,7 @@ def _repeated(x: Any, count: Any) -> Any:
         length = rows if known is None else known
         return core.from_uniform(_flat(x, each), length, count)
     own = np.ones(core.rank_of(x) or 0, np.int32)
-    times = raw.ConcatV2([raw.ExpandDims(core.as_index(count, dtypes.int32), 0), own], 0)  # fmt: skip
+    times = raw.ConcatV2([raw.ExpandDims(core.as_index(count, dtypes.int32), 0), own], 0)
     return raw.Tile(raw.ExpandDims(x, 0), times)
 
 
@@ -86,10 +86,7 @@ def _flat(params: Any, indices: Any) -> Any:
         raise ValueError("rank(indices) must be known statically")
     levels = rank + params.ragged_rank - 1
     parts = raw.RaggedGather(
-        list(params.nested_row_splits),
-        params.flat_values,
-        indices,
-        OUTPUT_RAGGED_RANK=levels,
+        list(params.nested_row_splits), params.flat_values, indices, OUTPUT_RAGGED_RANK=levels
     )
     # As in TensorFlow, what was known of uniform lengths is not: only the splits come out.
     made = parts.output_dense_values
@@ -111,9 +108,7 @@ def _inner(params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
     """The outermost batch dimension taken off."""
     params, indices = _both_ragged(params, indices)
     checks.same_splits(params.row_splits, indices.row_splits)
-    return indices.with_values(
-        _gathered(params.values, indices.values, axis - 1, batch_dims - 1)
-    )
+    return indices.with_values(_gathered(params.values, indices.values, axis - 1, batch_dims - 1))
 
 
 def _by_row(params: Any, indices: Any) -> Any:
@@ -175,9 +170,7 @@ def gather_nd(
     if not isinstance(batch_dims, int) or batch_dims != 0:
         raise ValueError("batch_dims != 0 is not supported for ragged gather yet.")
     with name_scope(name or "RaggedGatherNd"):
-        params, indices = core.matched(
-            [core.as_operand(params), core.as_operand(indices)]
-        )
+        params, indices = core.matched([core.as_operand(params), core.as_operand(indices)])
         return _gathered_nd(params, indices)
 
 

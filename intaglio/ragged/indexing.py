@@ -102,9 +102,7 @@ def gathered_ranges(
     """The ragged tensor whose rows are `values[start:limit:step]`."""
     step = convert.to_tensor(1, starts.dtype) if step is None else step
     made = raw.RaggedRange(starts, limits, step, Tsplits=starts.dtype)
-    return core.from_splits(
-        rows_at(values, made.rt_dense_values), made.rt_nested_splits, uniform
-    )
+    return core.from_splits(rows_at(values, made.rt_dense_values), made.rt_nested_splits, uniform)
 
 
 def rows_at(x: Any, indices: Any) -> Any:
@@ -112,10 +110,7 @@ def rows_at(x: Any, indices: Any) -> Any:
     if not isinstance(x, Ragged):
         return raw.GatherV2(x, indices, 0)
     parts = raw.RaggedGather(
-        list(x.nested_row_splits),
-        x.flat_values,
-        indices,
-        OUTPUT_RAGGED_RANK=x.ragged_rank,
+        list(x.nested_row_splits), x.flat_values, indices, OUTPUT_RAGGED_RANK=x.ragged_rank
     )
     lengths = [p.static_uniform_row_length for p in x.nested_partitions]
     made = parts.output_dense_values
@@ -168,7 +163,7 @@ def _sliced_columns(x: Any, key: slice) -> Any:
     """`x[:, a:b:c]`: of every row what the slice takes."""
     rows = x.partition
     dtype = rows.dtype
-    step = convert.to_tensor(1, dtype) if key.step is None else core.as_index(key.step, dtype)  # fmt: skip
+    step = convert.to_tensor(1, dtype) if key.step is None else core.as_index(key.step, dtype)
     forward = checks.static(step)
     lengths: Any = rows.row_lengths()
     starts: Any = rows.row_starts()
@@ -184,21 +179,15 @@ def _sliced_columns(x: Any, key: slice) -> Any:
     size = rows.static_uniform_row_length
     if size is None or forward is None or not _all_static(key):
         return sliced
-    plain = slice(
-        *[None if v is None else int(v) for v in (key.start, key.stop, key.step)]
-    )
-    return core.from_splits(
-        sliced.values, sliced.row_splits, len(range(*plain.indices(size)))
-    )
+    plain = slice(*[None if v is None else int(v) for v in (key.start, key.stop, key.step)])
+    return core.from_splits(sliced.values, sliced.row_splits, len(range(*plain.indices(size))))
 
 
 def _all_static(key: slice) -> bool:
     return not any(isinstance(v, Tensor) for v in (key.start, key.stop, key.step))
 
 
-def _bound(
-    value: Any, lengths: Any, low: Any, high: Any, default: Any, dtype: Any
-) -> Any:
+def _bound(value: Any, lengths: Any, low: Any, high: Any, default: Any, dtype: Any) -> Any:
     """A slice's bound in every row, counted from the front and cut to the row."""
     if value is None:
         return default

@@ -133,12 +133,18 @@ def _interleaved(operands: Sequence[Any]) -> Any:
     count = operands[0].partition.nrows()
     for i, x in enumerate(operands[1:], 1):
         checks.compare(
-            "==", count, x.partition.nrows(),
+            "==",
+            count,
+            x.partition.nrows(),
             f"Input tensors at index 0 (=x) and {i} (=y) have incompatible shapes.",
-        )  # fmt: skip
+        )
     whole = _rows_after_rows(operands)
     dtype = whole.row_splits.dtype
-    places = raw.Range(convert.to_tensor(0, dtype), core.as_index(count, dtype) * len(operands), convert.to_tensor(1, dtype))  # fmt: skip
+    places = raw.Range(
+        convert.to_tensor(0, dtype),
+        core.as_index(count, dtype) * len(operands),
+        convert.to_tensor(1, dtype),
+    )
     table = raw.Reshape(places, np.asarray([len(operands), -1], np.int32))
     order = raw.Reshape(raw.Transpose(table, np.asarray([1, 0], np.int32)), [-1])
     return indexing.rows_at(whole, order)
@@ -173,9 +179,7 @@ def _stacked_rows(operands: Sequence[Any]) -> tuple[Any, Any]:
     counts = [
         x.partition.nrows()
         if isinstance(x, Ragged)
-        else raw.StridedSlice(
-            raw.Shape(x, out_type=dtype), [0], [1], [1], shrink_axis_mask=1
-        )
+        else raw.StridedSlice(raw.Shape(x, out_type=dtype), [0], [1], [1], shrink_axis_mask=1)
         for x in operands
     ]
     whole = operands[0]
@@ -241,7 +245,7 @@ def _repeated(x: Any, count: Any, axis: int, rank: int) -> Any:
         return raw.Reshape(raw.Tile(raw.ExpandDims(bounds, 1), many), [-1])
 
     rows = x.partition
-    made = indexing.gathered_ranges(x.values, spread(rows.row_starts()), spread(rows.row_limits()))  # fmt: skip
+    made = indexing.gathered_ranges(x.values, spread(rows.row_starts()), spread(rows.row_limits()))
     return core.from_lengths(made.values, lengths * count)
 
 
@@ -264,9 +268,7 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
     first = next(x for x in operands if isinstance(x, Ragged))
     for other in operands:
         if isinstance(other, Ragged):
-            for a, b in zip(
-                first.nested_row_splits, other.nested_row_splits, strict=True
-            ):
+            for a, b in zip(first.nested_row_splits, other.nested_row_splits, strict=True):
                 checks.same_splits(a, b)
     flats = [x.flat_values if isinstance(x, Ragged) else x for x in operands]
     return first.with_flat_values(raw.AddN(flats, name=name))

@@ -71,10 +71,10 @@ def map_fn(
             pairs = zip(wanted, nest.flatten(result), strict=True)
             return [_taken_apart(s, v) for s, v in pairs]
 
-        columns = _now(parts, count, wanted) if door.level().eager else _staged(parts, count, wanted)  # fmt: skip
-        made = [
-            _put_together(s, c, count) for s, c in zip(wanted, columns, strict=True)
-        ]
+        columns = (
+            _now(parts, count, wanted) if door.level().eager else _staged(parts, count, wanted)
+        )
+        made = [_put_together(s, c, count) for s, c in zip(wanted, columns, strict=True)]
         return nest.pack_sequence_as(specs, made)
 
 
@@ -90,9 +90,7 @@ def _row_spec(value: Any) -> Any:
 
 
 def _as_spec(wanted: Any) -> Any:
-    return (
-        wanted if isinstance(wanted, TypeSpec) else TensorSpec(None, as_dtype(wanted))
-    )
+    return wanted if isinstance(wanted, TypeSpec) else TensorSpec(None, as_dtype(wanted))
 
 
 class _Elements:
@@ -134,9 +132,13 @@ def _taken_apart(spec: Any, value: Any) -> list[Any]:
     x = core.as_operand(value, spec.dtype)
     levels = x.ragged_rank if isinstance(x, Ragged) else 0
     if x.dims == () or levels != spec.ragged_rank:
-        raise ValueError(f"The function returned {x!r} where {spec!r} was expected: name the types of its results with fn_output_signature.")  # fmt: skip
+        raise ValueError(
+            f"The function returned {x!r} where {spec!r} was expected: name the types of its results with fn_output_signature."
+        )
     if x.dtype is not spec.dtype:
-        raise TypeError(f"The function returned a value of type {x.dtype.name} where {spec.dtype.name} was expected.")  # fmt: skip
+        raise TypeError(
+            f"The function returned a value of type {x.dtype.name} where {spec.dtype.name} was expected."
+        )
     kind = spec.row_splits_dtype
     if not levels:
         shape: Any = raw.Shape(x, out_type=kind)
@@ -174,10 +176,7 @@ def _now(parts: Any, count: Any, wanted: Sequence[Any]) -> list[list[Any]]:
     for at, spec in enumerate(wanted):
         own = [turn[at] for turn in turns]
         columns.append(
-            [
-                _joined(spec, [row[i] for row in own], kind, i)
-                for i, kind in enumerate(_kinds(spec))
-            ]
+            [_joined(spec, [row[i] for row in own], kind, i) for i, kind in enumerate(_kinds(spec))]
         )
     return columns
 
@@ -186,9 +185,9 @@ def _joined(spec: Any, items: list[Any], kind: DType, part: int) -> Any:
     if items:
         return raw.ConcatV2(items, 0) if _is_ragged(spec) else raw.Pack(items, axis=0)
     dims = spec.shape.as_list() if spec.shape.rank is not None else []
-    inner = dims[1:] if _is_ragged(spec) and part == 0 else [] if _is_ragged(spec) else dims  # fmt: skip
+    inner = dims[1:] if _is_ragged(spec) and part == 0 else [] if _is_ragged(spec) else dims
     if kind is dtypes.variant:
-        raise invalid_argument(f"No rows, hence no results of type {spec!r} to put together")  # fmt: skip
+        raise invalid_argument(f"No rows, hence no results of type {spec!r} to put together")
     shape = [0, *[d or 0 for d in inner]]
     return convert.to_tensor(np.zeros(shape, kind.numpy), kind)
 
@@ -197,9 +196,7 @@ def _staged(parts: Any, count: Any, wanted: Sequence[Any]) -> list[list[Any]]:
     """The columns of results that a loop in the graph collects."""
     kinds = [(spec, kind) for spec in wanted for kind in _kinds(spec)]
     arrays = [
-        TensorArray(
-            kind, size=count, infer_shape=not _is_ragged(spec), element_shape=None
-        )
+        TensorArray(kind, size=count, infer_shape=not _is_ragged(spec), element_shape=None)
         for spec, kind in kinds
     ]
 

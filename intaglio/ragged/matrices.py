@@ -30,9 +30,7 @@ def matmul(
 ) -> Any:
     """a @ b for each pair of matrices. Rows of matrices that are no matrix are an error."""
     if a_is_sparse or b_is_sparse or adjoint_a or adjoint_b:
-        raise ValueError(
-            "sparse and adjoint matrices are not supported for RaggedTensors"
-        )
+        raise ValueError("sparse and adjoint matrices are not supported for RaggedTensors")
     with name_scope(name or "RaggedMatMul"):
         a, b = core.matched([a, b])
         if core.rank_of(a) != core.rank_of(b):
@@ -83,7 +81,7 @@ def _batched(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Any:
         return raw.BatchMatMulV2(a, b, adj_x=transpose_a, adj_y=transpose_b)
     dtype = core.splits_dtype(a, b)
     if core.rank_of(a) != 3:
-        one, two = [x if isinstance(x, Ragged) else joining.cut_to(x, 1, dtype) for x in (a, b)]  # fmt: skip
+        one, two = [x if isinstance(x, Ragged) else joining.cut_to(x, 1, dtype) for x in (a, b)]
         text = "Batch dimensions of `a` and `b` do not have the same size."
         checks.same_splits(one.row_splits, two.row_splits, text)
         product = _batched(one.values, two.values, transpose_a, transpose_b)
@@ -92,7 +90,7 @@ def _batched(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Any:
     rows, inside = (a_columns, a_rows) if transpose_a else (a_rows, a_columns)
     other, columns = (b_columns, b_rows) if transpose_b else (b_rows, b_columns)
     checks.compare("==", inside, other, "Matrix size-incompatible")
-    one, two = [densities.to_tensor(x, None, None) if isinstance(x, Ragged) else x for x in (a, b)]  # fmt: skip
+    one, two = [densities.to_tensor(x, None, None) if isinstance(x, Ragged) else x for x in (a, b)]
     product = raw.BatchMatMulV2(one, two, adj_x=transpose_a, adj_y=transpose_b)
     dims: Any = b.dims
     uniform = dims[1] if transpose_b else dims[2]
@@ -103,4 +101,11 @@ def _batched(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> Any:
 
 
 def _row_numbers(lengths: Any) -> Any:
-    return core.from_lengths(raw.Range(convert.to_tensor(0, lengths.dtype), raw.Sum(lengths, 0), convert.to_tensor(1, lengths.dtype)), lengths).partition.value_rowids()  # fmt: skip
+    return core.from_lengths(
+        raw.Range(
+            convert.to_tensor(0, lengths.dtype),
+            raw.Sum(lengths, 0),
+            convert.to_tensor(1, lengths.dtype),
+        ),
+        lengths,
+    ).partition.value_rowids()

@@ -22,8 +22,13 @@ def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
 
 
 def dropout(
-    function: Any, x: Any, rate: Any, noise_shape: Any = None, seed: Any = None, name: str | None = None
-) -> Any:  # fmt: skip
+    function: Any,
+    x: Any,
+    rate: Any,
+    noise_shape: Any = None,
+    seed: Any = None,
+    name: str | None = None,
+) -> Any:
     """Elements set to 0 by chance, the others made larger."""
     if noise_shape is not None:
         raise ValueError("noise_shape is not supported yet for RaggedTensor x")
@@ -31,9 +36,14 @@ def dropout(
 
 
 def stateless_dropout(
-    function: Any, x: Any, rate: Any, seed: Any, rng_alg: Any = "auto_select",
-    noise_shape: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
+    function: Any,
+    x: Any,
+    rate: Any,
+    seed: Any,
+    rng_alg: Any = "auto_select",
+    noise_shape: Any = None,
+    name: str | None = None,
+) -> Any:
     """Elements set to 0 as the seed says, the others made larger."""
     if noise_shape is not None:
         raise ValueError("noise_shape is not supported yet for RaggedTensor x")
@@ -41,23 +51,27 @@ def stateless_dropout(
 
 
 def embedding_lookup_sparse(
-    params: Any, sp_ids: Any, sp_weights: Any, combiner: Any = None, max_norm: Any = None,
+    params: Any,
+    sp_ids: Any,
+    sp_weights: Any,
+    combiner: Any = None,
+    max_norm: Any = None,
     name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """The vectors that the ids of each row name, put together: their sum or mean.
 
     `combiner` is "sum", "mean" (the default) or "sqrtn".
     """
     combiner = "mean" if combiner is None else combiner
     if combiner not in ("mean", "sqrtn", "sum"):
-        raise ValueError(
-            f"combiner must be one of 'mean', 'sqrtn' or 'sum', got {combiner}"
-        )
+        raise ValueError(f"combiner must be one of 'mean', 'sqrtn' or 'sum', got {combiner}")
     if max_norm is not None:
         raise NotImplementedError("max_norm of ragged embedding_lookup_sparse")
     if isinstance(sp_weights, Ragged):
         checks.same_splits(sp_ids.row_splits, sp_weights.row_splits)
-    table = convert.to_tensor(params[0] if isinstance(params, (list, tuple)) and len(params) == 1 else params)  # fmt: skip
+    table = convert.to_tensor(
+        params[0] if isinstance(params, (list, tuple)) and len(params) == 1 else params
+    )
     rows = sp_ids.partition
     ids, count = rows.value_rowids(), rows.nrows()
     vectors = raw.GatherV2(table, sp_ids.flat_values, 0)

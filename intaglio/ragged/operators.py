@@ -29,12 +29,7 @@ _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "or": lambda x, y: raw.LogicalOr(x, y),
     "xor": lambda x, y: operators.logical_xor(x, y),
 }
-_COMPARISONS = {
-    "lt": raw.Less,
-    "le": raw.LessEqual,
-    "gt": raw.Greater,
-    "ge": raw.GreaterEqual,
-}
+_COMPARISONS = {"lt": raw.Less, "le": raw.LessEqual, "gt": raw.Greater, "ge": raw.GreaterEqual}
 
 
 def install(cls: Any, binary: Binary, unary: Callable[..., Any]) -> None:

@@ -79,15 +79,7 @@ class RowPartition(CompositeTensor):
     looked at) and `dtype`, int32 or int64, which is that of all tensors of the partition.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_lengths",
-        "_nrows",
-        "_nvals",
-        "_rowids",
-        "_splits",
-        "_uniform",
-    )
+    __slots__ = ("__weakref__", "_lengths", "_nrows", "_nvals", "_rowids", "_splits", "_uniform")
 
     def __init__(
         self,
@@ -115,11 +107,7 @@ class RowPartition(CompositeTensor):
 
     @classmethod
     def from_row_splits(
-        cls,
-        row_splits: Any,
-        validate: Any = True,
-        dtype: Any = None,
-        dtype_hint: Any = None,
+        cls, row_splits: Any, validate: Any = True, dtype: Any = None, dtype_hint: Any = None
     ) -> RowPartition:
         """The rows between neighbouring splits: sorted, the first one 0."""
         check_flag(validate)
@@ -138,11 +126,7 @@ class RowPartition(CompositeTensor):
 
     @classmethod
     def from_row_lengths(
-        cls,
-        row_lengths: Any,
-        validate: Any = True,
-        dtype: Any = None,
-        dtype_hint: Any = None,
+        cls, row_lengths: Any, validate: Any = True, dtype: Any = None, dtype_hint: Any = None
     ) -> RowPartition:
         """Rows of these lengths."""
         check_flag(validate)
@@ -214,11 +198,7 @@ class RowPartition(CompositeTensor):
 
     @classmethod
     def from_row_limits(
-        cls,
-        row_limits: Any,
-        validate: Any = True,
-        dtype: Any = None,
-        dtype_hint: Any = None,
+        cls, row_limits: Any, validate: Any = True, dtype: Any = None, dtype_hint: Any = None
     ) -> RowPartition:
         """Rows that end here; the first one begins at 0."""
         check_flag(validate)
@@ -257,16 +237,13 @@ class RowPartition(CompositeTensor):
                 None,
             )
             wanted = dtype or given
-            length: Any = index_vector(uniform_row_length, "uniform_row_length", wanted, dtype_hint)  # fmt: skip
+            length: Any = index_vector(uniform_row_length, "uniform_row_length", wanted, dtype_hint)
             checks.has_rank(length, 0)
-            count: Any = None if nvals is None else index_vector(nvals, "nvals", length.dtype)  # fmt: skip
+            count: Any = None if nvals is None else index_vector(nvals, "nvals", length.dtype)
             if nrows is None:
                 one = _like(1, length)
-                rows: Any = raw.Select(length > 0, count // raw.Maximum(length, one), one * 0)  # fmt: skip
-                if (
-                    checks.static(length) is not None
-                    and checks.static(count) is not None
-                ):
+                rows: Any = raw.Select(length > 0, count // raw.Maximum(length, one), one * 0)
+                if checks.static(length) is not None and checks.static(count) is not None:
                     known = checks.static(length) or 0
                     total = checks.static(count) or 0
                     rows = _like(total // known if known else 0, length)
@@ -275,11 +252,7 @@ class RowPartition(CompositeTensor):
             _check_uniform(length, rows, count, validate)
             places = raw.Range(_like(0, length), rows + 1, _like(1, length))
             return cls(
-                places * length,
-                nrows=rows,
-                uniform_row_length=length,
-                nvals=count,
-                internal=_MADE,
+                places * length, nrows=rows, uniform_row_length=length, nvals=count, internal=_MADE
             )
 
     # -- reading -------------------------------------------------------------------------
@@ -369,16 +342,24 @@ class RowPartition(CompositeTensor):
         """The same partition in int32 or int64. Raises ValueError for other types."""
         wanted = as_dtype(dtype)
         if wanted not in dtypes.INDEX:
-            raise ValueError(f"Argument `row_splits` dtype must be int32 or int64. Received {wanted!r}.".replace("tf.float32", "<dtype: 'float32'>"))  # fmt: skip
+            raise ValueError(
+                f"Argument `row_splits` dtype must be int32 or int64. Received {wanted!r}.".replace(
+                    "tf.float32", "<dtype: 'float32'>"
+                )
+            )
         if wanted is self.dtype:
             return self
         parts = [
             None if t is None else raw.Cast(t, DstT=wanted)
             for t in (
-                self._splits, self._lengths, self._rowids, self._nrows, self._uniform,
+                self._splits,
+                self._lengths,
+                self._rowids,
+                self._nrows,
+                self._uniform,
                 self._nvals,
             )
-        ]  # fmt: skip
+        ]
         return RowPartition(*parts, internal=_MADE)
 
     def __repr__(self) -> str:
@@ -392,10 +373,7 @@ class RowPartition(CompositeTensor):
     @property
     def _type_spec(self) -> Any:
         return RowPartitionSpec(
-            self.static_nrows,
-            self.static_nvals,
-            self.static_uniform_row_length,
-            self.dtype,
+            self.static_nrows, self.static_nvals, self.static_uniform_row_length, self.dtype
         )
 
 
@@ -411,9 +389,7 @@ def _form(method: str) -> str:
 def check_flag(validate: Any) -> None:
     """Raises TypeError if `validate` is no bool."""
     if not isinstance(validate, bool):
-        raise TypeError(
-            f"Argument `validate` must have type bool. Received {validate}."
-        )
+        raise TypeError(f"Argument `validate` must have type bool. Received {validate}.")
 
 
 def _check_row_count(rowids: Any, nrows: Any) -> None:
@@ -500,12 +476,7 @@ class RowPartitionSpec(TypeSpec):
         return cls(nrows[0], nvals[0], uniform[0], dtype)
 
     def __reduce__(self) -> Any:
-        return RowPartitionSpec, (
-            self.nrows,
-            self.nvals,
-            self.uniform_row_length,
-            self._dtype,
-        )
+        return RowPartitionSpec, (self.nrows, self.nvals, self.uniform_row_length, self._dtype)
 
     @property
     def _component_specs(self) -> Any:

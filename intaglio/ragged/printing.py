@@ -47,7 +47,7 @@ def _joined(texts: Any, rows: Any, summarize: int) -> Any:
     """`[a, b, ..., y, z]` for each row of texts."""
     if summarize >= 0:
         texts, rows = _shortened(texts, rows, summarize)
-    parts = raw.UnsortedSegmentJoin(texts, rows.value_rowids(), rows.nrows(), separator=", ")  # fmt: skip
+    parts = raw.UnsortedSegmentJoin(texts, rows.value_rowids(), rows.nrows(), separator=", ")
     return raw.StringJoin([_word("["), parts, _word("]")])
 
 
@@ -58,7 +58,7 @@ def _shortened(texts: Any, rows: Any, ends: int) -> tuple[Any, Any]:
     lengths: Any = rows.row_lengths()
     kept = convert.to_tensor(2 * ends + 1, dtype)
     long = raw.GreaterEqual(lengths, kept)
-    short = core.from_lengths(texts, raw.SelectV2(long, lengths * 0 + kept, lengths)).partition  # fmt: skip
+    short = core.from_lengths(texts, raw.SelectV2(long, lengths * 0 + kept, lengths)).partition
     ids, offsets = short.value_rowids(), short.offsets_in_rows()
     starts: Any = raw.GatherV2(rows.row_starts(), ids, 0)
     skipped = raw.GatherV2(lengths - kept, ids, 0)

@@ -30,9 +30,7 @@ def segments(op: Segments, data: Any, ids: Any, count: Any) -> Any:
     # A segment without slices has no places.
     lengths = raw.Maximum(lengths, convert.to_tensor(0, dtype))
     splits: Any = splits_of(lengths)
-    starts: Any = raw.GatherV2(
-        raw.GatherV2(splits, ids, 0), data.partition.value_rowids(), 0
-    )
+    starts: Any = raw.GatherV2(raw.GatherV2(splits, ids, 0), data.partition.value_rowids(), 0)
     places = starts + data.partition.offsets_in_rows()
     values = segments(op, data.values, places, splits[-1])
     return core.from_splits(values, splits)
@@ -41,15 +39,13 @@ def segments(op: Segments, data: Any, ids: Any, count: Any) -> Any:
 def unsorted(op: Segments) -> Callable[..., Any]:
     """`tf.math.unsorted_segment_...` of ragged tensors."""
 
-    def reduce(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:  # fmt: skip
+    def reduce(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
         data, ids = core.as_operand(data), core.as_operand(segment_ids)
         with name_scope(name or "RaggedSegment"):
             if isinstance(ids, Ragged):
                 if not isinstance(data, Ragged):
-                    raise ValueError(
-                        "If segment_ids is ragged, then data must be ragged."
-                    )
-                for a, b in zip(ids.nested_row_splits, data.nested_row_splits, strict=False):  # fmt: skip
+                    raise ValueError("If segment_ids is ragged, then data must be ragged.")
+                for a, b in zip(ids.nested_row_splits, data.nested_row_splits, strict=False):
                     checks.same_splits(a, b)
                 values = data
                 for _ in range(ids.ragged_rank):
@@ -135,10 +131,7 @@ def _reduction(op: Any, segment_op: Segments) -> Callable[..., Any]:
     dense = _dense(op)
 
     def reduce(
-        input_tensor: Any,
-        axis: Any = None,
-        keepdims: Any = None,
-        name: str | None = None,
+        input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None
     ) -> Any:
         with name_scope(name or "RaggedReduce"):
             return _reduced(dense, segment_op, input_tensor, axis, bool(keepdims))
@@ -192,7 +185,7 @@ def reduce_mean(
     if axis is None:
         x = input_tensor
         found = raw.Mean(x.flat_values, _all_of(x.flat_values), name=name)
-        return raw.Reshape(found, np.ones(core.rank_of(x) or 0, np.int32)) if keepdims else found  # fmt: skip
+        return raw.Reshape(found, np.ones(core.rank_of(x) or 0, np.int32)) if keepdims else found
     total = reduce_sum(input_tensor, axis, keepdims, name)
     ones = elementwise.unary(raw.OnesLike, input_tensor)
     return _each(operators.truediv, total, reduce_sum(ones, axis, keepdims, name))
@@ -205,9 +198,7 @@ def reduce_variance(
     square = elementwise.unary(raw.Square, input_tensor)
     mean = reduce_mean(input_tensor, axis, keepdims, name)
     return _each(
-        lambda a, b: raw.Sub(a, raw.Square(b)),
-        reduce_mean(square, axis, keepdims, name),
-        mean,
+        lambda a, b: raw.Sub(a, raw.Square(b)), reduce_mean(square, axis, keepdims, name), mean
     )
 
 
@@ -230,17 +221,19 @@ def reduce_logsumexp(
 
 
 def reduce_join(
-    inputs: Any, axis: Any = None, keepdims: Any = None, separator: str = "", name: str | None = None
-) -> Any:  # fmt: skip
+    inputs: Any,
+    axis: Any = None,
+    keepdims: Any = None,
+    separator: str = "",
+    name: str | None = None,
+) -> Any:
     """The strings along the axes joined."""
 
     def join(data: Any, ids: Any, count: Any) -> Any:
         return raw.UnsortedSegmentJoin(data, ids, count, separator=separator)
 
     def dense(x: Any, axes: Any) -> Any:
-        places = (
-            np.asarray([0], np.int32) if axes is None else np.asarray(axes, np.int32)
-        )
+        places = np.asarray([0], np.int32) if axes is None else np.asarray(axes, np.int32)
         return raw.ReduceJoin(x, places, separator=separator)
 
     with name_scope(name or "RaggedReduceJoin"):

@@ -61,9 +61,7 @@ class DynamicRaggedShape(CompositeTensor):
         least = ragged[-1] if ragged else 0
         count = least if num_row_partitions is None else num_row_partitions
         if count < least or (lengths and count >= len(lengths)) or count < 0:
-            raise ValueError(
-                f"num_row_partitions={count} does not fit lengths {lengths}"
-            )
+            raise ValueError(f"num_row_partitions={count} does not fit lengths {lengths}")
         rows: int = lengths[0] if lengths else 0
         partitions: list[RowPartition] = []
         for n in lengths[1 : count + 1]:
@@ -96,9 +94,7 @@ class DynamicRaggedShape(CompositeTensor):
         x = core.as_operand(t)
         if isinstance(x, Ragged):
             kind = x.row_splits.dtype
-            made = cls(
-                x.nested_partitions, raw.Shape(x.flat_values, out_type=kind), kind
-            )
+            made = cls(x.nested_partitions, raw.Shape(x.flat_values, out_type=kind), kind)
             return made if dtype is None else made.with_dtype(dtype)
         kind = dtypes.int64 if dtype is None else as_dtype(dtype)
         return cls([], raw.Shape(x, out_type=kind), kind)
@@ -141,7 +137,7 @@ class DynamicRaggedShape(CompositeTensor):
         rank = self.rank
         if rank is not None and not 0 <= axis < rank:
             raise IndexError(f"Index {axis} must be in [0, {rank})")
-        return axis == 0 or axis > len(self._partitions) or self._partitions[axis - 1].is_uniform()  # fmt: skip
+        return axis == 0 or axis > len(self._partitions) or self._partitions[axis - 1].is_uniform()
 
     def static_lengths(self, ragged_lengths: bool = True) -> list[Any]:
         """The sizes as far as they are known: of ragged dimensions all slices' lengths."""
@@ -170,9 +166,7 @@ class DynamicRaggedShape(CompositeTensor):
         """The same shape with int32 or int64 sizes."""
         kind = as_dtype(dtype)
         inner = core.as_index(self._inner_shape, kind)
-        return DynamicRaggedShape(
-            [p.with_dtype(kind) for p in self._partitions], inner, kind
-        )
+        return DynamicRaggedShape([p.with_dtype(kind) for p in self._partitions], inner, kind)
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
@@ -211,30 +205,29 @@ class DynamicRaggedShape(CompositeTensor):
         if start == 0:
             kept = self._partitions[: max(0, stop - 1)]
             if not kept:
-                sizes = raw.Pack([self[i] for i in range(stop)], axis=0) if stop else np.zeros(0, np.int64)  # fmt: skip
+                sizes = (
+                    raw.Pack([self[i] for i in range(stop)], axis=0)
+                    if stop
+                    else np.zeros(0, np.int64)
+                )
                 return DynamicRaggedShape([], sizes)
             return DynamicRaggedShape.from_row_partitions(kept)
         if start > count or not count:
-            return DynamicRaggedShape(
-                [], self._inner_shape[start - count : stop - count]
-            )
+            return DynamicRaggedShape([], self._inner_shape[start - count : stop - count])
         if not all(self.is_uniform(axis) for axis in range(start, stop)):
             raise ValueError(f"Cannot slice a shape from its ragged dimension {start}")
-        return DynamicRaggedShape(
-            [], raw.Pack([self[i] for i in range(start, stop)], axis=0)
-        )
+        return DynamicRaggedShape([], raw.Pack([self[i] for i in range(start, stop)], axis=0))
 
     def __repr__(self) -> str:
         lengths = ", ".join([str(n) for n in self.static_lengths()])
-        return f"<DynamicRaggedShape lengths=[{lengths}] num_row_partitions={len(self._partitions)}>"
+        return (
+            f"<DynamicRaggedShape lengths=[{lengths}] num_row_partitions={len(self._partitions)}>"
+        )
 
     def __eq__(self, other: object) -> Any:
         if not isinstance(other, DynamicRaggedShape):
             return False
-        if (
-            self.num_row_partitions != other.num_row_partitions
-            or self.rank != other.rank
-        ):
+        if self.num_row_partitions != other.num_row_partitions or self.rank != other.rank:
             return False
         mine = [*[p.row_splits() for p in self._partitions], self._inner_shape]
         yours = [*[p.row_splits() for p in other._partitions], other._inner_shape]
@@ -380,9 +373,7 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
 
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
     """The elements in another shape, which may be that of a ragged tensor."""
-    flat = (
-        tensor.flat_values if isinstance(tensor, Ragged) else convert.to_tensor(tensor)
-    )
+    flat = tensor.flat_values if isinstance(tensor, Ragged) else convert.to_tensor(tensor)
     if isinstance(shape, DynamicRaggedShape):
         return core.nested(raw.Reshape(flat, shape.inner_shape), shape.row_partitions)
     return raw.Reshape(flat, shape, name=name)

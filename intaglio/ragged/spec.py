@@ -29,7 +29,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
     RaggedTensorSpec(TensorShape([None, None]), tf.int32, 1, tf.int64)
     """
 
-    __slots__ = ("_dtype", "_flat_values_spec", "_ragged_rank", "_row_splits_dtype", "_shape")  # fmt: skip
+    __slots__ = ("_dtype", "_flat_values_spec", "_ragged_rank", "_row_splits_dtype", "_shape")
 
     def __init__(
         self,
@@ -47,22 +47,20 @@ class RaggedTensorSpec(BatchableTypeSpec):
             elif as_dtype(dtype) is not flat_values_spec.dtype:
                 raise ValueError("dtype must be the same as flat_values_spec.dtype")
         elif dtype is None:
-            raise ValueError(
-                "At least one of dtype or flat_values_spec must be provided"
-            )
+            raise ValueError("At least one of dtype or flat_values_spec must be provided")
         self._dtype = as_dtype(dtype)
         self._flat_values_spec = flat_values_spec
         rank = self._shape.rank
         if ragged_rank is None:
             if rank is None:
-                raise ValueError(
-                    "Must specify ragged_rank or a shape with a known rank."
-                )
+                raise ValueError("Must specify ragged_rank or a shape with a known rank.")
             ragged_rank = rank - 1
         if not isinstance(ragged_rank, int):
-            raise TypeError(f"Argument `ragged_rank` must be an int. Received {ragged_rank}.")  # fmt: skip
+            raise TypeError(f"Argument `ragged_rank` must be an int. Received {ragged_rank}.")
         if rank is not None and ragged_rank >= rank:
-            raise ValueError(f"Argument `ragged_rank` ({ragged_rank}) must be less than rank ({rank}).")  # fmt: skip
+            raise ValueError(
+                f"Argument `ragged_rank` ({ragged_rank}) must be less than rank ({rank})."
+            )
         self._ragged_rank = ragged_rank
 
     @classmethod
@@ -102,7 +100,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
 
     def _serialize(self) -> tuple[Any, ...]:
         parts = (self._shape, self._dtype, self._ragged_rank, self._row_splits_dtype)
-        return parts if self._flat_values_spec is None else (*parts, self._flat_values_spec)  # fmt: skip
+        return parts if self._flat_values_spec is None else (*parts, self._flat_values_spec)
 
     @property
     def _component_specs(self) -> Any:
@@ -135,9 +133,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
         flat, *splits = components
         dims = self._shape.dims
         lengths = [None] * len(splits) if dims is None else dims[1 : len(splits) + 1]
-        partitions = [
-            partition_from_splits(s, n) for s, n in zip(splits, lengths, strict=True)
-        ]
+        partitions = [partition_from_splits(s, n) for s, n in zip(splits, lengths, strict=True)]
         return core.nested(flat, partitions)
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
@@ -181,11 +177,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
                 f"Ragged rank of value {len(splits)} does not match ragged rank of type {self._ragged_rank}"
             )
         kind = self._row_splits_dtype
-        return [
-            raw.RaggedTensorToVariant(
-                splits, value, batched_input=in_rows, Tsplits=kind
-            )
-        ]
+        return [raw.RaggedTensorToVariant(splits, value, batched_input=in_rows, Tsplits=kind)]
 
     def _to_tensor_list(self, value: Any) -> list[Any]:
         return self._encoded(value, False)
@@ -218,17 +210,12 @@ class RaggedTensorSpec(BatchableTypeSpec):
 
     def _unbatch(self) -> Any:
         return RaggedTensorSpec(
-            self._shape[1:],
-            self._dtype,
-            max(0, self._ragged_rank - 1),
-            self._row_splits_dtype,
+            self._shape[1:], self._dtype, max(0, self._ragged_rank - 1), self._row_splits_dtype
         )
 
 
 def _spec_of(value: Any) -> RaggedTensorSpec:
-    return RaggedTensorSpec(
-        value.shape, value.dtype, value.ragged_rank, value.row_splits.dtype
-    )
+    return RaggedTensorSpec(value.shape, value.dtype, value.ragged_rank, value.row_splits.dtype)
 
 
 # The class stands in a module that knows nothing of specs.

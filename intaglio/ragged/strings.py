@@ -20,19 +20,13 @@ from intaglio.trace.scopes import name_scope
 
 def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
     """The strings of all operands joined element by element."""
-    operands = [
-        x if isinstance(x, (Ragged, Tensor)) else convert.to_tensor(x) for x in inputs
-    ]
+    operands = [x if isinstance(x, (Ragged, Tensor)) else convert.to_tensor(x) for x in inputs]
     flats, partitions = broadcasting.together(operands)
-    return core.nested(
-        raw.StringJoin(flats, separator=separator, name=name), partitions
-    )
+    return core.nested(raw.StringJoin(flats, separator=separator, name=name), partitions)
 
 
 def _text(value: Any) -> Any:
-    return (
-        value if isinstance(value, Ragged) else convert.to_tensor(value, dtypes.string)
-    )
+    return value if isinstance(value, Ragged) else convert.to_tensor(value, dtypes.string)
 
 
 def by_vector(function: Callable[[Any], Any], x: Any) -> Any:
@@ -41,7 +35,9 @@ def by_vector(function: Callable[[Any], Any], x: Any) -> Any:
     A scalar gives the only row.
     """
     if isinstance(x, Ragged):
-        return _each(lambda v: core.nested(v, x.nested_partitions), by_vector(function, x.flat_values))  # fmt: skip
+        return _each(
+            lambda v: core.nested(v, x.nested_partitions), by_vector(function, x.flat_values)
+        )
     rank = core.rank_of(x)
     if rank is None:
         raise ValueError("input must have a statically-known rank.")
@@ -54,11 +50,7 @@ def by_vector(function: Callable[[Any], Any], x: Any) -> Any:
 
 
 def _each(function: Callable[[Any], Any], found: Any) -> Any:
-    return (
-        tuple([function(v) for v in found])
-        if isinstance(found, tuple)
-        else function(found)
-    )
+    return tuple([function(v) for v in found]) if isinstance(found, tuple) else function(found)
 
 
 def split(input: Any, sep: Any, maxsplit: int, name: str | None) -> Any:
@@ -94,17 +86,20 @@ def bytes_split(input: Any, name: str | None) -> Any:
 
 
 def ngrams(
-    data: Any, ngram_width: Any, separator: str, pad_values: Any,
-    padding_width: int | None, preserve_short_sequences: bool, name: str | None,
-) -> Any:  # fmt: skip
+    data: Any,
+    ngram_width: Any,
+    separator: str,
+    pad_values: Any,
+    padding_width: int | None,
+    preserve_short_sequences: bool,
+    name: str | None,
+) -> Any:
     """Runs of neighbours in each innermost row, joined."""
     with name_scope(name or "StringNGrams"):
         left, right, pads = _padding(pad_values, padding_width)
-        widths = list(ngram_width) if isinstance(ngram_width, (list, tuple)) else [ngram_width]  # fmt: skip
+        widths = list(ngram_width) if isinstance(ngram_width, (list, tuple)) else [ngram_width]
         if any(width < 1 for width in widths):
-            raise ValueError(
-                f"All ngram_widths must be greater than 0. Got {ngram_width}"
-            )
+            raise ValueError(f"All ngram_widths must be greater than 0. Got {ngram_width}")
         options: dict[str, Any] = {
             "separator": separator,
             "ngram_widths": widths,
@@ -144,7 +139,9 @@ def _ngrams_of(x: Any, options: dict[str, Any]) -> Any:
     if rank == 0:
         raise ValueError("Data must have rank>0")
     if rank == 1:
-        return _ngrams_of(core.from_uniform(x, raw.Size(x, out_type=dtypes.int64), 1), options).flat_values  # fmt: skip
+        return _ngrams_of(
+            core.from_uniform(x, raw.Size(x, out_type=dtypes.int64), 1), options
+        ).flat_values
     cut = densities.from_tensor(x, None, None, rank - 1, dtypes.int64)
     return densities.to_tensor(_ngrams_of(cut, options), "", None)
 
@@ -153,9 +150,14 @@ def _ngrams_of(x: Any, options: dict[str, Any]) -> Any:
 
 
 def decode(
-    input: Any, input_encoding: str, errors: str, replacement_char: int,
-    replace_control_characters: bool, with_offsets: bool, name: str | None,
-) -> Any:  # fmt: skip
+    input: Any,
+    input_encoding: str,
+    errors: str,
+    replacement_char: int,
+    replace_control_characters: bool,
+    with_offsets: bool,
+    name: str | None,
+) -> Any:
     """The code points of texts, and with offsets where each begins."""
     with name_scope(name or "UnicodeDecode"):
 
@@ -177,14 +179,16 @@ def decode(
 
 
 def characters(
-    input: Any, input_encoding: str, errors: str, replacement_char: int,
-    with_offsets: bool, name: str | None,
-) -> Any:  # fmt: skip
+    input: Any,
+    input_encoding: str,
+    errors: str,
+    replacement_char: int,
+    with_offsets: bool,
+    name: str | None,
+) -> Any:
     """The characters of texts as strings, and with offsets where each begins."""
     with name_scope(name or "UnicodeSplit"):
-        found = decode(
-            input, input_encoding, errors, replacement_char, False, with_offsets, None
-        )
+        found = decode(input, input_encoding, errors, replacement_char, False, with_offsets, None)
         points = found[0] if with_offsets else found
         flat = points.flat_values if isinstance(points, Ragged) else points
         kind = input_encoding.upper().replace("_", "-")
@@ -197,11 +201,7 @@ def characters(
 
 
 def encode(
-    input: Any,
-    output_encoding: str,
-    errors: str,
-    replacement_char: int,
-    name: str | None,
+    input: Any, output_encoding: str, errors: str, replacement_char: int, name: str | None
 ) -> Any:
     """Texts of the code points in the innermost rows."""
     with name_scope(name or "UnicodeEncode"):
@@ -228,9 +228,7 @@ def _encoded(x: Any, rank: int, options: dict[str, Any]) -> Any:
         one_row = core.from_uniform(x, raw.Size(x, out_type=dtypes.int64), 1)
         return raw.Squeeze(_encoded(one_row, 2, options), axis=[0])
     if rank == 2:
-        return _encoded(
-            densities.from_tensor(x, None, None, 1, dtypes.int64), 2, options
-        )
+        return _encoded(densities.from_tensor(x, None, None, 1, dtypes.int64), 2, options)
     shape: Any = raw.Shape(x)
     wide = raw.Reshape(x, raw.ConcatV2([np.asarray([-1], np.int32), shape[-1:]], 0))
     return raw.Reshape(_encoded(wide, 2, options), shape[:-1])

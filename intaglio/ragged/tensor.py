@@ -85,11 +85,7 @@ class RaggedTensor(Ragged):
 
     @classmethod
     def from_row_splits(
-        cls,
-        values: Any,
-        row_splits: Any,
-        name: str | None = None,
-        validate: Any = True,
+        cls, values: Any, row_splits: Any, name: str | None = None, validate: Any = True
     ) -> RaggedTensor:
         """The rows between neighbouring splits: sorted, from 0 to the number of values."""
         check_flag(validate)
@@ -102,11 +98,7 @@ class RaggedTensor(Ragged):
 
     @classmethod
     def from_row_lengths(
-        cls,
-        values: Any,
-        row_lengths: Any,
-        name: str | None = None,
-        validate: Any = True,
+        cls, values: Any, row_lengths: Any, name: str | None = None, validate: Any = True
     ) -> RaggedTensor:
         """Rows of these lengths, which add up to the number of values."""
         check_flag(validate)
@@ -119,11 +111,7 @@ class RaggedTensor(Ragged):
 
     @classmethod
     def from_row_starts(
-        cls,
-        values: Any,
-        row_starts: Any,
-        name: str | None = None,
-        validate: Any = True,
+        cls, values: Any, row_starts: Any, name: str | None = None, validate: Any = True
     ) -> RaggedTensor:
         """Rows that begin here, the first one at 0."""
         check_flag(validate)
@@ -132,18 +120,12 @@ class RaggedTensor(Ragged):
             hint = core.splits_dtype(values)
             dtype = row_starts.dtype if isinstance(row_starts, Tensor) else hint
             count = core.row_count(values, dtype)
-            rows = RowPartition.from_row_starts(
-                row_starts, count, validate, dtype_hint=hint
-            )
+            rows = RowPartition.from_row_starts(row_starts, count, validate, dtype_hint=hint)
             return cls._of(values, rows, validate)
 
     @classmethod
     def from_row_limits(
-        cls,
-        values: Any,
-        row_limits: Any,
-        name: str | None = None,
-        validate: Any = True,
+        cls, values: Any, row_limits: Any, name: str | None = None, validate: Any = True
     ) -> RaggedTensor:
         """Rows that end here, the last one with the values."""
         check_flag(validate)
@@ -168,9 +150,7 @@ class RaggedTensor(Ragged):
         with name_scope(name or "RaggedFromUniformRowLength"):
             values = core.as_values(values)
             dtype = core.splits_dtype(values)
-            if isinstance(uniform_row_length, Tensor) and not isinstance(
-                values, Ragged
-            ):
+            if isinstance(uniform_row_length, Tensor) and not isinstance(values, Ragged):
                 dtype = uniform_row_length.dtype
             rows = RowPartition.from_uniform_row_length(
                 core.as_index(uniform_row_length, dtype),
@@ -211,11 +191,7 @@ class RaggedTensor(Ragged):
 
     @classmethod
     def from_nested_row_splits(
-        cls,
-        flat_values: Any,
-        nested_row_splits: Any,
-        name: str | None = None,
-        validate: Any = True,
+        cls, flat_values: Any, nested_row_splits: Any, name: str | None = None, validate: Any = True
     ) -> Any:
         """Several ragged dimensions by their row splits, the outermost first."""
         check_flag(validate)
@@ -255,16 +231,11 @@ class RaggedTensor(Ragged):
     ) -> Any:
         """The rows of a tensor without what `lengths` or trailing `padding` leaves out."""
         with name_scope(name or "RaggedFromTensor"):
-            return densities.from_tensor(
-                tensor, lengths, padding, ragged_rank, row_splits_dtype
-            )
+            return densities.from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype)
 
     @classmethod
     def from_sparse(
-        cls,
-        st_input: Any,
-        name: str | None = None,
-        row_splits_dtype: Any = dtypes.int64,
+        cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = dtypes.int64
     ) -> Any:
         """The values of a sparse matrix, whose entries stand at the beginning of rows."""
         with name_scope(name or "RaggedFromSparse"):
@@ -295,7 +266,7 @@ class RaggedTensor(Ragged):
         """The number of rows."""
         with name_scope(name or "RaggedNRows"):
             count = self._partition.nrows()
-            return count if out_type is None else core.as_index(count, convert.as_dtype(out_type))  # fmt: skip
+            return count if out_type is None else core.as_index(count, convert.as_dtype(out_type))
 
     def row_starts(self, name: str | None = None) -> Tensor:
         """Where rows begin."""
@@ -361,7 +332,7 @@ class RaggedTensor(Ragged):
     def to_list(self) -> Any:
         """The values as nested Python lists. Raises ValueError in a graph."""
         if not isinstance(self.row_splits, Tensor) or not door.level().eager:
-            raise ValueError("to_list can only be used in eager mode or with a RaggedTensorValue")  # fmt: skip
+            raise ValueError("to_list can only be used in eager mode or with a RaggedTensorValue")
         return text.as_list(self)
 
     def numpy(self) -> Any:
@@ -384,7 +355,7 @@ class RaggedTensor(Ragged):
     def __iter__(self) -> Iterator[Any]:
         count = self._partition.static_nrows
         if count is None:
-            raise TypeError("Cannot iterate over a RaggedTensor whose number of rows is not known")  # fmt: skip
+            raise TypeError("Cannot iterate over a RaggedTensor whose number of rows is not known")
         for i in range(count):
             yield self[i]
 
@@ -412,14 +383,18 @@ class RaggedTensor(Ragged):
             loops.python_for(self, extra_test, body)
             return
         loops.for_rows(
-            self._partition.nrows(), self.__getitem__, extra_test, body,
-            get_state, set_state, names, options,
-        )  # fmt: skip
+            self._partition.nrows(),
+            self.__getitem__,
+            extra_test,
+            body,
+            get_state,
+            set_state,
+            names,
+            options,
+        )
 
     @staticmethod
-    def __autograph_builtin__(
-        function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    def __autograph_builtin__(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """`len(ragged)` in converted code is the number of rows."""
         if function is len and not door.level().eager:
             return raw.Cast(args[0].nrows(), DstT=dtypes.int32)
@@ -429,9 +404,7 @@ class RaggedTensor(Ragged):
 operators.install(RaggedTensor, elementwise.binary, elementwise.unary)
 
 
-def _no_tensor(
-    value: Any, dtype: Any = None, name: Any = None, as_ref: Any = False
-) -> Any:
+def _no_tensor(value: Any, dtype: Any = None, name: Any = None, as_ref: Any = False) -> Any:
     """A ragged tensor never becomes a tensor unasked."""
     raise ValueError("TypeError: object of type 'RaggedTensor' has no len()\n")
 
@@ -442,6 +415,4 @@ convert.register(RaggedTensor, _no_tensor)
 def _check_list(value: Any, name: str) -> None:
     if not isinstance(value, (list, tuple)):
         shown = text.plain(value)
-        raise TypeError(
-            f"Argument `{name}` must be a list of Tensors. Received {shown}."
-        )
+        raise TypeError(f"Argument `{name}` must be a list of Tensors. Received {shown}.")

@@ -42,19 +42,13 @@ def as_list(value: Any) -> list[Any]:
 
 def shown(value: Any) -> str:
     """How a ragged tensor prints: its rows, or its tensors where they have no values."""
-    if any(
-        checks.known(t) is None or not hasattr(t, "_array") for t in _tensors(value)
-    ):
-        return (
-            f"tf.RaggedTensor(values={value.values!s}, row_splits={value.row_splits!s})"
-        )
+    if any(checks.known(t) is None or not hasattr(t, "_array") for t in _tensors(value)):
+        return f"tf.RaggedTensor(values={value.values!s}, row_splits={value.row_splits!s})"
     try:
         return f"<tf.RaggedTensor {_text(as_array(value))}>"
     except (ValueError, IndexError, InvalidArgumentError):
         # Splits that were not looked at when it was made, and do not fit.
-        return (
-            f"tf.RaggedTensor(values={value.values!s}, row_splits={value.row_splits!s})"
-        )
+        return f"tf.RaggedTensor(values={value.values!s}, row_splits={value.row_splits!s})"
 
 
 def plain(value: Any) -> str:

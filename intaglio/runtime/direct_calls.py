@@ -30,10 +30,13 @@ _INT32 = dtypes.int32.numpy
 _FLOAT32 = dtypes.float32.numpy
 # What Python floats become without a second look, and how large they may be.
 _LIMITS = {
-    dtypes.float16.numpy: 6e4, dtypes.bfloat16.numpy: 3e38, _FLOAT32: 3e38,
-    dtypes.float64.numpy: 1e308, dtypes.complex64.numpy: 3e38,
+    dtypes.float16.numpy: 6e4,
+    dtypes.bfloat16.numpy: 3e38,
+    _FLOAT32: 3e38,
+    dtypes.float64.numpy: 1e308,
+    dtypes.complex64.numpy: 3e38,
     dtypes.complex128.numpy: 1e308,
-}  # fmt: skip
+}
 _NUMBERS = frozenset([d.numpy for d in dtypes.ALL if d.is_integer]) | _LIMITS.keys()
 
 
@@ -139,10 +142,16 @@ class _Writer:
         self.names: dict[str, Any] = {
             f"_{thing.__name__}": thing
             for thing in (
-                EagerTensor, literal, listed, record, convert.attribute, from_array,
-                interpreter.flat_result, door.pack,
+                EagerTensor,
+                literal,
+                listed,
+                record,
+                convert.attribute,
+                from_array,
+                interpreter.flat_result,
+                door.pack,
             )
-        }  # fmt: skip
+        }
         self.names |= {
             "_DECLINED": DECLINED,
             "_REQUIRED": REQUIRED,
@@ -232,11 +241,7 @@ class _Writer:
 
     def _counts(self) -> dict[str, str]:
         """How many tensors the lists have, by the attributes that say so."""
-        return {
-            arg.number: f"len(_x{n})"
-            for n, arg in enumerate(self.op.sig.inputs)
-            if arg.number
-        }
+        return {arg.number: f"len(_x{n})" for n, arg in enumerate(self.op.sig.inputs) if arg.number}
 
     def _call(self) -> None:
         op, add = self.op, self.lines.append

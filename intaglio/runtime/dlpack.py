@@ -80,9 +80,7 @@ def to_dlpack(tf_tensor: Any) -> Any:
     """
     if not isinstance(tf_tensor, EagerTensor):
         raise errors.InvalidArgumentError(
-            None,
-            None,
-            "The argument to `to_dlpack` must be a TF tensor, not Python object",
+            None, None, "The argument to `to_dlpack` must be a TF tensor, not Python object"
         )
     return export(tf_tensor)
 

@@ -47,9 +47,7 @@ def spec_of(tensor: EagerTensor) -> Spec:
     return Spec(
         tensor.dtype,
         tensor.dims,
-        array
-        if isinstance(array, (np.ndarray, np.generic))
-        else getattr(array, "spec", None),
+        array if isinstance(array, (np.ndarray, np.generic)) else getattr(array, "spec", None),
     )
 
 
@@ -148,9 +146,7 @@ def wrap_result(op: Op, result: Any) -> list[Tensor]:
     return [from_array(a) for a in interpreter.flat_result(op, result)]
 
 
-def _decomposed(
-    op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]
-) -> list[Tensor]:
+def _decomposed(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> list[Tensor]:
     rule = op.rules.get("decompose")
     if rule is None:
         raise errors.UnimplementedError(None, None, f"op {op.name} has no kernel")
@@ -170,11 +166,7 @@ def _symbolic_outside(op: Op, inputs: Sequence[Tensor]) -> Exception:
 
 
 def explain(
-    op: Op,
-    inputs: Sequence[Tensor],
-    attrs: dict[str, Any],
-    name: str | None,
-    error: Exception,
+    op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None, error: Exception
 ) -> Exception:
     """The TensorFlow error for a kernel's failure: inference often knows a better text."""
     where = f" [Op:{op.name}]"
@@ -197,13 +189,10 @@ def explain(
     except Exception:  # inference failed in a way of its own: keep the kernel's error
         pass
     if isinstance(
-        error,
-        (ValueError, IndexError, TypeError, ZeroDivisionError, np.exceptions.AxisError),
+        error, (ValueError, IndexError, TypeError, ZeroDivisionError, np.exceptions.AxisError)
     ):
         shown = ", ".join(f"{t.dtype.name}{t.dims}" for t in inputs)
-        return errors.InvalidArgumentError(
-            None, None, f"{error} (inputs: {shown}){where}"
-        )
+        return errors.InvalidArgumentError(None, None, f"{error} (inputs: {shown}){where}")
     return error
 
 
@@ -305,12 +294,12 @@ def _of_two(compute: Any, allowed: frozenset[Any], slow: Any, operate: Any) -> A
 
 Method = Callable[[Any, Any], Any]
 # The special methods of which there may be better ones.
-ARITHMETIC = tuple([f"__{r}{n}__" for n in ("add", "sub", "mul", "truediv") for r in ("", "r")])  # fmt: skip
+ARITHMETIC = tuple([f"__{r}{n}__" for n in ("add", "sub", "mul", "truediv") for r in ("", "r")])
 # Makes better methods of some of these, by their special names.
 _better: list[Callable[[dict[str, Method]], dict[str, Method]]] = []
 
 
-def install_better_operators(make: Callable[[dict[str, Method]], dict[str, Method]]) -> None:  # fmt: skip
+def install_better_operators(make: Callable[[dict[str, Method]], dict[str, Method]]) -> None:
     """Names what makes other methods in the place of `+ - * /`, for programs that use them much."""
     _better[:] = [make]
 
@@ -341,9 +330,7 @@ class _Countdown:
         methods, self._methods = self._methods, {}
         for special, method in methods.items():
             setattr(EagerTensor, special, method)
-        for special, made in (
-            _better[0](methods) if _better and methods else {}
-        ).items():
+        for special, made in (_better[0](methods) if _better and methods else {}).items():
             # Operators may have been exchanged meanwhile.
             if EagerTensor.__dict__[special] is methods[special]:
                 setattr(EagerTensor, special, made)
@@ -400,9 +387,7 @@ def _unseen(tensor: EagerTensor) -> bool:
     )
 
 
-def install_fast_operators(
-    getitem: Callable[[Any, Any], Any] = slicing.getitem,
-) -> None:
+def install_fast_operators(getitem: Callable[[Any, Any], Any] = slicing.getitem) -> None:
     """Gives EagerTensor its fast operators, which fall back on those of Tensor.
 
     Called once the catalogue is there, and again when Tensor's operators were exchanged.

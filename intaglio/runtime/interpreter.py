@@ -213,9 +213,7 @@ class _Writer:
         self.names: dict[int, str] = {}  # by id: tensors compare element by element
         self.lines: list[str] = []
         self.nodes: list[Node | None] = [None]
-        self.shared: set[int] = (
-            set()
-        )  # ids of values that several nodes or the caller take
+        self.shared: set[int] = set()  # ids of values that several nodes or the caller take
 
     def function(self) -> Compiled:
         """The compiled function."""
@@ -287,10 +285,11 @@ class _Writer:
         other = elsewhere(node.device) if node.device else None
         if other is not None:
             raise errors.InvalidArgumentError(
-                None, node,
+                None,
+                node,
                 f"Cannot assign a device for operation {node.name}: Could not satisfy device specification '{other}'. "
                 f"All available devices [{LOGICAL_CPU.name}].",
-            )  # fmt: skip
+            )
         fitted = self.kernels(node) if self.kernels else None
         if fitted is None:
             fitted = op.fitted_kernel([v.spec for v in node.inputs], node.attrs)

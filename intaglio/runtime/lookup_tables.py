@@ -25,18 +25,25 @@ class LookupTable:
     """
 
     __slots__ = (
-        "__weakref__", "_lock", "_rows", "_used", "_values", "fixed", "forbidden",
-        "initialized", "key_dtype", "name", "spec",
-    )  # fmt: skip
+        "__weakref__",
+        "_lock",
+        "_rows",
+        "_used",
+        "_values",
+        "fixed",
+        "forbidden",
+        "initialized",
+        "key_dtype",
+        "name",
+        "spec",
+    )
 
     dtype = RESOURCE_MARKER
     shape: tuple[int, ...] = ()
     ndim = 0
     size = 1
 
-    def __init__(
-        self, key_dtype: DType, values: Spec, name: str, fixed: bool = False
-    ) -> None:
+    def __init__(self, key_dtype: DType, values: Spec, name: str, fixed: bool = False) -> None:
         self.key_dtype = key_dtype
         self.spec = values
         self.name = name
@@ -62,15 +69,11 @@ class LookupTable:
 
     def _keys(self, keys: Any) -> list[Any]:
         if keys.dtype != self.key_dtype.numpy:
-            raise invalid_argument(
-                f"Key must be type {self.key_dtype.name} but got {keys.dtype}"
-            )
+            raise invalid_argument(f"Key must be type {self.key_dtype.name} but got {keys.dtype}")
         found = keys.reshape(-1).tolist()
         for what, key in self.forbidden:
             if key in found:
-                raise invalid_argument(
-                    f"Using the {what} as a table key is not allowed"
-                )
+                raise invalid_argument(f"Using the {what} as a table key is not allowed")
         return found
 
     def _places(self, keys: list[Any]) -> Any:
@@ -110,7 +113,7 @@ class LookupTable:
             new = [k for k in dict.fromkeys(given) if k not in self._rows]
             last = self._used + len(new)
             if last > len(self._values):
-                grown = np.zeros((max(_FIRST, 2 * last), *self._inner), self._values.dtype)  # fmt: skip
+                grown = np.zeros((max(_FIRST, 2 * last), *self._inner), self._values.dtype)
                 grown[: self._used] = self._values[: self._used]
                 self._values = grown
             self._rows.update(zip(new, range(self._used, last), strict=True))
@@ -131,9 +134,11 @@ class LookupTable:
             had = rows[first[places[at]]]
             self._rows.clear()
             raise errors.FailedPreconditionError(
-                None, None, "HashTable has different value for same key. Key "
+                None,
+                None,
+                "HashTable has different value for same key. Key "
                 f"{key} has {_text(had)} and trying to add value {_text(rows[at])}",
-            )  # fmt: skip
+            )
 
     def initialize(self, keys: Any, values: Any) -> None:
         """Fills a fixed table. One that is filled stays as it is."""

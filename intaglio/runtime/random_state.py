@@ -106,9 +106,7 @@ class _Seeds:
         """The state of one node of a graph."""
         return Counters(attrs["seed"], attrs["seed2"])
 
-    def for_call(
-        self, op: Op, types: dict[str, Any], attrs: dict[str, Any]
-    ) -> Counters:
+    def for_call(self, op: Op, types: dict[str, Any], attrs: dict[str, Any]) -> Counters:
         """The state that eager calls of the op with these attributes share."""
         key = (op.name, *types.values(), *attrs.values())
         with self._lock:

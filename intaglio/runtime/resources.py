@@ -104,9 +104,7 @@ class Resource:
                     ufunc(array, delta, out=array)
                 else:
                     result = ufunc(array, delta)
-                    if (
-                        type(result) is not np.ndarray
-                    ):  # a number; native code reads arrays
+                    if type(result) is not np.ndarray:  # a number; native code reads arrays
                         result = np.array(result, array.dtype)
             finally:
                 self._value = result
@@ -233,9 +231,7 @@ class ResourceManager:
         self._table: dict[tuple[str, str], Any] = {}
         self._lock = threading.Lock()
 
-    def variable(
-        self, contents: Spec, shared_name: str, container: str = ""
-    ) -> Resource:
+    def variable(self, contents: Spec, shared_name: str, container: str = "") -> Resource:
         """The variable of that name, made if there is none; a new one if it is anonymous."""
         if not shared_name or shared_name == ANONYMOUS_NAME:
             return Resource(contents, f"Variable/{next(_numbers)}")
@@ -277,9 +273,7 @@ class ResourceManager:
         """Forgets the shared names, of one container or of all."""
         with self._lock:
             self._table = {
-                k: r
-                for k, r in self._table.items()
-                if container is not None and k[0] != container
+                k: r for k, r in self._table.items() if container is not None and k[0] != container
             }
 
 

@@ -56,9 +56,7 @@ class Valued(Tensor):
         if isinstance(array, np.generic):
             return array
         raise errors.InvalidArgumentError(
-            None,
-            None,
-            f"Cannot convert a Tensor of dtype {self.dtype.name} to a NumPy array.",
+            None, None, f"Cannot convert a Tensor of dtype {self.dtype.name} to a NumPy array."
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -68,8 +66,7 @@ class Valued(Tensor):
         if dtype is not None and array.dtype != dtype:
             if copy is False:
                 raise ValueError(
-                    f"a tensor of dtype {self.dtype.name} is no array of {dtype} "
-                    "without a copy"
+                    f"a tensor of dtype {self.dtype.name} is no array of {dtype} without a copy"
                 )
             return array.astype(dtype)
         if copy:
@@ -146,9 +143,7 @@ class Valued(Tensor):
 
     def __deepcopy__(self, memo: Any) -> Any:
         if self.dtype is resource or self.dtype is variant:
-            raise NotImplementedError(
-                f"a tensor of dtype {self.dtype.name} cannot be copied"
-            )
+            raise NotImplementedError(f"a tensor of dtype {self.dtype.name} cannot be copied")
         return self
 
     # -- where it is ---------------------------------------------------------------------
@@ -196,9 +191,7 @@ class Valued(Tensor):
 
     def consumers(self) -> NoReturn:
         """Raises NotImplementedError: no graph knows who takes the value."""
-        raise NotImplementedError(
-            "Tensor.consumers is undefined when eager execution is enabled."
-        )
+        raise NotImplementedError("Tensor.consumers is undefined when eager execution is enabled.")
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> NoReturn:
         """Raises NotImplementedError: sessions run graphs."""
@@ -233,9 +226,7 @@ class Valued(Tensor):
 
 
 def _undefined(name: str) -> AttributeError:
-    return AttributeError(
-        f"Tensor.{name} is undefined when eager execution is enabled."
-    )
+    return AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
 
 
 def _rows(tensor: Valued, count: int) -> Iterator[Any]:

@@ -67,9 +67,7 @@ def write_shards(prefix: str, shards: Sequence[Shard]) -> None:
     header.version.producer = _VERSION
     entries[b""] = header
     with replaced(f"{prefix}.index") as out:
-        out.write(
-            table.write([(k, entries[k].SerializeToString()) for k in sorted(entries)])
-        )
+        out.write(table.write([(k, entries[k].SerializeToString()) for k in sorted(entries)]))
 
 
 def _enter(entries: dict[bytes, Any], name: str, spec: str, entry: Any) -> None:
@@ -116,9 +114,7 @@ def _write_array(out: Any, value: Any, offset: int) -> tuple[Any, int]:
     dtype = from_numpy(array.dtype)
     if dtype in (dtypes.resource, dtypes.variant):
         raise ValueError(f"A tensor of dtype {dtype.name} cannot be saved.")
-    entry = BundleEntryProto(
-        dtype=dtype.as_datatype_enum, shape=tensors.shape_proto(array.shape)
-    )
+    entry = BundleEntryProto(dtype=dtype.as_datatype_enum, shape=tensors.shape_proto(array.shape))
     entry.offset = offset
     if dtype is dtypes.string:
         size, crc = _write_strings(out, array.reshape(-1).tolist())
@@ -181,17 +177,11 @@ class Bundle:
 
     def _check_header(self, header: Any) -> None:
         if header.endianness:
-            raise MalformedError(
-                f"{self.prefix}.index was written on a big-endian machine"
-            )
+            raise MalformedError(f"{self.prefix}.index was written on a big-endian machine")
         if header.version.min_consumer > _VERSION:
-            raise MalformedError(
-                f"{self.prefix}.index needs version {header.version.min_consumer}"
-            )
+            raise MalformedError(f"{self.prefix}.index needs version {header.version.min_consumer}")
         if not 0 < header.num_shards <= _MOST_SHARDS:
-            raise MalformedError(
-                f"{self.prefix}.index claims {header.num_shards} data files"
-            )
+            raise MalformedError(f"{self.prefix}.index claims {header.num_shards} data files")
 
     def __contains__(self, name: str) -> bool:
         return name in self.entries
@@ -218,15 +208,11 @@ class Bundle:
     def _checked(self, name: str, ask: Any) -> Any:
         entry = self.entries.get(name)
         if entry is None:
-            raise errors.NotFoundError(
-                None, None, f"Key {name} not found in checkpoint"
-            )
+            raise errors.NotFoundError(None, None, f"Key {name} not found in checkpoint")
         try:
             return ask(entry)
         except MalformedError as e:
-            raise errors.DataLossError(
-                None, None, f"{self.prefix}, tensor '{name}': {e}"
-            ) from None
+            raise errors.DataLossError(None, None, f"{self.prefix}, tensor '{name}': {e}") from None
 
     def _read(self, name: str, entry: Any) -> np.ndarray:
         dtype, dims = tensors.dtype_of(entry.dtype), _dims(name, entry)
@@ -252,14 +238,15 @@ class Bundle:
         filled = 0
         for known in entry.slices:
             extents = tuple(
-                [(e.start, e.length if e.WhichOneof("has_length") else slices.ALL) for e in known.extent]
-            )  # fmt: skip
+                [
+                    (e.start, e.length if e.WhichOneof("has_length") else slices.ALL)
+                    for e in known.extent
+                ]
+            )
             part = self.entries.get(_text(slices.key(name, extents)))
             place = whole[slices.bounds(extents)] if len(extents) == len(dims) else None
             if part is None or part.slices or place is None:
-                raise MalformedError(
-                    f"its slice {slices.text(dims, extents)} is not there"
-                )
+                raise MalformedError(f"its slice {slices.text(dims, extents)} is not there")
             array = self._read(name, part)
             if array.shape != place.shape or array.dtype != whole.dtype:
                 raise MalformedError(

@@ -56,9 +56,7 @@ class Checkpoint(AutoTrackable):
             self._names.append(name)
         super().__setattr__(name, value)
 
-    def _trackable_children(
-        self, save_type: str = "checkpoint", **kwargs: Any
-    ) -> dict[str, Any]:
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         found = {n: v for n in self._names if _is_kept(v := getattr(self, n, None))}
         if self._counter is not None:
             found["save_counter"] = self._counter
@@ -82,10 +80,7 @@ class Checkpoint(AutoTrackable):
         if counter is None:
             with init_scope(), name_scope(""):
                 counter = self._counter = Variable(
-                    np.int64(0),
-                    dtype=dtypes.int64,
-                    name="save_counter",
-                    trainable=False,
+                    np.int64(0), dtype=dtypes.int64, name="save_counter", trainable=False
                 )
         return counter
 
@@ -203,9 +198,7 @@ def write_state(
         file.write(as_text(state).encode())
 
 
-def get_checkpoint_state(
-    checkpoint_dir: Any, latest_filename: str | None = None
-) -> Any:
+def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None) -> Any:
     """The CheckpointState of a folder with full paths, or None if it has none.
 
     >>> import tempfile
@@ -230,9 +223,7 @@ def get_checkpoint_state(
     return state
 
 
-def latest_checkpoint(
-    checkpoint_dir: Any, latest_filename: str | None = None
-) -> str | None:
+def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> str | None:
     """The prefix of a folder's newest checkpoint, or None.
 
     >>> import tempfile
@@ -388,18 +379,11 @@ class CheckpointManager:
         return list(self._times)
 
     def save(
-        self,
-        checkpoint_number: Any = None,
-        check_interval: bool = True,
-        options: Any = None,
+        self, checkpoint_number: Any = None, check_interval: bool = True, options: Any = None
     ) -> str | None:
         """Writes a checkpoint and deletes what is too old; None if it is not time yet."""
         step = None if self._step_counter is None else int(self._step_counter)
-        if (
-            self._interval is not None
-            and check_interval
-            and self._last_step is not None
-        ):
+        if self._interval is not None and check_interval and self._last_step is not None:
             assert step is not None
             if step - self._last_step < self._interval:
                 return None
@@ -415,7 +399,7 @@ class CheckpointManager:
         removed = self._too_old()
         write_state(
             self._directory, path, self.checkpoints, list(self._times.values()), self._preserved
-        )  # fmt: skip
+        )
         for prefix in removed:
             _delete(prefix)
         return path

@@ -65,9 +65,7 @@ class LoadStatus:
             found = self._find(value)
             numbers = {c.local_name: c.node_id for c in self.nodes[number].children}
             work += [(found[n], numbers[n]) for n in numbers if n in found]
-            if isinstance(value, AutoTrackable) and any(
-                n not in found for n in numbers
-            ):
+            if isinstance(value, AutoTrackable) and any(n not in found for n in numbers):
                 when_set(value, self._later(numbers))
 
     def _later(self, numbers: dict[str, int]) -> Any:
@@ -171,9 +169,7 @@ class NothingToLoad:
 
     def assert_consumed(self) -> Any:
         """Raises AssertionError."""
-        raise AssertionError(
-            "No checkpoint specified (save_path=None); nothing is being restored."
-        )
+        raise AssertionError("No checkpoint specified (save_path=None); nothing is being restored.")
 
     assert_existing_objects_matched = assert_consumed
     assert_nontrivial_match = assert_consumed

@@ -54,9 +54,7 @@ class Fingerprint:
         try:
             return cls(**{n: getattr(proto, n) for n in (*_HASHES, "version")})
         except AttributeError as e:
-            raise ValueError(
-                f"Given proto could not be deserialized as fingerprint. {e}"
-            ) from None
+            raise ValueError(f"Given proto could not be deserialized as fingerprint. {e}") from None
 
     def singleprint(self) -> str:
         """The hashes but `saved_model_checksum`, which changes with what does not matter.
@@ -87,9 +85,12 @@ class Fingerprint:
 
 
 _HASHES = (
-    "saved_model_checksum", "graph_def_program_hash", "signature_def_hash",
-    "saved_object_graph_hash", "checkpoint_hash",
-)  # fmt: skip
+    "saved_model_checksum",
+    "graph_def_program_hash",
+    "signature_def_hash",
+    "saved_object_graph_hash",
+    "checkpoint_hash",
+)
 
 
 def read_fingerprint(export_dir: Any) -> Fingerprint:
@@ -112,8 +113,7 @@ def read_fingerprint(export_dir: Any) -> Fingerprint:
             return Fingerprint.from_proto(file.read())
     except (OSError, ValueError) as e:
         raise FileNotFoundError(
-            f"SavedModel Fingerprint Error: Could not find fingerprint in directory: {folder}"
-            f"\n{e}"
+            f"SavedModel Fingerprint Error: Could not find fingerprint in directory: {folder}\n{e}"
         ) from None
 
 
@@ -128,12 +128,14 @@ def write(folder: str, message: Any) -> None:
             key.encode() + meta_graph.signature_def[key].SerializeToString(deterministic=True)
             for key in sorted(meta_graph.signature_def)
         ]
-    )  # fmt: skip
+    )
     parts: list[bytes] = [
         message.SerializeToString(deterministic=True),
-        meta_graph.graph_def.SerializeToString(deterministic=True), signatures,
-        meta_graph.object_graph_def.SerializeToString(deterministic=True), checkpoint,
-    ]  # fmt: skip
+        meta_graph.graph_def.SerializeToString(deterministic=True),
+        signatures,
+        meta_graph.object_graph_def.SerializeToString(deterministic=True),
+        checkpoint,
+    ]
     made = FingerprintDef()
     for name, value in zip(_HASHES, fingerprints(parts).tolist(), strict=True):
         setattr(made, name, value)

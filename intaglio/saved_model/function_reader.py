@@ -33,9 +33,7 @@ class FunctionReader:
     `suffix` is given to the names of shared resources, which are then this model's own.
     """
 
-    def __init__(
-        self, meta_graph: Any, objects: Mapping[int, Any], suffix: str = ""
-    ) -> None:
+    def __init__(self, meta_graph: Any, objects: Mapping[int, Any], suffix: str = "") -> None:
         self.graph = meta_graph.object_graph_def
         if suffix:
             _rename_shared(meta_graph.graph_def.library, suffix)
@@ -54,9 +52,7 @@ class FunctionReader:
                 self.made[name] = Unusable(name, str(e))
         return self.made[name]
 
-    def _concrete(
-        self, name: str, spec: Any, keywords: Sequence[str]
-    ) -> ConcreteFunction:
+    def _concrete(self, name: str, spec: Any, keywords: Sequence[str]) -> ConcreteFunction:
         if name not in self.graph.concrete_functions:
             raise MalformedError(f"the concrete function '{name}' does not exist")
         saved = self.graph.concrete_functions[name]
@@ -77,9 +73,7 @@ class FunctionReader:
         parameters = typed(signature, bound, types)
         output = structured.decode(saved.output_signature)
         output_type = from_value(output, context)
-        graph = self._graph(
-            name, proto, [self._captured(i) for i in saved.bound_inputs]
-        )
+        graph = self._graph(name, proto, [self._captured(i) for i in saved.bound_inputs])
         _check_counts(name, graph, types, output_type, len(saved.bound_inputs))
         graph.structured_outputs = output
         whole = FunctionType(list(parameters.parameters.values()), output_type)
@@ -117,12 +111,8 @@ class FunctionReader:
     def _graph(self, name: str, proto: Any, captured: Sequence[Any]) -> FuncGraph:
         given = len(proto.signature.input_arg) - len(captured)
         if given < 0:
-            raise MalformedError(
-                f"function '{name}' captures more than it has arguments"
-            )
-        tensors: list[Any] = [
-            v.handle if isinstance(v, Variable) else v for v in captured
-        ]
+            raise MalformedError(f"function '{name}' captures more than it has arguments")
+        tensors: list[Any] = [v.handle if isinstance(v, Variable) else v for v in captured]
         known = {given + i: _known(t) for i, t in enumerate(tensors)}
         for i, spec in known.items():
             if spec.dtype.as_datatype_enum != proto.signature.input_arg[i].type:
@@ -132,9 +122,7 @@ class FunctionReader:
         graph: Any = function_graph(proto, self.functions, known)
         graph.name = plain_name(name)
         for outer, inner in zip(tensors, graph.inputs[given:], strict=True):
-            if (
-                id(outer) in graph.captured
-            ):  # the same thing twice: two inputs all the same
+            if id(outer) in graph.captured:  # the same thing twice: two inputs all the same
                 outer = from_array(outer._array)
             graph.captured[id(outer)] = (outer, inner)
         graph.kept = [v for v in captured if isinstance(v, Variable)]
@@ -149,9 +137,7 @@ class FunctionReader:
         found = structured.decode(spec.fullargspec)
         signature = signature_of(_checked_spec(found, spec.is_method), name)
         input_signature = (
-            structured.decode(spec.input_signature)
-            if spec.HasField("input_signature")
-            else None
+            structured.decode(spec.input_signature) if spec.HasField("input_signature") else None
         )
         options = Options(
             input_signature=input_signature,
@@ -192,11 +178,7 @@ def _call_structure(name: str, saved: Any) -> tuple[list[Any], dict[str, Any]]:
 
 
 def _signature(
-    spec: Any,
-    name: str,
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
-    keywords: Sequence[str],
+    spec: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], keywords: Sequence[str]
 ) -> Signature:
     if spec is not None and spec.HasField("fullargspec"):
         found = structured.decode(spec.fullargspec)
@@ -256,6 +238,4 @@ def _check_counts(
         ("results", output.flatten(), graph.outputs),
     ):
         if [s.dtype for s in specs] != [v.dtype for v in values]:
-            raise MalformedError(
-                f"the {what} of function '{name}' are not those of its signature"
-            )
+            raise MalformedError(f"the {what} of function '{name}' are not those of its signature")

@@ -16,9 +16,7 @@ from intaglio.saved_model import names
 from intaglio.state.variable import Variable
 
 _INVALID = re.compile(r"[^A-Za-z0-9_.\\/-]")
-Attribute = tuple[
-    Any, str
-]  # a value and its kind, as `tensors.set_attribute` takes them
+Attribute = tuple[Any, str]  # a value and its kind, as `tensors.set_attribute` takes them
 
 
 class Table(NamedTuple):
@@ -46,9 +44,7 @@ class GraphWriter:
         # Reads of those paths for the ops that run while they are kept, by the later reads.
         self.first_reads: dict[str, str] = {}
 
-    def node(
-        self, name: str, op: str, inputs: Sequence[str] = (), **attrs: Attribute
-    ) -> str:
+    def node(self, name: str, op: str, inputs: Sequence[str] = (), **attrs: Attribute) -> str:
         """Adds a node; returns the name that it got."""
         base = _INVALID.sub("_", name)
         base = base if base[:1].isalnum() else f"n{base}"
@@ -99,12 +95,16 @@ class GraphWriter:
         """The path of an asset: told to a placeholder when the model is initialized, and kept
         in a variable for later."""
         string = (dtypes.string, "type")
-        given = self.node("asset_path_initializer", "Placeholder", dtype=string, shape=((), "shape"))  # fmt: skip
+        given = self.node(
+            "asset_path_initializer", "Placeholder", dtype=string, shape=((), "shape")
+        )
         definition.filename = filename
         definition.tensor_info.name = f"{given}:0"
-        handle = self.node("asset_path", "VarHandleOp", dtype=string, shape=((), "shape"), container=("", "str"))  # fmt: skip
+        handle = self.node(
+            "asset_path", "VarHandleOp", dtype=string, shape=((), "shape"), container=("", "str")
+        )
         self.nodes[-1].attr["shared_name"].s = handle.encode()
-        kept = self.node(f"{handle}/Assign", "AssignVariableOp", [handle, given], dtype=string)  # fmt: skip
+        kept = self.node(f"{handle}/Assign", "AssignVariableOp", [handle, given], dtype=string)
         self.assigned.append(kept)
         read = self.node(f"{handle}/Read", "ReadVariableOp", [handle], dtype=string)
         self.first_reads[read] = self.node(
@@ -114,9 +114,7 @@ class GraphWriter:
 
     # -- signatures ---------------------------------------------------------------------
 
-    def signature(
-        self, key: str, function: ConcreteFunction, captured: Sequence[str]
-    ) -> None:
+    def signature(self, key: str, function: ConcreteFunction, captured: Sequence[str]) -> None:
         """A call of the function with placeholders, and the SignatureDef that names them."""
         made = self.meta_graph.signature_def[key]
         made.method_name = "tensorflow/serving/predict"
@@ -146,9 +144,7 @@ class GraphWriter:
         """The op that serving runs first: paths of assets are kept, resources filled."""
         first = [*self.assigned, *fillers]
         name = self.node("NoOp", "NoOp", [f"^{n}" for n in first])
-        self.meta_graph.collection_def["saved_model_main_op"].node_list.value.append(
-            name
-        )
+        self.meta_graph.collection_def["saved_model_main_op"].node_list.value.append(name)
         made = self.meta_graph.signature_def[names.INIT_SIGNATURE]
         info = made.outputs[names.INIT_SIGNATURE]
         info.name = name
@@ -161,10 +157,7 @@ class GraphWriter:
         if not variables and not tables:
             return
         filename = self.node(
-            "saver_filename",
-            "Placeholder",
-            dtype=(dtypes.string, "type"),
-            shape=((), "shape"),
+            "saver_filename", "Placeholder", dtype=(dtypes.string, "type"), shape=((), "shape")
         )
         names = [key for key, _, _ in variables]
         kinds = [v.dtype for _, _, v in variables]
@@ -186,16 +179,23 @@ class GraphWriter:
         ]
         for kept in tables:
             export = self.node(
-                "save/Export", "LookupTableExportV2", [kept.handle],
-                Tkeys=(kept.types[0], "type"), Tvalues=(kept.types[1], "type"),
-            )  # fmt: skip
+                "save/Export",
+                "LookupTableExportV2",
+                [kept.handle],
+                Tkeys=(kept.types[0], "type"),
+                Tvalues=(kept.types[1], "type"),
+            )
             reads += [export, f"{export}:1"]
         save = self.node("save/SaveV2", "SaveV2", [*files, *reads], dtypes=types)
         saved = self.node(
             "save/saved", "Identity", [filename, f"^{save}"], T=(dtypes.string, "type")
         )
         restore = self.node("save/RestoreV2", "RestoreV2", files, dtypes=types)
-        done = self.node("save/restore_all", "NoOp", [f"^{n}" for n in self._restored(restore, variables, tables)])  # fmt: skip
+        done = self.node(
+            "save/restore_all",
+            "NoOp",
+            [f"^{n}" for n in self._restored(restore, variables, tables)],
+        )
         saver = self.meta_graph.saver_def
         saver.filename_tensor_name = f"{filename}:0"
         saver.save_tensor_name = f"{saved}:0"
@@ -203,10 +203,7 @@ class GraphWriter:
         saver.version = 2
 
     def _restored(
-        self,
-        restore: str,
-        variables: Sequence[tuple[str, str, Variable]],
-        tables: Sequence[Table],
+        self, restore: str, variables: Sequence[tuple[str, str, Variable]], tables: Sequence[Table]
     ) -> list[str]:
         """The ops that put back what the op `restore` has read."""
         made = [

@@ -16,12 +16,7 @@ from intaglio.function.polymorphic import Function
 from intaglio.graphdef.saved_messages import TrackableObjectGraph
 from intaglio.saved_model import names
 from intaglio.state.module import Module
-from intaglio.state.tracking import (
-    AutoTrackable,
-    acts_as_variable,
-    has_children,
-    is_trackable,
-)
+from intaglio.state.tracking import AutoTrackable, acts_as_variable, has_children, is_trackable
 from intaglio.state.variable import Variable
 
 Children = Callable[[Any], Mapping[str, Any]]
@@ -149,14 +144,10 @@ class ObjectGraph:
             node.has_checkpoint_values.SetInParent()
             if isinstance(value, Variable):
                 node.attributes.add(
-                    name=names.VALUE,
-                    full_name=value._shared_name,
-                    checkpoint_key=self.key(number),
+                    name=names.VALUE, full_name=value._shared_name, checkpoint_key=self.key(number)
                 )
             # `table-keys` and `table-values` are two values of the attribute `table`.
-            for name in dict.fromkeys(
-                n.partition("-")[0] for n in self.held.get(number, ())
-            ):
+            for name in dict.fromkeys(n.partition("-")[0] for n in self.held.get(number, ())):
                 node.attributes.add(name=name, checkpoint_key=self.key(number, name))
         for number in self._having_values():
             proto.nodes[number].has_checkpoint_values.value = True

@@ -34,9 +34,7 @@ from intaglio.trace.scopes import init_scope, name_scope
 def contains_saved_model(export_dir: Any) -> bool:
     """True if the folder has a saved model's main file."""
     folder = os.fsdecode(export_dir)
-    return any(
-        os.path.isfile(os.path.join(folder, n)) for n in (names.MODEL, names.MODEL_TEXT)
-    )
+    return any(os.path.isfile(os.path.join(folder, n)) for n in (names.MODEL, names.MODEL_TEXT))
 
 
 def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
@@ -190,9 +188,7 @@ class _Loader:
             made._resource.clear()
         return made
 
-    def _value(
-        self, name: str, key: str | None, dtype: DType, dims: Dims
-    ) -> np.ndarray:
+    def _value(self, name: str, key: str | None, dtype: DType, dims: Dims) -> np.ndarray:
         """A variable's value; zeros for one that stays uninitialized."""
         if key is not None and self.bundle is not None:
             if self.bundle.dtype(key) is not dtype:
@@ -201,10 +197,7 @@ class _Loader:
                 )
             return self.bundle.array(key)
         options = self.options
-        if (
-            not options.experimental_skip_checkpoint
-            and not options.allow_partial_checkpoint
-        ):
+        if not options.experimental_skip_checkpoint and not options.allow_partial_checkpoint:
             raise NotFoundError(
                 None, None, f"The checkpoint has no value of the variable '{name}'."
             )
@@ -249,9 +242,7 @@ class _Loader:
         if identifier == "trackable_dict_wrapper":
             return {}
         if identifier == "signature_map":
-            return SignatureMap(
-                {c.local_name: self.objects[c.node_id] for c in node.children}
-            )
+            return SignatureMap({c.local_name: self.objects[c.node_id] for c in node.children})
         return user_object()
 
     def _link(self, owner: Any, node: Any) -> None:
@@ -277,9 +268,7 @@ class Unread:
         return f"<{self.kind} of a SavedModel, which is not read>"
 
 
-def keys_by_node(
-    saved: Sequence[Any], stored: Sequence[Any]
-) -> dict[int, dict[str, str]]:
+def keys_by_node(saved: Sequence[Any], stored: Sequence[Any]) -> dict[int, dict[str, str]]:
     """The checkpoint keys of attributes, by the object's number in the saved object graph."""
     found: dict[int, dict[str, str]] = {}
     work, seen = [(0, 0)], {0}

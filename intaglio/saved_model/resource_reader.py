@@ -44,9 +44,7 @@ class ResourceReader:
                         if isinstance(creator, ConcreteFunction):
                             resource._resource_handle = _handle(creator, name)
 
-    def restore(
-        self, reader: FunctionReader, bundle: Bundle, stored: Mapping[int, Any]
-    ) -> None:
+    def restore(self, reader: FunctionReader, bundle: Bundle, stored: Mapping[int, Any]) -> None:
         """Gives the resources the values that the checkpoint has of them."""
         for number, resource in self.resources.items():
             for name, saves in self.nodes[number].saveable_objects.items():
@@ -54,8 +52,7 @@ class ResourceReader:
                 if key is None or not resource.made:
                     continue
                 save, restore = [
-                    self._bare(reader, n)
-                    for n in (saves.save_function, saves.restore_function)
+                    self._bare(reader, n) for n in (saves.save_function, saves.restore_function)
                 ]
                 if save is None or restore is None:
                     continue

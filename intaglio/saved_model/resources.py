@@ -18,7 +18,9 @@ CREATE, FILL, DESTROY = "_create_resource", "_initialize", "_destroy_resource"
 def functions_of(resource: Any) -> dict[str, Function]:
     """How a resource is made, filled and given up, as functions without arguments."""
     if isinstance(resource, RestoredResource):
-        return {name: vars(resource)[name] for name in (CREATE, FILL, DESTROY) if name in vars(resource)}  # fmt: skip
+        return {
+            name: vars(resource)[name] for name in (CREATE, FILL, DESTROY) if name in vars(resource)
+        }
 
     def creator() -> Any:
         return resource._create_resource()
@@ -54,21 +56,14 @@ def table_functions(table: Any) -> tuple[Function, Function]:
 
     def restore_fn(restored_tensors_0: Any, restored_tensors_1: Any) -> Any:
         # The table is new then. TensorFlow's dense tables import nothing but their own buckets.
-        raw.LookupTableInsertV2(
-            table.resource_handle, restored_tensors_0, restored_tensors_1
-        )
+        raw.LookupTableInsertV2(table.resource_handle, restored_tensors_0, restored_tensors_1)
         return 1
 
-    specs = [
-        TensorSpec(None, dtype, f"restored_tensors_{i}")
-        for i, dtype in enumerate(types)
-    ]
+    specs = [TensorSpec(None, dtype, f"restored_tensors_{i}") for i, dtype in enumerate(types)]
     key = [TensorSpec((), string, "checkpoint_key")]
     return (
         Function(save_fn, "save_fn", Options(input_signature=key, autograph=False)),
-        Function(
-            restore_fn, "restore_fn", Options(input_signature=specs, autograph=False)
-        ),
+        Function(restore_fn, "restore_fn", Options(input_signature=specs, autograph=False)),
     )
 
 

@@ -62,9 +62,7 @@ class RestoredFunction(Function):
         """The saved traces."""
         return [t for t in self.traces if isinstance(t, ConcreteFunction)]
 
-    def _serve(
-        self, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    def _serve(self, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not self.traces:
             raise ValueError("Found zero restored functions for caller function.")
         bound = signature.bind(args, kwargs)
@@ -108,8 +106,7 @@ def serves(
     """True if the trace takes these arguments; `convert` lets Python values become tensors."""
     parameters = trace.function_type.parameters
     return set(parameters) == set(names) and all(
-        _fits(parameters[n].typed, v, convert)
-        for n, v in zip(names, values, strict=True)
+        _fits(parameters[n].typed, v, convert) for n, v in zip(names, values, strict=True)
     )
 
 
@@ -140,9 +137,7 @@ class SignatureMap(Mapping[str, ConcreteFunction]):
     def __init__(self, functions: Mapping[str, ConcreteFunction | Unusable]) -> None:
         self._functions = dict(functions)
 
-    def _trackable_children(
-        self, save_type: str = "checkpoint", **kwargs: Any
-    ) -> dict[str, Any]:
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         return dict(self)
 
     def __getitem__(self, key: str) -> ConcreteFunction:
@@ -184,15 +179,13 @@ def signature_of(spec: Any, name: str) -> Signature:
     args, defaults = list(spec.args), list(spec.defaults or ())
     filled = [empty] * (len(args) - len(defaults)) + defaults
     found = [
-        kinds(n, kinds.POSITIONAL_OR_KEYWORD, default=d)
-        for n, d in zip(args, filled, strict=True)
+        kinds(n, kinds.POSITIONAL_OR_KEYWORD, default=d) for n, d in zip(args, filled, strict=True)
     ]
     if spec.varargs:
         found.append(kinds(spec.varargs, kinds.VAR_POSITIONAL))
     named = spec.kwonlydefaults or {}
     found += [
-        kinds(n, kinds.KEYWORD_ONLY, default=named.get(n, empty))
-        for n in spec.kwonlyargs or ()
+        kinds(n, kinds.KEYWORD_ONLY, default=named.get(n, empty)) for n in spec.kwonlyargs or ()
     ]
     if spec.varkw:
         found.append(kinds(spec.varkw, kinds.VAR_KEYWORD))

@@ -152,9 +152,7 @@ class _Files:
             left.append((*region[:axis], rest, *region[axis + 1 :]))
             left.append((*region[:axis], (start, rows), *region[axis + 1 :]))
 
-    def _put(
-        self, tensor: ShardableTensor, region: slices.Slice | None, size: int
-    ) -> None:
+    def _put(self, tensor: ShardableTensor, region: slices.Slice | None, size: int) -> None:
         if size > self._room and self.shards[-1]:
             self.shards.append({})
             self._room = self._most
@@ -178,14 +176,11 @@ def sharded(
     for key, value in values.items():
         tensor = from_array(np.asarray(value))
         given[key] = ShardableTensor(
-            None, tensor, tensor.dtype, device, key, tensor.shape, "", key,
-            trackables.get(key),
-        )  # fmt: skip
+            None, tensor, tensor.dtype, device, key, tensor.shape, "", key, trackables.get(key)
+        )
     made = [
         {
-            key: {
-                str(spec): _checked(given, key, str(spec), x) for spec, x in s.items()
-            }
+            key: {str(spec): _checked(given, key, str(spec), x) for spec, x in s.items()}
             for key, s in shard.items()
         }
         for shard in callback([*given.values()])
@@ -198,9 +193,7 @@ def sharded(
     return made
 
 
-def _checked(
-    given: Mapping[str, ShardableTensor], key: str, spec: str, value: Any
-) -> Any:
+def _checked(given: Mapping[str, ShardableTensor], key: str, spec: str, value: Any) -> Any:
     """The array of a slice."""
     if key not in given:
         raise ValueError(f"The sharding callback gives '{key}', which is no value.")
@@ -211,7 +204,7 @@ def _checked(
         whole, extents = slices.read(spec)
         place = tuple(
             [d - s if n == slices.ALL else n for d, (s, n) in zip(whole, extents, strict=True)]
-        )  # fmt: skip
+        )
         if whole != dims:
             place = dims
     if array.dtype != wanted.dtype.numpy or array.shape != place:

@@ -33,9 +33,7 @@ def of_model(root: Any, given: Any) -> SignatureMap:
         )
         return SignatureMap(wrapped)
     if isinstance(given, SignatureMap) or not isinstance(given, Mapping):
-        given = (
-            given if isinstance(given, Mapping) else {names.DEFAULT_SIGNATURE: given}
-        )
+        given = given if isinstance(given, Mapping) else {names.DEFAULT_SIGNATURE: given}
     for key in given:
         if key == names.INIT_SIGNATURE:
             raise KeyError(

@@ -25,10 +25,7 @@ def key(name: str, extents: Slice) -> bytes:
     numbers = [n for extent in extents for n in extent]
     text = name.encode("utf-8", "surrogateescape")
     escaped = b"".join([_ESCAPED.get(byte, bytes([byte])) for byte in text])
-    return (
-        _count(0) + escaped + b"\0\1" + _count(len(extents))
-        + b"".join(map(_number, numbers))
-    )  # fmt: skip
+    return _count(0) + escaped + b"\0\1" + _count(len(extents)) + b"".join(map(_number, numbers))
 
 
 def _count(value: int) -> bytes:

@@ -127,9 +127,7 @@ def _read(data: bytes) -> dict[bytes, bytes]:
     next_free = spent = 0
     for _, value in _entries(_block(data, *index)):
         (offset, size), _ = _handle(value, 0)
-        if (
-            offset < next_free
-        ):  # blocks overlap: a small file could claim endless entries
+        if offset < next_free:  # blocks overlap: a small file could claim endless entries
             raise MalformedError("its blocks overlap")
         next_free = offset + size + _TRAILER
         for key, content in _entries(_block(data, offset, size)):

@@ -37,9 +37,7 @@ class TrackableView:
         return self._root
 
     @classmethod
-    def children(
-        cls, obj: Any, save_type: str = "checkpoint", **kwargs: Any
-    ) -> dict[str, Any]:
+    def children(cls, obj: Any, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         """The objects directly below `obj`, by the names of attributes and elements."""
         return object_graph.children(obj, save_type)
 

@@ -22,14 +22,7 @@ from intaglio.opdef import door
 from intaglio.runtime.eager import EagerTensor
 from intaglio.runtime.lookup_tables import LookupTable
 from intaglio.runtime.resources import Resource
-from intaglio.saved_model import (
-    bundle,
-    fingerprint,
-    names,
-    object_graph,
-    resources,
-    sharding,
-)
+from intaglio.saved_model import bundle, fingerprint, names, object_graph, resources, sharding
 from intaglio.saved_model import signatures as model_signatures
 from intaglio.saved_model.graph_writer import GraphWriter, Table
 from intaglio.saved_model.object_graph import ObjectGraph
@@ -41,9 +34,7 @@ from intaglio.state.variable import Variable
 from intaglio.trace.scopes import init_scope
 from intaglio.type_specs.type_spec import TensorSpec
 
-_OWN_FILES = frozenset(
-    (names.MODEL, names.VARIABLES, names.ASSETS, fingerprint.FILE, "debug")
-)
+_OWN_FILES = frozenset((names.MODEL, names.VARIABLES, names.ASSETS, fingerprint.FILE, "debug"))
 HELD = (Resource, LookupTable)
 VERSION = "2.21.0"  # of the TensorFlow whose format this is
 
@@ -102,9 +93,7 @@ class _Model:
             return {**found, **resources.functions_of(value)}
         if value is self.root:
             found.pop("signatures", None)
-            return {
-                **found, **object_graph.functions_of(value), "signatures": self.signatures,
-            }  # fmt: skip
+            return {**found, **object_graph.functions_of(value), "signatures": self.signatures}
         return {**found, **object_graph.functions_of(value)}
 
     def _fill(self) -> None:
@@ -318,9 +307,7 @@ def _identifier(value: Any) -> str:
         return "trackable_tuple_wrapper"
     if isinstance(value, SignatureMap):
         return "signature_map"
-    return (
-        "trackable_dict_wrapper" if isinstance(value, dict) else "_generic_user_object"
-    )
+    return "trackable_dict_wrapper" if isinstance(value, dict) else "_generic_user_object"
 
 
 def _fill_variable(proto: Any, variable: Variable) -> None:
@@ -337,16 +324,11 @@ def fill_function_spec(proto: Any, function: Function) -> None:
     spec = function.function_spec.fullargspec
     defaults = spec.defaults if structured.can_encode(spec.defaults) else None
     if defaults is None and spec.defaults:
-        defaults = tuple(
-            [d if structured.can_encode(d) else None for d in spec.defaults]
-        )
+        defaults = tuple([d if structured.can_encode(d) else None for d in spec.defaults])
     named = {
-        k: v if structured.can_encode(v) else None
-        for k, v in (spec.kwonlydefaults or {}).items()
+        k: v if structured.can_encode(v) else None for k, v in (spec.kwonlydefaults or {}).items()
     }
-    spec = spec._replace(
-        defaults=defaults, kwonlydefaults=named or None, annotations={}
-    )
+    spec = spec._replace(defaults=defaults, kwonlydefaults=named or None, annotations={})
     proto.fullargspec.CopyFrom(structured.encode(spec))
     proto.input_signature.CopyFrom(structured.encode(function.input_signature))
     jit = function._options.jit_compile
@@ -413,9 +395,7 @@ def _replace(folder: str, beside: str) -> None:
     if not os.path.isdir(folder):
         os.rename(beside, folder)
         return
-    old = tempfile.mkdtemp(
-        prefix=f".{os.path.basename(folder)}.", dir=os.path.dirname(folder)
-    )
+    old = tempfile.mkdtemp(prefix=f".{os.path.basename(folder)}.", dir=os.path.dirname(folder))
     try:
         if set(os.listdir(folder)) <= _OWN_FILES:
             os.rename(folder, os.path.join(old, "model"))

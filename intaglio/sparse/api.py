@@ -8,13 +8,7 @@ from __future__ import annotations
 from intaglio.opdef import dispatch
 from intaglio.sparse import handlers
 from intaglio.sparse.spec import SparseTensorSpec
-from intaglio.sparse.tensor import (
-    SparseTensor,
-    SparseTensorValue,
-    all_sparse,
-    as_sparse,
-    is_sparse,
-)
+from intaglio.sparse.tensor import SparseTensor, SparseTensorValue, all_sparse, as_sparse, is_sparse
 
 dispatch.when_public(handlers.register)
 

@@ -73,7 +73,9 @@ def size(input: Any, out_type: Any = None, name: str | None = None) -> Any:
 def rank(input: Any, name: str | None = None) -> Any:
     """The number of dimensions."""
     known = input.shape.rank
-    return raw.Size(input.dense_shape, name=name) if known is None else convert.to_tensor(known, int32)  # fmt: skip
+    return (
+        raw.Size(input.dense_shape, name=name) if known is None else convert.to_tensor(known, int32)
+    )
 
 
 def assert_type(

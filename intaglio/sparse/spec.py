@@ -35,7 +35,10 @@ class SparseTensorSpec(BatchableTypeSpec):
             return value._type_spec
         if isinstance(value, SparseTensorValue):
             return SparseTensor.from_value(value)._type_spec
-        raise TypeError("Expected SparseTensor or SparseTensorValue. Received: " f"{value} of type {type(value).__name__}.")  # fmt: skip
+        raise TypeError(
+            "Expected SparseTensor or SparseTensorValue. Received: "
+            f"{value} of type {type(value).__name__}."
+        )
 
     @property
     def value_type(self) -> Any:
@@ -89,9 +92,7 @@ class SparseTensorSpec(BatchableTypeSpec):
 
     def _to_batched_tensor_list(self, value: Any) -> list[Any]:
         if self._shape.rank == 0:
-            raise ValueError(
-                "Unbatching a sparse tensor is only supported for rank >= 1"
-            )
+            raise ValueError("Unbatching a sparse tensor is only supported for rank >= 1")
         return [raw.SerializeManySparse(*self._to_components(value), out_type=variant)]
 
     def _from_tensor_list(self, tensors: Sequence[Any]) -> Any:

@@ -126,7 +126,7 @@ class SparseTensor(TensorInParts):
     def consumers(self) -> list[Any]:
         """The operations that take one of the parts."""
         found = [*self._indices.consumers(), *self._values.consumers()]
-        return list({id(op): op for op in (*found, *self._dense_shape.consumers())}.values())  # fmt: skip
+        return list({id(op): op for op in (*found, *self._dense_shape.consumers())}.values())
 
     def with_values(self, new_values: Any) -> SparseTensor:
         """Other values, as many as there are now, at the same places."""
@@ -230,9 +230,7 @@ def all_sparse(values: Any) -> list[SparseTensor]:
     return [as_sparse(v) for v in values]
 
 
-def _no_tensor(
-    value: Any, dtype: Any = None, name: Any = None, as_ref: Any = False
-) -> Any:
+def _no_tensor(value: Any, dtype: Any = None, name: Any = None, as_ref: Any = False) -> Any:
     """A sparse tensor never becomes a tensor unasked."""
     raise ValueError(
         f"Attempt to convert a value ({value!r}) with an unsupported type "

@@ -48,8 +48,12 @@ class Module(AutoTrackable):
     """
 
     _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset(
-        ("_self_unconditional_checkpoint_dependencies", "_self_unconditional_dependency_names", WAITING)
-    )  # fmt: skip
+        (
+            "_self_unconditional_checkpoint_dependencies",
+            "_self_unconditional_dependency_names",
+            WAITING,
+        )
+    )
 
     def __init__(self, name: str | None = None) -> None:
         if name is None:
@@ -86,9 +90,7 @@ class Module(AutoTrackable):
     @property
     def non_trainable_variables(self) -> tuple[Variable, ...]:
         """Those of `variables` that are not trainable."""
-        return tuple(
-            self._flatten(predicate=lambda v: _is_variable(v) and not v.trainable)
-        )
+        return tuple(self._flatten(predicate=lambda v: _is_variable(v) and not v.trainable))
 
     @property
     def submodules(self) -> tuple[Module, ...]:
@@ -166,9 +168,8 @@ def _walk(
                 inner.append((where, leaf))
     for where, child in inner:
         yield from _walk(
-            child, recursive, predicate, order, with_path, where,
-            seen if not with_path else set(),
-        )  # fmt: skip
+            child, recursive, predicate, order, with_path, where, seen if not with_path else set()
+        )
 
 
 def _leaves(module: Module, key: str, value: Any) -> Iterator[tuple[Path, Any]]:

@@ -52,7 +52,5 @@ class PythonState(Trackable, abc.ABC):
     def _restore_checkpoint_values(self, values: Mapping[str, Any]) -> None:
         self.deserialize(values["py_state"].item())
 
-    def _trackable_children(
-        self, save_type: str = "checkpoint", **kwargs: Any
-    ) -> dict[str, Any]:
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         return {}

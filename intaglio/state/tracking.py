@@ -20,9 +20,7 @@ WAITING = "_self_waiting"
 class Trackable:
     """An object that can be saved as a part of another."""
 
-    def _track_trackable(
-        self, trackable: Any, name: str, overwrite: bool = False
-    ) -> Any:
+    def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
         """Called with what is saved under `name`. Saving finds it among the attributes."""
         return trackable
 
@@ -47,9 +45,7 @@ class AutoTrackable(Trackable):
         for hook in self.__dict__.get(WAITING, ()):
             hook(self, name, value)
 
-    def _trackable_children(
-        self, save_type: str = "checkpoint", **kwargs: Any
-    ) -> dict[str, Any]:
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         """What is saved of the attributes, by name; subclasses leave out and add."""
         ignored: Any = getattr(self, "_TF_MODULE_IGNORED_PROPERTIES", ())
         return {

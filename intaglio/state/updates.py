@@ -105,9 +105,7 @@ class PartialUpdates:
             )
         grid = np.indices(dims, indices.dtype.numpy)[: rank - 1]
         where = raw.Pack([*grid, indices], axis=-1)
-        return self._changed(
-            raw.ResourceScatterNdUpdate(self.handle, where, updates, name=name)
-        )
+        return self._changed(raw.ResourceScatterNdUpdate(self.handle, where, updates, name=name))
 
     # -- coordinates -----------------------------------------------------------------
 
@@ -115,33 +113,23 @@ class PartialUpdates:
         values = convert.to_tensor(updates, self.dtype)
         return self._changed(op(self.handle, indices, values, name=name))
 
-    def scatter_nd_update(
-        self, indices: Any, updates: Any, name: str | None = None
-    ) -> Any:
+    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Replaces the slices named by the rows of `indices`."""
         return self._scatter_nd(raw.ResourceScatterNdUpdate, indices, updates, name)
 
-    def scatter_nd_add(
-        self, indices: Any, updates: Any, name: str | None = None
-    ) -> Any:
+    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Adds to the slices named by the rows of `indices`."""
         return self._scatter_nd(raw.ResourceScatterNdAdd, indices, updates, name)
 
-    def scatter_nd_sub(
-        self, indices: Any, updates: Any, name: str | None = None
-    ) -> Any:
+    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Subtracts from the slices named by the rows of `indices`."""
         return self._scatter_nd(raw.ResourceScatterNdSub, indices, updates, name)
 
-    def scatter_nd_min(
-        self, indices: Any, updates: Any, name: str | None = None
-    ) -> Any:
+    def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Keeps the smaller of the update and the slice named by a row of `indices`."""
         return self._scatter_nd(raw.ResourceScatterNdMin, indices, updates, name)
 
-    def scatter_nd_max(
-        self, indices: Any, updates: Any, name: str | None = None
-    ) -> Any:
+    def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Keeps the larger of the update and the slice named by a row of `indices`."""
         return self._scatter_nd(raw.ResourceScatterNdMax, indices, updates, name)
 
@@ -150,16 +138,12 @@ class PartialUpdates:
     def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
         """The rows at `indices`; their gradient is a `tf.IndexedSlices`."""
         self.accessed()
-        return raw.ResourceGather(
-            self.handle, indices, dtype=self.dtype, name=name or "Gather"
-        )
+        return raw.ResourceGather(self.handle, indices, dtype=self.dtype, name=name or "Gather")
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
         """The slices named by the rows of `indices`."""
         self.accessed()
-        rows = raw.ResourceGatherNd(
-            self.handle, indices, dtype=self.dtype, name=name or "GatherNd"
-        )
+        rows = raw.ResourceGatherNd(self.handle, indices, dtype=self.dtype, name=name or "GatherNd")
         return raw.Identity(rows)
 
     # -- slices ------------------------------------------------------------------------

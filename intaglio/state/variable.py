@@ -139,9 +139,7 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
         """How copies of the variable are brought together."""
         return self._aggregation
 
-    def _trackable_children(
-        self, save_type: str = "checkpoint", **kwargs: Any
-    ) -> dict[str, Any]:
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         return {}
 
     @property
@@ -158,18 +156,14 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
     def op(self) -> Any:
         """The operation that makes the handle. Raises AttributeError eagerly."""
         if self._resource is not None:
-            raise AttributeError(
-                "Tensor.op is undefined when eager execution is enabled."
-            )
+            raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
         return self._handle.op
 
     @property
     def graph(self) -> Any:
         """The graph of the variable. Raises AttributeError eagerly."""
         if self._resource is not None:
-            raise AttributeError(
-                "Tensor.graph is undefined when eager execution is enabled."
-            )
+            raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
         return self._handle.graph
 
     @property
@@ -191,9 +185,7 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
 
     def _in_graphs_only(self, what: str = "This property") -> None:
         if self._resource is not None:
-            raise RuntimeError(
-                f"{what} is not supported when eager execution is enabled."
-            )
+            raise RuntimeError(f"{what} is not supported when eager execution is enabled.")
 
     @property
     def _shared_name(self) -> str:
@@ -277,9 +269,7 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
     def numpy(self) -> Any:
         """The value as an array. Raises NotImplementedError in graphs."""
         if self._resource is None or not door.level().eager:
-            raise NotImplementedError(
-                "numpy() is only available when eager execution is enabled."
-            )
+            raise NotImplementedError("numpy() is only available when eager execution is enabled.")
         return from_array(self._resource.read()).numpy()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -328,9 +318,7 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
             self._resource.assign(tensor._array)
             return self._changed(None) if read_value else None
         validate = self._validate_shape and shapes.known(self._dims)
-        done = raw.AssignVariableOp(
-            self._handle, tensor, validate_shape=validate, name=name
-        )
+        done = raw.AssignVariableOp(self._handle, tensor, validate_shape=validate, name=name)
         return self._changed(done) if read_value else done
 
     def assign_add(
@@ -420,7 +408,9 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
         ), ()
 
     def __repr__(self) -> str:
-        head = f"<tf.Variable '{self.name}' shape={shapes.text(self._dims)} dtype={self._dtype.name}"
+        head = (
+            f"<tf.Variable '{self.name}' shape={shapes.text(self._dims)} dtype={self._dtype.name}"
+        )
         if self._resource is None or not door.level().eager:
             return f"{head}>"
         if not self._resource.initialized:
@@ -432,9 +422,7 @@ class Variable(Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
     # -- tracing -----------------------------------------------------------------------
 
     def __tf_tracing_type__(self, context: Any) -> Any:
-        return VariableSpec(
-            self._dims, self._dtype, self._trainable, context.alias(self._handle)
-        )
+        return VariableSpec(self._dims, self._dtype, self._trainable, context.alias(self._handle))
 
 
 def _value_text(array: Any) -> str:
@@ -529,20 +517,14 @@ class ResourceVariable(Variable):
                 dtype=self._dtype, shape=self._dims, shared_name=name, name=f"{name}/"
             )
             self.is_initialized(f"{name}/IsInitialized/VarIsInitializedOp")
-            self._initializer = raw.AssignVariableOp(
-                self._handle, first, name=f"{name}/Assign"
-            )
-            raw.ReadVariableOp(
-                self._handle, dtype=self._dtype, name=f"{name}/Read/ReadVariableOp"
-            )
+            self._initializer = raw.AssignVariableOp(self._handle, first, name=f"{name}/Assign")
+            raw.ReadVariableOp(self._handle, dtype=self._dtype, name=f"{name}/Read/ReadVariableOp")
 
 
 class BoundVariable(Variable):
     """A variable known by its handle: one that a traced function has as an argument."""
 
-    def __init__(
-        self, handle: Tensor, dims: Dims, dtype: DType, trainable: bool
-    ) -> None:
+    def __init__(self, handle: Tensor, dims: Dims, dtype: DType, trainable: bool) -> None:
         self._handle = handle
         self._resource = getattr(handle, "_array", None)
         self._name = getattr(handle, "name", "Variable:0")
@@ -585,9 +567,7 @@ def _eager_value(variable: Variable) -> EagerTensor | None:
     return None if variable._resource is None else variable.value()  # type: ignore[return-value]  # eager here
 
 
-READERS.update(
-    dict.fromkeys((ResourceVariable, BoundVariable, UnreadVariable), _eager_value)
-)
+READERS.update(dict.fromkeys((ResourceVariable, BoundVariable, UnreadVariable), _eager_value))
 
 
 __all__ = ["ResourceVariable", "UnreadVariable", "Variable"]

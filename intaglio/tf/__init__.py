@@ -50,13 +50,7 @@ from intaglio.tf import (
 from intaglio.tf.arranging import *
 from intaglio.tf.arrays import *
 from intaglio.tf.control_flow import *
-from intaglio.tf.debugging import (
-    Assert,
-    assert_equal,
-    assert_greater,
-    assert_less,
-    assert_rank,
-)
+from intaglio.tf.debugging import Assert, assert_equal, assert_greater, assert_less, assert_rank
 from intaglio.tf.differentiation import *
 from intaglio.tf.dtypes import (
     bfloat16,
@@ -143,15 +137,8 @@ from intaglio.tf.math import (
 )
 from intaglio.tf.math.arithmetic import linspace, realdiv, truncatediv, truncatemod
 from intaglio.tf.math.casting import bitcast, cast, complex, saturate_cast
-from intaglio.tf.math.clipping import (
-    clip_by_global_norm,
-    clip_by_norm,
-    clip_by_value,
-)
-from intaglio.tf.math.counting import (
-    histogram_fixed_width,
-    histogram_fixed_width_bins,
-)
+from intaglio.tf.math.clipping import clip_by_global_norm, clip_by_norm, clip_by_value
+from intaglio.tf.math.counting import histogram_fixed_width, histogram_fixed_width_bins
 from intaglio.tf.ordering import *
 from intaglio.tf.printing import print
 from intaglio.tf.python_functions import numpy_function, py_function
@@ -211,40 +198,28 @@ if TYPE_CHECKING:
     from intaglio.tf.graph_util import import_graph_def as import_graph_def
     from intaglio.tf.initializers import constant_initializer as constant_initializer
     from intaglio.tf.initializers import ones_initializer as ones_initializer
-    from intaglio.tf.initializers import (
-        random_normal_initializer as random_normal_initializer,
-    )
-    from intaglio.tf.initializers import (
-        random_uniform_initializer as random_uniform_initializer,
-    )
+    from intaglio.tf.initializers import random_normal_initializer as random_normal_initializer
+    from intaglio.tf.initializers import random_uniform_initializer as random_uniform_initializer
     from intaglio.tf.initializers import zeros_initializer as zeros_initializer
     from intaglio.tf.linalg.factorisations import eig as eig
     from intaglio.tf.linalg.factorisations import eigvals as eigvals
-    from intaglio.tf.linalg.factorisations import (
-        sqrtm as matrix_square_root,  # pyright: ignore[reportUnusedImport]  # its name here
-    )
+    from intaglio.tf.linalg.factorisations import sqrtm as matrix_square_root  # pyright: ignore[reportUnusedImport]  # its name here
     from intaglio.tf.math.incomplete import approx_top_k as approx_top_k
     from intaglio.tf.plugins import check_pinned as check_pinned
     from intaglio.tf.plugins import load_library as load_library
     from intaglio.tf.plugins import load_op_library as load_op_library
-    from intaglio.tf.ragged.filling import (
-        ragged_fill_empty_rows as ragged_fill_empty_rows,
-    )
+    from intaglio.tf.ragged.filling import ragged_fill_empty_rows as ragged_fill_empty_rows
     from intaglio.tf.ragged.filling import (
         ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,
     )
-    from intaglio.tf.random.index_shuffles import (
-        random_index_shuffle as random_index_shuffle,
-    )
+    from intaglio.tf.random.index_shuffles import random_index_shuffle as random_index_shuffle
     from intaglio.tf.space_paddings import (
         required_space_to_batch_paddings as required_space_to_batch_paddings,
     )
     from intaglio.tf.space_paddings import timestamp as timestamp
     from intaglio.tf.tensor_protos import make_ndarray as make_ndarray
     from intaglio.tf.tensor_protos import make_tensor_proto as make_tensor_proto
-    from intaglio.tf.volume_patches import (
-        extract_volume_patches as extract_volume_patches,
-    )
+    from intaglio.tf.volume_patches import extract_volume_patches as extract_volume_patches
 
 __version__ = "2.21.0"
 

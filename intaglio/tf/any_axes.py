@@ -34,11 +34,7 @@ def ifftnd(input: Any, fft_length: Any, axes: Any, name: str | None = None) -> T
 
 
 def rfftnd(
-    input: Any,
-    fft_length: Any,
-    axes: Any,
-    Tcomplex: Any = complex64,
-    name: str | None = None,
+    input: Any, fft_length: Any, axes: Any, Tcomplex: Any = complex64, name: str | None = None
 ) -> Tensor:
     """The transform of a real tensor: of the last of `axes` only the half that says it all.
 
@@ -49,11 +45,7 @@ def rfftnd(
 
 
 def irfftnd(
-    input: Any,
-    fft_length: Any,
-    axes: Any,
-    Treal: Any = float32,
-    name: str | None = None,
+    input: Any, fft_length: Any, axes: Any, Treal: Any = float32, name: str | None = None
 ) -> Tensor:
     """The inverse of `rfftnd`.
 

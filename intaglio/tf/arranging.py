@@ -72,9 +72,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     return raw.Reshape(tensor, shape, name=name)
 
 
-def transpose(
-    a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose"
-) -> Tensor:
+def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Tensor:
     """Dimension i of the result is dimension perm[i] of a; without perm, all are reversed.
 
     >>> print(tf.transpose([[1, 2], [3, 4]]).numpy())
@@ -155,9 +153,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
         if dims is not None:
             rank = len(dims) + 1
             if not -rank <= axis < rank:
-                raise ValueError(
-                    f"Argument `axis` = {axis} not in range [{-rank}, {rank})"
-                )
+                raise ValueError(f"Argument `axis` = {axis} not in range [{-rank}, {rank})")
     return raw.Pack(values, axis=axis, name=name)
 
 
@@ -172,9 +168,7 @@ def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
      [3 4]]
     """
     if door.level().eager:
-        raise RuntimeError(
-            "tf.parallel_stack() is not compatible with eager execution."
-        )
+        raise RuntimeError("tf.parallel_stack() is not compatible with eager execution.")
     tensors = [convert.to_tensor(v) for v in values]
     dims = tensors[0].dims
     whole = None if dims is None else (len(tensors), *dims)
@@ -197,9 +191,7 @@ def unstack(
         if x.dims is not None:
             rank = len(x.dims)
             if not -rank <= axis < rank:
-                raise ValueError(
-                    f"Argument `axis` = {axis} not in range [{-rank}, {rank})"
-                )
+                raise ValueError(f"Argument `axis` = {axis} not in range [{-rank}, {rank})")
             num = x.dims[axis]
         if num is None:
             raise ValueError(f"Cannot infer argument `num` from shape {x.shape}")
@@ -207,11 +199,7 @@ def unstack(
 
 
 def split(
-    value: Any,
-    num_or_size_splits: Any,
-    axis: Any = 0,
-    num: int | None = None,
-    name: str = "split",
+    value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split"
 ) -> list[Tensor]:
     """Parts along a dimension: a number of equal ones, or of the sizes listed.
 
@@ -232,9 +220,7 @@ def split(
     if num is None:
         num = sizes.dims[0] if sizes.dims else None
         if num is None:
-            raise ValueError(
-                f"Cannot infer argument `num` from shape {num_or_size_splits}"
-            )
+            raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits}")
     return raw.SplitV(value, sizes, axis, num_split=num, name=name)
 
 
@@ -281,9 +267,7 @@ def pad(
     return raw.MirrorPad(tensor, paddings, mode=kind, name=name)
 
 
-def repeat(
-    input: Any, repeats: Any, axis: int | None = None, name: str | None = None
-) -> Tensor:
+def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
     """Each slice along `axis` repeated; without `axis`, each element of the flat input.
 
     `repeats` is a scalar, or a vector with a number for each slice. Raises
@@ -300,9 +284,7 @@ def repeat(
         counts = raw.Cast(counts, DstT="int32")
     dims = x.dims
     if dims is None and axis < 0:
-        raise ValueError(
-            f"axis={axis} may only be negative if rank(data) is statically known."
-        )
+        raise ValueError(f"axis={axis} may only be negative if rank(data) is statically known.")
     at = axis if dims is None or axis >= 0 else axis + len(dims)
     if dims is not None:
         _check_repeats(dims, counts, axis, at)
@@ -313,9 +295,7 @@ def repeat(
 
 def _check_repeats(dims: Any, counts: Tensor, axis: int, at: int) -> None:
     if not 0 <= at < len(dims):
-        raise ValueError(
-            f"Argument `axis` = {axis} not in range [{-len(dims)}, {len(dims)})"
-        )
+        raise ValueError(f"Argument `axis` = {axis} not in range [{-len(dims)}, {len(dims)})")
     length = counts.dims[0] if counts.dims else 1
     if None not in (length, dims[at]) and length not in (1, dims[at]):
         raise ValueError(f"Dimensions {dims[at]} and {length} are not compatible")
@@ -345,9 +325,8 @@ def _repeat_each(x: Tensor, counts: Tensor, at: int, name: str | None) -> Tensor
     steps = raw.Range(0, most, 1)
     present = raw.Less(raw.ExpandDims(steps, 0), raw.ExpandDims(counts, 1))
     places = raw.StridedSlice(
-        raw.Where(present), [0, 0], [0, 1], [1, 1], begin_mask=1, end_mask=1,
-        shrink_axis_mask=2,
-    )  # fmt: skip
+        raw.Where(present), [0, 0], [0, 1], [1, 1], begin_mask=1, end_mask=1, shrink_axis_mask=2
+    )
     return raw.GatherV2(x, places, at, name=name or "Repeat")
 
 
@@ -449,9 +428,7 @@ def _length(x: Tensor) -> Any:
     return raw.Size(x)
 
 
-def space_to_batch(
-    input: Any, block_shape: Any, paddings: Any, name: str | None = None
-) -> Tensor:
+def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
     """Blocks of the spatial dimensions moved into the batch dimension, after padding.
 
     >>> tf.space_to_batch(
@@ -475,9 +452,7 @@ def space_to_batch_nd(
     return space_to_batch(input, block_shape, paddings, name)
 
 
-def batch_to_space(
-    input: Any, block_shape: Any, crops: Any, name: str | None = None
-) -> Tensor:
+def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
     """Blocks of the batch dimension moved back into the spatial ones, then cropped.
 
     >>> tf.batch_to_space(
@@ -496,12 +471,7 @@ def space_to_depth(
     >>> tf.nn.space_to_depth(tf.reshape([1, 2, 3, 4], [1, 2, 2, 1]), 2).shape
     TensorShape([1, 1, 1, 4])
     """
-    return raw.SpaceToDepth(
-        input,
-        block_size=block_size,
-        data_format=data_format,
-        name=name,
-    )
+    return raw.SpaceToDepth(input, block_size=block_size, data_format=data_format, name=name)
 
 
 def depth_to_space(
@@ -512,12 +482,7 @@ def depth_to_space(
     >>> tf.nn.depth_to_space(tf.reshape([1, 2, 3, 4], [1, 1, 1, 4]), 2).numpy().ravel()
     array([1, 2, 3, 4], dtype=int32)
     """
-    return raw.DepthToSpace(
-        input,
-        block_size=block_size,
-        data_format=data_format,
-        name=name,
-    )
+    return raw.DepthToSpace(input, block_size=block_size, data_format=data_format, name=name)
 
 
 def dynamic_partition(
@@ -528,17 +493,10 @@ def dynamic_partition(
     >>> [x.numpy().tolist() for x in tf.dynamic_partition([10, 20, 30], [0, 1, 0], 2)]
     [[10, 30], [20]]
     """
-    return raw.DynamicPartition(
-        data,
-        partitions,
-        num_partitions=num_partitions,
-        name=name,
-    )
+    return raw.DynamicPartition(data, partitions, num_partitions=num_partitions, name=name)
 
 
-def dynamic_stitch(
-    indices: Sequence[Any], data: Sequence[Any], name: str | None = None
-) -> Tensor:
+def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None = None) -> Tensor:
     """`merged[indices[m][i]] = data[m][i]`; where indices repeat, the last one counts.
 
     >>> print(tf.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]]).numpy())

@@ -27,9 +27,7 @@ newaxis = None
 _TENSORS = (ActsAsTensor, TensorInParts)
 
 
-def constant(
-    value: Any, dtype: Any = None, shape: Any = None, name: str = "Const"
-) -> Tensor:
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
     """A tensor of a Python or NumPy value.
 
     With `shape`, the value takes that shape: reshaped if it has as many elements, repeated
@@ -42,9 +40,7 @@ def constant(
     """
     wanted = None if dtype is None else as_dtype(dtype)
     if isinstance(value, SymbolicTensor):
-        raise TypeError(
-            f"Expected any non-tensor type, but got a tensor instead: {value!r}"
-        )
+        raise TypeError(f"Expected any non-tensor type, but got a tensor instead: {value!r}")
     if isinstance(value, EagerTensor):
         if wanted is not None and value.dtype is not wanted:
             raise TypeError(
@@ -182,17 +178,13 @@ def static_dims(shape: Any) -> tuple[int, ...] | None:
                 if getattr(d, "shape", ()) != ():
                     raise ValueError(f"A shape is a list of integers, not {shape!r}.")
                 if isinstance(d, (float, np.floating)):
-                    raise TypeError(
-                        f"Cannot convert {shape!r} to EagerTensor of dtype int32"
-                    )
+                    raise TypeError(f"Cannot convert {shape!r} to EagerTensor of dtype int32")
                 d = int(d)
             sizes.append(d)
         return tuple(sizes)
     if isinstance(shape, TensorShape):
         if not shape.is_fully_defined():
-            raise ValueError(
-                f"Cannot convert a partially known TensorShape {shape} to a Tensor."
-            )
+            raise ValueError(f"Cannot convert a partially known TensorShape {shape} to a Tensor.")
         return tuple(shape.as_list())  # type: ignore[arg-type]  # a full shape
     if isinstance(shape, SymbolicTensor):
         value = shape.spec.value
@@ -223,9 +215,7 @@ def _filled(shape: Any, value: Any, dtype: DType, name: str | None, own: str) ->
         return from_array(_block(dims, value, dtype))
     if (shapes.count(dims) or 0) < FILL_LIMIT:
         return here.constant(_block(dims, value, dtype), name or own)
-    return raw.Fill(
-        np.asarray(dims, np.int32), _block((), value, dtype), name=name or own
-    )
+    return raw.Fill(np.asarray(dims, np.int32), _block((), value, dtype), name=name or own)
 
 
 def _block(dims: tuple[int, ...], value: Any, dtype: DType) -> Any:
@@ -278,9 +268,7 @@ def zeros_like(
     return _filled(x.dims, 0, wanted, name, "zeros_like")
 
 
-def ones_like(
-    input: Any, dtype: Any = None, name: str | None = None, layout: Any = None
-) -> Tensor:
+def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Tensor:
     """Ones of the shape, and unless `dtype` says otherwise the type, of a tensor.
 
     >>> print(tf.ones_like([[1, 2]]).numpy())
@@ -326,9 +314,7 @@ def eye(
         whole = (*batch, *sizes)
         for size in whole:
             if size < 0:
-                raise invalid_argument(
-                    f"Dimension {size} must be >= 0 [Op:Fill] name: "
-                )
+                raise invalid_argument(f"Dimension {size} must be >= 0 [Op:Fill] name: ")
         if (shapes.count(whole) or 0) < FILL_LIMIT or door.level().eager:
             matrix = np.broadcast_to(np.eye(*sizes, dtype=kind.numpy), whole)
             return door.level().constant(matrix, name or "eye")
@@ -336,12 +322,7 @@ def eye(
     size = raw.Minimum(num_rows, columns)
     diagonal = ones(raw.ConcatV2([*lead, raw.Pack([size])], 0), kind)
     return raw.MatrixDiagV3(
-        diagonal,
-        0,
-        num_rows,
-        columns,
-        np.zeros((), kind.numpy),
-        name=name or "eye/diag",
+        diagonal, 0, num_rows, columns, np.zeros((), kind.numpy), name=name or "eye/diag"
     )
 
 
@@ -349,11 +330,7 @@ _RANGE_ORDER = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 
 
 def range(
-    start: Any,
-    limit: Any = None,
-    delta: Any = 1,
-    dtype: Any = None,
-    name: str = "range",
+    start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range"
 ) -> Tensor:
     """start, start + delta, ... up to but not including limit; `range(n)` counts from 0.
 
@@ -378,9 +355,7 @@ def range(
         if len(set(found)) > 1:
             wanted = max(found, key=_range_rank)
     first, end, step = [_as(v, wanted) for v in given]
-    if door.level().eager and not any(
-        isinstance(v, Tensor) for v in (first, end, step)
-    ):
+    if door.level().eager and not any(isinstance(v, Tensor) for v in (first, end, step)):
         try:
             return from_array(raw.Range.kernel_fn(first, end, step))
         except InvalidArgumentError:
@@ -433,9 +408,7 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Tensor:
     return raw.Shape(x, out_type=kind, name=name)
 
 
-def shape_n(
-    input: Any, out_type: Any = dtypes.int32, name: str | None = None
-) -> list[Tensor]:
+def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> list[Tensor]:
     """The shapes of several tensors of one dtype.
 
     >>> [x.numpy().tolist() for x in tf.shape_n([tf.zeros([2]), tf.zeros([3, 1])])]

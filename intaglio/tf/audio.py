@@ -12,10 +12,7 @@ from intaglio.opdef.tensor import Tensor
 
 
 def decode_wav(
-    contents: Any,
-    desired_channels: int = -1,
-    desired_samples: int = -1,
-    name: str | None = None,
+    contents: Any, desired_channels: int = -1, desired_samples: int = -1, name: str | None = None
 ) -> Any:
     """A 16-bit WAV file: `audio` [samples, channels] in [-1, 1), and `sample_rate`.
 
@@ -28,10 +25,7 @@ def decode_wav(
            [-0.25]], dtype=float32)
     """
     return raw.DecodeWav(
-        contents,
-        desired_channels=desired_channels,
-        desired_samples=desired_samples,
-        name=name,
+        contents, desired_channels=desired_channels, desired_samples=desired_samples, name=name
     )
 
 

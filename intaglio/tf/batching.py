@@ -59,15 +59,18 @@ def nondifferentiable_batch_function(
             concrete: Any = traced.get_concrete_function(*specs)
 
             outputs = raw.BatchFunction(
-                tensors, concrete.captured_inputs, f=concrete.frozen,
-                num_batch_threads=num_batch_threads, max_batch_size=max_batch_size,
+                tensors,
+                concrete.captured_inputs,
+                f=concrete.frozen,
+                num_batch_threads=num_batch_threads,
+                max_batch_size=max_batch_size,
                 batch_timeout_micros=batch_timeout_micros,
                 Tout=[t.dtype for t in concrete.frozen.outputs],
                 max_enqueued_batches=max_enqueued_batches,
                 allowed_batch_sizes=list(allowed_batch_sizes or ()),
                 shared_name=f"batch_function_{number}_{concrete.frozen.name}",
                 enable_large_batch_splitting=enable_large_batch_splitting,
-            )  # fmt: skip
+            )
             return nest.pack_sequence_as(concrete.structured_outputs, outputs)
 
         return decorated

@@ -77,11 +77,4 @@ def right_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
     return raw.RightShift(x, y, name=name)
 
 
-__all__ = [
-    "bitwise_and",
-    "bitwise_or",
-    "bitwise_xor",
-    "invert",
-    "left_shift",
-    "right_shift",
-]
+__all__ = ["bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift"]

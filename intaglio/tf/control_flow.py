@@ -87,9 +87,15 @@ def while_loop(
     4 6
     """
     return choices.while_loop(
-        cond, body, loop_vars, shape_invariants, parallel_iterations, back_prop,
-        maximum_iterations, name,
-    )  # fmt: skip
+        cond,
+        body,
+        loop_vars,
+        shape_invariants,
+        parallel_iterations,
+        back_prop,
+        maximum_iterations,
+        name,
+    )
 
 
 def map_fn(
@@ -120,10 +126,7 @@ map_fn.__autograph_functions__ = {"fn": 0}  # type: ignore[attr-defined]  # a ma
 
 
 def vectorized_map(
-    fn: Callable[[Any], Any],
-    elems: Any,
-    fallback_to_while_loop: bool = True,
-    warn: bool = True,
+    fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
     """`fn` of each row of `elems`, stacked, with each op carried out for all rows at once.
 
@@ -155,9 +158,7 @@ def foldl(
     >>> print(tf.foldl(lambda total, x: total + x, tf.constant([1, 2, 3])).numpy())
     6
     """
-    return loops.fold_rows(
-        fn, elems, initializer, parallel_iterations, False, name or "foldl"
-    )
+    return loops.fold_rows(fn, elems, initializer, parallel_iterations, False, name or "foldl")
 
 
 def foldr(
@@ -174,9 +175,7 @@ def foldr(
     >>> print(tf.foldr(lambda total, x: total - x, tf.constant([1, 2, 3])).numpy())
     0
     """
-    return loops.fold_rows(
-        fn, elems, initializer, parallel_iterations, True, name or "foldr"
-    )
+    return loops.fold_rows(fn, elems, initializer, parallel_iterations, True, name or "foldr")
 
 
 def scan(
@@ -195,9 +194,7 @@ def scan(
     >>> print(tf.scan(lambda total, x: total + x, tf.constant([1, 2, 3])).numpy())
     [1 3 6]
     """
-    return loops.scan_rows(
-        fn, elems, initializer, parallel_iterations, infer_shape, reverse, name
-    )
+    return loops.scan_rows(fn, elems, initializer, parallel_iterations, infer_shape, reverse, name)
 
 
 def group(*inputs: Any, **kwargs: Any) -> Any:
@@ -208,9 +205,7 @@ def group(*inputs: Any, **kwargs: Any) -> Any:
     return ordering.group(inputs, kwargs.pop("name", None), kwargs)
 
 
-def tuple(
-    tensors: Any, control_inputs: Any = None, name: str | None = None
-) -> list[Tensor | None]:
+def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> list[Tensor | None]:
     """The tensors, each available when all are (and `control_inputs` too).
 
     >>> [x.numpy() for x in tf.tuple([tf.constant(1.0), tf.constant([2])])]

@@ -37,10 +37,17 @@ def conv2d_backprop_input_v2(
     TensorShape([1, 3, 3, 2])
     """
     return raw.Conv2DBackpropInputV2(
-        input, filter, out_backprop, strides=strides, padding=padding,
-        use_cudnn_on_gpu=use_cudnn_on_gpu, explicit_paddings=explicit_paddings,
-        data_format=data_format, dilations=dilations, name=name,
-    )  # fmt: skip
+        input,
+        filter,
+        out_backprop,
+        strides=strides,
+        padding=padding,
+        use_cudnn_on_gpu=use_cudnn_on_gpu,
+        explicit_paddings=explicit_paddings,
+        data_format=data_format,
+        dilations=dilations,
+        name=name,
+    )
 
 
 def conv2d_backprop_filter_v2(
@@ -69,10 +76,17 @@ def conv2d_backprop_filter_v2(
     TensorShape([2, 2, 2, 5])
     """
     return raw.Conv2DBackpropFilterV2(
-        input, filter, out_backprop, strides=strides, padding=padding,
-        use_cudnn_on_gpu=use_cudnn_on_gpu, explicit_paddings=explicit_paddings,
-        data_format=data_format, dilations=dilations, name=name,
-    )  # fmt: skip
+        input,
+        filter,
+        out_backprop,
+        strides=strides,
+        padding=padding,
+        use_cudnn_on_gpu=use_cudnn_on_gpu,
+        explicit_paddings=explicit_paddings,
+        data_format=data_format,
+        dilations=dilations,
+        name=name,
+    )
 
 
 def conv(
@@ -103,7 +117,14 @@ def conv(
     TensorShape([2, 7, 2, 2, 5])
     """
     return raw.Conv(
-        input, filter, strides=strides, padding=padding,
-        explicit_paddings=explicit_paddings, data_format=data_format,
-        dilations=dilations, batch_dims=batch_dims, groups=groups, name=name,
-    )  # fmt: skip
+        input,
+        filter,
+        strides=strides,
+        padding=padding,
+        explicit_paddings=explicit_paddings,
+        data_format=data_format,
+        dilations=dilations,
+        batch_dims=batch_dims,
+        groups=groups,
+        name=name,
+    )

@@ -55,10 +55,7 @@ class CriticalSection:
         return self._name
 
     def execute(
-        self,
-        fn: Callable[[], Any],
-        exclusive_resource_access: bool = True,
-        name: str | None = None,
+        self, fn: Callable[[], Any], exclusive_resource_access: bool = True, name: str | None = None
     ) -> Any:
         """`fn()`, when no other thread or graph is in the section; its values as tensors.
 

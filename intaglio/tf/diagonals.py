@@ -11,9 +11,7 @@ from intaglio.opdef import convert, raw
 from intaglio.opdef.tensor import Tensor
 
 
-def band_part(
-    input: Any, num_lower: Any, num_upper: Any, name: str | None = None
-) -> Tensor:
+def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
     """Each matrix with zeros outside a band around its diagonal; negative numbers keep all.
 
     Raises InvalidArgumentError if a number is larger than the matrix.
@@ -73,11 +71,7 @@ def _padding(value: Any, x: Tensor) -> Any:
 
 
 def set_diag(
-    input: Any,
-    diagonal: Any,
-    name: str = "set_diag",
-    k: Any = 0,
-    align: str = "RIGHT_LEFT",
+    input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT"
 ) -> Tensor:
     """The matrices with other diagonals. Raises InvalidArgumentError if the shapes do not fit.
 
@@ -107,11 +101,4 @@ def tensor_diag_part(input: Any, name: str | None = None) -> Tensor:
     return raw.DiagPart(input, name=name)
 
 
-__all__ = [
-    "band_part",
-    "diag",
-    "diag_part",
-    "set_diag",
-    "tensor_diag",
-    "tensor_diag_part",
-]
+__all__ = ["band_part", "diag", "diag_part", "set_diag", "tensor_diag", "tensor_diag_part"]

@@ -29,12 +29,18 @@ def edit_distance(
     """
     for what, value in (("Hypothesis", hypothesis), ("Truth", truth)):
         if not is_sparse(value):
-            raise TypeError(f"{what} must be a SparseTensor.")  # fmt: skip
+            raise TypeError(f"{what} must be a SparseTensor.")
     a, b = as_sparse(hypothesis), as_sparse(truth)
     return raw.EditDistance(
-        a.indices, a.values, a.dense_shape, b.indices, b.values, b.dense_shape,
-        normalize=normalize, name=name,
-    )  # fmt: skip
+        a.indices,
+        a.values,
+        a.dense_shape,
+        b.indices,
+        b.values,
+        b.dense_shape,
+        normalize=normalize,
+        name=name,
+    )
 
 
 __all__ = ["edit_distance"]

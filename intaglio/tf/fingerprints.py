@@ -11,9 +11,7 @@ from intaglio.opdef import raw
 from intaglio.opdef.tensor import Tensor
 
 
-def fingerprint(
-    data: Any, method: Any = "farmhash64", name: str | None = None
-) -> Tensor:
+def fingerprint(data: Any, method: Any = "farmhash64", name: str | None = None) -> Tensor:
     """Eight bytes (uint8 [n, 8]) for each row of `data`, the same everywhere and for ever.
 
     `data` is of any dtype and at least one dimension; the one `method` is "farmhash64". A row of

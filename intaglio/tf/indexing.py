@@ -33,9 +33,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     return raw.SelectV2(condition, x, y, name=name)
 
 
-def boolean_mask(
-    tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask"
-) -> Tensor:
+def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Tensor:
     """The elements (or slices) of the tensor where the mask is True.
 
     The mask's shape is that of the tensor's dimensions from `axis` (0) on. Raises ValueError
@@ -87,11 +85,17 @@ def strided_slice(
             else raw.OnesLike(first)
         )
     return raw.StridedSlice(
-        input_, begin, end, strides,
-        begin_mask=begin_mask, end_mask=end_mask, ellipsis_mask=ellipsis_mask,
-        new_axis_mask=new_axis_mask, shrink_axis_mask=shrink_axis_mask,
+        input_,
+        begin,
+        end,
+        strides,
+        begin_mask=begin_mask,
+        end_mask=end_mask,
+        ellipsis_mask=ellipsis_mask,
+        new_axis_mask=new_axis_mask,
+        shrink_axis_mask=shrink_axis_mask,
         name=name,
-    )  # fmt: skip
+    )
 
 
 def gather(
@@ -112,11 +116,7 @@ def gather(
     """
     if axis is None:
         axis = batch_dims
-    if (
-        type(axis) is int
-        and axis == 0
-        and not (batch_dims or isinstance(params, Tensor))
-    ):
+    if type(axis) is int and axis == 0 and not (batch_dims or isinstance(params, Tensor)):
         read = getattr(params, "sparse_read", None)
         if read is not None:
             return read(indices, name=name)
@@ -193,9 +193,7 @@ def one_hot(
             and kind is not wanted
             and _has_dtype(on_value if which == "on_value" else off_value)
         ):
-            raise TypeError(
-                f"dtype {kind} of {which} does not match dtype parameter {wanted}"
-            )
+            raise TypeError(f"dtype {kind} of {which} does not match dtype parameter {wanted}")
     if wanted is None:
         wanted = given[0] if given else dtypes.float32
         if len(given) == 2 and given[0] is not given[1]:
@@ -205,12 +203,7 @@ def one_hot(
     on = convert.to_tensor(1 if on_value is None else on_value, wanted)
     off = convert.to_tensor(0 if off_value is None else off_value, wanted)
     return raw.OneHot(
-        indices,
-        depth,
-        on,
-        off,
-        axis=-1 if axis is None else axis,
-        name=name or "one_hot",
+        indices, depth, on, off, axis=-1 if axis is None else axis, name=name or "one_hot"
     )
 
 
@@ -263,9 +256,7 @@ def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     return raw.Unique(x, out_idx=as_dtype(out_idx), name=name)
 
 
-def unique_with_counts(
-    x: Any, out_idx: Any = dtypes.int32, name: str | None = None
-) -> Any:
+def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     """Like `unique`, with how often each distinct element occurs: (y, idx, count).
 
     >>> [x.numpy().tolist() for x in tf.unique_with_counts([5, 7, 5])]
@@ -288,11 +279,7 @@ def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
 
 
 def scatter_nd(
-    indices: Any,
-    updates: Any,
-    shape: Any,
-    bad_indices_policy: str = "",
-    name: str | None = None,
+    indices: Any, updates: Any, shape: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """Zeros of `shape` plus the updates, each at the coordinates of its row of indices.
 
@@ -301,13 +288,7 @@ def scatter_nd(
     >>> print(tf.scatter_nd([[1], [3]], [10, 30], [4]).numpy())
     [ 0 10  0 30]
     """
-    return raw.ScatterNd(
-        indices,
-        updates,
-        shape,
-        bad_indices_policy=bad_indices_policy,
-        name=name,
-    )
+    return raw.ScatterNd(indices, updates, shape, bad_indices_policy=bad_indices_policy, name=name)
 
 
 def tensor_scatter_nd_update(
@@ -322,11 +303,7 @@ def tensor_scatter_nd_update(
 
 
 def tensor_scatter_nd_add(
-    tensor: Any,
-    indices: Any,
-    updates: Any,
-    bad_indices_policy: str = "",
-    name: str | None = None,
+    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """A copy of the tensor with the updates added; where indices repeat, all are.
 
@@ -334,20 +311,12 @@ def tensor_scatter_nd_add(
     [16  2  3]
     """
     return raw.TensorScatterAdd(
-        tensor,
-        indices,
-        updates,
-        bad_indices_policy=bad_indices_policy,
-        name=name,
+        tensor, indices, updates, bad_indices_policy=bad_indices_policy, name=name
     )
 
 
 def tensor_scatter_nd_sub(
-    tensor: Any,
-    indices: Any,
-    updates: Any,
-    bad_indices_policy: str = "",
-    name: str | None = None,
+    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """A copy of the tensor with the updates subtracted; where indices repeat, all are.
 
@@ -355,20 +324,12 @@ def tensor_scatter_nd_sub(
     [-9  2 -2]
     """
     return raw.TensorScatterSub(
-        tensor,
-        indices,
-        updates,
-        bad_indices_policy=bad_indices_policy,
-        name=name,
+        tensor, indices, updates, bad_indices_policy=bad_indices_policy, name=name
     )
 
 
 def tensor_scatter_nd_min(
-    tensor: Any,
-    indices: Any,
-    updates: Any,
-    bad_indices_policy: str = "",
-    name: str | None = None,
+    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """A copy of the tensor in which the smaller of element and updates stands.
 
@@ -376,20 +337,12 @@ def tensor_scatter_nd_min(
     [1 0 3]
     """
     return raw.TensorScatterMin(
-        tensor,
-        indices,
-        updates,
-        bad_indices_policy=bad_indices_policy,
-        name=name,
+        tensor, indices, updates, bad_indices_policy=bad_indices_policy, name=name
     )
 
 
 def tensor_scatter_nd_max(
-    tensor: Any,
-    indices: Any,
-    updates: Any,
-    bad_indices_policy: str = "",
-    name: str | None = None,
+    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """A copy of the tensor in which the larger of element and updates stands.
 
@@ -397,11 +350,7 @@ def tensor_scatter_nd_max(
     [10  2  3]
     """
     return raw.TensorScatterMax(
-        tensor,
-        indices,
-        updates,
-        bad_indices_policy=bad_indices_policy,
-        name=name,
+        tensor, indices, updates, bad_indices_policy=bad_indices_policy, name=name
     )
 
 

@@ -39,27 +39,21 @@ def _partition(kwargs: dict[str, Any], shape: Any) -> Any:
     """The shape to make: that of a part, if one is named. Raises TypeError."""
     for key in kwargs:
         if key not in PARTITION:
-            raise TypeError(
-                f"Keyword argument should be one of {list(PARTITION)}. Received: {key}"
-            )
+            raise TypeError(f"Keyword argument should be one of {list(PARTITION)}. Received: {key}")
     return kwargs.get("partition_shape") or shape
 
 
 def _numeric(dtype: Any) -> Any:
     kind = as_dtype(float32 if dtype is None else dtype)
     if not (kind.is_floating or kind.is_integer or kind.is_complex or kind.is_bool):
-        raise ValueError(
-            f"Argument `dtype` expected to be numeric or boolean. Received {kind!r}."
-        )
+        raise ValueError(f"Argument `dtype` expected to be numeric or boolean. Received {kind!r}.")
     return kind
 
 
 def _floating(dtype: Any) -> Any:
     kind = as_dtype(float32 if dtype is None else dtype)
     if not kind.is_floating:
-        raise ValueError(
-            f"Argument `dtype` is expected to be floating point. Received: {kind!r}."
-        )
+        raise ValueError(f"Argument `dtype` is expected to be floating point. Received: {kind!r}.")
     return kind
 
 
@@ -115,9 +109,7 @@ class constant_initializer(Initializer):
 class random_normal_initializer(Initializer):
     """Normals; with a seed the same ones at every call."""
 
-    def __init__(
-        self, mean: float = 0.0, stddev: float = 0.05, seed: int | None = None
-    ) -> None:
+    def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: int | None = None) -> None:
         self.mean, self.stddev, self.seed = mean, stddev, seed
 
     def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Tensor:
@@ -134,9 +126,7 @@ class random_normal_initializer(Initializer):
 class random_uniform_initializer(Initializer):
     """Numbers in [minval, maxval); with a seed the same ones at every call."""
 
-    def __init__(
-        self, minval: Any = -0.05, maxval: Any = 0.05, seed: int | None = None
-    ) -> None:
+    def __init__(self, minval: Any = -0.05, maxval: Any = 0.05, seed: int | None = None) -> None:
         self.minval, self.maxval, self.seed = minval, maxval, seed
 
     def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Tensor:

@@ -27,9 +27,7 @@ def length(value: Any, name: str) -> Any:
     if not isinstance(value, (int, np.integer)):
         value = to_tensor(value, None, name)
         if value.dims not in (None, ()):
-            raise ValueError(
-                f"{name} must be a scalar, but its shape is {value.shape}."
-            )
+            raise ValueError(f"{name} must be a scalar, but its shape is {value.shape}.")
         if value.dtype is not int32:
             value = raw.Cast(value, DstT=int32)
         found = known(value)
@@ -85,9 +83,7 @@ def padded(x: Tensor, amount: Any, axis: int = -1, value: Any = 0) -> Tensor:
     pairs: Any = raw.Pack([np.zeros(-axis, np.int32), tail], axis=1)
     if rank is None:
         lead = raw.Reshape(raw.Sub(raw.Rank(x), np.int32(-axis)), [1])
-        zeros = raw.Fill(
-            raw.ConcatV2([lead, np.asarray([2], np.int32)], 0), np.int32(0)
-        )
+        zeros = raw.Fill(raw.ConcatV2([lead, np.asarray([2], np.int32)], 0), np.int32(0))
         pairs = raw.ConcatV2([zeros, pairs], 0)
     elif rank > -axis:
         pairs = raw.ConcatV2([np.zeros((rank + axis, 2), np.int32), pairs], 0)
@@ -99,17 +95,10 @@ def padded(x: Tensor, amount: Any, axis: int = -1, value: Any = 0) -> Tensor:
 def cut(x: Tensor, size: Any) -> Tensor:
     """The first `size` elements of the last axis."""
     end = (
-        np.asarray([0, size], np.int32)
-        if isinstance(size, int)
-        else raw.Pack([np.int32(0), size])
+        np.asarray([0, size], np.int32) if isinstance(size, int) else raw.Pack([np.int32(0), size])
     )
     return raw.StridedSlice(
-        x,
-        np.zeros(2, np.int32),
-        end,
-        np.ones(2, np.int32),
-        begin_mask=2,
-        ellipsis_mask=1,
+        x, np.zeros(2, np.int32), end, np.ones(2, np.int32), begin_mask=2, ellipsis_mask=1
     )
 
 

@@ -31,9 +31,7 @@ def top_k(
     >>> [x.numpy().tolist() for x in tf.math.top_k([3, 1, 4, 1, 5], 2)]
     [[5, 4], [4, 2]]
     """
-    return raw.TopKV2(
-        input, k, sorted=sorted, index_type=as_dtype(index_type), name=name
-    )
+    return raw.TopKV2(input, k, sorted=sorted, index_type=as_dtype(index_type), name=name)
 
 
 def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) -> Tensor:
@@ -84,9 +82,7 @@ def _ordered(values: Any, axis: int, direction: str, name: str) -> tuple[Any, An
     x = convert.to_tensor(values)
     last, order = _to_last(x, axis)
     down = last if direction == "DESCENDING" else _mirrored(last)
-    size = raw.StridedSlice(
-        raw.Shape(down), [-1], [0], [1], end_mask=1, shrink_axis_mask=1
-    )
+    size = raw.StridedSlice(raw.Shape(down), [-1], [0], [1], end_mask=1, shrink_axis_mask=1)
     top, places = raw.TopKV2(down, size, name=name)
     if direction == "ASCENDING":
         top = _mirrored(top)
@@ -165,9 +161,7 @@ def searchsorted(
 
 def _matrix(x: Tensor) -> Tensor:
     """All dimensions but the last as one."""
-    width = raw.StridedSlice(
-        raw.Shape(x), [-1], [0], [1], end_mask=1, shrink_axis_mask=1
-    )
+    width = raw.StridedSlice(raw.Shape(x), [-1], [0], [1], end_mask=1, shrink_axis_mask=1)
     return raw.Reshape(x, raw.Pack([-1, width]))
 
 

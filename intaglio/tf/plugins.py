@@ -29,9 +29,7 @@ def load_op_library(library_filename: Any) -> Any:
     name = os.fspath(library_filename)
     if not os.path.exists(name):
         raise errors.NotFoundError(
-            None,
-            None,
-            f"{name}: cannot open shared object file: No such file or directory",
+            None, None, f"{name}: cannot open shared object file: No such file or directory"
         )
     raise NotImplementedError(f"{name} is not loaded: {_WHY}")
 
@@ -48,9 +46,7 @@ def load_library(library_location: Any) -> None:
     name = os.fspath(library_location)
     if not os.path.exists(name):
         raise FileNotFoundError(
-            2,
-            "The file or folder to load kernel libraries from does not exist.",
-            name,
+            2, "The file or folder to load kernel libraries from does not exist.", name
         )
     if os.path.isdir(name) and not any(f.endswith(".so") for f in os.listdir(name)):
         return
@@ -66,9 +62,7 @@ def check_pinned(tensor: Any, name: str | None = None) -> Any:
     """
     to_tensor(tensor)
     raise errors.FailedPreconditionError(
-        None,
-        None,
-        "to check pinnedness, a build for CUDA is needed; there is none here",
+        None, None, "to check pinnedness, a build for CUDA is needed; there is none here"
     )
 
 

@@ -16,11 +16,7 @@ from intaglio.base.dtypes import string
 from intaglio.opdef import convert, raw
 from intaglio.opdef.tensor import Tensor
 
-_LEVELS = {
-    logging.INFO: "log(info)",
-    logging.WARNING: "log(warning)",
-    logging.ERROR: "log(error)",
-}
+_LEVELS = {logging.INFO: "log(info)", logging.WARNING: "log(warning)", logging.ERROR: "log(error)"}
 
 
 def print(
@@ -87,9 +83,7 @@ def _is_tensor(value: Any) -> bool:
     """True for tensors, what stands for one tensor (variables), and what has a text."""
     kind = type(value)
     return (
-        isinstance(value, Tensor)
-        or hasattr(kind, "__tf_tensor__")
-        or hasattr(kind, "__tf_text__")
+        isinstance(value, Tensor) or hasattr(kind, "__tf_tensor__") or hasattr(kind, "__tf_text__")
     )
 
 

@@ -73,9 +73,7 @@ def py_function(
     types, many = _types(Tout)
     if door.level().eager:
         return _declared(_now(func, inp, types), many)
-    outputs = raw.EagerPyFunc(
-        list(inp or ()), token=Token.of(func), Tout=types, name=name
-    )
+    outputs = raw.EagerPyFunc(list(inp or ()), token=Token.of(func), Tout=types, name=name)
     return _declared(outputs, many)
 
 
@@ -113,9 +111,7 @@ def numpy_function(
     """
     _checked("numpy_function", func, inp, Tout)
     if func is None:
-        return _decorator(
-            functools.partial(numpy_function, stateful=stateful), Tout, name
-        )
+        return _decorator(functools.partial(numpy_function, stateful=stateful), Tout, name)
     if door.level().eager:
         # Python numbers arrive as NumPy has them, not as tensors would be.
         arrays = [np.array(v) for v in inp or ()]
@@ -127,9 +123,7 @@ def numpy_function(
         )
     types, many = _types(Tout)
     op = raw.PyFunc if stateful else raw.PyFuncStateless
-    outputs = op(
-        list(inp or ()), token=Token.of(func), Tout=types, name=name or op.name
-    )
+    outputs = op(list(inp or ()), token=Token.of(func), Tout=types, name=name or op.name)
     return _declared(outputs, many)
 
 

@@ -27,7 +27,7 @@ def _shape_list(shapes: Any, count: int) -> list[TensorShape] | None:
         return None
     if isinstance(shapes, TensorShape) or (
         count == 1 and isinstance(shapes, tuple) and all(isinstance(s, int) for s in shapes)
-    ):  # fmt: skip
+    ):
         shapes = [shapes]
     return [TensorShape(s) for s in shapes]
 
@@ -120,8 +120,7 @@ class QueueBase:
         elif self._names is not None:
             raise ValueError("You must enqueue a dictionary in a Queue with names")
         found = [
-            convert.to_tensor(v, t)
-            for v, t in zip(_listed(values), self._dtypes, strict=False)
+            convert.to_tensor(v, t) for v, t in zip(_listed(values), self._dtypes, strict=False)
         ]
         for tensor, shape in zip(found, self._shapes, strict=False):
             given = tensor.shape
@@ -139,15 +138,11 @@ class QueueBase:
 
         Waits for room. Raises CancelledError if the queue is closed.
         """
-        return raw.QueueEnqueueV2(
-            self._queue_ref, self._components(vals, False), name=name
-        )
+        return raw.QueueEnqueueV2(self._queue_ref, self._components(vals, False), name=name)
 
     def enqueue_many(self, vals: Any, name: str | None = None) -> Any:
         """Puts the rows of tensors in, an element each; waits for room as `enqueue` does."""
-        return raw.QueueEnqueueManyV2(
-            self._queue_ref, self._components(vals, True), name=name
-        )
+        return raw.QueueEnqueueManyV2(self._queue_ref, self._components(vals, True), name=name)
 
     # -- taking out --------------------------------------------------------------------------
 
@@ -168,9 +163,7 @@ class QueueBase:
 
         Waits for one. Raises OutOfRangeError if the queue is closed and empty.
         """
-        made = raw.QueueDequeueV2(
-            self._queue_ref, component_types=tuple(self._dtypes), name=name
-        )
+        made = raw.QueueDequeueV2(self._queue_ref, component_types=tuple(self._dtypes), name=name)
         return self._returned(made, None)
 
     def dequeue_many(self, n: Any, name: str | None = None) -> Any:
@@ -180,24 +173,26 @@ class QueueBase:
         a queue without shapes.
         """
         made = raw.QueueDequeueManyV2(
-            self._queue_ref, convert.to_tensor(n, int32),
-            component_types=tuple(self._dtypes), name=name,
-        )  # fmt: skip
+            self._queue_ref,
+            convert.to_tensor(n, int32),
+            component_types=tuple(self._dtypes),
+            name=name,
+        )
         return self._returned(made, (n if isinstance(n, int) else None,))
 
     def dequeue_up_to(self, n: Any, name: str | None = None) -> Any:
         """As `dequeue_many`, but a closed queue gives what it has left."""
         made = raw.QueueDequeueUpToV2(
-            self._queue_ref, convert.to_tensor(n, int32),
-            component_types=tuple(self._dtypes), name=name,
-        )  # fmt: skip
+            self._queue_ref,
+            convert.to_tensor(n, int32),
+            component_types=tuple(self._dtypes),
+            name=name,
+        )
         return self._returned(made, (None,))
 
     # -- the queue itself --------------------------------------------------------------------
 
-    def close(
-        self, cancel_pending_enqueues: bool = False, name: str | None = None
-    ) -> Any:
+    def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Any:
         """Nothing more is put in; with `cancel_pending_enqueues`, what waits for room fails."""
         return raw.QueueCloseV2(
             self._queue_ref, cancel_pending_enqueues=cancel_pending_enqueues, name=name
@@ -212,13 +207,9 @@ class QueueBase:
         return raw.QueueSizeV2(self._queue_ref, name=name)
 
 
-def _made(
-    op: Any, types: Any, shapes: Any, capacity: int, shared: Any, **attrs: Any
-) -> Any:
+def _made(op: Any, types: Any, shapes: Any, capacity: int, shared: Any, **attrs: Any) -> Any:
     if not types:
-        raise invalid_argument(
-            "Length for attr 'component_types' of 0 must be at least minimum 1"
-        )
+        raise invalid_argument("Length for attr 'component_types' of 0 must be at least minimum 1")
     with init_scope():
         return op(
             component_types=tuple(types),
@@ -226,7 +217,7 @@ def _made(
             capacity=capacity,
             shared_name=shared or "",
             **attrs,
-        )  # fmt: skip
+        )
 
 
 class FIFOQueue(QueueBase):
@@ -275,13 +266,9 @@ class PaddingFIFOQueue(QueueBase):
     ) -> None:
         types = [as_dtype(t) for t in _listed(dtypes)]
         if not shapes or None in _listed(shapes):
-            raise ValueError(
-                "When providing partial shapes, a list of shapes must be provided."
-            )
+            raise ValueError("When providing partial shapes, a list of shapes must be provided.")
         listed = _shape_list(shapes, len(types))
-        ref = _made(
-            raw.PaddingFIFOQueueV2, types, listed, capacity, shared_name, name=name
-        )
+        ref = _made(raw.PaddingFIFOQueueV2, types, listed, capacity, shared_name, name=name)
         super().__init__(types, listed, names, ref, name)
 
 
@@ -305,9 +292,7 @@ class PriorityQueue(QueueBase):
     ) -> None:
         others = [as_dtype(t) for t in _listed(types)]
         listed = _shape_list(shapes, len(others))
-        ref = _made(
-            raw.PriorityQueueV2, others, listed, capacity, shared_name, name=name
-        )
+        ref = _made(raw.PriorityQueueV2, others, listed, capacity, shared_name, name=name)
         listed = None if listed is None else [TensorShape([]), *listed]
         super().__init__([int64, *others], listed, names, ref, name)
 
@@ -336,16 +321,17 @@ class RandomShuffleQueue(QueueBase):
         listed = _shape_list(shapes, len(types))
         first, second = op_seeds(seed)
         ref = _made(
-            raw.RandomShuffleQueueV2, types, listed, capacity, shared_name,
-            min_after_dequeue=min_after_dequeue, seed=first, seed2=second, name=name,
-        )  # fmt: skip
+            raw.RandomShuffleQueueV2,
+            types,
+            listed,
+            capacity,
+            shared_name,
+            min_after_dequeue=min_after_dequeue,
+            seed=first,
+            seed2=second,
+            name=name,
+        )
         super().__init__(types, listed, names, ref, name)
 
 
-__all__ = [
-    "FIFOQueue",
-    "PaddingFIFOQueue",
-    "PriorityQueue",
-    "QueueBase",
-    "RandomShuffleQueue",
-]
+__all__ = ["FIFOQueue", "PaddingFIFOQueue", "PriorityQueue", "QueueBase", "RandomShuffleQueue"]

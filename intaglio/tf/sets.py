@@ -22,7 +22,7 @@ def _combined(a: Any, b: Any, operation: str, validate_indices: bool) -> SparseT
         raise TypeError(
             f"Types don't match, <dtype: '{one.dtype.name}'> vs <dtype: '{two.dtype.name}'>."
         )
-    options: dict[str, Any] = {"set_operation": operation, "validate_indices": validate_indices}  # fmt: skip
+    options: dict[str, Any] = {"set_operation": operation, "validate_indices": validate_indices}
     if not isinstance(two, SparseTensor):
         if isinstance(one, SparseTensor):
             turned = {"a-b": "b-a", "b-a": "a-b"}.get(operation, operation)
@@ -35,9 +35,7 @@ def _combined(a: Any, b: Any, operation: str, validate_indices: bool) -> SparseT
     return SparseTensor(*raw.SparseToSparseSetOperation(*first, *second, **options))
 
 
-def difference(
-    a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True
-) -> SparseTensor:
+def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
     """What is in the rows of `a` and not in those of `b`, or the other way round.
 
     Operands are tensors or sparse tensors, equal in all dimensions but the last. Rows of the
@@ -87,7 +85,7 @@ def size(a: Any, validate_indices: bool = True) -> Tensor:
     if not is_sparse(a):
         raise TypeError(f"Expected `SparseTensor`, got {a}.")
     x = as_sparse(a)
-    return raw.SetSize(x.indices, x.values, x.dense_shape, validate_indices=validate_indices)  # fmt: skip
+    return raw.SetSize(x.indices, x.values, x.dense_shape, validate_indices=validate_indices)
 
 
 __all__ = ["difference", "intersection", "size", "union"]

@@ -13,10 +13,7 @@ from intaglio.opdef.tensor import Tensor
 
 
 def required_space_to_batch_paddings(
-    input_shape: Any,
-    block_shape: Any,
-    base_paddings: Any = None,
-    name: str | None = None,
+    input_shape: Any, block_shape: Any, base_paddings: Any = None, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """(paddings, crops), each [N, 2], with which blocks of `block_shape` divide the input.
 

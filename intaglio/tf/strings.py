@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from intaglio.tf.ragged.unicode import unicode_encode as unicode_encode
     from intaglio.tf.ragged.unicode import unicode_script as unicode_script
     from intaglio.tf.ragged.unicode import unicode_split as unicode_split
-    from intaglio.tf.ragged.unicode import (
-        unicode_split_with_offsets as unicode_split_with_offsets,
-    )
+    from intaglio.tf.ragged.unicode import unicode_split_with_offsets as unicode_split_with_offsets
 
 
 def as_string(
@@ -61,11 +59,7 @@ def as_string(
 
 
 def format(
-    template: str,
-    inputs: Any,
-    placeholder: str = "{}",
-    summarize: int = 3,
-    name: str | None = None,
+    template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None
 ) -> Tensor:
     """The template with its placeholders replaced by tensors as `tf.print` shows them.
 
@@ -159,9 +153,7 @@ def strip(input: Any, name: str | None = None) -> Tensor:
     return raw.StringStrip(input, name=name)
 
 
-def substr(
-    input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None
-) -> Tensor:
+def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """`len` bytes or characters from `pos` on; a negative `pos` counts from the end.
 
     `pos` and `len` have one shape, which broadcasts with `input`'s. Raises
@@ -196,11 +188,7 @@ def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tenso
 
 
 def regex_replace(
-    input: Any,
-    pattern: Any,
-    rewrite: Any,
-    replace_global: bool = True,
-    name: str | None = None,
+    input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
 ) -> Tensor:
     r"""Matches of the pattern, in RE2's syntax, rewritten; \1 to \9 are its groups.
 
@@ -209,15 +197,9 @@ def regex_replace(
     """
     if isinstance(pattern, (str, bytes)) and isinstance(rewrite, (str, bytes)):
         return raw.StaticRegexReplace(
-            input,
-            pattern=pattern,
-            rewrite=rewrite,
-            replace_global=replace_global,
-            name=name,
+            input, pattern=pattern, rewrite=rewrite, replace_global=replace_global, name=name
         )
-    return raw.RegexReplace(
-        input, pattern, rewrite, replace_global=replace_global, name=name
-    )
+    return raw.RegexReplace(input, pattern, rewrite, replace_global=replace_global, name=name)
 
 
 def to_hash_bucket(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
@@ -231,9 +213,7 @@ def to_hash_bucket(input: Any, num_buckets: int, name: str | None = None) -> Ten
     return raw.StringToHashBucket(input, num_buckets=num_buckets, name=name)
 
 
-def to_hash_bucket_fast(
-    input: Any, num_buckets: int, name: str | None = None
-) -> Tensor:
+def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
     """A quick hash of each string modulo the number of buckets; int64.
 
     >>> print(tf.strings.to_hash_bucket_fast(["a", "b"], 10).numpy())
@@ -250,9 +230,7 @@ def to_hash_bucket_strong(
     >>> print(tf.strings.to_hash_bucket_strong(["a", "b"], 10, key=[1, 2]).numpy())
     [6 4]
     """
-    return raw.StringToHashBucketStrong(
-        input, num_buckets=num_buckets, key=key, name=name
-    )
+    return raw.StringToHashBucketStrong(input, num_buckets=num_buckets, key=key, name=name)
 
 
 def unicode_transcode(
@@ -285,11 +263,7 @@ def unicode_transcode(
 
 
 def unsorted_segment_join(
-    inputs: Any,
-    segment_ids: Any,
-    num_segments: Any,
-    separator: str = "",
-    name: str | None = None,
+    inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
 ) -> Tensor:
     """The strings of each segment joined.
 
@@ -320,11 +294,15 @@ LATER = {
     **{
         name: f"{_UNICODE}:{name}"
         for name in (
-            "unicode_decode", "unicode_decode_with_offsets", "unicode_encode",
-            "unicode_script", "unicode_split", "unicode_split_with_offsets",
+            "unicode_decode",
+            "unicode_decode_with_offsets",
+            "unicode_encode",
+            "unicode_script",
+            "unicode_split",
+            "unicode_split_with_offsets",
         )
     },
-}  # fmt: skip
+}
 __all__ += [*LATER]
 
 if not TYPE_CHECKING:

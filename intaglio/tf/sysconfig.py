@@ -21,9 +21,7 @@ def get_build_info() -> OrderedDict[str, Any]:
     >>> tf.sysconfig.get_build_info()["is_cuda_build"]
     False
     """
-    return OrderedDict(
-        is_cuda_build=False, is_rocm_build=False, is_tensorrt_build=False
-    )
+    return OrderedDict(is_cuda_build=False, is_rocm_build=False, is_tensorrt_build=False)
 
 
 def get_compile_flags() -> list[str]:

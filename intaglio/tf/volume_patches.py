@@ -10,11 +10,7 @@ from intaglio.opdef.tensor import Tensor
 
 
 def extract_volume_patches(
-    input: Any,
-    ksizes: Sequence[int],
-    strides: Sequence[int],
-    padding: str,
-    name: str | None = None,
+    input: Any, ksizes: Sequence[int], strides: Sequence[int], padding: str, name: str | None = None
 ) -> Tensor:
     """Patches of volumes [batch, planes, rows, columns, depth], each flat in the last dimension.
 

@@ -79,11 +79,7 @@ def _code_cells(path: str, cells: list[Any]) -> Iterator[tuple[str, str]]:
     for number, cell in enumerate(cells, 1):
         if cell["cell_type"] != "code":
             continue
-        text = (
-            cell["source"]
-            if isinstance(cell["source"], str)
-            else "".join(cell["source"])
-        )
+        text = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
         if text.startswith("%%"):
             continue
         lines = [

@@ -42,9 +42,7 @@ def fail(message: str) -> None:
 # -- one condition -------------------------------------------------------------------
 
 
-def check(
-    condition: Any, data: Any, summarize: int | None = None, name: str | None = None
-) -> Any:
+def check(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
     """`tf.debugging.Assert`: fails with the data unless the condition holds.
 
     Returns None eagerly, the operation in a graph.
@@ -65,19 +63,14 @@ def _sequence(data: Any) -> Any:
     raise TypeError("values must be a sequence.")
 
 
-def _check_in_graph(
-    condition: Any, data: Any, summarize: int | None, name: str | None
-) -> Any:
+def _check_in_graph(condition: Any, data: Any, summarize: int | None, name: str | None) -> Any:
     with name_scope(name or "Assert"):
         tensors = [convert.to_tensor(value) for value in _sequence(data)]
         holds = convert.to_tensor(condition, dtypes.bool_)
         if holds.dims != ():
             holds = raw.Squeeze(holds, axis=[], name="Squeeze")
         return raw.Assert(
-            holds,
-            tensors,
-            summarize=SUMMARIZE if summarize is None else summarize,
-            name="Assert",
+            holds, tensors, summarize=SUMMARIZE if summarize is None else summarize, name="Assert"
         )
 
 
@@ -109,8 +102,11 @@ def compare(
         data: list[Any] = [] if message is None else [message]
         data += [
             f"Condition x {symbol} y did not hold element-wise:",
-            label("x", x), x, label("y", y), y,
-        ]  # fmt: skip
+            label("x", x),
+            x,
+            label("y", y),
+            y,
+        ]
         condition = holds(x, y)
         one, two = known_value(x), known_value(y)
         if one is not None and two is not None and not _static(symbol, one, two):
@@ -169,10 +165,13 @@ def _compare_now(
         wrong = ~mask
         places = np.argwhere(wrong)[:count]
         lines += [
-            f"Indices of first {len(places)} different values:", str(places),
-            "Corresponding x values:", str(one[wrong][:count]),
-            "Corresponding y values:", str(two[wrong][:count]),
-        ]  # fmt: skip
+            f"Indices of first {len(places)} different values:",
+            str(places),
+            "Corresponding x values:",
+            str(one[wrong][:count]),
+            "Corresponding y values:",
+            str(two[wrong][:count]),
+        ]
     for title, array in (("x", one), ("y", two)):
         first = array.reshape(-1)[:count]
         lines += [f"First {len(first)} elements of {title}:", str(first)]
@@ -182,13 +181,7 @@ def _compare_now(
 # -- one operand ------------------------------------------------------------------------
 
 
-def compare_zero(
-    kind: str,
-    x: Any,
-    message: Any,
-    summarize: int | None,
-    name: str,
-) -> Any:
+def compare_zero(kind: str, x: Any, message: Any, summarize: int | None, name: str) -> Any:
     """`assert_positive` and its kin: `kind` is the condition's text, as in `x > 0`."""
     symbol = kind.split()[1]
     prefix = "" if message is None else f"{message}.  "
@@ -236,13 +229,7 @@ def _pretty(item: Any, summarize: int | None) -> str:
 
 
 def near(
-    x: Any,
-    y: Any,
-    rtol: Any,
-    atol: Any,
-    message: Any,
-    summarize: int | None,
-    name: str,
+    x: Any, y: Any, rtol: Any, atol: Any, message: Any, summarize: int | None, name: str
 ) -> Any:
     """Passes if |x - y| <= atol + rtol * |y|. Raises InvalidArgumentError otherwise."""
     with name_scope(name):
@@ -253,15 +240,18 @@ def near(
         step = 10 * np.finfo(scale.numpy).eps if scale.numpy.kind == "f" else 0.0781
         rtol = convert.to_tensor(step if rtol is None else rtol, scale, name="rtol")
         atol = convert.to_tensor(step if atol is None else atol, scale, name="atol")
-        bound = raw.AddV2(atol, raw.Mul(rtol, operators.absolute(y), name="mul"), name="add")  # fmt: skip
+        bound = raw.AddV2(atol, raw.Mul(rtol, operators.absolute(y), name="mul"), name="add")
         gap = operators.absolute(raw.Sub(x, y, name="sub"))
         condition = every(raw.Less(gap, bound, name="Less"))
         prefix = "" if message is None else f"{message}.  "
         data = [
             prefix,
             f"x and y not equal to tolerance rtol = {rtol!s}, atol = {atol!s}",
-            label("x", x), x, label("y", y), y,
-        ]  # fmt: skip
+            label("x", x),
+            x,
+            label("y", y),
+            y,
+        ]
         return check(condition, data, summarize)
 
 

@@ -72,9 +72,7 @@ def _either(pred: Tensor, action: Branch, other: Branch) -> Branch:
 
 def _demanded(pred: Tensor, preds: Sequence[Tensor], action: Branch) -> Branch:
     def run() -> Any:
-        _assert(
-            pred, "Input error: None of conditions evaluated as True:", raw.Pack(preds)
-        )
+        _assert(pred, "Input error: None of conditions evaluated as True:", raw.Pack(preds))
         return action()
 
     return run
@@ -87,11 +85,7 @@ def _assert(condition: Any, message: str, values: Any) -> None:
 def _demand_one(preds: Sequence[Tensor]) -> None:
     stacked = raw.Pack(preds)
     count = raw.Sum(raw.Cast(stacked, DstT=int32), convert.to_tensor([0]))
-    _assert(
-        raw.Less(count, 2),
-        "Input error: exclusive=True: more than 1 conditions",
-        stacked,
-    )
+    _assert(raw.Less(count, 2), "Input error: exclusive=True: more than 1 conditions", stacked)
 
 
 def _case_now(
@@ -117,9 +111,7 @@ def _case_now(
 def _pairs(pairs: Any, exclusive: bool) -> list[tuple[Tensor, Branch]]:
     """The pairs as a list. Raises TypeError or ValueError for what they are not."""
     if not isinstance(pairs, (list, tuple, dict)):
-        raise TypeError(
-            f"'pred_fn_pairs' must be a list, tuple, or dict. Received: {type(pairs)}"
-        )
+        raise TypeError(f"'pred_fn_pairs' must be a list, tuple, or dict. Received: {type(pairs)}")
     if isinstance(pairs, dict):
         if not exclusive and recording() is None:
             raise ValueError(
@@ -131,9 +123,7 @@ def _pairs(pairs: Any, exclusive: bool) -> list[tuple[Tensor, Branch]]:
         raise ValueError("'pred_fn_pairs' must have at least one pair.")
     for pair in pairs:
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError(
-                f"Each entry in 'pred_fn_pairs' must be a 2-tuple. Received {pair}."
-            )
+            raise TypeError(f"Each entry in 'pred_fn_pairs' must be a 2-tuple. Received {pair}.")
         pred, action = pair
         if not _is_tensor(pred):
             raise TypeError(f"pred must be a Tensor, got: {pred}")
@@ -192,9 +182,7 @@ def _actions(branches: Any, default: Any) -> list[Branch]:
     keys: list[Any] = []
     for pair in branches:
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError(
-                f"Each entry in 'branch_fns' must be a 2-tuple. Received {pair}."
-            )
+            raise TypeError(f"Each entry in 'branch_fns' must be a 2-tuple. Received {pair}.")
         key, action = pair
         if not isinstance(key, int):
             raise TypeError(f"key must be a Python `int`, got {type(key)}")
@@ -234,9 +222,8 @@ def while_loop(
         raise ValueError("'loop_vars' must be provided.")
     if recording() is not None:
         results = control_flow.while_loop(
-            cond, body, loop_vars, shape_invariants, maximum_iterations,
-            parallel_iterations, name,
-        )  # fmt: skip
+            cond, body, loop_vars, shape_invariants, maximum_iterations, parallel_iterations, name
+        )
     elif isinstance(loop_vars, (list, tuple)) and not loop_vars:
         raise ValueError("'loop_vars' must be provided.")
     else:
@@ -252,8 +239,7 @@ def _loop_now(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any) -> 
         most = convert.to_tensor(maximum_iterations)
         if most.dims != ():
             raise ValueError(
-                "'maximum_iterations' must be a scalar. Received shape: "
-                f"{shapes.text(most.dims)}"
+                f"'maximum_iterations' must be a scalar. Received shape: {shapes.text(most.dims)}"
             )
         limit = int(most)
     turns = 0

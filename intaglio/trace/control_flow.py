@@ -37,10 +37,7 @@ def recording() -> Any:
 
 
 def cond(
-    pred: Any,
-    true_fn: Callable[[], Any],
-    false_fn: Callable[[], Any],
-    name: str | None = None,
+    pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any], name: str | None = None
 ) -> Any:
     """Records an If; returns what the branches return, as tensors.
 
@@ -90,14 +87,11 @@ def as_scalar(condition: Tensor) -> Tensor:
     return raw.Reshape(condition, [])
 
 
-def switch(
-    index: Any, branches: Sequence[Callable[[], Any]], name: str | None = None
-) -> Any:
+def switch(index: Any, branches: Sequence[Callable[[], Any]], name: str | None = None) -> Any:
     """Records a Case; an index out of range takes the last branch."""
     label = name or "indexed_case"
     graphs = [
-        trace_branch(fn, f"{label}_branch{i}_{next(_numbers)}")
-        for i, fn in enumerate(branches)
+        trace_branch(fn, f"{label}_branch{i}_{next(_numbers)}") for i, fn in enumerate(branches)
     ]
     _check_alike(graphs, [f"branches[{i}]" for i in range(len(graphs))], "switch_case")
     inputs = share_captures(graphs)
@@ -168,9 +162,7 @@ def is_composite(value: Any) -> bool:
     """
     if isinstance(value, TensorInParts):
         return True
-    return nest.composite_spec(value) is not None and not hasattr(
-        value, "__tf_tensor__"
-    )
+    return nest.composite_spec(value) is not None and not hasattr(value, "__tf_tensor__")
 
 
 def _inside(value: Tensor) -> SymbolicTensor:
@@ -294,17 +286,13 @@ def while_loop(
         start, allowed = [convert.to_tensor(0), *start], [(), *allowed]
 
     def unpacked(state: Sequence[Tensor]) -> Any:
-        return nest.pack_sequence_as(
-            loop_vars, list(state[counted:]), expand_composites=True
-        )
+        return nest.pack_sequence_as(loop_vars, list(state[counted:]), expand_composites=True)
 
     def more(*state: Tensor) -> list[Tensor]:
         if not counted:
             return [_as_condition(cond(*unpacked(state)))]
         in_time = raw.Less(state[0], limit)
-        return [
-            raw.LogicalAnd(in_time, _as_condition(cond(*unpacked(state)))),
-        ]
+        return [raw.LogicalAnd(in_time, _as_condition(cond(*unpacked(state))))]
 
     def turn(*state: Tensor) -> list[Tensor]:
         following = _after_turn(body(*unpacked(state)), loop_vars, start[counted:])
@@ -344,9 +332,7 @@ def _as_condition(value: Any) -> Tensor:
     return as_scalar(tensor)
 
 
-def _invariants(
-    loop_vars: Any, start: Sequence[Tensor], shape_invariants: Any
-) -> list[Dims]:
+def _invariants(loop_vars: Any, start: Sequence[Tensor], shape_invariants: Any) -> list[Dims]:
     """The shapes that the loop variables may take."""
     if shape_invariants is None:
         return [v.dims for v in start]
@@ -355,9 +341,7 @@ def _invariants(
     allowed: list[Dims] = []
     for value, given in zip(start, flat, strict=True):
         dims = as_dims(given)
-        if not shapes.is_subshape(value.dims, dims) and not shapes.compatible(
-            value.dims, dims
-        ):
+        if not shapes.is_subshape(value.dims, dims) and not shapes.compatible(value.dims, dims):
             raise ValueError(
                 f"The shape invariant specified for {_label(value)} is not compatible with the initial shape of the "
                 f"loop variable. It enters the loop with shape {shapes.text(value.dims)}, but the specified shape "
@@ -375,10 +359,7 @@ def _shapes_of(given: Any) -> list[Any]:
 
 
 def _trace_part(
-    function: Callable[..., Any],
-    name: str,
-    start: Sequence[Tensor],
-    allowed: Sequence[Dims],
+    function: Callable[..., Any], name: str, start: Sequence[Tensor], allowed: Sequence[Dims]
 ) -> FuncGraph:
     graph = new_graph(name)
     with graph.as_default():
@@ -415,9 +396,7 @@ def _after_turn(result: Any, loop_vars: Any, start: Sequence[Tensor]) -> list[Te
     return values
 
 
-def _check_shapes(
-    body: FuncGraph, start: Sequence[Tensor], allowed: Sequence[Dims]
-) -> None:
+def _check_shapes(body: FuncGraph, start: Sequence[Tensor], allowed: Sequence[Dims]) -> None:
     for before, dims, after in zip(start, allowed, body.outputs, strict=True):
         if not shapes.is_subshape(after.dims, dims):
             raise ValueError(

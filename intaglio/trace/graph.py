@@ -170,13 +170,9 @@ class Graph(GraphBuilder):
         Raises TypeError unless `op_type_map` maps op types to names.
         """
         if not isinstance(op_type_map, dict):
-            raise TypeError(
-                "`op_type_map` must be a dictionary mapping strings to strings"
-            )
+            raise TypeError("`op_type_map` must be a dictionary mapping strings to strings")
         if not all(isinstance(s, str) for pair in op_type_map.items() for s in pair):
-            raise TypeError(
-                "`op_type_map` must be a dictionary mapping strings to strings"
-            )
+            raise TypeError("`op_type_map` must be a dictionary mapping strings to strings")
         return self._recorder.overriding(op_type_map)
 
     # -- recording --------------------------------------------------------------------
@@ -300,9 +296,7 @@ class FuncGraph(Graph):
     def _as_input(self, tensor: Tensor, name: str | None) -> SymbolicTensor:
         symbolic = isinstance(tensor, SymbolicTensor)
         argument = name.rpartition("/")[2] if name else None
-        value = self.placeholder(
-            tensor.dtype, tensor.dims, name or "", user_name=argument
-        )
+        value = self.placeholder(tensor.dtype, tensor.dims, name or "", user_name=argument)
         if symbolic:
             value.spec = tensor.spec
         else:
@@ -316,11 +310,7 @@ class FuncGraph(Graph):
     @property
     def captures(self) -> list[tuple[Tensor, SymbolicTensor]]:
         """(outer tensor, input) of what became an input, in order."""
-        return [
-            pair
-            for pair in self.captured.values()
-            if pair[1].node.op.name == "Placeholder"
-        ]
+        return [pair for pair in self.captured.values() if pair[1].node.op.name == "Placeholder"]
 
     @property
     def external_captures(self) -> list[Tensor]:
@@ -366,11 +356,7 @@ class FuncGraph(Graph):
 
 def _is_small_constant(value: Any) -> bool:
     """True for what a graph keeps as a constant: nothing that a tape might watch."""
-    return (
-        _is_array(value)
-        and value.size <= SMALL_CONSTANT
-        and value.dtype.kind in "biuOSU"
-    )
+    return _is_array(value) and value.size <= SMALL_CONSTANT and value.dtype.kind in "biuOSU"
 
 
 def _is_array(value: Any) -> bool:
@@ -403,9 +389,7 @@ def record(
     """Records `function` called with one placeholder for each (dtype, shape, name)."""
     graph = FuncGraph(name)
     with graph.as_default():
-        arguments = [
-            graph.placeholder(dtype, shape, label) for dtype, shape, label in specs
-        ]
+        arguments = [graph.placeholder(dtype, shape, label) for dtype, shape, label in specs]
         graph.inputs.extend(arguments)
         result = function(*arguments)
     return graph, result

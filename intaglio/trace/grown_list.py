@@ -139,8 +139,7 @@ class GrownList(CompositeTensor):
     def of(cls, form: Form, elements: Iterable[Any] = ()) -> GrownList:
         """A list of these elements."""
         empty = [
-            raw.EmptyTensorList(np.int32(-1), -1, element_dtype=dtype)
-            for dtype in form.dtypes
+            raw.EmptyTensorList(np.int32(-1), -1, element_dtype=dtype) for dtype in form.dtypes
         ]
         made = cls(form, empty)
         made.extend(elements)
@@ -156,8 +155,7 @@ class GrownList(CompositeTensor):
         """One more element. Raises TypeError or ValueError for one of another type."""
         tensors = self.form.tensors(_plain(value))
         self.flows = [
-            raw.TensorListPushBack(flow, t)
-            for flow, t in zip(self.flows, tensors, strict=True)
+            raw.TensorListPushBack(flow, t) for flow, t in zip(self.flows, tensors, strict=True)
         ]
 
     def extend(self, values: Any) -> None:
@@ -181,12 +179,8 @@ class GrownList(CompositeTensor):
         """Takes an element out, by default the last. Fails when run if there is none."""
         if isinstance(index, int) and index == -1:
             taken = [
-                raw.TensorListPopBack(
-                    flow, self.form.element_shape(at), element_dtype=dtype
-                )
-                for at, (flow, dtype) in enumerate(
-                    zip(self.flows, self.form.dtypes, strict=True)
-                )
+                raw.TensorListPopBack(flow, self.form.element_shape(at), element_dtype=dtype)
+                for at, (flow, dtype) in enumerate(zip(self.flows, self.form.dtypes, strict=True))
             ]
             self.flows = [rest for rest, _ in taken]
             return self._element([last for _, last in taken])
@@ -261,12 +255,8 @@ class GrownList(CompositeTensor):
         at = self._position(index)
         return self._element(
             [
-                raw.TensorListGetItem(
-                    flow, at, self.form.element_shape(i), element_dtype=dtype
-                )
-                for i, (flow, dtype) in enumerate(
-                    zip(self.flows, self.form.dtypes, strict=True)
-                )
+                raw.TensorListGetItem(flow, at, self.form.element_shape(i), element_dtype=dtype)
+                for i, (flow, dtype) in enumerate(zip(self.flows, self.form.dtypes, strict=True))
             ]
         )
 
@@ -282,9 +272,7 @@ class GrownList(CompositeTensor):
         at = self._position(index)
         self.flows = [
             raw.TensorListSetItem(flow, at, t)
-            for flow, t in zip(
-                self.flows, self.form.tensors(_plain(value)), strict=True
-            )
+            for flow, t in zip(self.flows, self.form.tensors(_plain(value)), strict=True)
         ]
 
     def _around(self, places: slice) -> tuple[GrownList, GrownList]:
@@ -327,9 +315,7 @@ class GrownList(CompositeTensor):
         """The elements as rows of a tensor, one for each tensor of an element."""
         return [
             raw.TensorListStack(flow, self.form.element_shape(at), element_dtype=dtype)
-            for at, (flow, dtype) in enumerate(
-                zip(self.flows, self.form.dtypes, strict=True)
-            )
+            for at, (flow, dtype) in enumerate(zip(self.flows, self.form.dtypes, strict=True))
         ]
 
     def _alone(self) -> Tensor:
@@ -366,9 +352,11 @@ class GrownList(CompositeTensor):
             dims = form.dims[0]
             joined = None if dims is None else (None, *dims[1:])
             return raw.TensorListConcatV2(
-                self.flows[0], element_form(Spec(int32, joined)),
-                np.zeros(0, np.int64), element_dtype=form.dtypes[0],
-            )[0]  # fmt: skip
+                self.flows[0],
+                element_form(Spec(int32, joined)),
+                np.zeros(0, np.int64),
+                element_dtype=form.dtypes[0],
+            )[0]
         rank = self._rank()
         at = axis % rank
         order = [*range(1, at + 1), 0, *range(at + 1, rank + 1)]
@@ -386,9 +374,7 @@ class GrownList(CompositeTensor):
         return raw.Sum(self._alone(), 0)
 
     @staticmethod
-    def __autograph_builtin__(
-        function: Callable[..., Any], args: Any, kwargs: Any
-    ) -> Any:
+    def __autograph_builtin__(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         if function is len:
             return args[0].size()
         return function(*args, **kwargs)
@@ -489,15 +475,11 @@ def _listed_now(grown: GrownList) -> list[Any]:
 
 def _plain(value: Any) -> Any:
     """An element with lists that grow inside it stacked."""
-    return nest.map_structure(
-        lambda v: v._alone() if isinstance(v, GrownList) else v, value
-    )
+    return nest.map_structure(lambda v: v._alone() if isinstance(v, GrownList) else v, value)
 
 
 def _unknown(advice: str) -> OperatorNotAllowedInGraphError:
-    return OperatorNotAllowedInGraphError(
-        f"This list grows in a staged loop or branch. {advice}"
-    )
+    return OperatorNotAllowedInGraphError(f"This list grows in a staged loop or branch. {advice}")
 
 
 __all__ = ["UNCHANGED", "Form", "GrownList", "GrownListSpec", "Witness"]

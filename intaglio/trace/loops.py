@@ -50,9 +50,7 @@ class Rows:
     def _check_lengths(self) -> None:
         known = {t.dims[0] for t in self.flat if t.dims and t.dims[0] is not None}
         if len(known) > 1:
-            raise ValueError(
-                f"elems must have the same first dimension, but have {sorted(known)}"
-            )
+            raise ValueError(f"elems must have the same first dimension, but have {sorted(known)}")
         if known:
             self.count = known.pop()
 
@@ -80,9 +78,7 @@ class Rows:
     def lists(self) -> list[Tensor]:
         """What a recorded loop carries to take rows from."""
         return [
-            raw.TensorListFromTensor(
-                t if self.reverse else raw.ReverseV2(t, [0]), _row_form(t)
-            )
+            raw.TensorListFromTensor(t if self.reverse else raw.ReverseV2(t, [0]), _row_form(t))
             for t in self.flat
             if _differentiable(t)
         ]
@@ -125,24 +121,19 @@ class Stack:
     def start(self) -> list[Tensor]:
         """Empty lists for a recorded loop."""
         return [
-            raw.EmptyTensorList(np.int32(-1), np.int32(-1), element_dtype=d)
-            for d in self.dtypes
+            raw.EmptyTensorList(np.int32(-1), np.int32(-1), element_dtype=d) for d in self.dtypes
         ]
 
     def push(self, lists: Sequence[Tensor], values: Sequence[Tensor]) -> list[Tensor]:
         """The lists with a turn's values."""
         self.dims = [v.dims for v in values]
-        return [
-            raw.TensorListPushBack(h, v) for h, v in zip(lists, values, strict=True)
-        ]
+        return [raw.TensorListPushBack(h, v) for h, v in zip(lists, values, strict=True)]
 
     def finish(self, lists: Sequence[Tensor], reverse: bool) -> list[Tensor]:
         """The rows as tensors."""
         count = -1 if self.count is None else self.count
         found = [
-            raw.TensorListStack(
-                h, element_form(Spec(d, dims)), element_dtype=d, num_elements=count
-            )
+            raw.TensorListStack(h, element_form(Spec(d, dims)), element_dtype=d, num_elements=count)
             for h, d, dims in zip(lists, self.dtypes, self.dims, strict=True)
         ]
         return [raw.ReverseV2(v, [0]) if reverse else v for v in found]
@@ -205,9 +196,7 @@ def map_rows(
             row, rest = rows.take(turn, state[n:])
             return [raw.AddV2(turn, 1), *stack.push(state[:n], apply(row)), *rest]
 
-        ends = _counted(
-            rows, body, [*stack.start(), *rows.lists()], parallel_iterations
-        )
+        ends = _counted(rows, body, [*stack.start(), *rows.lists()], parallel_iterations)
         return nest.pack_sequence_as(signature, stack.finish(ends[1 : 1 + n], False))
 
 
@@ -335,14 +324,10 @@ def scan_rows(
         open_shapes = [None if not infer_shape else v.dims for v in flat]
         invariants = [*open_shapes, *[()] * (n + len(lists))]
         ends = _counted(rows, body, state, parallel_iterations, start, invariants)
-        return nest.pack_sequence_as(
-            value, stack.finish(ends[1 + n : 1 + 2 * n], reverse)
-        )
+        return nest.pack_sequence_as(value, stack.finish(ends[1 + n : 1 + 2 * n], reverse))
 
 
-def _scan_now(
-    fn: Callable[[Any, Any], Any], rows: Rows, initializer: Any, reverse: bool
-) -> Any:
+def _scan_now(fn: Callable[[Any, Any], Any], rows: Rows, initializer: Any, reverse: bool) -> Any:
     source = iter(rows)
     turns: list[list[Tensor]] = []
     if initializer is None:

@@ -41,9 +41,7 @@ class _Switch(threading.local):
 _switch = _Switch()
 
 
-def enable_check_numerics(
-    stack_height_limit: int = 30, path_length_limit: int = 50
-) -> None:
+def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
     """Lets every op of this thread fail that gives out an infinity or a NaN.
 
     Functions traced from now on check themselves whenever they run. The error is
@@ -119,9 +117,7 @@ def _inputs(inputs: Sequence[Tensor]) -> list[str]:
     return ["", f"  Input tensors ({len(inputs)}):", *lines]
 
 
-def _eager_text(
-    op: Op, index: int, inputs: Sequence[Tensor], outputs: Sequence[Any]
-) -> str:
+def _eager_text(op: Op, index: int, inputs: Sequence[Tensor], outputs: Sequence[Any]) -> str:
     array = np.asarray(outputs[index]._array)
     faults = [
         ("-Inf", np.isinf(array) & (array < 0)),
@@ -129,17 +125,13 @@ def _eager_text(
         ("+NaN", np.isnan(array)),
     ]
     counts = [
-        f"  # of {name} elements: {int(found.sum())}"
-        for name, found in faults
-        if found.any()
+        f"  # of {name} elements: {int(found.sum())}" for name, found in faults if found.any()
     ]
     head = _head(op, index, "eagerly-executing", outputs)
     return "\n".join([*head, *counts, *_inputs(inputs), "", ""])
 
 
-def _graph_text(
-    op: Op, index: int, inputs: Sequence[Tensor], outputs: Sequence[Any]
-) -> str:
+def _graph_text(op: Op, index: int, inputs: Sequence[Tensor], outputs: Sequence[Any]) -> str:
     node = outputs[index].op
     lines = [*_head(op, index, "graph", outputs), *_inputs(inputs)]
     lines.append(f'  Graph name: "{getattr(node.graph, "name", "")}"')
@@ -150,8 +142,5 @@ def _graph_text(
         path = frame.filename
         if len(path) > _switch.width:
             path = f"...{path[-_switch.width :]}"
-        lines += [
-            f"    + {path} (L{frame.lineno}) {frame.function}",
-            f" -> |   {frame.source}",
-        ]
+        lines += [f"    + {path} (L{frame.lineno}) {frame.function}", f" -> |   {frame.source}"]
     return "\n".join([*lines, "", ""])

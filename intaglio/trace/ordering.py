@@ -49,15 +49,11 @@ def gathered(tensors: Any, control_inputs: Any, name: str | None) -> list[Any]:
             "`tensors` must have at least one value that is a `tf.Tensor`, `tf.IndexedSlices` or variable"
         )
     before = [
-        t.values if isinstance(t, IndexedSlices) else t
-        for t in found
-        if not hasattr(t, "handle")
+        t.values if isinstance(t, IndexedSlices) else t for t in found if not hasattr(t, "handle")
     ]
     for item in control_inputs or ():
         if not isinstance(item, (Tensor, Node)):
-            raise TypeError(
-                "`control_inputs` must only contain `tf.Operation` or `tf.Tensor`."
-            )
+            raise TypeError("`control_inputs` must only contain `tf.Operation` or `tf.Tensor`.")
         before.append(item)
     with control_dependencies(before):
         gate = raw.NoOp(name=f"{label}/group_deps")

@@ -84,10 +84,17 @@ class Rebuild(Level):
         """A node like the old one with other inputs or attributes."""
         specs = [v.spec for v in node.outputs]
         return Node(
-            node.op, inputs, node.attrs if attrs is None else attrs, node.name, specs,
-            control=control, origin=node.origin, graph=node.graph, device=node.device,
+            node.op,
+            inputs,
+            node.attrs if attrs is None else attrs,
+            node.name,
+            specs,
+            control=control,
+            origin=node.origin,
+            graph=node.graph,
+            device=node.device,
             source=node.source or node,
-        )  # fmt: skip
+        )
 
     def _mapped_control(self, control: tuple[Node, ...]) -> tuple[Node, ...]:
         mapped = (self._control.get(id(c), c) for c in control)
@@ -157,16 +164,19 @@ class Rebuild(Level):
         specs = op.output_specs([v.spec for v in inputs], attrs)
         return self._record(op, inputs, attrs, specs).outputs
 
-    def _record(
-        self, op: Op, inputs: Any, attrs: dict[str, Any], specs: list[Spec]
-    ) -> Node:
+    def _record(self, op: Op, inputs: Any, attrs: dict[str, Any], specs: list[Spec]) -> Node:
         root = self.root
         label = self._label(root.name if root else op.name)
         node = Node(
-            op, inputs, attrs, label, specs,
-            origin=root.origin if root else (), graph=root.graph if root else None,
+            op,
+            inputs,
+            attrs,
+            label,
+            specs,
+            origin=root.origin if root else (),
+            graph=root.graph if root else None,
             source=(root.source or root) if root else None,
-        )  # fmt: skip
+        )
         self.nodes.append(node)
         return node
 

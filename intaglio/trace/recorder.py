@@ -28,9 +28,7 @@ class Recorder(Level):
         self.control: tuple[Node, ...] = ()
         self._controlled: set[int] = set()  # nodes that wait for `control` already
         self.device = ""
-        self.colocated: tuple[
-            str, ...
-        ] = ()  # `loc:@name` of what nodes are placed with
+        self.colocated: tuple[str, ...] = ()  # `loc:@name` of what nodes are placed with
         self.overrides: dict[str, str] = {}  # op type -> name of a registered gradient
 
     def execute(
@@ -42,14 +40,10 @@ class Recorder(Level):
         for t in inputs:
             if type(t) is SymbolicTensor and t.node.graph is graph:
                 if full and not t.node.name:
-                    graph.christen_after(
-                        t.node, self._argument_name(full, op, len(values))
-                    )
+                    graph.christen_after(t.node, self._argument_name(full, op, len(values)))
                 values.append(t)
             else:
-                values.append(
-                    graph.capture(t, self._argument_name(full, op, len(values)))
-                )
+                values.append(graph.capture(t, self._argument_name(full, op, len(values))))
         if self.overrides and op.name in self.overrides:
             attrs = {**attrs, "_gradient_op_type": self.overrides[op.name]}
         if self.colocated:
@@ -57,9 +51,7 @@ class Recorder(Level):
         try:
             specs = op.output_specs([v.spec for v in values], attrs)
         except ShapeError as e:
-            raise ValueError(
-                describe_failure(str(e), op, full, values, attrs)
-            ) from None
+            raise ValueError(describe_failure(str(e), op, full, values, attrs)) from None
         node = graph.add(
             op,
             values,
@@ -100,9 +92,8 @@ class Recorder(Level):
         # A constant that Python wrote into an expression gets its name from the op that takes it.
         full = self.node_name(name) if name else ""
         node = self.graph.add(
-            raw.Const, (), attrs, full, [spec],
-            control=self.control, device=self.device, skip=4,
-        )  # fmt: skip
+            raw.Const, (), attrs, full, [spec], control=self.control, device=self.device, skip=4
+        )
         if self.control:
             self._controlled.add(id(node))
         return node.outputs[0]
@@ -133,9 +124,7 @@ class Recorder(Level):
     def after(self, nodes: Sequence[Node] | None) -> Generator[None]:
         """Nodes of the block run after `nodes`; None forgets those in force."""
         outer, self._controlled = (self.control, self._controlled), set()
-        self.control = (
-            () if nodes is None else tuple(dict.fromkeys([*outer[0], *nodes]))
-        )
+        self.control = () if nodes is None else tuple(dict.fromkeys([*outer[0], *nodes]))
         try:
             yield
         finally:
@@ -176,17 +165,11 @@ class Recorder(Level):
 
 
 def describe_failure(
-    message: str,
-    op: Op,
-    name: str,
-    inputs: Sequence[SymbolicTensor],
-    attrs: dict[str, Any],
+    message: str, op: Op, name: str, inputs: Sequence[SymbolicTensor], attrs: dict[str, Any]
 ) -> str:
     """An inference error with TensorFlow's node and shapes behind it."""
     known: dict[str, Any] = {**attrs, **op.types_of(inputs, attrs)}
-    shown = ", ".join(
-        [f"{k}={text}" for k in sorted(known) if (text := _attribute_text(known[k]))]
-    )
+    shown = ", ".join([f"{k}={text}" for k in sorted(known) if (text := _attribute_text(known[k]))])
     names = ", ".join([v.name.removesuffix(":0") for v in inputs])
     dims = ", ".join(
         [

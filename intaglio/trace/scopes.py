@@ -49,9 +49,7 @@ def init_scope() -> Generator[None]:
     """
     levels = door.stack().levels
     outer = next(
-        lv
-        for lv in reversed(levels)
-        if lv.eager or not getattr(lv, "graph", lv).building_function
+        lv for lv in reversed(levels) if lv.eager or not getattr(lv, "graph", lv).building_function
     )
     if outer.eager:
         with door.pushed(EagerLevel()):
@@ -83,9 +81,7 @@ class name_scope:
     def __enter__(self) -> str:
         level = door.level()
         manager = (
-            level.scoped(self._name)
-            if isinstance(level, Recorder)
-            else _eager_scope(self._name)
+            level.scoped(self._name) if isinstance(level, Recorder) else _eager_scope(self._name)
         )
         self._open.append(manager)
         return manager.__enter__()
@@ -178,8 +174,14 @@ def _check_device(name: str) -> None:
     parts = [p for p in name.split("/") if p]
     for part in parts:
         known = part.partition(":")[0].lower() in (
-            "job", "replica", "task", "device", "cpu", "gpu", "tpu",
-        )  # fmt: skip
+            "job",
+            "replica",
+            "task",
+            "device",
+            "cpu",
+            "gpu",
+            "tpu",
+        )
         if not known:
             raise ValueError(
                 f"Unknown attribute '{part.partition(':')[0]}' is encountered while parsing the device spec: '{name}'."

@@ -15,9 +15,7 @@ from intaglio.trace import assertions
 from intaglio.trace.scopes import name_scope
 
 
-def check_shapes(
-    shapes: Any, data: Any, summarize: int | None, message: Any, name: str
-) -> None:
+def check_shapes(shapes: Any, data: Any, summarize: int | None, message: Any, name: str) -> None:
     """Raises ValueError where shapes are known, InvalidArgumentError when a graph runs."""
     prefix = f"{message}.  " if message else ""
     pairs = list(shapes.items()) if isinstance(shapes, dict) else list(shapes)
@@ -105,9 +103,7 @@ class _Sizes:
                     wanted, source = size, "Specified explicitly"
                 self._compare(tensor, at, own, wanted, source)
 
-    def _compare(
-        self, tensor: Tensor, at: int, own: Any, wanted: Any, source: str
-    ) -> None:
+    def _compare(self, tensor: Tensor, at: int, own: Any, wanted: Any, source: str) -> None:
         if isinstance(own, int) and isinstance(wanted, int):
             if own != wanted:
                 raise ValueError(
@@ -119,9 +115,15 @@ class _Sizes:
             return
         one, two = convert.to_tensor(own), convert.to_tensor(wanted)
         data = self.data or [
-            self.prefix, source, f"Tensor {_title(tensor)} dimension", at,
-            "must have size", two, "Received shape: ", raw.Shape(tensor, name="Shape"),
-        ]  # fmt: skip
+            self.prefix,
+            source,
+            f"Tensor {_title(tensor)} dimension",
+            at,
+            "must have size",
+            two,
+            "Received shape: ",
+            raw.Shape(tensor, name="Shape"),
+        ]
         condition = raw.Equal(one, two, name="Equal")
         assertions.check(condition, data, self.summarize)
 

@@ -33,10 +33,13 @@ def stand_in(
 def call(graph: RecursiveGraph, inputs: Sequence[Tensor]) -> Sequence[Any]:
     """The outputs of a recorded call of the graph that calls itself."""
     attrs = {
-        "Tin": tuple([t.dtype for t in inputs]), "f": graph,
+        "Tin": tuple([t.dtype for t in inputs]),
+        "f": graph,
         "Tout": tuple([t.dtype for t in graph.outputs]),
-        "config": "", "config_proto": "", "executor_type": "",
-    }  # fmt: skip
+        "config": "",
+        "config_proto": "",
+        "executor_type": "",
+    }
     return door.carry_out(raw.StatefulPartitionedCall, list(inputs), attrs, None)
 
 

@@ -44,9 +44,7 @@ class ExtensionTypeBatchEncoder:
 def _mapped(spec: Any, change: Any) -> Any:
     parts: list[tuple[str, Any]] = []
     for name, field in spec._serialize():
-        changed = nest.map_structure(
-            lambda s: change(s) if isinstance(s, TypeSpec) else s, field
-        )
+        changed = nest.map_structure(lambda s: change(s) if isinstance(s, TypeSpec) else s, field)
         parts.append((name, changed))
     return type(spec)._deserialize(tuple(parts))
 

@@ -47,9 +47,7 @@ class HeldArray:
         """One element, zeros if it was never written."""
         at = operator.index(index)
         if at < 0:
-            raise _out_of_range(
-                f"Reading from negative indices (index {at}) is not allowed."
-            )
+            raise _out_of_range(f"Reading from negative indices (index {at}) is not allowed.")
         if at >= len(self.elements):
             raise _out_of_range(
                 f"Tried to read from index {at} but array size is: {len(self.elements)} "
@@ -85,9 +83,7 @@ class HeldArray:
     def _make_room(self, at: int) -> None:
         size = len(self.elements)
         if at < 0:
-            raise _out_of_range(
-                f"Writing to negative indices (index {at}) is not allowed."
-            )
+            raise _out_of_range(f"Writing to negative indices (index {at}) is not allowed.")
         if at >= size:
             if not self.facts.dynamic:
                 raise _out_of_range(
@@ -204,14 +200,10 @@ class HeldArray:
         self._check_dtype(tensor)
         sizes = np.asarray(lengths)
         if sizes.ndim != 1:
-            raise _invalid(
-                f"Expected lengths to be a vector, received shape: {list(sizes.shape)} "
-            )
+            raise _invalid(f"Expected lengths to be a vector, received shape: {list(sizes.shape)} ")
         dims = tensor.dims
         if not dims:
-            raise _invalid(
-                "Expected value to be at least a vector, but received shape: [] "
-            )
+            raise _invalid("Expected value to be at least a vector, but received shape: [] ")
         total = int(sizes.sum())
         if total != dims[0]:
             raise _invalid(
@@ -225,9 +217,7 @@ class HeldArray:
             )
         axis = np.int32(0)
         self.elements = (
-            list(raw.SplitV(tensor, sizes, axis, num_split=len(sizes)))
-            if len(sizes)
-            else []
+            list(raw.SplitV(tensor, sizes, axis, num_split=len(sizes))) if len(sizes) else []
         )
         self.cleared.clear()
         if len(set(sizes.tolist())) == 1:

@@ -55,7 +55,7 @@ class ImmutableDict(Mapping[Any, Any]):
 
 
 def _shown(annotation: Any) -> str:
-    return repr(annotation.__name__) if isinstance(annotation, type) else repr(annotation)  # fmt: skip
+    return repr(annotation.__name__) if isinstance(annotation, type) else repr(annotation)
 
 
 def check_annotation(annotation: Any) -> None:
@@ -121,7 +121,7 @@ def _fit(value: Any, annotation: Any, path: str, leaf: Leaf) -> Any:
                 (_fit(k, key, f"{path}[<key>]", leaf), _fit(v, item, f"{path}[{k!r}]", leaf))
                 for k, v in value.items()
             ]
-        )  # fmt: skip
+        )
     return leaf(value, annotation, path)
 
 
@@ -143,8 +143,7 @@ def _fit_tuple(value: Any, arguments: Any, path: str, leaf: Leaf) -> Any:
         wanted = arguments
     if len(wanted) != len(value):
         raise TypeError(
-            f"{path}: expected tuple with length {len(wanted)}, got "
-            f"{type(value).__name__!r})"
+            f"{path}: expected tuple with length {len(wanted)}, got {type(value).__name__!r})"
         )
     return tuple(
         [

@@ -35,17 +35,14 @@ _PREFIX = "_tf_extension_type"
 class ExtensionTypeMeta(type):
     """Reads the fields of an extension type, and makes its constructor and its Spec."""
 
-    def __init__(
-        cls, name: str, bases: tuple[type, ...], space: dict[str, Any]
-    ) -> None:
+    def __init__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> None:
         super().__init__(name, bases, space)
         if CompositeTensor in bases:
             return
         for field in inspect.get_annotations(cls):
             if field in _RESERVED or field.startswith(_PREFIX):
                 raise ValueError(
-                    f"The field annotations for {name} are invalid. Field {field!r} is "
-                    "reserved."
+                    f"The field annotations for {name} are invalid. Field {field!r} is reserved."
                 )
         cls._resolved: tuple[Field, ...] | None = None
         cls._own_init = _has_own_init(cls)
@@ -181,8 +178,7 @@ class ExtensionType(CompositeTensor, metaclass=ExtensionTypeMeta):
     def _check_open(self, name: str) -> None:
         if "_tf_extension_type_open" not in self.__dict__:
             raise AttributeError(
-                f"Cannot mutate attribute `{name}` outside the custom constructor of "
-                "ExtensionType."
+                f"Cannot mutate attribute `{name}` outside the custom constructor of ExtensionType."
             )
 
     def __repr__(self) -> str:
@@ -268,9 +264,7 @@ class ExtensionTypeSpec(TypeSpec):
     @classmethod
     def from_value(cls, value: Any) -> Any:
         """The type of a value."""
-        return cls._deserialize(
-            tuple([(k, _spec_of(v)) for k, v in as_dict(value).items()])
-        )
+        return cls._deserialize(tuple([(k, _spec_of(v)) for k, v in as_dict(value).items()]))
 
     def _serialize(self) -> tuple[Any, ...]:
         names = [f.name for f in fields_of(self._value_class)]
@@ -318,9 +312,7 @@ class ExtensionTypeSpec(TypeSpec):
         made = self._value_class.__new__(self._value_class)
         for name, spec in self._serialize():
             made.__dict__[name] = _frozen(
-                nest.map_structure(
-                    lambda s: next(parts) if isinstance(s, TypeSpec) else s, spec
-                )
+                nest.map_structure(lambda s: next(parts) if isinstance(s, TypeSpec) else s, spec)
             )
         return made
 

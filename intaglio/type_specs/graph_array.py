@@ -38,18 +38,15 @@ class ListedArray:
     def reserved(cls, facts: Facts, size: Any, name: str | None) -> ListedArray:
         """A new array. Raises ValueError without a size."""
         if size is None:
-            raise ValueError(
-                "Argument `size` must be provided if argument `flow` is not provided."
-            )
+            raise ValueError("Argument `size` must be provided if argument `flow` is not provided.")
         given = getattr(getattr(size, "spec", None), "value", size)
         plain = isinstance(given, (int, np.integer)) or (
             isinstance(given, np.ndarray) and given.ndim == 0
         )
         facts.size = int(given) if plain else size
         flow = raw.TensorListReserve(
-            _form(facts.dims), size, element_dtype=facts.dtype,
-            name=name or "TensorArrayV2",
-        )  # fmt: skip
+            _form(facts.dims), size, element_dtype=facts.dtype, name=name or "TensorArrayV2"
+        )
         return cls(facts, flow, True)
 
     def _with(self, flow: Tensor) -> ListedArray:
@@ -82,10 +79,7 @@ class ListedArray:
         """One element, zeros if it was never written."""
         with name_scope(name or "TensorArrayV2Read"):
             return raw.TensorListGetItem(
-                self.flow,
-                index,
-                _form(self.facts.dims),
-                element_dtype=self.facts.dtype,
+                self.flow, index, _form(self.facts.dims), element_dtype=self.facts.dtype
             )
 
     def write(self, index: Any, value: Any, name: str | None) -> ListedArray:
@@ -94,10 +88,7 @@ class ListedArray:
             tensor = self._tensor(value, "value")
             self._see(tensor.dims)
             flow = raw.TensorListSetItem(
-                self.flow,
-                index,
-                tensor,
-                resize_if_index_out_of_bounds=self.facts.dynamic,
+                self.flow, index, tensor, resize_if_index_out_of_bounds=self.facts.dynamic
             )
         return self._with(flow)
 
@@ -117,11 +108,7 @@ class ListedArray:
     def gather(self, indices: Any, name: str | None) -> Tensor:
         """The elements at the indices as rows."""
         return raw.TensorListGather(
-            self.flow,
-            indices,
-            _form(self.facts.dims),
-            element_dtype=self.facts.dtype,
-            name=name,
+            self.flow, indices, _form(self.facts.dims), element_dtype=self.facts.dtype, name=name
         )
 
     def concat(self, name: str | None) -> Tensor:

@@ -16,13 +16,7 @@ from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
 class IndexedSlicesSpec(TypeSpec):
     """The type of `tf.IndexedSlices` with these dtypes; `shape` is that of the whole tensor."""
 
-    __slots__ = (
-        "_dense_shape_dtype",
-        "_dtype",
-        "_indices_dtype",
-        "_indices_shape",
-        "_shape",
-    )
+    __slots__ = ("_dense_shape_dtype", "_dtype", "_indices_dtype", "_indices_shape", "_shape")
 
     def __init__(
         self,
@@ -38,9 +32,7 @@ class IndexedSlicesSpec(TypeSpec):
         self._dense_shape_dtype: DType | None = (
             None if dense_shape_dtype is None else as_dtype(dense_shape_dtype)
         )
-        self._indices_shape = TensorShape(
-            [None] if indices_shape is None else indices_shape
-        )
+        self._indices_shape = TensorShape([None] if indices_shape is None else indices_shape)
 
     @property
     def value_type(self) -> Any:

@@ -117,9 +117,7 @@ class TensorArray(CompositeTensor):
         return None
 
     @staticmethod
-    def __autograph_builtin__(
-        function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    def __autograph_builtin__(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """`len(array)` in converted code is its size."""
         if function is len:
             return args[0].size()
@@ -238,9 +236,7 @@ class TensorArraySpec(TypeSpec):
     def from_value(cls, value: Any) -> TensorArraySpec:
         """The spec of an array. Raises TypeError for anything else."""
         if not isinstance(value, TensorArray):
-            raise TypeError(
-                f"Expected value to be a TensorArray, but got: `{type(value)}`"
-            )
+            raise TypeError(f"Expected value to be a TensorArray, but got: `{type(value)}`")
         facts = value._array.facts
         return cls(facts.dims, facts.dtype, facts.dynamic, facts.infer)
 
@@ -263,9 +259,7 @@ class TensorArraySpec(TypeSpec):
             and TensorShape(self._dims).is_compatible_with(other._dims)
         )
 
-    def most_specific_common_supertype(
-        self, others: Sequence[TraceType]
-    ) -> TensorArraySpec | None:
+    def most_specific_common_supertype(self, others: Sequence[TraceType]) -> TensorArraySpec | None:
         """The most specific spec above all; None if dtype or growth differ."""
         dims = self._dims
         for other in others:

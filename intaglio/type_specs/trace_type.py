@@ -24,9 +24,7 @@ class TraceType(metaclass=abc.ABCMeta):
         """True if a trace made for `other` serves values of this type."""
 
     @abc.abstractmethod
-    def most_specific_common_supertype(
-        self, others: Sequence[TraceType]
-    ) -> TraceType | None:
+    def most_specific_common_supertype(self, others: Sequence[TraceType]) -> TraceType | None:
         """The most specific type that this type and all the others are subtypes of."""
 
     @abc.abstractmethod
@@ -85,9 +83,7 @@ class Tracing(TracingContext):
     __slots__ = ("_aliases", "_keep", "deleted", "for_signature")
 
     def __init__(
-        self,
-        deleted: Callable[[Any], None] | None = None,
-        for_signature: bool = False,
+        self, deleted: Callable[[Any], None] | None = None, for_signature: bool = False
     ) -> None:
         self.deleted = deleted
         self.for_signature = for_signature
@@ -114,9 +110,7 @@ class PlaceholderContext:
 
     __slots__ = ("make", "name", "shared")
 
-    def __init__(
-        self, make: Callable[[Any, str], Any] | None = None, name: str = ""
-    ) -> None:
+    def __init__(self, make: Callable[[Any, str], Any] | None = None, name: str = "") -> None:
         self.make = make
         self.name = name
         self.shared: dict[int, Any] = {}

@@ -97,10 +97,7 @@ class TypeSpec(TraceType, metaclass=abc.ABCMeta):
     def __eq__(self, other: Any) -> bool:
         if self is other:
             return True
-        return type(self) is type(other) and _same(
-            self._serialize(),
-            other._serialize(),
-        )
+        return type(self) is type(other) and _same(self._serialize(), other._serialize())
 
     def __hash__(self) -> int:
         try:
@@ -121,8 +118,7 @@ class TypeSpec(TraceType, metaclass=abc.ABCMeta):
     def placeholder_value(self, placeholder_context: Any = None) -> Any:
         """A value of placeholders."""
         components = nest.map_structure(
-            lambda spec: spec.placeholder_value(placeholder_context),
-            self._component_specs,
+            lambda spec: spec.placeholder_value(placeholder_context), self._component_specs
         )
         return self._from_components(components)
 
@@ -141,9 +137,7 @@ class TypeSpec(TraceType, metaclass=abc.ABCMeta):
 
     def flatten(self) -> list[TraceType]:
         """The TensorSpecs behind this spec."""
-        return [
-            t for spec in nest.flatten(self._component_specs) for t in spec.flatten()
-        ]
+        return [t for spec in nest.flatten(self._component_specs) for t in spec.flatten()]
 
     def cast(self, value: Any, cast_context: Any = None) -> Any:
         """The value if it has this type, with its components cast. Raises TypeError."""
@@ -207,9 +201,7 @@ class TensorSpec(BatchableTypeSpec, Written):
 
     __slots__ = ("_dims", "_dtype", "_name", "content")
 
-    def __init__(
-        self, shape: Any, dtype: Any = float32, name: str | None = None
-    ) -> None:
+    def __init__(self, shape: Any, dtype: Any = float32, name: str | None = None) -> None:
         self._dims: Dims = as_dims(shape)
         self._dtype: DType = as_dtype(dtype)
         self._name = name
@@ -281,9 +273,7 @@ class TensorSpec(BatchableTypeSpec, Written):
             and shapes.is_subshape(self._dims, other._dims)
         )
 
-    def most_specific_common_supertype(
-        self, others: Sequence[TraceType]
-    ) -> TensorSpec | None:
+    def most_specific_common_supertype(self, others: Sequence[TraceType]) -> TensorSpec | None:
         dims, name = self._dims, self._name
         for other in others:
             if not isinstance(other, TensorSpec) or other._dtype is not self._dtype:
@@ -352,12 +342,8 @@ class TensorSpec(BatchableTypeSpec, Written):
         """`value` as a tensor of this spec. Raises TypeError or ValueError if it cannot be one."""
         if not isinstance(value, Tensor):
             value = convert.to_tensor(value, self._dtype)
-        if value.dtype is not self._dtype or not shapes.is_subshape(
-            value.dims, self._dims
-        ):
-            raise TypeError(
-                f"Can not cast {TensorSpec(value.dims, value.dtype)!r} to {self!r}"
-            )
+        if value.dtype is not self._dtype or not shapes.is_subshape(value.dims, self._dims):
+            raise TypeError(f"Can not cast {TensorSpec(value.dims, value.dtype)!r} to {self!r}")
         return value
 
     def as_inference_spec(self) -> Spec:
@@ -387,12 +373,7 @@ class BoundedTensorSpec(TensorSpec):
     __slots__ = ("_maximum", "_minimum")
 
     def __init__(
-        self,
-        shape: Any,
-        dtype: Any,
-        minimum: Any,
-        maximum: Any,
-        name: str | None = None,
+        self, shape: Any, dtype: Any, minimum: Any, maximum: Any, name: str | None = None
     ) -> None:
         super().__init__(shape, dtype, name)
         if minimum is None:
@@ -445,8 +426,12 @@ class BoundedTensorSpec(TensorSpec):
 
     def __reduce__(self) -> Any:
         return BoundedTensorSpec, (
-            self._dims, self._dtype, self._minimum, self._maximum, self._name,
-        )  # fmt: skip
+            self._dims,
+            self._dtype,
+            self._minimum,
+            self._maximum,
+            self._name,
+        )
 
     def _serialize(self) -> tuple[Any, ...]:
         return (self.shape, self._dtype, self._minimum, self._maximum, self._name)

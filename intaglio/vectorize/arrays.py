@@ -40,10 +40,7 @@ def shape(rows: Rows, node: Node, inputs: Any) -> Any:
     """All rows have one shape."""
     listed = inputs if isinstance(inputs, list) else [inputs]
     kind = node.attrs["out_type"]
-    return [
-        Row(_shape(r, kind), False, v.spec)
-        for r, v in zip(listed, node.outputs, strict=True)
-    ]
+    return [Row(_shape(r, kind), False, v.spec) for r, v in zip(listed, node.outputs, strict=True)]
 
 
 @vectorizes("Size")
@@ -131,10 +128,7 @@ def pad(rows: Rows, node: Node, x: Row, paddings: Row, *value: Row) -> Any:
     """Nothing before and behind the rows."""
     same = paddings.same
     none = np.zeros((1, 2), paddings.spec.dtype.numpy)
-    return again(
-        node,
-        [x.tensor, raw.ConcatV2([none, same], 0), *[v.same for v in value]],
-    )
+    return again(node, [x.tensor, raw.ConcatV2([none, same], 0), *[v.same for v in value]])
 
 
 def _prefixed(vector: Row, first: int) -> Any:
@@ -207,9 +201,7 @@ def _masks(node: Node) -> dict[str, int]:
 
 
 @vectorizes("StridedSlice")
-def strided_slice(
-    rows: Rows, node: Node, x: Row, begin: Row, end: Row, strides: Row
-) -> Any:
+def strided_slice(rows: Rows, node: Node, x: Row, begin: Row, end: Row, strides: Row) -> Any:
     """All rows are taken; `x[i]` with an `i` for each row is a gather."""
     if begin.stacked:
         return _element(rows, node, x, begin)
@@ -329,9 +321,7 @@ def scatter_nd(rows: Rows, node: Node, indices: Row, updates: Row, shape: Row) -
     "ScatterNdNonAliasingAdd TensorScatterAdd TensorScatterMax TensorScatterMin "
     "TensorScatterSub TensorScatterUpdate"
 )
-def tensor_scatter(
-    rows: Rows, node: Node, tensor: Row, indices: Row, updates: Row
-) -> Any:
+def tensor_scatter(rows: Rows, node: Node, tensor: Row, indices: Row, updates: Row) -> Any:
     """The row is the first number of a place."""
     places = _with_row(rows, indices)
     return again(node, [rows.stack(tensor), places, rows.stack(updates)])
@@ -378,9 +368,7 @@ def of_examples(rows: Rows, node: Node, *inputs: Row) -> Any:
     if len({r.spec.shape and r.spec.shape[0] for r in inputs[:count]}) > 1:
         raise NotVectorizableError("one example goes with several others")
     examples = raw.StridedSlice(raw.Shape(together[0]), [1], [2], [1])
-    made = again(
-        node, [*[merged(t) for t in together], *[r.same for r in inputs[count:]]]
-    )
+    made = again(node, [*[merged(t) for t in together], *[r.same for r in inputs[count:]]])
     return [parted(rows, v, examples) for v in made]
 
 
@@ -405,11 +393,7 @@ def filter_gradient(rows: Rows, node: Node, x: Row, sizes: Row, dy: Row) -> Any:
     """One input, a gradient for each row: the rows become channels of the output."""
     if x.stacked or node.attrs["data_format"] != "NHWC":
         raise NotVectorizableError("the filter's gradient is of each row's own input")
-    if (
-        sizes.numbers is None
-        or x.spec.shape is None
-        or sizes.numbers[2] != x.spec.shape[3]
-    ):
+    if sizes.numbers is None or x.spec.shape is None or sizes.numbers[2] != x.spec.shape[3]:
         raise NotVectorizableError("the channels are convolved in groups")
     examples = raw.Shape(dy.tensor)
     front = raw.StridedSlice(examples, [1], [4], [1])

@@ -27,9 +27,7 @@ from intaglio.vectorize.rows import NotVectorizableError, Row, Rows, vectorizes
 
 
 @vectorizes("PartitionedCall StatefulPartitionedCall")
-def call(
-    vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]
-) -> list[Row]:
+def call(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) -> list[Row]:
     """The nodes of the function in the place of the call."""
     graph: Graph = node.attrs["f"]
     if graph.opaque:
@@ -41,9 +39,7 @@ def call(
 
 
 @vectorizes("If StatelessIf Case StatelessCase")
-def branch(
-    vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]
-) -> list[Row]:
+def branch(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) -> list[Row]:
     """One branch for all rows, or each by the rows that take it."""
     chosen, *given = inputs
     graphs = _branches(node)
@@ -53,16 +49,12 @@ def branch(
         return _by_rows(vectorizer, rows, node, chosen, given, graphs)
 
     def carried(graph: Graph) -> Any:
-        return lambda: [
-            raw.Identity(rows.stack(r)) for r in vectorizer.run(graph, given, rows)
-        ]
+        return lambda: [raw.Identity(rows.stack(r)) for r in vectorizer.run(graph, given, rows)]
 
     if "branches" in node.attrs:
         found = _switch(chosen.tensor, [carried(g) for g in graphs])
     else:
-        found = choices.cond(
-            _truth(chosen.tensor), carried(graphs[0]), carried(graphs[1]), None
-        )
+        found = choices.cond(_truth(chosen.tensor), carried(graphs[0]), carried(graphs[1]), None)
     return [Row(t, True, v.spec) for t, v in zip(found, node.outputs, strict=True)]
 
 
@@ -104,23 +96,17 @@ def _by_rows(
     if "branches" in node.attrs:
         last = np.int32(len(graphs) - 1)
         number = chosen.tensor
-        outside = raw.LogicalOr(
-            raw.Less(number, np.int32(0)), raw.Greater(number, last)
-        )
+        outside = raw.LogicalOr(raw.Less(number, np.int32(0)), raw.Greater(number, last))
         number = raw.SelectV2(outside, last, number)
         masks = [raw.Equal(number, np.int32(i)) for i in range(len(graphs))]
     else:
         truth = _truth(chosen.tensor)
         masks = [truth, raw.LogicalNot(truth)]
     places = [_places(m) for m in masks]
-    parts = [
-        _for_some(vectorizer, g, given, p) for g, p in zip(graphs, places, strict=True)
-    ]
+    parts = [_for_some(vectorizer, g, given, p) for g, p in zip(graphs, places, strict=True)]
     specs = [v.spec for v in node.outputs]
     merged = [raw.DynamicStitch(places, list(c)) for c in zip(*parts, strict=True)]
-    return [
-        Row(_with_rows(m, rows, s), True, s) for m, s in zip(merged, specs, strict=True)
-    ]
+    return [Row(_with_rows(m, rows, s), True, s) for m, s in zip(merged, specs, strict=True)]
 
 
 def _places(mask: Any) -> Any:
@@ -137,9 +123,7 @@ def _picked(row: Row, places: Any) -> Row:
     return Row(raw.GatherV2(row.tensor, places, np.int32(0)), True, row.spec)
 
 
-def _for_some(
-    vectorizer: Vectorizer, graph: Graph, given: Sequence[Row], places: Any
-) -> list[Any]:
+def _for_some(vectorizer: Vectorizer, graph: Graph, given: Sequence[Row], places: Any) -> list[Any]:
     """The outputs of a graph for some of the rows; nothing runs where there are none."""
     count = places.dims[0] if places.dims is not None else None
     some = Rows(count if count is not None else raw.Size(places))
@@ -150,10 +134,7 @@ def _for_some(
 
     if not all(shapes.known(v.dims) for v in graph.outputs):
         return carried()
-    none = [
-        np.zeros([0, *(d or 0 for d in v.dims or ())], v.dtype.numpy)
-        for v in graph.outputs
-    ]
+    none = [np.zeros([0, *(d or 0 for d in v.dims or ())], v.dtype.numpy) for v in graph.outputs]
     return choices.cond(
         raw.Greater(some.count, np.int32(0)),
         carried,
@@ -173,16 +154,12 @@ def _with_rows(value: Any, rows: Rows, spec: Spec) -> Any:
 
 
 @vectorizes("While StatelessWhile")
-def loop(
-    vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]
-) -> list[Row]:
+def loop(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) -> list[Row]:
     """All rows take their turns together; rows that are done wait for the others."""
     test, body = node.attrs["cond"], node.attrs["body"]
     specs = [v.spec for v in body.inputs]
     start, alone = _stacked_state(vectorizer, rows, node, inputs)
-    if not alone and any(
-        r.stacked and r.tensor.dtype in (variant, resource) for r in start
-    ):
+    if not alone and any(r.stacked and r.tensor.dtype in (variant, resource) for r in start):
         raise NotVectorizableError("rows that take different turns share a list")
     varying = [i for i, r in enumerate(start) if r.tensor.dtype is not resource]
     flags = [r.stacked for r in start]
@@ -279,9 +256,7 @@ def _stacked_state(
             start.append(row)
         elif row.tensor.dtype is variant:
             if not row.empty:
-                raise NotVectorizableError(
-                    "a list of shared items gets items of each row"
-                )
+                raise NotVectorizableError("a list of shared items gets items of each row")
             start.append(Row(row.tensor, True, row.spec))
         else:
             start.append(Row(rows.stack(row), True, row.spec))

@@ -8,14 +8,7 @@ import numpy as np
 
 from intaglio.ir.graph import Node
 from intaglio.opdef import raw
-from intaglio.vectorize.rows import (
-    NotVectorizableError,
-    Row,
-    Rows,
-    again,
-    shifted,
-    vectorizes,
-)
+from intaglio.vectorize.rows import NotVectorizableError, Row, Rows, again, shifted, vectorizes
 
 POINTWISE = (
     "Angle Bitcast Cast CheckNumerics CheckNumericsV2 ComplexAbs Conj Imag Real "
@@ -84,9 +77,7 @@ def alike(rows: Rows, node: Node, *inputs: Any) -> Any:
 @vectorizes("Betainc")
 def alike_or_scalars(rows: Rows, node: Node, *inputs: Row) -> Any:
     """Scalars go with all elements, which those of a row do not."""
-    if len({r.rank for r in inputs}) > 1 and any(
-        r.stacked and not r.rank for r in inputs
-    ):
+    if len({r.rank for r in inputs}) > 1 and any(r.stacked and not r.rank for r in inputs):
         raise NotVectorizableError("a scalar of each row goes with all its elements")
     if len({r.rank for r in inputs}) > 1:
         return again(node, [rows.stack(r) if r.rank else r.tensor for r in inputs])
@@ -151,9 +142,7 @@ def identities(rows: Rows, node: Node, values: list[Row]) -> Any:
 def ensure_shape(rows: Rows, node: Node, x: Row) -> Any:
     """The shape is that of one row."""
     wanted = node.attrs["shape"]
-    return again(
-        node, [x.tensor], shape=None if wanted is None else (rows.known, *wanted)
-    )
+    return again(node, [x.tensor], shape=None if wanted is None else (rows.known, *wanted))
 
 
 @vectorizes("StringJoin")
@@ -167,6 +156,4 @@ def join_strings(rows: Rows, node: Node, values: list[Row]) -> Any:
 def check(rows: Rows, node: Node, condition: Row, data: list[Row]) -> Any:
     """It holds if it holds for every row."""
     axes = np.arange(condition.rank + 1, dtype=np.int32)
-    return again(
-        node, [raw.All(rows.stack(condition), axes), *[d.tensor for d in data]]
-    )
+    return again(node, [raw.All(rows.stack(condition), axes), *[d.tensor for d in data]])

@@ -12,14 +12,7 @@ import numpy as np
 
 from intaglio.ir.graph import Node
 from intaglio.opdef import raw
-from intaglio.vectorize.rows import (
-    NotVectorizableError,
-    Row,
-    Rows,
-    again,
-    swapped,
-    vectorizes,
-)
+from intaglio.vectorize.rows import NotVectorizableError, Row, Rows, again, swapped, vectorizes
 
 ANY = np.asarray(-1, np.int32)
 

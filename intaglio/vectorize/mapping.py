@@ -41,9 +41,7 @@ def vectorized(
     inputs = [*given, *[Row(t, False, _spec_of(t)) for t in graph.external_captures]]
     stacked = _carried(frozen, inputs, rows, vectorizer)
     source = iter(stacked)
-    packed = [
-        next(source) if isinstance(v, Tensor) else v for v in nest.flatten(result)
-    ]
+    packed = [next(source) if isinstance(v, Tensor) else v for v in nest.flatten(result)]
     return nest.pack_sequence_as(result, packed)
 
 
@@ -132,23 +130,16 @@ def _spec_of(tensor: Any) -> Spec:
     return Spec(tensor.dtype, tensor.dims)
 
 
-def _recorded(
-    fn: Callable[[Any], Any], elems: Any, given: Sequence[Row]
-) -> tuple[FuncGraph, Any]:
+def _recorded(fn: Callable[[Any], Any], elems: Any, given: Sequence[Row]) -> tuple[FuncGraph, Any]:
     """The graph of one row, and what the function returned in it."""
     graph = new_graph("vectorized_map")
     with graph.as_default():
         inputs = [
-            graph.placeholder(r.spec.dtype, r.spec.shape, f"row_{i}")
-            for i, r in enumerate(given)
+            graph.placeholder(r.spec.dtype, r.spec.shape, f"row_{i}") for i, r in enumerate(given)
         ]
         graph.inputs.extend(inputs)
-        result = nest.map_structure(
-            _as_output, fn(nest.pack_sequence_as(elems, inputs))
-        )
-        graph.outputs = [
-            raw.Identity(v) for v in nest.flatten(result) if isinstance(v, Tensor)
-        ]
+        result = nest.map_structure(_as_output, fn(nest.pack_sequence_as(elems, inputs)))
+        graph.outputs = [raw.Identity(v) for v in nest.flatten(result) if isinstance(v, Tensor)]
     hand_on_variables(graph)
     return graph, result
 

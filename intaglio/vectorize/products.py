@@ -48,6 +48,4 @@ def einsum(rows: Rows, node: Node, inputs: list[Row]) -> Any:
         f"{free}{term}" if x.stacked else term
         for term, x in zip(left.split(","), inputs, strict=True)
     ]
-    return raw.Einsum(
-        [x.tensor for x in inputs], equation=f"{','.join(terms)}->{free}{right}"
-    )
+    return raw.Einsum([x.tensor for x in inputs], equation=f"{','.join(terms)}->{free}{right}")

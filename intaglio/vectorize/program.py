@@ -44,16 +44,12 @@ class Vectorizer:
 
     def run(self, graph: Graph, inputs: Sequence[Row], rows: Rows) -> list[Row]:
         """The outputs of `graph`. Raises ValueError for what has no rule, without fallback."""
-        values: dict[int, Row] = {
-            id(v): row for v, row in zip(graph.inputs, inputs, strict=True)
-        }
+        values: dict[int, Row] = {id(v): row for v, row in zip(graph.inputs, inputs, strict=True)}
         for node in walk.live_nodes(graph.nodes, graph.outputs):
             if node.op.name == "Placeholder" and id(node.outputs[0]) in values:
                 continue
             given = [values[id(v)] for v in node.inputs]
-            for old, new in zip(
-                node.outputs, self.carry_out(node, given, rows), strict=True
-            ):
+            for old, new in zip(node.outputs, self.carry_out(node, given, rows), strict=True):
                 values[id(old)] = new
         return [values[id(v)] for v in graph.outputs]
 
@@ -70,13 +66,9 @@ class Vectorizer:
             except NotVectorizableError as e:
                 return self._row_by_row(node, inputs, rows, str(e))
         outputs = door.carry_out(op, [r.tensor for r in inputs], node.attrs, None)
-        return [
-            Row(t, False, v.spec) for t, v in zip(outputs, node.outputs, strict=True)
-        ]
+        return [Row(t, False, v.spec) for t, v in zip(outputs, node.outputs, strict=True)]
 
-    def _by_rule(
-        self, node: Node, inputs: Sequence[Row], rows: Rows, rule: Any
-    ) -> list[Row]:
+    def _by_rule(self, node: Node, inputs: Sequence[Row], rows: Rows, rule: Any) -> list[Row]:
         if rule is None:
             raise NotVectorizableError("")
         if "_gradient_op_type" in node.attrs:
@@ -93,9 +85,7 @@ class Vectorizer:
 
     # -- without a rule ------------------------------------------------------------
 
-    def _row_by_row(
-        self, node: Node, inputs: Sequence[Row], rows: Rows, reason: str
-    ) -> list[Row]:
+    def _row_by_row(self, node: Node, inputs: Sequence[Row], rows: Rows, reason: str) -> list[Row]:
         """The op carried out for each row by itself."""
         name = node.op.name
         if not self.fallback:
@@ -111,9 +101,7 @@ class Vectorizer:
             raise NotVectorizableError(f"{name} gives a list or resource of each row")
         if self.warn:
             why = reason or "there is no registered converter for this op"
-            log.logger().warning(
-                "Using a while_loop for converting %s cause %s.", name, why
-            )
+            log.logger().warning("Using a while_loop for converting %s cause %s.", name, why)
         stacked = [r.tensor for r in inputs if r.stacked]
         turns = convert.to_tensor(rows.numbers())
         types = [v.dtype for v in node.outputs]

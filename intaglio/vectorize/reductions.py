@@ -49,12 +49,8 @@ def bias_gradient(rows: Rows, node: Node, x: Row) -> Any:
     return raw.Sum(x.tensor, np.asarray(axes, np.int32))
 
 
-@vectorizes(
-    "UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum"
-)
-def unsorted_segments(
-    rows: Rows, node: Node, data: Row, segments: Row, number: Row
-) -> Any:
+@vectorizes("UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum")
+def unsorted_segments(rows: Rows, node: Node, data: Row, segments: Row, number: Row) -> Any:
     """Each row's segments get numbers of their own."""
     kind = segments.spec.dtype
     ids = rows.stack(segments)

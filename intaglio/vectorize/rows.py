@@ -28,9 +28,7 @@ class Row:
 
     __slots__ = ("empty", "spec", "stacked", "tensor")
 
-    def __init__(
-        self, tensor: Any, stacked: bool, spec: Spec, empty: bool = False
-    ) -> None:
+    def __init__(self, tensor: Any, stacked: bool, spec: Spec, empty: bool = False) -> None:
         self.tensor = tensor
         self.stacked = stacked
         self.spec = spec
@@ -110,8 +108,7 @@ class Rows:
         dims = row.tensor.dims
         if shapes.known(dims):
             return raw.Reshape(
-                row.tensor,
-                np.asarray([dims[0], *[1] * missing, *dims[1:]], np.int32),
+                row.tensor, np.asarray([dims[0], *[1] * missing, *dims[1:]], np.int32)
             )
         value = row.tensor
         for _ in range(missing):

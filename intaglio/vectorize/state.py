@@ -6,13 +6,7 @@ from typing import Any
 
 from intaglio.ir.graph import Node
 from intaglio.opdef import raw
-from intaglio.vectorize.rows import (
-    NotVectorizableError,
-    Row,
-    Rows,
-    again,
-    vectorizes,
-)
+from intaglio.vectorize.rows import NotVectorizableError, Row, Rows, again, vectorizes
 
 
 @vectorizes(

@@ -6,24 +6,12 @@ import json
 import subprocess
 import sys
 
-HEAVY = (
-    "tensorflow",
-    "jax",
-    "torch",
-    "sklearn",
-    "scipy",
-    "pandas",
-    "keras",
-    "rich",
-    "pytest",
-)
+HEAVY = ("tensorflow", "jax", "torch", "sklearn", "scipy", "pandas", "keras", "rich", "pytest")
 
 
 def imported_by(statement: str) -> set[str]:
     code = f"import sys, json; {statement}; print(json.dumps(sorted(sys.modules)))"
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stderr == "", "importing prints nothing"
     return set(json.loads(run.stdout))
 
@@ -55,9 +43,15 @@ def test_what_few_programs_use_is_left_for_later() -> None:
 
 def test_tf_is_a_module_with_the_version_it_follows() -> None:
     run = subprocess.run(
-        [sys.executable, "-c", "import intaglio; from intaglio import tf; print(tf.__version__, intaglio.__version__)"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-c",
+            "import intaglio; from intaglio import tf; print(tf.__version__, intaglio.__version__)",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     followed, own = run.stdout.split()
     assert followed == "2.21.0"
     assert own.count(".") == 2 and own != followed

@@ -22,20 +22,15 @@ def blocks() -> Iterator[tuple[str, int]]:
                 isinstance(d, ast.Name) and d.id == "op" for d in decorators
             ):
                 first = min(d.lineno for d in decorators)
-                yield (
-                    f"{name_of(path)}: {node.name}",
-                    (node.end_lineno or 0) - first + 1,
-                )
+                yield (f"{name_of(path)}: {node.name}", (node.end_lineno or 0) - first + 1)
 
 
 def test_the_median_op_is_short() -> None:
     lines = [size for _, size in blocks()]
     assert len(lines) > 500
-    assert statistics.median(lines) < MEDIAN, f"the median op has {statistics.median(lines)} lines"  # fmt: skip
+    assert statistics.median(lines) < MEDIAN, f"the median op has {statistics.median(lines)} lines"
 
 
 def test_no_op_is_long() -> None:
     long = {name: size for name, size in blocks() if size > LONGEST}
-    assert not long, (
-        "what ops share belongs into their family, what is long into functions"
-    )
+    assert not long, "what ops share belongs into their family, what is long into functions"

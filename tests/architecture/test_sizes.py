@@ -5,14 +5,7 @@ from __future__ import annotations
 import ast
 import statistics
 
-from tests.architecture.sources import (
-    OURS,
-    PACKAGE,
-    functions_of,
-    name_of,
-    text_of,
-    tree_of,
-)
+from tests.architecture.sources import OURS, PACKAGE, functions_of, name_of, text_of, tree_of
 
 FORBIDDEN_NAMES = ("utils", "util", "helpers", "helper", "common", "misc")
 LONGEST_FILE = 600
@@ -76,10 +69,7 @@ def test_own_imports_stand_at_the_top() -> None:
         for path in PACKAGE
         for function in functions_of(path)
         for node in ast.walk(function)
-        if (
-            isinstance(node, ast.ImportFrom)
-            and (node.module or "").startswith("intaglio")
-        )
+        if (isinstance(node, ast.ImportFrom) and (node.module or "").startswith("intaglio"))
         or (isinstance(node, ast.Import) and node.names[0].name.startswith("intaglio"))
     ]
     assert not hidden, "imports inside functions hide cycles"

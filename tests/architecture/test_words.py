@@ -58,10 +58,7 @@ def test_only_graphdef_imports_protobuf() -> None:
             isinstance(node, ast.Import)
             and any(n.name.split(".")[0] == "google" for n in node.names)
         )
-        or (
-            isinstance(node, ast.ImportFrom)
-            and (node.module or "").split(".")[0] == "google"
-        )
+        or (isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "google")
     ]
     assert not importing
 

@@ -36,6 +36,4 @@ def assert_derivatives(function: Function, x: float, orders: int = 3) -> None:
         below = np.asarray(lower(tf.constant(x - step, tf.float64)))
         expected = (above - below) / (2 * step)
         got = np.asarray(derivative(function, order)(tf.constant(x, tf.float64)))
-        np.testing.assert_allclose(
-            got, expected, rtol=1e-4, atol=1e-6, err_msg=f"order {order}"
-        )
+        np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-6, err_msg=f"order {order}")

@@ -25,9 +25,7 @@ SHAPES = [None, ()]
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_derivatives_of_a_call(shape):
     spec = [tf.TensorSpec(shape, tf.float64)]
-    assert_derivatives(
-        tf.function(lambda x: tf.sin(x) * x * x, input_signature=spec), 0.7
-    )
+    assert_derivatives(tf.function(lambda x: tf.sin(x) * x * x, input_signature=spec), 0.7)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -95,10 +93,9 @@ def test_unused_outputs_and_inputs():
     with tf.GradientTape(persistent=True) as tape:
         tape.watch([x, y])
         a, b, c = two(x, y)
-    assert [None if g is None else float(g) for g in tape.gradient(a, [x, y])] == [
-        6,
-        None,
-    ] or (float(tape.gradient(a, y)) == 0.0)
+    assert [None if g is None else float(g) for g in tape.gradient(a, [x, y])] == [6, None] or (
+        float(tape.gradient(a, y)) == 0.0
+    )
     assert float(tape.gradient([a, b], y)) == 3.0
     assert c.dtype == tf.int32
 

@@ -14,9 +14,7 @@ SHAPES = [(), None]
 
 
 def graph_of(function, *specs):
-    made, result = record(
-        function, "branch", [(d, s, f"x{i}") for i, (d, s) in enumerate(specs)]
-    )
+    made, result = record(function, "branch", [(d, s, f"x{i}") for i, (d, s) in enumerate(specs)])
     made.outputs = [v if v.graph is made else made.capture(v) for v in result]
     return made.freeze_function()
 
@@ -27,11 +25,7 @@ def branch(x, shape):
     square = graph_of(lambda x, y: [x * x * y, x], *pair)
     sine = graph_of(lambda x, y: [x * raw.Sin(y) * x * x, y], *pair)
     a, b = raw.StatelessIf(
-        raw.Greater(x, 1.0),
-        [x, x * 2.0],
-        then_branch=square,
-        else_branch=sine,
-        Tout=[F, F],
+        raw.Greater(x, 1.0), [x, x * 2.0], then_branch=square, else_branch=sine, Tout=[F, F]
     )
     return a * b
 
@@ -103,9 +97,7 @@ def test_through_a_function(function, x, orders, shape):
 def test_tapes_inside_a_function(function, x, orders, shape):
     spec = [tf.TensorSpec(shape, F)]
     eager = derivative(lambda v: function(v, shape), orders)
-    inside = tf.function(
-        derivative(lambda v: function(v, shape), orders), input_signature=spec
-    )
+    inside = tf.function(derivative(lambda v: function(v, shape), orders), input_signature=spec)
     v = tf.constant(x, F)
     assert float(inside(v)) == pytest.approx(float(eager(v)))
 

@@ -122,9 +122,7 @@ def test_wrong_number_of_gradients():
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = bad(x)
-    with pytest.raises(
-        ValueError, match="expected to return 1 gradients, but returned 2"
-    ):
+    with pytest.raises(ValueError, match="expected to return 1 gradients, but returned 2"):
         tape.gradient(y, x)
 
 

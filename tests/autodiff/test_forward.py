@@ -34,9 +34,7 @@ def test_through_a_function_with_random_numbers():
 
 def test_structures():
     matrix = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    found = jvp(
-        lambda p: raw.MatMul(p[1], raw.Reshape(p[0], [2, 1])), [X, matrix], [X, matrix]
-    )
+    found = jvp(lambda p: raw.MatMul(p[1], raw.Reshape(p[0], [2, 1])), [X, matrix], [X, matrix])
     np.testing.assert_array_equal(found, [[10.0], [22.0], [34.0]])
 
 

@@ -81,9 +81,7 @@ def test_unknown_shapes():
 
 
 def test_misuse_is_refused():
-    with pytest.raises(
-        RuntimeError, match=r"tf\.gradients is not supported when eager"
-    ):
+    with pytest.raises(RuntimeError, match=r"tf\.gradients is not supported when eager"):
         tf.gradients(X, X)
 
     @tf.function

@@ -24,9 +24,7 @@ def test_conversion_needs_the_shape():
         tf.convert_to_tensor(tf.IndexedSlices(tf.ones([2, 3]), tf.constant([0, 0])))
 
 
-@pytest.mark.parametrize(
-    "make", [lambda: M, lambda: tf.Variable(M)], ids=["tensor", "variable"]
-)
+@pytest.mark.parametrize("make", [lambda: M, lambda: tf.Variable(M)], ids=["tensor", "variable"])
 def test_gradients_of_gathers(make):
     v = make()
     with tf.GradientTape(persistent=True) as tape:

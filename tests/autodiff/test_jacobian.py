@@ -20,9 +20,7 @@ def jacobian(function, x, **options):
 
 
 def test_elementwise():
-    np.testing.assert_array_equal(
-        jacobian(lambda x: x * x, X), [[2.0, 0.0], [0.0, 4.0]]
-    )
+    np.testing.assert_array_equal(jacobian(lambda x: x * x, X), [[2.0, 0.0], [0.0, 4.0]])
 
 
 def test_shapes_are_joined():

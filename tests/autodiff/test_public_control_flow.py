@@ -53,9 +53,9 @@ def test_a_gather_in_a_branch():
 def test_while_loop_by_a_variable_that_every_turn_reads(v):
     @tf.function
     def f(x):
-        return tf.while_loop(
-            lambda i, y: i < 3, lambda i, y: (i + 1, y * v), (tf.constant(0), x)
-        )[1]
+        return tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * v), (tf.constant(0), x))[
+            1
+        ]
 
     with tf.GradientTape() as outer:
         with tf.GradientTape() as inner:
@@ -67,9 +67,9 @@ def test_while_loop_by_a_variable_that_every_turn_reads(v):
 def test_forward_mode_through_a_loop():
     @tf.function
     def f(x):
-        return tf.while_loop(
-            lambda i, y: i < 3, lambda i, y: (i + 1, y * y), (tf.constant(0), x)
-        )[1]
+        return tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * y), (tf.constant(0), x))[
+            1
+        ]
 
     x = tf.constant(1.1)
     with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as acc:
@@ -118,9 +118,7 @@ def test_variables_of_branches_and_bodies_are_watched():
     def branch(i):
         with tf.GradientTape() as tape:
             y = tf.cond(
-                i > 0,
-                lambda: tf.reduce_sum(tf.gather(table, [i])),
-                lambda: tf.reduce_sum(table),
+                i > 0, lambda: tf.reduce_sum(tf.gather(table, [i])), lambda: tf.reduce_sum(table)
             )
         return tf.convert_to_tensor(tape.gradient(y, table))
 
@@ -131,9 +129,7 @@ def test_variables_of_branches_and_bodies_are_watched():
     def loop():
         with tf.GradientTape() as tape:
             y = tf.while_loop(
-                lambda i, s: i < 3,
-                lambda i, s: (i + 1, s + tf.reduce_sum(table * table)),
-                (0, 0.0),
+                lambda i, s: i < 3, lambda i, s: (i + 1, s + tf.reduce_sum(table * table)), (0, 0.0)
             )[1]
         return tape.gradient(y, table)
 
@@ -155,9 +151,7 @@ def test_vectorized_map():
 def test_conditions_are_single_truth_values():
     with pytest.raises(tf.errors.InvalidArgumentError, match="bool"):
         tf.function(lambda x: tf.cond(x, lambda: 1.0, lambda: 2.0))(tf.constant(3))
-    loop = tf.function(
-        lambda x: tf.while_loop(lambda i: x, lambda i: i + 1, [tf.constant(0)])
-    )
+    loop = tf.function(lambda x: tf.while_loop(lambda i: x, lambda i: i + 1, [tf.constant(0)]))
     with pytest.raises(tf.errors.InvalidArgumentError, match="scalar"):
         loop(tf.constant([True, False]))
     with pytest.raises(TypeError):

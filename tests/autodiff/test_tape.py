@@ -54,9 +54,7 @@ def test_a_tape_can_be_used_once():
         tape.watch(x)
         y = x * x
     tape.gradient(y, x)
-    with pytest.raises(
-        RuntimeError, match="only be used to compute one set of gradients"
-    ):
+    with pytest.raises(RuntimeError, match="only be used to compute one set of gradients"):
         tape.gradient(y, x)
 
 
@@ -84,17 +82,10 @@ def test_a_tape_inside_its_block_is_spent_by_gradient():
 def test_unconnected_sources():
     x, other = tf.constant(3.0), tf.constant([1.0, 2.0])
     assert grad(lambda v: v * v, x, other) is None
-    zeros = grad(
-        lambda v: v * v,
-        x,
-        [tf.constant([1, 2]), other],
-        unconnected_gradients="zero",
-    )
+    zeros = grad(lambda v: v * v, x, [tf.constant([1, 2]), other], unconnected_gradients="zero")
     assert zeros[0].dtype == tf.int32
     np.testing.assert_array_equal(zeros[1], [0.0, 0.0])
-    with pytest.raises(
-        ValueError, match="Unknown value for unconnected_gradients: 'foo'"
-    ):
+    with pytest.raises(ValueError, match="Unknown value for unconnected_gradients: 'foo'"):
         grad(lambda v: v, x, unconnected_gradients="foo")
 
 
@@ -234,9 +225,7 @@ def test_ops_without_gradient_are_told_by_name_in_graphs():
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = bits(x)
-    with pytest.raises(
-        LookupError, match="gradient registry has no entry for: Bitcast"
-    ):
+    with pytest.raises(LookupError, match="gradient registry has no entry for: Bitcast"):
         tape.gradient(y, x)
     with pytest.raises(LookupError, match="No gradient defined for operation'bits'"):
         tf.function(lambda x: tf.gradients(bits(x), x))(x)

@@ -29,13 +29,29 @@ RAISES = (
     "unhashable arguments", "endless and large Python loops", "errors of tracing", "errors of a run",
 )  # fmt: skip
 LEFT_ALONE = (
-    "for/else", "while/else", "match", "walrus", "generators", "async", "private names", "wrapping decorators",
-    "no source", "the warning",
-)  # fmt: skip
+    "for/else",
+    "while/else",
+    "match",
+    "walrus",
+    "generators",
+    "async",
+    "private names",
+    "wrapping decorators",
+    "no source",
+    "the warning",
+)
 SILENTLY_WRONG = (
-    "raise", "try", "text", "unassigned write", "del", "side effects", "lambdas over loop names", "py_function",
-    "helpers that change globals", "numbers",
-)  # fmt: skip
+    "raise",
+    "try",
+    "text",
+    "unassigned write",
+    "del",
+    "side effects",
+    "lambdas over loop names",
+    "py_function",
+    "helpers that change globals",
+    "numbers",
+)
 ITEMS = frozenset(
     {
         *[f"converts: {name}" for name in CONVERTS],

@@ -94,9 +94,7 @@ class Program(NamedTuple):
     @property
     def changing(self) -> str:
         """The text that makes the change."""
-        return (
-            self.change if self.helped else _named(self.change, PLACES[self.place][1])
-        )
+        return self.change if self.helped else _named(self.change, PLACES[self.place][1])
 
     @property
     def source(self) -> str:
@@ -114,9 +112,7 @@ class Program(NamedTuple):
         body = BLOCKS[self.block].format(change)
         if rebinds and head:
             body = f"{head}\n{body}"
-        program = (
-            f"def step(x{given}):\n{_indented(body)}    return x * 1000 + {look}\n"
-        )
+        program = f"def step(x{given}):\n{_indented(body)}    return x * 1000 + {look}\n"
         seen = _named(self.look, "C") if given else look
         program += f"def looked():\n    return {seen}\n"
         start = _CLASSES + _SIZE + setup.format(made)

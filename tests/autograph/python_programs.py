@@ -202,11 +202,7 @@ def arguments(x: int, *args: int, k: int = 1, **kwargs: int) -> Any:
     def inner(a: int, /, b: int = 5, *c: int, d: int = 6, **e: int) -> Any:
         return a, b, c, d, e
 
-    return (
-        inner(x, *args, d=k, **kwargs),
-        inner(*[x, *args], **dict(kwargs, q=1)),
-        inner(x),
-    )
+    return (inner(x, *args, d=k, **kwargs), inner(*[x, *args], **dict(kwargs, q=1)), inner(x))
 
 
 def generators(x: int) -> Any:
@@ -279,13 +275,7 @@ def objects(x: int) -> Any:
     if x > 1:
         thing.value += 1
         thing.extra = x  # type: ignore[attr-defined]
-    return (
-        thing.value,
-        thing.double,
-        thing(x),
-        thing.hidden(),
-        functools.partial(thing.grow, 1)(),
-    )
+    return (thing.value, thing.double, thing(x), thing.hidden(), functools.partial(thing.grow, 1)())
 
 
 def decorated(x: int) -> Any:

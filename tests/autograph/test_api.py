@@ -38,10 +38,7 @@ class Scale:
 def test_to_code_shows_what_runs() -> None:
     text = tf.autograph.to_code(absolute)
     assert text.startswith("def tf__absolute(x):\n")
-    for part in (
-        "ag__.if_stmt(ag__.ld(x) > 0, if_body",
-        "ag__.FunctionScope('absolute'",
-    ):
+    for part in ("ag__.if_stmt(ag__.ld(x) > 0, if_body", "ag__.FunctionScope('absolute'"):
         assert part in text
     assert "recursive=True" in text
     assert "recursive=False" in tf.autograph.to_code(absolute, recursive=False)
@@ -109,9 +106,14 @@ def test_the_source_of_a_converted_function_is_the_users() -> None:
 def test_features() -> None:
     feature = tf.autograph.experimental.Feature
     names = {
-        "ALL", "ASSERT_STATEMENTS", "AUTO_CONTROL_DEPS", "BUILTIN_FUNCTIONS",
-        "EQUALITY_OPERATORS", "LISTS", "NAME_SCOPES",
-    }  # fmt: skip
+        "ALL",
+        "ASSERT_STATEMENTS",
+        "AUTO_CONTROL_DEPS",
+        "BUILTIN_FUNCTIONS",
+        "EQUALITY_OPERATORS",
+        "LISTS",
+        "NAME_SCOPES",
+    }
     assert {f.name for f in feature} == names
     assert all(f.name == f.value for f in feature)
     assert set(feature.all()) == set(feature)
@@ -147,15 +149,10 @@ def fresh(mark: str) -> Any:
     return space[f"fresh_{mark}"]
 
 
-@pytest.mark.parametrize(
-    ("level", "lines"), [(0, 0), (1, 1), (2, 2), (3, 3)], ids=lambda v: str(v)
-)
+@pytest.mark.parametrize(("level", "lines"), [(0, 0), (1, 1), (2, 2), (3, 3)], ids=lambda v: str(v))
 @item("converts: the tools")
 def test_verbosity(
-    level: int,
-    lines: int,
-    capsys: pytest.CaptureFixture[str],
-    caplog: pytest.LogCaptureFixture,
+    level: int, lines: int, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     """TensorFlow's lines are others; that there are more with a higher level is the same."""
     caplog.set_level(logging.INFO, logger="tensorflow")
@@ -166,11 +163,7 @@ def test_verbosity(
         tf.autograph.set_verbosity(0)
     printed = capsys.readouterr().out
     assert len(caplog.records) == lines
-    for text, least in (
-        ("Converted <f", 1),
-        ("Converted call: <f", 2),
-        ("def tf__", 3),
-    ):
+    for text, least in (("Converted <f", 1), ("Converted call: <f", 2), ("def tf__", 3)):
         assert (text in printed) is (level >= least)
 
 
@@ -195,10 +188,6 @@ def test_the_environment_says_the_first_verbosity() -> None:
 
 @item("raises: out of scope")
 def test_errors_have_tensorflows_ancestors() -> None:
-    assert errors.StagingError.__mro__[1:4] == (
-        errors.AutoGraphError,
-        errors.PyCTError,
-        Exception,
-    )
+    assert errors.StagingError.__mro__[1:4] == (errors.AutoGraphError, errors.PyCTError, Exception)
     assert issubclass(tf.errors.OperatorNotAllowedInGraphError, TypeError)
     assert issubclass(errors.InaccessibleTensorError, ValueError)

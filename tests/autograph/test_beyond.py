@@ -164,9 +164,7 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("function", "calls"), PROGRAMS, ids=[p[0].__name__ for p in PROGRAMS]
-)
+@pytest.mark.parametrize(("function", "calls"), PROGRAMS, ids=[p[0].__name__ for p in PROGRAMS])
 def test_jumps(function: Callable[..., Any], calls: list[Any]) -> None:
     agree(function, *calls)
 
@@ -178,7 +176,7 @@ def test_jumps_out_of_rows_and_datasets() -> None:
 
 
 def test_the_graph_of_a_python_loop_stays_small() -> None:
-    traced = tf.function(a_long_python_loop).get_concrete_function(tf.TensorSpec([], tf.int32))  # fmt: skip
+    traced = tf.function(a_long_python_loop).get_concrete_function(tf.TensorSpec([], tf.int32))
     assert len(traced.graph.get_operations()) < 50
 
 
@@ -273,8 +271,7 @@ def test_names_that_are_none_at_first() -> None:
     agree(returns_by_a_number, 2, 9)
     # Where there is no value TensorFlow says the same; asked.
     with pytest.raises(
-        tf.errors.InvalidArgumentError,
-        match="loop must iterate at least once to initialize best",
+        tf.errors.InvalidArgumentError, match="loop must iterate at least once to initialize best"
     ):
         tf.function(best_of)(tf.zeros([0], tf.int32))
 

@@ -155,10 +155,18 @@ def recursive(x: Any) -> Any:
 
 
 PROGRAMS = [
-    return_from_a_tensor_loop, return_from_nested_loops, return_from_a_while,
-    structures_returned, endless_with_a_break, python_loop_with_a_break,
-    python_loop_with_a_return, a_long_python_loop, checked, none_at_first, recursive,
-]  # fmt: skip
+    return_from_a_tensor_loop,
+    return_from_nested_loops,
+    return_from_a_while,
+    structures_returned,
+    endless_with_a_break,
+    python_loop_with_a_break,
+    python_loop_with_a_return,
+    a_long_python_loop,
+    checked,
+    none_at_first,
+    recursive,
+]
 
 
 @pytest.mark.parametrize("point", range(len(POINTS)))

@@ -103,9 +103,17 @@ def test_classes_and_functions_keep_their_qualified_names() -> None:
 
 
 PLACES = [
-    "if", "else", "while", "for", "nested", "comprehension", "expression", "logic",
-    "with", "try",
-]  # fmt: skip
+    "if",
+    "else",
+    "while",
+    "for",
+    "nested",
+    "comprehension",
+    "expression",
+    "logic",
+    "with",
+    "try",
+]
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -114,9 +122,7 @@ def test_tracebacks_show_the_users_lines_only(place: str) -> None:
         tf.function(stops.failing)(tf.ones([2]), place)
     frames = traceback.extract_tb(caught.value.__traceback__)
     # The call of the traced function itself is there, and nothing below it of ours.
-    assert [f.name for f in frames if f.filename not in (str(PATH), __file__)] == [
-        "__call__"
-    ]
+    assert [f.name for f in frames if f.filename not in (str(PATH), __file__)] == ["__call__"]
     marked = next(i for i, t in enumerate(LINES, 1) if t.endswith(f"# {place}"))
     inside = [frame for frame in frames if frame.filename == str(PATH)]
     assert inside[-2].lineno == marked

@@ -48,11 +48,16 @@ GIVES: dict[str, tuple[Callable[..., Any], Any, Any, str]] = {
     "sum of a list": (lambda x: sum([x, x]), 3, 6, "int32"),
     "pow": (lambda x: pow(x, 2), 3, 9, "int32"),
     "enumerate a dataset": (
-        lambda x: sum_of(enumerate(numbers(), 5), lambda i, v: i * v), 0, 44, "int64",
+        lambda x: sum_of(enumerate(numbers(), 5), lambda i, v: i * v),
+        0,
+        44,
+        "int64",
     ),
     "zip datasets": (
         lambda x: sum_of(zip(numbers(), numbers().skip(1)), lambda a, b: a * b),  # noqa: B905
-        0, 8, "int64",
+        0,
+        8,
+        "int64",
     ),
     "map a dataset": (lambda x: total(map(lambda v: v * 2, numbers())), 0, 12, "int64"),  # noqa: C417
     "filter a dataset": (lambda x: total(filter(lambda v: v > 1, numbers())), 0, 5, "int64"),
@@ -64,7 +69,7 @@ GIVES: dict[str, tuple[Callable[..., Any], Any, Any, str]] = {
     "max of a vector": (lambda x: max(x), [3, 1, 2], 3, "int32"),
     "max of two": (lambda x: max(x, 2), 3, 3, "int32"),
     "min of three": (lambda x: min(x, 2, x - 5), 3, -2, "int32"),
-}  # fmt: skip
+}
 
 
 def sum_of(pairs: Any, function: Callable[[Any, Any], Any]) -> Any:

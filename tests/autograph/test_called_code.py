@@ -320,9 +320,7 @@ def test_libraries_and_native_functions_are_called_as_they_are() -> None:
 
 
 @item("converts: callees")
-def test_the_debugger_is_called_from_the_users_line(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_debugger_is_called_from_the_users_line(monkeypatch: pytest.MonkeyPatch) -> None:
     stops: list[tuple[str, int, Any]] = []
 
     def note() -> None:
@@ -393,7 +391,10 @@ def _summed_above_zero(total, v):
 def test_the_function_of_map_fn_is_converted_and_of_scan_it_is_not():
     """As TensorFlow 2.21, asked, does: it converts for map_fn alone."""
     x = tf.constant([1.0, -2.0, 3.0])
-    for call in (lambda x: tf.map_fn(_doubled_above_zero, x), lambda x: tf.map_fn(elems=x, fn=_doubled_above_zero)):  # fmt: skip
+    for call in (
+        lambda x: tf.map_fn(_doubled_above_zero, x),
+        lambda x: tf.map_fn(elems=x, fn=_doubled_above_zero),
+    ):
         np.testing.assert_array_equal(tf.function(call)(x), [2.0, 2.0, 6.0])
     with pytest.raises(TypeError, match="as a Python `bool`"):
         tf.function(lambda x: tf.scan(_summed_above_zero, x))(x)

@@ -80,9 +80,13 @@ def test_structures_come_out_of_branches() -> None:
 def test_logic_on_a_tensor_and_a_python_value() -> None:
     def f(x: Any) -> Any:
         return (
-            x > 0 and True, True and x > 0, x > 0 or False, False or x > 0,
-            not x > 0, x is not None and x > 0,
-        )  # fmt: skip
+            x > 0 and True,
+            True and x > 0,
+            x > 0 or False,
+            False or x > 0,
+            not x > 0,
+            x is not None and x > 0,
+        )
 
     agree(f, 1, -1)
 
@@ -179,9 +183,7 @@ def read_within(x: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "function",
-    [read_by_a_function, read_after_a_loop, read_within],
-    ids=lambda f: f.__name__,
+    "function", [read_by_a_function, read_after_a_loop, read_within], ids=lambda f: f.__name__
 )
 def test_nested_functions_read_what_a_name_is_now(function: Any) -> None:
     """In TensorFlow they read what it was before the `if` or the loop."""

@@ -56,16 +56,30 @@ def call_of_while_loop(c: Any) -> Any:
     return tf.while_loop(lambda c, _: c, turn, (c, 0))[1]
 
 
-FORMS = [statement, negation, expression, conjunction, assertion, loop, call_of_cond, call_of_while_loop]  # fmt: skip
-ONE = [(True, []), ([True], [1]), ([[True]], [1, 1]), ([True], [None]), ([[True]], [None, None])]  # fmt: skip
-MANY = [([True, True], [2]), ([True, True], [None]), ([[True, True]], [None, 2]), ([True, True], None), ([], [0]), ([], [None])]  # fmt: skip
+FORMS = [
+    statement,
+    negation,
+    expression,
+    conjunction,
+    assertion,
+    loop,
+    call_of_cond,
+    call_of_while_loop,
+]
+ONE = [(True, []), ([True], [1]), ([[True]], [1, 1]), ([True], [None]), ([[True]], [None, None])]
+MANY = [
+    ([True, True], [2]),
+    ([True, True], [None]),
+    ([[True, True]], [None, 2]),
+    ([True, True], None),
+    ([], [0]),
+    ([], [None]),
+]
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("value", "shape"), [*ONE, ([True], None), (True, None)])
-def test_one_bool_of_any_rank_decides(
-    form: Callable[[Any], Any], value: Any, shape: Any
-) -> None:
+def test_one_bool_of_any_rank_decides(form: Callable[[Any], Any], value: Any, shape: Any) -> None:
     traced = tf.function(form, input_signature=[tf.TensorSpec(shape, tf.bool)])
     assert int(traced(tf.constant(value, tf.bool))) == 1
 

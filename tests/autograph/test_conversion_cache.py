@@ -99,10 +99,7 @@ def test_threads_convert_a_function_at_once(monkeypatch: Any) -> None:
 
     monkeypatch.setattr(source, "find", slowly)
     made: list[Any] = []
-    threads = [
-        threading.Thread(target=lambda: made.append(converted(function)))
-        for _ in range(4)
-    ]
+    threads = [threading.Thread(target=lambda: made.append(converted(function))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -106,9 +106,13 @@ def joined(n: Any) -> Any:
     for i in tf.range(n):
         items.append(tf.fill([2, 2], i))
     return (
-        tf.concat(items, 0), tf.concat(items, 1), tf.concat(items, axis=-1),
-        tf.stack(items, 1), tf.stack(items, axis=-1), tf.stack(items),
-    )  # fmt: skip
+        tf.concat(items, 0),
+        tf.concat(items, 1),
+        tf.concat(items, axis=-1),
+        tf.stack(items, 1),
+        tf.stack(items, axis=-1),
+        tf.stack(items),
+    )
 
 
 def in_branches(n: Any) -> Any:
@@ -482,6 +486,6 @@ def test_what_lists_in_graphs_cannot_do_is_told() -> None:
         (of_two_types, TypeError, "This list holds int32, and float32 is appended: cast it"),
         (comprehended, TypeError, "write a `for` statement over it"),
         (sorted_in_place, AttributeError, "has no 'sort': go on with tf.stack"),
-    ]:  # fmt: skip
+    ]:
         with pytest.raises(kind, match=text):
             tf.function(function)(tf.constant(2))

@@ -128,9 +128,7 @@ PROGRAMS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("function", "calls"), PROGRAMS, ids=[p[0].__name__ for p in PROGRAMS]
-)
+@pytest.mark.parametrize(("function", "calls"), PROGRAMS, ids=[p[0].__name__ for p in PROGRAMS])
 @item("silently wrong: raise")
 def test_exceptions(function: Callable[..., Any], calls: list[float]) -> None:
     agree(function, *calls)
@@ -213,9 +211,7 @@ def test_handlers_of_what_the_graph_raises_are_refused() -> None:
             y = x + 100
         return y
 
-    with pytest.raises(
-        NotImplementedError, match="ValueError is raised under a tensor"
-    ):
+    with pytest.raises(NotImplementedError, match="ValueError is raised under a tensor"):
         tf.function(f)(tf.constant(1))
 
     @tf.function
@@ -314,9 +310,7 @@ def test_graphs_that_raise_are_written_as_assertions() -> None:
     assert "Assert" in text and "_raises" not in text
 
 
-def test_text_of_an_exception_is_made_of_values(
-    recwarn: pytest.WarningsRecorder,
-) -> None:
+def test_text_of_an_exception_is_made_of_values(recwarn: pytest.WarningsRecorder) -> None:
     @tf.function
     def f(x: Any) -> Any:
         if x > 3:

@@ -17,7 +17,10 @@ from intaglio import tf
 from .differences import check
 
 F = tf.float64
-POINTS = {"above": np.random.RandomState(3).rand(2, 3), "below": -np.random.RandomState(4).rand(2, 3)}  # fmt: skip
+POINTS = {
+    "above": np.random.RandomState(3).rand(2, 3),
+    "below": -np.random.RandomState(4).rand(2, 3),
+}
 
 
 def total(x: Any) -> Any:

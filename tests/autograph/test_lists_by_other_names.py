@@ -139,9 +139,16 @@ def given_away_while_it_grows(n: Any) -> Any:
 
 PROGRAMS = [
     given_away_while_it_grows,
-    two_names, a_name_and_an_attribute, a_name_and_an_item, two_items, arguments,
-    arguments_in_a_loop, results_of_branches, list_made_in_the_body, truth_in_statements,
-]  # fmt: skip
+    two_names,
+    a_name_and_an_attribute,
+    a_name_and_an_item,
+    two_items,
+    arguments,
+    arguments_in_a_loop,
+    results_of_branches,
+    list_made_in_the_body,
+    truth_in_statements,
+]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)

@@ -78,8 +78,12 @@ def with_a_cleanup(write: Any, w: Any, x: Any, n: Any) -> None:
 
 
 NESTS = [
-    under_an_if, under_an_if_whose_other_branch_writes, under_two_ifs, under_two_loops, with_a_cleanup,
-]  # fmt: skip
+    under_an_if,
+    under_an_if_whose_other_branch_writes,
+    under_two_ifs,
+    under_two_loops,
+    with_a_cleanup,
+]
 
 
 @pytest.mark.parametrize("grown", [False, True], ids=["plain", "grown"])
@@ -245,12 +249,21 @@ def a_name_gets_what_another_has(x: Any, n: Any) -> Any:
 
 
 PROGRAMS = [
-    deleted_elements_of_items, added_to_in_place, added_to_in_a_function, an_attribute_in_a_closure,
-    an_element_from_the_end_of_a_list_that_grows, an_element_that_is_taken_out_afterwards,
-    an_element_and_then_all, a_new_list_or_an_element, asked_by_taking_elements, two_names_change_places,
-    two_lists_that_grow_change_places, two_attributes_change_places, three_names_take_turns,
+    deleted_elements_of_items,
+    added_to_in_place,
+    added_to_in_a_function,
+    an_attribute_in_a_closure,
+    an_element_from_the_end_of_a_list_that_grows,
+    an_element_that_is_taken_out_afterwards,
+    an_element_and_then_all,
+    a_new_list_or_an_element,
+    asked_by_taking_elements,
+    two_names_change_places,
+    two_lists_that_grow_change_places,
+    two_attributes_change_places,
+    three_names_take_turns,
     a_name_gets_what_another_has,
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
@@ -311,9 +324,7 @@ def test_a_condition_that_changes_a_list_is_told() -> None:
             items.append(x + 1.0)
         return items
 
-    with pytest.raises(
-        NotImplementedError, match="The condition of this `while` changes"
-    ):
+    with pytest.raises(NotImplementedError, match="The condition of this `while` changes"):
         f(tf.constant(0.5))
 
 
@@ -358,9 +369,7 @@ def test_a_python_turn_that_returns_a_list_before_it_grows_is_told() -> None:
     @tf.function
     def f(x: Any) -> Any:
         items = [x]
-        while (
-            len(items) < 4
-        ):  # a number of Python until the first `return` may be reached
+        while len(items) < 4:  # a number of Python until the first `return` may be reached
             items.append(x)
             try:
                 if x < -1.0:

@@ -65,13 +65,17 @@ def with_a_break(n: Any) -> Any:
     return turns
 
 
-COUNTS = [(counted, 2), (counted_by_position, 3), (counted_by_a_tensor, 2), (counted_rows, 2),
-          (counted_none, 0), (with_a_break, 4)]  # fmt: skip
+COUNTS = [
+    (counted, 2),
+    (counted_by_position, 3),
+    (counted_by_a_tensor, 2),
+    (counted_rows, 2),
+    (counted_none, 0),
+    (with_a_break, 4),
+]
 
 
-@pytest.mark.parametrize(
-    ("function", "turns"), COUNTS, ids=lambda f: getattr(f, "__name__", None)
-)
+@pytest.mark.parametrize(("function", "turns"), COUNTS, ids=lambda f: getattr(f, "__name__", None))
 def test_turns_are_limited(function: Any, turns: int) -> None:
     assert int(tf.function(function)(tf.constant(5))) == turns
 
@@ -193,12 +197,20 @@ def no_number(n: Any) -> Any:
 
 
 REFUSED = [
-    (ValueError, "'x' has shape (1,) before the loop, which does not conform with the shape invariant (2,).", invariant_before),
-    (ValueError, "'x' has shape (None, 2) after one iteration, which does not conform with the shape invariant (None, 1).", invariant_after),
+    (
+        ValueError,
+        "'x' has shape (1,) before the loop, which does not conform with the shape invariant (2,).",
+        invariant_before,
+    ),
+    (
+        ValueError,
+        "'x' has shape (None, 2) after one iteration, which does not conform with the shape invariant (None, 1).",
+        invariant_after,
+    ),
     (ValueError, "The two structures don't have the same nested structure", other_structure),
     (TypeError, "got an unexpected keyword argument 'parallel'", unknown_option),
     (TypeError, "Expected int32, but got a of type 'str'.", no_number),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("row", REFUSED, ids=lambda row: row[2].__name__)
@@ -244,9 +256,7 @@ def test_a_call_that_says_nothing_is_mentioned() -> None:
 
 @pytest.mark.parametrize("kind", ["for", "while"])
 @item("raises: endless and large Python loops")
-def test_python_loops_without_end_are_ended(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_python_loops_without_end_are_ended(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert loops.LIMIT == 100_000_000
     monkeypatch.setattr(loops, "LIMIT", 200)
 
@@ -266,9 +276,7 @@ def test_python_loops_without_end_are_ended(
 
 @pytest.mark.parametrize("kind", ["for", "while"])
 @item("raises: endless and large Python loops")
-def test_large_unrolled_loops_are_mentioned(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_unrolled_loops_are_mentioned(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert loops.LARGE_UNROLLED == 50_000
     monkeypatch.setattr(loops, "LARGE_UNROLLED", 20)
 

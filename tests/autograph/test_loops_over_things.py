@@ -156,9 +156,7 @@ def test_the_element_after_a_break() -> None:
 def test_elements_of_several_parts() -> None:
     def f(n: Any) -> Any:
         result = tf.constant(0, tf.int64)
-        both = tf.data.Dataset.zip(
-            (tf.data.Dataset.range(3), tf.data.Dataset.range(3, 9))
-        )
+        both = tf.data.Dataset.zip((tf.data.Dataset.range(3), tf.data.Dataset.range(3, 9)))
         for a, b in both:
             result += a * b
         for part in both.map(lambda a, b: {"a": a, "b": b}):
@@ -344,12 +342,20 @@ def dynamic_key(n: Any) -> Any:
 
 
 REFUSED = [
-    (tf.errors.OperatorNotAllowedInGraphError, "Iterating over a symbolic `tf.Tensor` is not allowed.", pairs),
+    (
+        tf.errors.OperatorNotAllowedInGraphError,
+        "Iterating over a symbolic `tf.Tensor` is not allowed.",
+        pairs,
+    ),
     (ValueError, "len requires a non-scalar tensor, got one of shape", scalar),
     # TensorFlow: "Failed to convert elements of <function>... to Tensor."
-    (TypeError, "'step' is a Python object of type builtin_function_or_method that one iteration changes", python_object),
+    (
+        TypeError,
+        "'step' is a Python object of type builtin_function_or_method that one iteration changes",
+        python_object,
+    ),
     (TypeError, "Tensor is unhashable. Instead, use tensor.ref() as the key.", dynamic_key),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("row", REFUSED, ids=lambda row: row[2].__name__)
@@ -363,13 +369,8 @@ def test_loops_that_cannot_be(row: Any) -> None:
 @item("converts: for over tensors, ranges, ragged tensors, datasets, iterators")
 def test_distributed_datasets() -> None:
     """One device: TensorFlow refuses `break` over the dataset (asked), here it is a loop."""
-    for strategy in (
-        tf.distribute.get_strategy(),
-        tf.distribute.OneDeviceStrategy("/cpu:0"),
-    ):
-        data = strategy.experimental_distribute_dataset(
-            tf.data.Dataset.range(7).batch(2)
-        )
+    for strategy in (tf.distribute.get_strategy(), tf.distribute.OneDeviceStrategy("/cpu:0")):
+        data = strategy.experimental_distribute_dataset(tf.data.Dataset.range(7).batch(2))
 
         @tf.function
         def f(batches: Any) -> Any:

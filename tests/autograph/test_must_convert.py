@@ -372,9 +372,16 @@ def test_what_is_called_is_converted() -> None:
         half = functools.partial(_scaled, by=5)
         pick = lambda y: y * 2 if y > 0 else y  # noqa: E731
         return (
-            _step(x), decorated(x), nested(x), thing.grow(x),
-            thing(x), half(x), pick(x), Local()(x), (lambda: pick(x))(),
-        )  # fmt: skip
+            _step(x),
+            decorated(x),
+            nested(x),
+            thing.grow(x),
+            thing(x),
+            half(x),
+            pick(x),
+            Local()(x),
+            (lambda: pick(x))(),
+        )
 
     agree(f, 4, 1, -3)
 

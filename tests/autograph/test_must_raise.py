@@ -112,14 +112,10 @@ def return_in_one_branch(x: Any) -> Any:
             "'y' must have the same nested structure in the main and else branches:",
             structures_differ,
         ),
-        (
-            ValueError,
-            "the else branch must also have a return statement.",
-            return_in_one_branch,
-        ),
+        (ValueError, "the else branch must also have a return statement.", return_in_one_branch),
     ],
     ids=lambda p: getattr(p, "__name__", None) or None,
-)  # fmt: skip
+)
 def test_branches(kind: Any, text: str, function: Callable[..., Any]) -> None:
     raises(kind, text, function)
 
@@ -134,7 +130,12 @@ def test_conditions_are_bool_scalars() -> None:
     text = "condition of if statement expected to be `tf.bool` scalar, got"
     raises(ValueError, text, f, 1)
     raises(ValueError, text, f, [True, False])
-    raises(ValueError, "to use as boolean Tensor, use `tf.cast`; to check for None, use `is not None`", f, 1.0)  # fmt: skip
+    raises(
+        ValueError,
+        "to use as boolean Tensor, use `tf.cast`; to check for None, use `is not None`",
+        f,
+        1.0,
+    )
 
 
 @item("raises: dtype of a loop variable")
@@ -149,9 +150,7 @@ def loop_dtype(n: Any) -> Any:
 def invariant_before(n: Any) -> Any:
     x = tf.constant([0])
     for i in tf.range(n):
-        tf.autograph.experimental.set_loop_options(
-            shape_invariants=[(x, tf.TensorShape([2]))]
-        )
+        tf.autograph.experimental.set_loop_options(shape_invariants=[(x, tf.TensorShape([2]))])
         x = x + i
     return x
 
@@ -307,21 +306,25 @@ def test_truth(name: str) -> None:
 
 
 ATTRIBUTES = [
-    (NotImplementedError, "Cannot convert a symbolic tf.Tensor (x:0) to a numpy array.", lambda x: np.sin(x)),
+    (
+        NotImplementedError,
+        "Cannot convert a symbolic tf.Tensor (x:0) to a numpy array.",
+        lambda x: np.sin(x),
+    ),
     (AttributeError, "'SymbolicTensor' object has no attribute 'numpy'", lambda x: x.numpy()),
     (TypeError, "len is not well defined for a symbolic Tensor", lambda x: list(reversed(x))),
     (TypeError, "argument of type 'SymbolicTensor' is not iterable", lambda x: 3 in x),
-    (TypeError, "list indices must be integers or slices, not SymbolicTensor", lambda x: [1, 2][x[0]]),
+    (
+        TypeError,
+        "list indices must be integers or slices, not SymbolicTensor",
+        lambda x: [1, 2][x[0]],
+    ),
     (TypeError, "Tensor is unhashable. Instead, use tensor.ref() as the key.", lambda x: {1: 2}[x]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("row", ATTRIBUTES, ids=range(len(ATTRIBUTES)))
-@item(
-    "raises: NumPy functions",
-    "raises: attributes of tensors",
-    "raises: what tensors cannot do",
-)
+@item("raises: NumPy functions", "raises: attributes of tensors", "raises: what tensors cannot do")
 def test_what_symbolic_tensors_do_not_have(row: Any) -> None:
     raises(row[0], row[1], row[2], [1, 0])
 
@@ -361,11 +364,7 @@ def test_variables_made_on_later_calls() -> None:
 
 @item("raises: bad return values")
 def test_results_that_are_no_tensors() -> None:
-    raises(
-        TypeError,
-        "which is not a Tensor or ExtensionType.",
-        lambda x: object(),
-    )
+    raises(TypeError, "which is not a Tensor or ExtensionType.", lambda x: object())
 
 
 @item("raises: binding")
@@ -383,9 +382,7 @@ def test_binding() -> None:
         "and kwargs: {} for signature: (",
     ):
         assert phrase in str(caught.value)
-    with pytest.raises(
-        TypeError, match="input_signature missing type constraint for y"
-    ):
+    with pytest.raises(TypeError, match="input_signature missing type constraint for y"):
         tf.function(lambda x, y: x, input_signature=[tf.TensorSpec([])])
 
 
@@ -417,9 +414,7 @@ def test_errors_show_the_users_lines() -> None:
     frames = [line.split(", in ")[1].split() for line in lines if ", in " in line]
     assert frames == [["f", "*"], ["failing_step", "*"]]
     assert "        return tf.reshape(x, [7])" in lines
-    assert re.match(r"    ValueError: ", lines[-1]) or "ValueError: " in str(
-        caught.value
-    )
+    assert re.match(r"    ValueError: ", lines[-1]) or "ValueError: " in str(caught.value)
 
 
 @item("raises: errors of a run")
@@ -431,7 +426,5 @@ def test_errors_of_a_run_name_the_node() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError) as caught:
         f(tf.constant([1, 2]), tf.constant(9))
     message = str(caught.value)
-    assert message.startswith(
-        "Graph execution error:\n\nDetected at node GatherV2 defined at"
-    )
+    assert message.startswith("Graph execution error:\n\nDetected at node GatherV2 defined at")
     assert re.search(r"\[\[\{\{node GatherV2\}\}\]\] \[Op:__inference_f_\d+\]", message)

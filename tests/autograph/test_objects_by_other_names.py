@@ -231,16 +231,24 @@ def in_the_other_branch(n: Any) -> Any:
 @pytest.mark.parametrize(
     "program",
     [
-        the_name_is_changed, the_other_name_is_changed, in_a_loop, in_the_turns_of_a_loop, in_another_container, an_inner_one,
-        by_a_method, by_a_helper, an_object, one_of_two, in_a_later_block, in_the_other_branch,
+        the_name_is_changed,
+        the_other_name_is_changed,
+        in_a_loop,
+        in_the_turns_of_a_loop,
+        in_another_container,
+        an_inner_one,
+        by_a_method,
+        by_a_helper,
+        an_object,
+        one_of_two,
+        in_a_later_block,
+        in_the_other_branch,
     ],
     ids=lambda p: p.__name__,
-)  # fmt: skip
+)
 def test_what_may_have_been_changed_is_told(program: Callable[..., Any]) -> None:
     """TensorFlow 2.21 (asked) gives what the trace leaves, right for some values only."""
-    with pytest.raises(
-        TypeError, match="may be the one that was changed under another"
-    ):
+    with pytest.raises(TypeError, match="may be the one that was changed under another"):
         tf.function(program)(tf.constant(0))
 
 

@@ -34,7 +34,7 @@ def _value(call: Callable[[], Any]) -> Any:
         return type(e)
 
 
-def _run(program: Program, calls: tuple[int, int], eagerly: bool) -> tuple[list[Any], Any]:  # fmt: skip
+def _run(program: Program, calls: tuple[int, int], eagerly: bool) -> tuple[list[Any], Any]:
     """What two calls give, with a look after each; and the warnings."""
     step, looked = load(program.source)
     step = step if eagerly else tf.function(step)
@@ -47,9 +47,7 @@ def _run(program: Program, calls: tuple[int, int], eagerly: bool) -> tuple[list[
     return seen, [str(w.message) for w in told if w.category is UserWarning]
 
 
-@pytest.mark.parametrize(
-    "program", list(programs()), ids=lambda p: " - ".join(map(str, p))
-)
+@pytest.mark.parametrize("program", list(programs()), ids=lambda p: " - ".join(map(str, p)))
 @item("eager or an error")
 def test_nothing_is_silently_different(program: Program) -> None:
     """The first difference to eager is an error, or there was a warning that names the line."""
@@ -60,9 +58,7 @@ def test_nothing_is_silently_different(program: Program) -> None:
         if not isinstance(first, int):
             continue  # nothing differs, or it raises
         texts = [f"`{program.changing}` changes", "argument of the traced function"]
-        if (
-            program.thing == "defaultdict"
-        ):  # a look at it may be told at the block's line
+        if program.thing == "defaultdict":  # a look at it may be told at the block's line
             texts.append("changes this defaultdict once")
         if program.change == "c.forget()":
             texts.append("`def forget(self): del self.text` changes")
@@ -216,11 +212,16 @@ def layers_are_made_once(n: Any, model: Any) -> Any:
 @pytest.mark.parametrize(
     "function",
     [
-        set_before_the_block, a_number_set_before_the_block, put_back_after_the_block, put_back_in_the_block,
-        made_by_the_trace, changed_outside_of_blocks, layers_are_made_once,
+        set_before_the_block,
+        a_number_set_before_the_block,
+        put_back_after_the_block,
+        put_back_in_the_block,
+        made_by_the_trace,
+        changed_outside_of_blocks,
+        layers_are_made_once,
     ],
     ids=lambda f: f.__name__,
-)  # fmt: skip
+)
 def test_no_warning(function: Callable[..., Any]) -> None:
     model = Model()
 

@@ -106,11 +106,7 @@ def in_methods_under_a_condition(xs: Any) -> Any:
 
 
 def arrays_changed_in_place(xs: Any) -> Any:
-    a, b, table = (
-        np.zeros(2, np.int32),
-        np.ones(2, np.int32),
-        {"c": np.ones(2, np.int32)},
-    )
+    a, b, table = (np.zeros(2, np.int32), np.ones(2, np.int32), {"c": np.ones(2, np.int32)})
     if tf.size(xs) > 1:
         a += 1
         b *= 4
@@ -136,9 +132,16 @@ def variables_seen_early(xs: Any) -> Any:
 
 
 PROGRAMS = [
-    named_attribute, named_item, in_methods, differences, in_a_closure, in_a_branch,
-    in_methods_under_a_condition, arrays_changed_in_place, variables_seen_early,
-]  # fmt: skip
+    named_attribute,
+    named_item,
+    in_methods,
+    differences,
+    in_a_closure,
+    in_a_branch,
+    in_methods_under_a_condition,
+    arrays_changed_in_place,
+    variables_seen_early,
+]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
@@ -168,9 +171,7 @@ def test_places_that_a_loop_is_the_first_to_set() -> None:
     for function in (an_item, an_attribute):
         traced = tf.function(function)
         assert flat(traced(tf.constant(3))) == flat(function(tf.constant(3)))
-        with pytest.raises(
-            tf.errors.InvalidArgumentError, match="must iterate at least once"
-        ):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="must iterate at least once"):
             traced(tf.constant(0))
 
 
@@ -200,9 +201,7 @@ def test_variables_that_hold_other_objects_in_each_branch() -> None:
         return len(found)
 
     for function in (a_function, a_text, a_list_of_functions):
-        with pytest.raises(
-            TypeError, match="differs between the main and the else branch"
-        ):
+        with pytest.raises(TypeError, match="differs between the main and the else branch"):
             tf.function(function)(tf.constant(1))
 
 

@@ -66,11 +66,7 @@ def fails(x: int) -> int:
 def test_tracebacks_show_the_users_lines_and_names() -> None:
     with pytest.raises(ZeroDivisionError) as caught:
         api.to_graph(fails)(1)
-    frames = [
-        f
-        for f in traceback.extract_tb(caught.value.__traceback__)
-        if f.filename == __file__
-    ]
+    frames = [f for f in traceback.extract_tb(caught.value.__traceback__) if f.filename == __file__]
     assert frames[-1].line == "x = x // 0  # the line"
     assert {f.name for f in frames[1:]} == {"fails"}
 

@@ -44,7 +44,8 @@ CHANGES: dict[str, tuple[Callable[[], Any], Callable[[Any, Any], Any]]] = {
     "defaultdict": (lambda: collections.defaultdict(list), lambda c, x: c["k"].append(x)),
     "Counter.update": (collections.Counter, lambda c, x: c.update(["a"])),
     "OrderedDict.move_to_end": (
-        lambda: collections.OrderedDict(a=1, b=2), lambda c, x: c.move_to_end("a"),
+        lambda: collections.OrderedDict(a=1, b=2),
+        lambda c, x: c.move_to_end("a"),
     ),
     "set.add": (set, lambda c, x: c.add(1)),
     "set.discard": (lambda: {1}, lambda c, x: c.discard(1)),
@@ -58,7 +59,7 @@ CHANGES: dict[str, tuple[Callable[[], Any], Callable[[Any, Any], Any]]] = {
     "delattr": (lambda: Thing(0), lambda c, x: delattr(c, "x")),
     "vars": (lambda: Thing(0), lambda c, x: vars(c).update(made=1)),
     "an attribute with a text": (lambda: Thing(0), lambda c, x: setattr(c, "kind", "new")),
-}  # fmt: skip
+}
 
 
 def look(c: Any) -> Any:
@@ -70,9 +71,7 @@ def look(c: Any) -> Any:
 
 @pytest.mark.parametrize("name", CHANGES)
 @pytest.mark.parametrize("block", ["if", "else", "while", "for"])
-def test_what_no_graph_can_carry_is_told_where_it_is_used(
-    name: str, block: str
-) -> None:
+def test_what_no_graph_can_carry_is_told_where_it_is_used(name: str, block: str) -> None:
     make, change = CHANGES[name]
 
     def f(x: Any) -> Any:

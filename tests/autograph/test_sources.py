@@ -75,14 +75,10 @@ def codes(code: CodeType) -> list[CodeType]:
 
 
 NAME = "<sources under test>"
-CODES = [
-    c for c in codes(compile(TEXT, NAME, "exec")) if c.co_flags & 2
-]  # no class bodies
+CODES = [c for c in codes(compile(TEXT, NAME, "exec")) if c.co_flags & 2]  # no class bodies
 
 
-@pytest.mark.parametrize(
-    "code", CODES, ids=lambda c: f"{c.co_qualname}:{c.co_firstlineno}"
-)
+@pytest.mark.parametrize("code", CODES, ids=lambda c: f"{c.co_qualname}:{c.co_firstlineno}")
 def test_every_function_of_a_file_is_found(code: CodeType) -> None:
     keep(NAME, TEXT)
     names: dict[str, Any] = {"__class__": object}
@@ -92,7 +88,11 @@ def test_every_function_of_a_file_is_found(code: CodeType) -> None:
     )
     assert found.node.lineno >= code.co_firstlineno
     again = ast.parse(TEXT)
-    inside = [n for n in ast.walk(again) if ast.dump(n, include_attributes=True) == ast.dump(found.node, include_attributes=True)]  # fmt: skip
+    inside = [
+        n
+        for n in ast.walk(again)
+        if ast.dump(n, include_attributes=True) == ast.dump(found.node, include_attributes=True)
+    ]
     assert len(inside) == 1  # the tree that the whole file has, at the same place
 
 

@@ -370,9 +370,7 @@ def in_what_is_not_converted(x: Any) -> Any:
         (in_what_is_not_converted, "marked with do_not_convert", "or use tf.cond"),
     ],
 )
-def test_what_stays_python_is_named(
-    function: Any, construct: str, instead: str
-) -> None:
+def test_what_stays_python_is_named(function: Any, construct: str, instead: str) -> None:
     with pytest.raises(refused) as caught:
         tf.function(function)(tf.constant(2))
     told = str(caught.value).splitlines()[-1]
@@ -484,8 +482,7 @@ def test_dropped_results_are_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
-    [lambda d, s: d.pop("a"), lambda d, s: s.add(1), lambda d, s: d.update(b=2)],
+    "change", [lambda d, s: d.pop("a"), lambda d, s: s.add(1), lambda d, s: d.update(b=2)]
 )
 def test_a_dict_or_set_that_a_branch_changes_is_told_of(change, monkeypatch):
     """TensorFlow 2.21 changes it at the trace, whatever the condition is, and says nothing."""

@@ -104,9 +104,18 @@ def nested(x: Any) -> Any:
 
 
 PROGRAMS = [
-    written, grown, read_twice, gathered_twice, scattered_over, split, overwritten,
-    over_rows, over_some_rows, in_a_branch, nested,
-]  # fmt: skip
+    written,
+    grown,
+    read_twice,
+    gathered_twice,
+    scattered_over,
+    split,
+    overwritten,
+    over_rows,
+    over_some_rows,
+    in_a_branch,
+    nested,
+]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
@@ -217,8 +226,7 @@ def test_an_assignment_that_is_forgotten_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    "invariants",
-    [None, (tf.TensorShape([]), tf.TensorShape(None)), ((), tf.TensorArraySpec(None))],
+    "invariants", [None, (tf.TensorShape([]), tf.TensorShape(None)), ((), tf.TensorArraySpec(None))]
 )
 def test_while_loops_written_out(invariants: Any) -> None:
     def loop() -> Any:

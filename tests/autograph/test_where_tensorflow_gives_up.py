@@ -432,7 +432,7 @@ def documented(x: Any) -> Any:
 def test_doctest_runs_converted_functions() -> None:
     """The source of functions in an example is doctest's: linecache has it."""
     finder, runner = doctest.DocTestFinder(), doctest.DocTestRunner(verbose=False)
-    (example,) = finder.find(documented, "documented", globs={"tf": tf, "documented": documented})  # fmt: skip
+    (example,) = finder.find(documented, "documented", globs={"tf": tf, "documented": documented})
     assert runner.run(example) == (0, 3)
 
 

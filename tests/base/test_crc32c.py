@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from intaglio.base.crc32c import (
-    crc32c,
-    crc32c_of_each,
-    extend,
-    masked,
-    masked_all,
-)
+from intaglio.base.crc32c import crc32c, crc32c_of_each, extend, masked, masked_all
 
 
 def test_published_checksums():
@@ -24,20 +18,13 @@ def test_published_checksums():
 
 @pytest.mark.parametrize(
     "lengths",
-    [
-        [*range(300)],
-        [200] * 50,
-        [20000] * 3,
-        [16383, 16384, 70001, 5, 0, 64, 65, 127, 128],
-    ],
+    [[*range(300)], [200] * 50, [20000] * 3, [16383, 16384, 70001, 5, 0, 64, 65, 127, 128]],
 )
 def test_many_at_once(lengths):
     sizes = np.array(lengths)
     data = np.random.default_rng(1).bytes(int(sizes.sum()) + 7)
     starts = 7 + np.cumsum(sizes) - sizes
     found = crc32c_of_each(data, starts, sizes)
-    one_by_one = [
-        crc32c(data[s : s + n]) for s, n in zip(starts.tolist(), lengths, strict=True)
-    ]
+    one_by_one = [crc32c(data[s : s + n]) for s, n in zip(starts.tolist(), lengths, strict=True)]
     assert found.tolist() == one_by_one
     assert masked_all(found).tolist() == [masked(c) for c in one_by_one]

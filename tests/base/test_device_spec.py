@@ -10,10 +10,7 @@ from intaglio import tf
     [
         ("/cpu:0", "/device:CPU:0"),
         ("/job:w/task:3/GPU:*", "/job:w/task:3/device:GPU:*"),
-        (
-            "/job:a/replica:2/task:1/device:GPU:7",
-            "/job:a/replica:2/task:1/device:GPU:7",
-        ),
+        ("/job:a/replica:2/task:1/device:GPU:7", "/job:a/replica:2/task:1/device:GPU:7"),
         ("", ""),
     ],
 )
@@ -23,10 +20,7 @@ def test_reads_and_writes_names(given, wanted):
 
 @pytest.mark.parametrize(
     ("given", "phrase"),
-    [
-        ("/job:a/foo:b", "Unknown attribute 'foo'"),
-        ("/gpu:1/cpu:0", "Multiple device types"),
-    ],
+    [("/job:a/foo:b", "Unknown attribute 'foo'"), ("/gpu:1/cpu:0", "Multiple device types")],
 )
 def test_refuses_what_is_no_name(given, phrase):
     with pytest.raises(ValueError, match=phrase):

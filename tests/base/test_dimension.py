@@ -17,10 +17,13 @@ THREE, UNKNOWN = Dimension(3), Dimension(None)
 @pytest.mark.parametrize(
     ("function", "other", "wanted"),
     [
-        (operator.add, 2, 5), (operator.sub, 1, 2), (operator.mul, Dimension(4), 12),
-        (operator.floordiv, 2, 1), (operator.mod, 2, 1),
+        (operator.add, 2, 5),
+        (operator.sub, 1, 2),
+        (operator.mul, Dimension(4), 12),
+        (operator.floordiv, 2, 1),
+        (operator.mod, 2, 1),
     ],
-)  # fmt: skip
+)
 def test_arithmetic_gives_dimensions(
     function: Callable[[Any, Any], Any], other: Any, wanted: int
 ) -> None:
@@ -61,9 +64,7 @@ def test_what_is_known_of_both() -> None:
         THREE.merge_with(4)
 
 
-@pytest.mark.parametrize(
-    ("value", "error"), [(-1, ValueError), (2.5, TypeError), ("x", TypeError)]
-)
+@pytest.mark.parametrize(("value", "error"), [(-1, ValueError), (2.5, TypeError), ("x", TypeError)])
 def test_what_is_refused(value: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         Dimension(value)

@@ -46,7 +46,7 @@ def test_types_are_equal_to_their_names() -> None:
     ("dtype", "limits"),
     [(tf.float32, (0, 1)), (tf.int8, (0, 127)), (tf.uint8, (0, 255)), (tf.bool, (0, True))],
     ids=str,
-)  # fmt: skip
+)
 def test_limits_of_intensities(dtype: Any, limits: tuple[Any, Any]) -> None:
     assert dtype.limits == limits
 

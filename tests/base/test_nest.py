@@ -159,33 +159,43 @@ def test_pack_round_trip():
     ("structure", "flat", "error", "text"),
     [
         (
-            1, [2, 3], ValueError,
+            1,
+            [2, 3],
+            ValueError,
             "The target structure is of type `<class 'int'>`\n  1\nHowever the input is a "
             "sequence (<class 'list'>) of length 2.\n  [2, 3]\nnest cannot guarantee that "
             "it is safe to map one to the other.",
         ),
         (
-            [1, 2, 3], [2, 3], ValueError,
+            [1, 2, 3],
+            [2, 3],
+            ValueError,
             "Could not pack sequence. Structure had 3 atoms, but flat_sequence had 2 "
             "items.  Structure: [1, 2, 3], flat_sequence: [2, 3].",
         ),
         (
-            [1, {"b": 2}], [2, 3, 4], ValueError,
+            [1, {"b": 2}],
+            [2, 3, 4],
+            ValueError,
             "Could not pack sequence. Structure had 2 atoms, but flat_sequence had 3 "
             "items.  Structure: [1, {'b': 2}], flat_sequence: [2, 3, 4].",
         ),
         (
-            [1], 3, TypeError,
+            [1],
+            3,
+            TypeError,
             "Attempted to pack value:\n  3\ninto a structure, but found incompatible type "
             "`<class 'int'>` instead.",
         ),
         (
-            [1], "a", TypeError,
+            [1],
+            "a",
+            TypeError,
             "Attempted to pack value:\n  a\ninto a structure, but found incompatible type "
             "`<class 'str'>` instead.",
         ),
     ],
-)  # fmt: skip
+)
 def test_pack_errors(structure, flat, error, text):
     with pytest.raises(error) as got:
         nest.pack_sequence_as(structure, flat)
@@ -299,6 +309,4 @@ def test_up_to():
 def test_paths():
     structure = {"a": [1, {"q": 3}], "b": Pair(1, 2), "c": P(4, 5)}
     paths = [path for path, _ in nest.flatten_with_paths(structure, True)]
-    assert paths == [
-        ("a", 0), ("a", 1, "q"), ("b", 0), ("b", 1), ("c", "x"), ("c", "y"),
-    ]  # fmt: skip
+    assert paths == [("a", 0), ("a", 1, "q"), ("b", 0), ("b", 1), ("c", "x"), ("c", "y")]

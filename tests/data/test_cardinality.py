@@ -38,10 +38,15 @@ def slices(*shape: int) -> Any:
         (lambda: slices(4, 0), UNKNOWN),
         # One component that knows is enough.
         (lambda: Dataset.zip(numbers(10).batch(2, drop_remainder=True), numbers(10).batch(2)), 10),
-        (lambda: Dataset.from_tensor_slices(tf.ragged.constant([[1, 2], [3]])).batch(1, drop_remainder=True), 2),
+        (
+            lambda: Dataset.from_tensor_slices(tf.ragged.constant([[1, 2], [3]])).batch(
+                1, drop_remainder=True
+            ),
+            2,
+        ),
         (lambda: Dataset.from_tensors(tf.sparse.from_dense([[1, 2], [3, 0]])), UNKNOWN),
     ],
-)  # fmt: skip
+)
 def test_rows_of_elements(dataset: Callable[[], Any], wanted: int) -> None:
     rows = dataset().unbatch()
     assert rows.cardinality().numpy() == wanted
@@ -52,9 +57,7 @@ def test_rows_of_elements(dataset: Callable[[], Any], wanted: int) -> None:
 @pytest.mark.parametrize("stop", [False, True])
 def test_datasets_in_an_order_of_their_own(stop: bool) -> None:
     def size(datasets: Any, **kwargs: Any) -> int:
-        found = Dataset.sample_from_datasets(
-            datasets, stop_on_empty_dataset=stop, **kwargs
-        )
+        found = Dataset.sample_from_datasets(datasets, stop_on_empty_dataset=stop, **kwargs)
         return int(found.cardinality())
 
     assert size([numbers(3), numbers(4)]) == UNKNOWN
@@ -63,9 +66,7 @@ def test_datasets_in_an_order_of_their_own(stop: bool) -> None:
     assert size([numbers(3), numbers(4)], weights=[0.0, 1.0]) == 4
     assert size([numbers(3)]) == 3
     chosen = Dataset.choose_from_datasets(
-        [numbers(3), numbers(4).repeat()],
-        numbers(2).repeat(),
-        stop_on_empty_dataset=stop,
+        [numbers(3), numbers(4).repeat()], numbers(2).repeat(), stop_on_empty_dataset=stop
     )
     assert int(chosen.cardinality()) == INFINITE
 
@@ -73,23 +74,22 @@ def test_datasets_in_an_order_of_their_own(stop: bool) -> None:
 @pytest.mark.parametrize(
     ("processors", "given", "open_at_a_time"),
     [
-        (1, {}, 1), (3, {}, 3), (12, {}, 12), (40, {}, 40),
-        (12, {"num_parallel_calls": 2}, 2), (12, {"num_parallel_calls": 6}, 6),
+        (1, {}, 1),
+        (3, {}, 3),
+        (12, {}, 12),
+        (40, {}, 40),
+        (12, {"num_parallel_calls": 2}, 2),
+        (12, {"num_parallel_calls": 6}, 6),
         (2, {"num_parallel_calls": tf.data.AUTOTUNE}, 1),
         (5, {"num_parallel_calls": tf.data.AUTOTUNE}, 2),
         (40, {"num_parallel_calls": tf.data.AUTOTUNE}, 14),
         (40, {"cycle_length": 3}, 3),
     ],
-)  # fmt: skip
+)
 def test_interleave_without_a_number_goes_by_the_processors(
-    monkeypatch: pytest.MonkeyPatch,
-    processors: int,
-    given: dict[str, Any],
-    open_at_a_time: int,
+    monkeypatch: pytest.MonkeyPatch, processors: int, given: dict[str, Any], open_at_a_time: int
 ) -> None:
-    monkeypatch.setattr(
-        os, "sched_getaffinity", lambda _: set(range(processors)), raising=False
-    )
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(processors)), raising=False)
     made = numbers(50).interleave(lambda i: Dataset.from_tensors(i).repeat(2), **given)
     assert [int(x) for x in made].index(0, 1) == open_at_a_time
 

@@ -32,9 +32,7 @@ SPARSE = (
 
 def lists(dataset):
     """The elements of a dataset of ragged tensors."""
-    return [
-        e.to_list() if hasattr(e, "to_list") else e.numpy().tolist() for e in dataset
-    ]
+    return [e.to_list() if hasattr(e, "to_list") else e.numpy().tolist() for e in dataset]
 
 
 def test_records_of_tensorflow_are_read():
@@ -81,9 +79,7 @@ def test_rows_of_unknown_size_in_sparse_batches():
     (one, two) = d.sparse_batch(2, tf.TensorShape([None]))
     assert one.dense_shape.numpy().tolist() == [2, 2]  # as long as the longest
     assert tf.sparse.to_dense(two).numpy().tolist() == [[0, 1, 2]]
-    with pytest.raises(
-        tf.errors.InvalidArgumentError, match="incompatible with the row shape"
-    ):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="incompatible with the row shape"):
         list(d.sparse_batch(2, [3, 3]))
 
 

@@ -23,10 +23,7 @@ def test_sources():
     assert values(Dataset.range(2, output_type=tf.float32)) == [0.0, 1.0]
     assert values(Dataset.from_tensors([1, 2])) == [[1, 2]]
     slices = Dataset.from_tensor_slices({"a": [1, 2], "b": ([3.0, 4.0], ["x", "y"])})
-    assert values(slices) == [
-        {"a": 1, "b": (3.0, b"x")},
-        {"a": 2, "b": (4.0, b"y")},
-    ]
+    assert values(slices) == [{"a": 1, "b": (3.0, b"x")}, {"a": 2, "b": (4.0, b"y")}]
     assert values(Dataset.counter(5, 2).take(3)) == [5, 7, 9]
     with pytest.raises(ValueError, match="Dimensions 2 and 3 are not compatible"):
         Dataset.from_tensor_slices(([1, 2], [1, 2, 3]))
@@ -75,10 +72,7 @@ def test_length():
 
 def test_functions_of_elements():
     d = Dataset.range(5)
-    assert values(d.map(lambda x: {"a": x, "b": (x, [1, 2])}))[1] == {
-        "a": 1,
-        "b": (1, [1, 2]),
-    }
+    assert values(d.map(lambda x: {"a": x, "b": (x, [1, 2])}))[1] == {"a": 1, "b": (1, [1, 2])}
     assert values(Dataset.zip(d, d).map(lambda x, y: x + 2 * y)) == [0, 3, 6, 9, 12]
     assert values(d.filter(lambda x: x % 2 == 0)) == [0, 2, 4]
     zero = tf.constant(0, tf.int64)
@@ -141,8 +135,7 @@ def test_batches():
         d.batch(0)
     ragged = Dataset.from_tensor_slices([1, 3]).map(lambda n: tf.zeros([n]))
     with pytest.raises(
-        tf.errors.InvalidArgumentError,
-        match=r"Shapes are: \[tensor\]: \[3\], \[batch\]: \[1\]",
+        tf.errors.InvalidArgumentError, match=r"Shapes are: \[tensor\]: \[3\], \[batch\]: \[1\]"
     ):
         list(ragged.batch(2))
     assert values(ragged.padded_batch(2)) == [[[0, 0, 0], [0, 0, 0]]]
@@ -185,8 +178,17 @@ def test_order_of_shuffling_is_tensorflows():
     tf.random.set_seed(7)
     sampled = [Dataset.range(5), Dataset.range(100, 105)]
     assert values(Dataset.sample_from_datasets(sampled, seed=3)) == [
-        100, 0, 101, 102, 103, 104, 1, 2, 3, 4,
-    ]  # fmt: skip
+        100,
+        0,
+        101,
+        102,
+        103,
+        104,
+        1,
+        2,
+        3,
+        4,
+    ]
 
 
 def test_seeded_functions_give_every_iterator_the_same_numbers():

@@ -26,15 +26,11 @@ def test_resampling_changes_the_shares():
     tf.random.set_seed(1)
     classes = Dataset.from_tensor_slices([0] * 500 + [1] * 500).shuffle(1000)
     for initial in (None, [0.5, 0.5]):
-        pairs = values(
-            classes.rejection_resample(lambda x: x, [0.8, 0.2], initial, seed=2)
-        )
+        pairs = values(classes.rejection_resample(lambda x: x, [0.8, 0.2], initial, seed=2))
         assert all(number == value for number, value in pairs)
         share = sum(number for number, _ in pairs) / len(pairs)
         assert 0.14 < share < 0.26
-    kept = values(
-        classes.rejection_resample(lambda x: x, [0.5, 0.5], [0.5, 0.5], seed=2)
-    )
+    kept = values(classes.rejection_resample(lambda x: x, [0.5, 0.5], [0.5, 0.5], seed=2))
     assert len(kept) == 1000  # nothing has to be left out
 
 
@@ -87,11 +83,7 @@ def test_out_of_order_where_the_options_allow_it():
         return (
             Dataset.range(6)
             .with_options(options)
-            .map(
-                lambda x: tf.py_function(slow_first, [x], tf.int64),
-                num_parallel_calls=3,
-                **told,
-            )
+            .map(lambda x: tf.py_function(slow_first, [x], tf.int64), num_parallel_calls=3, **told)
         )
 
     free = values(make())
@@ -106,9 +98,7 @@ def test_interleaving_passes_over_what_is_still_computing():
         return x
 
     def inner(x):
-        return Dataset.from_tensors(x).map(
-            lambda y: tf.py_function(slow_first, [y], tf.int64)
-        )
+        return Dataset.from_tensors(x).map(lambda y: tf.py_function(slow_first, [y], tf.int64))
 
     d = Dataset.range(4).interleave(
         inner, cycle_length=2, num_parallel_calls=2, deterministic=False
@@ -124,9 +114,7 @@ def test_interleaving_passes_over_what_is_still_computing():
         lambda d: d.map(lambda x: x + 1, 3),
         lambda d: d.prefetch(3),
         lambda d: d.interleave(Dataset.range, cycle_length=3, num_parallel_calls=3),
-        lambda d: d.map(lambda x: x, 2).flat_map(
-            lambda x: Dataset.range(x).prefetch(2)
-        ),
+        lambda d: d.map(lambda x: x, 2).flat_map(lambda x: Dataset.range(x).prefetch(2)),
     ],
 )
 def test_threads_end_with_the_iterator_without_a_collection(make):
@@ -191,11 +179,7 @@ def test_ragged_batches():
     assert repr(batches.element_spec["v"]) == (
         "RaggedTensorSpec(TensorShape([None, None]), tf.int64, 1, tf.int64)"
     )
-    assert [b["v"].to_list() for b in batches] == [
-        [[], [0]],
-        [[0, 1], [0, 1, 2]],
-        [[0, 1, 2, 3]],
-    ]
+    assert [b["v"].to_list() for b in batches] == [[[], [0]], [[0, 1], [0, 1, 2]], [[0, 1, 2, 3]]]
     assert [b["n"].numpy().tolist() for b in batches] == [[0, 1], [2, 3], [4]]
     narrow = Dataset.range(4).map(tf.range)
     narrow = narrow.apply(experimental.dense_to_ragged_batch(2, True, tf.int32))
@@ -205,9 +189,7 @@ def test_ragged_batches():
     with pytest.raises(TypeError, match="sparse_batch"):
         narrow.sparse_batch(2, [5])
     ragged = Dataset.from_tensors(tf.ragged.constant([[1], [2, 3]]))
-    assert [r.to_list() for r in ragged.repeat(2).map(lambda r: r + 1)] == [
-        [[2], [3, 4]]
-    ] * 2
+    assert [r.to_list() for r in ragged.repeat(2).map(lambda r: r + 1)] == [[[2], [3, 4]]] * 2
     assert [r.to_list() for r in ragged.repeat(2).batch(2)] == [[[[1], [2, 3]]] * 2]
 
 

@@ -24,9 +24,9 @@ PIPELINES: dict[str, Any] = {
         .batch(3)
         .unbatch()
     ),
-    "sparse": lambda: Dataset.from_tensor_slices(
-        tf.sparse.from_dense(np.eye(20))
-    ).shuffle(4, seed=2),
+    "sparse": lambda: Dataset.from_tensor_slices(tf.sparse.from_dense(np.eye(20))).shuffle(
+        4, seed=2
+    ),
     "list": lambda: tf.data.experimental.from_list([*range(20)]),
     "map": lambda: Dataset.range(20).map(lambda x: x * 2),
     "parallel map": lambda: Dataset.range(20).map(lambda x: x * 2, 3),
@@ -41,9 +41,7 @@ PIPELINES: dict[str, Any] = {
     "rebatch": lambda: Dataset.range(60).batch(5).rebatch([3, 4]),
     "unbatch": lambda: Dataset.range(40).batch(7).unbatch(),
     "window": lambda: Dataset.range(40).window(4, shift=2),
-    "windows flat": lambda: (
-        Dataset.range(40).window(4, shift=2).flat_map(lambda w: w.batch(3))
-    ),
+    "windows flat": lambda: Dataset.range(40).window(4, shift=2).flat_map(lambda w: w.batch(3)),
     "windows shuffled": lambda: Dataset.range(40).window(4, shift=2).shuffle(5, seed=1),
     "flat_map": lambda: Dataset.range(10).flat_map(Dataset.range),
     "interleave": lambda: Dataset.range(10).interleave(
@@ -65,9 +63,7 @@ PIPELINES: dict[str, Any] = {
     "group_by_reducer": lambda: Dataset.range(60).apply(
         tf.data.experimental.group_by_reducer(
             lambda x: x % 9,
-            tf.data.experimental.Reducer(
-                lambda k: np.int64(0), lambda s, x: s + x, lambda s: s
-            ),
+            tf.data.experimental.Reducer(lambda k: np.int64(0), lambda s, x: s + x, lambda s: s),
         )
     ),
     "sample": lambda: Dataset.sample_from_datasets(
@@ -81,9 +77,7 @@ PIPELINES: dict[str, Any] = {
     "enumerate": lambda: Dataset.range(20).enumerate(),
     "counter": lambda: Dataset.counter(3, 2).take(15),
     "padded": lambda: Dataset.range(20).map(tf.range).padded_batch(3),
-    "counted": lambda: Dataset.range(20).apply(
-        tf.data.experimental.assert_cardinality(20)
-    ),
+    "counted": lambda: Dataset.range(20).apply(tf.data.experimental.assert_cardinality(20)),
 }
 
 

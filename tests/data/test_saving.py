@@ -32,11 +32,7 @@ def files_below(folder):
 def test_the_form_is_tensorflows(tmp_path):
     Dataset.range(1).save(str(tmp_path / "d"))
     found = files_below(tmp_path)
-    assert sorted(found) == [
-        "00000000.snapshot",
-        "dataset_spec.pb",
-        "snapshot.metadata",
-    ]
+    assert sorted(found) == ["00000000.snapshot", "dataset_spec.pb", "snapshot.metadata"]
     with open(found["00000000.snapshot"], "rb") as file:
         assert file.read() == RECORDS
     with open(found["dataset_spec.pb"], "rb") as file:
@@ -67,9 +63,7 @@ def test_strings_of_any_length_and_shape(tmp_path):
 
 def test_shards_and_readers(tmp_path):
     Dataset.range(7).save(str(tmp_path), shard_func=lambda x: x % 3)
-    loaded = Dataset.load(
-        str(tmp_path), reader_func=lambda shards: shards.flat_map(lambda s: s)
-    )
+    loaded = Dataset.load(str(tmp_path), reader_func=lambda shards: shards.flat_map(lambda s: s))
     assert values(loaded) == [0, 3, 6, 1, 4, 2, 5]
     assert sorted(values(Dataset.load(str(tmp_path)))) == [*range(7)]
     with pytest.raises(tf.errors.InvalidArgumentError, match="scalar int64"):
@@ -175,9 +169,7 @@ def test_records_are_written_and_read(tmp_path, compression):
 def test_corrupted_records_are_found_behind_good_ones(tmp_path):
     path = tmp_path / "r.tfrecord"
     texts = [str(i) * (i % 7) for i in range(200)]
-    tf.data.experimental.TFRecordWriter(str(path)).write(
-        Dataset.from_tensor_slices(texts)
-    )
+    tf.data.experimental.TFRecordWriter(str(path)).write(Dataset.from_tensor_slices(texts))
     data = bytearray(path.read_bytes())
     place = sum(16 + len(t) for t in texts[:150])
     data[place + 13] ^= 1
@@ -226,7 +218,7 @@ def test_a_checkpoint_after_every_element(tmp_path):
     assert values(Dataset.load(place)) == [*range(22)]
     assert int(Dataset.load(place).cardinality()) == 22
     written = sorted(os.listdir(tmp_path / "checkpoints"))
-    parts = [f"ckpt-{n}.{p}" for n in (20, 21, 22) for p in ("data-00000-of-00001", "index")]  # fmt: skip
+    parts = [f"ckpt-{n}.{p}" for n in (20, 21, 22) for p in ("data-00000-of-00001", "index")]
     assert written == ["checkpoint", *parts]
     names = [n for n, _ in tf.train.list_variables(str(tmp_path / "checkpoints"))]
     assert "iterator/.ATTRIBUTES/ITERATOR_STATE" in names
@@ -263,9 +255,11 @@ def test_a_save_that_was_cut_off_goes_on(tmp_path, shards, compression):
 
     def save():
         dataset.save(
-            place, compression, lambda x: x % shards,
+            place,
+            compression,
+            lambda x: x % shards,
             checkpoint_args=checkpointed(tmp_path, **every(4)),
-        )  # fmt: skip
+        )
 
     with pytest.raises(tf.errors.InvalidArgumentError, match="cut off"):
         save()

@@ -14,18 +14,14 @@ import pytest
 from intaglio import tf
 
 Dataset = tf.data.Dataset
-RECORDS = bytes.fromhex(
-    "0300000000000000b099490e6162636e57f121000000000000000029039807d8ea82a2"
-)
+RECORDS = bytes.fromhex("0300000000000000b099490e6162636e57f121000000000000000029039807d8ea82a2")
 
 
 def test_generators():
     def count(n):
         yield from range(n)
 
-    d = Dataset.from_generator(
-        count, args=(3,), output_signature=tf.TensorSpec((), tf.int32)
-    )
+    d = Dataset.from_generator(count, args=(3,), output_signature=tf.TensorSpec((), tf.int32))
     assert [int(x) for x in d] == [int(x) for x in d] == [0, 1, 2]
     untyped = Dataset.from_generator(lambda: [([1, 2], "a")], (tf.int32, tf.string))
     ((numbers, word),) = untyped

@@ -37,9 +37,7 @@ def test_defaults_and_types(table):
     required = experimental.CsvDataset(table, [tf.int32, tf.string, [9.0]], header=True)
     with pytest.raises(Invalid, match="Field 1 is required but missing in record!"):
         list(required)
-    missing = experimental.CsvDataset(
-        table, [[0], ["d"], [9.0]], header=True, na_value="x"
-    )
+    missing = experimental.CsvDataset(table, [[0], ["d"], [9.0]], header=True, na_value="x")
     assert values(missing)[0] == (1, b"d", 2.5)
 
 
@@ -85,9 +83,7 @@ def test_quotes(tmp_path):
 
 def test_batches_of_named_columns(table):
     def make(**options):
-        return experimental.make_csv_dataset(
-            table, 2, num_epochs=1, shuffle=False, **options
-        )
+        return experimental.make_csv_dataset(table, 2, num_epochs=1, shuffle=False, **options)
 
     assert values(make()) == [
         OrderedDict(a=[1, 2], b=[b"x", b'y,"z"'], c=[2.5, 0.0]),
@@ -95,10 +91,7 @@ def test_batches_of_named_columns(table):
     ]
     spec = make().element_spec
     assert [spec[n].dtype for n in "abc"] == [tf.int32, tf.string, tf.float32]
-    assert values(make(label_name="c", select_columns=["c", "a"]))[1] == (
-        OrderedDict(a=[3]),
-        [4.5],
-    )
+    assert values(make(label_name="c", select_columns=["c", "a"]))[1] == (OrderedDict(a=[3]), [4.5])
     with pytest.raises(ValueError, match=r"one of the columns: \['a', 'b', 'c'\]"):
         make(label_name="z")
     with pytest.raises(ValueError, match="Column z specified in `select_columns`"):
@@ -116,9 +109,7 @@ def test_rows_of_a_database(tmp_path):
     path = str(tmp_path / "d.sqlite")
     with sqlite3.connect(path) as connection:
         connection.execute("create table t (a int, b text, c real)")
-        connection.executemany(
-            "insert into t values (?, ?, ?)", [(1, "x", 2.5), (2, None, 3.5)]
-        )
+        connection.executemany("insert into t values (?, ?, ?)", [(1, "x", 2.5), (2, None, 3.5)])
     connection.close()
 
     def query(text, *types):

@@ -34,9 +34,7 @@ ENDLESS: dict[str, Callable[[], Any]] = {
     "map in any order": lambda: numbers(10**6).map(
         in_python, num_parallel_calls=4, deterministic=False
     ),
-    "several": lambda: (
-        numbers(10**6).map(in_python, num_parallel_calls=4).batch(2).prefetch(2)
-    ),
+    "several": lambda: numbers(10**6).map(in_python, num_parallel_calls=4).batch(2).prefetch(2),
     "interleave": lambda: numbers(100).interleave(
         lambda i: numbers(1000).map(in_python), cycle_length=4, num_parallel_calls=4
     ),
@@ -93,25 +91,15 @@ def fails_at_five(x: Any) -> Any:
 @pytest.mark.parametrize(
     ("dataset", "wanted"),
     [
+        (lambda: numbers(8).map(fails_at_five).prefetch(3), [0, 1, 2, 3, 4, "no", 6, 7]),
+        (lambda: numbers(8).map(fails_at_five, num_parallel_calls=3), [0, 1, 2, 3, 4, "no", 6, 7]),
         (
-            lambda: numbers(8).map(fails_at_five).prefetch(3),
-            [0, 1, 2, 3, 4, "no", 6, 7],
-        ),
-        (
-            lambda: numbers(8).map(fails_at_five, num_parallel_calls=3),
-            [0, 1, 2, 3, 4, "no", 6, 7],
-        ),
-        (
-            lambda: (
-                numbers(8).map(fails_at_five, num_parallel_calls=3).batch(2).prefetch(1)
-            ),
+            lambda: numbers(8).map(fails_at_five, num_parallel_calls=3).batch(2).prefetch(1),
             [[0, 1], [2, 3], "no", [6, 7]],
         ),
     ],
 )
-def test_errors_stand_in_the_place_of_their_elements(
-    dataset: Any, wanted: list[Any]
-) -> None:
+def test_errors_stand_in_the_place_of_their_elements(dataset: Any, wanted: list[Any]) -> None:
     # TensorFlow 2.21 was asked.
     iterator = iter(dataset())
     found: list[Any] = []

@@ -38,7 +38,10 @@ def test_a_run_tells_its_inputs_and_the_way() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match="20 is not in") as caught:
         taken(tf.constant([1, 2]), tf.constant(4))
     told = notes_of(caught.value)
-    assert "The inputs were params: int32[2] = [1, 2]; indices: int32[] = 20; axis: int32[] = 0." in told  # fmt: skip
+    assert (
+        "The inputs were params: int32[2] = [1, 2]; indices: int32[] = 20; axis: int32[] = 0."
+        in told
+    )
     branch, loop = line_of("if i > 1:"), line_of("for i in tf.range(n):")
     assert f"It was in the main branch of line {branch}." in told
     assert f"It was in turn 2 of the loop of line {loop}." in told
@@ -52,7 +55,7 @@ def test_the_last_error_keeps_the_inputs() -> None:
     assert last.node == "GatherV2"
     assert last.inputs["indices"] == 20
     np.testing.assert_array_equal(last.inputs["params"], [1, 2])
-    assert [step.split(" of ")[0] for step in last.way] == ["in turn 2", "in the main branch"]  # fmt: skip
+    assert [step.split(" of ")[0] for step in last.way] == ["in turn 2", "in the main branch"]
 
 
 def test_large_inputs_are_shown_by_their_shape() -> None:
@@ -99,7 +102,7 @@ def test_tracing_tells_the_shapes_of_the_names() -> None:
     with pytest.raises(ValueError, match="Dimensions must be equal") as caught:
         Layer().multiplied(tf.ones([2, 3]))
     told = notes_of(caught.value)
-    assert f"`tf.matmul(y, self.w)`: y is float32[2,3] from line {line_of('y = x * 2.0')}" in told  # fmt: skip
+    assert f"`tf.matmul(y, self.w)`: y is float32[2,3] from line {line_of('y = x * 2.0')}" in told
 
 
 def test_operators_are_told_too() -> None:

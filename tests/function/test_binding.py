@@ -68,9 +68,7 @@ def signed():
 def test_signature_errors(signed, call, reason):
     text = message(TypeError, lambda: call(signed))
     assert f"failed due to `{reason}`." in text
-    assert (
-        f"for signature: (x: {INT}, y: Literal[5] = <captured_default_value>)." in text
-    )
+    assert f"for signature: (x: {INT}, y: Literal[5] = <captured_default_value>)." in text
     assert signed.experimental_get_tracing_count() == 0
 
 
@@ -105,18 +103,13 @@ def test_signatures_that_do_not_fit_the_function(signature, text):
         tf.function(lambda x, y: x, input_signature=signature)
 
     if "invalid args" in text:
-        assert "must be a possibly nested sequence of TensorSpec" in message(
-            TypeError, decorate
-        )
+        assert "must be a possibly nested sequence of TensorSpec" in message(TypeError, decorate)
     else:
         assert message(TypeError, decorate) == text
 
 
 def test_nested_signatures():
-    spec = {
-        "a": tf.TensorSpec([None]),
-        "b": (tf.TensorSpec([]), tf.TensorSpec([])),
-    }
+    spec = {"a": tf.TensorSpec([None]), "b": (tf.TensorSpec([]), tf.TensorSpec([]))}
 
     @tf.function(input_signature=[spec])
     def h(d):

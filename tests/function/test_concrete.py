@@ -13,9 +13,7 @@ def k():
     def k(x, y, n=2):
         return x * n, {"z": y}
 
-    return k.get_concrete_function(
-        tf.TensorSpec([None]), [tf.TensorSpec([], tf.int32), 4], 3
-    )
+    return k.get_concrete_function(tf.TensorSpec([None]), [tf.TensorSpec([], tf.int32), 4], 3)
 
 
 V = tf.constant([1.0, 2.0])
@@ -72,9 +70,7 @@ def test_calls_that_fit_neither_way(k, call, structured, flat):
     with pytest.raises(TypeError) as raised:
         call(k)
     text = str(raised.value)
-    assert text.startswith(
-        f"Binding inputs to tf.function failed due to `{structured}`."
-    )
+    assert text.startswith(f"Binding inputs to tf.function failed due to `{structured}`.")
     assert text.endswith(f"Fallback to flat signature also failed due to: {flat}")
 
 
@@ -144,8 +140,12 @@ def test_what_it_tells_of_its_graph():
     assert concrete.graph.captures[0][0] is big
     assert isinstance(concrete.graph, tf.Graph)
     assert [n.name for n in concrete.graph.get_operations()] == [
-        "x", "add/y", "add", "Identity", "Identity_1",
-    ]  # fmt: skip
+        "x",
+        "add/y",
+        "add",
+        "Identity",
+        "Identity_1",
+    ]
     assert concrete.variables == ()
     assert list(concrete.function_type.parameters) == ["x"]
 

@@ -226,10 +226,7 @@ class _Method:
         (_unconverted, ["f  *", "_unconverted  **", "_helper"]),
         (lambda x: _Method().run(x), ["f  *", "<lambda>  *", "run  *", "_helper  *"]),
         (lambda x: list(map(_helper, [x])), ["f  *", "<lambda>  *", "_helper  **"]),
-        (
-            tf.function(_helper, autograph=False),
-            ["f  *", "_helper"],
-        ),
+        (tf.function(_helper, autograph=False), ["f  *", "_helper"]),
     ],
     ids=["helper", "unconverted", "branch", "map", "function"],
 )

@@ -41,48 +41,24 @@ def call(*args, **kwargs):
         (call(X), call(tf.ones([5, 3])), ("images.shape[0]", "4", "5")),
         (call(X), call(tf.ones([4])), ("images.shape", "(4, 3)", "(4,)")),
         (call(X), call(tf.cast(X, tf.int32)), ("images.dtype", "float32", "int32")),
-        (
-            call(X, 0.5),
-            call(X, tf.constant(0.5)),
-            ("lam", "0.5", "a tensor of float32, shape ()"),
-        ),
+        (call(X, 0.5), call(X, tf.constant(0.5)), ("lam", "0.5", "a tensor of float32, shape ()")),
         (
             call(X),
             call(tf.Variable(X)),
-            (
-                "images",
-                "a tensor of float32, shape (4, 3)",
-                "a Variable of float32, shape (4, 3)",
-            ),
+            ("images", "a tensor of float32, shape (4, 3)", "a Variable of float32, shape (4, 3)"),
         ),
-        (
-            call(X, 0),
-            call(X, 0, X),
-            ("rest_0", "not there", "a tensor of float32, shape (4, 3)"),
-        ),
-        (
-            call(X, batch={"n": [1, 2]}),
-            call(X, batch={"n": [1, 3]}),
-            ("batch['n'][1]", "2", "3"),
-        ),
-        (
-            call(X, batch=[1]),
-            call(X, batch=[1, 2]),
-            ("batch", "a list of 1", "a list of 2"),
-        ),
+        (call(X, 0), call(X, 0, X), ("rest_0", "not there", "a tensor of float32, shape (4, 3)")),
+        (call(X, batch={"n": [1, 2]}), call(X, batch={"n": [1, 3]}), ("batch['n'][1]", "2", "3")),
+        (call(X, batch=[1]), call(X, batch=[1, 2]), ("batch", "a list of 1", "a list of 2")),
         (
             call(X, batch={"a": 1}),
             call(X, batch={"b": 1}),
             ("batch", "a dict of 'a'", "a dict of 'b'"),
         ),
-        (
-            call(X, batch=Point(1, 2)),
-            call(X, batch=Point(1, 3)),
-            ("batch.b", "2", "3"),
-        ),
+        (call(X, batch=Point(1, 2)), call(X, batch=Point(1, 3)), ("batch.b", "2", "3")),
         (call(X, batch=(1,)), call(X, batch=[1]), ("batch", "a tuple of 1", "a list of 1")),
     ],
-)  # fmt: skip
+)
 def test_what_changed(first, second, expected):
     assert changes(first, second) == [expected]
 

@@ -67,8 +67,7 @@ def test_traced_and_eager_agree(some):
 def test_types_order_as_values_do(one, other):
     f = tf.function(lambda *args, **kwargs: None)
     first, second = (
-        f.get_concrete_function(*args, **kwargs).function_type
-        for args, kwargs in (one, other)
+        f.get_concrete_function(*args, **kwargs).function_type for args, kwargs in (one, other)
     )
     assert first.is_supertype_of(first)
     joined = first.most_specific_common_subtype([second])

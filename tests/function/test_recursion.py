@@ -34,7 +34,7 @@ def test_a_function_calls_itself() -> None:
     with intaglio.recursion():
         assert factorial(tf.constant(5)).numpy() == 120
     # The trace stays when the context is left, and when it has been optimised.
-    assert [factorial(tf.constant(n)).numpy() for n in (1, 3, 6, 7)] == [1, 6, 720, 5040]  # fmt: skip
+    assert [factorial(tf.constant(n)).numpy() for n in (1, 3, 6, 7)] == [1, 6, 720, 5040]
     assert factorial.experimental_get_tracing_count() == 1
 
 
@@ -123,10 +123,7 @@ def test_recursion_without_end() -> None:
     def forever(n: Any) -> Any:
         return forever(n - 1)
 
-    with (
-        intaglio.recursion(),
-        pytest.raises(RecursionError, match="every way through"),
-    ):
+    with intaglio.recursion(), pytest.raises(RecursionError, match="every way through"):
         forever(tf.constant(1))
 
 
@@ -210,7 +207,7 @@ def test_a_graph_that_calls_itself_is_written_as_a_function_that_does() -> None:
         concrete = factorial.get_concrete_function(tf.TensorSpec([], tf.int32))
     library = concrete.graph.as_graph_def().library.function
     names = [f.signature.name for f in library]
-    called = [n.attr["f"].func.name for f in library for n in f.node_def if "f" in n.attr]  # fmt: skip
+    called = [n.attr["f"].func.name for f in library for n in f.node_def if "f" in n.attr]
     assert called and set(called) <= set(names)
 
 
@@ -257,9 +254,7 @@ def test_functions_that_call_each_other_are_read_again() -> None:
                         y = f(x, tf.constant(steps))
                     z = tape.gradient(y, x)
                 slopes.append([y, z if order == 1 else outer.gradient(z, x)])
-            assert [v and v.numpy() for v in slopes[0]] == [
-                v and v.numpy() for v in slopes[1]
-            ]
+            assert [v and v.numpy() for v in slopes[0]] == [v and v.numpy() for v in slopes[1]]
 
 
 def test_a_graph_that_calls_itself_without_an_end() -> None:
@@ -281,9 +276,7 @@ def test_a_saved_model_that_calls_itself(tmp_path: Any) -> None:
             super().__init__()
             self.w = tf.Variable(2.0)
 
-        @tf.function(
-            input_signature=[tf.TensorSpec([], tf.float32), tf.TensorSpec([], tf.int32)]
-        )
+        @tf.function(input_signature=[tf.TensorSpec([], tf.float32), tf.TensorSpec([], tf.int32)])
         def of(self, x: Any, n: Any) -> Any:
             if n <= 0:
                 return x

@@ -66,7 +66,7 @@ class Colour(enum.Enum):
         ([{"a": [1, {"b": 2}]}, {"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}], [1, 1, 2]),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_python_values(values, expected):
     assert numbers(values) == expected
     assert numbers(values + values) == expected + expected

@@ -53,9 +53,7 @@ def test_as_arguments_by_shape_and_alias():
         f(v, w), f(v, v), f(w, v)
     assert len(traces) == 2
     text = f.pretty_printed_concrete_signatures()
-    assert (
-        "VariableSpec(shape=(), dtype=tf.float32, trainable=True, alias_id=0)" in text
-    )
+    assert "VariableSpec(shape=(), dtype=tf.float32, trainable=True, alias_id=0)" in text
     f(tf.Variable([1.0]), v)
     assert len(traces) == 3
 

@@ -105,4 +105,4 @@ def test_false_never_compiles(monkeypatch):
 
 
 def test_what_is_said_to_be_refused_is_what_tensorflow_refuses():
-    assert {*whole_graph.REACHES} - {"PyFuncStateless", "WriteFile", "MatchingFiles"} <= REFUSED  # fmt: skip
+    assert {*whole_graph.REACHES} - {"PyFuncStateless", "WriteFile", "MatchingFiles"} <= REFUSED

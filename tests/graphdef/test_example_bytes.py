@@ -56,7 +56,10 @@ def features(draw: Any) -> bytes:
     key = draw(st.sampled_from(KEYS))
     kind = KIND_OF[key]
     message = Example().features.feature[""]
-    values = draw(st.lists(KINDS[kind], min_size=1, max_size=4) | st.just([1] * 200 if kind == "int64_list" else []))  # fmt: skip
+    values = draw(
+        st.lists(KINDS[kind], min_size=1, max_size=4)
+        | st.just([1] * 200 if kind == "int64_list" else [])
+    )
     getattr(message, kind).value.extend(values)
     getattr(message, kind).SetInParent()
     whole = message.SerializeToString()
@@ -105,16 +108,16 @@ def test_tables_say_what_messages_say(records: list[bytes], times: int) -> None:
             lists = [read(m, key) for m in messages]
             assert column.counts.tolist() == [len(x) for x in lists], key
             flat = [v for x in lists for v in x]
-            assert column.values.tolist() == (flat if KIND_OF[key] != "float_list" else np.array(flat, np.float32).tolist())  # fmt: skip
+            assert column.values.tolist() == (
+                flat if KIND_OF[key] != "float_list" else np.array(flat, np.float32).tolist()
+            )
             present = [key in m.features.feature for m in messages]
             assert (column.lengths >= 0).tolist() == present
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(serialized(), min_size=30, max_size=40), st.data())
-def test_what_is_cut_short_is_refused_as_one_record_is(
-    records: list[bytes], data: Any
-) -> None:
+def test_what_is_cut_short_is_refused_as_one_record_is(records: list[bytes], data: Any) -> None:
     at = data.draw(st.integers(0, len(records) - 1))
     cut = records[at][: data.draw(st.integers(0, max(len(records[at]) - 1, 0)))]
     spec = {key: tf.io.VarLenFeature(TYPES[KIND_OF[key]]) for key in KEYS}
@@ -146,22 +149,15 @@ TWO = field(0x1A, field(0x0A, b"\x02"))
         [entry(b"x", TWO), entry(b"x", ONE)],  # the last of a name counts
         [entry(b"x", ONE), entry(b"x", b"")],  # unless it has no list
         [entry(b"\xff", TWO), entry(b"x", ONE)],  # names are bytes
-        [
-            entry(b"z", field(0x1A, b"\x0a\x05\x01")),
-            entry(b"x", ONE),
-        ],  # nobody asks for z
+        [entry(b"z", field(0x1A, b"\x0a\x05\x01")), entry(b"x", ONE)],  # nobody asks for z
     ],
 )
 @pytest.mark.parametrize("count", [1, 100])
-def test_records_that_tensorflow_reads_when_asked(
-    parts: list[bytes], count: int
-) -> None:
+def test_records_that_tensorflow_reads_when_asked(parts: list[bytes], count: int) -> None:
     record = field(0x0A, b"".join(parts))
     spec = {"x": tf.io.FixedLenFeature([], tf.int64, default_value=-9)}
     assert tf.io.parse_single_example(record, spec)["x"].numpy() == 1
-    assert (
-        tf.io.parse_example([record] * count, spec)["x"].numpy().tolist() == [1] * count
-    )
+    assert tf.io.parse_example([record] * count, spec)["x"].numpy().tolist() == [1] * count
 
 
 @pytest.mark.parametrize("shape", [[], [3], [200]])
@@ -175,7 +171,9 @@ def test_dense_features_with_defaults(shape: list[int], count: int) -> None:
         feature = {"n": tf.train.Feature(int64_list=tf.train.Int64List(value=[i]))}
         if i % 3:
             feature["x"] = tf.train.Feature(float_list=tf.train.FloatList(value=values))
-        rows.append(tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString())  # fmt: skip
+        rows.append(
+            tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString()
+        )
         wanted.append(np.reshape(values if i % 3 else [7.0] * size, shape))
     spec = {
         "x": tf.io.FixedLenFeature(shape, tf.float32, np.full(shape, 7.0, np.float32)),
@@ -190,15 +188,13 @@ def test_dense_features_with_defaults(shape: list[int], count: int) -> None:
     "keys", [["k1", "k2"], [f"key number {i:4} of very many" for i in range(1000)]]
 )
 def test_many_keys(keys: list[str]) -> None:
-    feature = {k: tf.train.Feature(int64_list=tf.train.Int64List(value=[i])) for i, k in enumerate(keys)}  # fmt: skip
-    record = tf.train.Example(
-        features=tf.train.Features(feature=feature)
-    ).SerializeToString()
+    feature = {
+        k: tf.train.Feature(int64_list=tf.train.Int64List(value=[i])) for i, k in enumerate(keys)
+    }
+    record = tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString()
     spec = {k: tf.io.FixedLenFeature([], tf.int64) for k in keys}
     found = tf.io.parse_example([record, record], spec)
-    assert [found[k].numpy().tolist() for k in keys] == [
-        [i, i] for i in range(len(keys))
-    ]
+    assert [found[k].numpy().tolist() for k in keys] == [[i, i] for i in range(len(keys))]
 
 
 def test_a_key_that_is_longer_than_the_records() -> None:

@@ -24,9 +24,7 @@ def example() -> tf.Graph:
 
     def build(x: object) -> object:
         left, right = raw.Split(0, x, num_split=2)
-        total = raw.Sum(
-            raw.ConcatV2([left, right], 1), np.array([0], np.int32), keep_dims=True
-        )
+        total = raw.Sum(raw.ConcatV2([left, right], 1), np.array([0], np.int32), keep_dims=True)
         return raw.Cast(total, DstT=dtypes.int64)
 
     return record(build, "f", [(dtypes.float32, (2, None), "x")])[0]
@@ -38,9 +36,7 @@ def test_nodes_have_tensorflows_form() -> None:
     assert nodes["x"].op == "Placeholder" and nodes["x"].attr["dtype"].type == 1
     assert [d.size for d in nodes["x"].attr["shape"].shape.dim] == [2, -1]
     assert list(nodes["ConcatV2"].input) == ["Split", "Split:1", "ConcatV2/axis"]
-    assert (
-        nodes["ConcatV2"].attr["N"].i == 2 and nodes["ConcatV2"].attr["Tidx"].type == 3
-    )
+    assert nodes["ConcatV2"].attr["N"].i == 2 and nodes["ConcatV2"].attr["Tidx"].type == 3
     assert nodes["Sum"].attr["keep_dims"].b is True
     assert nodes["Cast"].attr["SrcT"].type == 1 and nodes["Cast"].attr["DstT"].type == 9
     assert proto.versions.producer > 0
@@ -79,12 +75,18 @@ def test_import_maps_inputs_and_returns_elements() -> None:
 @pytest.mark.parametrize(
     "array",
     [
-        np.float32(1.5), np.arange(6, dtype=np.int16).reshape(2, 3), np.array([1 + 1j], np.complex128),
-        np.array([b"a", b"\x00"], object), np.array(b"s", object), np.zeros((0, 2), np.float64),
-        np.array([True, False]), np.array([1, 2], np.uint64), np.array([0.5, -2], np.float16),
+        np.float32(1.5),
+        np.arange(6, dtype=np.int16).reshape(2, 3),
+        np.array([1 + 1j], np.complex128),
+        np.array([b"a", b"\x00"], object),
+        np.array(b"s", object),
+        np.zeros((0, 2), np.float64),
+        np.array([True, False]),
+        np.array([1, 2], np.uint64),
+        np.array([0.5, -2], np.float16),
     ],
     ids=lambda a: f"{a.dtype}{a.shape}",
-)  # fmt: skip
+)
 def test_tensors_round_trip(array: np.ndarray) -> None:
     read = tensors.array_of(tensors.tensor_proto(array))
     assert read.dtype == np.asarray(array).dtype and read.shape == np.shape(array)
@@ -92,9 +94,7 @@ def test_tensors_round_trip(array: np.ndarray) -> None:
 
 
 def test_a_short_value_list_repeats_its_last() -> None:
-    proto = messages.TensorProto(
-        dtype=1, tensor_shape=tensors.shape_proto((3,)), float_val=[1, 2]
-    )
+    proto = messages.TensorProto(dtype=1, tensor_shape=tensors.shape_proto((3,)), float_val=[1, 2])
     assert tensors.array_of(proto).tolist() == [1, 2, 2]
 
 
@@ -105,9 +105,7 @@ def test_impossible_tensors_are_refused() -> None:
     wrong = messages.TensorProto(
         dtype=1, tensor_shape=tensors.shape_proto((3,)), tensor_content=b"123"
     )
-    many = messages.TensorProto(
-        dtype=1, tensor_shape=tensors.shape_proto((1,)), float_val=[1, 2]
-    )
+    many = messages.TensorProto(dtype=1, tensor_shape=tensors.shape_proto((1,)), float_val=[1, 2])
     strange = messages.TensorProto(dtype=99)
     for proto in (huge, wrong, many, strange):
         with pytest.raises(MalformedError):
@@ -137,9 +135,16 @@ def broken(change: str) -> object:
 
 @pytest.mark.parametrize(
     "change",
-    ["cycle", "missing input", "few inputs", "wrong type", "twice", "no attribute",
-     "attribute of another kind"],
-)  # fmt: skip
+    [
+        "cycle",
+        "missing input",
+        "few inputs",
+        "wrong type",
+        "twice",
+        "no attribute",
+        "attribute of another kind",
+    ],
+)
 def test_contradictions_are_refused(change: str) -> None:
     with tf.Graph().as_default(), pytest.raises(MalformedError):
         load.import_graph_def(broken(change), name="")
@@ -158,8 +163,12 @@ def test_an_unknown_op_is_named() -> None:
 BYTES = example().as_graph_def().SerializeToString()
 
 
-@given(st.lists(st.tuples(st.integers(0, len(BYTES) - 1), st.integers(0, 255)), min_size=1, max_size=8),
-       st.integers(0, len(BYTES)))  # fmt: skip
+@given(
+    st.lists(
+        st.tuples(st.integers(0, len(BYTES) - 1), st.integers(0, 255)), min_size=1, max_size=8
+    ),
+    st.integers(0, len(BYTES)),
+)
 @settings(max_examples=150, deadline=None)
 def test_mutated_bytes_never_crash(changes: list[tuple[int, int]], end: int) -> None:
     data = bytearray(BYTES)
@@ -183,9 +192,7 @@ def every_kind(x, n):
 
 
 WHOLE = (
-    every_kind.get_concrete_function(
-        tf.TensorSpec([None, 2]), tf.TensorSpec([], tf.int32)
-    )
+    every_kind.get_concrete_function(tf.TensorSpec([None, 2]), tf.TensorSpec([], tf.int32))
     .graph.as_graph_def()
     .SerializeToString()
 )
@@ -201,16 +208,8 @@ def mutate(proto: Any, random: Random) -> None:
     attr = node.attr[random.choice(keys)] if keys else None
     kind = random.randrange(8)
     if kind == 0 and node.input:
-        names = [
-            other.name,
-            f"^{other.name}",
-            f"{other.name}:1",
-            f"{other.name}:z:0",
-            "",
-        ]
-        node.input[random.randrange(len(node.input))] = random.choice(
-            [*names, "x:" + "9" * 20]
-        )
+        names = [other.name, f"^{other.name}", f"{other.name}:1", f"{other.name}:z:0", ""]
+        node.input[random.randrange(len(node.input))] = random.choice([*names, "x:" + "9" * 20])
     elif kind == 1 and attr is not None:
         attr.type = random.choice(TYPES)
     elif kind == 2 and attr is not None and other.attr:
@@ -238,23 +237,23 @@ def distort(attr: Any, random: Random) -> None:
         tensor.tensor_shape.dim.add(size=random.choice(NUMBERS))
         tensor.tensor_content = bytes(random.randrange(20))
     else:
-        random.choice([
-            lambda: setattr(attr, "i", random.choice(NUMBERS)),
-            lambda: setattr(attr, "f", float("nan")),
-            lambda: setattr(attr, "b", True),
-            lambda: setattr(attr, "s", b"\xff\xfe"),
-            lambda: attr.list.i.append(-7),
-            attr.list.SetInParent,
-            lambda: attr.shape.dim.add(size=-3),
-            lambda: setattr(attr.func, "name", "nowhere"),
-        ])()  # fmt: skip
+        random.choice(
+            [
+                lambda: setattr(attr, "i", random.choice(NUMBERS)),
+                lambda: setattr(attr, "f", float("nan")),
+                lambda: setattr(attr, "b", True),
+                lambda: setattr(attr, "s", b"\xff\xfe"),
+                lambda: attr.list.i.append(-7),
+                attr.list.SetInParent,
+                lambda: attr.shape.dim.add(size=-3),
+                lambda: setattr(attr.func, "name", "nowhere"),
+            ]
+        )()
 
 
 @given(st.randoms(use_true_random=False), st.integers(1, 4))
 @settings(max_examples=300, deadline=2000)
-def test_mutated_messages_are_read_or_refused_with_words(
-    random: Random, n: int
-) -> None:
+def test_mutated_messages_are_read_or_refused_with_words(random: Random, n: int) -> None:
     proto = messages.GraphDef.FromString(WHOLE)
     for _ in range(n):
         mutate(proto, random)
@@ -296,12 +295,8 @@ def test_control_inputs_are_kept_whatever_the_inputs_wait_for() -> None:
     again = tf.Graph()
     with again.as_default():
         tf.graph_util.import_graph_def(graph.as_graph_def(), name="")
-    assert [n.name for n in again.get_operation_by_name("a").control_inputs] == [
-        "first"
-    ]
-    assert [n.name for n in again.get_operation_by_name("b").control_inputs] == [
-        "second"
-    ]
+    assert [n.name for n in again.get_operation_by_name("a").control_inputs] == ["first"]
+    assert [n.name for n in again.get_operation_by_name("b").control_inputs] == ["second"]
 
 
 def chain_of_functions(n: int, calls: int) -> object:

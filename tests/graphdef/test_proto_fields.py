@@ -66,10 +66,8 @@ def test_every_kind_of_field_there_and_back(kind: str) -> None:
 def test_repeated_numbers(packed: bool) -> None:
     given = source("sint32", packed=packed)
     numbers = tf.constant([[-1, 2, -3], [4, 0, 0]])
-    made = tf.io.encode_proto(
-        [[3], [1]], [numbers], ["many"], "t.M", b"bytes://" + given
-    )
-    assert made.numpy()[0] == (b"\x12\x03\x01\x04\x05" if packed else b"\x10\x01\x10\x04\x10\x05")  # fmt: skip
+    made = tf.io.encode_proto([[3], [1]], [numbers], ["many"], "t.M", b"bytes://" + given)
+    assert made.numpy()[0] == (b"\x12\x03\x01\x04\x05" if packed else b"\x10\x01\x10\x04\x10\x05")
     found = decoded(made.numpy().tolist(), ["many"], "int64", given)
     assert found == ([[3], [1]], [[[-1, 2, -3], [4, 0, 0]]])
 
@@ -87,7 +85,7 @@ def test_descriptors_from_a_file(tmp_path: pathlib.Path) -> None:
 def test_shapes_in_graphs() -> None:
     @tf.function
     def both(data: Any) -> Any:
-        return tf.io.decode_proto(data, "tensorflow.TensorProto", ["int_val"], [tf.int32])  # fmt: skip
+        return tf.io.decode_proto(data, "tensorflow.TensorProto", ["int_val"], [tf.int32])
 
     sizes, (values,) = both.get_concrete_function(
         tf.TensorSpec([2, None], tf.string)

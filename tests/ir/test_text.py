@@ -46,9 +46,7 @@ def test_small_graph_reads_as_written() -> None:
         (("after axis", "after axle"), "axle"),
     ],
 )
-def test_other_text_is_refused_with_its_line(
-    change: tuple[str, str], says: str
-) -> None:
+def test_other_text_is_refused_with_its_line(change: tuple[str, str], says: str) -> None:
     with pytest.raises(text.GraphSyntaxError) as caught:
         text.parse(SMALL.replace(*change))
     assert says in str(caught.value)
@@ -88,7 +86,13 @@ BINARY = ["AddV2", "Sub", "Mul", "Maximum", "Minimum"]
 @st.composite
 def programs(draw: st.DrawFn) -> Graph:
     """A random graph of elementwise ops, reductions and reshapes on two 2x3 inputs."""
-    steps = draw(st.lists(st.tuples(st.sampled_from(UNARY + BINARY), st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=12))  # fmt: skip
+    steps = draw(
+        st.lists(
+            st.tuples(st.sampled_from(UNARY + BINARY), st.integers(0, 9), st.integers(0, 9)),
+            min_size=1,
+            max_size=12,
+        )
+    )
 
     def build(x: object, y: object) -> object:
         values = [x, y]
@@ -111,14 +115,9 @@ def test_random_graphs_survive_the_text(graph: Graph) -> None:
     read = text.parse(written)
     verify.verify(read)
     assert text.format_graph(read) == written
-    x, y = (
-        np.linspace(-2, 2, 6, dtype=np.float32).reshape(2, 3),
-        np.ones((2, 3), np.float32),
-    )
+    x, y = (np.linspace(-2, 2, 6, dtype=np.float32).reshape(2, 3), np.ones((2, 3), np.float32))
     for ours, theirs in zip(
-        interpreter.run_graph(graph, [x, y]),
-        interpreter.run_graph(read, [x, y]),
-        strict=True,
+        interpreter.run_graph(graph, [x, y]), interpreter.run_graph(read, [x, y]), strict=True
     ):
         np.testing.assert_array_equal(ours, theirs)
 
@@ -149,14 +148,8 @@ def test_user_lines_as_comments() -> None:
         ("  a: float32[] = Neg(y)", "unknown name 'y'"),
         ("  a: float32[] = Nag(x)", "unknown name 'Nag'"),
         ("  a: float32[1] = Pack(x; axis=0)", "Pack needs the attributes N"),
-        (
-            "  a: int32[] = Const(; value=tensor(int32, (4, 1 << 60), []), dtype=int32)",
-            "line 2",
-        ),
-        (
-            "  a: int32[] = Const(; value=tensor(int32, (99999999999,), [1]), dtype=int32)",
-            "line 2",
-        ),
+        ("  a: int32[] = Const(; value=tensor(int32, (4, 1 << 60), []), dtype=int32)", "line 2"),
+        ("  a: int32[] = Const(; value=tensor(int32, (99999999999,), [1]), dtype=int32)", "line 2"),
     ],
 )
 def test_hostile_text_is_refused_at_once(line: str, reason: str) -> None:

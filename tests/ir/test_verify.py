@@ -55,10 +55,13 @@ F2 = Spec(dtypes.float32, (2,))
             "inference says",
         ),
         (with_last(lambda n: Node(raw.LogicalNot, n[1].outputs, {}, "c", [F2])), "is float32, not"),
-        (with_last(lambda n: Node(raw.Neg, n[1].outputs, {}, "c", [F2], control=(n[2],))), "control input b"),
+        (
+            with_last(lambda n: Node(raw.Neg, n[1].outputs, {}, "c", [F2], control=(n[2],))),
+            "control input b",
+        ),
         (with_last(lambda n: Node(raw.Cast, n[1].outputs, {}, "c", [F2])), "attributes"),
     ],
-)  # fmt: skip
+)
 def test_a_broken_graph_is_refused(graph: Graph, says: str) -> None:
     with pytest.raises(verify.InvalidGraphError) as caught:
         verify.verify(graph)

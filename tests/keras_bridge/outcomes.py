@@ -65,6 +65,4 @@ def _said(longrepr: object) -> str:
     crash = getattr(longrepr, "reprcrash", None)
     text = crash.message if crash is not None else str(longrepr).strip()
     lines = text.splitlines() if crash is not None else text.splitlines()[::-1]
-    return next(
-        (line.removeprefix("E   ").strip() for line in lines if line.strip()), ""
-    )
+    return next((line.removeprefix("E   ").strip() for line in lines if line.strip()), "")

@@ -9,15 +9,15 @@ import textwrap
 from collections.abc import Sequence
 
 
-def run(
-    arguments: Sequence[str], **environment: str
-) -> subprocess.CompletedProcess[str]:
+def run(arguments: Sequence[str], **environment: str) -> subprocess.CompletedProcess[str]:
     """Python with these arguments."""
     return subprocess.run(
         [sys.executable, *arguments],
-        capture_output=True, text=True, check=False,
+        capture_output=True,
+        text=True,
+        check=False,
         env={**os.environ, "KERAS_BACKEND": "tensorflow", **environment},
-    )  # fmt: skip
+    )
 
 
 def printed_by(program: str, **environment: str) -> list[str]:

@@ -46,14 +46,10 @@ def outcomes_in(folder: str) -> dict[str, tuple[str, str]]:
 
 
 def combined(
-    ours: dict[str, Any],
-    theirs: dict[str, Any],
-    folder_of: Callable[[str], str] = folder_of,
+    ours: dict[str, Any], theirs: dict[str, Any], folder_of: Callable[[str], str] = folder_of
 ) -> dict[str, Any]:
     """folder -> its counts, and the tests that fail with what they say."""
-    counts: dict[str, collections.Counter[str]] = collections.defaultdict(
-        collections.Counter
-    )
+    counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     failing: dict[str, dict[str, str]] = collections.defaultdict(dict)
     for test, (outcome, said) in sorted(ours.items()):
         folder = folder_of(test)

@@ -169,15 +169,10 @@ def test_convolutions_have_strides_or_dilations() -> None:
 
 def test_losses_of_classes_know_what_is_known_of_their_shape() -> None:
     @tf.function(
-        input_signature=[
-            tf.TensorSpec((None, 10), tf.int64),
-            tf.TensorSpec((None, 10, 3)),
-        ]
+        input_signature=[tf.TensorSpec((None, 10), tf.int64), tf.TensorSpec((None, 10, 3))]
     )
     def loss(labels: Any, logits: Any) -> Any:
-        return tf.nn.sparse_softmax_cross_entropy_with_logits(
-            labels=labels, logits=logits
-        )
+        return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
 
     assert loss.get_concrete_function().structured_outputs.shape[0] is None
     assert loss(tf.zeros((2, 10), tf.int64), tf.ones((2, 10, 3))).shape == (2, 10)

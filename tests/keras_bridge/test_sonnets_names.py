@@ -61,9 +61,7 @@ def test_a_registered_conversion_comes_before_the_inherited_one() -> None:
 
     declined: list[Any] = []
 
-    def convert(
-        value: Any, dtype: Any = None, name: Any = None, as_ref: bool = False
-    ) -> Any:
+    def convert(value: Any, dtype: Any = None, name: Any = None, as_ref: bool = False) -> Any:
         declined.append(dtype)
         return value.tensor
 

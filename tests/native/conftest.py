@@ -14,8 +14,16 @@ from intaglio.base.portable import PORTABLE
 HERE = pathlib.Path(__file__).parent
 # What holds for the portable way too.
 ANYWHERE = frozenset(
-    ["test_buffers", "test_calls", "test_clusters", "test_fused", "test_pool", "test_store", "test_systems"]
-)  # fmt: skip
+    [
+        "test_buffers",
+        "test_calls",
+        "test_clusters",
+        "test_fused",
+        "test_pool",
+        "test_store",
+        "test_systems",
+    ]
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -16,10 +16,7 @@ def exact(g, x, filters, d):
         (out - 1) * stride + (window - 1) * apart + 1 + size
         for size, out, window, stride, _, apart in axes
     ]
-    inside = (
-        slice(None),
-        *[slice(before, before + size) for size, *_, before, _ in axes],
-    )
+    inside = (slice(None), *[slice(before, before + size) for size, *_, before, _ in axes])
     padded = np.zeros((g.images, *room, g.channels))
     padded[inside] = x
     result = np.zeros(g.shape)

@@ -87,9 +87,7 @@ def program_of(sample, constants: bool):
     arrays = calls.flat(list(calls.inputs_of(sample).values()))
     known = [constants and a.dtype.kind in "iu" for a in arrays]
     specs = [
-        (from_numpy(a.dtype), a.shape, "x")
-        for a, k in zip(arrays, known, strict=True)
-        if not k
+        (from_numpy(a.dtype), a.shape, "x") for a, k in zip(arrays, known, strict=True) if not k
     ]
 
     def completed(tensors):
@@ -97,7 +95,7 @@ def program_of(sample, constants: bool):
         return [
             calls.CATALOGUE["Const"](value=a, dtype=from_numpy(a.dtype)) if k else next(given)
             for a, k in zip(arrays, known, strict=True)
-        ]  # fmt: skip
+        ]
 
     made = Program(optimize(_recorded(sample, specs, completed)))
     return made, [a for a, k in zip(arrays, known, strict=True) if not k]
@@ -153,10 +151,7 @@ def recorded() -> dict[str, dict[str, list[str]]]:
 
 def main() -> None:
     """Writes the page."""
-    found = {
-        way: {op: reasons for op in ops(way) if (reasons := check(op, way))}
-        for way in WAYS
-    }
+    found = {way: {op: reasons for op in ops(way) if (reasons := check(op, way))} for way in WAYS}
     without = sorted(
         op
         for op in ops("data")

@@ -64,9 +64,7 @@ def test_variances_where_the_first_rows_are_far_from_the_others():
 def test_nan_stays_in_its_channel():
     x, scale, offset, _ = (a.astype(np.float32) for a in given(SHAPES[0]))
     x[3, 2, 1, 5] = np.nan
-    y = tf.raw_ops.FusedBatchNormV3(
-        x=x, scale=scale, offset=offset, mean=[], variance=[]
-    )[0]
+    y = tf.raw_ops.FusedBatchNormV3(x=x, scale=scale, offset=offset, mean=[], variance=[])[0]
     wrong = np.isnan(y.numpy()).all((0, 1, 2))
     assert wrong[5]
     assert wrong.sum() == 1
@@ -129,9 +127,7 @@ def both(x, scale, offset, mean, variance, op="FusedBatchNormV3", **attrs):
     normal = getattr(tf.raw_ops, op)
     with tf.GradientTape() as tape:
         tape.watch([x, scale, offset])
-        made = normal(
-            x=x, scale=scale, offset=offset, mean=mean, variance=variance, **attrs
-        )
+        made = normal(x=x, scale=scale, offset=offset, mean=mean, variance=variance, **attrs)
         loss = tf.reduce_sum(made[0] * made[0] * x)
     return [*made, *tape.gradient(loss, [x, scale, offset])]
 
@@ -145,7 +141,7 @@ def kept(shape, seed=0):
 
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("shape", [SHAPES[0], (3, 4, 5, 7)])
-@pytest.mark.parametrize("op", ["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"])  # fmt: skip
+@pytest.mark.parametrize("op", ["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"])
 def test_programs_with_it_are_whole(training, shape, op):
     arrays = kept(shape)
 
@@ -182,9 +178,8 @@ def test_in_a_loop():
     def run(x, steps):
         for _ in tf.range(steps):
             made = tf.raw_ops.FusedBatchNormV3(
-                x=x, scale=scale, offset=offset, mean=mean, variance=variance,
-                is_training=False,
-            )  # fmt: skip
+                x=x, scale=scale, offset=offset, mean=mean, variance=variance, is_training=False
+            )
             again = tf.raw_ops.FusedBatchNormV3(
                 x=made[0], scale=scale, offset=offset, mean=mean, variance=variance
             )
@@ -204,15 +199,13 @@ def test_gradients_that_are_one_number_are_never_broadcast(same):
     def run(x, scale, offset):
         with tf.GradientTape() as tape:
             tape.watch(x)
-            y = tf.raw_ops.FusedBatchNormV3(
-                x=x, scale=scale, offset=offset, mean=[], variance=[]
-            )[0]
+            y = tf.raw_ops.FusedBatchNormV3(x=x, scale=scale, offset=offset, mean=[], variance=[])[
+                0
+            ]
             loss = tf.reduce_sum(y if same else y * x)
         return tape.gradient(loss, x)
 
     compiled = tf.function(run, jit_compile=True)
-    np.testing.assert_allclose(
-        compiled(x, scale, offset), run(x, scale, offset), rtol=0, atol=2e-6
-    )
+    np.testing.assert_allclose(compiled(x, scale, offset), run(x, scale, offset), rtol=0, atol=2e-6)
     found = "BroadcastTo, FusedBatchNormGradV3" in compiled.compile_report()
     assert found == same

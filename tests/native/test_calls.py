@@ -67,9 +67,12 @@ def test_what_is_not_recognised_goes_the_general_way(add):
     x = tf.ones([2, 2])
     entry = warm(add, x, x)
     others = [
-        (tf.ones([3]), tf.ones([3])), (tf.ones([2, 2], tf.float64),) * 2,
-        (tf.ones([2, 2, 1]), tf.ones([2, 2, 1])), (x, 1.0), (np.ones([2, 2], "f4"), x),
-    ]  # fmt: skip
+        (tf.ones([3]), tf.ones([3])),
+        (tf.ones([2, 2], tf.float64),) * 2,
+        (tf.ones([2, 2, 1]), tf.ones([2, 2, 1])),
+        (x, 1.0),
+        (np.ones([2, 2], "f4"), x),
+    ]
     for args in others:
         assert repr(entry(args, {})) == "<miss>"
         want = np.asarray(args[0]) + np.asarray(args[1]) * 2.0
@@ -116,9 +119,7 @@ def test_results_are_ordinary_tensors_and_nothing_leaks(add):
         entry((x, x), {})
         entry((x,), {})
     gc.collect()
-    assert all(
-        abs(sys.getrefcount(o) - b) < 50 for o, b in zip(watched, before, strict=True)
-    )
+    assert all(abs(sys.getrefcount(o) - b) < 50 for o, b in zip(watched, before, strict=True))
 
 
 def test_what_a_call_needs_dies_with_the_function():

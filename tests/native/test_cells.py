@@ -21,10 +21,14 @@ def program(function, args):
 def cells_of(made):
     """The ops of each cell, in their order."""
     return [
-        [n.op.name for n in note.node.attrs["body"].nodes if n.op.name not in ("Placeholder", "Const")]
+        [
+            n.op.name
+            for n in note.node.attrs["body"].nodes
+            if n.op.name not in ("Placeholder", "Const")
+        ]
         for note in made.writer.notes
         if note.node.op.name == "_FusedCell"
-    ]  # fmt: skip
+    ]
 
 
 def compare(monkeypatch, function, args, count=None):

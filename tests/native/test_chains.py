@@ -27,7 +27,7 @@ def numbers(*shape):
 def test_a_chain_of_products_and_sums():
     chain = Chain(2)
     (product,) = chain.then(matmul.product((8, 9), (9, 7)), 1, 0)
-    (total,) = chain.then(reductions.reduction("Sum", (8, 7), (0,), False), product, shape=(1, 7))  # fmt: skip
+    (total,) = chain.then(reductions.reduction("Sum", (8, 7), (0,), False), product, shape=(1, 7))
     b, a = numbers(9, 7), numbers(8, 9)
     got = chain.giving([total, product])(b, a)
     assert [x.shape for x in got] == [(1, 7), (8, 7)]
@@ -91,7 +91,7 @@ def test_convolutions_and_layers_are_steps_of_one_native_function(given):
     assert kernels >= 6
     for got, wanted in zip(
         tf.nest.flatten(traced(*arguments)), tf.nest.flatten(step(*arguments)), strict=True
-    ):  # fmt: skip
+    ):
         np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-4)
 
 
@@ -138,7 +138,7 @@ def test_rows_and_their_sums_over_all_rows_are_steps_too():
     graph = optimize(tf.function(normalized).get_concrete_function(*specs).frozen)
     whole = Regions(row_fusion.fuse(graph)).whole
     assert whole is not None
-    assert [n.how for n in whole.writer.notes if n.node.op.name == "_FusedRows"] == ["kernel"]  # fmt: skip
+    assert [n.how for n in whole.writer.notes if n.node.op.name == "_FusedRows"] == ["kernel"]
     x, d = numbers(40, 50, 64), numbers(50, 40, 64).reshape(40, 50, 64)
     for got, wanted in zip(whole.run(x, d), normalized(x, d), strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-3, atol=1e-4)

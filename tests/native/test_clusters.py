@@ -94,7 +94,9 @@ def test_effects_keep_their_order():
 
 @st.composite
 def programs(draw):
-    steps = st.tuples(st.sampled_from((*EXACT, *UNARY, "sum", "rows")), st.integers(0, 30), st.integers(0, 30))  # fmt: skip
+    steps = st.tuples(
+        st.sampled_from((*EXACT, *UNARY, "sum", "rows")), st.integers(0, 30), st.integers(0, 30)
+    )
     return draw(st.lists(steps, min_size=1, max_size=25))
 
 

@@ -21,7 +21,7 @@ def numbers():
     size = np.exp(rng.uniform(-12, 2.5, 4000))
     points = size * np.exp(1j * rng.uniform(-np.pi, np.pi, 4000))
     near = (np.array([1, -1, 1j, -1j])[:, None] + 0.01 * points[:500]).reshape(-1)
-    return np.concatenate([points, near, points.real[:200] + 1e-9j, 1j * points.imag[:200] + 1e-9])  # fmt: skip
+    return np.concatenate([points, near, points.real[:200] + 1e-9j, 1j * points.imag[:200] + 1e-9])
 
 
 def of(name, x):
@@ -33,7 +33,7 @@ def of(name, x):
     if name == "log1p":  # NumPy's has no more digits than log(1 + z)
         a, b = (np.asarray(part, np.longdouble) for part in (x.real, x.imag))
         square, size = a * (2 + a) + b * b, np.hypot(1 + a, b)
-        real = np.where(size < 0.5, np.log(size), np.log1p(np.maximum(square, -0.9)) / 2)  # fmt: skip
+        real = np.where(size < 0.5, np.log(size), np.log1p(np.maximum(square, -0.9)) / 2)
         return made, (real + 1j * np.arctan2(b, 1 + a)).astype(np.complex128)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -56,14 +56,15 @@ def test_ends_of_the_numbers(name):
     x = np.array([0, -0.0, 1, -1, 1j, -1j, np.inf, -np.inf, complex(0, np.inf), complex(-4, 0.0),
                   complex(-4, -0.0), complex(np.nan, 1)], np.complex64)  # fmt: skip
     made, wanted = of(name, x)
-    if (
-        name == "tanh"
-    ):  # the kernel has other numbers for infinities with a part that is none
+    if name == "tanh":  # the kernel has other numbers for infinities with a part that is none
         made, wanted = made[:6], wanted[:6]
     for part in ("real", "imag"):
         mine, theirs = getattr(made, part), getattr(wanted.astype(np.complex64), part)
         np.testing.assert_allclose(mine, theirs, rtol=1e-6, atol=1e-30)
-        np.testing.assert_array_equal(np.signbit(mine), np.signbit(theirs)) if name in ("sqrt", "log") else None  # fmt: skip
+        np.testing.assert_array_equal(np.signbit(mine), np.signbit(theirs)) if name in (
+            "sqrt",
+            "log",
+        ) else None
 
 
 def test_powers_of_complex_numbers():

@@ -51,7 +51,17 @@ small = st.integers(1, 5)
 
 
 @settings(deadline=None, max_examples=120)
-@given(sizes, sizes, st.integers(1, 9), st.integers(1, 140), small, small, st.integers(1, 3), st.integers(1, 3), st.booleans())  # fmt: skip
+@given(
+    sizes,
+    sizes,
+    st.integers(1, 9),
+    st.integers(1, 140),
+    small,
+    small,
+    st.integers(1, 3),
+    st.integers(1, 3),
+    st.booleans(),
+)
 def test_any_geometry(height, width, channels, filters, down, across, sy, sx, same):
     if same:
         oh, ow = -(-height // sy), -(-width // sx)
@@ -60,11 +70,7 @@ def test_any_geometry(height, width, channels, filters, down, across, sy, sx, sa
     else:
         assume(height >= down and width >= across)
         oh, ow, top, left = (height - down) // sy + 1, (width - across) // sx + 1, 0, 0
-    check(
-        Geometry(
-            2, height, width, channels, oh, ow, filters, down, across, sy, sx, top, left
-        )
-    )
+    check(Geometry(2, height, width, channels, oh, ow, filters, down, across, sy, sx, top, left))
 
 
 SLIDING = st.tuples(*[st.integers(1, n) for n in (9, 3, 2, 3)], st.booleans())
@@ -82,9 +88,15 @@ def test_windows_with_gaps_and_over_volumes(z, y, x, channels, filters, solid):
         axes.append((size, out, window, stride, before, apart))
     _, height, width = axes
     g = Geometry(
-        2, height[0], width[0], channels, height[1], width[1], filters,
+        2,
+        height[0],
+        width[0],
+        channels,
+        height[1],
+        width[1],
+        filters,
         *[n for pair in zip(height[2:], width[2:], strict=True) for n in pair],
-    )  # fmt: skip
+    )
     check(g._replace(**dict(zip(DEEP, (True, *axes[0]), strict=True))) if solid else g)
 
 
@@ -112,7 +124,7 @@ def test_images_of_several_bands(stride):
 @pytest.mark.parametrize("before", [0, 1])
 def test_strides_have_gradients_by_images(window, stride, before):
     out = (11 + before + window // 2 - window) // stride + 1
-    g = Geometry(2, 11, 11, 5, out, out, 7, window, window, stride, stride, before, before)  # fmt: skip
+    g = Geometry(2, 11, 11, 5, out, out, 7, window, window, stride, stride, before, before)
     assert strided_input_gradient.by_phases(g) is not None
     check(g)
 
@@ -178,10 +190,7 @@ def test_a_row_may_be_longer_than_what_is_held_of_several():
 
 
 def test_images_that_are_too_wide_are_left_to_numpy():
-    assert (
-        convolution.forward(Geometry(1, 3, 9000, 16, 3, 9000, 1, 3, 3, 1, 1, 1, 1))
-        is None
-    )
+    assert convolution.forward(Geometry(1, 3, 9000, 16, 3, 9000, 1, 3, 3, 1, 1, 1, 1)) is None
 
 
 def test_a_nan_stays_where_it_belongs():

@@ -62,7 +62,7 @@ def test_filters_are_transformed_again_when_their_variable_changes(compiled, cha
 def test_a_variable_that_a_compiled_step_changes_in_place_is_transformed_again():
     x, v = layer()
     step = tf.function(lambda: v.assign_sub(0.1 * v), jit_compile=True)
-    call = tf.function(lambda x: tf.nn.relu(tf.nn.conv2d(x, v, 1, "SAME") + 1.0), jit_compile=True)  # fmt: skip
+    call = tf.function(lambda x: tf.nn.relu(tf.nn.conv2d(x, v, 1, "SAME") + 1.0), jit_compile=True)
     for _ in range(4):
         wanted = np.maximum(sums(x, v.numpy()) + np.float32(1), 0)
         np.testing.assert_array_equal(call(x).numpy(), wanted)

@@ -24,9 +24,7 @@ SHAPES = ((), (1,), (3,), (2, 2), (0, 3), (7, 5), (33,), (4, 1, 19), (64, 64), (
 def in_python(special):
     """The method as it is without machine code."""
     name, slow = operators.FAST[special]
-    return eager._fast_binary(
-        getattr(operators.raw, name), slow, special.startswith("__r")
-    )
+    return eager._fast_binary(getattr(operators.raw, name), slow, special.startswith("__r"))
 
 
 PYTHON = {special: in_python(special) for special in SPECIAL}
@@ -67,22 +65,7 @@ def test_the_same_bits(special):
 
 @pytest.mark.parametrize("special", SPECIAL)
 def test_python_numbers(special):
-    given = [
-        2.0,
-        -0.5,
-        float("nan"),
-        float("inf"),
-        0,
-        1,
-        -1,
-        3,
-        127,
-        -127,
-        128,
-        -128,
-        10**6,
-        True,
-    ]
+    given = [2.0, -0.5, float("nan"), float("inf"), 0, 1, -1, 3, 127, -127, 128, -128, 10**6, True]
     for dtype in DTYPES:
         x = tf.constant(values((5,), dtype))
         for number in given:
@@ -95,14 +78,7 @@ def test_what_is_left_to_python():
     x = tf.constant(np.arange(6, dtype=np.float32).reshape(2, 3))
     turned = tf.transpose(x)
     for special in SPECIAL:
-        for y in (
-            x[0],
-            x[:, 1:2],
-            tf.constant(2.0),
-            tf.Variable(x),
-            x.numpy(),
-            np.float32(3),
-        ):
+        for y in (x[0], x[:, 1:2], tf.constant(2.0), tf.Variable(x), x.numpy(), np.float32(3)):
             same(special, x, y)
         same(special, turned, tf.transpose(x + 1.0))
         same(special, turned, turned + 0.0)

@@ -75,7 +75,5 @@ def test_the_tanh_form_of_gelu_is_products_and_one_function():
         return tf.nn.gelu(x, approximate=True)
 
     x = np.linspace(-5, 5, 1001).astype(np.float32)
-    np.testing.assert_allclose(
-        gelu(tf.constant(x)), tf.nn.gelu(tf.constant(x), True), atol=1e-6
-    )
+    np.testing.assert_allclose(gelu(tf.constant(x)), tf.nn.gelu(tf.constant(x), True), atol=1e-6)
     assert "one loop: Square, 5 Mul, 2 AddV2, Tanh" in gelu.compile_report()

@@ -22,9 +22,7 @@ def normal(*shape, dtype="f4"):
 def test_clipping_joins_the_loop_around_it():
     def clipped(x):
         limits = tf.constant(-0.5), tf.constant(0.5)
-        made = tf.raw_ops.ClipByValue(
-            t=x * 2.0, clip_value_min=limits[0], clip_value_max=limits[1]
-        )
+        made = tf.raw_ops.ClipByValue(t=x * 2.0, clip_value_min=limits[0], clip_value_max=limits[1])
         return made + 1.0
 
     x = normal(5, 7)
@@ -45,9 +43,7 @@ def test_a_limit_of_another_shape_stays_an_error():
 @pytest.mark.parametrize("mode", ["REFLECT", "SYMMETRIC"])
 def test_gradients_of_mirrored_padding_have_the_kernels_bits(mode):
     def gradient(x):
-        return tf.raw_ops.MirrorPadGrad(
-            input=x, paddings=[[0, 0], [2, 3], [4, 0]], mode=mode
-        )
+        return tf.raw_ops.MirrorPadGrad(input=x, paddings=[[0, 0], [2, 3], [4, 0]], mode=mode)
 
     made, wanted, report = compiled(gradient, normal(3, 11, 12))
     assert made.numpy().tobytes() == wanted.numpy().tobytes()
@@ -69,12 +65,14 @@ def test_batches_are_broadcast_before_they_are_multiplied():
     assert "NumPy" not in report
 
 
-@pytest.mark.parametrize(
-    "equation", ["ijk->kj", "...j,kj->...k", "ij,kl->jl", "bij,bik->"]
-)
+@pytest.mark.parametrize("equation", ["ijk->kj", "...j,kj->...k", "ij,kl->jl", "bij,bik->"])
 def test_sums_over_one_operand_and_dots(equation):
-    shapes = {"ijk->kj": [(2, 3, 4)], "...j,kj->...k": [(2, 3, 4), (5, 4)],
-              "ij,kl->jl": [(2, 3), (4, 5)], "bij,bik->": [(2, 3, 4), (2, 3, 5)]}  # fmt: skip
+    shapes = {
+        "ijk->kj": [(2, 3, 4)],
+        "...j,kj->...k": [(2, 3, 4), (5, 4)],
+        "ij,kl->jl": [(2, 3), (4, 5)],
+        "bij,bik->": [(2, 3, 4), (2, 3, 5)],
+    }
     given = [normal(*s) for s in shapes[equation]]
     made, wanted, report = compiled(lambda *a: tf.einsum(equation, *a), *given)
     np.testing.assert_allclose(made, wanted, rtol=1e-4, atol=1e-4)

@@ -24,9 +24,14 @@ VARIANCE = tensor(FILTERS, low=0.5)
 
 def fused(y, op="FusedBatchNormV3"):
     return getattr(tf.raw_ops, op)(
-        x=y, scale=SCALE, offset=OFFSET, mean=MEAN, variance=VARIANCE, epsilon=1e-3,
+        x=y,
+        scale=SCALE,
+        offset=OFFSET,
+        mean=MEAN,
+        variance=VARIANCE,
+        epsilon=1e-3,
         is_training=False,
-    )  # fmt: skip
+    )
 
 
 def written_out(y):
@@ -84,7 +89,11 @@ def test_what_is_not_folded(which):
         if which == "used":
             return [y * SCALE, y]
         if which == "training":
-            return [tf.raw_ops.FusedBatchNormV3(x=y, scale=SCALE, offset=OFFSET, mean=[], variance=[])[0]]  # fmt: skip
+            return [
+                tf.raw_ops.FusedBatchNormV3(x=y, scale=SCALE, offset=OFFSET, mean=[], variance=[])[
+                    0
+                ]
+            ]
         if which == "by rows":
             return [y * tf.reshape(tf.range(32.0), [32, 1, 1])]
         return [MEAN - y]

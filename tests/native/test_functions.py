@@ -18,19 +18,7 @@ PAIRED = ("power", "atan2")
 NUMPY = {"atan2": "arctan2"} | {
     f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")
 }
-SPECIAL = [
-    0.0,
-    -0.0,
-    np.inf,
-    -np.inf,
-    np.nan,
-    1.0,
-    -1.0,
-    5e-324,
-    -5e-324,
-    1e-310,
-    1e300,
-]
+SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 5e-324, -5e-324, 1e-310, 1e300]
 
 
 def arguments(dtype):
@@ -44,9 +32,7 @@ def arguments(dtype):
         [
             anything.view(dtype),
             rng.normal(size=100_000).astype(dtype),
-            rng.uniform(-110 if dtype == "float32" else -750, 720, 100_000).astype(
-                dtype
-            ),
+            rng.uniform(-110 if dtype == "float32" else -750, 720, 100_000).astype(dtype),
             (1 + rng.normal(size=50_000) * 1e-3).astype(dtype),
             special,
         ]
@@ -92,7 +78,7 @@ def test_functions_of_two_numbers(name, dtype):
     given = (
         np.concatenate([x, np.abs(x), near]),
         np.concatenate([rng.permutation(x), x, rng.uniform(-most, most, x.size).astype(dtype)]),
-    )  # fmt: skip
+    )
     got = compiled(name, dtype, operands=2)(*given)
     assert units_off(got, exact(name, dtype, *given)).max() <= 2.0
 
@@ -112,8 +98,7 @@ def test_the_special_cases_of_two_numbers(name, dtype):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
-    "name",
-    ["expm1", "tanh", "log1p", "sin", "tan", "asin", "atan", "sinh", "asinh", "atanh"],
+    "name", ["expm1", "tanh", "log1p", "sin", "tan", "asin", "atan", "sinh", "asinh", "atanh"]
 )
 def test_zero_keeps_its_sign(name, dtype):
     got = compiled(name, dtype)(np.array([0.0, -0.0], dtype))
@@ -124,9 +109,7 @@ def test_zero_keeps_its_sign(name, dtype):
 @pytest.mark.parametrize("name", NAMES)
 def test_interleaving_does_not_change_a_bit(name):
     x = np.random.default_rng(3).normal(size=4096).astype("float32")
-    np.testing.assert_array_equal(
-        compiled(name, "float32")(x), compiled(name, "float32", 4)(x)
-    )
+    np.testing.assert_array_equal(compiled(name, "float32")(x), compiled(name, "float32", 4)(x))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -134,10 +117,7 @@ def test_error_functions(dtype):
     """`math`'s are at most one unit off themselves; far out erfc loses some."""
     x = np.concatenate([np.linspace(-6, 6, 4001), np.linspace(6, 26, 1000), SPECIAL])
     x = x[np.abs(x) < 1e300].astype(dtype)
-    for name, most in (
-        ("erf", 2.0),
-        ("erfc", 2.0 if dtype == "float32" else 5.5),
-    ):
+    for name, most in (("erf", 2.0), ("erfc", 2.0 if dtype == "float32" else 5.5)):
         right = np.array([getattr(math, name)(float(v)) for v in x])
         normal = np.abs(right) > np.finfo(dtype).tiny
         got = compiled(name, dtype)(x)

@@ -33,9 +33,7 @@ def test_the_first_call_is_compiled_already(monkeypatch):
 
 
 @pytest.mark.parametrize("outer_jit", [None, False])
-def test_a_compiled_function_stays_so_where_an_interpreted_one_calls_it(
-    monkeypatch, outer_jit
-):
+def test_a_compiled_function_stays_so_where_an_interpreted_one_calls_it(monkeypatch, outer_jit):
     made = []
     whole = partitioning.Program
     monkeypatch.setattr(partitioning, "Program", lambda g: made.append(g) or whole(g))

@@ -61,7 +61,7 @@ def test_what_numpy_computes_in_its_own_way_stays_its():
 @pytest.mark.parametrize("rows", [1000, None])
 def test_functions_of_large_arrays_are_machine_code_everywhere(rows):
     spec = tf.TensorSpec([rows, 40, 256])
-    f = tf.function(lambda x: x * tf.sigmoid(x * 2.0), jit_compile=False, input_signature=[spec])  # fmt: skip
+    f = tf.function(lambda x: x * tf.sigmoid(x * 2.0), jit_compile=False, input_signature=[spec])
     assert loops_of(f) == [["Mul", "Sigmoid", "Mul"]]
     before, after = changed(f)
     x = np.random.default_rng(3).normal(size=(rows or 7, 40, 256)).astype("f")
@@ -88,16 +88,16 @@ def test_small_arrays_are_left_alone():
 
 def test_open_dims_and_broadcasts():
     spec = tf.TensorSpec([None, None, 4096])
-    f = tf.function(lambda x, y: x * y + y, jit_compile=False, input_signature=[spec] * 2)  # fmt: skip
+    f = tf.function(lambda x, y: x * y + y, jit_compile=False, input_signature=[spec] * 2)
     _, after = changed(f)
-    for shapes in (((2, 3), (2, 3)), ((1, 3), (2, 3)), ((2, 1), (1, 1)), ((0, 3), (1, 1))):  # fmt: skip
-        x, y = (np.random.default_rng(2).normal(size=(*s, 4096)).astype("f") for s in shapes)  # fmt: skip
+    for shapes in (((2, 3), (2, 3)), ((1, 3), (2, 3)), ((2, 1), (1, 1)), ((0, 3), (1, 1))):
+        x, y = (np.random.default_rng(2).normal(size=(*s, 4096)).astype("f") for s in shapes)
         np.testing.assert_array_equal(after(x, y)[0], x * y + y)
 
 
 def test_shapes_that_do_not_fit_are_told_in_the_words_of_the_op():
     spec = tf.TensorSpec([None, 4096])
-    f = tf.function(lambda x, y: tf.sqrt(x + y), jit_compile=False, input_signature=[spec] * 2)  # fmt: skip
+    f = tf.function(lambda x, y: tf.sqrt(x + y), jit_compile=False, input_signature=[spec] * 2)
     changed(f)
     with pytest.raises(tf.errors.InvalidArgumentError, match="node add"):
         f(tf.ones([2, 4096]), tf.ones([3, 4096]))

@@ -51,9 +51,7 @@ def test_any_shape(rows, inner, columns, transpose_a, transpose_b, dtype):
     check(rows, inner, columns, transpose_a, transpose_b, dtype)
 
 
-@pytest.mark.parametrize(
-    "rows", [ROWS, PACKED_FROM - 1, PACKED_FROM, PACKED_FROM + ROWS + 1]
-)
+@pytest.mark.parametrize("rows", [ROWS, PACKED_FROM - 1, PACKED_FROM, PACKED_FROM + ROWS + 1])
 @pytest.mark.parametrize("inner", [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 3])
 def test_blocks_and_packed_panels(rows, inner):
     check(rows, inner, 70)
@@ -123,12 +121,8 @@ def test_matrices_that_are_not_in_order_are_copied():
     np.testing.assert_array_equal(product(a[:, ::2], b), a[:, ::2] @ b)
 
 
-@pytest.mark.parametrize(
-    "turned", [(False, False), (True, False), (False, True), (True, True)]
-)
-@pytest.mark.parametrize(
-    "batches", [((2, 3), (2, 3)), ((5,), ()), ((1,), (4,)), ((2, 1), (2, 1))]
-)
+@pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)])
+@pytest.mark.parametrize("batches", [((2, 3), (2, 3)), ((5,), ()), ((1,), (4,)), ((2, 1), (2, 1))])
 def test_batches(batches, turned):
     rng = np.random.default_rng(0)
     for dtype in (np.float32, np.float64):
@@ -157,9 +151,7 @@ def test_eager_products_of_doubles_and_of_integers_by_way_of_them():
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-9, 10, s).astype("float64") for s in ((200, 300), (300, 100)))
     np.testing.assert_array_equal(tf.matmul(a, b), a @ b)
-    a, b = (
-        rng.integers(-(2**31), 2**31, s).astype("int32") for s in (a.shape, b.shape)
-    )
+    a, b = (rng.integers(-(2**31), 2**31, s).astype("int32") for s in (a.shape, b.shape))
     np.testing.assert_array_equal(tf.matmul(a, b), a @ b)
 
 

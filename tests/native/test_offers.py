@@ -63,9 +63,12 @@ def test_sums_and_means_too(dtype):
 
     def f(x):
         return (
-            tf.reduce_sum(x), tf.reduce_sum(x, [0, 1]), tf.reduce_mean(x, [0, 2]),
-            tf.reduce_mean(x, -1, keepdims=True), tf.reduce_sum(tf.transpose(x), 1),
-        )  # fmt: skip
+            tf.reduce_sum(x),
+            tf.reduce_sum(x, [0, 1]),
+            tf.reduce_mean(x, [0, 2]),
+            tf.reduce_mean(x, -1, keepdims=True),
+            tf.reduce_sum(tf.transpose(x), 1),
+        )
 
     loose = tf.function(f, input_signature=[tf.TensorSpec(None, dtype)])
     ways = [f, tf.function(f), loose, tf.function(f, jit_compile=True)]
@@ -128,8 +131,7 @@ def test_eager_traced_and_compiled_are_the_same_bits(case, dtype):
                 y = tf.nn.conv3d(x, w, [1] * 5, "SAME")
             else:
                 y = tf.nn.relu(
-                    tf.nn.conv2d(x, w, 1, "SAME", **options)
-                    + tf.constant(bias, x.dtype)
+                    tf.nn.conv2d(x, w, 1, "SAME", **options) + tf.constant(bias, x.dtype)
                 )
             loss = tf.reduce_sum(y * y)
         return [y, *tape.gradient(loss, [x, w])]

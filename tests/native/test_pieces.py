@@ -49,9 +49,7 @@ def test_pieces_give_what_the_whole_gives(made):
 
 
 def test_one_op_of_many_operands_is_cut_too(made):
-    f = tf.function(
-        lambda x: tf.add_n([x * float(i) for i in range(40)]), jit_compile=True
-    )
+    f = tf.function(lambda x: tf.add_n([x * float(i) for i in range(40)]), jit_compile=True)
     np.testing.assert_array_equal(f(tf.ones([2])), np.full(2, 780.0))
     assert len(made) > 3
 

@@ -19,9 +19,7 @@ def counting():
     """A task that adds one to the element of its number."""
     code = Code("count", ["ptr %context", "i64 %i"])
     place = code.at("i64", "%context", "%i")
-    code.do(
-        f"store i64 {code.integer('add', code.load('i64', place, 8), 1)}, ptr {place}, align 8"
-    )
+    code.do(f"store i64 {code.integer('add', code.load('i64', place, 8), 1)}, ptr {place}, align 8")
     code.do("ret void")
     return jit.Module(module([code]))
 

@@ -76,9 +76,7 @@ def test_depthwise_convolution(case):
     images, d = some(w.in_shape), some(w.out_shape, 1)
     filters = some((w.window_height, w.window_width, w.channels, 1), 2)
     wanted = convolution_kernels.depthwise(images, filters, along)
-    np.testing.assert_array_equal(
-        run(depthwise_convolution.forward(w), images, filters), wanted
-    )
+    np.testing.assert_array_equal(run(depthwise_convolution.forward(w), images, filters), wanted)
     wanted = convolution_kernels.depthwise_by_filters(images, d, along, 1)
     got = run(depthwise_convolution.by_filters(w), images, d)
     np.testing.assert_array_equal(got, wanted[..., 0])

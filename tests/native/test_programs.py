@@ -354,7 +354,7 @@ def test_what_fails_out_of_native_code_is_told_as_elsewhere():
 
     x = tf.zeros([3])
     np.testing.assert_array_equal(run(x, tf.constant([[1]])), [0.0, 9.0, 0.0])
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"out of bounds|does not index"):  # fmt: skip
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"out of bounds|does not index"):
         run(x, tf.constant([[5]]))
 
 

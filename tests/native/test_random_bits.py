@@ -19,9 +19,7 @@ DRAWS = {
     "blocks": lambda stream, n: philox.blocks(stream, n // 4, 64),
     "uniform": lambda stream, n: philox.uniform(stream, n, F32),
     "uniform of float64": lambda stream, n: philox.uniform(stream, n, F64),
-    "integers": lambda stream, n: philox.uniform_int(
-        stream, n, -5, 17, np.dtype(np.int32)
-    ),
+    "integers": lambda stream, n: philox.uniform_int(stream, n, -5, 17, np.dtype(np.int32)),
 }
 
 

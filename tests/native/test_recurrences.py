@@ -70,9 +70,10 @@ def until(x, w, u, b):
     return h
 
 
-FUNCTIONS = {f.__name__: (f, gates) for f, gates in (
-    (lstm, 4), (gru, 3), (simple, 1), (scan, 1), (fold, 1), (until, 1),
-)}  # fmt: skip
+FUNCTIONS = {
+    f.__name__: (f, gates)
+    for f, gates in ((lstm, 4), (gru, 3), (simple, 1), (scan, 1), (fold, 1), (until, 1))
+}
 
 
 def gradient(function):
@@ -145,9 +146,7 @@ def test_any_batch_and_any_number_of_steps(name):
     rest = [tf.TensorSpec(a.shape, a.dtype) for a in args[1:]]
     for shape in ([None, 7, 5], [3, None, 5], [None, None, 5]):
         signature = [tf.TensorSpec(shape, tf.float32), *rest]
-        run = tf.function(
-            gradient(function), jit_compile=True, input_signature=signature
-        )
+        run = tf.function(gradient(function), jit_compile=True, input_signature=signature)
         for batch, steps in ((3, 7), (2, 7), (3, 4)):
             if (shape[0] or batch, shape[1] or steps) == (batch, steps):
                 sizes = given(gates, batch, steps)

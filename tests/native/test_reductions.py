@@ -74,15 +74,11 @@ def test_several_chunks_on_several_threads(shape, axes):
     check(shape, axes, False)
 
 
-@pytest.mark.parametrize(
-    "dtype", ["f8", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?"]
-)
+@pytest.mark.parametrize("dtype", ["f8", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?"])
 @pytest.mark.parametrize("axes", [(0,), (1,), (0, 2), (0, 1, 2)])
 def test_any_dtype(dtype, axes):
     x = np.random.default_rng(0).integers(0, 2, (70, 9, 33)).astype(dtype)
-    ufuncs = {
-        "Sum": np.add, "Prod": np.multiply, **{k: v.__self__ for k, v in EXTREMES.items()},
-    }  # fmt: skip
+    ufuncs = {"Sum": np.add, "Prod": np.multiply, **{k: v.__self__ for k, v in EXTREMES.items()}}
     if x.dtype == bool:
         ufuncs = {"All": np.logical_and, "Any": np.logical_or}
     for op, ufunc in ufuncs.items():
@@ -96,8 +92,7 @@ def test_any_dtype(dtype, axes):
 
 
 @pytest.mark.parametrize(
-    ("shape", "axes"),
-    [((2, 0), (1,)), ((0, 2), (1,)), ((3, 1), (1,)), ((3,), ())],
+    ("shape", "axes"), [((2, 0), (1,)), ((0, 2), (1,)), ((3, 1), (1,)), ((3,), ())]
 )
 def test_what_is_left_to_numpy(shape, axes):
     assert reductions.reduction("Sum", shape, axes, False) is None

@@ -104,7 +104,7 @@ def test_a_stretch_is_written_once():
 
 def test_the_parts_of_a_graph():
     graph = graph_of(oscillation, SPEC, SPEC)
-    body = next(n.attrs["body"] for n in prepared(graph).nodes if n.op.name == "_FusedElementwise")  # fmt: skip
+    body = next(n.attrs["body"] for n in prepared(graph).nodes if n.op.name == "_FusedElementwise")
     found = [p for p in reroll.parts(body) if isinstance(p, reroll.Repeat)]
     assert [p.period for p in found] == [2]
     assert found[0].turns >= 48
@@ -113,7 +113,7 @@ def test_the_parts_of_a_graph():
 
 def layers(count):
     rng = np.random.default_rng(1)
-    weights = [tf.constant(rng.normal(size=(20, 20)) / 5, tf.float32) for _ in range(count)]  # fmt: skip
+    weights = [tf.constant(rng.normal(size=(20, 20)) / 5, tf.float32) for _ in range(count)]
 
     def run(x):
         for i, w in enumerate(weights):

@@ -12,10 +12,8 @@ from intaglio.native.runtime import entry
 @pytest.mark.parametrize("method", ["bilinear", "bicubic", "area", "nearest"])
 @pytest.mark.parametrize("size", [(7, 9), (20, 31), (5, 40), (33, 4)])
 @pytest.mark.parametrize("channels", [1, 3, 20])
-def test_resized_images_and_their_gradients_have_the_kernels_bits(
-    method, size, channels
-):
-    x = tf.constant(np.random.default_rng(1).normal(size=(2, 12, 17, channels)).astype("f4"))  # fmt: skip
+def test_resized_images_and_their_gradients_have_the_kernels_bits(method, size, channels):
+    x = tf.constant(np.random.default_rng(1).normal(size=(2, 12, 17, channels)).astype("f4"))
 
     def resized(x):
         with tf.GradientTape() as tape:

@@ -31,9 +31,7 @@ def arrays(args):
 
 @pytest.mark.parametrize("order", [0, 1])
 @pytest.mark.parametrize("name", ["lstm", "gru", "simple", "scan", "fold"])
-def test_recurrences_have_the_same_bits_on_any_number_of_threads(
-    monkeypatch, name, order
-):
+def test_recurrences_have_the_same_bits_on_any_number_of_threads(monkeypatch, name, order):
     function, gates = FUNCTIONS[name]
     args = given(gates, batch=12, units=16)
     if order:
@@ -95,7 +93,7 @@ DEPENDENT = {
     "another number of rows": lambda x, h: tf.reshape(
         tf.nn.softmax(tf.reshape(h, [12, 48])), [24, 24]
     ),
-}  # fmt: skip
+}
 
 INDEPENDENT = {
     "normalised": lambda x, h: h - tf.reduce_mean(h, -1, keepdims=True),
@@ -105,9 +103,10 @@ INDEPENDENT = {
     "a row that all share": lambda x, h: h * tf.range(24.0) * 0.1,
     "masked": lambda x, h: tf.where(x > 0.0, h, x),
     "in another shape": lambda x, h: tf.reshape(
-        tf.reduce_sum(tf.reshape(h, [24, 2, 12]), 1, keepdims=True) * tf.reshape(x, [24, 2, 12]), [24, 24]
+        tf.reduce_sum(tf.reshape(h, [24, 2, 12]), 1, keepdims=True) * tf.reshape(x, [24, 2, 12]),
+        [24, 24],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", [*DEPENDENT, *INDEPENDENT])
@@ -174,7 +173,7 @@ def test_lists_of_rows_that_turns_read_and_change(monkeypatch):
         return rows.stack()
 
     rng = np.random.default_rng(2)
-    args = [tf.constant(rng.normal(size=s).astype("f")) for s in ((4, 12, 16), (16, 16))]  # fmt: skip
+    args = [tf.constant(rng.normal(size=s).astype("f")) for s in ((4, 12, 16), (16, 16))]
     alone = program(monkeypatch, run, args, threads=1)
     made = program(monkeypatch, run, args)
     assert divided(made)

@@ -83,9 +83,7 @@ def test_softmax_gives_the_bits_of_its_own_kernel():
 
 def test_sums_along_rows_give_the_bits_of_their_own_kernel():
     x = given(1000)[0].astype(np.float32)
-    mean = tf.function(
-        lambda x: tf.reduce_mean(x * x, -1, keepdims=True), jit_compile=True
-    )
+    mean = tf.function(lambda x: tf.reduce_mean(x * x, -1, keepdims=True), jit_compile=True)
     wanted = reductions.reduction("Mean", x.shape, (2,), True)(x * x)
     np.testing.assert_array_equal(mean(tf.constant(x)), wanted)
 
@@ -103,9 +101,7 @@ def test_what_is_not_finite_stays_in_its_row():
 def test_rows_behind_a_product_are_a_cluster_of_their_own():
     def block(x, scale, offset):
         first = normal(x, scale, offset)
-        second = normal(
-            tf.matmul(first, tf.ones([40, 40], x.dtype)) * 0.1, scale, offset
-        )
+        second = normal(tf.matmul(first, tf.ones([40, 40], x.dtype)) * 0.1, scale, offset)
         return [first, second]
 
     compiled = compare(block, given(40), 1e-5)

@@ -22,7 +22,9 @@ def test_rows_of_negative_segments_are_dropped_without_the_interpreter(name):
     np.testing.assert_allclose(made, wanted, rtol=1e-6)
     assert "NumPy" not in call.compile_report()
     (program,) = [call.get_concrete_function(x, ids)]
-    assert np.all(program(x, -tf.ones_like(ids)).numpy() == function(x, -tf.ones_like(ids), 5).numpy())  # fmt: skip
+    assert np.all(
+        program(x, -tf.ones_like(ids)).numpy() == function(x, -tf.ones_like(ids), 5).numpy()
+    )
     with pytest.raises(tf.errors.InvalidArgumentError):
         call(x, ids + 5)
 
@@ -32,8 +34,10 @@ def test_sparse_products_are_rows_taken_and_added():
     whole = rng.normal(size=(30, 40)) * (rng.uniform(size=(30, 40)) < 0.02)
     sparse = tf.sparse.from_dense(whole.astype("f4"))
     x = tf.constant(rng.normal(size=(40, 8)).astype("f4"))
-    call = tf.function(lambda x: tf.nn.relu(tf.sparse.sparse_dense_matmul(sparse, x)), jit_compile=True)  # fmt: skip
-    np.testing.assert_allclose(call(x), np.maximum(whole @ x.numpy(), 0), rtol=1e-4, atol=1e-5)  # fmt: skip
+    call = tf.function(
+        lambda x: tf.nn.relu(tf.sparse.sparse_dense_matmul(sparse, x)), jit_compile=True
+    )
+    np.testing.assert_allclose(call(x), np.maximum(whole @ x.numpy(), 0), rtol=1e-4, atol=1e-5)
     assert "NumPy" not in call.compile_report()
 
 
@@ -43,7 +47,7 @@ def test_a_sparse_product_with_a_place_outside_stays_an_error():
             a_indices=i, a_values=tf.ones([2]), a_shape=tf.constant([3, 3], tf.int64), b=x
         ),
         jit_compile=True,
-    )  # fmt: skip
+    )
     x = tf.ones([3, 2])
     assert call(tf.constant([[0, 1], [2, 2]], tf.int64), x).numpy().sum() == 4
     for bad in ([[0, 1], [-1, 2]], [[0, 1], [3, 2]], [[0, 3], [1, 2]]):

@@ -60,9 +60,10 @@ def test_what_is_not_finite(classes):
 
     def step(x, labels):
         return (
-            tf.nn.softmax(x), tf.nn.log_softmax(x),
+            tf.nn.softmax(x),
+            tf.nn.log_softmax(x),
             *tf.raw_ops.SoftmaxCrossEntropyWithLogits(features=x, labels=labels),
-        )  # fmt: skip
+        )
 
     compiled = tf.function(step, jit_compile=True)(x, labels)
     for got, wanted in zip(compiled, step(x, labels), strict=True):
@@ -123,7 +124,7 @@ def test_what_is_left_to_numpy():
     f = tf.function(
         lambda x, y: tf.raw_ops.SoftmaxCrossEntropyWithLogits(features=x, labels=y).loss,
         jit_compile=True,
-    )  # fmt: skip
+    )
     x, labels = tf.ones([3, 4]), tf.ones([1, 4])
     np.testing.assert_allclose(f(x, labels), np.full(3, 4 * np.log(4)), rtol=1e-6)
     empty = tf.function(tf.nn.softmax, jit_compile=True)

@@ -43,13 +43,7 @@ def test_what_is_damaged_is_not_there(place, damage):
 def test_everything_that_code_depends_on_is_in_its_name():
     assert object_cache.name_of("a", "b") != object_cache.name_of("ab", "")
     assert (
-        len(
-            {
-                object_cache.name_of("a"),
-                object_cache.name_of("b"),
-                object_cache.name_of("a", "b"),
-            }
-        )
+        len({object_cache.name_of("a"), object_cache.name_of("b"), object_cache.name_of("a", "b")})
         == 3
     )
 
@@ -105,9 +99,7 @@ def test_another_process_runs_what_this_one_compiled(place):
         "print(f(tf.zeros([3])).numpy(), sorted(p.name for p in files.iterdir()))\n"
     )
     runs = [
-        subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=True
-        )
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
         for _ in range(2)
     ]
     assert runs[0].stdout == runs[1].stdout

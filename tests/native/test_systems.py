@@ -35,9 +35,11 @@ for made in work(x, w):
 
 def output(program, **environment):
     run = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True,
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
         env={**os.environ, "PYTHONHASHSEED": "0", **environment},
-    )  # fmt: skip
+    )
     assert run.returncode == 0, run.stderr
     return run
 
@@ -58,7 +60,7 @@ print("interpreted" in f.compile_report(), float((tf.ones([400, 400]) @ tf.ones(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a system that forbids it")
 def test_without_executable_memory_functions_are_interpreted_and_the_log_says_so_once():
-    run = subprocess.run([sys.executable, "-c", FORBIDDING], capture_output=True, text=True)  # fmt: skip
+    run = subprocess.run([sys.executable, "-c", FORBIDDING], capture_output=True, text=True)
     if run.returncode == 77:
         pytest.skip("a kernel that cannot forbid it")
     assert run.stdout == "[2. 2.]\n[2. 2.]\nTrue 400.0\n", run.stderr
@@ -79,7 +81,9 @@ def test_results_do_not_depend_on_the_number_of_threads_nor_on_futexes():
 
 
 def test_the_pool_is_as_large_as_the_program_says():
-    program = "from intaglio.native import pool\nmade = pool.pool()\nprint(made.workers if made else 0)"  # fmt: skip
+    program = (
+        "from intaglio.native import pool\nmade = pool.pool()\nprint(made.workers if made else 0)"
+    )
     for threads in (1, 2, 4):
         for before in ("", LOCKS):
             printed = output(FEWER.format(threads) + before + program).stdout
@@ -130,26 +134,19 @@ def test_processes_that_write_at_once_read_whole_files(tmp_path):
         "    assert store.read(name) == code\n"
     )
     environment = dict(os.environ, INTAGLIO_CACHE=str(tmp_path))
-    runs = [
-        subprocess.Popen([sys.executable, "-c", program], env=environment)
-        for _ in range(3)
-    ]
+    runs = [subprocess.Popen([sys.executable, "-c", program], env=environment) for _ in range(3)]
     assert [run.wait() for run in runs] == [0, 0, 0]
     assert [p.suffix for p in tmp_path.iterdir()] == [".o"]
 
 
 @pytest.mark.parametrize("changed", ["CPU", "FEATURES", "VERSION"])
-def test_code_for_another_processor_or_version_is_not_used(
-    changed, monkeypatch, tmp_path
-):
+def test_code_for_another_processor_or_version_is_not_used(changed, monkeypatch, tmp_path):
     monkeypatch.setenv("INTAGLIO_CACHE", str(tmp_path))
     text = "define i64 @f() {\n  ret i64 7\n}\n"
     jit.compiled(text)
     read = []
     kept = object_cache.read
-    monkeypatch.setattr(
-        object_cache, "read", lambda name: read.append(kept(name)) or read[-1]
-    )
+    monkeypatch.setattr(object_cache, "read", lambda name: read.append(kept(name)) or read[-1])
     jit.compiled(text)
     assert read[-1] is not None
     same = getattr(jit, changed)
@@ -169,7 +166,7 @@ class Machine:
 
 def test_a_damaged_file_is_compiled_anew(monkeypatch, tmp_path):
     monkeypatch.setenv("INTAGLIO_CACHE", str(tmp_path))
-    program = "from intaglio import tf\nprint(tf.function(lambda x: tf.exp(x) * 2.0, jit_compile=True)(tf.zeros([2])).numpy())"  # fmt: skip
+    program = "from intaglio import tf\nprint(tf.function(lambda x: tf.exp(x) * 2.0, jit_compile=True)(tf.zeros([2])).numpy())"
     assert output(program).stdout == "[2. 2.]\n"
     for path in tmp_path.glob("*.o"):
         path.write_bytes(path.read_bytes()[:-100] + bytes(100))

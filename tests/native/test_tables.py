@@ -12,11 +12,7 @@ from intaglio import tf
 from intaglio.native.llvm import jit, x86
 from intaglio.native.llvm.builder import Code, module
 from intaglio.native.llvm.vectors import FLOAT, Builder, Lanes
-from intaglio.native.vector_math import (
-    error_functions,
-    exponentials,
-    piecewise_polynomials,
-)
+from intaglio.native.vector_math import error_functions, exponentials, piecewise_polynomials
 from tests.native.test_functions import exact, units_off
 from tests.native.vectors import compiled
 
@@ -89,9 +85,7 @@ def test_the_smallest_numbers_and_those_that_are_none(name):
     right = PIECES[name].function(x.astype(np.float64))
     assert units_off(compiled(name, "float32")(x), right).max() <= 1
     given = np.array([np.inf, -np.inf, np.nan, 3e38, -3e38], np.float32)
-    np.testing.assert_array_equal(
-        compiled(name, "float32")(given), [1, -1, np.nan, 1, -1]
-    )
+    np.testing.assert_array_equal(compiled(name, "float32")(given), [1, -1, np.nan, 1, -1])
 
 
 def test_logarithms_where_the_parts_of_a_number_say_what_they_are():
@@ -122,9 +116,7 @@ def run(lanes, write, *arrays):
     code.do("ret void")
     built = jit.Module(module([code]))
     result = np.zeros(lanes, np.float32)
-    places = [
-        np.ascontiguousarray(a, np.float32).ctypes.data for a in (*arrays, result)
-    ]
+    places = [np.ascontiguousarray(a, np.float32).ctypes.data for a in (*arrays, result)]
     built.function("k", *[ctypes.c_void_p] * 3)(*places)
     return result
 
@@ -137,10 +129,8 @@ def test_vectors_of_any_length(lanes):
     x, y = rng.normal(size=(2, lanes)).astype(np.float32) * 8
     index = (x.view(np.int32) >> 16) % jit.ENTRIES
     got = run(
-        lanes,
-        lambda s, x, y: x86.picked(s, table.tolist(), s.shift_right(s.bits(x), 16)),
-        x, y,
-    )  # fmt: skip
+        lanes, lambda s, x, y: x86.picked(s, table.tolist(), s.shift_right(s.bits(x), 16)), x, y
+    )
     np.testing.assert_array_equal(got, table[index].astype(np.float32))
     if x86.has_parts(FLOAT):
         got = run(lanes, x86.scaled, x, y)

@@ -57,16 +57,12 @@ CALLS = {
         SHORT, np.arange(100) % 7 - 3, np.arange(100) % 5
     ),
     "floats": lambda: tf.strings.to_number(_array(DECIMAL + UNUSUAL_DECIMAL)),
-    "doubles": lambda: tf.strings.to_number(
-        _array(DECIMAL + UNUSUAL_DECIMAL), tf.float64
-    ),
-    "integers": lambda: tf.strings.to_number(
-        _array(WHOLE + UNUSUAL_WHOLE), tf.int64
-    ),
+    "doubles": lambda: tf.strings.to_number(_array(DECIMAL + UNUSUAL_DECIMAL), tf.float64),
+    "integers": lambda: tf.strings.to_number(_array(WHOLE + UNUSUAL_WHOLE), tf.int64),
     "unsigned": lambda: tf.strings.to_number(
         _array([w.strip(b"-") for w in WHOLE] + [b"18446744073709551615"]), tf.uint64
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CALLS)

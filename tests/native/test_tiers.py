@@ -165,12 +165,7 @@ def test_what_stays_interpreted(monkeypatch):
         total.assign_add(step.variable)
         return smooth(x)
 
-    for f in (
-        named,
-        measured,
-        tf.function(smooth),
-        tf.function(step, jit_compile=False),
-    ):
+    for f in (named, measured, tf.function(smooth), tf.function(step, jit_compile=False)):
         assert not isinstance(run_of(f, x), (Counted, Shapes))
     assert isinstance(run_of(tf.function(step), x), Counted)
     monkeypatch.setattr(OPTIONS, "deterministic", True)

@@ -30,9 +30,7 @@ def rows(shape, dtype):
     return x
 
 
-@pytest.mark.parametrize(
-    "dtype", ["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u8"]
-)
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u8"])
 @pytest.mark.parametrize("k", [1, 5, top_k.FEW, top_k.FEW + 1, 300])
 def test_of_equals_the_first_comes_first_and_nan_last(dtype, k):
     x = rows((3, 300), dtype)
@@ -55,7 +53,7 @@ def test_large_rows_are_sorted_by_all_threads():
     x = np.random.default_rng(5).normal(size=(8, 5000)).astype("f4")
     found = native(x, 4000)
     np.testing.assert_array_equal(found.values, -np.sort(-x, axis=-1)[:, :4000])
-    np.testing.assert_array_equal(np.take_along_axis(x, found.indices.numpy(), -1), found.values)  # fmt: skip
+    np.testing.assert_array_equal(np.take_along_axis(x, found.indices.numpy(), -1), found.values)
 
 
 def test_sorting_is_machine_code_inside_of_a_loop():

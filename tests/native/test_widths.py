@@ -99,8 +99,20 @@ def test_functions_of_narrow_registers(width):
     environment = dict(os.environ, INTAGLIO_VECTOR_BYTES=str(width))
     files = [f"tests/native/test_{name}.py" for name in ("tables", "functions")]
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider",
-         "-k", "not float64", *files],
-        capture_output=True, text=True, env=environment,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-x",
+            "-p",
+            "no:cacheprovider",
+            "-k",
+            "not float64",
+            *files,
+        ],
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
     assert run.returncode == 0, run.stdout

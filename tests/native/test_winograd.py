@@ -8,12 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intaglio import tf
-from intaglio.native.kernels import (
-    convolution,
-    selection,
-    winograd,
-    winograd_filter_gradient,
-)
+from intaglio.native.kernels import convolution, selection, winograd, winograd_filter_gradient
 from intaglio.native.kernels.convolution import Geometry
 from intaglio.native.kernels.winograd_transforms import EXACT, FAST
 from tests.native.convolutions import exact, integers
@@ -22,9 +17,7 @@ from tests.native.convolutions import exact, integers
 def geometry(images, height, width, channels, filters, top=1, left=1, below=1, right=1):
     """A convolution of images that are padded on four sides."""
     down, across = height + top + below - 2, width + left + right - 2
-    return Geometry(
-        images, height, width, channels, down, across, filters, 3, 3, 1, 1, top, left
-    )
+    return Geometry(images, height, width, channels, down, across, filters, 3, 3, 1, 1, top, left)
 
 
 def shapes(g):
@@ -40,33 +33,29 @@ def check(g):
     x, filters, d = integers(g.height * 31 + g.filters, *shapes(g))
     result, by_filters, by_images = exact(g, x, filters, d)
     np.testing.assert_array_equal(winograd.forward(g)(x, filters), result)
-    np.testing.assert_array_equal(
-        winograd_filter_gradient.by_filters(g)(x, d), by_filters
-    )
+    np.testing.assert_array_equal(winograd_filter_gradient.by_filters(g)(x, d), by_filters)
     gradient = winograd.by_images(g)
     if gradient is not None:
         np.testing.assert_array_equal(gradient(filters, d), by_images)
     fast = winograd.forward(g, FAST)(x, filters)
-    np.testing.assert_allclose(
-        fast, result, rtol=0, atol=4e-6 * abs(result).max(initial=1)
-    )
+    np.testing.assert_allclose(fast, result, rtol=0, atol=4e-6 * abs(result).max(initial=1))
     fast = winograd_filter_gradient.by_filters(g, FAST)(x, d)
-    np.testing.assert_allclose(fast, by_filters, rtol=0, atol=8e-6 * abs(by_filters).max(initial=1))  # fmt: skip
+    np.testing.assert_allclose(fast, by_filters, rtol=0, atol=8e-6 * abs(by_filters).max(initial=1))
 
 
 sizes, pad = st.integers(1, 11), st.integers(0, 3)
 
 
 @settings(deadline=None, max_examples=120)
-@given(st.integers(1, 3), sizes, sizes, st.integers(1, 40), st.integers(1, 140), pad, pad, pad, pad)  # fmt: skip
-def test_any_geometry(
-    images, height, width, channels, filters, top, left, below, right
-):
+@given(st.integers(1, 3), sizes, sizes, st.integers(1, 40), st.integers(1, 140), pad, pad, pad, pad)
+def test_any_geometry(images, height, width, channels, filters, top, left, below, right):
     below, right = max(below, 3 - height - top), max(right, 3 - width - left)
     check(geometry(images, height, width, channels, filters, top, left, below, right))
 
 
-@pytest.mark.parametrize(("channels", "filters"), [(70, 70), (300, 70), (70, 9), (16, 16), (3, 130)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("channels", "filters"), [(70, 70), (300, 70), (70, 9), (16, 16), (3, 130)]
+)
 def test_several_blocks(channels, filters):
     g = geometry(3, 17, 12, channels, filters)
     tiles = 3 * 9 * 6
@@ -95,9 +84,7 @@ def test_bias_and_floor():
     bias = np.arange(-18, 19, dtype=np.float32)
     x[0, 3, 4, 5] = np.nan
     wanted = winograd.forward(g)(x, filters) + bias
-    np.testing.assert_array_equal(
-        winograd.forward(g, biased=True)(x, filters, bias), wanted
-    )
+    np.testing.assert_array_equal(winograd.forward(g, biased=True)(x, filters, bias), wanted)
     floored = winograd.forward(g, biased=True, floored=True)(x, filters, bias)
     np.testing.assert_array_equal(floored, np.maximum(wanted, 0))
     assert np.isnan(floored).any()
@@ -125,9 +112,7 @@ def test_errors_are_of_the_size_of_the_sums_errors(channels):
     # What rounding errors are measured by: the sum of the products' magnitudes.
     scale = exact(g, abs(x), abs(filters), d)[0] * np.finfo(np.float32).eps
     errors = {
-        how.__name__: np.sqrt(
-            np.mean(np.square((how.forward(g)(x, filters) - wanted) / scale))
-        )
+        how.__name__: np.sqrt(np.mean(np.square((how.forward(g)(x, filters) - wanted) / scale)))
         for how in (winograd, convolution)
     }
     ours, sums = (errors[how.__name__] for how in (winograd, convolution))

@@ -14,9 +14,7 @@ from intaglio.native.llvm.vectors import Lanes, kind_of
 from intaglio.native.vector_math.functions import Functions
 
 
-def compiled(
-    name: str, dtype: Any, vectors: int = 1, operands: int = 1
-) -> Callable[..., Any]:
+def compiled(name: str, dtype: Any, vectors: int = 1, operands: int = 1) -> Callable[..., Any]:
     """`name` of the builder as a function of arrays of `dtype` of one size."""
     kind = kind_of(dtype)
     lanes = jit.WIDTH // kind.bytes

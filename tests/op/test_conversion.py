@@ -102,19 +102,13 @@ def test_arrays_are_copied():
 
 def test_graph_errors():
     def body(i):
-        with pytest.raises(
-            TypeError, match=r"Expected int32, but got 1\.5 of type 'float'"
-        ):
+        with pytest.raises(TypeError, match=r"Expected int32, but got 1\.5 of type 'float'"):
             1.5 + i
         with pytest.raises(ValueError, match="None values not supported"):
             i + None
-        with pytest.raises(
-            TypeError, match=r"passed to parameter 'y' of op 'Sub', got 1\.5"
-        ):
+        with pytest.raises(TypeError, match=r"passed to parameter 'y' of op 'Sub', got 1\.5"):
             i - 1.5
-        with pytest.raises(
-            TypeError, match="does not match type int32 of argument 'x'"
-        ):
+        with pytest.raises(TypeError, match="does not match type int32 of argument 'x'"):
             i + 1.5
         with pytest.raises(TypeError, match="Failed to convert elements of"):
             i + object()

@@ -8,10 +8,15 @@ from intaglio.base import dtypes
 from intaglio.trace.graph import record
 
 VALUES = {
-    "d": tf.constant([1, 2, 3]), "f": tf.constant(1.0), "i": tf.constant(1),
-    "b": tf.constant(True), "s": tf.constant("a"), "u": tf.constant(1, tf.uint8),
-    "np": np, "tf": tf,
-}  # fmt: skip
+    "d": tf.constant([1, 2, 3]),
+    "f": tf.constant(1.0),
+    "i": tf.constant(1),
+    "b": tf.constant(True),
+    "s": tf.constant("a"),
+    "u": tf.constant(1, tf.uint8),
+    "np": np,
+    "tf": tf,
+}
 
 ANSWERS = {
     "f + 1": 2.0, "i + True": 2, "[1, 2] + f": [2.0, 3.0], "d / 2": [0.5, 1.0, 1.5],
@@ -37,32 +42,40 @@ def test_text():
 
 
 def test_types_of_quotients():
-    for name, wanted in (
-        ("int8", "float32"),
-        ("uint16", "float32"),
-        ("int64", "float64"),
-    ):
+    for name, wanted in (("int8", "float32"), ("uint16", "float32"), ("int64", "float64")):
         x = tf.constant([1], name)
         assert (x / x).dtype.name == wanted
 
 
 ERRORS = {
-    "i + 1.5": (tf.errors.InvalidArgumentError, "cannot compute AddV2 as input #1(zero-based) was expected to be a int32 tensor but is a float tensor"),
+    "i + 1.5": (
+        tf.errors.InvalidArgumentError,
+        "cannot compute AddV2 as input #1(zero-based) was expected to be a int32 tensor but is a float tensor",
+    ),
     "1.5 + i": (TypeError, "Cannot convert 1.5 to EagerTensor of dtype int32"),
-    "i + f": (tf.errors.InvalidArgumentError, "expected to be a int32 tensor but is a float tensor"),
+    "i + f": (
+        tf.errors.InvalidArgumentError,
+        "expected to be a int32 tensor but is a float tensor",
+    ),
     "d / 2.5": (TypeError, "`x` and `y` must have the same dtype, got tf.int32 != tf.float32."),
     "d < 2.5": (TypeError, "Cannot convert 2.5 to EagerTensor of dtype int32"),
     "d // 0": (tf.errors.InvalidArgumentError, "Integer division by zero"),
     "d % 0": (tf.errors.InvalidArgumentError, "Integer division by zero"),
-    "d ** -1": (tf.errors.InvalidArgumentError, "Integers to negative integer powers are not allowed"),
-    "b + b": (tf.errors.InvalidArgumentError, "Value for attr 'T' of bool is not in the list of allowed values"),
+    "d ** -1": (
+        tf.errors.InvalidArgumentError,
+        "Integers to negative integer powers are not allowed",
+    ),
+    "b + b": (
+        tf.errors.InvalidArgumentError,
+        "Value for attr 'T' of bool is not in the list of allowed values",
+    ),
     "b / b": (TypeError, "Invalid dtype tf.bool in __truediv__"),
     "d + [1, 2]": (tf.errors.InvalidArgumentError, "Incompatible shapes: [3] vs. [2]"),
     "d << 1": (TypeError, "unsupported operand type"),
     "+d": (TypeError, "bad operand type for unary +"),
     "hash(d)": (TypeError, "Tensor is unhashable. Instead, use tensor.ref() as the key."),
     "round(f)": (AttributeError, "no attribute 'astype'"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("expression", ERRORS)
@@ -86,9 +99,17 @@ def test_nodes_are_named_as_tensorflow_names_them():
     floats = [(dtypes.float32, (2,), "a"), (dtypes.float32, (2,), "b")]
     _, names = record(body, "f", floats)
     assert names == [
-        "add:0", "sub:0", "mul:0", "truediv:0", "floordiv:0", "mod:0", "pow:0", "Less:0",
-        "Equal:0", "sub_1:0",
-    ]  # fmt: skip
+        "add:0",
+        "sub:0",
+        "mul:0",
+        "truediv:0",
+        "floordiv:0",
+        "mod:0",
+        "pow:0",
+        "Less:0",
+        "Equal:0",
+        "sub_1:0",
+    ]
 
 
 def test_what_needs_a_value_is_refused_in_graphs():
@@ -117,7 +138,5 @@ def test_membership_and_bytes_are_those_of_the_elements():
 def test_the_left_operand_of_a_product_takes_the_tensors_type():
     a = tf.constant([[1, 2], [3, 4]])
     assert ([[1, 1]] @ a).numpy().tolist() == [[4, 6]]
-    with pytest.raises(
-        TypeError, match=r"Cannot convert 2.5 to EagerTensor of dtype int32"
-    ):
+    with pytest.raises(TypeError, match=r"Cannot convert 2.5 to EagerTensor of dtype int32"):
         _ = 2.5 @ a

@@ -32,9 +32,7 @@ def test_the_catalogue_is_complete_once_asked_for():
         "from intaglio.opdef import raw; from intaglio import tf; "
         "print(sorted(dir(raw)) == sorted(raw.catalogue()))"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "True"
 
 

@@ -45,15 +45,11 @@ HANDLES = (dtypes.resource, dtypes.variant)
 def _on_handles(op: Op) -> bool:
     ends = (*op.sig.inputs, *op.sig.outputs)
     kinds = {a.kind for a in op.sig.attrs}
-    return any(a.dtype in HANDLES for a in ends) or bool(
-        kinds & {"func", "list(func)", "object"}
-    )
+    return any(a.dtype in HANDLES for a in ends) or bool(kinds & {"func", "list(func)", "object"})
 
 
 UNSAMPLED |= {
-    name: "takes graphs, resources or variants"
-    for name, op in CATALOGUE.items()
-    if _on_handles(op)
+    name: "takes graphs, resources or variants" for name, op in CATALOGUE.items() if _on_handles(op)
 }
 
 # How much a recorded call knows of its inputs' shapes; "constant": small integer inputs
@@ -120,9 +116,11 @@ def traced(sample: samples.Sample, hidden: str) -> tuple[list[Any], list[Any]]:
     fixed = {
         k: v
         for k, v in inputs.items()
-        if hidden == "constant" and isinstance(v, np.ndarray)
-        and v.dtype.kind in "iu" and v.size <= 64
-    }  # fmt: skip
+        if hidden == "constant"
+        and isinstance(v, np.ndarray)
+        and v.dtype.kind in "iu"
+        and v.size <= 64
+    }
     fed = {k: v for k, v in inputs.items() if k not in fixed}
     arrays: list[np.ndarray] = flat(list(fed.values()))
     specs: list[tuple[DType, Any, str]] = [
@@ -167,18 +165,14 @@ def assert_close(got: np.ndarray, wanted: np.ndarray, sample: samples.Sample) ->
         size = np.abs(wanted)
         margin = _margin(size, sample)
         off = np.abs(got - wanted) > margin
-        off |= ~np.isfinite(wanted) & ~(
-            (got == wanted) | (np.isnan(got) & np.isnan(wanted))
-        )
+        off |= ~np.isfinite(wanted) & ~((got == wanted) | (np.isnan(got) & np.isnan(wanted)))
     else:
         with np.errstate(all="ignore"):
             size = np.abs(wanted)
             same = (got == wanted) | ((got != got) & (wanted != wanted))
             wide = np.asarray(got, np.float64) - np.asarray(wanted, np.float64)
             off = ~same & ~(np.abs(wide) <= _margin(size, sample))
-    assert not off.any(), (
-        f"{sample!r}: {got[off][:3]} here, {wanted[off][:3]} in TensorFlow"
-    )
+    assert not off.any(), f"{sample!r}: {got[off][:3]} here, {wanted[off][:3]} in TensorFlow"
 
 
 def _margin(size: np.ndarray, sample: samples.Sample) -> np.ndarray:

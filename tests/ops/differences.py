@@ -104,10 +104,7 @@ def _dense(gradient: Any) -> Any:
 
 
 def _total(terms: list[Any]) -> Any:
-    sums = [
-        raw.Sum(t, np.arange(len(t.dims), dtype=np.int32)) if t.dims else t
-        for t in terms
-    ]
+    sums = [raw.Sum(t, np.arange(len(t.dims), dtype=np.int32)) if t.dims else t for t in terms]
     if not sums:
         return from_array(np.zeros((), np.float64))
     total = sums[0]
@@ -162,9 +159,7 @@ def _derivative(
         slope = function.along(tensors, inner)
     gradients = tape.gradient(slope, tensors)
     terms = [
-        raw.Mul(_dense(g), d)
-        for g, d in zip(gradients, direction, strict=True)
-        if g is not None
+        raw.Mul(_dense(g), d) for g, d in zip(gradients, direction, strict=True) if g is not None
     ]
     return _number(_total(terms))
 
@@ -198,9 +193,7 @@ def check_complex(sample: Sample) -> None:
     def outputs(tensors: list[Any]) -> list[Any]:
         left = list(tensors)
         given = {
-            n: [left.pop(0) for _ in inputs[n]]
-            if isinstance(inputs[n], list)
-            else left.pop(0)
+            n: [left.pop(0) for _ in inputs[n]] if isinstance(inputs[n], list) else left.pop(0)
             for n in names
         }
         made = calls.call(sample, {**inputs, **given})
@@ -212,8 +205,7 @@ def check_complex(sample: Sample) -> None:
             tape.watch(t)
         made = outputs(tensors)
     weights = [
-        np.asarray(rng.uniform(-1, 1, t.dims) + 1j * rng.uniform(-1, 1, t.dims))
-        for t in made
+        np.asarray(rng.uniform(-1, 1, t.dims) + 1j * rng.uniform(-1, 1, t.dims)) for t in made
     ]
     weights = [
         w if t.dtype.is_complex else w.real.astype(t.dtype.numpy)
@@ -225,16 +217,12 @@ def check_complex(sample: Sample) -> None:
         results = [np.asarray(t._array) for t in outputs(_tensors(arrays))]
         return _inner(weights, results)
 
-    direction = [rng.uniform(-1, 1, a.shape) + 1j * rng.uniform(-1, 1, a.shape) for a in start]  # fmt: skip
+    direction = [rng.uniform(-1, 1, a.shape) + 1j * rng.uniform(-1, 1, a.shape) for a in start]
     up = [a + STEP * d for a, d in zip(start, direction, strict=True)]
     down = [a - STEP * d for a, d in zip(start, direction, strict=True)]
     quotient = (value(up) - value(down)) / (2 * STEP)
     exact = _inner(
-        [
-            np.zeros(()) if g is None else np.asarray(_dense(g)._array)
-            for g in gradients
-        ],
-        direction,
+        [np.zeros(()) if g is None else np.asarray(_dense(g)._array) for g in gradients], direction
     )
     tolerance = sample.grad_tol or TOLERANCE
     assert abs(exact - quotient) <= tolerance * max(1.0, abs(quotient)), (
@@ -243,9 +231,7 @@ def check_complex(sample: Sample) -> None:
 
 
 def _inner(left: list[Any], right: list[Any]) -> float:
-    return float(
-        sum(np.sum((np.conj(a) * b).real) for a, b in zip(left, right, strict=True))
-    )
+    return float(sum(np.sum((np.conj(a) * b).real) for a, b in zip(left, right, strict=True)))
 
 
 def graph_gradients(sample: Sample, hidden: str) -> tuple[list[Any], list[Any]]:

@@ -73,9 +73,7 @@ def test_known_shapes_are_constants():
         tf.shape(x), tf.size(x), tf.rank(x), tf.zeros_like(x), tf.ones([2]), tf.eye(3)
 
     assert recorded(function, KNOWN)[0] == []
-    assert constants(function, KNOWN) == [
-        "Shape", "Size", "Rank", "zeros_like", "ones", "eye",
-    ]  # fmt: skip
+    assert constants(function, KNOWN) == ["Shape", "Size", "Rank", "zeros_like", "ones", "eye"]
 
 
 def test_large_fills_are_computed():
@@ -93,9 +91,7 @@ def test_slices_name_their_constants():
 def test_slices_with_tensors():
     ops, result = recorded(lambda x, n: x[:n, 0], OPEN, NUMBER)
     assert ops[-1] == "strided_slice:StridedSlice"
-    assert ops[:-1] == [
-        "strided_slice/stack_1:Pack",
-    ]
+    assert ops[:-1] == ["strided_slice/stack_1:Pack"]
     assert result.dims == (None,)
 
 
@@ -124,21 +120,45 @@ def test_shape_vectors_keep_what_is_known():
         ]
 
     assert shapes_of(function, OPEN) == [
-        (None, 2, 2), (None, 2, 2), (4, None), (4, None), (None, 4), (None, 4),
-        (4,), (None, 4), (4,), (4,), (4,), (4, None), (None, 4),
-    ]  # fmt: skip
+        (None, 2, 2),
+        (None, 2, 2),
+        (4, None),
+        (4, None),
+        (None, 4),
+        (None, 4),
+        (4,),
+        (None, 4),
+        (4,),
+        (4,),
+        (4,),
+        (4, None),
+        (None, 4),
+    ]
 
 
 def test_unknown_rank():
     def function(x):
         return [
-            x[0], tf.transpose(x), tf.transpose(x, [1, 0]), tf.squeeze(x),
-            tf.reshape(x, [2, -1]), tf.shape(x), tf.rank(x), tf.stack([x, x]),
-        ]  # fmt: skip
+            x[0],
+            tf.transpose(x),
+            tf.transpose(x, [1, 0]),
+            tf.squeeze(x),
+            tf.reshape(x, [2, -1]),
+            tf.shape(x),
+            tf.rank(x),
+            tf.stack([x, x]),
+        ]
 
     assert shapes_of(function, UNRANKED) == [
-        None, None, (None, None), None, (2, None), (None,), (), None,
-    ]  # fmt: skip
+        None,
+        None,
+        (None, None),
+        None,
+        (2, None),
+        (None,),
+        (),
+        None,
+    ]
 
 
 def test_static_values():
@@ -157,9 +177,15 @@ def test_static_values():
 ERRORS = [
     (lambda k: k[3], "slice index 3 of dimension 0 out of bounds."),
     (lambda k: k[0, 0, 0], "Index out of range using input dim 2; input has only 2 dims"),
-    (lambda k: tf.reshape(k, [5]), "Cannot reshape a tensor with 12 elements to shape [5] (5 elements)"),
+    (
+        lambda k: tf.reshape(k, [5]),
+        "Cannot reshape a tensor with 12 elements to shape [5] (5 elements)",
+    ),
     (lambda k: tf.reshape(k, [-1, 5]), "Dimension size must be evenly divisible by 5 but is 12"),
-    (lambda k: tf.concat([k, tf.transpose(k)], 0), "Dimension 0 in both shapes must be equal, but are 4 and 3. Shapes are [4] and [3]."),
+    (
+        lambda k: tf.concat([k, tf.transpose(k)], 0),
+        "Dimension 0 in both shapes must be equal, but are 4 and 3. Shapes are [4] and [3].",
+    ),
     (lambda k: tf.concat([k, k], 2), "Shape must be at least rank 3 but is rank 2"),
     (lambda k: tf.stack([k, tf.transpose(k)]), "From merging shape 0 with other shapes."),
     (lambda k: tf.split(k, 2, 0), "Dimension size must be evenly divisible by 2 but is 3"),
@@ -170,8 +196,11 @@ ERRORS = [
     (lambda k: tf.math.top_k(k, 5), "input must have last dimension >= k = 5 but is 4"),
     (lambda k: tf.ensure_shape(k, [2, 4]), "Shapes are [2,4] and [3,4]."),
     (lambda k: tf.range(3, 0), "Requires start <= limit when delta > 0: 3/0"),
-    (lambda k: tf.scatter_nd([[0], [1]], [1, 2, 3], [4]), "but are 2 and 3. Shapes are [2] and [3]."),
-]  # fmt: skip
+    (
+        lambda k: tf.scatter_nd([[0], [1]], [1, 2, 3], [4]),
+        "but are 2 and 3. Shapes are [2] and [3].",
+    ),
+]
 
 
 @pytest.mark.parametrize(("function", "phrase"), ERRORS)

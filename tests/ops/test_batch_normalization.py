@@ -36,8 +36,7 @@ def composed(x, scale, offset, layout):
 def derivatives(function, layout):
     """First derivatives, and derivatives of a weighted sum of them."""
     x, d, e = (
-        raw.Transpose(a, [0, 3, 1, 2]) if layout == "NCHW" else raw.Identity(a)
-        for a in (X, D, E)
+        raw.Transpose(a, [0, 3, 1, 2]) if layout == "NCHW" else raw.Identity(a) for a in (X, D, E)
     )
     scale, offset = raw.Identity(SCALE), raw.Identity(OFFSET)
     sources = [x, scale, offset, d]

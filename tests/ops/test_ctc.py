@@ -45,7 +45,6 @@ def test_gradient_of_the_loss_is_that_of_differences():
         moved = np.zeros_like(INPUTS)
         moved[place] = step
         up, down = (
-            raw.CTCLoss(INPUTS + d, **LABELS).loss.numpy() @ [1.0, 2.0]
-            for d in (moved, -moved)
+            raw.CTCLoss(INPUTS + d, **LABELS).loss.numpy() @ [1.0, 2.0] for d in (moved, -moved)
         )
         assert got[place] == pytest.approx((up - down) / (2 * step), abs=1e-7)

@@ -30,9 +30,7 @@ def test_factors_multiply_to_the_matrix(x, full):
     np.testing.assert_allclose(np.tril(r, -1), 0, atol=1e-12)
     s, u, v = (t.numpy() for t in raw.Svd(x, full_matrices=full))
     k = s.shape[-1]
-    np.testing.assert_allclose(
-        (u[..., :k] * s[:, None]) @ adjoint(v[..., :k]), x, atol=1e-12
-    )
+    np.testing.assert_allclose((u[..., :k] * s[:, None]) @ adjoint(v[..., :k]), x, atol=1e-12)
     assert (np.diff(s.real) <= 0).all()
 
 

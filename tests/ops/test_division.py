@@ -23,7 +23,7 @@ def _numbers(dtype: str) -> tuple[np.ndarray, np.ndarray]:
     return x, y
 
 
-@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "uint8", "uint16", "uint32"])  # fmt: skip
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "uint8", "uint16", "uint32"])
 def test_rounded_down(dtype):
     x, y = _numbers(dtype)
     np.testing.assert_array_equal(tf.constant(x) // tf.constant(y), x // y)

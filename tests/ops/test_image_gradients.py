@@ -29,9 +29,7 @@ LINEAR = {
         x, [9, 4], *WHERE[1], kernel_type="triangle", antialias=False
     ),
     "crop": lambda x: raw.CropAndResize(x, BOXES, [0, 1, 1], [3, 5]),
-    "crop nearest": lambda x: raw.CropAndResize(
-        x, BOXES, [0, 1, 1], [3, 5], method="nearest"
-    ),
+    "crop nearest": lambda x: raw.CropAndResize(x, BOXES, [0, 1, 1], [3, 5], method="nearest"),
     "contrast": lambda x: raw.AdjustContrastv2(x, 1.7),
 }
 TWICE = [n for n in LINEAR if not n.startswith("crop")]
@@ -50,9 +48,7 @@ def test_the_gradient_is_the_transposed_map(name):
     made = LINEAR[name](x)
     weights = tf.constant(rng.uniform(-1, 1, made.shape).astype("float32"))
     made, found = _vjp(LINEAR[name], x, weights)
-    np.testing.assert_allclose(
-        np.vdot(made, weights), np.vdot(found, IMAGES), rtol=2e-4, atol=1e-4
-    )
+    np.testing.assert_allclose(np.vdot(made, weights), np.vdot(found, IMAGES), rtol=2e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", TWICE)
@@ -127,9 +123,7 @@ def test_projections_move_gradients_back():
     x = tf.constant(IMAGES)
     weights = tf.constant(rng.uniform(-1, 1, IMAGES.shape).astype("float32"))
     _, found = _vjp(
-        lambda x: raw.ImageProjectiveTransformV3(x, shift, [5, 7], 0.0, **attrs),
-        x,
-        weights,
+        lambda x: raw.ImageProjectiveTransformV3(x, shift, [5, 7], 0.0, **attrs), x, weights
     )
     wanted = np.zeros_like(IMAGES)
     wanted[:, :-1, 2:] = weights.numpy()[:, 1:, :-2]

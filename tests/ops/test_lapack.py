@@ -64,9 +64,7 @@ def square(rows, *batch):
         "solve": lambda x: tf.linalg.solve(x, x),
     }.items(),
 )
-def test_matrices_of_some_hundred_rows_have_one_thread(
-    monkeypatch, library, name, call
-):
+def test_matrices_of_some_hundred_rows_have_one_thread(monkeypatch, library, name, call):
     assert threads_of(monkeypatch, library, lambda: call(square(64, 2)), name) == [1]
 
 

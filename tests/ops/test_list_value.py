@@ -51,9 +51,7 @@ def _made(value: TensorList, plain: list[Any], step: Any, fresh: float) -> Any:
         ]
     other = TensorList.unset(len(plain), float32, ()).with_item(index, item)
     summed = fresh if plain[index] is None else plain[index] + fresh
-    return value.add_n([value, other]), [
-        summed if i == index else v for i, v in enumerate(plain)
-    ]
+    return value.add_n([value, other]), [summed if i == index else v for i, v in enumerate(plain)]
 
 
 @settings(deadline=None, max_examples=200)

@@ -43,11 +43,11 @@ UNARY = (
     "Abs Neg Square Sqrt Rsqrt Exp Expm1 Log Log1p Sin Cos Tan Tanh Sigmoid Sinh Cosh Atan "
     "Floor Ceil Rint Round Sign Reciprocal Relu Relu6 Elu Softplus Softsign Identity ZerosLike "
     "OnesLike IsNan IsFinite LeakyRelu Selu"
-)  # fmt: skip
+)
 BINARY = (
     "AddV2 Sub Mul RealDiv Maximum Minimum Pow FloorDiv FloorMod SquaredDifference DivNoNan "
     "Less LessEqual Greater GreaterEqual Equal NotEqual ReluGrad TanhGrad SigmoidGrad Atan2"
-)  # fmt: skip
+)
 
 CASES: dict[str, Callable[[], Any]] = {
     **{name: lambda name=name: getattr(raw, name)(X) for name in UNARY.split()},
@@ -74,9 +74,7 @@ CASES: dict[str, Callable[[], Any]] = {
     "Split": lambda: raw.Split(tf.constant(1), M, num_split=4),
     "Tile": lambda: raw.Tile(M, INTS(2, 2)),
     "PadV2": lambda: raw.PadV2(M, tf.constant([[1, 1], [2, 2]]), tf.constant(0.0)),
-    "MirrorPad": lambda: raw.MirrorPad(
-        M, tf.constant([[1, 1], [0, 0]]), mode="REFLECT"
-    ),
+    "MirrorPad": lambda: raw.MirrorPad(M, tf.constant([[1, 1], [0, 0]]), mode="REFLECT"),
     "Transpose": lambda: raw.Transpose(M, INTS(1, 0)),
     "ReverseV2": lambda: raw.ReverseV2(M, INTS(1)),
     "Roll": lambda: raw.Roll(M, tf.constant(3), tf.constant(0)),
@@ -147,9 +145,7 @@ def test_kernels_allocate_little_more_than_they_return(case):
     if PORTABLE and case == "Conv2D":
         pytest.skip("without native kernels it is a product of windows written out")
     bound, _ = EXCEPTIONS.get(case, (SPARE, ""))
-    assert spare(case) <= bound, (
-        f"{case}: {spare(case):.2f} of what it takes and returns"
-    )
+    assert spare(case) <= bound, f"{case}: {spare(case):.2f} of what it takes and returns"
 
 
 def test_exceptions_are_needed():

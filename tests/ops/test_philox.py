@@ -33,9 +33,7 @@ def test_counters_carry(low):
         assert many[i].tolist() == philox.blocks(stream.skipped(i), 1)[0].tolist()
 
 
-@pytest.mark.parametrize(
-    "draw", [philox.uniform, philox.normal, philox.truncated_normal]
-)
+@pytest.mark.parametrize("draw", [philox.uniform, philox.normal, philox.truncated_normal])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_longer_draws_begin_like_shorter_ones(draw, dtype):
     long = draw(PI, 3 * philox.CHUNK, np.dtype(dtype))

@@ -55,9 +55,7 @@ def test_dense_matrices_and_back() -> None:
 
 def test_components_are_those_of_one_matrix() -> None:
     def components(value: Any, index: int) -> list[Any]:
-        found = raw.CSRSparseMatrixComponents(
-            csr_sparse_matrix=value, index=index, type=tf.float64
-        )
+        found = raw.CSRSparseMatrixComponents(csr_sparse_matrix=value, index=index, type=tf.float64)
         return [x.numpy().tolist() for x in found]
 
     assert components(matrix(*A), 0) == [[0, 2, 3], [0, 2, 1], [1, 2, 3]]
@@ -78,18 +76,14 @@ def test_transposes() -> None:
     places = [[0, 0, 0], [1, 1, 1], [1, 2, 0]]
     assert parts(turned) == [places, [1, 3, 2], [2, 3, 2]]
     complex_one = matrix([[0, 1]], [1 + 2j], [2, 2], tf.complex64)
-    turned = raw.SparseMatrixTranspose(
-        input=complex_one, type=tf.complex64, conjugate=True
-    )
+    turned = raw.SparseMatrixTranspose(input=complex_one, type=tf.complex64, conjugate=True)
     assert parts(turned, tf.complex64) == [[[1, 0]], [1 - 2j], [2, 2]]
 
 
 def test_products_of_sparse_matrices() -> None:
     def product(a: Any, b: Any, **flags: Any) -> list[Any]:
         return parts(
-            raw.SparseMatrixSparseMatMul(
-                a=matrix(*a), b=matrix(*b), type=tf.float64, **flags
-            )
+            raw.SparseMatrixSparseMatMul(a=matrix(*a), b=matrix(*b), type=tf.float64, **flags)
         )
 
     # What adds up to zero stays.
@@ -119,14 +113,12 @@ def test_products_with_dense_matrices() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_large_products_are_those_of_dense_matrices(seed: int) -> None:
     random = np.random.default_rng(seed)
-    dense = [random.normal(size=s) * (random.random(s) < 0.2) for s in ((20, 30), (30, 25))]  # fmt: skip
+    dense = [random.normal(size=s) * (random.random(s) < 0.2) for s in ((20, 30), (30, 25))]
     sparse = [matrix(np.argwhere(d), d[d != 0], d.shape) for d in dense]
     both = raw.SparseMatrixSparseMatMul(a=sparse[0], b=sparse[1], type=tf.float64)
     one = raw.SparseMatrixMatMul(a=sparse[0], b=tf.constant(dense[1]))
     wanted = dense[0] @ dense[1]
-    assert np.allclose(
-        raw.CSRSparseMatrixToDense(sparse_input=both, type=tf.float64), wanted
-    )
+    assert np.allclose(raw.CSRSparseMatrixToDense(sparse_input=both, type=tf.float64), wanted)
     assert np.allclose(one, wanted)
 
 
@@ -136,27 +128,21 @@ FLAGS = ("", "transpose", "adjoint")
 @pytest.mark.parametrize("left", FLAGS)
 @pytest.mark.parametrize("right", FLAGS)
 @pytest.mark.parametrize("dense", [False, True])
-def test_gradients_are_those_of_dense_products(
-    left: str, right: str, dense: bool
-) -> None:
+def test_gradients_are_those_of_dense_products(left: str, right: str, dense: bool) -> None:
     """Only the places that a matrix has count, though products fill others."""
     dtype, random = tf.complex128, np.random.default_rng(0)
-    flags: dict[str, Any] = {
-        f"{k}_{n}": True for n, k in (("a", left), ("b", right)) if k
-    }
+    flags: dict[str, Any] = {f"{k}_{n}": True for n, k in (("a", left), ("b", right)) if k}
     a_shape = (2, 3) if not left else (3, 2)
     b_shape = (3, 4) if not right else (4, 3)
     places = [np.argwhere(random.random(s) < 0.7) for s in (a_shape, b_shape)]
     values = [
-        tf.constant(random.normal(size=len(p)) + 1j * random.normal(size=len(p)))
-        for p in places
+        tf.constant(random.normal(size=len(p)) + 1j * random.normal(size=len(p))) for p in places
     ]
     weights = tf.constant(random.normal(size=(2, 4)) + 1j * random.normal(size=(2, 4)))
 
     def sparse(v: list[Any]) -> Any:
         a, b = (
-            matrix(p, x, s, dtype)
-            for p, x, s in zip(places, v, (a_shape, b_shape), strict=True)
+            matrix(p, x, s, dtype) for p, x, s in zip(places, v, (a_shape, b_shape), strict=True)
         )
         if dense:
             b = raw.CSRSparseMatrixToDense(sparse_input=b, type=dtype)
@@ -166,8 +152,7 @@ def test_gradients_are_those_of_dense_products(
 
     def plain(v: list[Any]) -> Any:
         a, b = (
-            tf.scatter_nd(p, x, s)
-            for p, x, s in zip(places, v, (a_shape, b_shape), strict=True)
+            tf.scatter_nd(p, x, s) for p, x, s in zip(places, v, (a_shape, b_shape), strict=True)
         )
         return tf.matmul(a, b, **flags)
 
@@ -186,9 +171,7 @@ def test_a_matrix_used_twice_gets_both_gradients() -> None:
     with tf.GradientTape() as tape:
         tape.watch(values)
         a = matrix(A[0], values, A[2])
-        square = raw.SparseMatrixSparseMatMul(
-            a=a, b=a, type=tf.float64, transpose_b=True
-        )
+        square = raw.SparseMatrixSparseMatMul(a=a, b=a, type=tf.float64, transpose_b=True)
         result = raw.CSRSparseMatrixToDense(sparse_input=square, type=tf.float64)
     assert tape.gradient(result, values).numpy().tolist() == [2, 4, 6]
 

@@ -9,9 +9,7 @@ import pytest
 
 from intaglio import tf
 
-CASES = json.loads(pathlib.Path(__file__).with_name("training_steps.json").read_text())[
-    "cases"
-]
+CASES = json.loads(pathlib.Path(__file__).with_name("training_steps.json").read_text())["cases"]
 
 
 def carry_out(case):
@@ -41,9 +39,7 @@ def test_in_a_function():
 
     @tf.function
     def step():
-        tf.raw_ops.ResourceApplyGradientDescent(
-            var=var.handle, alpha=1.0, delta=[1.0, 1.0]
-        )
+        tf.raw_ops.ResourceApplyGradientDescent(var=var.handle, alpha=1.0, delta=[1.0, 1.0])
         return var.read_value()
 
     assert step().numpy().tolist() == [0.0, 1.0]
@@ -59,9 +55,13 @@ def test_a_failing_step_changes_nothing():
             )
     with pytest.raises(tf.errors.InvalidArgumentError, match="out of range"):
         tf.raw_ops.ResourceSparseApplyMomentum(
-            var=var.handle, accum=accum.handle, lr=0.1, grad=[1.0, 1.0], indices=[0, 2],
+            var=var.handle,
+            accum=accum.handle,
+            lr=0.1,
+            grad=[1.0, 1.0],
+            indices=[0, 2],
             momentum=0.9,
-        )  # fmt: skip
+        )
     assert var.numpy().tolist() == [1.0, 2.0]
     assert accum.numpy().tolist() == [np.float32(0.1)] * 2
 

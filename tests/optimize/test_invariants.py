@@ -73,7 +73,7 @@ def test_gradients_keep_no_lists_of_weights():
     run = step(recurrent(w, b), [w, b])
     graph = optimized(run, rows())
     forward, backward = loops(graph)
-    pushed = [n.inputs[1].dims for n in forward.nodes if n.op.name == "TensorListPushBack"]  # fmt: skip
+    pushed = [n.inputs[1].dims for n in forward.nodes if n.op.name == "TensorListPushBack"]
     assert pushed and (6, 6) not in pushed
     # Sums of products and of rows are made after the loop.
     products = [n for n in backward.nodes if n.op.name == "MatMul"]
@@ -128,7 +128,7 @@ def test_lists_that_are_looked_at_stay():
     def run(x, w):
         rows = tf.raw_ops.EmptyTensorList(
             element_shape=tf.constant([6, 6]), max_num_elements=-1, element_dtype=tf.float32
-        )  # fmt: skip
+        )
         for _ in tf.range(3):
             x = x @ w
             rows = tf.raw_ops.TensorListPushBack(input_handle=rows, tensor=w)

@@ -22,9 +22,7 @@ PRODUCTS = {
 
 @given(
     strategies.lists(
-        strategies.tuples(
-            strategies.sampled_from(sorted(PRODUCTS)), strategies.integers(1, 20)
-        ),
+        strategies.tuples(strategies.sampled_from(sorted(PRODUCTS)), strategies.integers(1, 20)),
         min_size=1,
         max_size=4,
     ),

@@ -36,7 +36,7 @@ REASONS = {
     "special_integrals": "TensorFlow's rational approximations against Chebyshev series",
     "transcendental": "16-bit numbers are rounded after each operation, in another order; functions "
     "of the C library and of vector code, a unit or two from the exact results each",
-}  # fmt: skip
+}
 
 
 def recorded() -> Iterator[tuple[Sample, dict[str, Any]]]:
@@ -60,7 +60,7 @@ def _units(mine: Any, theirs: Any) -> Any:
     least = float(info.smallest_normal)
     ordinary = np.isfinite(a) & np.isfinite(b) & (size > least) & (np.abs(a) > least)
     safe = np.where(ordinary, size, 1.0)
-    return np.where(ordinary, np.abs(np.where(ordinary, a - b, 0)) / (safe * float(info.eps)), 0)  # fmt: skip
+    return np.where(ordinary, np.abs(np.where(ordinary, a - b, 0)) / (safe * float(info.eps)), 0)
 
 
 # Ops that lose digits on purpose.

@@ -52,8 +52,7 @@ def encode(array: np.ndarray) -> dict[str, Any]:
     """
     if array.dtype == object:
         data: Any = [
-            (v.encode() if isinstance(v, str) else v).decode("latin-1")
-            for v in array.reshape(-1)
+            (v.encode() if isinstance(v, str) else v).decode("latin-1") for v in array.reshape(-1)
         ]
         return {"dtype": "string", "shape": list(array.shape), "data": data}
     data = np.ascontiguousarray(array).tobytes()

@@ -99,8 +99,7 @@ TABLE = (
         "StringNGrams TensorStridedSliceUpdate Unpack UnravelIndex",
     ),
     Deviation(
-        "Lists of different lengths are a ValueError, as in TensorFlow when they are Python "
-        "lists.",
+        "Lists of different lengths are a ValueError, as in TensorFlow when they are Python lists.",
         theirs=INVALID,
         ours="ValueError",
         ops="DynamicStitch ParallelDynamicStitch",
@@ -155,17 +154,9 @@ TABLE = (
         theirs="accepted",
         ops="ParseSequenceExampleV2",
     ),
+    Deviation("The same.", theirs=INVALID, ours="accepted", ops="ParseSequenceExampleV2"),
     Deviation(
-        "The same.",
-        theirs=INVALID,
-        ours="accepted",
-        ops="ParseSequenceExampleV2",
-    ),
-    Deviation(
-        "What is no dtype is a TypeError.",
-        theirs=INVALID,
-        ours="TypeError",
-        ops="ParseExampleV2",
+        "What is no dtype is a TypeError.", theirs=INVALID, ours="TypeError", ops="ParseExampleV2"
     ),
     Deviation(
         "A dense feature without its default: TensorFlow does not look.",
@@ -184,10 +175,7 @@ OF_VARIANTS: tuple[Deviation, ...] = (
         change=r"data_format = 'NCD?HW'",
     ),
     Deviation(
-        "The same.",
-        theirs="UnimplementedError",
-        ours="accepted",
-        change=r"data_format = 'NCD?HW'",
+        "The same.", theirs="UnimplementedError", ours="accepted", change=r"data_format = 'NCD?HW'"
     ),
     Deviation(
         "Two things are wrong, and either may be named first.",
@@ -310,13 +298,7 @@ OF_VARIANTS: tuple[Deviation, ...] = (
         ops="SparseAdd SparseAddGrad SparseReshape SparseSliceGrad",
         change="indices",
     ),
-    Deviation(
-        "The same.",
-        theirs="accepted",
-        ours=SHAPES,
-        ops="SparseAdd",
-        change="indices",
-    ),
+    Deviation("The same.", theirs="accepted", ours=SHAPES, ops="SparseAdd", change="indices"),
     Deviation(
         "Fewer than no values: TensorFlow writes packed fields of a negative length, which "
         "nobody can read.",

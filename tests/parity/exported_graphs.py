@@ -36,9 +36,7 @@ def _reduction(x: Any) -> Any:
 def _network(x: Any) -> Any:
     kernel = np.linspace(-1, 1, 3 * 3 * 1 * 4, dtype=np.float32).reshape(3, 3, 1, 4)
     y = raw.Conv2D(x, kernel, strides=[1, 1, 1, 1], padding="SAME")
-    y = raw.MaxPool(
-        raw.Relu(y), ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID"
-    )
+    y = raw.MaxPool(raw.Relu(y), ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID")
     return raw.Softmax(raw.Reshape(y, np.array([-1, 16], np.int32)))
 
 
@@ -54,44 +52,42 @@ def _strings(x: Any) -> Any:
 
 def _call(x: Any, y: Any) -> Any:
     specs = [(F, (None,), "a"), (F, (None,), "b")]
-    inner, result = record(
-        lambda a, b: raw.AddV2(raw.Mul(a, a), b), "square_plus", specs
-    )
+    inner, result = record(lambda a, b: raw.AddV2(raw.Mul(a, a), b), "square_plus", specs)
     callee = inner.freeze("square_plus", inner.inputs, [result])
     return raw.PartitionedCall([x, y], f=callee, Tout=[F])[0]
 
 
 GRAPHS: dict[str, tuple[Callable[..., Any], list[tuple[Any, Any]], list[Any]]] = {
-    "elementwise": (_elementwise, [(F, (2, None)), (F, (3,))],
-                    [[[1.0, -2.0, 0.25], [0.5, 3.0, -1.0]], [2.0, 0.5, -1.0]]),
+    "elementwise": (
+        _elementwise,
+        [(F, (2, None)), (F, (3,))],
+        [[[1.0, -2.0, 0.25], [0.5, 3.0, -1.0]], [2.0, 0.5, -1.0]],
+    ),
     "reduction": (_reduction, [(F, (None, 3))], [[[1.0, 2.0, 6.0], [-1.0, 0.0, 4.0]]]),
-    "network": (_network, [(F, (None, 4, 4, 1))], [np.linspace(-1, 1, 16).reshape(1, 4, 4, 1).tolist()]),
+    "network": (
+        _network,
+        [(F, (None, 4, 4, 1))],
+        [np.linspace(-1, 1, 16).reshape(1, 4, 4, 1).tolist()],
+    ),
     "shapes": (_shapes, [(dtypes.int32, (2, 3))], [[[1, 2, 3], [4, 5, 6]]]),
     "strings": (_strings, [(dtypes.string, (2,))], [["x", "yz"]]),
     "call": (_call, [(F, (2,)), (F, (2,))], [[1.5, -2.0], [0.25, 4.0]]),
-}  # fmt: skip
+}
 
 
 def built(name: str) -> tuple[tf.Graph, FrozenGraph]:
     """A graph as it is written, and as it runs here. Its result is named `result`."""
     function, kinds, _ = GRAPHS[name]
     specs = [(dtype, dims, f"input{i}") for i, (dtype, dims) in enumerate(kinds)]
-    graph, _ = record(
-        lambda *xs: raw.Identity(function(*xs), name="result"), name, specs
-    )
-    return graph, graph.freeze(
-        name, graph.inputs, [graph.get_tensor_by_name("result:0")]
-    )
+    graph, _ = record(lambda *xs: raw.Identity(function(*xs), name="result"), name, specs)
+    return graph, graph.freeze(name, graph.inputs, [graph.get_tensor_by_name("result:0")])
 
 
 def arrays(name: str) -> list[np.ndarray]:
     """The inputs of a graph."""
     _, kinds, values = GRAPHS[name]
     made = [np.array(v, d.numpy) for (d, _), v in zip(kinds, values, strict=True)]
-    return [
-        np.array([s.encode() for s in a], object) if a.dtype == object else a
-        for a in made
-    ]
+    return [np.array([s.encode() for s in a], object) if a.dtype == object else a for a in made]
 
 
 def result(name: str) -> np.ndarray:
@@ -106,9 +102,7 @@ def main() -> None:
         (FOLDER / f"{name}.pb").write_bytes(proto.SerializeToString(deterministic=True))
         print(name, len(proto.node), "nodes")
     inputs = {name: values for name, (_, _, values) in GRAPHS.items()}
-    (FOLDER / "inputs.json").write_text(
-        json.dumps(inputs, indent=1) + "\n", encoding="utf-8"
-    )
+    (FOLDER / "inputs.json").write_text(json.dumps(inputs, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -14,9 +14,7 @@ from tests.ops.samples import Sample
 SECONDS = 20
 
 
-def answers(
-    calls: list[Sample], answer: Callable[[Sample], Any], crash: Any
-) -> Iterator[Any]:
+def answers(calls: list[Sample], answer: Callable[[Sample], Any], crash: Any) -> Iterator[Any]:
     """What `answer` says (as JSON can have it) to each call, `crash` where the process dies."""
     while calls:
         said = _in_child(calls, answer)

@@ -58,9 +58,7 @@ def exact(call: Sample) -> Any:
     if call.family not in variants.ELEMENTWISE:
         return None
     wide = {
-        k: v.astype(EXACT)
-        if isinstance(v, np.ndarray) and v.dtype.name in FLOATING
-        else v
+        k: v.astype(EXACT) if isinstance(v, np.ndarray) and v.dtype.name in FLOATING else v
         for k, v in call.args.items()
     }
     try:

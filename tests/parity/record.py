@@ -54,9 +54,7 @@ def answer(sample: samples.Sample) -> dict[str, Any]:
             value = tensor.numpy()
             # as objects, so that NumPy keeps zeros at the end of a text
             array = np.asarray(value, object if isinstance(value, bytes) else None)
-            outputs.append(
-                encode(array.astype(object) if array.dtype.kind in "SU" else array)
-            )
+            outputs.append(encode(array.astype(object) if array.dtype.kind in "SU" else array))
         return {"outputs": outputs}
     except Exception as e:
         text = str(e).strip()

@@ -39,11 +39,7 @@ def parameters(function: object) -> str:
 def walk(module: types.ModuleType, path: str, seen: set[int], lines: set[str]) -> None:
     """Adds the lines of a module and of those below it."""
     for name in sorted(dir(module)):
-        if (
-            name.startswith("_")
-            or (path == "tf" and name in LEFT_OUT)
-            or name == "python"
-        ):
+        if name.startswith("_") or (path == "tf" and name in LEFT_OUT) or name == "python":
             continue
         try:
             value = getattr(module, name)

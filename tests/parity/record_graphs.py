@@ -30,9 +30,7 @@ def run(name: str, inputs: list[object]) -> dict[str, object]:
             feeds[tensor] = np.array(value, tensor.dtype.as_numpy_dtype)
         with tf.compat.v1.Session(graph=graph) as session:
             answer = session.run("result:0", feeds)
-    values = [
-        v.decode() if isinstance(v, bytes) else v for v in answer.reshape(-1).tolist()
-    ]
+    values = [v.decode() if isinstance(v, bytes) else v for v in answer.reshape(-1).tolist()]
     dtype = "string" if answer.dtype == object else str(answer.dtype)
     return {"dtype": dtype, "shape": list(answer.shape), "values": values}
 
@@ -40,13 +38,8 @@ def run(name: str, inputs: list[object]) -> dict[str, object]:
 def main() -> None:
     """Writes answers.json."""
     given = json.loads((FOLDER / "inputs.json").read_text(encoding="utf-8"))
-    answers = {
-        "tensorflow": tf.__version__,
-        "graphs": {n: run(n, v) for n, v in given.items()},
-    }
-    (FOLDER / "answers.json").write_text(
-        json.dumps(answers, indent=1) + "\n", encoding="utf-8"
-    )
+    answers = {"tensorflow": tf.__version__, "graphs": {n: run(n, v) for n, v in given.items()}}
+    (FOLDER / "answers.json").write_text(json.dumps(answers, indent=1) + "\n", encoding="utf-8")
     print(f"{len(given)} graphs ran in TensorFlow {tf.__version__}")
 
 

@@ -61,8 +61,7 @@ def called(function: types.FunctionType) -> list[types.FunctionType]:
     return [
         f
         for f in functions
-        if isinstance(f, types.FunctionType)
-        and f.__module__.startswith("tensorflow.python.ops")
+        if isinstance(f, types.FunctionType) and f.__module__.startswith("tensorflow.python.ops")
     ]
 
 

@@ -45,9 +45,7 @@ def _type(end: Any) -> str:
 
 
 def _allowed(values: Any) -> list[Any]:
-    return [tf.as_dtype(t).name for t in values.list.type] + [
-        s.decode() for s in values.list.s
-    ]
+    return [tf.as_dtype(t).name for t in values.list.type] + [s.decode() for s in values.list.s]
 
 
 def _default(attr: Any) -> Any:

@@ -77,7 +77,7 @@ def refused(op: str, known: list[samples.Sample]) -> bool:
     asked = [s for s in known if not s.error][:3]
     found = []
     for sample in asked:
-        if any(isinstance(v, np.ndarray) and v.dtype == object for v in sample.args.values()):  # fmt: skip
+        if any(isinstance(v, np.ndarray) and v.dtype == object for v in sample.args.values()):
             found.append(True)
             continue
         found.append(_refusal(_called, op, sample))
@@ -87,7 +87,11 @@ def refused(op: str, known: list[samples.Sample]) -> bool:
 def _called(sample: samples.Sample):
     """The op on arguments of a function: what is constant would be computed beforehand."""
     args = {k: _given(v) for k, v in sample.args.items()}
-    tensors = {k: v for k, v in args.items() if tf.nest.flatten(v) and all(map(tf.is_tensor, tf.nest.flatten(v)))}  # fmt: skip
+    tensors = {
+        k: v
+        for k, v in args.items()
+        if tf.nest.flatten(v) and all(map(tf.is_tensor, tf.nest.flatten(v)))
+    }
     rest = {k: v for k, v in args.items() if k not in tensors}
     op = getattr(tf.raw_ops, sample.op)
     return tf.function(lambda **given: op(**given, **rest), jit_compile=True)(**tensors)
@@ -101,9 +105,7 @@ def main() -> None:
         if not op.startswith("_") and refused(op, known)
     ]
     names += [
-        op
-        for op, make in PROGRAMS.items()
-        if _refusal(tf.function(make(), jit_compile=True), op)
+        op for op, make in PROGRAMS.items() if _refusal(tf.function(make(), jit_compile=True), op)
     ]
     page = {
         "_meta": {"tensorflow": tf.__version__, "date": str(datetime.date.today())},

@@ -39,9 +39,7 @@ def verdict(sample: Sample) -> tuple[str, str]:
 
 def _compared(sample: Sample, got: Any, wanted: Any) -> tuple[str, str]:
     pairs = list(zip(got, wanted, strict=False))
-    if len(got) != len(wanted) or any(
-        a.dtype != b.dtype or a.shape != b.shape for a, b in pairs
-    ):
+    if len(got) != len(wanted) or any(a.dtype != b.dtype or a.shape != b.shape for a, b in pairs):
         return "differ", "other dtypes or shapes"
     if sample.nondeterministic:
         return "within tolerance", ""

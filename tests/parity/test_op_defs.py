@@ -40,18 +40,19 @@ OTHER_INPUTS = {
     ("FusedBatchNormGradV3", "scale"),
 }
 # Attributes that TensorFlow requires and we do without: what the branches return says it.
-SAID_OTHERWISE = {("If", "Tout"), ("StatelessIf", "Tout"), ("Case", "Tout"), ("StatelessCase", "Tout")}  # fmt: skip
+SAID_OTHERWISE = {
+    ("If", "Tout"),
+    ("StatelessIf", "Tout"),
+    ("Case", "Tout"),
+    ("StatelessCase", "Tout"),
+}
 
 
 def attributes(op: Op) -> dict[str, str]:
     """Attributes as a GraphDef has them, those implied by the inputs included."""
     found = {op.graphdef_names.get(a.name, a.name): a.kind for a in op.sig.attrs}
     for arg in op.sig.inputs:
-        for name, kind in (
-            (arg.var, "type"),
-            (arg.number, "int"),
-            (arg.types, "list(type)"),
-        ):
+        for name, kind in ((arg.var, "type"), (arg.number, "int"), (arg.types, "list(type)")):
             if name:
                 found.setdefault(name, kind)
     return found

@@ -26,9 +26,7 @@ def _plain(text: str) -> str:
     text = re.sub(r"(\[Op:\w+\])( name: ?[\w/]*)? *", r"\1", text)
     # Pythons print these differently.
     text = re.sub(
-        r"OrderedDict\((\[.*?\])\)",
-        lambda m: repr(OrderedDict(ast.literal_eval(m[1]))),
-        text,
+        r"OrderedDict\((\[.*?\])\)", lambda m: repr(OrderedDict(ast.literal_eval(m[1]))), text
     )
     text = re.sub(r"<class '[\w.]*\.(\w+)'>", r"<class '\1'>", text)
     return by_any_python(as_printed(text))

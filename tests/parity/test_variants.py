@@ -14,15 +14,7 @@ import pytest
 from intaglio.base import shapes
 from tests.ops import calls
 from tests.ops.samples import Sample
-from tests.parity import (
-    answers,
-    deviations,
-    errors,
-    nearness,
-    op_defs,
-    variants,
-    wrong_calls,
-)
+from tests.parity import answers, deviations, errors, nearness, op_defs, variants, wrong_calls
 from tests.parity.test_errors import NAMES, given
 from tests.printing import TYPES_PRINTED
 
@@ -122,7 +114,11 @@ def test_every_dtype_that_is_declared_is_asked_for():
             if attribute["kind"] == "type" and variants.bound(declared, variable):
                 wanted = set(variants.allowed(attribute))
                 wanted -= variants.had(known, declared, variable)
-                left += [f"{name}: {variable} = {t}" for t in wanted if f"{variable} = {t}" not in changes]  # fmt: skip
+                left += [
+                    f"{name}: {variable} = {t}"
+                    for t in wanted
+                    if f"{variable} = {t}" not in changes
+                ]
     assert len(left) < MOST_LEFT, f"{len(left)}, such as {left[:9]}"
 
 

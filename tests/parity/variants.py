@@ -23,11 +23,22 @@ from tests.parity import errors, op_defs, wrong_calls
 Change = tuple[str, dict[str, Any]]
 
 # Ops of these compute every element alone.
-ELEMENTWISE = frozenset({
-    "activation", "arithmetic", "bessel_functions", "cast", "comparison", "error_functions",
-    "gamma_functions", "incomplete_gamma", "logic", "rounding", "special_integrals",
-    "transcendental",
-})  # fmt: skip
+ELEMENTWISE = frozenset(
+    {
+        "activation",
+        "arithmetic",
+        "bessel_functions",
+        "cast",
+        "comparison",
+        "error_functions",
+        "gamma_functions",
+        "incomplete_gamma",
+        "logic",
+        "rounding",
+        "special_integrals",
+        "transcendental",
+    }
+)
 # Answers about more elements say no more than others, and fill the files.
 MOST_ELEMENTS = 400
 # Inputs that `tf.raw_ops` has under other names than the declarations.
@@ -87,11 +98,7 @@ def _changes(base: Sample, known: list[Sample], first: bool) -> Iterator[Change]
 def bound(declared: dict[str, Any], variable: str) -> set[str]:
     """The inputs whose dtype is the attribute `variable`."""
     ends = declared["inputs"].items()
-    return {
-        RENAMED.get(name, name)
-        for name, kind in ends
-        if kind.rpartition("*")[2] == variable
-    }
+    return {RENAMED.get(name, name) for name, kind in ends if kind.rpartition("*")[2] == variable}
 
 
 def allowed(attribute: dict[str, Any]) -> list[str]:
@@ -117,9 +124,7 @@ def _name(array: np.ndarray) -> str:
     return "string" if array.dtype == object else array.dtype.name
 
 
-def _dtypes(
-    base: Sample, declared: dict[str, Any], known: list[Sample]
-) -> Iterator[Change]:
+def _dtypes(base: Sample, declared: dict[str, Any], known: list[Sample]) -> Iterator[Change]:
     for variable, attribute in declared["attrs"].items():
         if attribute["kind"] != "type":
             continue
@@ -177,10 +182,7 @@ def _empty(base: Sample) -> Iterator[Change]:
     for axis, size in enumerate(first.shape):
         if size < 2 or size in first.shape[:axis]:
             continue
-        yield (
-            f"without axis {axis}",
-            _each(base.args, lambda a, s=size: _cut(a, first, s)),
-        )
+        yield (f"without axis {axis}", _each(base.args, lambda a, s=size: _cut(a, first, s)))
     if all(a.ndim for _, a in _arrays(base.args)):
         yield "all empty", _each(base.args, lambda a: _cut(a, first, a.shape[0]))
 
@@ -251,7 +253,11 @@ def _elementwise(base: Sample, declared: dict[str, Any]) -> Iterator[Change]:
         numbers = _exact(special(dtype), dtype)
         if len(inputs) == 2:
             few = numbers[:: max(1, len(numbers) // 20)]
-            few = np.unique(np.concatenate([few, numbers[-2:]])) if dtype in (*FLOATING, *INTEGRAL) else few  # fmt: skip
+            few = (
+                np.unique(np.concatenate([few, numbers[-2:]]))
+                if dtype in (*FLOATING, *INTEGRAL)
+                else few
+            )
             columns = [np.repeat(few, len(few)), np.tile(few, len(few))]
         else:
             columns = [numbers]
@@ -260,7 +266,7 @@ def _elementwise(base: Sample, declared: dict[str, Any]) -> Iterator[Change]:
 
 
 def _spread(left: np.ndarray, right: np.ndarray) -> list[np.ndarray]:
-    return [left.reshape(-1)[:4].reshape(-1, 1), right.reshape(-1)[:3].reshape(1, 1, -1)]  # fmt: skip
+    return [left.reshape(-1)[:4].reshape(-1, 1), right.reshape(-1)[:3].reshape(1, 1, -1)]
 
 
 def _exact(values: list[Any], dtype: str) -> np.ndarray:
@@ -269,4 +275,8 @@ def _exact(values: list[Any], dtype: str) -> np.ndarray:
         result[:] = values
         return result
     with np.errstate(over="ignore"):
-        return np.array(values).astype(NUMPY[dtype]) if dtype not in INTEGRAL else np.array(values, NUMPY[dtype])  # fmt: skip
+        return (
+            np.array(values).astype(NUMPY[dtype])
+            if dtype not in INTEGRAL
+            else np.array(values, NUMPY[dtype])
+        )

@@ -40,8 +40,7 @@ def bases(known: list[Sample]) -> list[Sample]:
 
 def _form(sample: Sample) -> tuple[Any, ...]:
     ranks = (
-        v.ndim if isinstance(v, np.ndarray) else isinstance(v, list)
-        for v in sample.args.values()
+        v.ndim if isinstance(v, np.ndarray) else isinstance(v, list) for v in sample.args.values()
     )
     return (*sample.args, *ranks)
 
@@ -60,9 +59,15 @@ def of(known: list[Sample]) -> Iterator[Sample]:
 def changed(base: Sample, label: str, args: dict[str, Any]) -> Sample:
     """A call with other arguments that is compared as the one that it is made of."""
     return Sample(
-        base.op, args, base.family, f"{base.op}: {label}", base.dtype,
-        ulp=base.ulp, tol=base.tol, nondeterministic=base.nondeterministic,
-    )  # fmt: skip
+        base.op,
+        args,
+        base.family,
+        f"{base.op}: {label}",
+        base.dtype,
+        ulp=base.ulp,
+        tol=base.tol,
+        nondeterministic=base.nondeterministic,
+    )
 
 
 def _changed(args: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

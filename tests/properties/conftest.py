@@ -23,6 +23,4 @@ settings.register_profile(
     database=None,
     suppress_health_check=_QUIET,
 )
-PROFILE = settings.get_profile(
-    "hunt" if "INTAGLIO_HUNT" in os.environ else "properties"
-)
+PROFILE = settings.get_profile("hunt" if "INTAGLIO_HUNT" in os.environ else "properties")

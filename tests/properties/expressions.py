@@ -156,12 +156,8 @@ KINDS = {
     "t": lambda d: True,
 }
 VALUES = st.sampled_from([0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 0.25, 7.0])
-SHAPES = st.sampled_from(
-    [(), (3,), (2, 3), (3, 2), (1, 3), (2, 1, 3), (2,), (3, 3), (0, 3)]
-)
-DTYPES = st.sampled_from(
-    [tf.float32, tf.float32, tf.float64, tf.int32, tf.int64, tf.bool]
-)
+SHAPES = st.sampled_from([(), (3,), (2, 3), (3, 2), (1, 3), (2, 1, 3), (2,), (3, 3), (0, 3)])
+DTYPES = st.sampled_from([tf.float32, tf.float32, tf.float64, tf.int32, tf.int64, tf.bool])
 
 
 class Program:
@@ -231,9 +227,7 @@ def _filled(draw: Any, template: str, names: dict[str, Any]) -> str | None:
         if kind == "a":
             return str(draw(st.sampled_from([0, -1, 1])))
         if kind == "l":
-            return draw(
-                st.sampled_from(["None", "0", "-1", "1", "[0, 1]", "[]", "[0]"])
-            )
+            return draw(st.sampled_from(["None", "0", "-1", "1", "[0, 1]", "[]", "[0]"]))
         if kind == "k":
             return str(draw(st.integers(-2, 2)))
         if kind == "s":

@@ -36,8 +36,12 @@ def load(source: str, **space: Any) -> Any:
     lines = source.splitlines(keepends=True)
     linecache.cache[filename] = (len(source), None, lines, filename)
     names: dict[str, Any] = {
-        "tf": tf, "np": np, "Rejected": Rejected, "__name__": "generated", **space,
-    }  # fmt: skip
+        "tf": tf,
+        "np": np,
+        "Rejected": Rejected,
+        "__name__": "generated",
+        **space,
+    }
     exec(compile(source, filename, "exec"), names)
     return names["f"]
 
@@ -88,11 +92,7 @@ def _same_array(a: Any, b: Any) -> bool:
     if a.dtype.kind in "fcV":
         wide = a.astype(complex), b.astype(complex)
         both = np.isnan(wide[0]) & np.isnan(wide[1])
-        equal = (
-            a.view(_bits(a)) == b.view(_bits(b))
-            if a.ndim
-            else a.tobytes() == b.tobytes()
-        )
+        equal = a.view(_bits(a)) == b.view(_bits(b)) if a.ndim else a.tobytes() == b.tobytes()
         if a.dtype.kind == "c":
             equal = np.asarray(wide[0] == wide[1])
         return bool(np.all(both | equal))

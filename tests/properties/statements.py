@@ -131,10 +131,18 @@ SMALL = {
     "i": ["i", "j", "t[1]", "1", "2", "-3", "p"],
     "p": ["p", "q", "1", "(p + 1) % 5", "(q + p) % 4", "(q * 3) % 5"],
     "c": [
-        "a > <f>", "b < <f>", "i > <i>", "j <= <i>", "i % 2 == 0", "0 < i < 4",
-        "tf.reduce_any(v > 0.5)", "p > 1", "q != p", "c",
+        "a > <f>",
+        "b < <f>",
+        "i > <i>",
+        "j <= <i>",
+        "i % 2 == 0",
+        "0 < i < 4",
+        "tf.reduce_any(v > 0.5)",
+        "p > 1",
+        "q != p",
+        "c",
     ],
-}  # fmt: skip
+}
 LARGE = {
     "f": [
         "(<f> + <f>)", "(<f> - <f>)", "(<f> * 0.5)", "tf.minimum(<f>, <f>)", "tf.sin(<f>)",
@@ -164,10 +172,17 @@ ASSIGNMENTS = [
     ["a = (lambda z: z + 1.0 if z > 0.0 else z)(<f>)"],
 ]
 STATEFUL = [
-    "w.assign(<f>)", "w.assign_add(<f>)", "a = w * 1.0", "b = w.read_value()", "v = v + w",
-    "n.assign_add(<i>)", "i = n % 5", "m.assign(<v>)", "v = m + 0.0",
+    "w.assign(<f>)",
+    "w.assign_add(<f>)",
+    "a = w * 1.0",
+    "b = w.read_value()",
+    "v = v + w",
+    "n.assign_add(<i>)",
+    "i = n % 5",
+    "m.assign(<v>)",
+    "v = m + 0.0",
     "m.scatter_nd_update([[i % 3]], [<f>])",
-]  # fmt: skip
+]
 SEQUENCES = {
     "range": [
         "tf.range(3)",

@@ -73,21 +73,51 @@ TAIL = """\
 """
 PLACES = ["a", "b", "c", "d['k']", "d['s']", "box.items", "m[0]", "m[1]", "t[0]", "e"]
 WRITES = [
-    "<l>.append(<e>)", "<l>[0] = <e>", "<l>[-1] = <e>", "<l>[0] += <e>", "x = <l>.pop()", "<l>.insert(1, <e>)",
-    "<l>.extend([<e>, x])", "del <l>[0]", "<l>[:1] = [<e>, x]", "<l>[0], <l>[-1] = <l>[-1], <e>",
-    "<l>.reverse()", "put(<l>, <e>)", "put_if(<l>, <e>, n)", "fill(<l>, <e>, n)", "plus(<l>, <e>)",
+    "<l>.append(<e>)",
+    "<l>[0] = <e>",
+    "<l>[-1] = <e>",
+    "<l>[0] += <e>",
+    "x = <l>.pop()",
+    "<l>.insert(1, <e>)",
+    "<l>.extend([<e>, x])",
+    "del <l>[0]",
+    "<l>[:1] = [<e>, x]",
+    "<l>[0], <l>[-1] = <l>[-1], <e>",
+    "<l>.reverse()",
+    "put(<l>, <e>)",
+    "put_if(<l>, <e>, n)",
+    "fill(<l>, <e>, n)",
+    "plus(<l>, <e>)",
     "w = <l>\n<pad>w[0] = <e>\n<pad>w.append(x)",
-]  # fmt: skip
+]
 BINDS = [
-    "<v> = <l>", "<v> = <l> + [x]", "<v> = [<e>, x]", "<v> += [<e>]", "<v>, <v> = <l>, <l>", "<v> = put(<l>, <e>)",
-    "a, b = b, a", "a, c = c, a", "m[0], m[1] = m[1], m[0]", "a, box.items = box.items, a", "<v> = list(<l>)",
-    "<v> = <l>[:]", "<v> = plus(<l>, <e>)", "anew(<e>)", "note(<e>)",
-]  # fmt: skip
+    "<v> = <l>",
+    "<v> = <l> + [x]",
+    "<v> = [<e>, x]",
+    "<v> += [<e>]",
+    "<v>, <v> = <l>, <l>",
+    "<v> = put(<l>, <e>)",
+    "a, b = b, a",
+    "a, c = c, a",
+    "m[0], m[1] = m[1], m[0]",
+    "a, box.items = box.items, a",
+    "<v> = list(<l>)",
+    "<v> = <l>[:]",
+    "<v> = plus(<l>, <e>)",
+    "anew(<e>)",
+    "note(<e>)",
+]
 READS = [
-    "x = x * 0.5 + <l>[0]", "x = x * 0.5 + <l>[-1]", "n = len(<l>) % 3", "x = tf.reduce_sum(tf.stack(<l>)) * 0.125",
-    "for v in <l>: x = x * 0.5 + v", "x = x + 1.0 if <l> else x", "if (k := len(<l>)) > 2: x = x - 1.0",
-    "n = (n + 1) % 3", "x = x * 0.5 - 0.25",
-]  # fmt: skip
+    "x = x * 0.5 + <l>[0]",
+    "x = x * 0.5 + <l>[-1]",
+    "n = len(<l>) % 3",
+    "x = tf.reduce_sum(tf.stack(<l>)) * 0.125",
+    "for v in <l>: x = x * 0.5 + v",
+    "x = x + 1.0 if <l> else x",
+    "if (k := len(<l>)) > 2: x = x - 1.0",
+    "n = (n + 1) % 3",
+    "x = x * 0.5 - 0.25",
+]
 JUMPS = ["if x > 0.5: break", "if n == 1: continue", "if x < -1.0: return <r>"]
 BLOCKS = [
     ["for i in tf.range(n):", "for i in tf.range(2):", "for z in tf.stack([x, x + 1.0]):"],
@@ -97,7 +127,7 @@ BLOCKS = [
     ["match n:\n<pad>    case 0:"],
     ["try:"],
     ["with around() as h:"],
-]  # fmt: skip
+]
 SMALL = ["x", "x * 0.5", "x - 1.0", "tf.cast(n, tf.float32)"]
 RESULT = TAIL.strip().removeprefix("return ")
 
@@ -106,9 +136,7 @@ RESULT = TAIL.strip().removeprefix("return ")
 def bodies(draw: Any) -> str:
     """Source of `f(x, n)`, which writes to few of the places."""
     lines: list[str] = []
-    places = draw(
-        st.lists(st.sampled_from(PLACES), min_size=1, max_size=3, unique=True)
-    )
+    places = draw(st.lists(st.sampled_from(PLACES), min_size=1, max_size=3, unique=True))
     names = [p for p in places if p[0] != "t"] or ["a"]
     chosen = {"<e>": SMALL, "<l>": places, "<v>": names, "<r>": [RESULT]}
 

@@ -53,9 +53,7 @@ def bodies(draw: Any) -> str:
     def block(indent: int, depth: int) -> None:
         for _ in range(draw(st.integers(1, 4))):
             kind = draw(st.sampled_from(["line"] * 4 + ["if", "for"] * (depth > 0)))
-            text = draw(st.sampled_from(LINES)).replace(
-                "<k>", str(draw(st.integers(-1, 3))) + ".0"
-            )
+            text = draw(st.sampled_from(LINES)).replace("<k>", str(draw(st.integers(-1, 3))) + ".0")
             pad = "    " * indent
             if kind == "line":
                 lines.append(pad + text)
@@ -63,12 +61,8 @@ def bodies(draw: Any) -> str:
             lines.append(
                 pad
                 + {
-                    "if": draw(
-                        st.sampled_from(["if x > 0.0:", "if w > 1.0:", "if n == 1:"])
-                    ),
-                    "for": draw(
-                        st.sampled_from(["for k in tf.range(n):", "for k in range(2):"])
-                    ),
+                    "if": draw(st.sampled_from(["if x > 0.0:", "if w > 1.0:", "if n == 1:"])),
+                    "for": draw(st.sampled_from(["for k in tf.range(n):", "for k in range(2):"])),
                 }[kind]
             )
             block(indent + 1, depth - 1)
@@ -81,9 +75,7 @@ def bodies(draw: Any) -> str:
 @given(
     bodies(),
     st.lists(
-        st.tuples(st.sampled_from([0.5, 2.0, -1.0]), st.integers(0, 3)),
-        min_size=1,
-        max_size=3,
+        st.tuples(st.sampled_from([0.5, 2.0, -1.0]), st.integers(0, 3)), min_size=1, max_size=3
     ),
 )
 def test_effects_in_program_order(source: str, calls: list[Any]) -> None:
@@ -111,9 +103,7 @@ def run(source: str, calls: list[Any], out: pathlib.Path, eagerly: bool) -> Any:
         function = tf.function(load(source, w=w, v=v, OUT=f"file://{out}"))
         seen: list[Any] = []
         for x, n in [*calls, *calls]:
-            seen.append(
-                Outcome(lambda x=x, n=n: function(tf.constant(x), tf.constant(n)))
-            )
+            seen.append(Outcome(lambda x=x, n=n: function(tf.constant(x), tf.constant(n))))
             seen.append(Outcome(lambda: [w, v]))
     finally:
         tf.config.run_functions_eagerly(False)

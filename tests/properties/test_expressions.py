@@ -78,9 +78,7 @@ def test_unknown_shapes(program: Program) -> None:
         else:
             concrete = traced.get_concrete_function()
             run = runs.settled(concrete.frozen)
-            got = arrays_of(
-                lambda r=run, c=concrete: r(*program.inputs, *c.capture_arrays)
-            )
+            got = arrays_of(lambda r=run, c=concrete: r(*program.inputs, *c.capture_arrays))
             assert same(want, got), ("settled", want, got)
 
 
@@ -92,14 +90,9 @@ def test_what_fails_eagerly_fails_in_the_graph(program: Program) -> None:
     inputs = constants(program)
     want = Outcome(lambda: function(*inputs))
     assert (want.error is not None) == program.fails
-    for specs in (
-        None,
-        [tf.TensorSpec([None] * a.ndim, a.dtype) for a in program.inputs],
-    ):
+    for specs in (None, [tf.TensorSpec([None] * a.ndim, a.dtype) for a in program.inputs]):
         got = Outcome(lambda s=specs: tf.function(function, input_signature=s)(*inputs))
-        masks = program.source.count("boolean_mask") + len(
-            MASKED.findall(program.source)
-        )
+        masks = program.source.count("boolean_mask") + len(MASKED.findall(program.source))
         if masks > 1 or (masks and specs is not None):
             continue  # a mask of another length is found by static shapes alone
         if want.error is None:
@@ -107,13 +100,7 @@ def test_what_fails_eagerly_fails_in_the_graph(program: Program) -> None:
                 assert same(want, got), (want, got)
         else:
             assert got.error is not None, (want, got)
-            known = (
-                tf.errors.OpError,
-                ValueError,
-                TypeError,
-                IndexError,
-                NotImplementedError,
-            )
+            known = (tf.errors.OpError, ValueError, TypeError, IndexError, NotImplementedError)
             assert isinstance(got.error, known), (want, got)
 
 

@@ -60,12 +60,8 @@ def test_gradients_of_expressions(program: Program) -> None:
         ways = {
             "outside": lambda o=order: o(traced, inputs),
             "outside again": lambda o=order: o(traced, inputs),
-            "inside": lambda o=order: tf.function(lambda *a: o(function, list(a)))(
-                *inputs
-            ),
-            "open": lambda o=order: o(
-                tf.function(function, input_signature=open_shapes), inputs
-            ),
+            "inside": lambda o=order: tf.function(lambda *a: o(function, list(a)))(*inputs),
+            "open": lambda o=order: o(tf.function(function, input_signature=open_shapes), inputs),
         }
         for name, way in ways.items():
             got = Outcome(way)

@@ -37,7 +37,7 @@ def test_eager_and_native_agree(source: str, calls: list[Any]) -> None:
 
 
 @examples(0.5)
-@given(programs(returns=True, variables=False), st.lists(arguments, min_size=1, max_size=2))  # fmt: skip
+@given(programs(returns=True, variables=False), st.lists(arguments, min_size=1, max_size=2))
 def test_returns_from_anywhere(source: str, calls: list[Any]) -> None:
     note(source)
     agree(source, calls)

@@ -87,18 +87,23 @@ LINES = [
     "x = x if (w := n) > 1 else y", "words.append('x')", "n = n + k % 2",
 ]  # fmt: skip
 JUMPS = [
-    "if x > 0.5: break", "if n == 1: continue", "if x < -1.0: return <r>",
-    "if n > 1 and x > 0.0: return <r>", "break",
-]  # fmt: skip
+    "if x > 0.5: break",
+    "if n == 1: continue",
+    "if x < -1.0: return <r>",
+    "if n > 1 and x > 0.0: return <r>",
+    "break",
+]
 BLOCKS = [
     ["for i in tf.range(n):", "for i in range(n):", "for i in tf.range(3):"],
     ["for z in tf.stack([x, y]):", "for i, z in tf.data.Dataset.range(3).enumerate():"],
     ["for q in [1, 2]:", "for w in words:", "for q in range(2):"],
     ["if x > 0.0:", "if n == 1:", "if x > 0.0 and n > 0:", "if k > 2:", "if x > y > 0.0:"],
     ["while x > 0.25:\n<pad>    x = x * 0.5", "while (n := n + 1) < 3:"],
-    ["try:"], ["with around(log) as h:"], ["match n:\n<pad>    case 0:"],
-]  # fmt: skip
-SMALL = ["x", "y", "x * 0.5", "x - 1.0", "box.x", "c['a']", "2.0", "tf.cast(n, tf.float32)", "t[0]"]  # fmt: skip
+    ["try:"],
+    ["with around(log) as h:"],
+    ["match n:\n<pad>    case 0:"],
+]
+SMALL = ["x", "y", "x * 0.5", "x - 1.0", "box.x", "c['a']", "2.0", "tf.cast(n, tf.float32)", "t[0]"]
 RESULT = "y, k, x, n, t, items, sorted(c), c, d, box.x, len(log), words"
 
 

@@ -17,22 +17,12 @@ from .statements import arguments, programs
 
 
 def variables() -> dict[str, Any]:
-    return {
-        "w": tf.Variable(0.5),
-        "n": tf.Variable(2),
-        "m": tf.Variable([0.25, -0.5, 1.0]),
-    }
+    return {"w": tf.Variable(0.5), "n": tf.Variable(2), "m": tf.Variable([0.25, -0.5, 1.0])}
 
 
 def tensors(values: Any) -> list[Any]:
     a, b, v, i, j = values
-    return [
-        tf.constant(a),
-        tf.constant(b),
-        tf.constant(v),
-        tf.constant(i),
-        tf.constant(j),
-    ]
+    return [tf.constant(a), tf.constant(b), tf.constant(v), tf.constant(i), tf.constant(j)]
 
 
 def state_of(space: dict[str, Any]) -> list[Any]:
@@ -74,10 +64,7 @@ def test_exceptions_and_assertions(source: str, calls: list[Any]) -> None:
 
 
 @examples(0.5)
-@given(
-    programs(returns=False, variables=False),
-    st.lists(arguments, min_size=2, max_size=4),
-)
+@given(programs(returns=False, variables=False), st.lists(arguments, min_size=2, max_size=4))
 def test_threads_share_traces(source: str, calls: list[Any]) -> None:
     note(source)
     function = load(source)

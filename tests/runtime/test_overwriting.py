@@ -69,9 +69,16 @@ def constants(x):
 
 
 FUNCTIONS = [
-    chain, used_twice, views, inputs_and_outputs, the_same_twice, broadcast, other_types,
-    products, constants,
-]  # fmt: skip
+    chain,
+    used_twice,
+    views,
+    inputs_and_outputs,
+    the_same_twice,
+    broadcast,
+    other_types,
+    products,
+    constants,
+]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)

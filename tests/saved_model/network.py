@@ -28,9 +28,7 @@ def build(tf: Any) -> Any:
                 "names": tf.Variable(["a", "bc"]),
                 "steps": tf.Variable(7, dtype=tf.int64, trainable=False),
             }
-            self.table = tf.Variable(
-                tf.cast(tf.range(6), tf.float16), shape=tf.TensorShape([None])
-            )
+            self.table = tf.Variable(tf.cast(tf.range(6), tf.float16), shape=tf.TensorShape([None]))
             self.scale = tf.constant([2.0, -0.5])
 
         @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float32)])
@@ -75,9 +73,7 @@ def answers(tf: Any, model: Any) -> dict[str, Any]:
     x = tf.constant(INPUT)
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(model(x)["logits"] ** 2)
-    variables = [layer.w for layer in model.layers] + [
-        layer.b for layer in model.layers
-    ]
+    variables = [layer.w for layer in model.layers] + [layer.b for layer in model.layers]
     gradients = tape.gradient(loss, variables)
     result = {
         "logits": model(x)["logits"].numpy().tolist(),

@@ -54,7 +54,9 @@ def served(path: str) -> list[object]:
 def main() -> None:
     """Records."""
     theirs, ours = str(FOLDER / "models/tensorflow"), str(FOLDER / "models/ours")
-    their_tables, our_tables = [str(FOLDER / "models" / n) for n in ("tensorflow_tables", "our_tables")]  # fmt: skip
+    their_tables, our_tables = [
+        str(FOLDER / "models" / n) for n in ("tensorflow_tables", "our_tables")
+    ]
     network.save(tf, theirs)
     tables.save(tf, their_tables)
     found = {

@@ -17,9 +17,7 @@ def pair(tf: Any) -> Any:
             self._initialize()
 
         def _create_resource(self) -> Any:
-            return tf.raw_ops.VarHandleOp(
-                dtype=tf.float32, shape=[2], shared_name="a pair"
-            )
+            return tf.raw_ops.VarHandleOp(dtype=tf.float32, shape=[2], shared_name="a pair")
 
         def _initialize(self) -> None:
             tf.raw_ops.AssignVariableOp(
@@ -41,16 +39,16 @@ def build(tf: Any, vocabulary: str) -> Any:
             )
             self.words = lookup.StaticVocabularyTable(
                 lookup.TextFileInitializer(
-                    vocabulary, tf.string, lookup.TextFileIndex.WHOLE_LINE, tf.int64,
+                    vocabulary,
+                    tf.string,
+                    lookup.TextFileIndex.WHOLE_LINE,
+                    tf.int64,
                     lookup.TextFileIndex.LINE_NUMBER,
-                ), 3,
-            )  # fmt: skip
-            self.changing = lookup.experimental.MutableHashTable(
-                tf.string, tf.int64, [-5, -6]
+                ),
+                3,
             )
-            self.changing.insert(
-                ["x", "blue"], tf.constant([[7, 8], [9, 10]], tf.int64)
-            )
+            self.changing = lookup.experimental.MutableHashTable(tf.string, tf.int64, [-5, -6])
+            self.changing.insert(["x", "blue"], tf.constant([[7, 8], [9, 10]], tf.int64))
             self.dense = lookup.experimental.DenseHashTable(
                 tf.int64, tf.int64, -1, 0, -2, initial_num_buckets=16
             )
@@ -96,7 +94,7 @@ def answers(tf: Any, model: Any) -> dict[str, Any]:
     """What a loaded model says, as plain values."""
     words = tf.constant(WORDS)
     found = {k: v.numpy().tolist() for k, v in model(words).items()}
-    served = {k: v.numpy().tolist() for k, v in model.signatures["look"](words=words).items()}  # fmt: skip
+    served = {k: v.numpy().tolist() for k, v in model.signatures["look"](words=words).items()}
     size = int(model.learn(tf.constant("zz")))
     learned = model(words)["changing"].numpy().tolist()
     return {"called": found, "served": served, "size": size, "learned": learned}

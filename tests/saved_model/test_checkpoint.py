@@ -24,9 +24,7 @@ def module(value: float = 1.0) -> tf.Module:
     return m
 
 
-def test_saving_numbers_checkpoints_and_names_the_newest(
-    tmp_path: pathlib.Path,
-) -> None:
+def test_saving_numbers_checkpoints_and_names_the_newest(tmp_path: pathlib.Path) -> None:
     c = tf.train.Checkpoint(m=module(), step=tf.Variable(5))
     first, second = c.save(tmp_path / "ck"), c.save(str(tmp_path / "ck"))
     assert [first, second] == [str(tmp_path / "ck-1"), str(tmp_path / "ck-2")]
@@ -60,18 +58,14 @@ def test_what_comes_later_is_restored_then(tmp_path: pathlib.Path) -> None:
     path = tf.train.Checkpoint(m=module(3.0)).save(tmp_path / "ck")
     c = tf.train.Checkpoint(m=tf.Module())
     status = c.restore(path)
-    with pytest.raises(
-        AssertionError, match=r"Unresolved object in checkpoint \(root\)\."
-    ):
+    with pytest.raises(AssertionError, match=r"Unresolved object in checkpoint \(root\)\."):
         status.assert_consumed()
     c.m.v = tf.Variable(0.0)
     assert float(c.m.v) == 3.0
     c.m.list, c.m.names = [tf.Variable([0, 0])], {"a.b/c": tf.Variable("")}
     status.assert_consumed()
     c.m.more = tf.Variable(1.0)
-    with pytest.raises(
-        AssertionError, match="Found 1 Python objects that were not bound"
-    ):
+    with pytest.raises(AssertionError, match="Found 1 Python objects that were not bound"):
         status.assert_existing_objects_matched()
 
 
@@ -106,13 +100,9 @@ def test_values_of_a_saved_model_of_tensorflow() -> None:
 
 def test_what_does_not_fit(tmp_path: pathlib.Path) -> None:
     path = tf.train.Checkpoint(v=tf.Variable(1.0)).save(tmp_path / "ck")
-    with pytest.raises(
-        ValueError, match=r"Received incompatible tensor with shape \(\)"
-    ):
+    with pytest.raises(ValueError, match=r"Received incompatible tensor with shape \(\)"):
         tf.train.Checkpoint(v=tf.Variable([1.0, 2.0])).restore(path)
-    with pytest.raises(
-        InvalidArgumentError, match="expected dtype int32 does not equal"
-    ):
+    with pytest.raises(InvalidArgumentError, match="expected dtype int32 does not equal"):
         tf.train.Checkpoint(v=tf.Variable(1)).restore(path)
     with pytest.raises(NotFoundError, match="Error when restoring from checkpoint"):
         tf.train.Checkpoint(v=tf.Variable(1)).restore(tmp_path / "nothing")
@@ -157,13 +147,9 @@ def test_a_manager_waits_for_its_interval(tmp_path: pathlib.Path) -> None:
 def test_a_manager_starts_from_nothing(tmp_path: pathlib.Path) -> None:
     called: list[bool] = []
     c = tf.train.Checkpoint(v=tf.Variable(0.0))
-    manager = tf.train.CheckpointManager(
-        c, tmp_path, 3, init_fn=lambda: called.append(True)
-    )
+    manager = tf.train.CheckpointManager(c, tmp_path, 3, init_fn=lambda: called.append(True))
     assert manager.restore_or_initialize() is None and called == [True]
-    with pytest.raises(
-        ValueError, match="positive integer or `None` for `max_to_keep`"
-    ):
+    with pytest.raises(ValueError, match="positive integer or `None` for `max_to_keep`"):
         tf.train.CheckpointManager(c, tmp_path, 0)
 
 
@@ -174,10 +160,7 @@ def test_generators_are_saved(tmp_path: pathlib.Path) -> None:
     other = tf.random.Generator.from_seed(2)
     tf.train.Checkpoint(g=other).restore(path).assert_consumed()
     assert other.normal([3]).numpy().tolist() == first
-    assert tf.train.list_variables(path)[1] == (
-        "g/_state_var/.ATTRIBUTES/VARIABLE_VALUE",
-        [3],
-    )
+    assert tf.train.list_variables(path)[1] == ("g/_state_var/.ATTRIBUTES/VARIABLE_VALUE", [3])
 
 
 @pytest.mark.parametrize("strategy", [None, "mirrored"])

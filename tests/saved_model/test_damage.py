@@ -128,9 +128,11 @@ def test_bundles_of_all_shapes(tmp_path: pathlib.Path) -> None:
     strings = np.empty((2, 2), object)
     strings[:] = [[b"", b"x" * 200], [b"\0", b"y"]]
     arrays: dict[str, Any] = {
-        "b/x": strings, "a": np.float64(3), "zz": np.zeros((0, 3), np.int8),
+        "b/x": strings,
+        "a": np.float64(3),
+        "zz": np.zeros((0, 3), np.int8),
         "ü": np.arange(30000, dtype=np.int64).reshape(3, -1),
-    }  # fmt: skip
+    }
     bundle.write(str(tmp_path / "p"), arrays)
     found = bundle.Bundle(str(tmp_path / "p"))
     assert sorted(found) == sorted(arrays)
@@ -179,9 +181,7 @@ def _extra_result(graph: Any) -> None:
         (_extra_result, "are not those of its signature"),
     ],
 )
-def test_contradictions_are_named(
-    change: Any, message: str, copied: pathlib.Path
-) -> None:
+def test_contradictions_are_named(change: Any, message: str, copied: pathlib.Path) -> None:
     _changed(copied, change)
     with pytest.raises(MalformedError, match=message):
         tf.saved_model.load(str(copied))
@@ -198,9 +198,7 @@ def test_models_that_call_python_are_refused(op: str, copied: pathlib.Path) -> N
         tf.saved_model.load(str(copied))
 
 
-def test_a_function_with_an_unknown_op_fails_when_it_is_called(
-    copied: pathlib.Path,
-) -> None:
+def test_a_function_with_an_unknown_op_fails_when_it_is_called(copied: pathlib.Path) -> None:
     def change(graph: Any) -> None:
         for function in graph.graph_def.library.function:
             for node in function.node_def:

@@ -35,8 +35,7 @@ def test_we_still_write_what_tensorflow_loaded(tmp_path: pathlib.Path) -> None:
     now = reader.read_message(str(tmp_path / "m")).meta_graphs[0]
     then = reader.read_message(str(FOLDER / "models/ours")).meta_graphs[0]
     kinds = [
-        sorted(n.WhichOneof("kind") or "" for n in m.object_graph_def.nodes)
-        for m in (now, then)
+        sorted(n.WhichOneof("kind") or "" for n in m.object_graph_def.nodes) for m in (now, then)
     ]
     assert kinds[0] == kinds[1]
     assert [n.op for n in now.graph_def.node] == [n.op for n in then.graph_def.node]
@@ -44,9 +43,7 @@ def test_we_still_write_what_tensorflow_loaded(tmp_path: pathlib.Path) -> None:
     assert now.saver_def == then.saver_def
     files = ("variables/variables.index", "variables/variables.data-00000-of-00001")
     for name in files:
-        assert (tmp_path / "m" / name).read_bytes() == (
-            FOLDER / "models/ours" / name
-        ).read_bytes()
+        assert (tmp_path / "m" / name).read_bytes() == (FOLDER / "models/ours" / name).read_bytes()
 
 
 def test_a_model_of_tensorflow_can_be_saved_again(tmp_path: pathlib.Path) -> None:

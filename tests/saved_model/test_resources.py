@@ -54,7 +54,7 @@ def test_two_files_of_one_name_are_kept_apart(tmp_path: pathlib.Path) -> None:
         setattr(module, f"file{i}", tf.saved_model.Asset(str(folder / "words.txt")))
     tf.saved_model.save(module, str(tmp_path / "m"))
     model = tf.saved_model.load(str(tmp_path / "m"))
-    sizes = [len(tf.io.read_file(getattr(model, f"file{i}").asset_path).numpy()) for i in range(2)]  # fmt: skip
+    sizes = [len(tf.io.read_file(getattr(model, f"file{i}").asset_path).numpy()) for i in range(2)]
     assert sizes == [1, 2]
 
 

@@ -118,10 +118,7 @@ def test_arguments_and_results_keep_their_structure(tmp_path: pathlib.Path) -> N
     assert pair.a.numpy() == b"s" and pair.b.numpy().tolist() == [1.0, 3.0]
     assert found.several(*[tf.constant([1.0, 2.0])] * 3).numpy().tolist() == [3.0, 7.0]
     rows = found.rows(tf.constant([1.0, 2.0]))
-    assert isinstance(rows, tf.IndexedSlices) and rows.indices.numpy().tolist() == [
-        0,
-        1,
-    ]
+    assert isinstance(rows, tf.IndexedSlices) and rows.indices.numpy().tolist() == [0, 1]
     found.assign(tf.constant(9.0))
     assert float(found.v) == 9.0 and float(m.v) == 2.0
     assert found.nested([1.0], {"a": 7, "b": ("s",)})[0][0].numpy().tolist() == [9.0]
@@ -160,10 +157,7 @@ def test_the_only_function_is_the_default_signature(tmp_path: pathlib.Path) -> N
     m.unusable = scalar(lambda x: (x, [x]))
     serving = again(m, tmp_path).signatures["serving_default"]
     result = serving(x=tf.constant(1.0))
-    assert {k: float(v) for k, v in result.items()} == {
-        "output_0": 1.0,
-        "output_1": 2.0,
-    }
+    assert {k: float(v) for k, v in result.items()} == {"output_0": 1.0, "output_1": 2.0}
     with pytest.raises(TypeError, match=r"Binding inputs to tf\.function failed"):
         serving(y=tf.constant(1.0))
     m.g = scalar(lambda x: x)
@@ -173,9 +167,7 @@ def test_the_only_function_is_the_default_signature(tmp_path: pathlib.Path) -> N
 def test_signatures_are_given_by_name(tmp_path: pathlib.Path) -> None:
     m = tf.Module()
     concrete = scalar(lambda x: {"z": -x, "a": x}).get_concrete_function()
-    found = again(
-        m, tmp_path, signatures={"neg": concrete, "same": scalar(lambda x: x)}
-    )
+    found = again(m, tmp_path, signatures={"neg": concrete, "same": scalar(lambda x: x)})
     assert sorted(found.signatures) == ["neg", "same"]
     result = found.signatures["neg"](x=tf.constant(2.0))
     assert {k: float(v) for k, v in result.items()} == {"a": 2.0, "z": -2.0}
@@ -187,17 +179,12 @@ def test_signatures_are_given_by_name(tmp_path: pathlib.Path) -> None:
     ("signatures", "message"),
     [
         (3, "Expected a TensorFlow function for which to generate a signature"),
-        (
-            {"a": lambda x: x},
-            r"Only `tf\.functions` with an input signature or concrete",
-        ),
+        ({"a": lambda x: x}, r"Only `tf\.functions` with an input signature or concrete"),
         (scalar(lambda x: None), "Got a non-Tensor value None for key 'output_0'"),
         (scalar(lambda x: {1: x}), "Got a dictionary with a non-string key 1"),
     ],
 )
-def test_what_is_no_signature(
-    signatures: Any, message: str, tmp_path: pathlib.Path
-) -> None:
+def test_what_is_no_signature(signatures: Any, message: str, tmp_path: pathlib.Path) -> None:
     with pytest.raises(ValueError, match=message):
         again(tf.Module(), tmp_path, signatures=signatures)
     assert not (tmp_path / "model").exists()
@@ -283,9 +270,7 @@ def test_tags_and_options(tmp_path: pathlib.Path) -> None:
         empty.v.read_value()
 
 
-def test_a_gradient_of_its_own_is_never_replaced_by_another(
-    tmp_path: pathlib.Path,
-) -> None:
+def test_a_gradient_of_its_own_is_never_replaced_by_another(tmp_path: pathlib.Path) -> None:
     @tf.custom_gradient
     def square(x: Any) -> Any:
         return x * x, lambda dy: dy * 100.0

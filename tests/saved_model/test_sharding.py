@@ -71,9 +71,7 @@ class Own(tf.train.experimental.ShardingCallback):
         return "own"
 
     def __call__(self, shardable_tensors: Any) -> Any:
-        shards = [
-            {t.checkpoint_key: {t.slice_spec: t.tensor}} for t in shardable_tensors
-        ]
+        shards = [{t.checkpoint_key: {t.slice_spec: t.tensor}} for t in shardable_tensors]
         return self.change(shards, shardable_tensors)
 
 
@@ -107,9 +105,7 @@ def test_a_policy_of_ones_own(tmp_path: pathlib.Path) -> None:
             r"float32\[24\] instead of float32\[6, 4\]",
         ),
         (
-            lambda s, t: [
-                {t[0].checkpoint_key: {"": tf.cast(t[0].tensor, tf.float64)}}
-            ],
+            lambda s, t: [{t[0].checkpoint_key: {"": tf.cast(t[0].tensor, tf.float64)}}],
             ValueError,
             "float64",
         ),

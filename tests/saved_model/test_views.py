@@ -27,7 +27,7 @@ def test_a_checkpoint_compared_with_objects(tmp_path: pathlib.Path) -> None:
     """The numbers are those of TensorFlow 2.21, which was asked with this program."""
     path = tf.train.Checkpoint(_tree("leaf")).save(str(tmp_path / "c"))
     view = tf.train.CheckpointView(path)
-    assert view.children(0) == {"a": 1, "b": 2, "both": 3, "leaf": 4, "root": 0, "save_counter": 5}  # fmt: skip
+    assert view.children(0) == {"a": 1, "b": 2, "both": 3, "leaf": 4, "root": 0, "save_counter": 5}
     assert view.descendants() == [*range(14)]
     other = _tree("twig")
     both, stored, live = view.diff(other)

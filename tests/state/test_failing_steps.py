@@ -57,9 +57,7 @@ def perform(variables: list[Any], step: tuple[str, int, list[int]], data: Any) -
     v = variables[at]
     values = tf.cast(data, tf.float32)
     if kind == "assign":
-        tf.raw_ops.AssignVariableOp(
-            resource=v.handle, value=tf.ensure_shape(values, [SIZE])
-        )
+        tf.raw_ops.AssignVariableOp(resource=v.handle, value=tf.ensure_shape(values, [SIZE]))
     elif kind == "add":
         v.assign(v + values + tf.zeros([SIZE]))
     elif kind == "scatter_update":

@@ -46,13 +46,17 @@ def test_order_of_variables():
 
 
 def test_paths():
-    flat = Tree()._flatten(
-        predicate=lambda v: isinstance(v, tf.Variable), with_path=True
-    )
+    flat = Tree()._flatten(predicate=lambda v: isinstance(v, tf.Variable), with_path=True)
     assert [path for path, _ in flat] == [
-        ("_p",), ("b", 0), ("b", 1, "a"), ("b", 1, "z"), ("c", 0), ("a", "v"),
-        ("d", "v"), ("e", "k", "v"),
-    ]  # fmt: skip
+        ("_p",),
+        ("b", 0),
+        ("b", 1, "a"),
+        ("b", 1, "z"),
+        ("c", 0),
+        ("a", "v"),
+        ("d", "v"),
+        ("e", "k", "v"),
+    ]
 
 
 def test_name_scopes():
@@ -64,10 +68,16 @@ def test_name_scopes():
 @pytest.mark.parametrize(
     ("cls", "name"),
     [
-        ("ABc", "a_bc"), ("aBC", "a_bc"), ("A1b", "a1b"), ("Layer2D", "layer2_d"), ("_X", "_x"),
-        ("MyMLP", "my_mlp"), ("Conv2DTranspose", "conv2_d_transpose"), ("HTTPServer2Fast", "http_server2_fast"),
+        ("ABc", "a_bc"),
+        ("aBC", "a_bc"),
+        ("A1b", "a1b"),
+        ("Layer2D", "layer2_d"),
+        ("_X", "_x"),
+        ("MyMLP", "my_mlp"),
+        ("Conv2DTranspose", "conv2_d_transpose"),
+        ("HTTPServer2Fast", "http_server2_fast"),
     ],
-)  # fmt: skip
+)
 def test_names_in_snake_case(cls, name):
     assert type(cls, (tf.Module,), {})().name == name
 

@@ -10,18 +10,14 @@ from intaglio import tf
 
 
 def test_prints_as_tensorflow():
-    assert (
-        repr(tf.Variable(1.0))
-        == "<tf.Variable 'Variable:0' shape=() dtype=float32, numpy=1.0>"
-    )
+    assert repr(tf.Variable(1.0)) == "<tf.Variable 'Variable:0' shape=() dtype=float32, numpy=1.0>"
     shown = str(tf.Variable([[1, 2], [3, 4]], name="w"))
     assert shown == (
         "<tf.Variable 'w:0' shape=(2, 2) dtype=int32, numpy=\n"
         "array([[1, 2],\n       [3, 4]], dtype=int32)>"
     )
     assert (
-        repr(tf.Variable("hi"))
-        == "<tf.Variable 'Variable:0' shape=() dtype=string, numpy=b'hi'>"
+        repr(tf.Variable("hi")) == "<tf.Variable 'Variable:0' shape=() dtype=string, numpy=b'hi'>"
     )
     v = tf.Variable([1.0])
     assert repr(v.assign([2.0])) == (
@@ -252,7 +248,7 @@ def test_reads_and_writes_keep_program_order():
         return a, b, v
 
     assert [float(t) for t in step(tf.constant(2.0))] == [1.0, 3.0, 30.0]
-    types = [n.type for n in step.get_concrete_function(tf.constant(1.0)).graph.get_operations()]  # fmt: skip
+    types = [n.type for n in step.get_concrete_function(tf.constant(1.0)).graph.get_operations()]
     assert types.index("AssignAddVariableOp") < types.index("AssignVariableOp")
 
 
@@ -285,9 +281,12 @@ def test_a_variable_of_a_plain_graph():
         w = tf.Variable(1.0, name="gv")
     names = [n.name for n in graph.get_operations()][:5]
     assert names == [
-        "gv/Initializer/initial_value", "gv", "gv/IsInitialized/VarIsInitializedOp",
-        "gv/Assign", "gv/Read/ReadVariableOp",
-    ]  # fmt: skip
+        "gv/Initializer/initial_value",
+        "gv",
+        "gv/IsInitialized/VarIsInitializedOp",
+        "gv/Assign",
+        "gv/Read/ReadVariableOp",
+    ]
     assert w.name == "gv_1:0"
 
 
@@ -307,9 +306,7 @@ def test_traces_are_by_type_and_aliasing():
     assert float(add(v, v)) == 24.0
     assert len(traced) == 2
     text = repr(add.get_concrete_function(v, v).structured_input_signature)
-    assert (
-        "VariableSpec(shape=(), dtype=tf.float32, trainable=True, alias_id=0)" in text
-    )
+    assert "VariableSpec(shape=(), dtype=tf.float32, trainable=True, alias_id=0)" in text
 
 
 def test_gradients_by_variables():
@@ -343,19 +340,14 @@ def test_gathers_in_batches_from_variables_have_gradients(wrapped, shape, batch_
     rng = np.random.default_rng(0)
     start = rng.normal(size=(2, 3, 4)).astype("float32")
     v = tf.Variable(start, shape=None if shape else tf.TensorShape(None))
-    indices = np.asarray(
-        [[0, 2, 3], [1, 1, 0]] if batch_dims == 2 else [[0, 2], [1, 1]]
-    )
+    indices = np.asarray([[0, 2, 3], [1, 1, 0]] if batch_dims == 2 else [[0, 2], [1, 1]])
     weights = rng.normal(size=(2, 3) if batch_dims == 2 else (2, 2, 4))
 
     def of_variable():
         with tf.GradientTape() as tape:
             tape.watch(v)
             y = tf.raw_ops.ResourceGather(
-                resource=v.handle,
-                indices=indices,
-                dtype=tf.float32,
-                batch_dims=batch_dims,
+                resource=v.handle, indices=indices, dtype=tf.float32, batch_dims=batch_dims
             )
             loss = tf.reduce_sum(y * weights.astype("float32"))
         return tape.gradient(loss, v)
@@ -365,9 +357,7 @@ def test_gathers_in_batches_from_variables_have_gradients(wrapped, shape, batch_
         tape.watch(x)
         y = tf.gather(x, indices, axis=batch_dims % 2 or 2, batch_dims=batch_dims)
         loss = tf.reduce_sum(y * weights.astype("float32"))
-    np.testing.assert_allclose(
-        wrapped(of_variable)(), tape.gradient(loss, x), rtol=1e-6
-    )
+    np.testing.assert_allclose(wrapped(of_variable)(), tape.gradient(loss, x), rtol=1e-6)
 
 
 def test_a_failing_step_leaves_variables_whole():
@@ -389,9 +379,7 @@ def test_second_derivatives_through_loops():
 
     @tf.function
     def cube(x):
-        return tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, s * x), (0, 1.0))[
-            1
-        ]
+        return tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, s * x), (0, 1.0))[1]
 
     with tf.GradientTape() as outer:
         with tf.GradientTape() as inner:

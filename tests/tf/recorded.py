@@ -30,9 +30,7 @@ def answer(call: Callable[[], Any], arrays: Callable[[Any], list[np.ndarray]]) -
         return [type(e).__name__, str(e).strip().splitlines()[0]]
 
 
-def compare(
-    recorded: Any, result: Any, got: list[np.ndarray], tolerance: float
-) -> None:
+def compare(recorded: Any, result: Any, got: list[np.ndarray], tolerance: float) -> None:
     """Asserts that a call gives what TensorFlow gave."""
     types, values = recorded
     many = result if isinstance(result, (list, tuple)) else [result]

@@ -117,10 +117,11 @@ def test_no_gradient() -> None:
         ({"allowed_batch_sizes": [4, 2]}, [1.0], "monotonically increasing"),
         (
             {"allowed_batch_sizes": [2, 3], "enable_large_batch_splitting": False},
-            [1.0], "must equal max_batch_size",
+            [1.0],
+            "must equal max_batch_size",
         ),
     ],
-)  # fmt: skip
+)
 def test_sizes_that_cannot_be(options: Any, x: Any, words: str) -> None:
     double, _ = _batching(1, 4, 1000, **options)
     with pytest.raises(tf.errors.InvalidArgumentError, match=words):

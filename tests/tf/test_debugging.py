@@ -19,31 +19,43 @@ def run(check, *values, spec=None):
 
 
 FAILURES = [
-    (lambda x, y: tf.debugging.assert_equal(x, y),
-     "assertion failed: [Condition x == y did not hold element-wise:] [x (x:0) = ] "
-     "[1 2] [y (y:0) = ] [1 3]"),
-    (lambda x, y: tf.debugging.assert_less(x, y, "mm", summarize=1),
-     "assertion failed: [mm] [Condition x < y did not hold element-wise:] "
-     "[x (x:0) = ] [1...] [y (y:0) = ] [1...]"),
-    (lambda x, y: tf.debugging.assert_negative(x),
-     "assertion failed: [] [Condition x < 0 did not hold element-wise:] [x (x:0) = ] "
-     "[1 2]"),
-    (lambda x, y: tf.debugging.assert_non_positive(x, "mm"),
-     "assertion failed: [mm.  ] [Condition x <= 0 did not hold element-wise:"
-     "x (x:0) = ] [1 2]"),
-    (lambda x, y: tf.debugging.assert_rank(x, 2),
-     "assertion failed: [] [Tensor x:0 must have rank] [2] [Received shape: ] [2]"),
-    (lambda x, y: tf.debugging.assert_rank_in(x, [2, 3], "mm"),
-     "assertion failed: [mm.  ] [Tensor x:0 must have rank in] [2] [3] "
-     "[Received shape: ] [2]"),
-    (lambda x, y: tf.debugging.assert_shapes([(x, ("N",)), (y, (3,))]),
-     "assertion failed: [] [Specified explicitly] [Tensor y:0 dimension] [0] "
-     "[must have size] [3] [Received shape: ] [2]"),
-    (lambda x, y: tf.debugging.assert_all_finite(x / 0.0, "mm"),
-     "mm : Tensor had Inf values"),
-    (lambda x, y: tf.debugging.Assert(x[0] > 5, ["a", x], summarize=1),
-     "assertion failed: [a] [1...]"),
-]  # fmt: skip
+    (
+        lambda x, y: tf.debugging.assert_equal(x, y),
+        "assertion failed: [Condition x == y did not hold element-wise:] [x (x:0) = ] "
+        "[1 2] [y (y:0) = ] [1 3]",
+    ),
+    (
+        lambda x, y: tf.debugging.assert_less(x, y, "mm", summarize=1),
+        "assertion failed: [mm] [Condition x < y did not hold element-wise:] "
+        "[x (x:0) = ] [1...] [y (y:0) = ] [1...]",
+    ),
+    (
+        lambda x, y: tf.debugging.assert_negative(x),
+        "assertion failed: [] [Condition x < 0 did not hold element-wise:] [x (x:0) = ] [1 2]",
+    ),
+    (
+        lambda x, y: tf.debugging.assert_non_positive(x, "mm"),
+        "assertion failed: [mm.  ] [Condition x <= 0 did not hold element-wise:x (x:0) = ] [1 2]",
+    ),
+    (
+        lambda x, y: tf.debugging.assert_rank(x, 2),
+        "assertion failed: [] [Tensor x:0 must have rank] [2] [Received shape: ] [2]",
+    ),
+    (
+        lambda x, y: tf.debugging.assert_rank_in(x, [2, 3], "mm"),
+        "assertion failed: [mm.  ] [Tensor x:0 must have rank in] [2] [3] [Received shape: ] [2]",
+    ),
+    (
+        lambda x, y: tf.debugging.assert_shapes([(x, ("N",)), (y, (3,))]),
+        "assertion failed: [] [Specified explicitly] [Tensor y:0 dimension] [0] "
+        "[must have size] [3] [Received shape: ] [2]",
+    ),
+    (lambda x, y: tf.debugging.assert_all_finite(x / 0.0, "mm"), "mm : Tensor had Inf values"),
+    (
+        lambda x, y: tf.debugging.Assert(x[0] > 5, ["a", x], summarize=1),
+        "assertion failed: [a] [1...]",
+    ),
+]
 
 
 @pytest.mark.parametrize(("check", "text"), FAILURES)
@@ -68,17 +80,15 @@ def test_known_values_fail_while_tracing():
     def check(x, y):
         tf.debugging.assert_equal(tf.shape(x), [5])
 
-    with pytest.raises(
-        tf.errors.InvalidArgumentError, match="Condition x == y did not hold"
-    ):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Condition x == y did not hold"):
         run(check, ONE_TWO, ONE_TWO, spec=tf.TensorSpec([2], tf.float32))
-    with pytest.raises(
-        ValueError, match=r"Tensor x:0 must have rank 2\.  Received rank 1"
-    ):
+    with pytest.raises(ValueError, match=r"Tensor x:0 must have rank 2\.  Received rank 1"):
         run(
             lambda x, y: tf.debugging.assert_rank(x, 2),
-            ONE_TWO, ONE_TWO, spec=tf.TensorSpec([2], tf.float32),
-        )  # fmt: skip
+            ONE_TWO,
+            ONE_TWO,
+            spec=tf.TensorSpec([2], tf.float32),
+        )
 
 
 def test_check_numerics_in_functions_names_op_and_line():

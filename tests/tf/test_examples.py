@@ -109,11 +109,7 @@ def test_examples(name):
     finally:
         np_config.disable_numpy_behavior()
     assert not tried.failed
-    public = [
-        n
-        for n in getattr(module, "__all__", ())
-        if inspect.isfunction(getattr(module, n))
-    ]
+    public = [n for n in getattr(module, "__all__", ()) if inspect.isfunction(getattr(module, n))]
     silent = [n for n in public if ">>>" not in (getattr(module, n).__doc__ or "")]
     assert not silent
 
@@ -143,8 +139,7 @@ def test_every_public_function_has_an_example():
 ELSEWHERE = {
     name: value
     for name, value in _functions().items()
-    if inspect.unwrap(value).__module__ not in MODULES
-    and ">>>" in (value.__doc__ or "")
+    if inspect.unwrap(value).__module__ not in MODULES and ">>>" in (value.__doc__ or "")
 }
 
 

@@ -11,9 +11,7 @@ L = tf.linalg
 
 def test_eigenvalues_and_vectors_give_the_matrix():
     values, vectors = L.eig(X)
-    whole = (vectors.numpy() * values.numpy()[:, None, :]) @ np.linalg.inv(
-        vectors.numpy()
-    )
+    whole = (vectors.numpy() * values.numpy()[:, None, :]) @ np.linalg.inv(vectors.numpy())
     np.testing.assert_allclose(whole, X, atol=1e-12)
     alone = np.sort_complex(L.eigvals(X).numpy())
     np.testing.assert_allclose(alone, np.sort_complex(values.numpy()), atol=1e-12)
@@ -36,9 +34,7 @@ def test_lu_solves_and_inverts():
     np.testing.assert_allclose(L.lu_reconstruct(lu, p), X, atol=1e-12)
     np.testing.assert_allclose(L.lu_matrix_inverse(lu, p), np.linalg.inv(X), atol=1e-12)
     rhs = np.ones((2, 3, 1))
-    np.testing.assert_allclose(
-        L.lu_solve(lu, p, rhs), np.linalg.solve(X, rhs), atol=1e-12
-    )
+    np.testing.assert_allclose(L.lu_solve(lu, p, rhs), np.linalg.solve(X, rhs), atol=1e-12)
 
 
 def test_root_logarithm_and_exponential_undo_one_another():
@@ -47,9 +43,7 @@ def test_root_logarithm_and_exponential_undo_one_another():
     back = L.expm(L.logm(X.astype(complex))).numpy()
     np.testing.assert_allclose(back, X, atol=1e-12)
     large = L.expm(3 * X)
-    np.testing.assert_allclose(
-        L.logm(tf.cast(large, tf.complex128)).numpy().real, 3 * X, rtol=1e-6
-    )
+    np.testing.assert_allclose(L.logm(tf.cast(large, tf.complex128)).numpy().real, 3 * X, rtol=1e-6)
 
 
 def test_tridiagonal_forms_agree():
@@ -63,9 +57,7 @@ def test_tridiagonal_forms_agree():
         (dense, "matrix"),
     )
     for diagonals, form in forms:
-        np.testing.assert_allclose(
-            L.tridiagonal_matmul(diagonals, rhs, form), dense @ rhs
-        )
+        np.testing.assert_allclose(L.tridiagonal_matmul(diagonals, rhs, form), dense @ rhs)
         np.testing.assert_allclose(
             L.tridiagonal_solve(diagonals, rhs, form), np.linalg.solve(dense, rhs)
         )

@@ -30,37 +30,41 @@ ONE = tf.io.FixedLenFeature((1,), tf.float32, None)
         (V, "v", 4, {"v": TEXTS}),
         (
             fc.categorical_column_with_vocabulary_list("v", [1, 2], dtype=tf.int32),
-            "v", 2, {"v": tf.io.VarLenFeature(tf.int32)},
+            "v",
+            2,
+            {"v": tf.io.VarLenFeature(tf.int32)},
         ),
         (X, "c_X_d_X_p_bucketized", 100, {"p": ONE, "c": TEXTS, "d": TEXTS}),
         (fc.embedding_column(V, dimension=3), "v_embedding", None, {"v": TEXTS}),
         (
-            fc.indicator_column(X), "c_X_d_X_p_bucketized_indicator", None,
+            fc.indicator_column(X),
+            "c_X_d_X_p_bucketized_indicator",
+            None,
             {"p": ONE, "c": TEXTS, "d": TEXTS},
         ),
         (
-            fc.weighted_categorical_column(H, "weight"), "h_weighted_by_weight", 10,
+            fc.weighted_categorical_column(H, "weight"),
+            "h_weighted_by_weight",
+            10,
             {"h": TEXTS, "weight": FLOATS},
         ),
         (fc.sequence_numeric_column("sn", shape=(2,)), "sn", None, {"sn": FLOATS}),
-        (
-            fc.sequence_categorical_column_with_hash_bucket("sh", 9),
-            "sh", 9, {"sh": TEXTS},
-        ),
-        (
-            fc.sequence_categorical_column_with_identity("si", 4),
-            "si", 4, {"si": WHOLE},
-        ),
+        (fc.sequence_categorical_column_with_hash_bucket("sh", 9), "sh", 9, {"sh": TEXTS}),
+        (fc.sequence_categorical_column_with_identity("si", 4), "si", 4, {"si": WHOLE}),
         (
             fc.sequence_categorical_column_with_vocabulary_list("svl", ["a", "b"]),
-            "svl", 2, {"svl": TEXTS},
+            "svl",
+            2,
+            {"svl": TEXTS},
         ),
         (
             fc.sequence_categorical_column_with_vocabulary_file("svf", "lines", 3),
-            "svf", 3, {"svf": TEXTS},
+            "svf",
+            3,
+            {"svf": TEXTS},
         ),
     ],
-)  # fmt: skip
+)
 def test_what_columns_are(column: Any, name: str, buckets: Any, spec: Any) -> None:
     assert column.name == name
     assert getattr(column, "num_buckets", None) == buckets
@@ -77,9 +81,7 @@ def test_shapes_of_columns() -> None:
 def test_columns_are_records() -> None:
     assert fc.numeric_column("a") == fc.numeric_column("a") != fc.numeric_column("b")
     assert len({fc.numeric_column("a"), fc.numeric_column("a")}) == 1
-    assert repr(H) == (
-        "HashedCategoricalColumn(key='h', hash_bucket_size=10, dtype=tf.string)"
-    )
+    assert repr(H) == ("HashedCategoricalColumn(key='h', hash_bucket_size=10, dtype=tf.string)")
     assert X.parents == [P, "c", "d"]
 
 
@@ -130,7 +132,8 @@ WRONG: list[tuple[Any, Any, str]] = [
     (lambda: fc.make_parse_example_spec([3]), ValueError, "must be FeatureColumn instances"),
     (
         lambda: fc.make_parse_example_spec([fc.numeric_column("h"), H]),
-        ValueError, "different parse_spec for key h",
+        ValueError,
+        "different parse_spec for key h",
     ),
     (_number(shape=(0,)), ValueError, "must be greater than 0"),
     (_number(shape=(1.5,)), TypeError, "must be integer"),
@@ -145,7 +148,8 @@ WRONG: list[tuple[Any, Any, str]] = [
     (lambda: fc.categorical_column_with_hash_bucket("a", 0), ValueError, "at least 1"),
     (
         lambda: fc.categorical_column_with_hash_bucket("a", 3, tf.float32),
-        ValueError, "dtype must be string or integer",
+        ValueError,
+        "dtype must be string or integer",
     ),
     (lambda: fc.categorical_column_with_identity("a", 0), ValueError, "num_buckets 0 < 1"),
     (lambda: fc.categorical_column_with_identity("a", 3, 3), ValueError, "not in range"),
@@ -158,11 +162,13 @@ WRONG: list[tuple[Any, Any, str]] = [
     (lambda: fc.categorical_column_with_vocabulary_file("a", ""), ValueError, "Missing"),
     (
         lambda: fc.categorical_column_with_vocabulary_file("a", "/not/there"),
-        ValueError, "does not exist",
+        ValueError,
+        "does not exist",
     ),
     (
         lambda: fc.categorical_column_with_vocabulary_file("a", "x", 0),
-        ValueError, "Invalid vocabulary_size",
+        ValueError,
+        "Invalid vocabulary_size",
     ),
     (lambda: fc.crossed_column(["a"], 3), ValueError, "length > 1"),
     (lambda: fc.crossed_column(["a", "b"], 0), ValueError, "must be > 1"),
@@ -171,18 +177,17 @@ WRONG: list[tuple[Any, Any, str]] = [
     (lambda: fc.embedding_column(V, 0), ValueError, "Invalid dimension 0"),
     (
         lambda: fc.embedding_column(V, 2, initializer=3),  # type: ignore[arg-type]
-        ValueError, "must be callable if specified. Embedding of column_name: v",
+        ValueError,
+        "must be callable if specified. Embedding of column_name: v",
     ),
-    (
-        lambda: fc.embedding_column(V, 2, ckpt_to_load_from="x"),
-        ValueError, "or none of them",
-    ),
+    (lambda: fc.embedding_column(V, 2, ckpt_to_load_from="x"), ValueError, "or none of them"),
     (lambda: fc.indicator_column(N), ValueError, "must be a CategoricalColumn"),
     (
         lambda: fc.weighted_categorical_column(H, "w", tf.string),
-        ValueError, "not convertible to float",
+        ValueError,
+        "not convertible to float",
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("number", range(len(WRONG)))

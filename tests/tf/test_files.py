@@ -46,10 +46,7 @@ def test_files_in_a_graph_are_read_when_it_runs(folder):
     tf.io.write_file("a", "0")
     for new in ("1", "2"):
         before, after = both(tf.constant(new))
-        assert (before.numpy(), after.numpy()) == (
-            str(int(new) - 1).encode(),
-            new.encode(),
-        )
+        assert (before.numpy(), after.numpy()) == (str(int(new) - 1).encode(), new.encode())
     assert both(tf.constant("3"))[0].numpy() == b"2"
 
 
@@ -78,7 +75,7 @@ def test_files_in_a_graph_are_read_when_it_runs(folder):
         (lambda: gfile.GFile("f").seek(0, 5), "InvalidArgumentError", "whence argument"),
         (lambda: gfile.exists("foo://a/b"), "UnimplementedError", "scheme 'foo' not"),
     ],
-)  # fmt: skip
+)
 def test_errors(folder, call, kind, phrase):
     tf.io.write_file("f", "text")
     with pytest.raises(getattr(tf.errors, kind)) as caught:
@@ -94,8 +91,10 @@ def test_patterns(folder):
     assert gfile.glob("**/*.txt") == ["./b/h.txt"]
     assert gfile.glob(["b/*", "no*"]) == ["b/c", "b/h.txt"]
     assert tf.io.matching_files(["*.txt", "b/*.txt"]).numpy().tolist() == [
-        b"./f.txt", b"./g.txt", b"b/h.txt",
-    ]  # fmt: skip
+        b"./f.txt",
+        b"./g.txt",
+        b"b/h.txt",
+    ]
     once = tf.io.match_filenames_once("[f]*")
     tf.io.write_file("fresh", "")
     assert once.numpy().tolist() == [b"./f.txt"]
@@ -104,11 +103,7 @@ def test_patterns(folder):
 def test_walk(folder):
     for name in ("f.txt", "b/h.txt", "b/c/i.txt"):
         tf.io.write_file(name, "")
-    down = [
-        (".", ["b"], ["f.txt"]),
-        ("./b", ["c"], ["h.txt"]),
-        ("./b/c", [], ["i.txt"]),
-    ]
+    down = [(".", ["b"], ["f.txt"]), ("./b", ["c"], ["h.txt"]), ("./b/c", [], ["i.txt"])]
     assert list(gfile.walk(".")) == down
     assert list(gfile.walk(".", topdown=False)) == down[::-1]
     failed: list[Any] = []
@@ -147,11 +142,7 @@ def test_a_file_is_opened_when_it_is_used(folder):
     with gfile.GFile("a", "a") as file:
         file.write("more")
     with gfile.GFile("a") as file:
-        assert [file.readline(), file.readline(), file.readline()] == [
-            "hé\n",
-            "more",
-            "",
-        ]
+        assert [file.readline(), file.readline(), file.readline()] == ["hé\n", "more", ""]
         file.seek(1, 0)
         file.seek(-4, 2)
         assert (file.tell(), file.read(2), file.read()) == (4, "mo", "re")
@@ -170,9 +161,7 @@ def test_records(folder, compression):
     read = tf.data.TFRecordDataset("r", compression_type=compression)
     assert [r.numpy() for r in read] == [b"one", b"zwei"]
     head = (folder / "r").read_bytes()
-    unpacked = {"GZIP": gzip.decompress, "ZLIB": zlib.decompress}.get(
-        compression, bytes
-    )
+    unpacked = {"GZIP": gzip.decompress, "ZLIB": zlib.decompress}.get(compression, bytes)
     assert unpacked(head)[:8] == (3).to_bytes(8, "little")
 
 
@@ -212,9 +201,7 @@ def test_other_machines_through_fsspec(folder):
     assert tf.io.read_file("here.txt").numpy() == b"text"
     gfile.rename("here.txt", "ram://tests/one/b.txt")
     assert not gfile.exists("here.txt")
-    assert [n for _, _, names in gfile.walk("ram://tests") for n in names] == [
-        "a.txt", "b.txt",
-    ]  # fmt: skip
+    assert [n for _, _, names in gfile.walk("ram://tests") for n in names] == ["a.txt", "b.txt"]
     with gfile.GFile("ram://tests/c", "w") as file:
         file.write("line\n")
     assert gfile.GFile("ram://tests/c").readlines() == ["line\n"]
@@ -233,7 +220,5 @@ def test_local_files_do_not_import_fsspec():
         "import sys; from intaglio import tf; tf.io.gfile.exists('/'); "
         "tf.io.gfile.GFile('/no'); print('fsspec' in sys.modules)"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "False\n"

@@ -13,13 +13,8 @@ X = [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
 
 def masked(rank: int, mask_rank: int, axis: int | None) -> Any:
     """`tf.boolean_mask` traced without knowing any dimension."""
-    signature = [
-        tf.TensorSpec([None] * rank),
-        tf.TensorSpec([None] * mask_rank, tf.bool),
-    ]
-    return tf.function(
-        lambda t, m: tf.boolean_mask(t, m, axis=axis), input_signature=signature
-    )
+    signature = [tf.TensorSpec([None] * rank), tf.TensorSpec([None] * mask_rank, tf.bool)]
+    return tf.function(lambda t, m: tf.boolean_mask(t, m, axis=axis), input_signature=signature)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +52,5 @@ def test_a_mask_that_names_places_beyond_the_end_fails(rank: int, axis: Any) -> 
 
 def test_results_of_another_type_are_refused_by_map_fn() -> None:
     for run in (lambda f: f(), lambda f: tf.function(f)()):
-        with pytest.raises(
-            tf.errors.InvalidArgumentError, match="trying to write dtype int32"
-        ):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="trying to write dtype int32"):
             run(lambda: tf.map_fn(lambda t: tf.cast(t, tf.int32), tf.constant([1.0])))

@@ -64,9 +64,7 @@ def test_products_and_solutions_are_those_of_the_matrix(operator):
         np.testing.assert_allclose(back, x, atol=1e-9)
     vector = x[..., 0]
     product = (dense @ vector[..., None])[..., 0]
-    np.testing.assert_allclose(
-        operator.matvec(tf.constant(vector)), product, atol=1e-10
-    )
+    np.testing.assert_allclose(operator.matvec(tf.constant(vector)), product, atol=1e-10)
 
 
 def test_numbers_are_those_of_the_matrix(operator):
@@ -74,10 +72,7 @@ def test_numbers_are_those_of_the_matrix(operator):
     determinant = np.linalg.det(dense)
     np.testing.assert_allclose(operator.determinant(), determinant, rtol=1e-9)
     np.testing.assert_allclose(
-        operator.log_abs_determinant(),
-        np.log(np.abs(determinant)),
-        rtol=1e-9,
-        atol=1e-9,
+        operator.log_abs_determinant(), np.log(np.abs(determinant)), rtol=1e-9, atol=1e-9
     )
     diagonal = np.diagonal(dense, axis1=-2, axis2=-1)
     np.testing.assert_allclose(operator.diag_part(), diagonal, atol=1e-10)
@@ -91,9 +86,7 @@ def test_inverse_and_adjoint_are_operators(operator):
     inverse, adjoint = operator.inverse(), operator.H
     assert isinstance(inverse, L.LinearOperator)
     np.testing.assert_allclose(inverse.to_dense(), np.linalg.inv(dense), atol=1e-9)
-    np.testing.assert_allclose(
-        adjoint.to_dense(), dense.conj().swapaxes(-1, -2), atol=1e-10
-    )
+    np.testing.assert_allclose(adjoint.to_dense(), dense.conj().swapaxes(-1, -2), atol=1e-10)
     twice = (operator @ operator).to_dense()
     np.testing.assert_allclose(twice, dense @ dense, atol=1e-9)
 
@@ -185,16 +178,10 @@ BRACKETS = {
     "householder": lambda r: L.LinearOperatorHouseholder(r(2, 4, 3)),
     "toeplitz": lambda r: L.LinearOperatorToeplitz(r(4, 3), r(2, 4, 3)),
     "tridiag": lambda r: L.LinearOperatorTridiag(r(2, 4, 3, 3), "compact"),
-    "sequence": lambda r: L.LinearOperatorTridiag(
-        [r(2, 4, 3) for _ in range(3)], "sequence"
-    ),
+    "sequence": lambda r: L.LinearOperatorTridiag([r(2, 4, 3) for _ in range(3)], "sequence"),
     "circulant": lambda r: L.LinearOperatorCirculant2D(r(2, 4, 2, 2), tf.float64),
-    "adjoint": lambda r: L.LinearOperatorAdjoint(
-        L.LinearOperatorFullMatrix(r(2, 4, 3, 3))
-    ),
-    "update": lambda r: L.LinearOperatorLowRankUpdate(
-        L.LinearOperatorDiag(r(3)), r(2, 4, 3, 2)
-    ),
+    "adjoint": lambda r: L.LinearOperatorAdjoint(L.LinearOperatorFullMatrix(r(2, 4, 3, 3))),
+    "update": lambda r: L.LinearOperatorLowRankUpdate(L.LinearOperatorDiag(r(3)), r(2, 4, 3, 2)),
 }
 
 
@@ -249,7 +236,7 @@ def test_the_condition_of_matrices_that_are_not_square():
     "operator",
     [L.LinearOperatorIdentity(2), L.LinearOperatorScaledIdentity(2, 3.0), L.LinearOperatorZeros(2)],
     ids=lambda o: type(o).__name__,
-)  # fmt: skip
+)
 def test_the_argument_of_add_to_tensor_is_called_mat(operator):
     given = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
     found = operator.add_to_tensor(mat=given)

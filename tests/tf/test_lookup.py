@@ -34,9 +34,7 @@ def test_tables_from_datasets():
     table = tf.data.experimental.table_from_dataset(pairs)
     assert table.lookup(tf.constant(["b", "c"])).numpy().tolist() == [6, -1]
     words = tf.data.Dataset.from_tensor_slices(["a", "b", "c"])
-    index = tf.data.experimental.index_table_from_dataset(
-        words, vocab_size=2, num_oov_buckets=1
-    )
+    index = tf.data.experimental.index_table_from_dataset(words, vocab_size=2, num_oov_buckets=1)
     assert index.lookup(tf.constant(["a", "b", "c"])).numpy().tolist() == [0, 1, 2]
 
 
@@ -85,8 +83,7 @@ def test_named_tables_are_shared():
 def test_saved_models_refuse_tables_that_no_attribute_leads_to(tmp_path):
     module, table = tf.Module(), _table()
     module.f = tf.function(
-        lambda keys: table.lookup(keys),
-        input_signature=[tf.TensorSpec([None], tf.string)],
+        lambda keys: table.lookup(keys), input_signature=[tf.TensorSpec([None], tf.string)]
     )
     with pytest.raises(AssertionError, match="untracked"):
         tf.saved_model.save(module, str(tmp_path / "m"))

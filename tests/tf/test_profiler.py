@@ -23,8 +23,9 @@ def test_blocks_are_in_the_file(tmp_path):
     events = json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
     blocks = [e for e in events if e["ph"] == "X"]
     assert [b["args"] for b in blocks] == [
-        {"step_num": "0", "kind": "inner"}, {"step_num": "1", "kind": "inner"},
-    ]  # fmt: skip
+        {"step_num": "0", "kind": "inner"},
+        {"step_num": "1", "kind": "inner"},
+    ]
     assert all(b["name"] == "train" and b["dur"] >= 1e4 for b in blocks)
     assert blocks[0]["ts"] + blocks[0]["dur"] <= blocks[1]["ts"]
 

@@ -63,9 +63,7 @@ def test_dtype_of_numpy_function_in_graphs():
     def traced(x):
         return tf.numpy_function(lambda a: a, [x], tf.float64)
 
-    with pytest.raises(
-        tf.errors.InvalidArgumentError, match="float, but expects double"
-    ):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="float, but expects double"):
         traced(tf.constant(1.0))
 
 

@@ -14,9 +14,12 @@ V = [-2.0, -1.0, -0.4, 0.0, 0.25, 0.5, 1.0, 1.5, 3.0]
 W = [-3.0, -1.1, -0.5, 0.0, 0.249, 0.5, 0.7, 1.3]
 Y = [[-7.0, 0.3, 2.0], [4.0, -2.0, 6.5]]
 INTEGERS = {
-    tf.qint8: tf.int8, tf.quint8: tf.uint8, tf.qint16: tf.int16, tf.quint16: tf.uint16,
+    tf.qint8: tf.int8,
+    tf.quint8: tf.uint8,
+    tf.qint16: tf.int16,
+    tf.quint16: tf.uint16,
     tf.qint32: tf.int32,
-}  # fmt: skip
+}
 
 
 def numbers(tensor: Any) -> list[Any]:
@@ -118,10 +121,7 @@ def test_gradients_of_imitated_quantisation():
     x, low, high = gradients(q.fake_quant_with_min_max_vars, W, -1.0, 1.0)
     assert (x.tolist(), low, high) == (INSIDE, 2.0, 1.0)
     x, low, high = gradients(
-        q.fake_quant_with_min_max_vars_per_channel,
-        Y,
-        [-1.0, -2.0, 0.0],
-        [1.0, 2.0, 3.0],
+        q.fake_quant_with_min_max_vars_per_channel, Y, [-1.0, -2.0, 0.0], [1.0, 2.0, 3.0]
     )
     assert x.tolist() == [[0, 1, 1], [0, 0, 0]]
     assert (low.tolist(), high.tolist()) == ([1, 1, 0], [1, 0, 1])

@@ -16,7 +16,10 @@ q = tf.quantization.experimental
 def test_options_have_tensorflows_bytes() -> None:
     spec = q.QuantizationComponentSpec
     options = q.QuantizationOptions(
-        signature_keys=["key"], tags=["serve"], op_set=4, freeze_all_variables=False,
+        signature_keys=["key"],
+        tags=["serve"],
+        op_set=4,
+        freeze_all_variables=False,
         quantization_method=q.QuantizationMethod(
             preset_method=q.QuantizationMethod.METHOD_DYNAMIC_RANGE_INT8,
             quantization_component_specs=[
@@ -32,7 +35,7 @@ def test_options_have_tensorflows_bytes() -> None:
                 unit=[q.UnitWiseQuantizationSpec.QuantizationUnit(op_type="Conv2D")]
             )
         ],
-    )  # fmt: skip
+    )
     options.representative_datasets["key"].tfrecord_file_path = "f"
     options.calibration_options.calibration_parameters.num_bins = 256
     options.debugger_config.log_dir_path = "d"
@@ -47,9 +50,7 @@ def test_samples_are_records(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "samples"
     saver = q.TfRecordRepresentativeDatasetSaver({"serving_default": path})
     sample = {"input": tf.constant([[1.0, 2.0]])}
-    files = saver.save(
-        {"serving_default": [sample, {"input": np.array([[1, 2]], np.float32)}]}
-    )
+    files = saver.save({"serving_default": [sample, {"input": np.array([[1, 2]], np.float32)}]})
     assert files["serving_default"].tfrecord_file_path == str(path)
     wanted = b'\x12\x1f\n\x05input\x12\x16\x08\x01\x12\x08\x12\x02\x08\x01\x12\x02\x08\x02"\x08\x00\x00\x80?\x00\x00\x00@'
     assert _records(path) == [wanted, wanted]

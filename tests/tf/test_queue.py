@@ -84,9 +84,7 @@ def test_waiting():
     queue.enqueue(6)  # waits for room
     thread.join()
     thread = soon(lambda: queue.close(cancel_pending_enqueues=True))
-    with pytest.raises(
-        tf.errors.CancelledError, match="Enqueue operation was cancelled"
-    ):
+    with pytest.raises(tf.errors.CancelledError, match="Enqueue operation was cancelled"):
         queue.enqueue(7)
     thread.join()
     assert int(queue.dequeue()) == 6
@@ -152,10 +150,7 @@ def test_in_functions():
 
     for n in (1, 5):
         first, second = through(tf.constant([n, n]))
-        assert (first.numpy().tolist(), second.numpy().tolist()) == (
-            [n, n],
-            [n + 1] * 2,
-        )
+        assert (first.numpy().tolist(), second.numpy().tolist()) == ([n, n], [n + 1] * 2)
 
 
 def test_queues_of_a_list_and_by_name():

@@ -36,12 +36,9 @@ PARTITIONS: dict[str, Any] = {
 def record(**features: list[int]) -> bytes:
     """A serialized Example of integers."""
     made = {
-        k: tf.train.Feature(int64_list=tf.train.Int64List(value=v))
-        for k, v in features.items()
+        k: tf.train.Feature(int64_list=tf.train.Int64List(value=v)) for k, v in features.items()
     }
-    return tf.train.Example(
-        features=tf.train.Features(feature=made)
-    ).SerializeToString()
+    return tf.train.Example(features=tf.train.Features(feature=made)).SerializeToString()
 
 
 def with_rows(rows: Rows, **more: list[int]) -> bytes:
@@ -52,12 +49,8 @@ def with_rows(rows: Rows, **more: list[int]) -> bytes:
 
 def parsed(records: Any, *partitions: Any, splits: Any = tf.int32) -> Any:
     """The feature of a record, or of several."""
-    feature = RaggedFeature(
-        tf.int64, partitions=partitions, value_key="v", row_splits_dtype=splits
-    )
-    read = (
-        tf.io.parse_example if isinstance(records, list) else tf.io.parse_single_example
-    )
+    feature = RaggedFeature(tf.int64, partitions=partitions, value_key="v", row_splits_dtype=splits)
+    read = tf.io.parse_example if isinstance(records, list) else tf.io.parse_single_example
     return read(records, {"r": feature})["r"]
 
 
@@ -65,18 +58,13 @@ some_rows = st.lists(st.lists(st.integers(-5, 300), max_size=3), max_size=4)
 
 
 @settings(max_examples=25, deadline=None)
-@given(
-    st.lists(some_rows, min_size=1, max_size=5), st.sampled_from([tf.int32, tf.int64])
-)
+@given(st.lists(some_rows, min_size=1, max_size=5), st.sampled_from([tf.int32, tf.int64]))
 def test_every_way_says_the_same(batch: list[Rows], splits: Any) -> None:
     data = [with_rows(rows) for rows in batch]
     for name, part in PARTITIONS.items():
         wanted = batch
         if name == "ids":  # which say nothing of rows behind the last value
-            wanted = [
-                r[: max((i + 1 for i, x in enumerate(r) if x), default=0)]
-                for r in batch
-            ]
+            wanted = [r[: max((i + 1 for i, x in enumerate(r) if x), default=0)] for r in batch]
         found = parsed(data, part, splits=splits)
         assert found.to_list() == wanted, name
         assert found.row_splits.dtype is splits
@@ -94,10 +82,7 @@ def test_records_without_the_feature_have_no_rows(name: str) -> None:
 
 @pytest.mark.parametrize("name", PARTITIONS)
 def test_partitions_of_partitions(name: str) -> None:
-    data = [
-        with_rows([[1, 2], [3, 4], [5, 6]], outer=[1, 2]),
-        with_rows([[7, 8]], outer=[0, 1]),
-    ]
+    data = [with_rows([[1, 2], [3, 4], [5, 6]], outer=[1, 2]), with_rows([[7, 8]], outer=[0, 1])]
     found = parsed(data, RaggedFeature.RowLengths("outer"), PARTITIONS[name])
     assert found.to_list() == [[[[1, 2]], [[3, 4], [5, 6]]], [[], [[7, 8]]]]
 

@@ -12,9 +12,7 @@ def test_numbers_of_a_seed_are_tensorflows():
     tf.random.set_seed(5)
     gamma = tf.random.gamma([3], [0.5, 2.0], beta=[2.0, 3.0])
     np.testing.assert_allclose(
-        gamma,
-        [[2.0721698, 0.17655176], [0.02321166, 1.0601109], [0.0664415, 0.4946696]],
-        rtol=1e-6,
+        gamma, [[2.0721698, 0.17655176], [0.02321166, 1.0601109], [0.0664415, 0.4946696]], rtol=1e-6
     )
     poisson = tf.random.poisson([3], [4.0, 20.0])
     np.testing.assert_array_equal(poisson, [[3, 21], [3, 17], [5, 15]])
@@ -53,9 +51,7 @@ def test_all_classes_sampled_give_the_whole_softmax():
     weights, biases = rng.normal(size=(6, 4)), rng.normal(size=6)
     inputs, labels = rng.normal(size=(3, 4)), np.array([[1], [3], [0]])
     sampled = tf.random.all_candidate_sampler(labels, 1, 6, True)
-    got = tf.nn.sampled_softmax_loss(
-        weights, biases, labels, inputs, 6, 6, sampled_values=sampled
-    )
+    got = tf.nn.sampled_softmax_loss(weights, biases, labels, inputs, 6, 6, sampled_values=sampled)
     logits = inputs @ weights.T + biases
     wanted = tf.nn.sparse_softmax_cross_entropy_with_logits(labels[:, 0], logits)
     np.testing.assert_allclose(got, wanted, rtol=1e-6)
@@ -63,10 +59,7 @@ def test_all_classes_sampled_give_the_whole_softmax():
 
 def test_nce_loss_is_tensorflows():
     rng = np.random.RandomState(0)
-    weights, biases = (
-        rng.normal(size=(20, 4)).astype("f"),
-        rng.normal(size=20).astype("f"),
-    )
+    weights, biases = (rng.normal(size=(20, 4)).astype("f"), rng.normal(size=20).astype("f"))
     inputs = rng.normal(size=(3, 4)).astype("f")
     tf.random.set_seed(5)
     loss = tf.nn.nce_loss(weights, biases, np.array([[1], [3], [0]]), inputs, 5, 20)
@@ -83,16 +76,12 @@ def test_ctc_loss_with_any_blank(blank):
     same = tf.nn.ctc_loss([[0, 0, 2]], logits[:, :, order], [3], [6], blank_index=3)
     np.testing.assert_allclose(loss, same, rtol=1e-12)
     turned = logits.transpose(1, 0, 2)
-    other = tf.nn.ctc_loss(
-        labels, turned, [3], [6], logits_time_major=False, blank_index=blank
-    )
+    other = tf.nn.ctc_loss(labels, turned, [3], [6], logits_time_major=False, blank_index=blank)
     np.testing.assert_allclose(loss, other, rtol=1e-12)
 
 
 def test_labels_without_repetitions():
-    labels, lengths = tf.nn.collapse_repeated(
-        [[1, 1, 2, 2, 1], [3, 4, 5, 5, 5]], [4, 5]
-    )
+    labels, lengths = tf.nn.collapse_repeated([[1, 1, 2, 2, 1], [3, 4, 5, 5, 5]], [4, 5])
     np.testing.assert_array_equal(labels, [[1, 2, 0], [3, 4, 5]])
     np.testing.assert_array_equal(lengths, [2, 3])
     unique, places = tf.nn.ctc_unique_labels([[1, 1, 2, 2, 1], [3, 4, 3, 5, 5]])
@@ -114,11 +103,7 @@ def test_initialisers_of_a_seed_are_tensorflows():
 
 def test_erosion_is_dilation_turned_over():
     x = np.random.RandomState(1).normal(size=(1, 4, 4, 1))
-    plain: Any = {
-        "strides": [1, 1, 1, 1],
-        "data_format": "NHWC",
-        "dilations": [1, 1, 1, 1],
-    }
+    plain: Any = {"strides": [1, 1, 1, 1], "data_format": "NHWC", "dilations": [1, 1, 1, 1]}
     flat = np.zeros((2, 2, 1))
     low = tf.nn.erosion2d(x, flat, padding="VALID", **plain).numpy()[0, :, :, 0]
     windows = np.lib.stride_tricks.sliding_window_view(x[0, :, :, 0], (2, 2))
@@ -127,9 +112,7 @@ def test_erosion_is_dilation_turned_over():
     np.testing.assert_array_equal(high, windows.max(axis=(2, 3)))
 
 
-def test_a_generators_binomial_numbers_need_a_shape_that_ends_with_the_parameters() -> (
-    None
-):
+def test_a_generators_binomial_numbers_need_a_shape_that_ends_with_the_parameters() -> None:
     generator = tf.random.Generator.from_seed(1)
     with pytest.raises(tf.errors.InvalidArgumentError, match="must end with"):
         generator.binomial([2], [1.0, 2.0, 3.0], 0.5)

@@ -48,9 +48,7 @@ def test_transforms_at_the_top_level():
     real = x.real.copy()
     half = tf.rfftnd(real, [4], [1])
     np.testing.assert_allclose(half.numpy(), np.fft.rfft(real), rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(
-        tf.irfftnd(half, [4], [1]).numpy(), real, rtol=1e-5, atol=1e-5
-    )
+    np.testing.assert_allclose(tf.irfftnd(half, [4], [1]).numpy(), real, rtol=1e-5, atol=1e-5)
 
 
 def test_libraries_of_tensorflow_say_why_not(tmp_path):
@@ -84,9 +82,7 @@ def test_loops_over_named_tuples():
         end = run(lambda: tf.while_loop(lambda i, v: i < 3, whole, start))
         assert isinstance(end, State)
         assert end.v.numpy() == 8.0
-        (end,) = run(
-            lambda: tf.while_loop(lambda s: s.i < 3, lambda s: [whole(*s)], [start])
-        )
+        (end,) = run(lambda: tf.while_loop(lambda s: s.i < 3, lambda s: [whole(*s)], [start]))
         assert end.v.numpy() == 8.0
     with pytest.raises(ValueError, match="nested structure"):  # as in TensorFlow
         tf.while_loop(lambda s: s.i < 3, lambda s: whole(*s), [start])

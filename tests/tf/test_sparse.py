@@ -21,7 +21,7 @@ def _sparse(shift=0):
 def _same(a, b):
     for one, two in zip(
         (a.indices, a.values, a.dense_shape), (b.indices, b.values, b.dense_shape), strict=True
-    ):  # fmt: skip
+    ):
         assert np.array_equal(one.numpy(), two.numpy())
 
 
@@ -32,12 +32,7 @@ def test_batches_and_slices():
     )
     (batch,) = both.batch(2)
     assert batch.dense_shape.numpy().tolist() == [2, 2, 4]
-    assert batch.indices.numpy().tolist() == [
-        [0, 0, 0],
-        [0, 1, 2],
-        [1, 0, 0],
-        [1, 1, 3],
-    ]
+    assert batch.indices.numpy().tolist() == [[0, 0, 0], [0, 1, 2], [1, 0, 0], [1, 1, 3]]
     slices = tf.data.Dataset.from_tensor_slices({"s": _sparse(), "n": [1, 2]})
     assert slices.element_spec["s"] == tf.SparseTensorSpec([3], tf.int32)
     rows = [row["s"] for row in slices]
@@ -54,9 +49,7 @@ def test_sparse_batch():
     assert one.indices.numpy().tolist() == [[1, 0]]
     assert two.values.numpy().tolist() == [2, 2]
     with pytest.raises(tf.errors.DataLossError, match="larger than the row shape"):
-        list(
-            tf.data.Dataset.range(3).map(lambda x: tf.fill([x], x)).sparse_batch(4, [1])
-        )
+        list(tf.data.Dataset.range(3).map(lambda x: tf.fill([x], x)).sparse_batch(4, [1]))
 
 
 def test_saved_functions_take_and_give_sparse_tensors(tmp_path):

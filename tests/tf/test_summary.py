@@ -23,10 +23,7 @@ def clean_state() -> Any:
 def events_in(folder: Any) -> list[Any]:
     """The events of the files of a folder."""
     names = sorted(map(str, folder.iterdir()))
-    found = [
-        event_messages.Event.FromString(r.numpy())
-        for r in tf.data.TFRecordDataset(names)
-    ]
+    found = [event_messages.Event.FromString(r.numpy()) for r in tf.data.TFRecordDataset(names)]
     assert found[0].file_version == "brain.Event:2"
     return found[1:]
 
@@ -98,8 +95,10 @@ def test_functions_write_when_they_run(tmp_path):
     assert bool(train(4.0))
     writer.flush()
     assert [(t, n, float(v)) for t, n, v in values_in(tmp_path)] == [
-        ("loss", 1, 2.0), ("loss", 2, 4.0), ("loss", 4, 8.0),
-    ]  # fmt: skip
+        ("loss", 1, 2.0),
+        ("loss", 2, 4.0),
+        ("loss", 4, 8.0),
+    ]
 
 
 def test_tags_are_names_within_scopes():
@@ -201,9 +200,7 @@ def test_writers_wait_and_are_safe_for_threads(tmp_path):
 
 
 def test_tensorboard_reads_it(tmp_path):
-    accumulator = pytest.importorskip(
-        "tensorboard.backend.event_processing.event_accumulator"
-    )
+    accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     with s.create_file_writer(str(tmp_path)).as_default(step=4):
         s.scalar("loss", 0.25, description="of the model")
         s.histogram("weights", [1.0, 2.0])
@@ -214,11 +211,11 @@ def test_tensorboard_reads_it(tmp_path):
     assert sorted(read.Tags()["tensors"]) == ["image", "loss", "note", "weights"]
     (loss,) = read.Tensors("loss")
     assert (loss.step, tuple(loss.tensor_proto.float_val)) == (4, (0.25,))
-    plugins = {
-        t: read.SummaryMetadata(t).plugin_data.plugin_name
-        for t in read.Tags()["tensors"]
-    }
+    plugins = {t: read.SummaryMetadata(t).plugin_data.plugin_name for t in read.Tags()["tensors"]}
     assert plugins == {
-        "image": "images", "loss": "scalars", "note": "text", "weights": "histograms",
-    }  # fmt: skip
+        "image": "images",
+        "loss": "scalars",
+        "note": "text",
+        "weights": "histograms",
+    }
     assert read.SummaryMetadata("loss").summary_description == "of the model"

@@ -9,16 +9,7 @@ from intaglio import tf
 
 
 @pytest.mark.parametrize(
-    "value",
-    [
-        3,
-        2.5,
-        True,
-        "text",
-        [[1, 2], [3, 4]],
-        [b"a", b"b"],
-        np.arange(4, dtype=np.uint8),
-    ],
+    "value", [3, 2.5, True, "text", [[1, 2], [3, 4]], [b"a", b"b"], np.arange(4, dtype=np.uint8)]
 )
 def test_there_and_back(value: object) -> None:
     there = tf.make_tensor_proto(value)
@@ -36,9 +27,11 @@ def test_shape_and_dtype() -> None:
 def test_one_value_for_all_only_on_request() -> None:
     with pytest.raises(ValueError, match="cannot fill"):
         tf.make_tensor_proto(1, shape=[3])
-    assert tf.make_ndarray(
-        tf.make_tensor_proto(1, shape=[3], allow_broadcast=True)
-    ).tolist() == [1, 1, 1]
+    assert tf.make_ndarray(tf.make_tensor_proto(1, shape=[3], allow_broadcast=True)).tolist() == [
+        1,
+        1,
+        1,
+    ]
 
 
 def test_verified_shape() -> None:

@@ -90,15 +90,9 @@ def test_errors_of_ops(case):
 
     with case.assertRaisesOpError("Input to reshape"):
         fails()
-    with (
-        pytest.raises(AssertionError, match="was raised, but as"),
-        case.assertRaisesOpError("x!"),
-    ):
+    with pytest.raises(AssertionError, match="was raised, but as"), case.assertRaisesOpError("x!"):
         fails()
-    with (
-        pytest.raises(AssertionError, match="not raised"),
-        case.assertRaisesOpError("x!"),
-    ):
+    with pytest.raises(AssertionError, match="not raised"), case.assertRaisesOpError("x!"):
         pass
     case.assertRaisesWithLiteralMatch(ValueError, "a.b", _raise, ValueError("a.b"))
 
@@ -181,11 +175,14 @@ def test_skipping():
 
 def test_the_machine():
     assert not any(
-        [tf.test.is_built_with_cuda(), tf.test.is_built_with_gpu_support(),
-         tf.test.is_built_with_rocm(), tf.test.is_gpu_available(), tf.test.gpu_device_name()]
-    )  # fmt: skip
-    assert tf.test.is_cpu_target_available("x86") != tf.test.is_cpu_target_available(
-        "arm"
+        [
+            tf.test.is_built_with_cuda(),
+            tf.test.is_built_with_gpu_support(),
+            tf.test.is_built_with_rocm(),
+            tf.test.is_gpu_available(),
+            tf.test.gpu_device_name(),
+        ]
     )
+    assert tf.test.is_cpu_target_available("x86") != tf.test.is_cpu_target_available("arm")
     with pytest.raises(NotImplementedError, match="create_local_cluster"):
         tf.test.create_local_cluster(1, 1)

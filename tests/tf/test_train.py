@@ -21,8 +21,9 @@ def test_clusters():
     assert repr(cluster) == "ClusterSpec({'ps': {3: 'c:3'}, 'worker': ['a:1', 'b:2']})"
     message = cluster.as_cluster_def()
     assert [(j.name, dict(j.tasks)) for j in message.job] == [
-        ("ps", {3: "c:3"}), ("worker", {0: "a:1", 1: "b:2"}),
-    ]  # fmt: skip
+        ("ps", {3: "c:3"}),
+        ("worker", {0: "a:1", 1: "b:2"}),
+    ]
     assert train.ClusterSpec(message) == cluster == train.ClusterSpec(cluster)
     assert train.ClusterSpec({"a": ["b"]}) == train.ClusterSpec({"a": {0: "b"}})
     server = train.ServerDef(cluster=message, job_name="ps", task_index=3)
@@ -38,7 +39,7 @@ def test_clusters():
         (lambda: train.ClusterSpec({}).num_tasks("x"), ValueError, "No such job"),
         (lambda: train.ClusterSpec({"a": []}).task_address("a", 0), ValueError, "No task"),
     ],
-)  # fmt: skip
+)
 def test_clusters_that_are_none(call, kind, phrase):
     with pytest.raises(kind, match=phrase):
         call()
@@ -94,9 +95,7 @@ def test_moving_averages(traced):
     assert average.average(variable).numpy().tolist() == [1, 2]
     variable.assign([3.0, 4.0])
     call()
-    assert average.average(variable).numpy().round(6).tolist() == pytest.approx(
-        [1.2, 2.2]
-    )
+    assert average.average(variable).numpy().round(6).tolist() == pytest.approx([1.2, 2.2])
     assert average.average(variable).name == "Variable/ExponentialMovingAverage:0"
     assert [*average.variables_to_restore()] == ["Variable/ExponentialMovingAverage"]
     assert average.average(tf.Variable(1.0)) is None
@@ -124,8 +123,6 @@ def test_checkpoints_as_they_come(tmp_path):
     assert list(found) == [second]
     asked: list[int] = []
     ends = train.checkpoints_iterator(
-        str(tmp_path / "no"),
-        timeout=0,
-        timeout_fn=lambda: bool(asked) or asked.append(1),
+        str(tmp_path / "no"), timeout=0, timeout_fn=lambda: bool(asked) or asked.append(1)
     )
     assert list(ends) == [] and asked == [1]

@@ -26,9 +26,7 @@ def test_unknown_rank_gives_the_same(name: str, axis: int) -> None:
     traced = tf.function(
         lambda x: function(x, axis), input_signature=[tf.TensorSpec(None, tf.float64)]
     )
-    np.testing.assert_array_equal(
-        traced(tf.constant(X)), function(tf.constant(X), axis)
-    )
+    np.testing.assert_array_equal(traced(tf.constant(X)), function(tf.constant(X), axis))
 
 
 def test_repeat_from_the_end_needs_the_rank() -> None:

@@ -71,7 +71,7 @@ def test_notebooks_run_cell_by_cell(tmp_path: pathlib.Path) -> None:
         {"cell_type": "code", "source": ["%matplotlib inline\n", "import tensorflow as tf\n"]},
         {"cell_type": "code", "source": "print(int(tf.add(1, 2)))"},
         {"cell_type": "code", "source": "1 / 0"},
-    ]  # fmt: skip
+    ]
     notebook = tmp_path / "notes.ipynb"
     notebook.write_text(json.dumps({"cells": cells}))
     done = run(["-m", "intaglio", "run", str(notebook)])

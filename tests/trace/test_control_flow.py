@@ -77,7 +77,7 @@ def test_nested_cond_captures():
             lambda: tf.cond(q, lambda: x + 1.0, lambda: -x),
         )
 
-    results = [both(f, c(p), c(q), c(2.0)) for p in (True, False) for q in (True, False)]  # fmt: skip
+    results = [both(f, c(p), c(q), c(2.0)) for p in (True, False) for q in (True, False)]
     assert results == [2.0, 20.0, 3.0, -2.0]
 
 
@@ -172,7 +172,7 @@ def test_while_loop():
     def f(n):
         return tf.while_loop(
             lambda i, d: i < n, lambda i, d: [i + 1, {"a": d["a"] * 2.0}], [0, {"a": 1.0}]
-        )  # fmt: skip
+        )
 
     assert both(f, c(5)) == [5, {"a": 32.0}]
     assert both(f, c(0)) == [0, {"a": 1.0}]
@@ -180,9 +180,7 @@ def test_while_loop():
 
 def test_maximum_iterations():
     def f(n):
-        return tf.while_loop(
-            lambda i: True, lambda i: [i + 1], [n], maximum_iterations=3
-        )
+        return tf.while_loop(lambda i: True, lambda i: [i + 1], [n], maximum_iterations=3)
 
     assert both(f, c(4)) == [7]
 
@@ -205,9 +203,8 @@ def test_loops_change_variables():
 def test_shapes_of_loop_variables():
     def grow(n, **options):
         return tf.while_loop(
-            lambda i, a: i < n, lambda i, a: [i + 1, tf.concat([a, a], 0)], [0, c([1.0])],
-            **options,
-        )  # fmt: skip
+            lambda i, a: i < n, lambda i, a: [i + 1, tf.concat([a, a], 0)], [0, c([1.0])], **options
+        )
 
     kind, text = failure(grow, c(3))
     assert kind is ValueError
@@ -246,9 +243,10 @@ def test_map_fn():
 
     def pairs(x, y):
         return tf.map_fn(
-            lambda r: (r[0] + r[1], tf.cast(r[0], tf.int32)), (x, y),
+            lambda r: (r[0] + r[1], tf.cast(r[0], tf.int32)),
+            (x, y),
             fn_output_signature=(tf.float32, tf.int32),
-        )  # fmt: skip
+        )
 
     assert both(pairs, x, x) == ([2.0, 4.0, 6.0], [1, 2, 3])
     words = c(["a", "b"])
@@ -281,10 +279,7 @@ def test_folds_and_scans():
         return (a[0] + r, a[1] * r)
 
     start = (c(0.0), c(1.0))
-    assert both(lambda x: tf.scan(two, x, start), x) == (
-        [1.0, 3.0, 6.0],
-        [1.0, 2.0, 6.0],
-    )
+    assert both(lambda x: tf.scan(two, x, start), x) == ([1.0, 3.0, 6.0], [1.0, 2.0, 6.0])
 
 
 @pytest.mark.parametrize(

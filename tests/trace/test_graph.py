@@ -19,9 +19,19 @@ def test_constants_are_named_after_the_op_that_takes_them():
         return z, tf.constant(1) + 1, x * 2
 
     assert names(g, c) == [
-        "x", "add/y", "add", "add_1", "Const", "add_2/y", "add_2", "mul/y", "mul",
-        "Identity", "Identity_1", "Identity_2",
-    ]  # fmt: skip
+        "x",
+        "add/y",
+        "add",
+        "add_1",
+        "Const",
+        "add_2/y",
+        "add_2",
+        "mul/y",
+        "mul",
+        "Identity",
+        "Identity_1",
+        "Identity_2",
+    ]
 
 
 def test_name_scopes():
@@ -38,9 +48,15 @@ def test_name_scopes():
             return y * 3
 
     assert names(f, tf.constant(1))[1:-1] == [
-        "outer/add/y", "outer/add", "outer/inner/mul/y", "outer/inner/mul",
-        "outer_1/add/y", "outer_1/add", "outer/mul/y", "outer/mul",
-    ]  # fmt: skip
+        "outer/add/y",
+        "outer/add",
+        "outer/inner/mul/y",
+        "outer/inner/mul",
+        "outer_1/add/y",
+        "outer_1/add",
+        "outer/mul/y",
+        "outer/mul",
+    ]
     with tf.name_scope("a") as scope:
         assert scope == "a/" and tf.get_current_name_scope() == "a"
     with pytest.raises(ValueError, match="name for name_scope must be a string"):
@@ -119,10 +135,7 @@ def test_devices():
     assert graph.get_operation_by_name("add").device == "/device:CPU:0"
     with tf.device("CPU:0"):
         assert int(tf.constant(1) + 1) == 2
-    with (
-        pytest.raises(ValueError, match="Unknown attribute 'nonsense'"),
-        tf.device("/nonsense:0"),
-    ):
+    with pytest.raises(ValueError, match="Unknown attribute 'nonsense'"), tf.device("/nonsense:0"):
         pass
 
 

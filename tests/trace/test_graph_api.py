@@ -25,11 +25,7 @@ def graph():
         (lambda g: g.as_graph_element("a:x"), ValueError, "is not a valid one"),
         (lambda g: g.as_graph_element(3), TypeError, "int into a Tensor or Operation"),
         (lambda g: g.as_graph_element("a:0", False), ValueError, "appears to refer to"),
-        (
-            lambda g: g.as_graph_element("a", True, False),
-            ValueError,
-            "an Operation, not",
-        ),
+        (lambda g: g.as_graph_element("a", True, False), ValueError, "an Operation, not"),
         (lambda g: g.as_graph_element("z", True, False), ValueError, r"\(invalid\)"),
         (lambda g: g.as_graph_element("a", False, False), ValueError, "both be False"),
         (lambda g: g.get_operation_by_name("a:0"), ValueError, "not a Operation"),
@@ -218,23 +214,18 @@ def test_devices_of_other_processes_are_refused(name: str) -> None:
             return x + 1
 
     with (
-        pytest.raises(
-            tf.errors.InvalidArgumentError, match=r"device:CPU:0 unknown device"
-        ),
+        pytest.raises(tf.errors.InvalidArgumentError, match=r"device:CPU:0 unknown device"),
         tf.device(name),
     ):
         tf.constant(1)
     concrete = f.get_concrete_function(tf.TensorSpec([], tf.int32))
     assert concrete.graph.outputs[0].op.inputs[0].op.device.startswith(name[:4])
-    with pytest.raises(
-        tf.errors.InvalidArgumentError, match="Could not satisfy device"
-    ):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Could not satisfy device"):
         f(tf.constant(1))
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["/job:localhost", "/cpu:1", "/device:GPU:7", "/replica:0/task:0", "/CPU", None],
+    "name", ["/job:localhost", "/cpu:1", "/device:GPU:7", "/replica:0/task:0", "/CPU", None]
 )
 def test_devices_that_are_not_there_are_the_processor(name: str | None) -> None:
     with tf.device(name):
@@ -249,9 +240,7 @@ def test_operations_are_made_by_their_types(graph):
     a = graph.get_operation_by_name("a")
     made = graph.create_op("AddV2", [x, x], [tf.float32], name="s")
     assert repr(made) == "<tf.Operation 's' type=AddV2>"
-    assert [(t.name, t.shape, t.dtype) for t in made.outputs] == [
-        ("s:0", [2], tf.float32)
-    ]
+    assert [(t.name, t.shape, t.dtype) for t in made.outputs] == [("s:0", [2], tf.float32)]
     assert made.get_attr("T") is tf.float32
     assert graph.create_op("AddV2", [x, x]).name == "AddV2"
     assert graph.create_op("AddV2", [x, x], name="s").name == "s_1"
@@ -278,7 +267,13 @@ def test_operations_are_made_by_their_types(graph):
 @pytest.mark.parametrize(
     ("op_type", "inputs", "named", "error", "text"),
     [
-        ("AddV2", "xx", {"input_types": [tf.int32, tf.float32]}, TypeError, "not compatible with expected"),
+        (
+            "AddV2",
+            "xx",
+            {"input_types": [tf.int32, tf.float32]},
+            TypeError,
+            "not compatible with expected",
+        ),
         ("AddV2", [1.0, 2.0], {}, TypeError, "0 is not a tensor: 1.0"),
         ("Cast", "x", {}, ValueError, "DstT"),
         ("Cast", "x", {"attrs": {"DstT": tf.int32}}, TypeError, "AttrValue"),
@@ -286,7 +281,7 @@ def test_operations_are_made_by_their_types(graph):
         ("AddV2", "xi", {}, ValueError, "int32"),
         ("NoSuchOp", "", {}, RuntimeError, "Op type not registered 'NoSuchOp'"),
     ],
-)  # fmt: skip
+)
 def test_operations_that_cannot_be(graph, op_type, inputs, named, error, text):
     with graph.as_default():
         known = {"x": graph.get_tensor_by_name("c:0"), "i": tf.constant(1)}

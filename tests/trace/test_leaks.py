@@ -79,7 +79,5 @@ def test_used_in_the_function_around_it():
 
 
 def test_it_has_no_value(leak):
-    with pytest.raises(
-        AttributeError, match="'SymbolicTensor' object has no attribute 'numpy'"
-    ):
+    with pytest.raises(AttributeError, match="'SymbolicTensor' object has no attribute 'numpy'"):
         leak.numpy()

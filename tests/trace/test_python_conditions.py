@@ -59,12 +59,16 @@ ROWS: list[tuple[Any, str, Any, Any]] = [
     (c(1, tf.int8), "switch", 2, 2),
     (c(-3), "switch", 2, 2),
     (c([1]), "switch", (INVALID, "scalar"), (INVALID, "scalar")),
-]  # fmt: skip
+]
 
 
 def _id(row: Any) -> str:
     value, function, *_ = row
-    return f"{function} of {value!r}" if not tf.is_tensor(value) else f"{function} of tensor {value.numpy()!r}"  # fmt: skip
+    return (
+        f"{function} of {value!r}"
+        if not tf.is_tensor(value)
+        else f"{function} of tensor {value.numpy()!r}"
+    )
 
 
 @pytest.mark.parametrize("mode", ["eager", "graph", "graph without AutoGraph"])
@@ -86,7 +90,9 @@ def test_what_decides(row: Any, mode: str) -> None:
         return
     error, phrase = want
     kind = type(value)
-    shown = phrase.format(value, kind.__name__ if kind.__module__ == "builtins" else f"numpy.{kind.__name__}")  # fmt: skip
+    shown = phrase.format(
+        value, kind.__name__ if kind.__module__ == "builtins" else f"numpy.{kind.__name__}"
+    )
     with pytest.raises(error) as told:
         call()
     assert shown in str(told.value)
@@ -110,5 +116,7 @@ def test_loop_variables_and_limits_of_loops() -> None:
     with pytest.raises(ValueError, match="'maximum_iterations' must be a scalar"):
         tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0], maximum_iterations=[2])
     for limit in (2, c(2)):
-        (end,) = tf.while_loop(lambda i: i < 3, lambda i: (i + 1,), (c(0),), maximum_iterations=limit)  # fmt: skip
+        (end,) = tf.while_loop(
+            lambda i: i < 3, lambda i: (i + 1,), (c(0),), maximum_iterations=limit
+        )
         assert int(end) == 2

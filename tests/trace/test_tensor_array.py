@@ -55,7 +55,7 @@ VALUES: list[tuple[Callable[[], Any], Any]] = [
     (lambda: array().identity().size(), 3),
     (lambda: tf.TensorArray("float64", 1).write(0, 1).stack(), [1]),
     (lambda: tf.TensorArray(tf.bool, 2).write(0, True).stack(), [True, False]),
-]  # fmt: skip
+]
 
 
 def _ragged() -> Any:
@@ -295,9 +295,7 @@ def test_specs() -> None:
     Spec = tf.TensorArraySpec
     spec = Spec([None, 2], F)
     ta = array(element_shape=[3, 2])
-    assert (
-        repr(spec) == "TensorArraySpec(TensorShape([None, 2]), tf.float32, False, True)"
-    )
+    assert repr(spec) == "TensorArraySpec(TensorShape([None, 2]), tf.float32, False, True)"
     assert spec == Spec([None, 2]) and hash(spec) == hash(Spec([None, 2]))
     assert spec.value_type is tf.TensorArray
     assert tf.type_spec_from_value(ta) == Spec.from_value(ta) == Spec([3, 2])

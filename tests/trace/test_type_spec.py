@@ -15,9 +15,7 @@ def test_what_it_says():
     spec = tf.TensorSpec([None, 2], "float64", name="x")
     assert repr(spec) == "TensorSpec(shape=(None, 2), dtype=tf.float64, name='x')"
     assert (spec.shape, spec.dtype, spec.name) == ([None, 2], tf.float64, "x")
-    assert repr(tf.TensorSpec(None)) == (
-        "TensorSpec(shape=<unknown>, dtype=tf.float32, name=None)"
-    )
+    assert repr(tf.TensorSpec(None)) == ("TensorSpec(shape=<unknown>, dtype=tf.float32, name=None)")
     assert spec.value_type is tf.Tensor
 
 
@@ -171,9 +169,7 @@ def test_composites_as_arguments_and_outputs_of_functions():
     assert len(traces) == 2
     f(pair(3, "y"), tf.constant(1))
     assert len(traces) == 3
-    assert [t.name for t in f._list_all_concrete_functions()[0].inputs] == [
-        "p:0", "p_1:0", "k:0",
-    ]  # fmt: skip
+    assert [t.name for t in f._list_all_concrete_functions()[0].inputs] == ["p:0", "p_1:0", "k:0"]
 
 
 def test_composites_in_input_signatures():

@@ -33,9 +33,7 @@ def loop_of_own_length(row):
 
 
 def loop_for_all(row):
-    return tf.while_loop(
-        lambda i, v: i < 3, lambda i, v: (i + 1, tf.sin(v) + row), (0, row)
-    )[1]
+    return tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, tf.sin(v) + row), (0, row))[1]
 
 
 def scanned(row):
@@ -134,9 +132,7 @@ def test_rows_meet_no_gradient_of_the_branch_they_do_not_take():
     x = tf.constant([0.0, 4.0])
     with tf.GradientTape() as tape:
         tape.watch(x)
-        y = tf.vectorized_map(
-            lambda v: tf.cond(v > 0.0, lambda: tf.sqrt(v), lambda: v), x
-        )
+        y = tf.vectorized_map(lambda v: tf.cond(v > 0.0, lambda: tf.sqrt(v), lambda: v), x)
     assert tf.convert_to_tensor(tape.gradient(y, x)).numpy().tolist() == [1.0, 0.25]
 
 
@@ -160,9 +156,7 @@ def test_random_numbers_differ_from_row_to_row():
     x = tf.zeros([50, 2])
     drawn = tf.vectorized_map(lambda r: tf.random.normal([3]) + r[0], x).numpy()
     assert len(np.unique(drawn)) == 150
-    alike = tf.vectorized_map(
-        lambda r: tf.random.stateless_normal([3], [1, 2]) + r[0], x
-    ).numpy()
+    alike = tf.vectorized_map(lambda r: tf.random.stateless_normal([3], [1, 2]) + r[0], x).numpy()
     assert (alike == alike[0]).all()
 
 

@@ -82,15 +82,11 @@ def assert_near(got: np.ndarray, wanted: np.ndarray, where: str) -> None:
         assert np.array_equal(got, wanted), where
         return
     wide = "complex128" if wanted.dtype.kind == "c" else "float64"
-    kind = {"complex64": "float32", "complex128": "float64"}.get(
-        wanted.dtype.name, wanted.dtype
-    )
+    kind = {"complex64": "float32", "complex128": "float64"}.get(wanted.dtype.name, wanted.dtype)
     eps = float(ml_dtypes.finfo(kind).eps)
     got, wanted = got.astype(wide), wanted.astype(wide)
     scale = np.max(np.abs(wanted[np.isfinite(wanted)]), initial=1.0)
-    np.testing.assert_allclose(
-        got, wanted, rtol=64 * eps, atol=64 * eps * scale, err_msg=where
-    )
+    np.testing.assert_allclose(got, wanted, rtol=64 * eps, atol=64 * eps * scale, err_msg=where)
 
 
 @pytest.mark.parametrize("name", NAMES)

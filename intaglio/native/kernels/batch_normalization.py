@@ -31,9 +31,15 @@ def fits(rows: int, channels: int) -> bool:
 
 
 def forward(
-    rows: int, channels: int, shape: tuple[int, ...], training: bool, epsilon: float,
-    factor: float = 1.0, floored: bool = False, wanted: Sequence[int] = range(5),
-) -> Chain | None:  # fmt: skip
+    rows: int,
+    channels: int,
+    shape: tuple[int, ...],
+    training: bool,
+    epsilon: float,
+    factor: float = 1.0,
+    floored: bool = False,
+    wanted: Sequence[int] = range(5),
+) -> Chain | None:
     """(x, scale, offset, mean, variance) to those of what FusedBatchNorm gives that are `wanted`.
 
     These are y, `floored` at zero if asked for, the statistics to keep and those that the gradient
@@ -50,17 +56,20 @@ def forward(
         (slope,) = chain.then(_slope(channels), 1, 4, _number(epsilon))
     y = -1
     if 0 in wanted:
-        (y,) = chain.then(
-            _normalized(rows, channels, shape, floored), 0, mean, slope, 2
-        )
+        (y,) = chain.then(_normalized(rows, channels, shape, floored), 0, mean, slope, 2)
     made = [y, *kept]
     return chain.giving([made[i] for i in wanted])
 
 
 def gradient(
-    rows: int, channels: int, shape: tuple[int, ...], training: bool, epsilon: float,
-    through: str = "", same: bool = False,
-) -> Chain | None:  # fmt: skip
+    rows: int,
+    channels: int,
+    shape: tuple[int, ...],
+    training: bool,
+    epsilon: float,
+    through: str = "",
+    same: bool = False,
+) -> Chain | None:
     """(d, x, scale, mean, variance) to the gradients by x, scale and offset.
 
     `through` says that d is the gradient by what Relu made of y, and what a sixth argument is from
@@ -73,10 +82,10 @@ def gradient(
     rate, slope = chain.then(_rates(channels), 2, 4, _number(epsilon))
     if through:
         beyond = [5] if through == "results" else [slope, 5]
-    by_offset, by_scale = chain.then(_sums(rows, channels, through, same), 0, 1, 3, rate, *beyond)  # fmt: skip
+    by_offset, by_scale = chain.then(_sums(rows, channels, through, same), 0, 1, 3, rate, *beyond)
     given = [0, 1, 3, slope]
     if training:
-        given += chain.then(_shares(channels), by_offset, by_scale, rate, slope, _number(rows))  # fmt: skip
+        given += chain.then(_shares(channels), by_offset, by_scale, rate, slope, _number(rows))
     run = _by_images(rows, channels, shape, through, same, training)
     (by_x,) = chain.then(run, *given, *beyond)
     return chain.giving([by_x, by_scale, by_offset])
@@ -90,9 +99,7 @@ def _number(value: float) -> Any:
 # -- a number for each channel ----------------------------------------------------------------
 
 
-def _statistics(
-    chain: Chain, rows: int, channels: int, epsilon: float, factor: float
-) -> list[int]:
+def _statistics(chain: Chain, rows: int, channels: int, epsilon: float, factor: float) -> list[int]:
     """The statistics to keep, those of the batch, and what distances from the mean are
     multiplied by: means and variances, twice, and slopes."""
     first = min(BLOCK, rows)
@@ -113,9 +120,13 @@ def _statistics(
     if blended:
         old, new = plan.given("number"), plan.given("number")
         kept = [
-            _mapped(plan, "add", *[_mapped(plan, "mul", *p) for p in ((old, plan.given("wide")), (new, value))])
+            _mapped(
+                plan,
+                "add",
+                *[_mapped(plan, "mul", *p) for p in ((old, plan.given("wide")), (new, value))],
+            )
             for value in kept
-        ]  # fmt: skip
+        ]
         given = [_number(1 - factor), _number(factor), 3, 4]
     numbers = [_number(n) for n in (epsilon, rows, rows / max(rows - 1, 1))]
     run = _single(plan, channels, [*kept, mean, variance, slope])
@@ -126,7 +137,7 @@ def _slope(channels: int) -> Chain:
     """(scale, variance, epsilon) to what the distances from the mean are multiplied by."""
     plan = Plan((1, channels))
     scale, variance, small = (plan.given(f) for f in ("wide", "wide", "number"))
-    return _single(plan, channels, [_mapped(plan, "div", scale, _root(plan, variance, small))])  # fmt: skip
+    return _single(plan, channels, [_mapped(plan, "div", scale, _root(plan, variance, small))])
 
 
 def _rates(channels: int) -> Chain:
@@ -182,9 +193,7 @@ def moments(rows: int, channels: int) -> Chain:
     return kernel(plan)
 
 
-def _normalized(
-    rows: int, channels: int, shape: tuple[int, ...], floored: bool
-) -> Chain:
+def _normalized(rows: int, channels: int, shape: tuple[int, ...], floored: bool) -> Chain:
     """(x, means, slopes, offsets) to (x - means) * slopes + offsets, `floored` at zero."""
     plan = Plan((rows, channels))
     x, mean, slope, offset = plan.given("wide"), *_columns(plan, 3)
@@ -214,7 +223,7 @@ def _sums(rows: int, channels: int, through: str, same: bool) -> Chain:
 
 def _by_images(
     rows: int, channels: int, shape: tuple[int, ...], through: str, same: bool, training: bool
-) -> Chain:  # fmt: skip
+) -> Chain:
     """(d, x, means, slopes, everywhere, parts) to slopes * d - everywhere - (x - means) * parts.
 
     Only in training anything is taken away. The rest as for `_sums`.

@@ -47,13 +47,15 @@ def _cleared(code: Code, tiles: Tiles, given: dict[str, str], number: str) -> st
     size = _times(code, given, "height", "width", "channels")
     image = tiles.step(code, code.load("ptr", "%outs", 8), number, size)
     count = code.integer("mul", size, tiles.kind.bytes)
-    code.call("void", "llvm.memset.p0.i64", ("ptr", image), ("i8", "0"), ("i64", count), ("i1", "false"))  # fmt: skip
+    code.call(
+        "void", "llvm.memset.p0.i64", ("ptr", image), ("i8", "0"), ("i64", count), ("i1", "false")
+    )
     return image
 
 
 def _add(
     code: Code, tiles: Tiles, given: dict[str, str], products: str, image: str, y: str, rows: str
-) -> None:  # fmt: skip
+) -> None:
     """Adds the products of some rows of windows, from row `y` on, to what their pixels have."""
     line = _times(code, given, "out_width", "size")
     with code.loop("0", rows) as r, code.loop("0", given["out_width"]) as x:
@@ -81,7 +83,7 @@ def _add(
                         (window, tap, first),
                         (image, pixel, code.integer("add", left, first)),
                     )
-                )  # fmt: skip
+                )
                 _add_run(code, tiles, source, target, count)
 
 
@@ -100,16 +102,14 @@ def _spread(tiles: Tiles) -> Code:
     code, kind = Code("spread", entry.KERNEL), tiles.kind.llvm
     given = entry.numbers(code, DIMS)
     held = code.let(f"alloca [{ROOM} x {kind}], align 64")
-    gradients, filters = (
-        code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
-    )
+    gradients, filters = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     columns, line = given["size"], _times(code, given, "out_width", "filters")
     size = code.integer("mul", line, given["out_height"])
     with code.loop("%from", "%to") as number:
         image = _cleared(code, tiles, given, number)
         gradient = tiles.step(code, gradients, number, size)
         with code.loop("0", given["out_height"], given["band"]) as y:
-            rows = code.least(given["band"], code.integer("sub", given["out_height"], y))  # fmt: skip
+            rows = code.least(given["band"], code.integer("sub", given["out_height"], y))
             pixels = code.integer("mul", rows, given["out_width"])
             left = Left(tiles.step(code, gradient, y, line), given["filters"], "1", "0")
             with code.loop("0", columns, tiles.width) as j:
@@ -171,13 +171,14 @@ def by_rows(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] |
     if not entry.AVAILABLE or g.empty or not g.plain or not band:
         return None
     transposed = entry.filling(
-        convolution.LIBRARIES[np.dtype(dtype)].entry("turned", shared=False).for_dims((1, size, g.filters)),
-        (g.filters, size), dtype,
-    )  # fmt: skip
-    chain = Chain(2)
-    (result,) = chain.then(
-        _images("spread", g, dtype, band), 1, *chain.then(transposed, 0)
+        convolution.LIBRARIES[np.dtype(dtype)]
+        .entry("turned", shared=False)
+        .for_dims((1, size, g.filters)),
+        (g.filters, size),
+        dtype,
     )
+    chain = Chain(2)
+    (result,) = chain.then(_images("spread", g, dtype, band), 1, *chain.then(transposed, 0))
     return chain.giving(result)
 
 
@@ -188,13 +189,9 @@ def at_once(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] |
     pixels = g.images * g.out_height * g.out_width
     if not entry.AVAILABLE or g.empty or not g.plain or pixels * size > MOST:
         return None
-    product = matmul.product(
-        (pixels, g.filters), (size, g.filters), transpose_b=True, dtype=dtype
-    )
+    product = matmul.product((pixels, g.filters), (size, g.filters), transpose_b=True, dtype=dtype)
     if product is None:
         return None
     chain = Chain(2)
-    (result,) = chain.then(
-        _images("added", g, dtype, g.out_height), *chain.then(product, 1, 0)
-    )
+    (result,) = chain.then(_images("added", g, dtype, g.out_height), *chain.then(product, 1, 0))
     return chain.giving(result)

@@ -132,7 +132,7 @@ class _Writer:
             "stripe",
             ["ptr %image", "i64 %rows", "ptr %to", "i64 %first", "i64 %count", "ptr %dims"],
             "internal fastcc void",
-        )  # fmt: skip
+        )
         given = entry.numbers(code, DIMS)
         channels = given["channels"]
         pitch = code.integer("mul", given["padded_width"], channels)
@@ -160,11 +160,25 @@ class _Writer:
 
     def _clear(self, code: Code, place: str, count: str) -> None:
         size = code.integer("mul", count, self.tiles.kind.bytes)
-        code.call("void", "llvm.memset.p0.i64", ("ptr", place), ("i8", "0"), ("i64", size), ("i1", "false"))  # fmt: skip
+        code.call(
+            "void",
+            "llvm.memset.p0.i64",
+            ("ptr", place),
+            ("i8", "0"),
+            ("i64", size),
+            ("i1", "false"),
+        )
 
     def _copy(self, code: Code, place: str, source: str, count: str) -> None:
         size = code.integer("mul", count, self.tiles.kind.bytes)
-        code.call("void", "llvm.memcpy.p0.p0.i64", ("ptr", place), ("ptr", source), ("i64", size), ("i1", "false"))  # fmt: skip
+        code.call(
+            "void",
+            "llvm.memcpy.p0.p0.i64",
+            ("ptr", place),
+            ("ptr", source),
+            ("i64", size),
+            ("i1", "false"),
+        )
 
     def forward(self, name: str, finished: bool = False) -> Code:
         """Bands of rows of the result, counted through all images.
@@ -174,9 +188,7 @@ class _Writer:
         code = Code(name, entry.KERNEL)
         given = entry.numbers(code, DIMS)
         held = code.let(f"alloca [{STRIPE} x {self.kind}], align 64")
-        images, filters = (
-            code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
-        )
+        images, filters = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
         out = code.load("ptr", "%outs", 8)
         out_size = self._size(code, given, "out_height", "out_width", "filters")
         with self._bands(code, given, images, held) as (number, y, rows, count):
@@ -203,7 +215,7 @@ class _Writer:
             y = code.integer("mul", band, given["band"])
             left = code.integer("sub", given["out_height"], y)
             rows = code.least(given["band"], left)
-            yield number, y, rows, self._stripes(code, given, images, held, number, y, rows)  # fmt: skip
+            yield number, y, rows, self._stripes(code, given, images, held, number, y, rows)
 
     def pooled(self, name: str) -> Code:
         """As `forward`, finished, two rows at a time, which are pooled while they are in cache.
@@ -214,10 +226,8 @@ class _Writer:
         given = entry.numbers(code, (*DIMS, *WORDS))
         held = code.let(f"alloca [{STRIPE} x {self.kind}], align 64")
         line = self._size(code, given, "out_width", "filters")
-        both = code.let(f"alloca {self.kind}, i64 {code.integer('mul', line, 2)}, align 64")  # fmt: skip
-        images, filters = (
-            code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
-        )
+        both = code.let(f"alloca {self.kind}, i64 {code.integer('mul', line, 2)}, align 64")
+        images, filters = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
         pool, out = Pool(code, tiles, given), code.load("ptr", "%outs", 8)
         with self._bands(code, given, images, held) as (number, y, rows, count):
             before = code.integer("mul", number, given["out_height"])
@@ -225,7 +235,7 @@ class _Writer:
             with code.loop("0", rows, 2) as row:
                 at = code.integer("add", first, row)
                 there = tiles.step(code, out, at, line)
-                top = code.let(f"select i1 {pool.given['whole']}, ptr {there}, ptr {both}")  # fmt: skip
+                top = code.let(f"select i1 {pool.given['whole']}, ptr {there}, ptr {both}")
                 for r in ("0", "1"):
                     below = code.integer("add", row, r)
                     target = tiles.step(code, top, r, line)
@@ -236,7 +246,7 @@ class _Writer:
 
     def _pool(
         self, code: Code, given: dict[str, str], pool: Pool, top: str, line: str, at: str
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Finishes two rows of the result, and pools them to a row."""
         tiles, columns = self.tiles, given["filters"]
         bias = code.load("ptr", code.at("ptr", "%ins", "2"), 8)
@@ -263,25 +273,33 @@ class _Writer:
                 pool.write(window, code.integer("add", start, c), mask)
 
     def _stripes(
-        self, code: Code, given: dict[str, str], images: str, held: str, number: str,
-        y: str, rows: str,
-    ) -> str:  # fmt: skip
+        self,
+        code: Code,
+        given: dict[str, str],
+        images: str,
+        held: str,
+        number: str,
+        y: str,
+        rows: str,
+    ) -> str:
         """Makes the padded rows that some rows of a result see, from row `y` on; gives how many.
 
         Results are counted through all images and their depths. A window that is several deep
         sees as many images, whose rows lie one after the other.
         """
-        first = code.integer("sub", code.integer("mul", y, given["stride_y"]), given["top"])  # fmt: skip
+        first = code.integer("sub", code.integer("mul", y, given["stride_y"]), given["top"])
         last = code.integer("mul", code.integer("sub", rows, 1), given["stride_y"])
-        reach = code.integer("mul", code.integer("sub", given["window_height"], 1), given["apart_y"])  # fmt: skip
+        reach = code.integer(
+            "mul", code.integer("sub", given["window_height"], 1), given["apart_y"]
+        )
         count = code.integer("add", code.integer("add", last, reach), 1)
         size = self._size(code, given, "height", "width", "channels")
-        part = code.integer("mul", count, self._size(code, given, "padded_width", "channels"))  # fmt: skip
-        volume = code.integer("mul", code.integer("sdiv", number, given["out_depth"]), given["depth"])  # fmt: skip
-        z = code.integer("srem", number, given["out_depth"])
-        z = code.integer(
-            "sub", code.integer("mul", z, given["stride_z"]), given["front"]
+        part = code.integer("mul", count, self._size(code, given, "padded_width", "channels"))
+        volume = code.integer(
+            "mul", code.integer("sdiv", number, given["out_depth"]), given["depth"]
         )
+        z = code.integer("srem", number, given["out_depth"])
+        z = code.integer("sub", code.integer("mul", z, given["stride_z"]), given["front"])
         with code.loop("0", given["window_depth"]) as deep:
             at = code.integer("add", z, code.integer("mul", deep, given["apart_z"]))
             there = code.integer("icmp ult", at, given["depth"])
@@ -301,16 +319,21 @@ class _Writer:
         return size
 
     def _row(
-        self, code: Code, given: dict[str, str], held: tuple[str, str], row: str,
-        filters: str, out: str,
-    ) -> None:  # fmt: skip
+        self,
+        code: Code,
+        given: dict[str, str],
+        held: tuple[str, str],
+        row: str,
+        filters: str,
+        out: str,
+    ) -> None:
         """One row of the result from the padded rows.
 
         A turn is what of a window can be segments at the same distances: the rows that it has
         in an image or, where it has gaps, the pixels of such a row.
         """
         pitch = self._size(code, given, "padded_width", "channels")
-        top = self.tiles.step(code, held[0], code.integer("mul", row, given["stride_y"]), pitch)  # fmt: skip
+        top = self.tiles.step(code, held[0], code.integer("mul", row, given["stride_y"]), pitch)
         pixel = self._size(code, given, "stride_x", "channels")
         dense = code.integer("icmp eq", given["apart_x"], 1)
         whole = self._size(code, given, "window_width", "channels")
@@ -372,9 +395,7 @@ class _Writer:
         code = Code(name, entry.KERNEL)
         given = entry.numbers(code, DIMS)
         held = code.let(f"alloca [{STRIPE} x {self.kind}], align 64")
-        images, gradients = (
-            code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
-        )
+        images, gradients = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
         out = code.load("ptr", "%outs", 8)
         line = self._size(code, given, "out_width", "filters")
         size = code.integer("mul", line, given["out_height"])
@@ -387,16 +408,22 @@ class _Writer:
             first = code.integer("icmp eq", before, 0)
             gradient = self.tiles.step(code, gradients, number, size)
             gradient = self.tiles.step(code, gradient, y, line)
-            rows = code.least(given["band"], code.integer("sub", given["out_height"], y))  # fmt: skip
+            rows = code.least(given["band"], code.integer("sub", given["out_height"], y))
             count = self._stripes(code, given, images, held, number, y, rows)
             self._window_rows(code, given, (held, count), gradient, out, rows, first)
         code.do("ret void")
         return code
 
     def _window_rows(
-        self, code: Code, given: dict[str, str], held: tuple[str, str], gradient: str,
-        out: str, rows: str, first: str,
-    ) -> None:  # fmt: skip
+        self,
+        code: Code,
+        given: dict[str, str],
+        held: tuple[str, str],
+        gradient: str,
+        out: str,
+        rows: str,
+        first: str,
+    ) -> None:
         """What a band adds to the rows from `from` to `to` of the filters' gradient.
 
         They are taken by the rows of a window or, where it has gaps, by its pixels.
@@ -431,9 +458,7 @@ class _Writer:
                 right = Right(code.at(self.kind, gradient, j), columns)
                 place = Right(code.at(self.kind, target, j), columns)
                 sizes = (width, given["out_width"], rows)
-                self.tiles.product(
-                    code, (start, stop), left, right, place, sizes, first
-                )
+                self.tiles.product(code, (start, stop), left, right, place, sizes, first)
 
 
 def _turned(tiles: Tiles, name: str) -> Code:
@@ -446,12 +471,9 @@ def _turned(tiles: Tiles, name: str) -> Code:
     size = code.integer("mul", channels, columns)
     with code.loop("%from", "%to") as element:
         after = code.integer("add", element, 1)
-        before = tiles.step(code, source, code.integer("sub", given["elements"], after), size)  # fmt: skip
+        before = tiles.step(code, source, code.integer("sub", given["elements"], after), size)
         here = tiles.step(code, target, element, size)
-        with (
-            code.loop("0", channels, tiles.lanes) as c,
-            code.loop("0", columns, tiles.lanes) as j,
-        ):
+        with code.loop("0", channels, tiles.lanes) as c, code.loop("0", columns, tiles.lanes) as j:
             place = code.at(kind, tiles.step(code, before, c, columns), j)
             count = code.integer("sub", channels, c)
             mask = tiles.mask(code, j, columns)
@@ -459,7 +481,7 @@ def _turned(tiles: Tiles, name: str) -> Code:
             along = tiles.mask(code, c, channels)
             for r, vector in enumerate(made):
                 line = code.integer("add", j, r)
-                there = code.splat(tiles.lanes, "i1", code.integer("icmp slt", line, columns))  # fmt: skip
+                there = code.splat(tiles.lanes, "i1", code.integer("icmp slt", line, columns))
                 both = code.let(f"and {tiles.test} {there}, {along}")
                 row = tiles.step(code, here, line, channels)
                 tiles.write(code, vector, code.at(kind, row, c), both)
@@ -497,13 +519,11 @@ def _numbers(parts: int, g: Geometry, band: int, floored: bool = False) -> list[
 
 def pooled(g: Geometry, floored: bool, pooling: Pooling) -> Chain | None:
     """`finished` and pooled: what `Pooling` says is wanted. None for results of odd sizes."""
-    band = (
-        min(g.band, STRIPE // max(2 * g.out_width * g.filters, 1)) and g.band // 2 * 2
-    )
-    if not entry.AVAILABLE or g.empty or g.solid or g.out_height % 2 or g.out_width % 2 or not band:  # fmt: skip
+    band = min(g.band, STRIPE // max(2 * g.out_width * g.filters, 1)) and g.band // 2 * 2
+    if not entry.AVAILABLE or g.empty or g.solid or g.out_height % 2 or g.out_width % 2 or not band:
         return None
     numbers = _numbers(g.images * -(-g.out_height // band), g, band, floored)
-    kernel = LIBRARIES[np.dtype(np.float32)].entry("pooled").for_dims([*numbers, *pooling])  # fmt: skip
+    kernel = LIBRARIES[np.dtype(np.float32)].entry("pooled").for_dims([*numbers, *pooling])
     chain = Chain(3)
     made = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, 1, 2)
     return chain.giving([made[i] for i in pooling.gives])
@@ -519,9 +539,7 @@ def finished(g: Geometry, floored: bool) -> Callable[[Any, Any, Any], Any] | Non
     return _forward("finished", g, floored, np.float32)
 
 
-def _forward(
-    name: str, g: Geometry, floored: bool, dtype: Any
-) -> Callable[..., Any] | None:
+def _forward(name: str, g: Geometry, floored: bool, dtype: Any) -> Callable[..., Any] | None:
     if not entry.AVAILABLE or g.empty or not g.band:
         return None
     bands = g.images * g.out_depth * -(-g.out_height // g.band)
@@ -530,9 +548,7 @@ def _forward(
     return entry.filling(kernel, g.shape, dtype)
 
 
-def by_filters(
-    g: Geometry, dtype: Any = np.float32
-) -> Callable[[Any, Any], Any] | None:
+def by_filters(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
     """The gradient by the filters: (images, gradients) to it. None where images are too wide."""
     if not entry.AVAILABLE or g.empty or not g.held:
         return None
@@ -550,12 +566,18 @@ def turned(g: Geometry) -> Geometry | None:
     if (g.stride_z, g.stride_y, g.stride_x) != (1, 1, 1):
         return None
     opposite = g._replace(
-        height=g.out_height, width=g.out_width, channels=g.filters, depth=g.out_depth,
-        out_height=g.height, out_width=g.width, filters=g.channels, out_depth=g.depth,
+        height=g.out_height,
+        width=g.out_width,
+        channels=g.filters,
+        depth=g.out_depth,
+        out_height=g.height,
+        out_width=g.width,
+        filters=g.channels,
+        out_depth=g.depth,
         top=(g.window_height - 1) * g.apart_y - g.top,
         left=(g.window_width - 1) * g.apart_x - g.left,
         front=(g.window_depth - 1) * g.apart_z - g.front,
-    )  # fmt: skip
+    )
     return None if min(opposite.top, opposite.left, opposite.front) < 0 else opposite
 
 
@@ -573,8 +595,9 @@ def by_images(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any]
     dims = (math.prod(g.window), g.channels, g.filters)
     around = entry.filling(
         LIBRARIES[np.dtype(dtype)].entry("turned", shared=False).for_dims(dims),
-        (*g.window, g.filters, g.channels), dtype,
-    )  # fmt: skip
+        (*g.window, g.filters, g.channels),
+        dtype,
+    )
     chain = Chain(2)
     (result,) = chain.then(run, 1, *chain.then(around, 0))
     return chain.giving(result)

@@ -31,12 +31,14 @@ def _forward(k: Sliding) -> None:
             def sums(x: str, across: Window, count: int, c: str, mask: str) -> None:
                 """Of `count` windows side by side, whose elements in the image are the same."""
                 totals = _sums(k, (image, filters), (down, across), count, c, mask)
-                for place, total in zip(_beside(k, result, y, x, c, count), totals, strict=True):  # fmt: skip
+                for place, total in zip(_beside(k, result, y, x, c, count), totals, strict=True):
                     k.tiles.write(code, total, place, mask)
 
             for start, end, count in (
-                ("0", first, 1), (first, middle, ABREAST), (middle, k.given["out_width"], 1)
-            ):  # fmt: skip
+                ("0", first, 1),
+                (first, middle, ABREAST),
+                (middle, k.given["out_width"], 1),
+            ):
                 with code.loop(start, end, count) as x:
                     k.vectors(functools.partial(sums, x, k.reach(x, "x"), count))
 
@@ -48,9 +50,13 @@ def _beside(k: Sliding, result: str, y: str, x: str, c: str, count: int) -> list
 
 
 def _sums(
-    k: Sliding, arrays: tuple[str, str], window: tuple[Window, Window], count: int, c: str,
+    k: Sliding,
+    arrays: tuple[str, str],
+    window: tuple[Window, Window],
+    count: int,
+    c: str,
     mask: str,
-) -> list[str]:  # fmt: skip
+) -> list[str]:
     """The sums over a window, and over those beside it, of vectors of channels."""
     (image, filters), (down, across), code = arrays, window, k.code
     zeros = [(k.vector, "zeroinitializer")] * count
@@ -99,9 +105,13 @@ def _by_filters(k: Sliding) -> None:
 
 
 def _under(
-    k: Sliding, arrays: tuple[str, str], tap: tuple[str, str],
-    ranges: tuple[tuple[str, str], tuple[str, str]], c: str, mask: str,
-) -> str:  # fmt: skip
+    k: Sliding,
+    arrays: tuple[str, str],
+    tap: tuple[str, str],
+    ranges: tuple[tuple[str, str], tuple[str, str]],
+    c: str,
+    mask: str,
+) -> str:
     """The sum over an image of pixels under a place of the window times gradients."""
     (image, gradient), (i, j), code, given = arrays, tap, k.code, k.given
     (top, bottom), (left, right) = ranges
@@ -148,12 +158,9 @@ def _by_images(k: Sliding) -> None:
         k.clear(image)
         with code.loop("0", given["out_height"]) as y:
             down = k.reach(y, "y")
-            with (
-                code.loop(down.first, down.last) as i,
-                code.loop("0", given["window_width"]) as j,
-            ):
+            with code.loop(down.first, down.last) as i, code.loop("0", given["window_width"]) as j:
                 row, (first, stop) = k.at(down.start, i, "y"), k.inside("x", j, j)
-                tap = code.integer("add", code.integer("mul", i, given["window_width"]), j)  # fmt: skip
+                tap = code.integer("add", code.integer("mul", i, given["window_width"]), j)
                 tap = k.tiles.step(code, filters, tap, given["channels"])
                 column = k.at(k.reach(first, "x").start, j, "x")
 
@@ -184,7 +191,14 @@ def _turned(k: Sliding) -> None:
             k.tiles.step(code, array, at, given["channels"])
             for array, at in ((target, place), (source, other))
         )
-        code.call("void", "llvm.memcpy.p0.p0.i64", ("ptr", to), ("ptr", tap), ("i64", size), ("i1", "false"))  # fmt: skip
+        code.call(
+            "void",
+            "llvm.memcpy.p0.p0.i64",
+            ("ptr", to),
+            ("ptr", tap),
+            ("i64", size),
+            ("i1", "false"),
+        )
 
 
 LIBRARY = library(
@@ -228,9 +242,13 @@ def by_images(w: Windows) -> Callable[[Any, Any], Any] | None:
         kernel = LIBRARY.entry("depthwise_by_images").for_dims((w.images, *w))
         return entry.filling(kernel, w.in_shape)
     turned = w._replace(
-        height=w.out_height, width=w.out_width, out_height=w.height, out_width=w.width,
-        top=top, left=left,
-    )  # fmt: skip
+        height=w.out_height,
+        width=w.out_width,
+        out_height=w.height,
+        out_width=w.width,
+        top=top,
+        left=left,
+    )
     run = forward(turned)
     if run is None:
         return None

@@ -79,7 +79,7 @@ class FusedKernel:
 
     def prepare(self, given: Sequence[Dims]) -> None:
         """Compiles the kernel for inputs of these shapes, whose open dims are taken for long ones."""
-        known = [tuple([OPEN if n is None else n for n in d]) for d in given if d is not None]  # fmt: skip
+        known = [tuple([OPEN if n is None else n for n in d]) for d in given if d is not None]
         if len(known) < len(given):
             return
         try:
@@ -137,9 +137,12 @@ class FusedKernel:
 
 
 def _by_entry(
-    made: entry.Entry, whole: tuple[int, ...], dims: tuple[int, ...], dtypes: list[Any],
+    made: entry.Entry,
+    whole: tuple[int, ...],
+    dims: tuple[int, ...],
+    dtypes: list[Any],
     numbers: list[Any],
-) -> Callable[..., list[Any]]:  # fmt: skip
+) -> Callable[..., list[Any]]:
     kernel = made.for_dims(dims)
     makers = [maker(whole, dtype) for dtype in dtypes]
 
@@ -154,9 +157,12 @@ def _by_entry(
 
 
 def _by_ctypes(
-    made: jit.Module, whole: tuple[int, ...], dims: tuple[int, ...], dtypes: list[Any],
+    made: jit.Module,
+    whole: tuple[int, ...],
+    dims: tuple[int, ...],
+    dtypes: list[Any],
     numbers: list[Any],
-) -> Callable[..., list[Any]]:  # fmt: skip
+) -> Callable[..., list[Any]]:
     pointer, number = ctypes.c_void_p, ctypes.c_int64
     kernel = made.function("kernel", pointer, pointer, pointer, number, number)
     lengths = (number * len(dims))(*dims)

@@ -22,9 +22,21 @@ from intaglio.native.runtime import entry
 
 # The parts that threads share are windows; `bytes` are a pixel's.
 DIMS = (
-    "parts", "height", "width", "out_height", "out_width", "window_height", "window_width",
-    "stride_y", "stride_x", "top", "left", "apart_y", "apart_x", "bytes",
-)  # fmt: skip
+    "parts",
+    "height",
+    "width",
+    "out_height",
+    "out_width",
+    "window_height",
+    "window_width",
+    "stride_y",
+    "stride_x",
+    "top",
+    "left",
+    "apart_y",
+    "apart_x",
+    "bytes",
+)
 
 
 def _copied() -> Code:
@@ -46,7 +58,10 @@ def _copied() -> Code:
         image = code.integer("mul", number, given["height"])
         top, left = start(y, "y", "top"), start(x, "x", "left")
         before = code.integer("mul", window, size)
-        with code.loop("0", given["window_height"]) as i, code.loop("0", given["window_width"]) as j:  # fmt: skip
+        with (
+            code.loop("0", given["window_height"]) as i,
+            code.loop("0", given["window_width"]) as j,
+        ):
             at = code.integer("add", code.integer("mul", i, given["window_width"]), j)
             to = code.integer("mul", code.integer("add", before, at), given["bytes"])
             to = code.at("i8", target, to)
@@ -63,9 +78,23 @@ def _copied() -> Code:
                 pixel = code.integer("mul", pixel, given["width"])
                 pixel = code.integer("add", pixel, across)
                 seen = code.at("i8", source, code.integer("mul", pixel, given["bytes"]))
-                code.call("void", "llvm.memcpy.p0.p0.i64", ("ptr", to), ("ptr", seen), ("i64", given["bytes"]), ("i1", "false"))  # fmt: skip
+                code.call(
+                    "void",
+                    "llvm.memcpy.p0.p0.i64",
+                    ("ptr", to),
+                    ("ptr", seen),
+                    ("i64", given["bytes"]),
+                    ("i1", "false"),
+                )
             with code.when(code.let(f"xor i1 {inside}, true")):
-                code.call("void", "llvm.memset.p0.i64", ("ptr", to), ("i8", "0"), ("i64", given["bytes"]), ("i1", "false"))  # fmt: skip
+                code.call(
+                    "void",
+                    "llvm.memset.p0.i64",
+                    ("ptr", to),
+                    ("i8", "0"),
+                    ("i64", given["bytes"]),
+                    ("i1", "false"),
+                )
     code.do("ret void")
     return code
 
@@ -89,15 +118,11 @@ def forward(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] |
     return _chained(g, product, dtype)
 
 
-def by_filters(
-    g: Geometry, dtype: Any = np.float32
-) -> Callable[[Any, Any], Any] | None:
+def by_filters(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
     """The gradient by the filters: (images, gradients) to it. None for volumes."""
     left, shape = _matrix(g), (*g.window, g.channels, g.filters)
     right = (left[0], g.filters)
-    product = functools.partial(
-        matmul.product, left, right, transpose_a=True, shape=shape
-    )
+    product = functools.partial(matmul.product, left, right, transpose_a=True, shape=shape)
     return _chained(g, product, dtype)
 
 
@@ -117,10 +142,21 @@ def _chained(
         return None
     windows, _ = shape = _matrix(g)
     dims = (
-        windows, g.height, g.width, g.out_height, g.out_width, g.window_height, g.window_width,
-        g.stride_y, g.stride_x, g.top, g.left, g.apart_y, g.apart_x,
+        windows,
+        g.height,
+        g.width,
+        g.out_height,
+        g.out_width,
+        g.window_height,
+        g.window_width,
+        g.stride_y,
+        g.stride_x,
+        g.top,
+        g.left,
+        g.apart_y,
+        g.apart_x,
         g.channels * np.dtype(dtype).itemsize,
-    )  # fmt: skip
+    )
     copied = entry.filling(LIBRARY.entry("copied").for_dims(dims), shape, dtype)
     chain = Chain(2)
     (result,) = chain.then(run, *chain.then(copied, 0), 1)

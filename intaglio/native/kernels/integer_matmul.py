@@ -24,14 +24,10 @@ def product(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     kind = a.kind
     if kind.bits not in (32, 64) or kind.letter not in "iuf":
         raise Unsupported(f"MatMul of {node.outputs[0].dtype.name}")
-    if (
-        node.attrs["transpose_a"]
-        or node.attrs["transpose_b"]
-        or a.shape[1] != b.shape[0]
-    ):
+    if node.attrs["transpose_a"] or node.attrs["transpose_b"] or a.shape[1] != b.shape[0]:
         raise Unsupported(f"MatMul of transposed {node.outputs[0].dtype.name}")
     (rows, inner), columns = a.shape, b.shape[1]
-    if not rows * inner * columns or (kind.letter == "f" and rows * inner * columns > MOST):  # fmt: skip
+    if not rows * inner * columns or (kind.letter == "f" and rows * inner * columns > MOST):
         raise Unsupported("MatMul of no elements, or of many float64")
     name = f"product_{kind.letter}{kind.bits}"
     if name not in w.functions:
@@ -59,40 +55,51 @@ def _kernel(name: str, kind: Kind) -> Code:
 
 
 def _rows(
-    code: Code, kind: Kind, arrays: tuple[str, str, str], given: dict[str, str],
-    first: str, count: int,
-) -> None:  # fmt: skip
+    code: Code,
+    kind: Kind,
+    arrays: tuple[str, str, str],
+    given: dict[str, str],
+    first: str,
+    count: int,
+) -> None:
     """Some rows of the result, vector by vector."""
     a, b, c = arrays
     lanes = jit.WIDTH // kind.bytes
-    vector, inner, columns = f"<{lanes} x {kind.llvm}>", given["inner"], given["columns"]  # fmt: skip
+    vector, inner, columns = f"<{lanes} x {kind.llvm}>", given["inner"], given["columns"]
     suffix = f"v{lanes}{'f' if kind.letter == 'f' else 'i'}{kind.bits}"
     rows = [code.integer("add", first, r) for r in range(count)]
     lefts = [code.at(kind.llvm, a, code.integer("mul", r, inner)) for r in rows]
     results = [code.at(kind.llvm, c, code.integer("mul", r, columns)) for r in rows]
     with code.loop("0", columns, lanes) as j:
         mask = code.call(
-            f"<{lanes} x i1>", f"llvm.get.active.lane.mask.v{lanes}i1.i64",
-            ("i64", j), ("i64", columns),
-        )  # fmt: skip
+            f"<{lanes} x i1>",
+            f"llvm.get.active.lane.mask.v{lanes}i1.i64",
+            ("i64", j),
+            ("i64", columns),
+        )
         tested = (f"<{lanes} x i1>", mask)
         zeros = [(vector, "zeroinitializer")] * count
         with code.carrying("0", inner, 1, *zeros) as sums:
             there = code.at(kind.llvm, b, code.integer("mul", sums.index, columns))
             right = code.call(
-                vector, f"llvm.masked.load.{suffix}.p0",
-                (f"ptr align {kind.bytes}", code.at(kind.llvm, there, j)), tested,
+                vector,
+                f"llvm.masked.load.{suffix}.p0",
+                (f"ptr align {kind.bytes}", code.at(kind.llvm, there, j)),
+                tested,
                 (vector, "zeroinitializer"),
-            )  # fmt: skip
+            )
             for left, total in zip(lefts, sums.values, strict=True):
-                one = code.load(kind.llvm, code.at(kind.llvm, left, sums.index), kind.bytes)  # fmt: skip
+                one = code.load(kind.llvm, code.at(kind.llvm, left, sums.index), kind.bytes)
                 wide = code.splat(lanes, kind.llvm, one)
                 sums.following.append(_added(code, kind, vector, wide, right, total))
         for result, total in zip(results, sums.values, strict=True):
             code.call(
-                "void", f"llvm.masked.store.{suffix}.p0", (vector, total),
-                (f"ptr align {kind.bytes}", code.at(kind.llvm, result, j)), tested,
-            )  # fmt: skip
+                "void",
+                f"llvm.masked.store.{suffix}.p0",
+                (vector, total),
+                (f"ptr align {kind.bytes}", code.at(kind.llvm, result, j)),
+                tested,
+            )
 
 
 def _added(code: Code, kind: Kind, vector: str, x: str, y: str, total: str) -> str:

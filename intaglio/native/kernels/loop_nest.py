@@ -11,15 +11,7 @@ from intaglio.ir.graph import Graph, Node
 from intaglio.native.kernels import reroll
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.vectors import (
-    BOOL,
-    Builder,
-    Kind,
-    Lanes,
-    Unsupported,
-    kind_of,
-    literal,
-)
+from intaglio.native.llvm.vectors import BOOL, Builder, Kind, Lanes, Unsupported, kind_of, literal
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math import division
 from intaglio.native.vector_math.functions import Functions
@@ -122,9 +114,7 @@ def _turns(s: Functions, part: reroll.Repeat, values: dict[int, Lanes]) -> None:
         values[id(part.made(place, part.turns - depth))] = made
 
 
-def _constant(
-    s: Functions, part: reroll.Repeat, place: int, number: int, turn: str
-) -> Lanes:
+def _constant(s: Functions, part: reroll.Repeat, place: int, number: int, turn: str) -> Lanes:
     """A constant of each turn: out of a table, if they differ."""
     kind = kind_of(part.nodes[place].inputs[number].dtype.numpy)
     found = part.constants(place, number)
@@ -197,9 +187,7 @@ class LoopNest:
         # What one vector costs, in instructions.
         text = trial.text()
         calls = {name: text.count(f"@{name}(") for name in trial.callees}
-        self.cost = steps + sum(
-            [n * trial.callees[name].steps for name, n in calls.items()]
-        )
+        self.cost = steps + sum([n * trial.callees[name].steps for name, n in calls.items()])
         if sum(calls.values()) >= CHAIN and not self.once:
             return 8
         count = reroll.size(self.graph)
@@ -211,8 +199,7 @@ class LoopNest:
         inputs = [self._pointer("%ins", i) for i in range(len(self.kinds))]
         outputs = [self._pointer("%outs", i) for i in range(len(self.results))]
         self.dims = [
-            code.load("i64", code.at("i64", "%dims", str(i)), 8)
-            for i in range(self.pattern.rank)
+            code.load("i64", code.at("i64", "%dims", str(i)), 8) for i in range(self.pattern.rank)
         ]
         every = (True,) * self.pattern.rank
         moves = [*self.pattern.moves, *[every] * len(outputs)]
@@ -223,9 +210,7 @@ class LoopNest:
     def _pointer(self, array: str, index: int) -> str:
         return self.code.load("ptr", self.code.at("ptr", array, str(index)), 8)
 
-    def _loops(
-        self, level: int, pointers: list[str], moves: list[tuple[bool, ...]]
-    ) -> None:
+    def _loops(self, level: int, pointers: list[str], moves: list[tuple[bool, ...]]) -> None:
         if level == self.pattern.rank - 1:
             self._innermost(pointers)
             return
@@ -235,9 +220,7 @@ class LoopNest:
         strides = [self._stride(level, m) for m in moves]
         with code.loop(start, stop) as index:
             inner = [
-                code.at(
-                    kind.memory, pointer, code.let(f"mul nsw i64 {index}, {stride}")
-                )
+                code.at(kind.memory, pointer, code.let(f"mul nsw i64 {index}, {stride}"))
                 if stride
                 else pointer
                 for kind, pointer, stride in zip(kinds, pointers, strides, strict=True)
@@ -249,9 +232,7 @@ class LoopNest:
         if not moves[level]:
             return ""
         stride = "1"
-        for dim, advances in zip(
-            self.dims[level + 1 :], moves[level + 1 :], strict=True
-        ):
+        for dim, advances in zip(self.dims[level + 1 :], moves[level + 1 :], strict=True):
             if advances:
                 stride = self.code.let(f"mul nsw i64 {stride}, {dim}")
         return stride
@@ -288,9 +269,11 @@ class LoopNest:
         """The lanes of a vector that are before the end."""
         first = self.code.integer("add", index, vector * self.lanes)
         return self.code.call(
-            f"<{self.lanes} x i1>", f"llvm.get.active.lane.mask.v{self.lanes}i1.i64",
-            ("i64", first), ("i64", stop),
-        )  # fmt: skip
+            f"<{self.lanes} x i1>",
+            f"llvm.get.active.lane.mask.v{self.lanes}i1.i64",
+            ("i64", first),
+            ("i64", stop),
+        )
 
     def _body(
         self,
@@ -308,9 +291,7 @@ class LoopNest:
                 continue
             names = [
                 self._read(kind, p, mask)
-                for p, mask in zip(
-                    self._places(s, kind, pointers[i], index), masks, strict=True
-                )
+                for p, mask in zip(self._places(s, kind, pointers[i], index), masks, strict=True)
             ]
             inputs.append(Lanes(kind, tuple(names)))
         results = evaluate(s, self.graph, inputs, self.numbers)
@@ -331,13 +312,14 @@ class LoopNest:
     def _read(self, kind: Kind, place: str, mask: str) -> str:
         vector = f"<{self.lanes} x {kind.memory}>"
         if not mask:
-            return self._from_memory(
-                kind, self.code.load(vector, place, kind.bytes), self.lanes
-            )
+            return self._from_memory(kind, self.code.load(vector, place, kind.bytes), self.lanes)
         value = self.code.call(
-            vector, f"llvm.masked.load.{_suffix(kind, self.lanes)}.p0",
-            (f"ptr align {kind.bytes}", place), (f"<{self.lanes} x i1>", mask), (vector, "zeroinitializer"),
-        )  # fmt: skip
+            vector,
+            f"llvm.masked.load.{_suffix(kind, self.lanes)}.p0",
+            (f"ptr align {kind.bytes}", place),
+            (f"<{self.lanes} x i1>", mask),
+            (vector, "zeroinitializer"),
+        )
         return self._from_memory(kind, value, self.lanes)
 
     def _from_memory(self, kind: Kind, vector: str, lanes: int) -> str:
@@ -353,9 +335,12 @@ class LoopNest:
             self.code.do(f"store {vector} {name}, ptr {place}, align {kind.bytes}")
             return
         self.code.call(
-            "void", f"llvm.masked.store.{_suffix(kind, self.lanes)}.p0",
-            (vector, name), (f"ptr align {kind.bytes}", place), (f"<{self.lanes} x i1>", mask),
-        )  # fmt: skip
+            "void",
+            f"llvm.masked.store.{_suffix(kind, self.lanes)}.p0",
+            (vector, name),
+            (f"ptr align {kind.bytes}", place),
+            (f"<{self.lanes} x i1>", mask),
+        )
 
 
 def _suffix(kind: Kind, lanes: int) -> str:

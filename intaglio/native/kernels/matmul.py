@@ -34,16 +34,7 @@ GROUP = 2048
 # What the kernel is told: the parts that threads share, which are panels of columns times groups
 # of rows; rows, columns, inner dimension; and the steps in the left matrix from row to row and
 # from column to column.
-DIMS = (
-    "parts",
-    "panels",
-    "groups",
-    "rows",
-    "columns",
-    "inner",
-    "row_step",
-    "column_step",
-)
+DIMS = ("parts", "panels", "groups", "rows", "columns", "inner", "row_step", "column_step")
 
 
 def _pack(tiles: Tiles) -> Code:
@@ -71,11 +62,14 @@ def _pack_turned(tiles: Tiles) -> Code:
 
     Square blocks of vectors are turned in registers.
     """
-    code, lanes = Code(
-        "pack_turned",
-        ["ptr %from", "i64 %row", "ptr %to", "i64 %depth", "i64 %columns"],
-        "internal fastcc void",
-    ), tiles.lanes  # fmt: skip
+    code, lanes = (
+        Code(
+            "pack_turned",
+            ["ptr %from", "i64 %row", "ptr %to", "i64 %depth", "i64 %columns"],
+            "internal fastcc void",
+        ),
+        tiles.lanes,
+    )
     with code.loop("0", "%columns", lanes) as j, code.loop("0", "%depth", lanes) as k:
         place = code.at(tiles.kind.llvm, tiles.step(code, "%from", j, "%row"), k)
         count = code.integer("sub", "%columns", j)
@@ -104,9 +98,7 @@ def _product(tiles: Tiles, name: str, turned: bool) -> Code:
     block = _block(code, tiles, inner)
     with code.loop("%from", "%to") as part:
         rows = _group(code, given, part)
-        j = code.integer(
-            "mul", code.integer("srem", part, given["panels"]), tiles.width
-        )
+        j = code.integer("mul", code.integer("srem", part, given["panels"]), tiles.width)
         width = code.least(tiles.width, code.integer("sub", columns, j))
         target = Right(code.at(kind, c, j), columns)
         with code.loop("0", inner, block) as k:
@@ -121,16 +113,21 @@ def _product(tiles: Tiles, name: str, turned: bool) -> Code:
                 right, rest = Right(panel, str(tiles.width)), rows
             else:
                 sides = left, source, target
-                right, rest = _packed(code, tiles, rows, sides, (width, depth), first, panel)  # fmt: skip
+                right, rest = _packed(code, tiles, rows, sides, (width, depth), first, panel)
             tiles.product(code, rest, left, right, target, (width, depth, "1"), first)
     code.do("ret void")
     return code
 
 
 def _packed(
-    code: Code, tiles: Tiles, rows: tuple[str, str], sides: tuple[Left, Right, Right],
-    sizes: tuple[str, str], first: str, panel: str,
-) -> tuple[Right, tuple[str, str]]:  # fmt: skip
+    code: Code,
+    tiles: Tiles,
+    rows: tuple[str, str],
+    sides: tuple[Left, Right, Right],
+    sizes: tuple[str, str],
+    first: str,
+    panel: str,
+) -> tuple[Right, tuple[str, str]]:
     """The right matrix, in a panel if it is worth it, and the rows that are left to compute.
 
     Where the panel is as wide as a tile, the first tile copies it: reading it from afar takes
@@ -159,9 +156,7 @@ def _packed(
     return right, (code.integer("add", begin, done), end)
 
 
-def _copy(
-    code: Code, pack: str, source: Right, panel: str, depth: str, width: str
-) -> None:
+def _copy(code: Code, pack: str, source: Right, panel: str, depth: str, width: str) -> None:
     """Copies a panel."""
     code.do(
         f"call fastcc void @{pack}(ptr {source.start}, i64 {source.row}, ptr {panel}, "

@@ -95,10 +95,12 @@ class Tiles:
         if not mask:
             return code.load(self.vector, place, self.kind.bytes)
         return code.call(
-            self.vector, f"llvm.masked.load.{self.suffix}.p0",
-            (f"ptr align {self.kind.bytes}", place), (self.test, mask),
+            self.vector,
+            f"llvm.masked.load.{self.suffix}.p0",
+            (f"ptr align {self.kind.bytes}", place),
+            (self.test, mask),
             (self.vector, "zeroinitializer"),
-        )  # fmt: skip
+        )
 
     def write(self, code: Code, value: str, place: str, mask: str = "") -> None:
         """Stores a vector, or the lanes that a mask allows."""
@@ -107,17 +109,18 @@ class Tiles:
             code.do(f"store {self.vector} {value}, ptr {place}, align {align}")
             return
         code.call(
-            "void", f"llvm.masked.store.{self.suffix}.p0", (self.vector, value),
-            (f"ptr align {align}", place), (self.test, mask),
-        )  # fmt: skip
+            "void",
+            f"llvm.masked.store.{self.suffix}.p0",
+            (self.vector, value),
+            (f"ptr align {align}", place),
+            (self.test, mask),
+        )
 
     def places(self, code: Code, pointer: str, count: int) -> list[str]:
         """Pointers to the vectors that follow each other from a pointer on."""
-        return [code.at(self.kind.llvm, pointer, str(v * self.lanes)) for v in range(count)]  # fmt: skip
+        return [code.at(self.kind.llvm, pointer, str(v * self.lanes)) for v in range(count)]
 
-    def step(
-        self, code: Code, pointer: str, count: str | int, stride: str | int
-    ) -> str:
+    def step(self, code: Code, pointer: str, count: str | int, stride: str | int) -> str:
         """The pointer `count` rows further, each of `stride` elements."""
         return code.at(self.kind.llvm, pointer, code.integer("mul", count, stride))
 
@@ -142,9 +145,7 @@ class Tiles:
             ]
         return block
 
-    def read_turned(
-        self, code: Code, place: str, row: str, count: str, mask: str
-    ) -> list[str]:
+    def read_turned(self, code: Code, place: str, row: str, count: str, mask: str) -> list[str]:
         """The columns of a square: of its rows, `row` elements apart, `count` are there, and of
         each the lanes that a mask allows."""
         square: list[str] = []
@@ -164,11 +165,23 @@ class Tiles:
         """
         code = Code(
             self.name(rows, vectors, copies),
-            ["ptr %a", "i64 %row", "i64 %column", "i64 %segment", "ptr %b", "i64 %b_row",
-             "ptr %c", "i64 %c_row", "i64 %depth", "i64 %segments", "i64 %left", "i1 %first",
-             *["ptr %panel"] * copies],
+            [
+                "ptr %a",
+                "i64 %row",
+                "i64 %column",
+                "i64 %segment",
+                "ptr %b",
+                "i64 %b_row",
+                "ptr %c",
+                "i64 %c_row",
+                "i64 %depth",
+                "i64 %segments",
+                "i64 %left",
+                "i1 %first",
+                *["ptr %panel"] * copies,
+            ],
             "internal fastcc void",
-        )  # fmt: skip
+        )
         masks = [*[""] * (vectors - 1), self.mask(code, "0", "%left")]
         tops = [self.step(code, "%a", r, "%row") for r in range(rows)]
         self._awaited(code, rows, vectors)
@@ -193,22 +206,16 @@ class Tiles:
         return f"{'copying_' * copies}tile_{rows}x{vectors}"
 
     def _turn(
-        self, code: Code, offsets: list[str], sums: list[str], tops: list[str],
-        masks: list[str],
-    ) -> list[str]:  # fmt: skip
+        self, code: Code, offsets: list[str], sums: list[str], tops: list[str], masks: list[str]
+    ) -> list[str]:
         """One column of a times one row of b, added to the sums."""
         left, right, *copy = offsets
         places = self.places(code, code.at(self.kind.llvm, "%b", right), len(masks))
         panel = [self.read(code, p, m) for p, m in zip(places, masks, strict=True)]
-        made = [
-            code.integer("add", left, "%column"),
-            code.integer("add", right, "%b_row"),
-        ]
+        made = [code.integer("add", left, "%column"), code.integer("add", right, "%b_row")]
         for offset in copy:
             to = code.at(self.kind.llvm, "%panel", offset)
-            for vector, place in zip(
-                panel, self.places(code, to, len(panel)), strict=True
-            ):
+            for vector, place in zip(panel, self.places(code, to, len(panel)), strict=True):
                 self.write(code, vector, place)
             made.append(code.integer("add", offset, self.width))
         for r, top in enumerate(tops):
@@ -224,9 +231,13 @@ class Tiles:
         with code.when(code.let("xor i1 %first, true")):
             for place in self._targets(code, rows, vectors):
                 code.call(
-                    "void", "llvm.prefetch.p0", ("ptr", place), ("i32", "1"),
-                    ("i32", "3"), ("i32", "1"),
-                )  # fmt: skip
+                    "void",
+                    "llvm.prefetch.p0",
+                    ("ptr", place),
+                    ("i32", "1"),
+                    ("i32", "3"),
+                    ("i32", "1"),
+                )
 
     def _targets(self, code: Code, rows: int, vectors: int) -> list[str]:
         """Where the vectors of c are."""
@@ -239,9 +250,7 @@ class Tiles:
         Then nothing is read, not even under an empty mask: that too would wait for the memory.
         """
         fresh, added = code.block, list[str]()
-        places = list(
-            zip(self._targets(code, rows, len(masks)), masks * rows, strict=True)
-        )
+        places = list(zip(self._targets(code, rows, len(masks)), masks * rows, strict=True))
         with code.when(code.let("xor i1 %first, true")):
             for total, (place, mask) in zip(sums, places, strict=True):
                 before = self.read(code, place, mask)
@@ -282,18 +291,24 @@ class Tiles:
             self._call(code, tile, i, a, b, c, (depth, segments, lanes, first))
 
     def copying(
-        self, code: Code, row: str, a: Left, b: Right, c: Right, depth: str, first: str,
-        panel: str,
-    ) -> None:  # fmt: skip
+        self, code: Code, row: str, a: Left, b: Right, c: Right, depth: str, first: str, panel: str
+    ) -> None:
         """The first whole tile of a product, from a row on, which also copies b to a panel."""
         tile = f"@{self.name(ROWS, VECTORS, True)}"
         rest = (depth, "1", str(self.lanes), first)
         self._call(code, tile, row, a, b, c, rest, f", ptr {panel}")
 
     def _call(
-        self, code: Code, tile: str, row: str, a: Left, b: Right, c: Right,
-        rest: tuple[str, str, str, str], panel: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        code: Code,
+        tile: str,
+        row: str,
+        a: Left,
+        b: Right,
+        c: Right,
+        rest: tuple[str, str, str, str],
+        panel: str = "",
+    ) -> None:
         """Calls a tile for the rows from `row` on; the rest is what it takes beside the matrices."""
         depth, segments, lanes, first = rest
         top = self.step(code, a.start, row, a.row)

@@ -124,23 +124,23 @@ def _convolution(attrs: dict[str, Any], x: Any, filters: Any) -> Run | None:
     return _sliding("convolution", x, x.shape, filters.shape, along)
 
 
-def _convolution_by_images(
-    attrs: dict[str, Any], sizes: Any, filters: Any, d: Any
-) -> Run | None:
+def _convolution_by_images(attrs: dict[str, Any], sizes: Any, filters: Any, d: Any) -> Run | None:
     shape = tuple(sizes.tolist())
     along = along_of(attrs, shape, filters.shape)
-    if along is None or not _fits(along, d) or (len(d), d.shape[-1]) != (shape[0], filters.shape[-1]):  # fmt: skip
+    if (
+        along is None
+        or not _fits(along, d)
+        or (len(d), d.shape[-1]) != (shape[0], filters.shape[-1])
+    ):
         return None
     run = _sliding("convolution by images", d, shape, filters.shape, along)
     return run and Taking(run, 1, 2)
 
 
-def _convolution_by_filters(
-    attrs: dict[str, Any], x: Any, sizes: Any, d: Any
-) -> Run | None:
+def _convolution_by_filters(attrs: dict[str, Any], x: Any, sizes: Any, d: Any) -> Run | None:
     shape = tuple(sizes.tolist())
     along = along_of(attrs, x.shape, shape)
-    if along is None or not _fits(along, d) or (len(d), d.shape[-1]) != (len(x), shape[-1]):  # fmt: skip
+    if along is None or not _fits(along, d) or (len(d), d.shape[-1]) != (len(x), shape[-1]):
         return None
     run = _sliding("convolution by filters", x, x.shape, shape, along)
     return run and Taking(run, 0, 2)
@@ -153,9 +153,7 @@ def _depthwise(attrs: dict[str, Any], x: Any, filters: Any) -> Run | None:
     return offer("depthwise", x.shape, filters.shape, along)
 
 
-def _depthwise_by_images(
-    attrs: dict[str, Any], sizes: Any, filters: Any, d: Any
-) -> Run | None:
+def _depthwise_by_images(attrs: dict[str, Any], sizes: Any, filters: Any, d: Any) -> Run | None:
     shape = tuple(sizes.tolist())
     along = _depthwise_along(attrs, shape, filters.shape)
     if along is None or d.shape[::3] != shape[::3] or not _fits(along, d):
@@ -164,9 +162,7 @@ def _depthwise_by_images(
     return run and Taking(run, 1, 2)
 
 
-def _depthwise_by_filters(
-    attrs: dict[str, Any], x: Any, sizes: Any, d: Any
-) -> Run | None:
+def _depthwise_by_filters(attrs: dict[str, Any], x: Any, sizes: Any, d: Any) -> Run | None:
     shape = tuple(sizes.tolist())
     along = _depthwise_along(attrs, x.shape, shape)
     if along is None or d.shape[::3] != x.shape[::3] or not _fits(along, d):
@@ -231,9 +227,7 @@ def _cross_entropy(attrs: dict[str, Any], logits: Any, labels: Any) -> Run | Non
     return softmax.cross_entropy(logits.shape)
 
 
-def _sparse_cross_entropy(
-    attrs: dict[str, Any], logits: Any, labels: Any
-) -> Run | None:
+def _sparse_cross_entropy(attrs: dict[str, Any], logits: Any, labels: Any) -> Run | None:
     if logits.ndim != 2 or labels.shape != logits.shape[:1]:
         return None
     return softmax.sparse_cross_entropy(logits.shape)
@@ -241,9 +235,7 @@ def _sparse_cross_entropy(
 
 CHOICES: dict[str, Callable[..., Run | None]] = {
     "MatMul": _matmul,
-    **dict.fromkeys(
-        ("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"), _matmuls("adj_x", "adj_y")
-    ),
+    **dict.fromkeys(("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"), _matmuls("adj_x", "adj_y")),
     "MaxPool": _max_pool,
     "MaxPoolGrad": _max_pool_gradient,
     "AvgPool": _mean_pool,

@@ -31,9 +31,7 @@ def _maximum(k: Sliding) -> None:
             def larger(i: str, j: str, row: str, column: str, most: str) -> str:
                 seen = k.tiles.read(k.code, k.pixel(image, row, column, c), mask)
                 above = k.code.let(f"fcmp ogt {k.vector} {seen}, {most}")
-                return k.code.let(
-                    f"select {k.test} {above}, {k.vector} {seen}, {k.vector} {most}"
-                )
+                return k.code.let(f"select {k.test} {above}, {k.vector} {seen}, {k.vector} {most}")
 
             most = k.over(down, across, k.vector, least, larger)
             k.tiles.write(k.code, most, k.pixel(result, y, x, c, "out_"), mask)
@@ -48,9 +46,7 @@ def _maximum_gradient(k: Sliding) -> None:
         k.clear(result)
         found = [k.image(d, number, "out_") for d in (maxima, gradients)]
         with k.windows() as (y, x, down, across), k.channels() as (c, mask):
-            most, slope = (
-                k.tiles.read(code, k.pixel(d, y, x, c, "out_"), mask) for d in found
-            )
+            most, slope = (k.tiles.read(code, k.pixel(d, y, x, c, "out_"), mask) for d in found)
 
             def given(i: str, j: str, row: str, column: str, free: str) -> str:
                 seen = k.tiles.read(code, k.pixel(image, row, column, c), free)
@@ -63,9 +59,11 @@ def _maximum_gradient(k: Sliding) -> None:
 
 
 def _squares(
-    k: Sliding, images: str, body: Callable[[str, str, str, list[str], str], None],
+    k: Sliding,
+    images: str,
+    body: Callable[[str, str, str, list[str], str], None],
     begin: Callable[[str], None] = lambda number: None,
-) -> None:  # fmt: skip
+) -> None:
     """Goes over windows of 2x2 that lie side by side and cover the images.
 
     Calls `begin(number)` for every image, and `body(number, c, at, places, mask)` for vectors
@@ -82,15 +80,18 @@ def _squares(
 
 
 def _square_rows(
-    k: Sliding, number: str, images: str, beside: list[str],
+    k: Sliding,
+    number: str,
+    images: str,
+    beside: list[str],
     body: Callable[[str, str, str, list[str], str], None],
-) -> None:  # fmt: skip
+) -> None:
     """The windows of one image."""
     code, given, line = k.code, k.given, beside[2]
     channels = given["channels"]
     with code.loop("0", given["out_height"]) as y:
         row = code.integer("add", code.integer("mul", number, given["out_height"]), y)
-        window = code.integer("mul", row, code.integer("mul", given["out_width"], channels))  # fmt: skip
+        window = code.integer("mul", row, code.integer("mul", given["out_width"], channels))
         top = code.integer("mul", code.integer("mul", row, 2), line)
         with code.loop("0", given["out_width"]) as x:
             across = code.integer("mul", x, channels)
@@ -114,9 +115,7 @@ def _square_maximum(k: Sliding) -> None:
         for place in places:
             seen = k.tiles.read(code, place, mask)
             above = code.let(f"fcmp ogt {k.vector} {seen}, {most}")
-            most = code.let(
-                f"select {k.test} {above}, {k.vector} {seen}, {k.vector} {most}"
-            )
+            most = code.let(f"select {k.test} {above}, {k.vector} {seen}, {k.vector} {most}")
         k.tiles.write(code, most, code.at("float", out, at), mask)
 
     _squares(k, images, body)
@@ -138,16 +137,24 @@ def _square_gradient(k: Sliding, floored: bool = False) -> None:
     def clear(number: str) -> None:
         if floored:
             size = code.integer("mul", channels, 4)
-            code.call("void", "llvm.memset.p0.i64", ("ptr", k.tiles.step(code, sums, number, channels)), ("i8", "0"), ("i64", size), ("i1", "false"))  # fmt: skip
+            code.call(
+                "void",
+                "llvm.memset.p0.i64",
+                ("ptr", k.tiles.step(code, sums, number, channels)),
+                ("i8", "0"),
+                ("i64", size),
+                ("i1", "false"),
+            )
 
     def body(number: str, c: str, at: str, places: list[str], mask: str) -> None:
         most, slope = (
-            k.tiles.read(code, code.at("float", d, at), mask)
-            for d in (maxima, gradients)
+            k.tiles.read(code, code.at("float", d, at), mask) for d in (maxima, gradients)
         )
         if floored:
             open_ = code.let(f"fcmp ogt {k.vector} {most}, zeroinitializer")
-            share = code.let(f"select {k.test} {open_}, {k.vector} splat (float 1.0), {k.vector} zeroinitializer")  # fmt: skip
+            share = code.let(
+                f"select {k.test} {open_}, {k.vector} splat (float 1.0), {k.vector} zeroinitializer"
+            )
             slope = code.let(f"fmul {k.vector} {slope}, {share}")
         free, total = "splat (i1 true)", "zeroinitializer"
         for place in places:
@@ -201,9 +208,16 @@ def _placed_gradient(k: Sliding) -> None:
     size = code.integer("mul", channels, 4)
     with code.loop("%from", "%to") as number:
         total = tiles.step(code, sums, number, channels)
-        code.call("void", "llvm.memset.p0.i64", ("ptr", total), ("i8", "0"), ("i64", size), ("i1", "false"))  # fmt: skip
+        code.call(
+            "void",
+            "llvm.memset.p0.i64",
+            ("ptr", total),
+            ("i8", "0"),
+            ("i64", size),
+            ("i1", "false"),
+        )
         with code.loop("0", given["out_height"]) as y:
-            row = code.integer("add", code.integer("mul", number, given["out_height"]), y)  # fmt: skip
+            row = code.integer("add", code.integer("mul", number, given["out_height"]), y)
             pixel = code.integer("mul", row, given["out_width"])
             top = tiles.step(code, out, code.integer("mul", row, 2), line)
 
@@ -218,7 +232,7 @@ def _placed_gradient(k: Sliding) -> None:
                     left = tiles.step(code, top, code.integer("mul", x, 2), channels)
                     left = code.at("float", left, c)
                     targets = [code.at("float", left, step) for step in beside]
-                    turn.following = [_placed(k, slope, place, targets, mask, turn.values[0])]  # fmt: skip
+                    turn.following = [_placed(k, slope, place, targets, mask, turn.values[0])]
                 sum_ = code.at("float", total, c)
                 before = tiles.read(code, sum_, mask)
                 after = code.let(f"fadd {k.vector} {before}, {turn.values[0]}")
@@ -227,9 +241,7 @@ def _placed_gradient(k: Sliding) -> None:
             k.vectors(of_row)
 
 
-def _placed(
-    k: Sliding, slope: str, place: str, targets: list[str], mask: str, total: str
-) -> str:
+def _placed(k: Sliding, slope: str, place: str, targets: list[str], mask: str, total: str) -> str:
     """Writes the gradients of a window, and gives a total with them added."""
     code, vector = k.code, k.vector
     integers = f"<{k.tiles.lanes} x i32>"
@@ -336,9 +348,7 @@ def floored_gradient(w: Windows) -> Callable[..., list[Any]] | None:
         return None
     kernel = FLOORED.entry("floored_gradient").for_dims((w.images, *w))
     single = np.dtype(np.float32)
-    return entry.filling_all(
-        kernel, [(w.in_shape, single), ((w.images, w.channels), single)]
-    )
+    return entry.filling_all(kernel, [(w.in_shape, single), ((w.images, w.channels), single)])
 
 
 def placed_maximum(w: Windows) -> Chain | None:
@@ -360,9 +370,7 @@ def placed_gradient(w: Windows) -> Callable[..., list[Any]] | None:
         return None
     kernel = PLACED.entry("placed_gradient").for_dims((w.images, *w))
     single = np.dtype(np.float32)
-    return entry.filling_all(
-        kernel, [(w.in_shape, single), ((w.images, w.channels), single)]
-    )
+    return entry.filling_all(kernel, [(w.in_shape, single), ((w.images, w.channels), single)])
 
 
 def covers(w: Windows) -> bool:

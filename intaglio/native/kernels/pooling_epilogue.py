@@ -100,7 +100,7 @@ class Pool:
         return f"<{self.tiles.lanes} x i32>"
 
     def _chosen(self, test: str, kind: str, yes: str, no: str) -> str:
-        return self.code.let(f"select {self.tiles.test} {test}, {kind} {yes}, {kind} {no}")  # fmt: skip
+        return self.code.let(f"select {self.tiles.test} {test}, {kind} {yes}, {kind} {no}")
 
 
 def write_bytes(code: Code, tiles: Tiles, value: str, place: str, mask: str) -> None:
@@ -111,9 +111,12 @@ def write_bytes(code: Code, tiles: Tiles, value: str, place: str, mask: str) -> 
         code.do(f"store <{lanes} x i8> {short}, ptr {place}, align 1")
         return
     code.call(
-        "void", f"llvm.masked.store.v{lanes}i8.p0", (f"<{lanes} x i8>", short),
-        ("ptr align 1", place), (tiles.test, mask),
-    )  # fmt: skip
+        "void",
+        f"llvm.masked.store.v{lanes}i8.p0",
+        (f"<{lanes} x i8>", short),
+        ("ptr align 1", place),
+        (tiles.test, mask),
+    )
 
 
 def read_bytes(code: Code, tiles: Tiles, place: str, mask: str) -> str:
@@ -123,7 +126,10 @@ def read_bytes(code: Code, tiles: Tiles, place: str, mask: str) -> str:
         seen = code.load(kind, place, 1)
     else:
         seen = code.call(
-            kind, f"llvm.masked.load.v{tiles.lanes}i8.p0", ("ptr align 1", place),
-            (tiles.test, mask), (kind, "zeroinitializer"),
-        )  # fmt: skip
+            kind,
+            f"llvm.masked.load.v{tiles.lanes}i8.p0",
+            ("ptr align 1", place),
+            (tiles.test, mask),
+            (kind, "zeroinitializer"),
+        )
     return code.let(f"zext {kind} {seen} to <{tiles.lanes} x i32>")

@@ -17,15 +17,7 @@ import numpy as np
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.library import Kernel, Library, Source
-from intaglio.native.llvm.vectors import (
-    BFLOAT,
-    DOUBLE,
-    FLOAT,
-    HALF,
-    Kind,
-    Lanes,
-    literal,
-)
+from intaglio.native.llvm.vectors import BFLOAT, DOUBLE, FLOAT, HALF, Kind, Lanes, literal
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
 from intaglio.ops.random.philox import (
@@ -69,9 +61,7 @@ def _round_keys(s: Functions, key: str) -> list[tuple[Lanes, Lanes]]:
     words = [code.integer("and", key, int(LOW)), code.integer("lshr", key, 32)]
     made: list[tuple[Lanes, Lanes]] = []
     for _ in range(10):
-        pair = [
-            Lanes(WORD, (code.splat(s.lanes, "i64", w),) * s.vectors) for w in words
-        ]
+        pair = [Lanes(WORD, (code.splat(s.lanes, "i64", w),) * s.vectors) for w in words]
         made.append((pair[0], pair[1]))
         words = [
             code.integer("and", code.integer("add", w, weyl), int(LOW))
@@ -80,9 +70,7 @@ def _round_keys(s: Functions, key: str) -> list[tuple[Lanes, Lanes]]:
     return made
 
 
-def _counters(
-    s: Functions, state: dict[str, str], first: str, step: str = ""
-) -> list[Lanes]:
+def _counters(s: Functions, state: dict[str, str], first: str, step: str = "") -> list[Lanes]:
     """The four words of the counters of `lanes` blocks from number `first` on.
 
     They are the state's `step` apart, or another one.
@@ -99,11 +87,7 @@ def _counters(
     carried = s.converted(s.lt(low, offsets), WORD)
     high = s.add(everywhere(state["high"]), carried)
     mask = s.const(int(LOW), low)
-    return [
-        part
-        for half in (low, high)
-        for part in (s.bit_and(half, mask), s.high_half(half))
-    ]
+    return [part for half in (low, high) for part in (s.bit_and(half, mask), s.high_half(half))]
 
 
 # -- what is made of the words ---------------------------------------------------------
@@ -157,10 +141,7 @@ def _normals(s: Functions, first: Lanes, second: Lanes) -> list[Lanes]:
     wide = s.converted(second, DOUBLE)
     angle = s.converted(s.mul(s.const(2 * math.pi, wide), wide), kind)
     wide = s.converted(angle, DOUBLE)
-    return [
-        s.mul(s.converted(turned, kind), radius)
-        for turned in (s.sin(wide), s.cos(wide))
-    ]
+    return [s.mul(s.converted(turned, kind), radius) for turned in (s.sin(wide), s.cos(wide))]
 
 
 def _uniform(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
@@ -192,9 +173,12 @@ FINISHES: dict[str, tuple[Finish, Kind]] = {
 # Normals that are drawn again while they are too far off, and what they are made of.
 TRUNCATED = {"truncated": "normal", "truncated_double": "normal_double"}
 DTYPES = {
-    HALF_WORD: np.uint32, FLOAT: np.float32, DOUBLE: np.float64, HALF: np.float16,
+    HALF_WORD: np.uint32,
+    FLOAT: np.float32,
+    DOUBLE: np.float64,
+    HALF: np.float16,
     BRIEF: ml_dtypes.bfloat16,
-}  # fmt: skip
+}
 
 
 def _of_block(kind: Kind) -> int:
@@ -227,8 +211,7 @@ def _given(code: Code) -> tuple[dict[str, str], str, str]:
     """The stream's state, the array to be filled, and its elements."""
     given = code.load("ptr", "%ins", 8)
     state = {
-        part: code.load("i64", code.at("i64", given, str(i)), 8)
-        for i, part in enumerate(STATE)
+        part: code.load("i64", code.at("i64", given, str(i)), 8) for i, part in enumerate(STATE)
     }
     size = code.load("i64", code.at("i64", "%dims", "1"), 8)
     return state, code.load("ptr", "%outs", 8), size
@@ -311,7 +294,7 @@ class _Truncated:
             inside = code.integer("icmp slt", at, self.size)
             good = code.let(f"and i1 {near}, {code.let(f'and i1 {room}, {inside}')}")
             with code.when(good):
-                code.do(f"store {word} {x}, ptr {code.at(word, self.out, at)}, align {kind.bytes}")  # fmt: skip
+                code.do(f"store {word} {x}, ptr {code.at(word, self.out, at)}, align {kind.bytes}")
                 self._store(code.integer("add", seen, 1), self.filled)
 
     def _fill(self, count: int) -> None:
@@ -339,7 +322,7 @@ def _in_turn(s: Functions, made: Sequence[Lanes]) -> list[str]:
         parts = [
             code.let(f"shufflevector {vector} {a}, {vector} {b}, <{2 * width} x i32> <{every}>")
             for a, b in zip(parts[::2], parts[1::2], strict=True)
-        ]  # fmt: skip
+        ]
         width *= 2
     whole, vector, count = parts[0], f"<{width} x {element}>", len(made)
     turns: list[str] = []
@@ -348,13 +331,11 @@ def _in_turn(s: Functions, made: Sequence[Lanes]) -> list[str]:
         order = ", ".join([f"i32 {p}" for p in places])
         turns.append(
             code.let(f"shufflevector {vector} {whole}, {vector} poison, <{lanes} x i32> <{order}>")
-        )  # fmt: skip
+        )
     return turns
 
 
-def _write(
-    s: Functions, kind: Kind, vector: str, out: str, index: str, size: str
-) -> None:
+def _write(s: Functions, kind: Kind, vector: str, out: str, index: str, size: str) -> None:
     """Stores a vector's elements, those that the array has room for."""
     code, lanes = s.code, s.lanes
     test = f"<{lanes} x i1>"
@@ -362,9 +343,12 @@ def _write(
         test, f"llvm.get.active.lane.mask.v{lanes}i1.i64", ("i64", index), ("i64", size)
     )
     code.call(
-        "void", f"llvm.masked.store.{s.suffix(kind)}.p0", (s.vector(kind), vector),
-        (f"ptr align {kind.bytes}", code.at(kind.llvm, out, index)), (test, mask),
-    )  # fmt: skip
+        "void",
+        f"llvm.masked.store.{s.suffix(kind)}.p0",
+        (s.vector(kind), vector),
+        (f"ptr align {kind.bytes}", code.at(kind.llvm, out, index)),
+        (test, mask),
+    )
 
 
 def _swaps() -> Kernel:

@@ -74,7 +74,7 @@ class Plan(NamedTuple):
 
 def planned(rows: int, inner: int, gates: int, columns: int) -> Plan:
     """Tiles for a cell of these sizes, that fill the registers, and leave few rows over."""
-    vectors = 2 if gates < 3 and columns > TILES.lanes and gates * 2 <= len(TALLEST) else 1  # fmt: skip
+    vectors = 2 if gates < 3 and columns > TILES.lanes and gates * 2 <= len(TALLEST) else 1
     most = max(min(TALLEST[gates * vectors], SUMS // (gates * vectors)), 1)
     whole = [n for n in range(most // 2 + 1, most + 1) if rows % n == 0]
     tall = whole[-1] if whole else -(-rows // -(-rows // most))
@@ -92,7 +92,7 @@ def starts_of(node: Node, wide: int) -> list[int] | None:
         if None in widths or len({*widths}) != 1:
             return None
         return [i * (wide // len(widths)) for i in range(len(widths))]
-    if node.op.name != "StridedSlice" or any(v.node.op.name != "Const" for v in node.inputs[1:]):  # fmt: skip
+    if node.op.name != "StridedSlice" or any(v.node.op.name != "Const" for v in node.inputs[1:]):
         return None
     source, made = node.inputs[0].dims, node.outputs[0].dims
     if source is None or made is None or len(source) != 2 or len(made) != 2:
@@ -124,7 +124,7 @@ def pack(plan: Plan) -> Code:
     with code.loop("%from", "%to") as block:
         first = code.integer("mul", block, plan.step)
         columns = code.integer("sub", given["columns"], first)
-        masks = [tiles.mask(code, str(v * tiles.lanes), columns) for v in range(plan.vectors)]  # fmt: skip
+        masks = [tiles.mask(code, str(v * tiles.lanes), columns) for v in range(plan.vectors)]
         with code.loop("0", given["inner"]) as k:
             row = code.at("float", tiles.step(code, source, k, given["wide"]), first)
             done = code.integer("mul", block, given["inner"])
@@ -134,8 +134,10 @@ def pack(plan: Plan) -> Code:
                 here = code.at("float", to, str(gate * plan.step))
                 for place, to_, mask in zip(
                     tiles.places(code, there, plan.vectors),
-                    tiles.places(code, here, plan.vectors), masks, strict=True,
-                ):  # fmt: skip
+                    tiles.places(code, here, plan.vectors),
+                    masks,
+                    strict=True,
+                ):
                     tiles.write(code, tiles.read(code, place, mask), to_)
     code.do("ret void")
     return code
@@ -193,9 +195,7 @@ class _Cell:
         code.do("ret void")
         return code
 
-    def _tile(
-        self, panel: str, column: str, masks: list[str], number: str, tall: int
-    ) -> None:
+    def _tile(self, panel: str, column: str, masks: list[str], number: str, tall: int) -> None:
         """A tile of the product, and what becomes of it."""
         code, plan = self.code, self.plan
         first = code.integer("mul", number, plan.tall)
@@ -203,9 +203,18 @@ class _Cell:
         sums = self._sums(panel, rows)
         s = Functions(code, TILES.lanes, tall * plan.vectors)
         gates = [
-            Lanes(FLOAT, tuple([sums[r][g * plan.vectors + v] for r in range(tall) for v in range(plan.vectors)]))
+            Lanes(
+                FLOAT,
+                tuple(
+                    [
+                        sums[r][g * plan.vectors + v]
+                        for r in range(tall)
+                        for v in range(plan.vectors)
+                    ]
+                ),
+            )
             for g in range(plan.gates)
-        ]  # fmt: skip
+        ]
         values: dict[int, list[Lanes]] = {id(self.product.outputs[0]): gates}
         for value, pointer in zip(self.others, self.ins[2:], strict=True):
             values[id(value)] = self._read(value.dims, pointer, rows, column, masks)
@@ -224,7 +233,7 @@ class _Cell:
         start = [(TILES.vector, "zeroinitializer")] * (len(rows) * abreast)
         with code.carrying("0", self.given["inner"], 1, *start) as turn:
             right = TILES.step(code, panel, turn.index, abreast * TILES.lanes)
-            vectors = [TILES.read(code, p, "") for p in TILES.places(code, right, abreast)]  # fmt: skip
+            vectors = [TILES.read(code, p, "") for p in TILES.places(code, right, abreast)]
             for r, top in enumerate(tops):
                 value = code.load("float", code.at("float", top, turn.index), 4)
                 factor = code.splat(TILES.lanes, "float", value)
@@ -251,8 +260,7 @@ class _Cell:
         operands = [values[id(v)] for v in node.inputs]
         count = max(map(len, operands))
         values[id(node.outputs[0])] = [
-            apply(s, node, [o[g] if len(o) > 1 else o[0] for o in operands])
-            for g in range(count)
+            apply(s, node, [o[g] if len(o) > 1 else o[0] for o in operands]) for g in range(count)
         ]
 
     # -- memory --------------------------------------------------------------------------------
@@ -261,9 +269,7 @@ class _Cell:
         """How many gates a value of so many columns has."""
         return self.plan.gates if width == self.plan.gates * self.plan.columns else 1
 
-    def _places(
-        self, pointer: str, row: str, gate: int, width: int, column: str
-    ) -> list[str]:
+    def _places(self, pointer: str, row: str, gate: int, width: int, column: str) -> list[str]:
         """Where the vectors of a gate are in a row."""
         code = self.code
         wide = self.given["wide" if self._gates(width) > 1 else "columns"]
@@ -285,13 +291,13 @@ class _Cell:
             names: list[str] = []
             for row in rows if each else ["0"]:
                 places = self._places(pointer, row, gate, dims[-1], column)
-                names += [TILES.read(code, p, m) for p, m in zip(places, masks, strict=True)]  # fmt: skip
+                names += [TILES.read(code, p, m) for p, m in zip(places, masks, strict=True)]
             found.append(Lanes(FLOAT, tuple(names if each else names * len(rows))))
         return found
 
     def _write(
         self, gates: list[Lanes], pointer: str, rows: list[str], column: str, masks: list[str]
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Writes a result."""
         width = len(gates) * self.plan.columns
         for gate, lanes in enumerate(gates):

@@ -43,9 +43,14 @@ KINDS: dict[str, Callable[[Builder, Lanes, Lanes], Lanes]] = {
 }
 # The kind of each op; the mean's sum is divided at the end.
 OPS = {
-    "Sum": "sum", "Mean": "sum", "Max": "maximum", "Min": "minimum", "Prod": "product",
-    "All": "all", "Any": "any",
-}  # fmt: skip
+    "Sum": "sum",
+    "Mean": "sum",
+    "Max": "maximum",
+    "Min": "minimum",
+    "Prod": "product",
+    "All": "all",
+    "Any": "any",
+}
 # A bool is a byte that is 0 or 1.
 BYTE = Kind("i8", 8, "u")
 
@@ -81,17 +86,20 @@ class Joining:
         return [*self.step(s, x, y).names]
 
     def range(
-        self, start: str, stop: str, step: int, sums: list[str], seen: Callable[[str], Sequence[str]]
-    ) -> list[str]:  # fmt: skip
+        self,
+        start: str,
+        stop: str,
+        step: int,
+        sums: list[str],
+        seen: Callable[[str], Sequence[str]],
+    ) -> list[str]:
         """The vectors that `seen(i)` gives, for each i of a range, joined to the sums."""
         carried = [(self.tiles.vector, s) for s in sums]
         with self.code.carrying(start, stop, step, *carried) as turn:
             turn.following = self.joined(turn.values, seen(turn.index))
         return turn.values
 
-    def row(
-        self, first: str, last: str, seen: Callable[[str, int, str], Sequence[str]]
-    ) -> str:
+    def row(self, first: str, last: str, seen: Callable[[str, int, str], Sequence[str]]) -> str:
         """What the elements of a range join to, in the first lane of a vector.
 
         `seen(i, count, mask)` gives `count` vectors from element i on; with a mask only the lanes
@@ -166,9 +174,7 @@ class _Writer:
         """Where the rows of a chunk lie: of which outer one, the first and beyond the last."""
         code, given = self.code, self.given
         outer = code.integer("sdiv", number, given["chunks"])
-        first = code.integer(
-            "mul", code.integer("srem", number, given["chunks"]), given["chunk"]
-        )
+        first = code.integer("mul", code.integer("srem", number, given["chunks"]), given["chunk"])
         last = code.least(code.integer("add", first, given["chunk"]), given["length"])
         return outer, first, last
 
@@ -178,12 +184,10 @@ class _Writer:
         inner, lanes = given["inner"], tiles.lanes
         with code.loop("%from", "%to") as part:
             number = code.integer("sdiv", part, given["slices"])
-            left = code.integer(
-                "mul", code.integer("srem", part, given["slices"]), COLUMNS
-            )
+            left = code.integer("mul", code.integer("srem", part, given["slices"]), COLUMNS)
             right = code.least(code.integer("add", left, COLUMNS), inner)
             outer, first, last = self._chunk(number)
-            rows = tiles.step(code, self.source, outer, code.integer("mul", given["length"], inner))  # fmt: skip
+            rows = tiles.step(code, self.source, outer, code.integer("mul", given["length"], inner))
             target = tiles.step(code, self.target, number, inner)
             group = lanes * VECTORS
             count = code.integer("sdiv", code.integer("sub", right, left), group)
@@ -191,31 +195,31 @@ class _Writer:
             with code.loop(left, middle, group) as j:
                 top = code.at(self.element.llvm, rows, j)
                 sums = self.joining.range(
-                    first, last, 1, [self.neutral] * VECTORS,
+                    first,
+                    last,
+                    1,
+                    [self.neutral] * VECTORS,
                     lambda row: self._seen(tiles.step(code, top, row, inner), VECTORS),
-                )  # fmt: skip
-                places = tiles.places(
-                    code, code.at(self.element.llvm, target, j), VECTORS
                 )
+                places = tiles.places(code, code.at(self.element.llvm, target, j), VECTORS)
                 for place, value in zip(places, sums, strict=True):
                     tiles.write(code, self._divided(value), place)
             with code.loop(middle, right, lanes) as j:
-                self._column(
-                    code.at(self.element.llvm, rows, j), first, last, j, right, target
-                )
+                self._column(code.at(self.element.llvm, rows, j), first, last, j, right, target)
         code.do("ret void")
         return code
 
-    def _column(
-        self, top: str, first: str, last: str, j: str, right: str, target: str
-    ) -> None:
+    def _column(self, top: str, first: str, last: str, j: str, right: str, target: str) -> None:
         """One vector of columns, or what is left of one."""
         code, tiles = self.code, self.tiles
         mask = tiles.mask(code, j, right)
         (value,) = self.joining.range(
-            first, last, 1, [self.neutral],
+            first,
+            last,
+            1,
+            [self.neutral],
             lambda row: self._seen(tiles.step(code, top, row, self.given["inner"]), 1, mask),
-        )  # fmt: skip
+        )
         value = self._divided(value)
         tiles.write(code, value, code.at(self.element.llvm, target, j), mask)
 
@@ -228,9 +232,7 @@ class _Writer:
             total = self.joining.row(
                 first,
                 last,
-                lambda i, count, mask: self._seen(
-                    code.at(self.element.llvm, row, i), count, mask
-                ),
+                lambda i, count, mask: self._seen(code.at(self.element.llvm, row, i), count, mask),
             )
             value = self._divided(total)
             one = code.let(f"extractelement {tiles.vector} {value}, i64 0")
@@ -257,15 +259,14 @@ def _name(kind: str, columns: bool) -> str:
 
 
 def _levels(
-    kind: str, outer: int, length: int, inner: int, divisor: int, shape: tuple[int, ...],
-    dtype: Any,
-) -> Any:  # fmt: skip
+    kind: str, outer: int, length: int, inner: int, divisor: int, shape: tuple[int, ...], dtype: Any
+) -> Any:
     """Reduces the chunks, then what they give, until there is one for each outer row."""
     chunk = max(ROWS, CHUNK // min(inner, COLUMNS))
     chunks, slices = -(-length // chunk), -(-inner // COLUMNS)
     last = chunks == 1
     shared = outer * length * inner >= entry.LARGE
-    dims = (outer * chunks * slices, length, inner, chunks, chunk, slices, divisor if last else 1)  # fmt: skip
+    dims = (outer * chunks * slices, length, inner, chunks, chunk, slices, divisor if last else 1)
     element = BYTE if dtype.kind == "b" else kind_of(dtype)
     made = _library(kind, inner > 1, element).entry(_name(kind, inner > 1), shared)
     kernel = made.for_dims(dims)
@@ -277,9 +278,8 @@ def _levels(
 
 
 def reduction(
-    op: str, shape: tuple[int, ...], axes: tuple[int, ...], keep_dims: bool,
-    dtype: Any = _SINGLE,
-) -> Run | None:  # fmt: skip
+    op: str, shape: tuple[int, ...], axes: tuple[int, ...], keep_dims: bool, dtype: Any = _SINGLE
+) -> Run | None:
     """One of `OPS` over axes of arrays of a shape and dtype; None where NumPy is to do it.
 
     Axes that are no neighbours go one group after the other, the last one first.
@@ -296,7 +296,7 @@ def reduction(
     places = [i for i, (gone, _) in enumerate(groups) if gone]
     result = tuple(
         [1 if i in axes else d for i, d in enumerate(shape) if keep_dims or i not in axes]
-    )  # fmt: skip
+    )
     runs: list[Any] = []
     for at in reversed(places):
         lengths = [length for _, length in groups]

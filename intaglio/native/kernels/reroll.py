@@ -56,11 +56,7 @@ def parts(graph: Graph) -> list[Node | Repeat]:
     found = graph.derived.get(parts)
     if found is None:
         given = {id(v) for v in graph.inputs}
-        nodes = [
-            n
-            for n in graph.nodes
-            if n.op.name != "Const" and id(n.outputs[0]) not in given
-        ]
+        nodes = [n for n in graph.nodes if n.op.name != "Const" and id(n.outputs[0]) not in given]
         found = graph.derived[parts] = list(_Search(graph, nodes).parts(0, len(nodes)))
     return found
 
@@ -86,7 +82,7 @@ class _Search:
             if id(value.node) in self.index:
                 self.last[self.index[id(value.node)]] = len(nodes)
         numbers: dict[Any, int] = {}
-        self.kinds = np.array([numbers.setdefault(_kind(n), len(numbers)) for n in nodes])  # fmt: skip
+        self.kinds = np.array([numbers.setdefault(_kind(n), len(numbers)) for n in nodes])
 
     def parts(self, start: int, stop: int) -> Iterator[Node | Repeat]:
         """The nodes from `start` to `stop`."""
@@ -136,7 +132,7 @@ class _Search:
         end = first + turns * period
         sources: dict[tuple[int, int], tuple[int, int]] = {}
         for place in range(period):
-            pairs = zip(*[n.inputs for n in self.nodes[first + place :: period][:2]], strict=True)  # fmt: skip
+            pairs = zip(*[n.inputs for n in self.nodes[first + place :: period][:2]], strict=True)
             for number, (value, later) in enumerate(pairs):
                 source = self.index.get(id(value.node))
                 if source is None:
@@ -160,7 +156,7 @@ class _Search:
         if any(first + p - d * period < 0 for p, d in begun):
             return None
         carried = [(p, d, (p, d) in begun) for p, d in sorted(every)]
-        return Repeat(self.nodes[first:end], period, self.nodes[:first], carried, sources)  # fmt: skip
+        return Repeat(self.nodes[first:end], period, self.nodes[:first], carried, sources)
 
 
 def _kind(node: Node) -> Any:
@@ -184,10 +180,7 @@ def form(graph: Graph, numbers: Sequence[Any]) -> Any:
     """Equal for graphs that are the same code if `numbers` are given to it; None: nobody knows."""
     wires: dict[int, Any] = {id(v): i for i, v in enumerate(graph.inputs)}
     given = {(n.dtype, n.tobytes()): -1 - i for i, n in enumerate(numbers)}
-    nodes: list[Any] = [
-        tuple([v.dtype for v in graph.inputs]),
-        [n.dtype for n in numbers],
-    ]
+    nodes: list[Any] = [tuple([v.dtype for v in graph.inputs]), [n.dtype for n in numbers]]
     for node in graph.nodes:
         if node.op.name == "Const":
             value = node.attrs["value"]

@@ -74,9 +74,13 @@ class Step:
     """One thing that is computed: `wide` or `narrow` from values, or a reduction of one."""
 
     def __init__(
-        self, made: Value, inputs: list[Value], compute: Compute | None = None,
-        kind: str = "", divisor: int = 1,
-    ) -> None:  # fmt: skip
+        self,
+        made: Value,
+        inputs: list[Value],
+        compute: Compute | None = None,
+        kind: str = "",
+        divisor: int = 1,
+    ) -> None:
         self.made = made
         self.inputs = inputs
         self.compute = compute
@@ -176,9 +180,7 @@ class Plan:
     def steps_of(self, stage: int) -> list[Step]:
         """What a pass makes, in order; the narrow values that are there before it are not."""
         return [
-            s
-            for s in self.steps
-            if (s.made.form != "narrow" or s.kind) and self._stage(s) == stage
+            s for s in self.steps if (s.made.form != "narrow" or s.kind) and self._stage(s) == stage
         ]
 
     def narrow(self, stage: int) -> list[Step]:
@@ -187,7 +189,7 @@ class Plan:
             s
             for s in self.steps
             if s.made.form in ("narrow", "number") and not s.kind and s.made.stage == stage
-        ]  # fmt: skip
+        ]
 
 
 class _Writer:
@@ -197,7 +199,7 @@ class _Writer:
         self.plan = plan
         self.code = Code(name, entry.KERNEL)
         self.tiles = Tiles(FLOAT)
-        self.joinings = {k: Joining(self.code, k) for k in ("sum", "maximum", "minimum")}  # fmt: skip
+        self.joinings = {k: Joining(self.code, k) for k in ("sum", "maximum", "minimum")}
         # What is in registers: narrow values and numbers by their ids, as one vector.
         self.single: dict[int, str] = {}
         self.pointers: dict[int, str] = {}
@@ -234,14 +236,8 @@ class _Writer:
     def _rows(self, first: str, last: str, ins: list[str], outs: list[str]) -> None:
         """The rows of a block; large results go past the cache if they lie as that needs."""
         code, plan = self.code, self.plan
-        wide = [
-            out
-            for (_, form), out in zip(plan.outputs, outs, strict=True)
-            if form == "wide"
-        ]
-        self.streamed = (
-            plan.streamed and bool(wide) and plan.length % self.tiles.lanes == 0
-        )
+        wide = [out for (_, form), out in zip(plan.outputs, outs, strict=True) if form == "wide"]
+        self.streamed = plan.streamed and bool(wide) and plan.length % self.tiles.lanes == 0
         if self.streamed:
             places = [code.let(f"ptrtoint ptr {out} to i64") for out in wide]
             bits = functools.reduce(lambda x, y: code.integer("or", x, y), places)
@@ -293,7 +289,7 @@ class _Writer:
         plan, code, tiles = self.plan, self.code, self.tiles
         s = Functions(code, tiles.lanes, vectors)
         columns = [v for v in plan.inputs if v.form == "columns"]
-        kept = {id(v): self._read(self.pointers[id(v)], at, vectors, mask) for v in columns}  # fmt: skip
+        kept = {id(v): self._read(self.pointers[id(v)], at, vectors, mask) for v in columns}
         for key, single in self.single.items():
             kept[key] = Lanes(FLOAT, (single,) * vectors)
         wide = [v for v in plan.inputs if v.form == "wide"]
@@ -301,9 +297,9 @@ class _Writer:
         zeros = [(tiles.vector, "zeroinitializer")] * (len(sums) * vectors)
         with code.carrying("0", rows, 1, *zeros) as turn:
             here = {**kept}
-            step_at = code.integer("add", code.integer("mul", turn.index, plan.length), at)  # fmt: skip
+            step_at = code.integer("add", code.integer("mul", turn.index, plan.length), at)
             for value in wide:
-                here[id(value)] = self._read(self.pointers[id(value)], step_at, vectors, mask)  # fmt: skip
+                here[id(value)] = self._read(self.pointers[id(value)], step_at, vectors, mask)
             totals = iter(range(0, len(zeros), vectors))
             turn.following = []
             for step in plan.steps:
@@ -326,7 +322,7 @@ class _Writer:
         return self.code.load("ptr", self.code.at("ptr", array, str(index)), 8)
 
     def _spread(self, place: str) -> str:
-        return self.code.splat(self.tiles.lanes, "float", self.code.load("float", place, 4))  # fmt: skip
+        return self.code.splat(self.tiles.lanes, "float", self.code.load("float", place, 4))
 
     def _room(self) -> str:
         """Memory for the elements of a row."""
@@ -337,11 +333,25 @@ class _Writer:
 
     def _clear(self, place: str) -> None:
         size = str(4 * self.plan.length)
-        self.code.call("void", "llvm.memset.p0.i64", ("ptr", place), ("i8", "0"), ("i64", size), ("i1", "false"))  # fmt: skip
+        self.code.call(
+            "void",
+            "llvm.memset.p0.i64",
+            ("ptr", place),
+            ("i8", "0"),
+            ("i64", size),
+            ("i1", "false"),
+        )
 
     def _copy(self, place: str, source: str) -> None:
         size = str(4 * self.plan.length)
-        self.code.call("void", "llvm.memcpy.p0.p0.i64", ("ptr", place), ("ptr", source), ("i64", size), ("i1", "false"))  # fmt: skip
+        self.code.call(
+            "void",
+            "llvm.memcpy.p0.p0.i64",
+            ("ptr", place),
+            ("ptr", source),
+            ("i64", size),
+            ("i1", "false"),
+        )
 
     # -- rows ---------------------------------------------------------------------------
 
@@ -366,7 +376,9 @@ class _Writer:
             self._pass(stage)
         for (value, form), out in zip(plan.outputs, outs, strict=True):
             if form == "narrow":
-                one = code.let(f"extractelement {self.tiles.vector} {self.single[id(value)]}, i64 0")  # fmt: skip
+                one = code.let(
+                    f"extractelement {self.tiles.vector} {self.single[id(value)]}, i64 0"
+                )
                 code.do(f"store float {one}, ptr {code.at('float', out, row)}, align 4")
 
     def _pass(self, stage: int) -> None:
@@ -390,14 +402,20 @@ class _Writer:
         sums = self._range(middle, whole, 1, "", sums, found, (steps, stores))
         if whole < plan.length:
             mask = tiles.mask(self.code, str(whole), str(plan.length))
-            sums = self._range(whole, plan.length, 1, mask, sums, found, (steps, stores))  # fmt: skip
+            sums = self._range(whole, plan.length, 1, mask, sums, found, (steps, stores))
         for step, total in zip(found, sums, strict=True):
             self.single[id(step.made)] = self._result(step, total)
 
     def _range(
-        self, start: int, stop: int, vectors: int, mask: str, sums: list[str],
-        found: list[Step], made: tuple[list[Step], list[tuple[Value, str]]],
-    ) -> list[str]:  # fmt: skip
+        self,
+        start: int,
+        stop: int,
+        vectors: int,
+        mask: str,
+        sums: list[str],
+        found: list[Step],
+        made: tuple[list[Step], list[tuple[Value, str]]],
+    ) -> list[str]:
         """Groups of `vectors` from `start` to `stop`: what a pass makes, joined to its sums."""
         step = self.tiles.lanes * vectors
         if start >= stop:
@@ -406,13 +424,18 @@ class _Writer:
             return self._group(str(start), vectors, mask, sums, found, made)
         carried = [(self.tiles.vector, s) for s in sums]
         with self.code.carrying(str(start), str(stop), step, *carried) as turn:
-            turn.following = self._group(turn.index, vectors, mask, turn.values, found, made)  # fmt: skip
+            turn.following = self._group(turn.index, vectors, mask, turn.values, found, made)
         return turn.values
 
     def _group(
-        self, at: str, vectors: int, mask: str, sums: list[str],
-        found: list[Step], made: tuple[list[Step], list[tuple[Value, str]]],
-    ) -> list[str]:  # fmt: skip
+        self,
+        at: str,
+        vectors: int,
+        mask: str,
+        sums: list[str],
+        found: list[Step],
+        made: tuple[list[Step], list[tuple[Value, str]]],
+    ) -> list[str]:
         s = Functions(self.code, self.tiles.lanes, vectors)
         steps, stores = made
         here: dict[int, Lanes] = {}
@@ -451,17 +474,15 @@ class _Writer:
 
     def _read(self, place: str, at: str, vectors: int, mask: str) -> Lanes:
         places = self.tiles.places(self.code, self.code.at("float", place, at), vectors)
-        return Lanes(FLOAT, tuple([self.tiles.read(self.code, p, mask) for p in places]))  # fmt: skip
+        return Lanes(FLOAT, tuple([self.tiles.read(self.code, p, mask) for p in places]))
 
-    def _write(
-        self, value: Lanes, place: str, at: str, mask: str, streamed: bool = False
-    ) -> None:
+    def _write(self, value: Lanes, place: str, at: str, mask: str, streamed: bool = False) -> None:
         first = self.code.at("float", place, at)
         places = self.tiles.places(self.code, first, len(value.names))
         for target, name in zip(places, value.names, strict=True):
             if streamed:
                 kind, align = self.tiles.vector, jit.WIDTH
-                self.code.do(f"store {kind} {name}, ptr {target}, align {align}, !nontemporal !0")  # fmt: skip
+                self.code.do(f"store {kind} {name}, ptr {target}, align {align}, !nontemporal !0")
             else:
                 self.tiles.write(self.code, name, target, mask)
 
@@ -516,9 +537,7 @@ def _written(plan: Plan, node: Node, values: dict[int, Value]) -> Value:
     if name in ("Softmax", "LogSoftmax"):
         return plan.softmax(inputs[0], name == "LogSoftmax")
     if name == "AddN":
-        return functools.reduce(
-            lambda x, y: plan.map(lambda s, given: s.add(*given), x, y), inputs
-        )
+        return functools.reduce(lambda x, y: plan.map(lambda s, given: s.add(*given), x, y), inputs)
     return plan.map(lambda s, given: apply(s, node, given), *inputs)
 
 

@@ -62,16 +62,19 @@ def _sums(name: str, dtype: Any) -> Kernel:
     def clear(start: str, stop: str) -> None:
         bytes_ = code.integer("mul", code.integer("sub", stop, start), size)
         code.call(
-            "void", "llvm.memset.p0.i64", ("ptr", row(out, start)), ("i8", "0"),
-            ("i64", bytes_), ("i1", "false"),
-        )  # fmt: skip
+            "void",
+            "llvm.memset.p0.i64",
+            ("ptr", row(out, start)),
+            ("i8", "0"),
+            ("i64", bytes_),
+            ("i1", "false"),
+        )
 
     # `free` is the first row of the result that nothing was written to.
     with code.carrying("0", rows, 1, ("i64", "0")) as loop:
         (free,) = loop.values
         place, number = (
-            code.load("i64", code.at("i64", array, loop.index), 8)
-            for array in (places, numbers)
+            code.load("i64", code.at("i64", array, loop.index), 8) for array in (places, numbers)
         )
         source, target = row(data, place), row(out, number)
         fresh, more, done = map(code.new_label, ("fresh", "more", "done"))
@@ -79,9 +82,13 @@ def _sums(name: str, dtype: Any) -> Kernel:
         code.label(fresh)
         clear(free, number)
         code.call(
-            "void", "llvm.memcpy.p0.p0.i64", ("ptr", target), ("ptr", source),
-            ("i64", size), ("i1", "false"),
-        )  # fmt: skip
+            "void",
+            "llvm.memcpy.p0.p0.i64",
+            ("ptr", target),
+            ("ptr", source),
+            ("i64", size),
+            ("i1", "false"),
+        )
         code.jump(done)
         code.label(more)
         _add(code, kind, target, source, width)

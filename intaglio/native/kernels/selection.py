@@ -53,31 +53,35 @@ def offer(kind: str, *description: Any) -> Run | None:
     return KINDS[kind](*description)
 
 
-def along_of(
-    attrs: dict[str, Any], x: tuple[int, ...], filters: tuple[int, ...]
-) -> Along | None:
+def along_of(attrs: dict[str, Any], x: tuple[int, ...], filters: tuple[int, ...]) -> Along | None:
     """How filters slide over images, or volumes, that lie as the kernels expect it."""
     rank, layout = len(x), attrs["data_format"]
     if layout not in ("NHWC", "NDHWC") or len(layout) != rank or len(filters) != rank:
         return None
     sliding = plan_of(
-        rank, attrs["strides"], attrs["padding"], attrs.get("explicit_paddings", ()), layout,
+        rank,
+        attrs["strides"],
+        attrs["padding"],
+        attrs.get("explicit_paddings", ()),
+        layout,
         attrs["dilations"],
-    )  # fmt: skip
+    )
     return sliding.axes(x[1:-1], filters[:-2])
 
 
 def pooled(attrs: dict[str, Any], x: tuple[int, ...]) -> Along:
     """How the windows of a pooling op slide over images of a shape."""
     return plan(
-        x, attrs["ksize"], attrs["strides"], attrs["padding"],
-        attrs.get("explicit_paddings", ()), attrs["data_format"],
-    )  # fmt: skip
+        x,
+        attrs["ksize"],
+        attrs["strides"],
+        attrs["padding"],
+        attrs.get("explicit_paddings", ()),
+        attrs["data_format"],
+    )
 
 
-def geometry(
-    x: tuple[int, ...], filters: tuple[int, ...], along: Along
-) -> Geometry | None:
+def geometry(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Geometry | None:
     """The geometry of a convolution of images or volumes; None if it is none of ours."""
     if len(along) not in (2, 3) or x[-1] != filters[-2]:
         return None
@@ -91,9 +95,7 @@ def geometry(
     )  # fmt: skip
 
 
-def worthwhile(
-    x: tuple[int, ...], filters: tuple[int, ...], along: Along
-) -> Geometry | None:
+def worthwhile(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Geometry | None:
     """The geometry, unless products of matrices are faster."""
     g = geometry(x, filters, along)
     return None if g is None or _is_for_products(g) else g
@@ -113,9 +115,19 @@ def windows(along: Along) -> Windows | None:
         return None
     batch, down, across, channels = along
     return Windows(
-        batch.size, down.size, across.size, channels.size, down.out, across.out,
-        down.window, across.window, down.stride, across.stride, down.before, across.before,
-    )  # fmt: skip
+        batch.size,
+        down.size,
+        across.size,
+        channels.size,
+        down.out,
+        across.out,
+        down.window,
+        across.window,
+        down.stride,
+        across.stride,
+        down.before,
+        across.before,
+    )
 
 
 def finished(g: Geometry, floored: bool, ending: Pooling | None = None) -> Run | None:
@@ -187,7 +199,7 @@ def _forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run 
     return run or convolution.forward(g)
 
 
-def _by_filters(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:  # fmt: skip
+def _by_filters(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
     g = geometry(x, filters, along)
     if g is None:
         return None
@@ -203,7 +215,7 @@ def _by_filters(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> R
     return run or convolution.by_filters(g)
 
 
-def _by_images(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:  # fmt: skip
+def _by_images(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
     g = geometry(x, filters, along)
     if g is None:
         return None
@@ -235,9 +247,7 @@ def _doubled(
 ) -> Callable[[tuple[int, ...], tuple[int, ...], Along], Run | None]:
     """Convolutions of doubles, by the first of some ways that has a kernel."""
 
-    def choose(
-        x: tuple[int, ...], filters: tuple[int, ...], along: Along
-    ) -> Run | None:
+    def choose(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
         g = geometry(x, filters, along)
         if g is None:
             return None
@@ -266,9 +276,7 @@ def _pooling(name: str) -> Callable[[Along], Run | None]:
 def _depthwise(
     make: Callable[[Windows], Run | None],
 ) -> Callable[[tuple[int, ...], tuple[int, ...], Along], Run | None]:
-    def choose(
-        x: tuple[int, ...], filters: tuple[int, ...], along: Along
-    ) -> Run | None:
+    def choose(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
         if filters[3:] != (1,):
             return None
         g = geometry(x, filters, along)
@@ -303,9 +311,7 @@ KINDS: dict[str, Callable[..., Run | None]] = {
     "convolution by filters": _by_filters,
     "convolution by images": _by_images,
     "double convolution": _doubled(_skipping, convolution.forward),
-    "double convolution by filters": _doubled(
-        _skipping_by_filters, convolution.by_filters
-    ),
+    "double convolution by filters": _doubled(_skipping_by_filters, convolution.by_filters),
     "double convolution by images": _doubled(_images),
     "function": function,
     "maximum": _pooling("maximum"),

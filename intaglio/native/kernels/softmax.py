@@ -32,9 +32,7 @@ class _Rows:
     def __init__(self, name: str, kind: Kind) -> None:
         self.code = Code(name, entry.KERNEL)
         self.kind = kind
-        self.sum, self.maximum = (
-            Joining(self.code, k, kind) for k in ("sum", "maximum")
-        )
+        self.sum, self.maximum = (Joining(self.code, k, kind) for k in ("sum", "maximum"))
         self.tiles = self.sum.tiles
         self.classes = entry.numbers(self.code, DIMS)["classes"]
 
@@ -57,7 +55,7 @@ class _Rows:
     def read(self, row: str, at: str, count: int, mask: str) -> Lanes:
         """Vectors of a row, from an element on."""
         places = self.tiles.places(self.code, self.at(row, at), count)
-        return Lanes(self.kind, tuple([self.tiles.read(self.code, p, mask) for p in places]))  # fmt: skip
+        return Lanes(self.kind, tuple([self.tiles.read(self.code, p, mask) for p in places]))
 
     def write(self, values: Lanes, row: str, at: str, mask: str) -> None:
         """Puts vectors into a row, from an element on."""
@@ -66,9 +64,7 @@ class _Rows:
         for place, value in zip(places, values.names, strict=True):
             self.tiles.write(self.code, value, place, mask)
 
-    def over(
-        self, joining: Joining, body: Callable[[Functions, str, str], Lanes]
-    ) -> str:
+    def over(self, joining: Joining, body: Callable[[Functions, str, str], Lanes]) -> str:
         """Joins what `body(builder, i, mask)` gives for all elements of a row; in every lane."""
 
         def seen(at: str, count: int, mask: str) -> Sequence[str]:
@@ -110,7 +106,7 @@ class _Rows:
 
     def put(self, value: str, place: str) -> None:
         """Writes one element."""
-        self.code.do(f"store {self.kind.llvm} {value}, ptr {place}, align {self.kind.bytes}")  # fmt: skip
+        self.code.do(f"store {self.kind.llvm} {value}, ptr {place}, align {self.kind.bytes}")
 
     def every(self, s: Functions, vector: str) -> Lanes:
         """One vector, as many times as the builder takes."""

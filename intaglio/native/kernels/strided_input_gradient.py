@@ -34,9 +34,7 @@ def _phases(size: int, window: int, stride: int, before: int) -> list[_Phase]:
         beyond, element = divmod(first + before, stride)
         elements = max(-(-(window - element) // stride), 0)
         pixels, ahead = -(-(size - first) // stride), elements - 1 - beyond
-        found.append(
-            _Phase(first, pixels, element, elements, max(ahead, 0), max(-ahead, 0))
-        )
+        found.append(_Phase(first, pixels, element, elements, max(ahead, 0), max(-ahead, 0)))
     return found
 
 
@@ -52,11 +50,22 @@ def by_phases(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any]
             if min(height, width, y.elements, x.elements) > 0:
                 run = forward(
                     Geometry(
-                        g.images, height, width, g.filters, y.pixels, x.pixels, g.channels,
-                        y.elements, x.elements, 1, 1, y.before, x.before,
+                        g.images,
+                        height,
+                        width,
+                        g.filters,
+                        y.pixels,
+                        x.pixels,
+                        g.channels,
+                        y.elements,
+                        x.elements,
+                        1,
+                        1,
+                        y.before,
+                        x.before,
                     ),
                     dtype,
-                )  # fmt: skip
+                )
                 if run is None:
                     return None
             runs.append((y, x, run))

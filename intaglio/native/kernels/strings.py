@@ -20,11 +20,7 @@ from intaglio.native.llvm.integers import Text, Word
 from intaglio.native.llvm.library import Kernel, Library, Source
 from intaglio.native.runtime import entry
 from intaglio.ops.text import hash_functions
-from intaglio.ops.text.hash_functions import (
-    SHORT_TEXTS,
-    fingerprint_of_long,
-    murmurhash,
-)
+from intaglio.ops.text.hash_functions import SHORT_TEXTS, fingerprint_of_long, murmurhash
 
 Run = Callable[..., Any]
 
@@ -46,8 +42,7 @@ class _Walk:
         objects, given = self.array(0), self.array(1)
         self.objects = objects
         self.told = {
-            part: code.load("i64", code.at("i64", given, str(i)), 8)
-            for i, part in enumerate(GIVEN)
+            part: code.load("i64", code.at("i64", given, str(i)), 8) for i, part in enumerate(GIVEN)
         }
         self.given = given
         self.out = self.result(0)
@@ -254,8 +249,7 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "numbers": _numbers,
 }
 LIBRARIES = {
-    name: Library(lambda write=write: Source([write()]))
-    for name, write in KERNELS.items()
+    name: Library(lambda write=write: Source([write()])) for name, write in KERNELS.items()
 }
 RESULTS: dict[str, list[Any]] = {
     "lengths": [np.int64],

@@ -131,15 +131,13 @@ class Sliding:
         """The window of output `at` along an axis."""
         stride, before, window, size = AXES[axis]
         code, given = self.code, self.given
-        start = code.integer(
-            "sub", code.integer("mul", at, given[stride]), given[before]
-        )
+        start = code.integer("sub", code.integer("mul", at, given[stride]), given[before])
         outside = code.integer("sub", 0, start)
         negative = code.integer("icmp slt", outside, 0)
         first = code.let(f"select i1 {negative}, i64 0, i64 {outside}")
         last = code.integer("sub", given[size], start)
         if self.gaps:
-            first, last = (self._divided(n, given[f"apart_{axis}"]) for n in (first, last))  # fmt: skip
+            first, last = (self._divided(n, given[f"apart_{axis}"]) for n in (first, last))
         return Window(start, first, code.least(given[window], last))
 
     def _divided(self, count: str, step: str) -> str:
@@ -155,11 +153,11 @@ class Sliding:
         apart, out = given[f"apart_{axis}"], given[f"out_{size}"]
         ahead = code.integer("sub", given[before], code.integer("mul", first, apart))
         none = code.integer("icmp slt", ahead, 0)
-        start = self._divided(code.let(f"select i1 {none}, i64 0, i64 {ahead}"), given[stride])  # fmt: skip
+        start = self._divided(code.let(f"select i1 {none}, i64 0, i64 {ahead}"), given[stride])
         beyond = code.integer("add", given[size], given[before])
         beyond = code.integer("sub", beyond, code.integer("mul", last, apart))
         none = code.integer("icmp slt", beyond, 0)
-        stop = self._divided(code.let(f"select i1 {none}, i64 0, i64 {beyond}"), given[stride])  # fmt: skip
+        stop = self._divided(code.let(f"select i1 {none}, i64 0, i64 {beyond}"), given[stride])
         stop = code.least(stop, out)
         return code.least(start, stop), stop
 
@@ -197,15 +195,18 @@ class Sliding:
         """Makes an image of the inputs' size zero."""
         size = self.code.integer("mul", self.size(), 4)
         self.code.call(
-            "void", "llvm.memset.p0.i64",
-            ("ptr", image), ("i8", "0"), ("i64", size), ("i1", "false"),
-        )  # fmt: skip
+            "void",
+            "llvm.memset.p0.i64",
+            ("ptr", image),
+            ("i8", "0"),
+            ("i64", size),
+            ("i1", "false"),
+        )
 
 
 def library(
-    written: dict[str, tuple[Callable[[Sliding], None], int]], outputs: int = 1,
-    gaps: bool = False,
-) -> Library:  # fmt: skip
+    written: dict[str, tuple[Callable[[Sliding], None], int]], outputs: int = 1, gaps: bool = False
+) -> Library:
     """The kernels of a table that says what writes each, and how many inputs it has."""
 
     def source() -> Source:

@@ -29,20 +29,8 @@ from intaglio.native.kernels import convolution
 from intaglio.native.kernels.convolution import Geometry
 from intaglio.native.kernels.microkernel import ROWS, SUMS, TALL, VECTORS, Tiles
 from intaglio.native.kernels.sequence import Chain
-from intaglio.native.kernels.winograd_blocks import (
-    DIMS,
-    FOUR,
-    GAP,
-    SHUFFLES,
-    Blocks,
-    Places,
-)
-from intaglio.native.kernels.winograd_transforms import (
-    EXACT,
-    Sums,
-    Transform,
-    in_squares,
-)
+from intaglio.native.kernels.winograd_blocks import DIMS, FOUR, GAP, SHUFFLES, Blocks, Places
+from intaglio.native.kernels.winograd_transforms import EXACT, Sums, Transform, in_squares
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.library import Kernel, Library, Source
 from intaglio.native.llvm.vectors import FLOAT
@@ -90,8 +78,7 @@ class Writer(Blocks):
                 mask = tiles.mask(code, column, columns)
                 top = self.at(code, tiles.step(code, filters, channel, columns), column)
                 seen = [
-                    tiles.read(code, tiles.step(code, top, tap, window), mask)
-                    for tap in range(9)
+                    tiles.read(code, tiles.step(code, top, tap, window), mask) for tap in range(9)
                 ]
                 self._put(code, given, seen, channel, (start, wide, j))
         code.do("ret void")
@@ -119,13 +106,13 @@ class Writer(Blocks):
             with code.loop("0", wide, lanes) as j:
                 column = code.integer("add", start, j)
                 with code.loop("0", "9") as tap:
-                    source = tiles.step(code, filters, code.integer("sub", 8, tap), window)  # fmt: skip
+                    source = tiles.step(code, filters, code.integer("sub", 8, tap), window)
                     row = tiles.step(code, source, column, channels)
                     count = code.integer("sub", columns, column)
                     place = self.at(code, row, first)
                     made = tiles.read_turned(code, place, channels, count, along)
                     for r, vector in enumerate(made):
-                        to = tiles.step(code, waiting, code.integer("add", tap, 9 * r), lanes)  # fmt: skip
+                        to = tiles.step(code, waiting, code.integer("add", tap, 9 * r), lanes)
                         tiles.write(code, vector, to)
                 with code.loop(first, last) as channel:
                     number = code.integer("sub", channel, first)
@@ -136,28 +123,36 @@ class Writer(Blocks):
         return code
 
     def _put(
-        self, code: Code, given: dict[str, str], seen: list[str], channel: str,
+        self,
+        code: Code,
+        given: dict[str, str],
+        seen: list[str],
+        channel: str,
         at: tuple[str, str, str],
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Transforms the nine elements of a channel's filters, for a vector of the columns of
         a panel: where that begins, how wide it is, and the first of the vector."""
         start, wide, j = at
         sums, channels = Sums(code, self.tiles), given["channels"]
         out = code.load("ptr", "%outs", 8)
-        begin = code.integer("mul", code.integer("mul", channels, start), self.transform.elements)  # fmt: skip
+        begin = code.integer("mul", code.integer("mul", channels, start), self.transform.elements)
         row = self.tiles.step(code, self.at(code, out, begin), channel, wide)
-        places = self.elements(code, self.at(code, row, j), code.integer("mul", channels, wide))  # fmt: skip
+        places = self.elements(code, self.at(code, row, j), code.integer("mul", channels, wide))
         made = in_squares(seen, 3, lambda line: self.transform.of_filters(sums, line))
         for place, value in zip(places, made, strict=True):
             self.tiles.write(code, value, place)
 
     def cells(self, vectors: int) -> Code:
         """The product of one element's matrices: `rows` tiles, `vectors` of columns."""
-        code, tiles, lanes = Code(
-            f"cells_{vectors}",
-            ["ptr %a", "i64 %chunk", "ptr %b", "ptr %c", "i64 %channels", "i64 %rows"],
-            "internal fastcc void",
-        ), self.tiles, self.lanes  # fmt: skip
+        code, tiles, lanes = (
+            Code(
+                f"cells_{vectors}",
+                ["ptr %a", "i64 %chunk", "ptr %b", "ptr %c", "i64 %channels", "i64 %rows"],
+                "internal fastcc void",
+            ),
+            self.tiles,
+            self.lanes,
+        )
         rows = TALL if SUMS // vectors >= TALL else ROWS
         zeros = [(tiles.vector, "zeroinitializer")] * (rows * vectors)
         with code.loop("0", "%rows", rows) as row:
@@ -172,7 +167,7 @@ class Writer(Blocks):
                     inner = zip(kinds, state, strict=True)
                     with code.carrying(begin, end, count, *inner) as turn:
                         place = self.at(code, start, turn.index)
-                        turn.following = self._turns(code, place, turn.values, vectors, count)  # fmt: skip
+                        turn.following = self._turns(code, place, turn.values, vectors, count)
                     state = turn.values
                 chunk.following = [self.at(code, start, "%chunk"), *state]
             target = tiles.step(code, "%c", row, vectors * lanes)
@@ -192,7 +187,7 @@ class Writer(Blocks):
         shuffled = SHUFFLED if vectors == 1 and count == FOUR else 0
         fours = {r: self.four(code, places[r]) for r in range(rows - shuffled, rows)}
         for channel in range(count):
-            panel = [tiles.read(code, p, "") for p in tiles.places(code, right, vectors)]  # fmt: skip
+            panel = [tiles.read(code, p, "") for p in tiles.places(code, right, vectors)]
             for r, place in enumerate(places):
                 if r in fours:
                     factor = self.shuffled(code, fours[r], channel)
@@ -229,9 +224,7 @@ class Writer(Blocks):
                 sources = self.elements(code, start, "%element")
                 seen = [tiles.read(code, source, "") for source in sources]
                 made = in_squares(
-                    seen,
-                    self.transform.seen,
-                    lambda line: self.transform.of_products(sums, line),
+                    seen, self.transform.seen, lambda line: self.transform.of_products(sums, line)
                 )
                 bias = tiles.read(code, self.at(code, "%bias", c), mask)
                 made = [sums.add(value, bias) for value in made]
@@ -246,9 +239,15 @@ class Writer(Blocks):
         return code
 
     def results(
-        self, code: Code, given: dict[str, str], made: list[str], tile: str,
-        places: Places, c: str, mask: str,
-    ) -> None:  # fmt: skip
+        self,
+        code: Code,
+        given: dict[str, str],
+        made: list[str],
+        tile: str,
+        places: Places,
+        c: str,
+        mask: str,
+    ) -> None:
         """Writes the results of a tile, for a vector of columns from `c` on."""
         for value, place in zip(made, places(c), strict=True):
             self.tiles.write(code, value, place, mask)
@@ -279,7 +278,14 @@ class Writer(Blocks):
         zeros = self.at(code, held, size)
         scrap = self.at(code, zeros, seen)
         size = code.integer("mul", seen, 4)
-        code.call("void", "llvm.memset.p0.i64", ("ptr", zeros), ("i8", "0"), ("i64", size), ("i1", "false"))  # fmt: skip
+        code.call(
+            "void",
+            "llvm.memset.p0.i64",
+            ("ptr", zeros),
+            ("i8", "0"),
+            ("i64", size),
+            ("i1", "false"),
+        )
         chunk = code.integer("mul", block, self.lanes)
         with code.loop("%from", "%to") as part:
             first = code.integer("mul", part, block)
@@ -291,7 +297,9 @@ class Writer(Blocks):
             rows = code.integer("sub", last, first)
             with self.panels(code, columns, VECTORS) as (column, count):
                 wide = code.integer("mul", count, self.lanes)
-                before = code.integer("mul", code.integer("mul", channels, column), self.transform.elements)  # fmt: skip
+                before = code.integer(
+                    "mul", code.integer("mul", channels, column), self.transform.elements
+                )
                 depth = code.integer("mul", channels, wide)
                 cells = code.load("ptr", code.at("ptr", "@cells", count), 8)
                 with code.loop("0", str(self.transform.elements)) as e:
@@ -333,17 +341,13 @@ def library(transform: Transform) -> Library:
     return Library(lambda: _source(transform))
 
 
-def block_of(
-    tiles: int, of_tile: int, spare: int, unit: int = UNIT, fewest: int = UNIT
-) -> int:
+def block_of(tiles: int, of_tile: int, spare: int, unit: int = UNIT, fewest: int = UNIT) -> int:
     """The tiles of a block, all blocks being about the same; 0 if the caches hold too few.
 
     `of_tile` are the numbers that are kept for a tile, `spare` those that a block needs besides.
     A block that the first cache has no room for has `fewest` tiles, if there is room.
     """
-    near, most = (
-        (size // 4 - spare) // of_tile // unit * unit for size in (NEAR, SCRATCH)
-    )
+    near, most = ((size // 4 - spare) // of_tile // unit * unit for size in (NEAR, SCRATCH))
     if most < unit:
         return 0
     blocks = -(-tiles // (near if near >= unit else min(fewest, most)))
@@ -373,16 +377,25 @@ def dims_of(g: Geometry, transform: Transform, block: int, floored: bool) -> lis
     """What kernels are told of a geometry, but for `parts`."""
     rows, columns = (-(-d // transform.step) for d in (g.out_height, g.out_width))
     return [
-        g.height, g.width, g.channels, g.out_height, g.out_width, g.filters, g.top, g.left,
-        rows, columns, g.images * rows * columns, block, floored,
-    ]  # fmt: skip
+        g.height,
+        g.width,
+        g.channels,
+        g.out_height,
+        g.out_width,
+        g.filters,
+        g.top,
+        g.left,
+        rows,
+        columns,
+        g.images * rows * columns,
+        block,
+        floored,
+    ]
 
 
 def tiles_of(g: Geometry, transform: Transform) -> int:
     """How many tiles the results of all images have."""
-    return g.images * math.prod(
-        [-(-d // transform.step) for d in (g.out_height, g.out_width)]
-    )
+    return g.images * math.prod([-(-d // transform.step) for d in (g.out_height, g.out_width)])
 
 
 def forward(
@@ -403,9 +416,7 @@ def forward(
         return None
     dims = dims_of(g, transform, block, floored)
     convolve = entry.filling(
-        library(transform)
-        .entry("winograd")
-        .for_dims((-(-tiles_of(g, transform) // block), *dims)),
+        library(transform).entry("winograd").for_dims((-(-tiles_of(g, transform) // block), *dims)),
         g.shape,
     )
     chain = Chain(3 if biased else 2)
@@ -440,8 +451,7 @@ def transformed(
     columns = -(-g.filters // lanes) * lanes
     kernel = library(transform).entry("filters_turned" if turned else "filters")
     run: Any = entry.filling(
-        kernel.for_dims((g.channels, *dims)),
-        (transform.elements * g.channels * columns,),
+        kernel.for_dims((g.channels, *dims)), (transform.elements * g.channels * columns,)
     )
     # Of few tiles it takes a good part of all: what is made of filters that stay is kept.
     if not turned and tiles_of(g, transform) <= FEW:

@@ -23,9 +23,21 @@ GAP = 16
 # What the kernels are told. `parts` is the range that threads share: blocks of tiles, or
 # channels; `rows` and `columns` are the tiles of an image, `tiles` those of all.
 DIMS = (
-    "parts", "height", "width", "channels", "out_height", "out_width", "filters",
-    "top", "left", "rows", "columns", "tiles", "block", "floored",
-)  # fmt: skip
+    "parts",
+    "height",
+    "width",
+    "channels",
+    "out_height",
+    "out_width",
+    "filters",
+    "top",
+    "left",
+    "rows",
+    "columns",
+    "tiles",
+    "block",
+    "floored",
+)
 # Products of a single vector read a number for every multiplication, which is all that these
 # processors read. They have room for shuffles beside multiplications; others have not.
 SHUFFLES = jit.CPU.startswith("znver") and jit.WIDTH == 64
@@ -129,22 +141,32 @@ class Blocks:
         kind, vector = f"<{FOUR} x {self.kind}>", self.tiles.vector
         order = ", ".join([f"i32 {i % FOUR}" for i in range(self.lanes)])
         read = code.load(kind, place, 4)
-        seen = code.let(f"shufflevector {kind} {read}, {kind} poison, <{self.lanes} x i32> <{order}>")  # fmt: skip
+        seen = code.let(
+            f"shufflevector {kind} {read}, {kind} poison, <{self.lanes} x i32> <{order}>"
+        )
         # LLVM would read each number by itself.
         return code.let(f'call {vector} asm "", "=v,0"({vector} {seen})')
 
     def shuffled(self, code: Code, four: str, number: int) -> str:
         """One of four numbers in all lanes of a vector."""
         vector = self.tiles.vector
-        order = ", ".join([f"i32 {i // FOUR * FOUR + number}" for i in range(self.lanes)])  # fmt: skip
-        return code.let(f"shufflevector {vector} {four}, {vector} poison, <{self.lanes} x i32> <{order}>")  # fmt: skip
+        order = ", ".join([f"i32 {i // FOUR * FOUR + number}" for i in range(self.lanes)])
+        return code.let(
+            f"shufflevector {vector} {four}, {vector} poison, <{self.lanes} x i32> <{order}>"
+        )
 
     # -- tiles -------------------------------------------------------------------------
 
     def walk(
-        self, code: Code, images: str, given: dict[str, str], of: str, side: int, outside: str,
+        self,
+        code: Code,
+        images: str,
+        given: dict[str, str],
+        of: str,
+        side: int,
+        outside: str,
         body: Callable[[str, Places], None],
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Goes over the tiles from `first` to `last`, row by row; for images, or (`of` is "out_")
         for results.
 
@@ -157,9 +179,9 @@ class Blocks:
         left = "0" if of else given["left"]
         # From the first tile whose columns all exist to the first after it of which some do not.
         before = self.quotient(code, left, step)
-        room = code.integer("add", code.integer("add", given[f"{of}width"], left), step - side)  # fmt: skip
+        room = code.integer("add", code.integer("add", given[f"{of}width"], left), step - side)
         after = self.most(code, before, code.integer("sdiv", room, step))
-        rows = code.integer("sdiv", "%first", columns), self.quotient(code, "%last", columns)  # fmt: skip
+        rows = code.integer("sdiv", "%first", columns), self.quotient(code, "%last", columns)
         with code.loop(*rows) as row:
             tile = code.integer("mul", row, columns)
             first = self.most(code, code.integer("sub", "%first", tile), 0)
@@ -167,44 +189,60 @@ class Blocks:
             lines = self._lines(code, images, given, of, side, outside, row)
             with code.loop("0", "2") as part:
                 begin = code.integer("icmp eq", part, 0)
-                start = code.let(f"select i1 {begin}, i64 {first}, i64 {self.most(code, first, after)}")  # fmt: skip
-                stop = code.let(f"select i1 {begin}, i64 {code.least(last, before)}, i64 {last}")  # fmt: skip
+                start = code.let(
+                    f"select i1 {begin}, i64 {first}, i64 {self.most(code, first, after)}"
+                )
+                stop = code.let(f"select i1 {begin}, i64 {code.least(last, before)}, i64 {last}")
                 with code.loop(start, stop) as column:
                     tops = [self.tiles.step(code, p, column, s) for p, s in lines]
                     x = code.integer("sub", code.integer("mul", column, step), left)
                     table = [
-                        self._there(code, code.integer("add", x, j), given[f"{of}width"], self.tiles.step(code, top, j, depth), outside)
+                        self._there(
+                            code,
+                            code.integer("add", x, j),
+                            given[f"{of}width"],
+                            self.tiles.step(code, top, j, depth),
+                            outside,
+                        )
                         for top in tops
                         for j in range(side)
-                    ]  # fmt: skip
-                    body(code.integer("add", tile, column), lambda c: [self.at(code, p, c) for p in table])  # fmt: skip
+                    ]
+                    body(
+                        code.integer("add", tile, column),
+                        lambda c: [self.at(code, p, c) for p in table],
+                    )
             start = self.most(code, first, before)
             starts = [("ptr", self.tiles.step(code, p, start, s)) for p, s in lines]
             with code.carrying(start, code.least(last, after), 1, *starts) as turn:
-                body(code.integer("add", tile, turn.index), self._beside(code, turn.values, depth))  # fmt: skip
+                body(code.integer("add", tile, turn.index), self._beside(code, turn.values, depth))
                 turn.following = [
-                    self.at(code, p, s)
-                    for p, (_, s) in zip(turn.values, lines, strict=True)
+                    self.at(code, p, s) for p, (_, s) in zip(turn.values, lines, strict=True)
                 ]
 
     def _lines(
-        self, code: Code, images: str, given: dict[str, str], of: str, side: int, outside: str,
+        self,
+        code: Code,
+        images: str,
+        given: dict[str, str],
+        of: str,
+        side: int,
+        outside: str,
         row: str,
-    ) -> list[tuple[str, str]]:  # fmt: skip
+    ) -> list[tuple[str, str]]:
         """For every line of a row of tiles, counted through all images: its first pixel, and
         how far the next tile's is."""
         depth, step = given["filters" if of else "channels"], self.transform.step
         top, left = ("0", "0") if of else (given["top"], given["left"])
         line = code.integer("mul", given[f"{of}width"], depth)
         size = code.integer("mul", given[f"{of}height"], line)
-        number, y = (code.integer(word, row, given["rows"]) for word in ("sdiv", "srem"))  # fmt: skip
+        number, y = (code.integer(word, row, given["rows"]) for word in ("sdiv", "srem"))
         y = code.integer("sub", code.integer("mul", y, step), top)
         place = self.tiles.step(code, images, number, size)
         place = self.tiles.step(code, place, y, line)
         place = self.tiles.step(code, place, code.integer("sub", 0, left), depth)
         found: list[tuple[str, str]] = []
         for i in range(side):
-            there = code.integer("icmp ult", code.integer("add", y, i), given[f"{of}height"])  # fmt: skip
+            there = code.integer("icmp ult", code.integer("add", y, i), given[f"{of}height"])
             at = self.tiles.step(code, place, i, line)
             at = code.let(f"select i1 {there}, ptr {at}, ptr {outside}")
             further = code.integer("mul", depth, step)
@@ -222,9 +260,7 @@ class Blocks:
         def places(c: str) -> list[str]:
             starts = [self._opaque(code, self.at(code, top, c)) for top in tops]
             return [
-                self.tiles.step(code, start, j, depth)
-                for start in starts
-                for j in range(len(tops))
+                self.tiles.step(code, start, j, depth) for start in starts for j in range(len(tops))
             ]
 
         return places
@@ -235,9 +271,17 @@ class Blocks:
         """Transforms what the tiles from `first` to `last` see, into a matrix for each element."""
         code = Code(
             name,
-            ["ptr %images", "ptr %to", "i64 %element", "ptr %zeros", "i64 %first", "i64 %last", "ptr %dims"],
+            [
+                "ptr %images",
+                "ptr %to",
+                "i64 %element",
+                "ptr %zeros",
+                "i64 %first",
+                "i64 %last",
+                "ptr %dims",
+            ],
             "internal fastcc void",
-        )  # fmt: skip
+        )
         given, sums = entry.numbers(code, DIMS), Sums(code, self.tiles)
         depth = given["filters" if of else "channels"]
 

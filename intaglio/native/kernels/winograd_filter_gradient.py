@@ -15,12 +15,7 @@ from intaglio.native.kernels.microkernel import SUMS, Tiles
 from intaglio.native.kernels.sequence import Chain
 from intaglio.native.kernels.winograd import block_of, dims_of, is_for, tiles_of
 from intaglio.native.kernels.winograd_blocks import DIMS, FOUR, GAP, SHUFFLES, Blocks
-from intaglio.native.kernels.winograd_transforms import (
-    EXACT,
-    Sums,
-    Transform,
-    in_squares,
-)
+from intaglio.native.kernels.winograd_transforms import EXACT, Sums, Transform, in_squares
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.library import Kernel, Library, Source
 from intaglio.native.llvm.vectors import FLOAT
@@ -67,7 +62,7 @@ class _Writer(Blocks):
             a, b, c = element.values
             columns = [tiles.step(code, b, v, "%chunk") for v in range(vectors)]
             with code.carrying("0", stop, lanes, *zeros) as turn:
-                panel = [tiles.read(code, self.at(code, p, turn.index), "") for p in columns]  # fmt: skip
+                panel = [tiles.read(code, self.at(code, p, turn.index), "") for p in columns]
                 left = self.at(code, a, turn.index)
                 turn.following = self._turn(code, left, panel, turn.values)
             self._add(code, turn.values, c, vectors)
@@ -79,9 +74,7 @@ class _Writer(Blocks):
         code.do("ret void")
         return code
 
-    def _turn(
-        self, code: Code, left: str, panel: list[str], sums: list[str]
-    ) -> list[str]:
+    def _turn(self, code: Code, left: str, panel: list[str], sums: list[str]) -> list[str]:
         """The channels of one tile times its columns, added to the sums."""
         rows, made = len(sums) // len(panel), list[str]()
         shuffled, four = SHUFFLED if len(panel) == 1 else 0, ""
@@ -120,9 +113,7 @@ class _Writer(Blocks):
         """The sums of ranges of tiles; inputs: images and gradients."""
         code, tiles = Code(name, entry.KERNEL), self.tiles
         given = entry.numbers(code, DIMS)
-        images, gradients = (
-            code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
-        )
+        images, gradients = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
         out = code.load("ptr", "%outs", 8)
         block, count = given["block"], self.transform.elements
         elements, depths = [], []
@@ -138,7 +129,14 @@ class _Writer(Blocks):
         zeros = tiles.step(code, others, count, elements[1])
         for row in rows:
             size = code.integer("mul", row, 4)
-            code.call("void", "llvm.memset.p0.i64", ("ptr", zeros), ("i8", "0"), ("i64", size), ("i1", "false"))  # fmt: skip
+            code.call(
+                "void",
+                "llvm.memset.p0.i64",
+                ("ptr", zeros),
+                ("i8", "0"),
+                ("i64", size),
+                ("i1", "false"),
+            )
         *_, each = self._sizes(code, given)
         more = code.integer("add", given["tiles"], code.integer("sub", block, 1))
         blocks = code.integer("sdiv", more, block)
@@ -167,16 +165,20 @@ class _Writer(Blocks):
         return code
 
     def _products(
-        self, code: Code, given: dict[str, str], sides: tuple[tuple[str, str], tuple[str, str]],
-        target: str, count: str, first: str,
-    ) -> None:  # fmt: skip
+        self,
+        code: Code,
+        given: dict[str, str],
+        sides: tuple[tuple[str, str], tuple[str, str]],
+        target: str,
+        count: str,
+        first: str,
+    ) -> None:
         """What a block adds to the sums of its range."""
         tiles, wide, element = self.tiles, *self._sizes(code, given)[:2]
         chunk = code.integer("mul", given["block"], self.lanes)
         # Where one call is enough for an element, it is for all.
         small = [
-            code.integer("icmp sle", given[name], self.rows(1))
-            for name in ("channels", "filters")
+            code.integer("icmp sle", given[name], self.rows(1)) for name in ("channels", "filters")
         ]
         one = code.let(f"and i1 {small[0]}, {small[1]}")
         together = code.let(f"select i1 {one}, i64 {self.transform.elements}, i64 1")
@@ -212,7 +214,7 @@ class _Writer(Blocks):
         window = code.integer("mul", given["channels"], columns)
         stop = code.integer("mul", given["ranges"], each)
         zeros = [(tiles.vector, "zeroinitializer")] * self.transform.elements
-        with code.loop("%from", "%to") as channel, code.loop("0", columns, self.lanes) as c:  # fmt: skip
+        with code.loop("%from", "%to") as channel, code.loop("0", columns, self.lanes) as c:
             mask = tiles.mask(code, c, columns)
             place = self.at(code, tiles.step(code, partial, channel, wide), c)
             with code.carrying("0", stop, each, *zeros) as turn:
@@ -222,9 +224,7 @@ class _Writer(Blocks):
                     for total, p in zip(turn.values, places, strict=True)
                 ]
             made = in_squares(
-                turn.values,
-                self.transform.seen,
-                lambda line: self.transform.to_filters(sums, line),
+                turn.values, self.transform.seen, lambda line: self.transform.to_filters(sums, line)
             )
             target = self.at(code, tiles.step(code, out, channel, columns), c)
             for tap, value in enumerate(made):
@@ -236,16 +236,11 @@ class _Writer(Blocks):
 def _source(transform: Transform) -> Source:
     writer = _Writer(transform)
     return Source(
-        [
-            Kernel(writer.by_filters("by_filters"), 2),
-            Kernel(writer.finish("finish"), 1),
-        ],
+        [Kernel(writer.by_filters("by_filters"), 2), Kernel(writer.finish("finish"), 1)],
         [
             *[writer.outer(v) for v in range(1, VECTORS + 1)],
             writer.gather("gather", "", transform.seen, transform.of_pixels),
-            writer.gather(
-                "gather_gradients", "out_", transform.step, transform.of_gradients
-            ),
+            writer.gather("gather_gradients", "out_", transform.step, transform.of_gradients),
         ],
         writer.table(),
     )
@@ -272,12 +267,9 @@ def by_filters(g: Geometry, transform: Transform = EXACT) -> Chain | None:
     sums = transform.elements * deep * wide
     ranges = min(-(-count // block), RANGES, max(PARTIAL // (4 * sums), FEWEST))
     dims, kernels = dims_of(g, transform, block, False), library(transform)
-    summed = entry.filling(
-        kernels.entry("by_filters").for_dims((ranges, *dims)), (ranges, sums)
-    )
+    summed = entry.filling(kernels.entry("by_filters").for_dims((ranges, *dims)), (ranges, sums))
     finish = entry.filling(
-        kernels.entry("finish").for_dims((g.channels, *dims, ranges)),
-        (3, 3, g.channels, g.filters),
+        kernels.entry("finish").for_dims((g.channels, *dims, ranges)), (3, 3, g.channels, g.filters)
     )
     chain = Chain(2)
     (result,) = chain.then(finish, *chain.then(summed, 0, 1))

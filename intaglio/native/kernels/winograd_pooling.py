@@ -12,13 +12,7 @@ from intaglio.native.kernels.convolution import Geometry
 from intaglio.native.kernels.microkernel import VECTORS
 from intaglio.native.kernels.pooling_epilogue import WORDS, Pool, Pooling
 from intaglio.native.kernels.sequence import Chain
-from intaglio.native.kernels.winograd import (
-    Writer,
-    blocked,
-    dims_of,
-    tiles_of,
-    transformed,
-)
+from intaglio.native.kernels.winograd import Writer, blocked, dims_of, tiles_of, transformed
 from intaglio.native.kernels.winograd_blocks import DIMS, Places
 from intaglio.native.kernels.winograd_transforms import EXACT, Transform
 from intaglio.native.llvm.builder import Code
@@ -32,15 +26,21 @@ class _Writer(Writer):
     dims = (*DIMS, *WORDS)
 
     def results(
-        self, code: Code, given: dict[str, str], made: list[str], tile: str,
-        places: Places, c: str, mask: str,
-    ) -> None:  # fmt: skip
+        self,
+        code: Code,
+        given: dict[str, str],
+        made: list[str],
+        tile: str,
+        places: Places,
+        c: str,
+        mask: str,
+    ) -> None:
         """Pools the results of a tile, and writes them if they are wanted too."""
         pool, side = Pool(code, self.tiles, given), self.transform.step
         with code.when(pool.given["whole"]):
             super().results(code, given, made, tile, places, c, mask)
         # Tiles, and windows, are counted through all images.
-        row, column = (code.integer(word, tile, given["columns"]) for word in ("sdiv", "srem"))  # fmt: skip
+        row, column = (code.integer(word, tile, given["columns"]) for word in ("sdiv", "srem"))
         windows = side // 2
         across = code.integer("mul", given["columns"], windows)
         for i in range(windows):
@@ -80,5 +80,5 @@ def forward(
     kernel = _library(transform).entry("pooled").for_dims(numbers)
     chain = Chain(3)
     filters = chain.then(transformed(g, transform, False, dims), 1)
-    made = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, *filters, 2)  # fmt: skip
+    made = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, *filters, 2)
     return chain.giving([made[i] for i in pooling.gives])

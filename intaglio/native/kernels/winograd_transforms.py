@@ -44,12 +44,9 @@ class Transform:
         self.seen = self.step + 2
         self.elements = self.seen**2
         self._whole = _product(points)
-        self._without = [
-            _product([*points[:i], *points[i + 1 :]]) for i in range(len(points))
-        ]
+        self._without = [_product([*points[:i], *points[i + 1 :]]) for i in range(len(points))]
         self._weights = [
-            2 * p * p * math.prod([p * p - o * o for o in points if o != p])
-            for p in points
+            2 * p * p * math.prod([p * p - o * o for o in points if o != p]) for p in points
         ]
 
     # -- what of a line, for each: values from the lowest point to infinity ----------------
@@ -78,12 +75,8 @@ class Transform:
         pairs = self._pairs(s, line)
         made: list[str] = []
         for i in range(self.step):
-            terms = [
-                (p**i, pair[i % 2]) for p, pair in zip(self.points, pairs, strict=True)
-            ]
-            terms += [(1.0, line[0])] * (i == 0) + [(1.0, line[-1])] * (
-                i == self.step - 1
-            )
+            terms = [(p**i, pair[i % 2]) for p, pair in zip(self.points, pairs, strict=True)]
+            terms += [(1.0, line[0])] * (i == 0) + [(1.0, line[-1])] * (i == self.step - 1)
             made.append(s.sum(terms))
         return made
 
@@ -94,8 +87,7 @@ class Transform:
         made = [line[0]]
         for p in self.points:
             outer, inner = (
-                s.sum([(p**i, line[i]) for i in range(first, self.step, 2)])
-                for first in (0, 1)
+                s.sum([(p**i, line[i]) for i in range(first, self.step, 2)]) for first in (0, 1)
             )
             made += s.both(outer, 1.0, inner)
         return [*made, line[-1]]
@@ -106,9 +98,7 @@ class Transform:
         first: list[Term] = [(1 / self._whole[0], line[0])]
         middle: list[Term] = []
         last: list[Term] = [(1.0, line[-1])]
-        for p, weight, (total, less) in zip(
-            self.points, self._weights, pairs, strict=True
-        ):
+        for p, weight, (total, less) in zip(self.points, self._weights, pairs, strict=True):
             first.append((1 / weight, total))
             middle.append((p / weight, less))
             last.append((p * p / weight, total))
@@ -168,9 +158,7 @@ class Sums:
         return f"splat ({self._kind.llvm} {literal(value, self._kind)})"
 
 
-def in_squares(
-    square: Sequence[str], side: int, along: Callable[[Line], list[str]]
-) -> list[str]:
+def in_squares(square: Sequence[str], side: int, along: Callable[[Line], list[str]]) -> list[str]:
     """A transform of lines, carried out along both axes of a square of `side` columns."""
     columns = [along(square[j::side]) for j in range(side)]
     rows = [along(row) for row in zip(*columns, strict=True)]

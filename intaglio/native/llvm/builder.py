@@ -34,9 +34,7 @@ class Phi:
 class Code:
     """One function. Values are written as LLVM writes them: `%v3`, `42`, `splat (float 1.0)`."""
 
-    def __init__(
-        self, name: str, parameters: Sequence[str], returns: str = "void"
-    ) -> None:
+    def __init__(self, name: str, parameters: Sequence[str], returns: str = "void") -> None:
         self.name = name
         self._rest = f"({', '.join(parameters)}) {ATTRIBUTES} {{\nentry:"
         self._returns = returns

@@ -31,11 +31,9 @@ _WIDEST = 64 if _HOST.get("avx512vl") else 32 if _HOST.get("avx2") else 16
 # Bytes of the vector registers that are used; `INTAGLIO_VECTOR_BYTES` takes narrower ones.
 WIDTH = min(_WIDEST, int(os.environ.get("INTAGLIO_VECTOR_BYTES", "64")))
 # What a processor with registers of that width does not have.
-_BEYOND = {
-    64: (),
-    32: ("avx512", "avx10"),
-    16: ("avx", "fma", "f16c", "xop", "vaes", "vpclmul"),
-}[WIDTH]
+_BEYOND = {64: (), 32: ("avx512", "avx10"), 16: ("avx", "fma", "f16c", "xop", "vaes", "vpclmul")}[
+    WIDTH
+]
 FEATURES = ",".join(
     [
         f"{'+' if there and not name.startswith(_BEYOND) else '-'}{name}"
@@ -54,7 +52,9 @@ VERSION = f"{llvmlite.__version__} {llvm.llvm_version_info}"
 _lock = threading.Lock()
 if hasattr(os, "register_at_fork"):
     # A process that began in the midst of it could never compile.
-    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)  # fmt: skip
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+    )
 
 
 def _machine() -> Any:

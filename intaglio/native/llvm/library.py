@@ -53,5 +53,5 @@ class Library:
         for code, inputs, outputs, unit in source.kernels:
             name = code.name
             entries[name] = entry.Entry(made, name, inputs, outputs)
-            entries[f"{name}_shared"] = entry.Entry(made, name, inputs, outputs, unit=unit)  # fmt: skip
+            entries[f"{name}_shared"] = entry.Entry(made, name, inputs, outputs, unit=unit)
         return entries

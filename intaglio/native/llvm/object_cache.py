@@ -40,10 +40,7 @@ def folder() -> pathlib.Path | None:
         home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
         path = pathlib.Path(home) / "intaglio"
     else:
-        path = (
-            pathlib.Path(os.environ.get("LOCALAPPDATA", tempfile.gettempdir()))
-            / "intaglio"
-        )
+        path = pathlib.Path(os.environ.get("LOCALAPPDATA", tempfile.gettempdir())) / "intaglio"
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = path.stat()
@@ -96,9 +93,7 @@ def write(name: str, code: bytes) -> None:
 
 def shrink(place: pathlib.Path, most: int = MOST) -> None:
     """Removes the files that were not used longest, until the folder is small enough."""
-    for path in place.glob(
-        "*" + _PARTIAL
-    ):  # of processes that were ended while they wrote
+    for path in place.glob("*" + _PARTIAL):  # of processes that were ended while they wrote
         with contextlib.suppress(OSError):
             if path.stat().st_mtime < time.time() - ABANDONED:
                 path.unlink()

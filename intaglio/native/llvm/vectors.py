@@ -248,9 +248,7 @@ class Builder:
     def minimum(self, x: Lanes, y: Lanes) -> Lanes:
         return self._extreme(self.lt, x, y)
 
-    def _extreme(
-        self, better: Callable[[Lanes, Lanes], Lanes], x: Lanes, y: Lanes
-    ) -> Lanes:
+    def _extreme(self, better: Callable[[Lanes, Lanes], Lanes], x: Lanes, y: Lanes) -> Lanes:
         chosen = self.select(better(x, y), x, y)
         # A NaN in y is chosen already, for no comparison with it holds.
         return self.select(self.isnan(x), x, chosen) if x.kind.letter == "f" else chosen
@@ -325,8 +323,10 @@ class Builder:
         return self.each(
             x.kind,
             lambda c, a, b: f"select {test} {c}, {vector} {a}, {vector} {b}",
-            condition, x, y,
-        )  # fmt: skip
+            condition,
+            x,
+            y,
+        )
 
     # -- ways --------------------------------------------------------------------
 
@@ -336,13 +336,9 @@ class Builder:
         whole = condition.names[0]
         for other in condition.names[1:]:
             whole = self.code.let(f"or {test} {whole}, {other}")
-        return self.code.call(
-            "i1", f"llvm.vector.reduce.or.v{self.lanes}i1", (test, whole)
-        )
+        return self.code.call("i1", f"llvm.vector.reduce.or.v{self.lanes}i1", (test, whole))
 
-    def either(
-        self, condition: str, one: Callable[[], Lanes], other: Callable[[], Lanes]
-    ) -> Lanes:
+    def either(self, condition: str, one: Callable[[], Lanes], other: Callable[[], Lanes]) -> Lanes:
         """What one of two ways gives; only that way is gone."""
         code = self.code
         labels = [code.new_label(word) for word in ("yes", "no", "after")]
@@ -405,9 +401,7 @@ class Builder:
             return self.converted(self._truncated(x, Kind("i32", 32, "i")), to)
         half = 2.0 ** (to.bits - 1)
         above = 2 * half if to.letter == "u" else half
-        fits = self.logical_and(
-            self.ge(x, self.const(-half, x)), self.lt(x, self.const(above, x))
-        )
+        fits = self.logical_and(self.ge(x, self.const(-half, x)), self.lt(x, self.const(above, x)))
         inside = self.select(fits, x, self.const(0, x))
         lowest = self.constant(-(2 ** (to.bits - 1)), to)
         if to.letter == "i":

@@ -56,9 +56,7 @@ def exponent(s: Builder, x: Lanes) -> Lanes:
     """The floor of the binary logarithm of |x|: -inf for 0, inf for inf."""
 
     def one(x: str) -> str:
-        return _instruction(
-            s, "getexp", ("<16 x float>", x), ("<16 x float>", "poison")
-        )
+        return _instruction(s, "getexp", ("<16 x float>", x), ("<16 x float>", "poison"))
 
     return _by_registers(s, one, x)
 
@@ -111,7 +109,7 @@ def _joined(s: Builder, made: list[str], size: int) -> str:
 
 def _taken(
     s: Builder, kind: Kind, vector: str, lanes: int, wanted: range, other: str = "poison"
-) -> str:  # fmt: skip
+) -> str:
     """Some lanes of one vector or of two; beyond their end anything."""
     if wanted == range(lanes):
         return vector

@@ -23,9 +23,14 @@ from intaglio.ops.nn import windows
 def _as(node: Node, op: Op, inputs: Sequence[SymbolicTensor]) -> Node:
     """The node as one of another op, without attributes."""
     return Node(
-        op, inputs, {}, node.name, [v.spec for v in node.outputs],
-        origin=node.origin, source=node.source or node,
-    )  # fmt: skip
+        op,
+        inputs,
+        {},
+        node.name,
+        [v.spec for v in node.outputs],
+        origin=node.origin,
+        source=node.source or node,
+    )
 
 
 def select(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
@@ -53,9 +58,7 @@ def conjugate_transpose(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     alike = _as(node, raw.Conj, node.outputs)
     if is_small(turned.shape):
         return elementwise.elementwise(w, alike, [turned])
-    made = elementwise.loop(
-        w, node.outputs, elementwise.alone(alike), [turned], turned.shape
-    )
+    made = elementwise.loop(w, node.outputs, elementwise.alone(alike), [turned], turned.shape)
     w.let_go(turned)
     return made
 

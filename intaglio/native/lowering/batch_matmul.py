@@ -55,9 +55,8 @@ def batched(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
 
 
 def products(
-    a: tuple[int, ...], b: tuple[int, ...], turned_a: bool, turned_b: bool,
-    dtype: Any = np.float32,
-) -> Any:  # fmt: skip
+    a: tuple[int, ...], b: tuple[int, ...], turned_a: bool, turned_b: bool, dtype: Any = np.float32
+) -> Any:
     """The kernel of products in batches, which may be batches of one."""
     if math.prod(a[:-2]) == math.prod(b[:-2]) == 1:
         return matmul.product(a[-2:], b[-2:], turned_a, turned_b, dtype)
@@ -85,7 +84,7 @@ def einsum(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     (left, right), (a, b) = labels, inputs
     sizes: dict[Any, int] = {}
     for names, held in ((left, a), (right, b)):
-        if DOTS in names or len({*names}) != len(names) != 0 or len(names) != len(held.shape):  # fmt: skip
+        if DOTS in names or len({*names}) != len(names) != 0 or len(names) != len(held.shape):
             raise Unsupported("Einsum of dots, or of diagonals")
         sizes |= dict(zip(names, held.shape, strict=True))
     batch = [n for n in left if n in right and n in output]
@@ -113,9 +112,7 @@ def einsum(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     return [result]
 
 
-def _arranged(
-    w: Writer, held: Held, labels: Any, groups: list[list[Any]]
-) -> tuple[Held, bool]:
+def _arranged(w: Writer, held: Held, labels: Any, groups: list[list[Any]]) -> tuple[Held, bool]:
     """The operand as a batch of matrices, and whether these lie transposed."""
     batch, first, second = groups
     sizes = dict(zip(labels, held.shape, strict=True))
@@ -133,18 +130,23 @@ def _arranged(
     return made, False
 
 
-def _copied_in_order(w: Writer, held: Held, made: Held, labels: Any, order: Any) -> None:  # fmt: skip
+def _copied_in_order(w: Writer, held: Held, made: Held, labels: Any, order: Any) -> None:
     steps = [math.prod(held.shape[i + 1 :]) for i in range(len(held.shape))]
     places = [labels.index(n) for n in order]
     copied(
-        w, held.kind, w.pointer(held), made.pointer, [held.shape[i] for i in places],
-        [steps[i] for i in places], None,
-    )  # fmt: skip
+        w,
+        held.kind,
+        w.pointer(held),
+        made.pointer,
+        [held.shape[i] for i in places],
+        [steps[i] for i in places],
+        None,
+    )
 
 
 def _transposed(w: Writer, node: Node, held: Held, labels: Any, output: Any) -> Held:
     """A value with its dimensions in the order of the output."""
-    if DOTS in labels or sorted(labels) != sorted(output) or len({*labels}) != len(labels):  # fmt: skip
+    if DOTS in labels or sorted(labels) != sorted(output) or len({*labels}) != len(labels):
         raise Unsupported("Einsum of one operand that is no transposition")
     shape = tuple([held.shape[labels.index(n)] for n in output])
     place = w.pointer(held)

@@ -58,9 +58,7 @@ def case(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     index = w.scalar(inputs[0])
     ways = " ".join([f"i32 {i}, label %{label}" for i, label in enumerate(labels)])
     w.code.do(f"switch i32 {index}, label %{labels[-1]} [ {ways} ]")
-    return _joined(
-        w, node, list(zip(labels, branches, strict=True)), lent(w, node, inputs, 1)
-    )
+    return _joined(w, node, list(zip(labels, branches, strict=True)), lent(w, node, inputs, 1))
 
 
 def _joined(
@@ -133,9 +131,8 @@ def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     w.long = True
     recurrent_cell.pack(w, body, inputs)
     changing = [
-        i for i, (a, b) in enumerate(zip(body.inputs, body.outputs, strict=True))
-        if a is not b
-    ]  # fmt: skip
+        i for i, (a, b) in enumerate(zip(body.inputs, body.outputs, strict=True)) if a is not b
+    ]
     turning = {i: handed_on(w, node, inputs[i], (cond, body), i) for i in changing}
     before, head = code.block, code.new_label("loop")
     inside, after = code.new_label("turn"), code.new_label("done")
@@ -161,9 +158,7 @@ def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
         t.close(before, back, names[i])
     code.label(after)
     w.how = "jump"
-    return [
-        turning[i].after(s) if i in turning else w.also(s) for i, s in enumerate(state)
-    ]
+    return [turning[i].after(s) if i in turning else w.also(s) for i, s in enumerate(state)]
 
 
 def lent(
@@ -181,7 +176,12 @@ def lent(
 
 
 RULES: dict[str, Callable[..., list[Value]]] = {
-    "PartitionedCall": called, "StatefulPartitionedCall": called,
-    "If": choice, "StatelessIf": choice, "Case": case, "StatelessCase": case,
-    "While": loop, "StatelessWhile": loop,
-}  # fmt: skip
+    "PartitionedCall": called,
+    "StatefulPartitionedCall": called,
+    "If": choice,
+    "StatelessIf": choice,
+    "Case": case,
+    "StatelessCase": case,
+    "While": loop,
+    "StatelessWhile": loop,
+}

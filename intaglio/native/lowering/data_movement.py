@@ -62,7 +62,7 @@ def moved(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
         if made is not None:
             return made
     found = orders(node, inputs, data)
-    return [in_order(w, v, sources, o) for v, o in zip(node.outputs, found, strict=True)]  # fmt: skip
+    return [in_order(w, v, sources, o) for v, o in zip(node.outputs, found, strict=True)]
 
 
 def _all_small(node: Node) -> bool:
@@ -73,7 +73,7 @@ def _all_small(node: Node) -> bool:
 
 def _like(held: Held) -> Any:
     """An array of a value's shape, with elements of its size."""
-    return np.empty(held.shape, "c16" if held.kind.bytes == 16 else f"u{held.kind.bytes}")  # fmt: skip
+    return np.empty(held.shape, "c16" if held.kind.bytes == 16 else f"u{held.kind.bytes}")
 
 
 def _from_memory(w: Writer, node: Node, inputs: Sequence[Held]) -> list[Held] | None:
@@ -116,7 +116,7 @@ def _from_memory(w: Writer, node: Node, inputs: Sequence[Held]) -> list[Held] | 
 def _tiled(x: Any, multiples: Any) -> Any:
     """Tile as a view: each dimension in step with its repetitions."""
     inner = [n for d in x.shape for n in (1, d)]
-    outer = [n for m, d in zip(multiples.tolist(), x.shape, strict=True) for n in (m, d)]  # fmt: skip
+    outer = [n for m, d in zip(multiples.tolist(), x.shape, strict=True) for n in (m, d)]
     return np.broadcast_to(x.reshape(inner), outer)
 
 
@@ -141,7 +141,7 @@ def _padded(w: Writer, node: Node, inputs: Sequence[Held]) -> list[Held] | None:
     place = w.pointer(source)
     made = w.room(node.outputs[0], source.kind, shape)
     if len(inputs) > 2:
-        copied(w, source.kind, w.pointer(inputs[2]), made.pointer, shape, (0,) * len(shape), None)  # fmt: skip
+        copied(w, source.kind, w.pointer(inputs[2]), made.pointer, shape, (0,) * len(shape), None)
     else:
         zeroed(w, made)
     steps = _steps(shape)
@@ -151,7 +151,7 @@ def _padded(w: Writer, node: Node, inputs: Sequence[Held]) -> list[Held] | None:
     return [made]
 
 
-def _sliced_gradient(w: Writer, node: Node, inputs: Sequence[Held]) -> list[Held] | None:  # fmt: skip
+def _sliced_gradient(w: Writer, node: Node, inputs: Sequence[Held]) -> list[Held] | None:
     """StridedSliceGrad: zeros, but for the part that was taken."""
     gradient = inputs[4]
     shape = tuple(inputs[0].known.tolist())
@@ -204,9 +204,13 @@ def _into_part(w: Writer, whole: Held, part: Any, place: str) -> None:
 def zeroed(w: Writer, held: Held) -> None:
     """Fills a value's memory with zeros."""
     w.code.call(
-        "void", "llvm.memset.p0.i64",
-        ("ptr", held.pointer), ("i8", "0"), ("i64", str(held.bytes)), ("i1", "false"),
-    )  # fmt: skip
+        "void",
+        "llvm.memset.p0.i64",
+        ("ptr", held.pointer),
+        ("i8", "0"),
+        ("i64", str(held.bytes)),
+        ("i1", "false"),
+    )
 
 
 BOXES: dict[str, Callable[..., list[Held] | None]] = {
@@ -214,9 +218,16 @@ BOXES: dict[str, Callable[..., list[Held] | None]] = {
     "PadV2": _padded,
     "StridedSliceGrad": _sliced_gradient,
     "TensorStridedSliceUpdate": _sliced_update,
-    **dict.fromkeys([name for name, data in DATA.items() if len(data) > 1 and name not in ("PadV2", "TensorStridedSliceUpdate")], lambda w, node, inputs: None),
+    **dict.fromkeys(
+        [
+            name
+            for name, data in DATA.items()
+            if len(data) > 1 and name not in ("PadV2", "TensorStridedSliceUpdate")
+        ],
+        lambda w, node, inputs: None,
+    ),
     "ScatterNd": lambda w, node, inputs: None,
-}  # fmt: skip
+}
 
 
 def _steps(shape: Sequence[int]) -> list[int]:
@@ -262,9 +273,14 @@ def joined(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
 
 
 def copied(
-    w: Writer, kind: Kind, source: str, target: str, shape: Sequence[int],
-    steps: Sequence[int], target_steps: Sequence[int] | None,
-) -> None:  # fmt: skip
+    w: Writer,
+    kind: Kind,
+    source: str,
+    target: str,
+    shape: Sequence[int],
+    steps: Sequence[int],
+    target_steps: Sequence[int] | None,
+) -> None:
     """Copies elements; `steps` are those in the source, in the target they lie in order by default."""
     axes = _merged(list(zip(shape, steps, target_steps or _steps(shape), strict=True)))
     rank = len(axes)
@@ -295,9 +311,7 @@ def _merged(axes: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
 def _copier(name: str, rank: int, size: int) -> Code:
     """A kernel that copies elements of a size; its last axis may lie in order on both sides."""
     code = Code(name, entry.KERNEL, "internal void")
-    dims = [
-        code.load("i64", code.at("i64", "%dims", str(i)), 8) for i in range(3 * rank)
-    ]
+    dims = [code.load("i64", code.at("i64", "%dims", str(i)), 8) for i in range(3 * rank)]
     source, target = (code.load("ptr", table, 8) for table in ("%ins", "%outs"))
     in_order = name.endswith("_1")
     kind = f"i{8 * size}"
@@ -306,9 +320,13 @@ def _copier(name: str, rank: int, size: int) -> Code:
         if d == rank - 1 and in_order:
             count = code.integer("mul", dims[d], size)
             code.call(
-                "void", "llvm.memcpy.p0.p0.i64",
-                ("ptr", target), ("ptr", source), ("i64", count), ("i1", "false"),
-            )  # fmt: skip
+                "void",
+                "llvm.memcpy.p0.p0.i64",
+                ("ptr", target),
+                ("ptr", source),
+                ("i64", count),
+                ("i1", "false"),
+            )
             return
         start, stop = ("%from", "%to") if d == 0 else ("0", dims[d])
         with code.loop(start, stop) as i:

@@ -68,9 +68,8 @@ def _within(w: Writer, index: str, length: int) -> str:
 
 
 def row(
-    w: Writer, node: Node, source: Held, index: str, shape: tuple[int, ...],
-    wraps: bool = False,
-) -> Held:  # fmt: skip
+    w: Writer, node: Node, source: Held, index: str, shape: tuple[int, ...], wraps: bool = False
+) -> Held:
     """The part of a value at an index of its first axis; refused if there is none."""
     code, length = w.code, source.shape[0]
     part = Held(source.kind, shape)

@@ -10,13 +10,7 @@ import numpy as np
 from intaglio.base.dtypes import DType
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.kernels.elementwise import REMEMBERED, arranged
-from intaglio.native.kernels.loop_nest import (
-    LoopNest,
-    Pattern,
-    apply,
-    evaluate,
-    numbers_of,
-)
+from intaglio.native.kernels.loop_nest import LoopNest, Pattern, apply, evaluate, numbers_of
 from intaglio.native.kernels.reroll import form
 from intaglio.native.llvm import object_cache
 from intaglio.native.llvm.builder import Code
@@ -48,7 +42,7 @@ def fused(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
 
 def carried_out(
     w: Writer, values: Sequence[SymbolicTensor | None], body: Graph, inputs: Sequence[Held]
-) -> list[Held]:  # fmt: skip
+) -> list[Held]:
     """What a graph of such ops gives, as the values that it is known by."""
     shape = broadcast(inputs)
     if is_small(shape):
@@ -68,9 +62,11 @@ def broadcast(inputs: Sequence[Held]) -> tuple[int, ...]:
 
 
 def _small(
-    w: Writer, shape: tuple[int, ...], inputs: Sequence[Held],
+    w: Writer,
+    shape: tuple[int, ...],
+    inputs: Sequence[Held],
     write: Callable[[Any, Sequence[Lanes]], list[Lanes]],
-) -> list[Held]:  # fmt: skip
+) -> list[Held]:
     args = [w.spread(h, shape) for h in inputs]
     s = w.builder(int(np.prod(shape)))
     return [w.in_registers(lanes, shape) for lanes in write(s, args)]
@@ -80,22 +76,29 @@ def alone(node: Node) -> Graph:
     """A graph of one node."""
     found = [
         Node(
-            raw.Placeholder, (), {"dtype": v.dtype, "shape": v.dims}, f"input_{i}",
-            [v.spec.like()],
+            raw.Placeholder, (), {"dtype": v.dtype, "shape": v.dims}, f"input_{i}", [v.spec.like()]
         ).outputs[0]
         for i, v in enumerate(node.inputs)
-    ]  # fmt: skip
+    ]
     made = Node(
-        node.op, found, node.attrs, node.name, [v.spec for v in node.outputs],
-        origin=node.origin, source=node.source or node,
-    )  # fmt: skip
+        node.op,
+        found,
+        node.attrs,
+        node.name,
+        [v.spec for v in node.outputs],
+        origin=node.origin,
+        source=node.source or node,
+    )
     return Graph(node.name, found, [*[v.node for v in found], made], made.outputs)
 
 
 def loop(
-    w: Writer, values: Sequence[SymbolicTensor | None], body: Graph,
-    inputs: Sequence[Held], shape: tuple[int, ...],
-) -> list[Held]:  # fmt: skip
+    w: Writer,
+    values: Sequence[SymbolicTensor | None],
+    body: Graph,
+    inputs: Sequence[Held],
+    shape: tuple[int, ...],
+) -> list[Held]:
     """A loop nest over memory: a function of its own, written once for all that are alike."""
     pattern, dims = arranged([h.shape for h in inputs])
     numbers = numbers_of(body)

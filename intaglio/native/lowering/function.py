@@ -29,13 +29,7 @@ from intaglio.native.llvm.vectors import (
 )
 from intaglio.native.lowering import variables
 from intaglio.native.lowering.memory_plan import Arena, Block
-from intaglio.native.lowering.operands import (
-    Held,
-    Variable,
-    constant,
-    is_small,
-    numeric,
-)
+from intaglio.native.lowering.operands import Held, Variable, constant, is_small, numeric
 from intaglio.native.lowering.scopes import Note, Scope
 from intaglio.native.runtime import callbacks, entry
 from intaglio.native.vector_math.functions import Functions
@@ -142,9 +136,7 @@ class Writer:
         homes = {name: jit.PIECES.home(text) for name, text in pieces.items()}
         needed = [f for f in self.functions.values() if homes.get(f.name) is None]
         text = module([*needed, self.code])
-        made = jit.module(
-            text.replace("[INS x", f"[{ins} x").replace("[OUTS x", f"[{outs} x")
-        )
+        made = jit.module(text.replace("[INS x", f"[{ins} x").replace("[OUTS x", f"[{outs} x"))
         for name, home in homes.items():
             if home is None:
                 jit.PIECES.keep(pieces[name], made)
@@ -194,9 +186,12 @@ class Writer:
     # -- graphs ------------------------------------------------------------------------
 
     def graph(
-        self, graph: Graph, given: Sequence[Value], targets: Sequence[str] = (),
+        self,
+        graph: Graph,
+        given: Sequence[Value],
+        targets: Sequence[str] = (),
         places: dict[int, str] | None = None,
-    ) -> list[Value]:  # fmt: skip
+    ) -> list[Value]:
         """Writes a graph's nodes; the results are the caller's to let go of.
 
         `targets` are where these are best written, `places` where other values are, by their ids.
@@ -242,7 +237,7 @@ class Writer:
             except Unsupported as e:
                 e.node = node  # in the end the outermost
                 # At the top a part of its own in Python costs less.
-                if len(self.scopes) == 1 or self.alone or not callbacks.possible(node, inputs):  # fmt: skip
+                if len(self.scopes) == 1 or self.alone or not callbacks.possible(node, inputs):
                     raise
                 made = self._called_back(node, inputs)
             self.notes.insert(place, Note(len(self.scopes) - 1, node, self.how))
@@ -255,17 +250,14 @@ class Writer:
     def _called_back(self, node: Node, inputs: list[Held]) -> list[Held]:
         """The node by its NumPy kernel, out of native code."""
         shapes = callbacks.forms(node, inputs)
-        made = [
-            self.room(v, self.kind(v), s)
-            for v, s in zip(node.outputs, shapes, strict=True)
-        ]
+        made = [self.room(v, self.kind(v), s) for v, s in zip(node.outputs, shapes, strict=True)]
         back = callbacks.callback(node, inputs, shapes)
         self.keep.append(back)
         self.draws += callbacks.streams(node)
         address = ctypes.cast(back, ctypes.c_void_p).value or 0
         places = [self.pointer(h) if h.known is None else "null" for h in inputs]
         self._fill(places, [h.pointer for h in made])
-        status = self.code.let(f"call i64 {self.word(address)}(ptr {self._ins}, ptr {self._outs})")  # fmt: skip
+        status = self.code.let(f"call i64 {self.word(address)}(ptr {self._ins}, ptr {self._outs})")
         self.demand(self.code.integer("icmp eq", status, 0))
         self.how = "NumPy, called back"
         return made
@@ -320,7 +312,7 @@ class Writer:
         """The pointer so many bytes further."""
         if pointer not in self._known:
             return self.code.at("i8", pointer, str(offset))
-        there = self.code.named(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}")  # fmt: skip
+        there = self.code.named(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}")
         kind, index, before = self._known[pointer]
         self._known[there] = (kind, index, before + offset)
         return there
@@ -331,7 +323,7 @@ class Writer:
         self._temporary.append(block)
         return pointer
 
-    def room(self, value: SymbolicTensor | None, kind: Kind, shape: tuple[int, ...]) -> Held:  # fmt: skip
+    def room(self, value: SymbolicTensor | None, kind: Kind, shape: tuple[int, ...]) -> Held:
         """Memory for a node's output: where the graph's caller wants it, if it is a result."""
         held = Held(kind, shape)
         target = self.scopes[-1].targets.pop(id(value), "") if value is not None else ""
@@ -371,7 +363,7 @@ class Writer:
         held = np.ascontiguousarray(array)
         kept = self._data.setdefault((held.dtype, held.tobytes()), held)
         place = self.word(kept.ctypes.data)
-        return self.code.named(f"load <{held.size} x {kind.llvm}>, ptr {place}, align {kind.bytes}")  # fmt: skip
+        return self.code.named(f"load <{held.size} x {kind.llvm}>, ptr {place}, align {kind.bytes}")
 
     def pointer(self, held: Held) -> str:
         """Where the value lies in memory; what is in registers is stored for this node."""
@@ -395,17 +387,19 @@ class Writer:
         (name,), kind, count = self.lanes(held).names, held.kind, held.count
         if kind == BOOL:
             name = self.code.let(f"zext <{count} x i1> {name} to <{count} x i8>")
-        self.code.do(
-            f"store <{count} x {kind.memory}> {name}, ptr {place}, align {kind.bytes}"
-        )
+        self.code.do(f"store <{count} x {kind.memory}> {name}, ptr {place}, align {kind.bytes}")
 
     def copy(self, source: str, place: str, size: int) -> None:
         """Copies bytes."""
         if size:
             self.code.call(
-                "void", "llvm.memmove.p0.p0.i64",
-                ("ptr", place), ("ptr", source), ("i64", str(size)), ("i1", "false"),
-            )  # fmt: skip
+                "void",
+                "llvm.memmove.p0.p0.i64",
+                ("ptr", place),
+                ("ptr", source),
+                ("i64", str(size)),
+                ("i1", "false"),
+            )
 
     def in_registers(self, lanes: Lanes, shape: tuple[int, ...]) -> Held:
         """A small value."""
@@ -434,9 +428,7 @@ class Writer:
     def scalar(self, held: Held) -> str:
         """The only element of a value."""
         (name,) = self.lanes(held).names
-        return self.code.let(
-            f"extractelement <{held.count} x {held.kind.llvm}> {name}, i64 0"
-        )
+        return self.code.let(f"extractelement <{held.count} x {held.kind.llvm}> {name}, i64 0")
 
     def index(self, held: Held) -> str:
         """An integer scalar as i64."""
@@ -464,7 +456,7 @@ class Writer:
         for i, value in enumerate(values):
             held[i : i + 1].view(value.dtype)[0] = value
         self.keep.append(held)
-        return [self.within(self.word(held.ctypes.data), 8 * i) for i in range(len(values))]  # fmt: skip
+        return [self.within(self.word(held.ctypes.data), 8 * i) for i in range(len(values))]
 
     def _block(self, key: Any, words: Sequence[int]) -> int:
         """Words of the process with dims behind them, once for all calls that are alike: where
@@ -476,7 +468,7 @@ class Writer:
 
     # -- calls ---------------------------------------------------------------------------
 
-    def call_step(self, step: entry.Step, ins: Sequence[str], outs: Sequence[str]) -> None:  # fmt: skip
+    def call_step(self, step: entry.Step, ins: Sequence[str], outs: Sequence[str]) -> None:
         """A call of a kernel of another module."""
         words = step.words
         if self.alone:
@@ -516,9 +508,7 @@ class Writer:
         ins, outs = [max(n, 1) for n in part._tables]
         for old, size in (("[INS x", ins), ("[OUTS x", outs)):
             part.code.replace(old, f"[{size} x")
-        name = part.code.name = (
-            f"{prefix}_{object_cache.name_of(part.code.text())[:16]}"
-        )
+        name = part.code.name = f"{prefix}_{object_cache.name_of(part.code.text())[:16]}"
         self.functions |= {**part.functions, name: part.code}
         begin = len(self.words) + len(entry.PROCESS)
         self.words += [*entry.process(), *part.words]
@@ -554,14 +544,14 @@ class Writer:
         self._records.append(record + [n for p in pointers if p for n in p])
         self.code.before = self._called
 
-    def _call_now(
-        self, place: int, ins: Sequence[str], outs: Sequence[str], to: int | str
-    ) -> None:
+    def _call_now(self, place: int, ins: Sequence[str], outs: Sequence[str], to: int | str) -> None:
         """A call of a kernel by code of its own."""
         self._fill(ins, outs)
         dims = self.code.at("i64", "%dims", str(place))
         kernel = entry.of_process(self.code, "kernel", dims)
-        self.code.do(f"call void {kernel}(ptr {self._ins}, ptr {self._outs}, ptr {dims}, i64 0, i64 {to})")  # fmt: skip
+        self.code.do(
+            f"call void {kernel}(ptr {self._ins}, ptr {self._outs}, ptr {dims}, i64 0, i64 {to})"
+        )
 
     def _called(self) -> None:
         """Writes the call of what is in the table."""
@@ -572,7 +562,9 @@ class Writer:
         self._records.clear()
         function = self.word(entry.ways().sequence)
         records = self.code.at("i64", "%dims", str(place))
-        self.code.do(f"call void {function}(ptr %ins, ptr %outs, ptr %dims, ptr {records}, i64 {count}, i64 {most})")  # fmt: skip
+        self.code.do(
+            f"call void {function}(ptr %ins, ptr %outs, ptr %dims, ptr {records}, i64 {count}, i64 {most})"
+        )
 
     def _fill(self, ins: Sequence[str], outs: Sequence[str]) -> None:
         """Puts the pointers that a call takes into the tables."""
@@ -580,9 +572,7 @@ class Writer:
         for side, (table, pointers) in enumerate(zip(tables, (ins, outs), strict=True)):
             self._tables[side] = max(self._tables[side], len(pointers))
             for i, pointer in enumerate(pointers):
-                code.do(
-                    f"store ptr {pointer}, ptr {code.at('ptr', table, str(i))}, align 8"
-                )
+                code.do(f"store ptr {pointer}, ptr {code.at('ptr', table, str(i))}, align 8")
 
     # -- refusing --------------------------------------------------------------------------
 

@@ -47,7 +47,7 @@ def numbered(w: Writer, indices: Held, lengths: Sequence[int]) -> Held:
 
 def _told(
     w: Writer, name: str, write: Callable[[str, Kind], Code], indices: Held, dims: Sequence[int]
-) -> Held:  # fmt: skip
+) -> Held:
     """The numbers that a function gives for indices, the first of `dims` of them; refused if it
     says that one is wrong."""
     made = Held(WORD, (dims[0],), pointer=w.scratch(8 * dims[0]))
@@ -63,9 +63,7 @@ def _told(
 def _beginning(name: str) -> tuple[Code, str, str, str]:
     """Such a function: its code, the indices, where the numbers go, and where the answer."""
     code = Code(name, entry.KERNEL, "internal void")
-    target, answer = (
-        code.load("ptr", code.at("ptr", "%outs", str(i)), 8) for i in (0, 1)
-    )
+    target, answer = (code.load("ptr", code.at("ptr", "%outs", str(i)), 8) for i in (0, 1))
     return code, code.load("ptr", "%ins", 8), target, answer
 
 
@@ -82,13 +80,13 @@ def _numbering(name: str, kind: Kind) -> Code:
                 place = code.let(f"{word} {kind.llvm} {place} to i64")
             offset = code.integer("add", one.index, 2)
             length = code.load("i64", code.at("i64", "%dims", offset), 8)
-            outside = code.let(f"zext i1 {code.integer('icmp uge', place, length)} to i64")  # fmt: skip
+            outside = code.let(f"zext i1 {code.integer('icmp uge', place, length)} to i64")
             whole = code.integer("mul", one.values[0], length)
             one.following += [
                 code.integer("add", whole, place),
                 code.integer("or", one.values[1], outside),
             ]
-        code.do(f"store i64 {one.values[0]}, ptr {code.at('i64', target, rows.index)}, align 8")  # fmt: skip
+        code.do(f"store i64 {one.values[0]}, ptr {code.at('i64', target, rows.index)}, align 8")
         rows.following.append(one.values[1])
     code.do(f"store i64 {rows.values[0]}, ptr {answer}, align 8")
     code.do("ret void")
@@ -107,17 +105,13 @@ def gathered(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
             raise Unsupported("a gather along an axis that is data")
         axis = int(inputs[2].known)
     rank = len(source.shape)
-    axis, batch = axis % max(rank, 1), batch % (len(indices.shape) + 1) if batch < 0 else batch  # fmt: skip
+    axis, batch = axis % max(rank, 1), batch % (len(indices.shape) + 1) if batch < 0 else batch
     return [taken(w, node, source, indices, axis, batch)]
 
 
-def taken(
-    w: Writer, node: Node, source: Held, indices: Held, axis: int, batch: int
-) -> Held:
+def taken(w: Writer, node: Node, source: Held, indices: Held, axis: int, batch: int) -> Held:
     """Rows of a value along an axis."""
-    lead, middle, rest = (
-        source.shape[:batch], source.shape[batch:axis], source.shape[axis + 1 :]
-    )  # fmt: skip
+    lead, middle, rest = (source.shape[:batch], source.shape[batch:axis], source.shape[axis + 1 :])
     shape = (*lead, *middle, *indices.shape[batch:], *rest)
     if not math.prod(shape) or not source.count or indices.shape[:batch] != lead:
         raise Unsupported(f"{node.op.name} of no elements")
@@ -133,7 +127,7 @@ def taken(
     form = size if size in (1, 2, 4, 8, 16) else "long"
     name = f"take_{'row' if flat else 'batch'}_{form}_{source.kind.bytes}"
     if name not in w.functions:
-        w.functions[name] = _taking(name, flat, size if form != "long" else 0, source.kind.bytes)  # fmt: skip
+        w.functions[name] = _taking(name, flat, size if form != "long" else 0, source.kind.bytes)
     if made.count >= entry.LARGE:
         name = shared(w, name, 1)
         w.long = True
@@ -151,7 +145,7 @@ def _taking(name: str, flat: bool, size: int, element: int) -> Code:
     given = entry.numbers(code, names)
 
     def copy(to: str, place: str, first: str) -> None:
-        row = code.integer("add", code.load("i64", code.at("i64", rows, place), 8), first)  # fmt: skip
+        row = code.integer("add", code.load("i64", code.at("i64", rows, place), 8), first)
         here = code.at("i8", source, code.integer("mul", row, given["size"]))
         there = code.at("i8", target, code.integer("mul", to, given["size"]))
         move(code, here, there, given["size"], size, element)
@@ -165,19 +159,26 @@ def _taking(name: str, flat: bool, size: int, element: int) -> Code:
             first = code.integer("mul", i, given["length"])
             start = code.integer("mul", lead, given["each"])
             with code.loop("0", given["each"]) as j:
-                copy(code.integer("add", ahead, j), code.integer("add", start, j), first)  # fmt: skip
+                copy(code.integer("add", ahead, j), code.integer("add", start, j), first)
     code.do("ret void")
     return code
 
 
-def move(code: Code, here: str, there: str, bytes_: str, size: int, element: int) -> None:  # fmt: skip
+def move(code: Code, here: str, there: str, bytes_: str, size: int, element: int) -> None:
     """Copies a row; one of few bytes, whose number is known, at once."""
     if size:
         whole = f"i{8 * size}"
         value = code.load(whole, here, element)
         code.do(f"store {whole} {value}, ptr {there}, align {element}")
     else:
-        code.call("void", "llvm.memcpy.p0.p0.i64", ("ptr", there), ("ptr", here), ("i64", bytes_), ("i1", "false"))  # fmt: skip
+        code.call(
+            "void",
+            "llvm.memcpy.p0.p0.i64",
+            ("ptr", there),
+            ("ptr", here),
+            ("i64", bytes_),
+            ("i1", "false"),
+        )
 
 
 def gathered_nd(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
@@ -204,7 +205,7 @@ def taken_rows(w: Writer, node: Node, source: Held, rows: Held) -> Held:
     form = size if size in (1, 2, 4, 8, 16) else "long"
     name = f"take_row_{form}_{source.kind.bytes}"
     if name not in w.functions:
-        w.functions[name] = _taking(name, True, size if form != "long" else 0, source.kind.bytes)  # fmt: skip
+        w.functions[name] = _taking(name, True, size if form != "long" else 0, source.kind.bytes)
     w.call_function(name, places, [made.pointer], [rows.count, size])
     w.how = "gather"
     return made
@@ -220,15 +221,21 @@ STEPS = {
     "mul": lambda s, old, new: s.mul(old, new),
     "max": lambda s, old, new: s.maximum(old, new),
     "min": lambda s, old, new: s.minimum(old, new),
-}  # fmt: skip
+}
 SCATTERS = {
-    "TensorScatterUpdate": "update", "TensorScatterAdd": "add", "TensorScatterSub": "sub",
-    "TensorScatterMax": "max", "TensorScatterMin": "min", "ScatterNdNonAliasingAdd": "add",
-}  # fmt: skip
+    "TensorScatterUpdate": "update",
+    "TensorScatterAdd": "add",
+    "TensorScatterSub": "sub",
+    "TensorScatterMax": "max",
+    "TensorScatterMin": "min",
+    "ScatterNdNonAliasingAdd": "add",
+}
 SEGMENTS = {
-    "UnsortedSegmentSum": "add", "UnsortedSegmentProd": "mul",
-    "UnsortedSegmentMax": "max", "UnsortedSegmentMin": "min",
-}  # fmt: skip
+    "UnsortedSegmentSum": "add",
+    "UnsortedSegmentProd": "mul",
+    "UnsortedSegmentMax": "max",
+    "UnsortedSegmentMin": "min",
+}
 
 
 def scattered(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
@@ -258,15 +265,13 @@ def scattered_nd(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     return [made]
 
 
-def _rows(
-    w: Writer, node: Node, shape: tuple[int, ...], indices: Held, updates: Held
-) -> Held:
+def _rows(w: Writer, node: Node, shape: tuple[int, ...], indices: Held, updates: Held) -> Held:
     if not indices.shape or node.attrs["bad_indices_policy"] == "IGNORE":
         raise Unsupported(f"{node.op.name} that leaves indices out")
     depth = indices.shape[-1]
     wanted = (*indices.shape[:-1], *shape[depth:])
-    if not depth or not math.prod(shape) or not updates.count or updates.shape != wanted:  # fmt: skip
-        raise Unsupported(f"{node.op.name} of no elements, or of updates of another shape")  # fmt: skip
+    if not depth or not math.prod(shape) or not updates.count or updates.shape != wanted:
+        raise Unsupported(f"{node.op.name} of no elements, or of updates of another shape")
     return numbered(w, indices, shape[:depth])
 
 
@@ -286,7 +291,9 @@ def segments(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
         zeroed(w, made)
     else:
         first = constant(np.asarray(_first(step, node.outputs[0].dtype.numpy)))
-        copied(w, data.kind, w.pointer(first), made.pointer, made.shape, (0,) * len(made.shape), None)  # fmt: skip
+        copied(
+            w, data.kind, w.pointer(first), made.pointer, made.shape, (0,) * len(made.shape), None
+        )
     _write_rows(w, step, made, rows, data, place, drops=True)
     return [made]
 
@@ -300,10 +307,10 @@ def _segmenting(name: str, kind: Kind) -> Code:
     code, source, target, answer = _beginning(name)
     count = code.load("i64", code.at("i64", "%dims", "1"), 8)
     with code.carrying("0", "%to", 1, ("i64", "0")) as state:
-        place = code.load(kind.llvm, code.at(kind.llvm, source, state.index), kind.bytes)  # fmt: skip
+        place = code.load(kind.llvm, code.at(kind.llvm, source, state.index), kind.bytes)
         if kind.bits < 64:
             place = code.let(f"sext {kind.llvm} {place} to i64")
-        code.do(f"store i64 {place}, ptr {code.at('i64', target, state.index)}, align 8")  # fmt: skip
+        code.do(f"store i64 {place}, ptr {code.at('i64', target, state.index)}, align 8")
         beyond = code.let(f"zext i1 {code.integer('icmp sge', place, count)} to i64")
         state.following.append(code.integer("or", state.values[0], beyond))
     code.do(f"store i64 {state.values[0]}, ptr {answer}, align 8")
@@ -320,16 +327,15 @@ def _first(step: str, dtype: Any) -> Any:
 
 
 def _write_rows(
-    w: Writer, step: str, target: Held, rows: Held, updates: Held, place: str,
-    drops: bool = False,
-) -> None:  # fmt: skip
+    w: Writer, step: str, target: Held, rows: Held, updates: Held, place: str, drops: bool = False
+) -> None:
     kind = target.kind
     size = updates.count // rows.count
     single = size == 1
     name = f"scatter_{step}_{kind.letter}{kind.bits}_{int(single)}{int(drops)}"
     if name not in w.functions:
         w.functions[name] = _scattering(name, step, kind, single, drops)
-    w.call_function(name, [w.pointer(rows), place], [target.pointer], [rows.count, size])  # fmt: skip
+    w.call_function(name, [w.pointer(rows), place], [target.pointer], [rows.count, size])
     w.how = "scatter"
 
 
@@ -339,9 +345,7 @@ def _scattering(name: str, step: str, kind: Kind, single: bool, drops: bool) -> 
     It may drop what has a negative place.
     """
     code = Code(name, entry.KERNEL, "internal void")
-    rows, updates = (
-        code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)
-    )
+    rows, updates = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     target = code.load("ptr", "%outs", 8)
     size = code.load("i64", code.at("i64", "%dims", "1"), 8)
     kept = Kind("i8", 8, "u") if kind == BOOL else kind
@@ -365,7 +369,7 @@ def _scattering(name: str, step: str, kind: Kind, single: bool, drops: bool) -> 
             whole = code.integer("mul", code.integer("sdiv", size, lanes), lanes)
             for start, stop, width in (("0", whole, lanes), (whole, size, 1)):
                 with code.loop(start, stop, width) as j:
-                    change(code.at(kept.llvm, there, j), code.at(kept.llvm, here, j), width)  # fmt: skip
+                    change(code.at(kept.llvm, there, j), code.at(kept.llvm, here, j), width)
 
     with code.loop("%from", "%to") as i:
         row = code.load("i64", code.at("i64", rows, i), 8)
@@ -423,7 +427,9 @@ def _marking(name: str, index: Kind, kind: Kind) -> Code:
         with code.when(code.integer("icmp ult", place, given["depth"])):
             row = code.integer("add", code.integer("mul", i, given["depth"]), place)
             there = code.integer("add", code.integer("mul", row, given["inner"]), j)
-            code.do(f"store {element} {mark}, ptr {code.at(element, target, there)}, align {kind.bytes}")  # fmt: skip
+            code.do(
+                f"store {element} {mark}, ptr {code.at(element, target, there)}, align {kind.bytes}"
+            )
     code.do("ret void")
     return code
 

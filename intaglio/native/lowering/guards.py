@@ -34,7 +34,7 @@ def all_below(w: Writer, held: Held, length: int) -> str:
 def every(s: Functions, test: Lanes) -> str:
     """Whether a test holds in all lanes, as i1."""
     kind = f"<{s.lanes} x i1>"
-    return s.code.call("i1", f"llvm.vector.reduce.and.v{s.lanes}i1", (kind, test.names[0]))  # fmt: skip
+    return s.code.call("i1", f"llvm.vector.reduce.and.v{s.lanes}i1", (kind, test.names[0]))
 
 
 def _searched(w: Writer, held: Held, what: str, bound: int) -> str:
@@ -59,9 +59,9 @@ def _search(name: str, kind: Kind, what: str) -> Code:
         vector = f"<{width} x {kind.llvm}>"
         limit = code.splat(width, kind.llvm, bound)
         with code.carrying(start, stop, width, ("i1", before)) as state:
-            some = code.load(vector, code.at(kind.llvm, source, state.index), kind.bytes)  # fmt: skip
+            some = code.load(vector, code.at(kind.llvm, source, state.index), kind.bytes)
             wrong = code.let(f"{test} {vector} {some}, {limit}")
-            one = code.call("i1", f"llvm.vector.reduce.or.v{width}i1", (f"<{width} x i1>", wrong))  # fmt: skip
+            one = code.call("i1", f"llvm.vector.reduce.or.v{width}i1", (f"<{width} x i1>", wrong))
             state.following.append(code.let(f"or i1 {state.values[0]}, {one}"))
         return state.values[0]
 

@@ -67,9 +67,11 @@ def _cast(dtype: DType, to: DType, shape: tuple[int, ...]) -> Graph:
 
 def _placeholders(specs: Sequence[Spec]) -> list[SymbolicTensor]:
     return [
-        Node(raw.Placeholder, (), {"dtype": s.dtype, "shape": s.shape}, f"input_{i}", [s]).outputs[0]
+        Node(raw.Placeholder, (), {"dtype": s.dtype, "shape": s.shape}, f"input_{i}", [s]).outputs[
+            0
+        ]
         for i, s in enumerate(specs)
-    ]  # fmt: skip
+    ]
 
 
 def _single(node: Node) -> Node:
@@ -79,13 +81,17 @@ def _single(node: Node) -> Node:
         return Spec(float32, spec.shape) if _is_short(spec.dtype) else spec
 
     inputs: list[Any] = [
-        _placeholders([wide(v.spec)])[0] if _is_short(v.dtype) else v
-        for v in node.inputs
+        _placeholders([wide(v.spec)])[0] if _is_short(v.dtype) else v for v in node.inputs
     ]
     return Node(
-        node.op, inputs, node.attrs, node.name, [wide(v.spec) for v in node.outputs],
-        origin=node.origin, source=node.source or node,
-    )  # fmt: skip
+        node.op,
+        inputs,
+        node.attrs,
+        node.name,
+        [wide(v.spec) for v in node.outputs],
+        origin=node.origin,
+        source=node.source or node,
+    )
 
 
 def _is_short(dtype: DType) -> bool:

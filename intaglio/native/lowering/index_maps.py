@@ -46,9 +46,7 @@ def orders(node: Node, inputs: Sequence[Held], data: Sequence[int]) -> list[Any]
     if total > MOST:
         raise Unsupported(f"{node.op.name} of {total} elements")
     numbers = _lots(total)
-    places = np.concatenate(
-        [np.arange(c) | (which << BITS) for which, c in enumerate(counts)]
-    )
+    places = np.concatenate([np.arange(c) | (which << BITS) for which, c in enumerate(counts)])
     arrays = [h.known for h in inputs]
     starts = np.cumsum([0, *counts])
     for which, i in enumerate(data):
@@ -72,7 +70,7 @@ def _places(node: Node, made: Any, numbers: Any, places: Any) -> Any:
     known = there[at] == flat if len(there) else np.zeros(flat.shape, bool)
     if not np.all(known | (flat == 0)):
         raise Unsupported(f"{node.op.name} that computes")
-    found = np.where(known, places[ranks[at]], ZERO) if len(there) else np.full(flat.shape, ZERO)  # fmt: skip
+    found = np.where(known, places[ranks[at]], ZERO) if len(there) else np.full(flat.shape, ZERO)
     return found.reshape(made.shape)
 
 
@@ -107,9 +105,7 @@ def _picked(w: Writer, sources: Sequence[Held], order: Any) -> Lanes:
     return Lanes(kind, (made,))
 
 
-def _copied_in_runs(
-    w: Writer, kind: Kind, sources: Sequence[Held], made: Held, order: Any
-) -> None:
+def _copied_in_runs(w: Writer, kind: Kind, sources: Sequence[Held], made: Held, order: Any) -> None:
     """Copies what lies beside each other at once; a table says where each run begins."""
     length = _run_length(order)
     table = np.ascontiguousarray(order[::length])
@@ -151,7 +147,14 @@ def _runs(name: str, size: int, element: int) -> Code:
         if whole:
             code.do(f"store {whole} 0, ptr {there}, align {element}")
         else:
-            code.call("void", "llvm.memset.p0.i64", ("ptr", there), ("i8", "0"), ("i64", length), ("i1", "false"))  # fmt: skip
+            code.call(
+                "void",
+                "llvm.memset.p0.i64",
+                ("ptr", there),
+                ("i8", "0"),
+                ("i64", length),
+                ("i1", "false"),
+            )
         code.jump(labels[2])
         code.label(labels[1])
         which = code.integer("add", code.integer("lshr", place, BITS), 1)
@@ -159,9 +162,18 @@ def _runs(name: str, size: int, element: int) -> Code:
         offset = code.integer("and", place, (1 << BITS) - 1)
         here = code.at("i8", source, code.integer("mul", offset, element))
         if whole:
-            code.do(f"store {whole} {code.load(whole, here, element)}, ptr {there}, align {element}")  # fmt: skip
+            code.do(
+                f"store {whole} {code.load(whole, here, element)}, ptr {there}, align {element}"
+            )
         else:
-            code.call("void", "llvm.memcpy.p0.p0.i64", ("ptr", there), ("ptr", here), ("i64", length), ("i1", "false"))  # fmt: skip
+            code.call(
+                "void",
+                "llvm.memcpy.p0.p0.i64",
+                ("ptr", there),
+                ("ptr", here),
+                ("i64", length),
+                ("i1", "false"),
+            )
         code.jump(labels[2])
         code.label(labels[2])
     code.do("ret void")

@@ -28,15 +28,13 @@ def stepped(w: Writer, node: Node, run: Any, inputs: Sequence[Held]) -> list[Hel
         run = run.now()
     steps: list[Step] = getattr(run, "steps", [])
     if not steps:
-        raise Unsupported(f"{node.op.name} of {', '.join([str(h.shape) for h in inputs])}")  # fmt: skip
+        raise Unsupported(f"{node.op.name} of {', '.join([str(h.shape) for h in inputs])}")
     places = [w.pointer(inputs[i]) for i in takes]
     rooms = _rooms(w, node, run, len(places))
     made = list(range(len(places)))
     for step in steps:
         taken = made if step.takes is None else step.takes
-        given = [
-            places[t] if isinstance(t, int) else w.pointer(constant(t)) for t in taken
-        ]
+        given = [places[t] if isinstance(t, int) else w.pointer(constant(t)) for t in taken]
         made = list(range(len(places), len(places) + len(step.results)))
         there = _kept(w, step, given) if step.kept else ""
         if there:
@@ -62,8 +60,8 @@ def _rooms(w: Writer, node: Node, run: Any, count: int) -> dict[int, Held]:
     """Memory for the node's outputs, by the numbers of the values that they are."""
     results = [result for step in run.steps for result in step.results]
     last = len(run.steps[-1].results)
-    gives = getattr(run, "gives", range(count + len(results) - last, count + len(results)))  # fmt: skip
+    gives = getattr(run, "gives", range(count + len(results) - last, count + len(results)))
     return {
         number: w.room(value, kind_of(results[number - count][1]), results[number - count][0])
         for value, number in zip(node.outputs, gives, strict=False)
-    }  # fmt: skip
+    }

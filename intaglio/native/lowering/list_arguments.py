@@ -48,7 +48,7 @@ def taken(value: TensorList, dtype: Any, element: tuple[int, ...]) -> tuple[Any,
         items = value.items()
         if any(item is None or item.shape != element for item in items):
             return None, None
-        array = stacked(items, element, value.element) if items else np.empty((0, *element), dtype)  # fmt: skip
+        array = stacked(items, element, value.element) if items else np.empty((0, *element), dtype)
     elif array.shape[1:] != element:
         return None, None
     address = array.__array_interface__["data"][0]

@@ -117,9 +117,7 @@ def changes_rows(cond: Graph, body: Graph, index: int) -> bool:
     return users == 1 and used == 1 and not read
 
 
-def handed_on(
-    w: Writer, node: Node, first: Value, bodies: tuple[Graph, Graph], index: int
-) -> Any:
+def handed_on(w: Writer, node: Node, first: Value, bodies: tuple[Graph, Graph], index: int) -> Any:
     """How a loop hands on one of its variables; `bodies` are its condition and its body."""
     cond, body = bodies
     later = used_later(w, node, index)

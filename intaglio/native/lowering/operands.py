@@ -60,9 +60,13 @@ class Held:
         """The same elements under another shape, in the same place."""
         known = None if self.known is None else self.known.reshape(shape)
         return Held(
-            self.kind, shape, lanes=self.lanes, pointer=self.pointer,
-            blocks=self.blocks, known=known,
-        )  # fmt: skip
+            self.kind,
+            shape,
+            lanes=self.lanes,
+            pointer=self.pointer,
+            blocks=self.blocks,
+            known=known,
+        )
 
 
 def is_small(shape: Sequence[int]) -> bool:

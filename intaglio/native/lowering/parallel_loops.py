@@ -75,7 +75,7 @@ def _blocks_of(node: Node, inputs: Sequence[Value], threads: int) -> Blocks | No
     taken = walk.uses(body)
     for value, result, held in zip(body.inputs, body.outputs, inputs, strict=True):
         # Variables go through loops that do not look at them.
-        if not isinstance(held, (Held, HeldList)) and (value is not result or id(value) in taken):  # fmt: skip
+        if not isinstance(held, (Held, HeldList)) and (value is not result or id(value) in taken):
             return None
     forms = [_form(h) for h in inputs]
     for rows in _numbers(body, inputs):
@@ -83,7 +83,7 @@ def _blocks_of(node: Node, inputs: Sequence[Value], threads: int) -> Blocks | No
         if count is None:
             continue
         try:
-            found = Blocks(Rows(cond, body, forms, rows), cond, body, count, rows // count)  # fmt: skip
+            found = Blocks(Rows(cond, body, forms, rows), cond, body, count, rows // count)
         except Dependent:
             continue
         if all(_is_possible(found, i, h) for i, h in enumerate(inputs)):
@@ -143,7 +143,7 @@ def _padded(size: int) -> int:
 class _Part:
     """The function of one block: its writer, and how its inputs and outputs follow each other."""
 
-    def __init__(self, w: Writer, node: Node, inputs: list[Value], found: Blocks) -> None:  # fmt: skip
+    def __init__(self, w: Writer, node: Node, inputs: list[Value], found: Blocks) -> None:
         """Raises Unsupported, or Dependent, if there is no such function."""
         self.found = found
         self.writer = p = w.part()
@@ -153,10 +153,7 @@ class _Part:
         self._count = 0
         given = [self._given(i, h) for i, h in enumerate(inputs)]
         graph = self._graph(node)
-        kept = [
-            i for i, h in enumerate(inputs)
-            if found.changes(i) and not self._in_place(i, h)
-        ]  # fmt: skip
+        kept = [i for i, h in enumerate(inputs) if found.changes(i) and not self._in_place(i, h)]
         self.outs = {i: n for n, i in enumerate(kept)}
         pointers = {i: p.argument("%outs", n) for i, n in self.outs.items()}
         p.memory = p.argument("%outs", len(kept))
@@ -214,9 +211,15 @@ class _Part:
             size = self.writer.code.load("i64", self._argument(), 8)
         element = (self.found.size, *held.element[1:]) if axis == 0 else held.element
         made = HeldList(
-            held.kind, element, pointer, size, held.capacity, (),
-            owned=axis == 0 and changes, limit=held.limit,
-        )  # fmt: skip
+            held.kind,
+            element,
+            pointer,
+            size,
+            held.capacity,
+            (),
+            owned=axis == 0 and changes,
+            limit=held.limit,
+        )
         if axis == 0:
             made.apart = held.bytes
         return made
@@ -228,9 +231,15 @@ class _Part:
         attrs = {**node.attrs, "body": body}
         outputs = [v.spec for v in body.outputs]
         inner = Node(
-            node.op, body.inputs, attrs, node.name, outputs, origin=node.origin,
-            graph=node.graph, source=node.source or node,
-        )  # fmt: skip
+            node.op,
+            body.inputs,
+            attrs,
+            node.name,
+            outputs,
+            origin=node.origin,
+            graph=node.graph,
+            source=node.source or node,
+        )
         nodes = [*[v.node for v in body.inputs], inner]
         return Graph(body.name, body.inputs, nodes, inner.outputs)
 
@@ -240,7 +249,7 @@ class _Call:
 
     def __init__(
         self, w: Writer, node: Node, inputs: list[Value], found: Blocks, part: _Part
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.w = w
         self.node = node
         self.inputs = inputs
@@ -313,7 +322,7 @@ class _Call:
 
     def _result(
         self, index: int, held: Value, began: Any, made: Held | None, memory: str, block: Block
-    ) -> Value:  # fmt: skip
+    ) -> Value:
         """A value of the loop when it is over."""
         w, found = self.w, self.found
         if not found.changes(index):
@@ -333,9 +342,15 @@ class _Call:
             w.arena.hold(block)
             there = w.within(memory, inner.blocks[0].offset)
             return HeldList(
-                held.kind, held.element, there, size, inner.capacity, (block,),
-                owned=False, limit=held.limit,
-            )  # fmt: skip
+                held.kind,
+                held.element,
+                there,
+                size,
+                inner.capacity,
+                (block,),
+                owned=False,
+                limit=held.limit,
+            )
         if found.axis(index) == 0:
             return made
         result = Held(held.kind, held.shape, pointer=made.pointer, blocks=made.blocks)
@@ -347,7 +362,7 @@ class _Call:
 
     def _write(
         self, ins: Sequence[tuple[str, int]], outs: Sequence[tuple[str, int]], memory: str
-    ) -> None:  # fmt: skip
+    ) -> None:
         """The call itself; what a block refuses, the function refuses."""
         w, part, count = self.w, self.part.writer, self.found.blocks
         there = w.adopt(part, "rows")
@@ -358,9 +373,7 @@ class _Call:
         w.call_function(name, [p for p, _ in ins], [p for p, _ in outs], dims)
         w.long = True
         w.notes += [
-            note._replace(depth=note.depth - 1 + len(w.scopes))
-            for note in part.notes
-            if note.depth
+            note._replace(depth=note.depth - 1 + len(w.scopes)) for note in part.notes if note.depth
         ]
         if part.refuses:
             flags = "0"
@@ -378,9 +391,7 @@ def _blocks() -> Code:
     kernel stand, how many inputs there are and how many pointers, and the steps of these.
     """
     code = Code("blocks", entry.KERNEL)
-    there, inputs, total = (
-        code.load("i64", code.at("i64", "%dims", str(i)), 8) for i in (1, 2, 3)
-    )
+    there, inputs, total = (code.load("i64", code.at("i64", "%dims", str(i)), 8) for i in (1, 2, 3))
     steps, dims = code.at("i64", "%dims", "4"), code.at("i8", "%dims", there)
     table = code.let(f"alloca ptr, i64 {total}")
     kernel, rest = entry.of_process(code, "kernel", dims), code.at("ptr", table, inputs)
@@ -392,6 +403,6 @@ def _blocks() -> Code:
                 step = code.load("i64", code.at("i64", steps, i), 8)
                 place = code.at("i8", start, code.integer("mul", block, step))
                 code.do(f"store ptr {place}, ptr {code.at('ptr', table, i)}, align 8")
-        code.do(f"call void {kernel}(ptr {table}, ptr {rest}, ptr {dims}, i64 0, i64 1)")  # fmt: skip
+        code.do(f"call void {kernel}(ptr {table}, ptr {rest}, ptr {dims}, i64 0, i64 1)")
     code.do("ret void")
     return code

@@ -18,15 +18,7 @@ from intaglio.base.dtypes import float32
 from intaglio.ir.graph import Node
 from intaglio.native.kernels import random_bits
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.vectors import (
-    BFLOAT,
-    DOUBLE,
-    FLOAT,
-    HALF,
-    Kind,
-    Lanes,
-    Unsupported,
-)
+from intaglio.native.llvm.vectors import BFLOAT, DOUBLE, FLOAT, HALF, Kind, Lanes, Unsupported
 from intaglio.native.lowering.elementwise import shared
 from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.half import converted
@@ -71,7 +63,7 @@ def state_of_key(w: Writer, key: Held, counter: Held, algorithm: Held) -> str:
     number = algorithm.known
     if number is None or number.shape or int(number) not in (PHILOX, AUTO_SELECT):
         raise Unsupported("an algorithm that is data, or not Philox")
-    if key.shape != (1,) or len(counter.shape) != 1 or counter.shape[0] < 2 or not counter.small:  # fmt: skip
+    if key.shape != (1,) or len(counter.shape) != 1 or counter.shape[0] < 2 or not counter.small:
         raise Unsupported("a key or counter of another shape")
     return stored(w, [*words(w, key), *words(w, counter)[:2], 1])
 
@@ -127,8 +119,11 @@ def _dims(shape: Held) -> tuple[int, ...]:
 
 
 UNIFORM = {
-    FLOAT: "uniform", DOUBLE: "uniform_double", HALF: "uniform_half", BFLOAT: "uniform_brief",
-}  # fmt: skip
+    FLOAT: "uniform",
+    DOUBLE: "uniform_double",
+    HALF: "uniform_half",
+    BFLOAT: "uniform_brief",
+}
 # Those of 16 bits are drawn as float32.
 NORMAL = {FLOAT: "normal", DOUBLE: "normal_double"}
 TRUNCATED = {FLOAT: "truncated", DOUBLE: "truncated_double"}
@@ -199,7 +194,7 @@ def key_counter(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     made = [
         w.in_registers(w.lanes(Held(kind, s, pointer=w.code.at("i64", state, str(at)))), s)
         for at, s in enumerate(shapes)
-    ]  # fmt: skip
+    ]
     if len(node.outputs) > 2:
         made.append(constant(np.asarray(PHILOX, np.int32)))
     return made
@@ -220,9 +215,7 @@ def _whole(w: Writer, node: Node, dims: Any, state: str) -> Held:
     return made
 
 
-def _between(
-    w: Writer, node: Node, dims: Any, state: str, bounds: Sequence[Held]
-) -> list[Held]:
+def _between(w: Writer, node: Node, dims: Any, state: str, bounds: Sequence[Held]) -> list[Held]:
     """Integers in a range: the draw modulo its width."""
     made = _whole(w, node, dims, state)
     low, high = (words(w, h)[0] for h in bounds)
@@ -261,7 +254,7 @@ def _bounded(name: str, kind: Kind) -> Code:
         place = code.at(kind.llvm, target, i)
         drawn = Lanes(kind, (code.load(vector, place, kind.bytes),))
         rest = s.each(kind, lambda a, b: f"urem {vector} {a}, {b}", drawn, span)
-        code.do(f"store {vector} {s.add(rest, low).names[0]}, ptr {place}, align {kind.bytes}")  # fmt: skip
+        code.do(f"store {vector} {s.add(rest, low).names[0]}, ptr {place}, align {kind.bytes}")
     code.do("ret void")
     return code
 
@@ -286,9 +279,7 @@ def seeded_integers(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     return _integers(w, node, dims, state, inputs[2:])
 
 
-def _integers(
-    w: Writer, node: Node, dims: Any, state: str, bounds: list[Held]
-) -> list[Held]:
+def _integers(w: Writer, node: Node, dims: Any, state: str, bounds: list[Held]) -> list[Held]:
     if not bounds:
         return [_whole(w, node, dims, state)]
     _range(w, bounds)

@@ -108,7 +108,7 @@ def _drawn(w: Writer, node: Node, logits: Held, count: int, state: str) -> list[
     made = w.room(node.outputs[0], result, (rows, count))
     sums = w.scratch(8 * classes)
     halvings = math.ceil(math.log2(classes)) + 1
-    w.call_function(name, [place, numbers], [made.pointer, sums], [rows, classes, count, halvings])  # fmt: skip
+    w.call_function(name, [place, numbers], [made.pointer, sums], [rows, classes, count, halvings])
     w.how = "kernel"
     return [made]
 
@@ -116,7 +116,7 @@ def _drawn(w: Writer, node: Node, logits: Held, count: int, state: str) -> list[
 def _choosing(name: str, kind: Kind, result: Kind) -> Code:
     """A kernel that looks for draws in the running sums of each row's exponentials."""
     code = Code(name, entry.KERNEL, "internal void")
-    logits, drawn = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))  # fmt: skip
+    logits, drawn = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     out, sums = (code.load("ptr", code.at("ptr", "%outs", str(i)), 8) for i in (0, 1))
     given = entry.numbers(code, ("rows", "classes", "count", "halvings"))
     classes, count = given["classes"], given["count"]
@@ -125,7 +125,7 @@ def _choosing(name: str, kind: Kind, result: Kind) -> Code:
         _exponentials(code, kind, row, sums, classes)
         with code.carrying("0", classes, 1, ("double", "0.0")) as state:
             place = code.at("double", sums, state.index)
-            total = code.let(f"fadd double {state.values[0]}, {code.load('double', place, 8)}")  # fmt: skip
+            total = code.let(f"fadd double {state.values[0]}, {code.load('double', place, 8)}")
             code.do(f"store double {total}, ptr {place}, align 8")
             state.following.append(total)
         first = code.integer("mul", number, count)
@@ -136,7 +136,9 @@ def _choosing(name: str, kind: Kind, result: Kind) -> Code:
             found = _beyond(code, sums, classes, given["halvings"], wanted)
             if result.bits < 64:
                 found = code.let(f"trunc i64 {found} to {result.llvm}")
-            code.do(f"store {result.llvm} {found}, ptr {code.at(result.llvm, out, at)}, align {result.bytes}")  # fmt: skip
+            code.do(
+                f"store {result.llvm} {found}, ptr {code.at(result.llvm, out, at)}, align {result.bytes}"
+            )
     code.do("ret void")
     return code
 
@@ -162,9 +164,15 @@ def _exponentials(code: Code, kind: Kind, row: str, sums: str, classes: str) -> 
         with code.carrying(start, stop, width, (s.vector(DOUBLE), begin)) as state:
             x, finite = read(s, state.index)
             x = s.select(finite, x, s.constant(least, DOUBLE))
-            state.following.append(s.maximum(Lanes(DOUBLE, (state.values[0],)), x).names[0])  # fmt: skip
-        one = code.call("double", f"llvm.vector.reduce.fmax.v{width}f64", (s.vector(DOUBLE), state.values[0]))  # fmt: skip
-        most = one if not most else code.call("double", "llvm.maxnum.f64", ("double", most), ("double", one))  # fmt: skip
+            state.following.append(s.maximum(Lanes(DOUBLE, (state.values[0],)), x).names[0])
+        one = code.call(
+            "double", f"llvm.vector.reduce.fmax.v{width}f64", (s.vector(DOUBLE), state.values[0])
+        )
+        most = (
+            one
+            if not most
+            else code.call("double", "llvm.maxnum.f64", ("double", most), ("double", one))
+        )
     infinite = code.let(f"fcmp oeq double {most}, 0xFFF0000000000000")
     most = code.let(f"select i1 {infinite}, double 0.0, double {most}")
     for start, stop, width in parts:
@@ -175,7 +183,9 @@ def _exponentials(code: Code, kind: Kind, row: str, sums: str, classes: str) -> 
             # What is left out must not overflow.
             grown = s.exp(s.sub(s.select(finite, x, top), top))
             grown = s.select(finite, grown, s.const(0, grown))
-            code.do(f"store {s.vector(DOUBLE)} {grown.names[0]}, ptr {code.at('double', sums, i)}, align 8")  # fmt: skip
+            code.do(
+                f"store {s.vector(DOUBLE)} {grown.names[0]}, ptr {code.at('double', sums, i)}, align 8"
+            )
 
 
 def _beyond(code: Code, sums: str, count: str, halvings: str, wanted: str) -> str:
@@ -188,7 +198,7 @@ def _beyond(code: Code, sums: str, count: str, halvings: str, wanted: str) -> st
         # At the end the middle may be beyond the last.
         at = code.least(middle, code.integer("sub", count, 1))
         seen = code.load("double", code.at("double", sums, at), 8)
-        below = code.let(f"and i1 {some}, {code.let(f'fcmp ole double {seen}, {wanted}')}")  # fmt: skip
+        below = code.let(f"and i1 {some}, {code.let(f'fcmp ole double {seen}, {wanted}')}")
         above = code.let(f"xor i1 {below}, true")
         above = code.let(f"and i1 {some}, {above}")
         after = code.integer("add", middle, 1)

@@ -55,9 +55,7 @@ class Form(NamedTuple):
 
 def fuse(body: Graph) -> Graph:
     """A loop's body with a `_FusedCell` for each product by weights that stay."""
-    stay = {
-        id(a) for a, b in zip(body.inputs, body.outputs, strict=True) if a is b
-    }  # fmt: skip
+    stay = {id(a) for a, b in zip(body.inputs, body.outputs, strict=True) if a is b}
     users = walk.uses(body)
     found: list[Cluster] = []
     for node in body.nodes:
@@ -104,7 +102,7 @@ def _gates(node: Node, wide: int, users: dict[int, list[Node]]) -> int:
             width = made.dims[-1] if made.dims else None
             if starts_of(user, wide) is not None and width and wide % width == 0:
                 return wide // width if wide // width <= MOST else 1
-            if "scalar" in user.op.rules and made.dims == value.dims and id(made) not in seen:  # fmt: skip
+            if "scalar" in user.op.rules and made.dims == value.dims and id(made) not in seen:
                 seen.add(id(made))
                 waiting.append(made)
     return 1
@@ -113,16 +111,14 @@ def _gates(node: Node, wide: int, users: dict[int, list[Node]]) -> int:
 # -- what belongs to a cell --------------------------------------------------------------------
 
 
-def _cell(
-    body: Graph, product: Node, form: Form, others: Sequence[Cluster]
-) -> list[Node]:
+def _cell(body: Graph, product: Node, form: Form, others: Sequence[Cluster]) -> list[Node]:
     """The product, and what is computed of it element by element."""
     taken = {id(n) for c in others for n in c.nodes}
     inside: set[int] = {id(product.outputs[0])}
     # What needs the cell, and is not of it.
     outside = {
         id(v) for c in others if _needs(body, c, product) for n in c.nodes for v in n.outputs
-    }  # fmt: skip
+    }
     nodes = [product]
     for node in body.nodes:
         needs = any(id(v) in inside or id(v) in outside for v in node.inputs)

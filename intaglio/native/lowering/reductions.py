@@ -40,12 +40,14 @@ def reduction(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
         raise Unsupported(f"{node.op.name} of complex numbers")
     order = np.arange(source.count).reshape(shape)
     kept = [d for d in range(len(shape)) if d not in axes]
-    columns = order.transpose([*kept, *axes]).reshape(
-        int(np.prod([shape[d] for d in kept])), -1
-    )
+    columns = order.transpose([*kept, *axes]).reshape(int(np.prod([shape[d] for d in kept])), -1)
     result = tuple(
-        [1 if d in axes else n for d, n in enumerate(shape) if node.attrs["keep_dims"] or d not in axes]
-    )  # fmt: skip
+        [
+            1 if d in axes else n
+            for d, n in enumerate(shape)
+            if node.attrs["keep_dims"] or d not in axes
+        ]
+    )
     s = w.builder(len(columns))
     lanes = w.lanes(source)
     parts = [
@@ -88,9 +90,7 @@ def of_memory(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     source, axes = _over(node, inputs)
     name, kind, keep = node.op.name, source.kind, node.attrs["keep_dims"]
     dtype, shape = node.inputs[0].dtype.numpy, source.shape
-    result = tuple(
-        [1 if d in axes else n for d, n in enumerate(shape) if keep or d not in axes]
-    )
+    result = tuple([1 if d in axes else n for d, n in enumerate(shape) if keep or d not in axes])
     if all(shape[d] == 1 for d in axes):
         return [w.also(source.reshaped(result))]
     if kind.letter != "c":

@@ -166,7 +166,11 @@ def gather_from_variable(w: Writer, node: Node, inputs: list[Value]) -> list[Hel
 
 def slices(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """GatherNd, ScatterNd and TensorScatterUpdate: where the places are known, an order."""
-    known = [h.known is not None for i, h in enumerate(inputs) if i not in data_movement.DATA[node.op.name]]  # fmt: skip
+    known = [
+        h.known is not None
+        for i, h in enumerate(inputs)
+        if i not in data_movement.DATA[node.op.name]
+    ]
     if all(known):
         try:
             return data_movement.moved(w, node, inputs)
@@ -245,7 +249,7 @@ RULES: dict[str, Any] = {
     "ToBool": condition,
     "ZerosLike": like(0),
     "OnesLike": like(1),
-}  # fmt: skip
+}
 
 
 def has_code(name: str) -> bool:

@@ -33,10 +33,13 @@ def resized(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     images, attrs = inputs[0], node.attrs
     outs = _size(node, images, inputs[1])
     if node.op.name == "ResizeArea":
-        maps = [resampling.area(n, m, attrs["align_corners"]) for n, m in zip(images.shape[1:3], outs, strict=True)]  # fmt: skip
+        maps = [
+            resampling.area(n, m, attrs["align_corners"])
+            for n, m in zip(images.shape[1:3], outs, strict=True)
+        ]
     else:
         if images.shape[1:3] == outs:
-            return [converted(w, images, node.inputs[0].dtype, float32, node.outputs[0])]  # fmt: skip
+            return [converted(w, images, node.inputs[0].dtype, float32, node.outputs[0])]
         maps = _maps(node, images.shape[1:3], outs)
     return [_resampled(w, node, images, maps, float32)]
 
@@ -44,7 +47,7 @@ def resized(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
 def gradient(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """The gradients of resizing by images."""
     grads, images = inputs
-    if len(images.shape) != 4 or len(grads.shape) != 4 or not images.count * grads.count:  # fmt: skip
+    if len(images.shape) != 4 or len(grads.shape) != 4 or not images.count * grads.count:
         raise Unsupported(f"{node.op.name} of no elements")
     maps = _maps(node, images.shape[1:3], grads.shape[1:3])
     wide = float64 if node.outputs[0].dtype is float64 else float32
@@ -57,9 +60,11 @@ def nearest_gradient(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     sizes, attrs = _size(node, grads, inputs[1]), node.attrs
     _check(node)
     maps = [
-        resampling.transposed(resampling.nearest(n, m, attrs["align_corners"], attrs["half_pixel_centers"]))
+        resampling.transposed(
+            resampling.nearest(n, m, attrs["align_corners"], attrs["half_pixel_centers"])
+        )
         for n, m in zip(sizes, grads.shape[1:3], strict=True)
-    ]  # fmt: skip
+    ]
     return [_resampled(w, node, grads, maps, float32 if dtype.size == 2 else dtype)]
 
 
@@ -86,9 +91,7 @@ def _maps(node: Node, sizes: Any, outs: Any) -> list[Taps]:
     return [taps(n, m, *ways) for n, m in zip(sizes, outs, strict=True)]
 
 
-def _resampled(
-    w: Writer, node: Node, images: Held, maps: list[Taps], dtype: DType
-) -> Held:
+def _resampled(w: Writer, node: Node, images: Held, maps: list[Taps], dtype: DType) -> Held:
     """The images by both maps, computed in a dtype; fewer rows come first."""
     (value,), source = node.outputs, images
     if node.inputs[0].dtype is not dtype:
@@ -114,7 +117,7 @@ def _resampled(
 
 def _along(
     w: Writer, value: SymbolicTensor | None, source: Held, axis: int, taps: Taps, dtype: DType
-) -> Held:  # fmt: skip
+) -> Held:
     """One map along an axis."""
     kind, shape = source.kind, source.shape
     outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
@@ -138,7 +141,9 @@ def _along(
 def _mapping(name: str, kind: Kind, between: bool) -> Code:
     """A kernel of new rows: sums of old ones with weights, or what is between two."""
     code = Code(name, entry.KERNEL, "internal void")
-    source, places, weights = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in range(3))  # fmt: skip
+    source, places, weights = (
+        code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in range(3)
+    )
     target = code.load("ptr", "%outs", 8)
     given = entry.numbers(code, DIMS)
     inner, out = given["inner"], given["out"]
@@ -151,7 +156,7 @@ def _mapping(name: str, kind: Kind, between: bool) -> Code:
     def read(s: Functions, slab: str, at: str, j: str) -> Lanes:
         place = code.load("i64", code.at("i64", places, at), 8)
         row = code.at(kind.llvm, slab, code.integer("mul", place, inner))
-        return Lanes(kind, (code.load(s.vector(kind), code.at(kind.llvm, row, j), kind.bytes),))  # fmt: skip
+        return Lanes(kind, (code.load(s.vector(kind), code.at(kind.llvm, row, j), kind.bytes),))
 
     def element(s: Functions, slab: str, i: str, j: str) -> Lanes:
         first = read(s, slab, i, j)
@@ -164,7 +169,7 @@ def _mapping(name: str, kind: Kind, between: bool) -> Code:
         with code.carrying("1", given["taps"], 1, kinds) as state:
             at = code.integer("add", code.integer("mul", state.index, out), i)
             part = s.mul(read(s, slab, at, j), weight(s, at))
-            state.following.append(s.add(Lanes(kind, (state.values[0],)), part).names[0])  # fmt: skip
+            state.following.append(s.add(Lanes(kind, (state.values[0],)), part).names[0])
         return Lanes(kind, (state.values[0],))
 
     size = code.integer("mul", given["size"], inner)
@@ -178,7 +183,9 @@ def _mapping(name: str, kind: Kind, between: bool) -> Code:
             s = Functions(code, width, 1)
             with code.loop(start, stop, width) as j:
                 made = element(s, slab, i, j)
-                code.do(f"store {s.vector(kind)} {made.names[0]}, ptr {code.at(kind.llvm, row, j)}, align {kind.bytes}")  # fmt: skip
+                code.do(
+                    f"store {s.vector(kind)} {made.names[0]}, ptr {code.at(kind.llvm, row, j)}, align {kind.bytes}"
+                )
     code.do("ret void")
     return code
 

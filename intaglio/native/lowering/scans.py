@@ -35,9 +35,7 @@ def _along(node: Node, inputs: list[Any]) -> tuple[Held, int, list[int]]:
     return source, at, [math.prod(shape[:at]), shape[at], math.prod(shape[at + 1 :])]
 
 
-def _columns(
-    code: Code, inner: str, lanes: int, body: Callable[[str, int], None]
-) -> None:
+def _columns(code: Code, inner: str, lanes: int, body: Callable[[str, int], None]) -> None:
     """`body(column, width)` for all columns, as many at a time as fit a vector."""
     whole = code.integer("mul", code.integer("sdiv", inner, lanes), lanes)
     for start, stop, width in (("0", whole, lanes), (whole, inner, 1)):
@@ -84,7 +82,7 @@ def _running(
         s = Functions(code, width, 1)
         first = s.constant(neutral if wide.letter in "fc" else int(neutral), wide)
         vector = f"<{width} x {kind.llvm}>"
-        with code.carrying("0", given["length"], 1, (s.vector(wide), first.names[0])) as state:  # fmt: skip
+        with code.carrying("0", given["length"], 1, (s.vector(wide), first.names[0])) as state:
             row = state.index
             if reverse:
                 last = code.integer("sub", given["length"], 1)
@@ -99,10 +97,14 @@ def _running(
             if exclusive:
                 start = code.integer("icmp eq", state.index, 0)
                 nothing = s.constant(before, wide).names[0]
-                chosen = code.let(f"select i1 {start}, {s.vector(wide)} {nothing}, {s.vector(wide)} {sofar.names[0]}")  # fmt: skip
+                chosen = code.let(
+                    f"select i1 {start}, {s.vector(wide)} {nothing}, {s.vector(wide)} {sofar.names[0]}"
+                )
                 shown = Lanes(wide, (chosen,))
             shown = s.converted(shown, kind)
-            code.do(f"store {vector} {shown.names[0]}, ptr {code.at(kind.llvm, target, at)}, align {kind.bytes}")  # fmt: skip
+            code.do(
+                f"store {vector} {shown.names[0]}, ptr {code.at(kind.llvm, target, at)}, align {kind.bytes}"
+            )
             state.following.append(total.names[0])
 
     size = code.integer("mul", given["length"], given["inner"])
@@ -147,7 +149,7 @@ class _Finder:
         self.kind, self.result, self.greatest = kind, result, greatest
         self.wide = FLOAT if kind.short else kind
         self.lanes = jit.WIDTH // 8
-        self.source, self.target = (self.code.load("ptr", p, 8) for p in ("%ins", "%outs"))  # fmt: skip
+        self.source, self.target = (self.code.load("ptr", p, 8) for p in ("%ins", "%outs"))
         self.given = entry.numbers(self.code, DIMS)
 
     def write(self, rows: bool) -> Code:
@@ -155,12 +157,14 @@ class _Finder:
         code, given = self.code, self.given
         size = code.integer("mul", given["length"], given["inner"])
         with code.loop("%from", "%to") as outer:
-            slab = code.at(self.kind.llvm, self.source, code.integer("mul", outer, size))  # fmt: skip
+            slab = code.at(self.kind.llvm, self.source, code.integer("mul", outer, size))
             if rows:
                 self._row(slab, outer)
             else:
                 first = code.integer("mul", outer, given["inner"])
-                _columns(code, given["inner"], self.lanes, lambda c, n: self._column(slab, first, c, n))  # fmt: skip
+                _columns(
+                    code, given["inner"], self.lanes, lambda c, n: self._column(slab, first, c, n)
+                )
         code.do("ret void")
         return code
 
@@ -179,18 +183,19 @@ class _Finder:
     def _better(self, s: Functions, x: Lanes, best: Lanes) -> Lanes:
         return s.gt(x, best) if self.greatest else s.lt(x, best)
 
-    def _step(
-        self, s: Functions, x: Lanes, places: Lanes, best: str, at: str
-    ) -> list[str]:
+    def _step(self, s: Functions, x: Lanes, places: Lanes, best: str, at: str) -> list[str]:
         """The best and its place after one more element."""
         old, where = Lanes(self.wide, (best,)), Lanes(WORD, (at,))
         better = self._better(s, x, old)
-        return [s.select(better, x, old).names[0], s.select(better, places, where).names[0]]  # fmt: skip
+        return [s.select(better, x, old).names[0], s.select(better, places, where).names[0]]
 
     def _column(self, slab: str, first: str, column: str, width: int) -> None:
         code, given = self.code, self.given
         s = Functions(code, width, 1)
-        start = [(s.vector(self.wide), self._worst(s).names[0]), (s.vector(WORD), "zeroinitializer")]  # fmt: skip
+        start = [
+            (s.vector(self.wide), self._worst(s).names[0]),
+            (s.vector(WORD), "zeroinitializer"),
+        ]
         with code.carrying("0", given["length"], 1, *start) as state:
             at = code.integer("mul", state.index, given["inner"])
             at = code.integer("add", at, column)
@@ -200,7 +205,9 @@ class _Finder:
         found = s.converted(Lanes(WORD, (state.values[1],)), self.result)
         place = code.integer("add", first, column)
         there = code.at(self.result.llvm, self.target, place)
-        code.do(f"store {s.vector(self.result)} {found.names[0]}, ptr {there}, align {self.result.bytes}")  # fmt: skip
+        code.do(
+            f"store {s.vector(self.result)} {found.names[0]}, ptr {there}, align {self.result.bytes}"
+        )
 
     def _row(self, slab: str, outer: str) -> None:
         code, length = self.code, self.given["length"]
@@ -223,7 +230,9 @@ class _Finder:
             state.following = self._step(one, x, place, *state.values)
         found = one.converted(Lanes(WORD, (state.values[1],)), self.result)
         there = code.at(self.result.llvm, self.target, outer)
-        code.do(f"store {one.vector(self.result)} {found.names[0]}, ptr {there}, align {self.result.bytes}")  # fmt: skip
+        code.do(
+            f"store {one.vector(self.result)} {found.names[0]}, ptr {there}, align {self.result.bytes}"
+        )
 
     def _joined(self, one: Functions, bests: str, places: str) -> list[str]:
         """The best of all lanes; of equal ones that of the lowest place."""

@@ -41,14 +41,31 @@ class HeldList:
     """
 
     __slots__ = (
-        "apart", "blocks", "capacity", "counted", "element", "kind", "limit", "next", "owned",
-        "pointer", "size", "tight",
-    )  # fmt: skip
+        "apart",
+        "blocks",
+        "capacity",
+        "counted",
+        "element",
+        "kind",
+        "limit",
+        "next",
+        "owned",
+        "pointer",
+        "size",
+        "tight",
+    )
 
     def __init__(
-        self, kind: Kind, element: tuple[int, ...], pointer: str, size: str,
-        capacity: int, blocks: Sequence[Block], owned: bool = True, limit: int = -1,
-    ) -> None:  # fmt: skip
+        self,
+        kind: Kind,
+        element: tuple[int, ...],
+        pointer: str,
+        size: str,
+        capacity: int,
+        blocks: Sequence[Block],
+        owned: bool = True,
+        limit: int = -1,
+    ) -> None:
         self.kind = kind
         self.element = element
         self.pointer = pointer
@@ -74,9 +91,15 @@ class HeldList:
         """The same elements, or more or fewer of them."""
         kept = self.owned if owned is None else owned
         made = HeldList(
-            self.kind, self.element, self.pointer, size, self.capacity, self.blocks,
-            kept, self.limit,
-        )  # fmt: skip
+            self.kind,
+            self.element,
+            self.pointer,
+            size,
+            self.capacity,
+            self.blocks,
+            kept,
+            self.limit,
+        )
         made.tight, made.apart = self.tight, self.apart
         return made
 
@@ -98,7 +121,7 @@ class HeldList:
         offset = w.code.integer("mul", index, self.apart or self.bytes)
         return w.code.at("i8", self.pointer, offset)
 
-    def join(self, w: Writer, blocks: Sequence[str], values: Sequence[HeldList]) -> HeldList:  # fmt: skip
+    def join(self, w: Writer, blocks: Sequence[str], values: Sequence[HeldList]) -> HeldList:
         """The list that one of several branches gives."""
         if any(v.pointer != self.pointer for v in values):
             raise Unsupported("branches that give unlike lists")
@@ -115,9 +138,8 @@ class TurningList:
     next = ""
 
     def __init__(
-        self, w: Writer, first: HeldList, used_later: bool, body: Graph, index: int,
-        turns: int,
-    ) -> None:  # fmt: skip
+        self, w: Writer, first: HeldList, used_later: bool, body: Graph, index: int, turns: int
+    ) -> None:
         """A loop variable of a body that runs `turns` times, if that is known; else they are 0."""
         given = body.inputs[index]
         changed = not only_read(body, given)
@@ -126,7 +148,7 @@ class TurningList:
         self.w = w
         self.changed = changed
         self.tight = False
-        if changed and pushes and first.size == "0" and pushes * first.bytes <= MOST_LIMITED:  # fmt: skip
+        if changed and pushes and first.size == "0" and pushes * first.bytes <= MOST_LIMITED:
             self.list = _of_capacity(w, first, pushes)
             self.tight = True
         elif not changed or (first.owned and not tight and not used_later):
@@ -218,9 +240,13 @@ def _new(w: Writer, kind: Kind, element: tuple[int, ...], size: str) -> HeldList
 def clear(w: Writer, place: str, count: int | str) -> None:
     """Makes bytes zero."""
     w.code.call(
-        "void", "llvm.memset.p0.i64",
-        ("ptr", place), ("i8", "0"), ("i64", str(count)), ("i1", "false"),
-    )  # fmt: skip
+        "void",
+        "llvm.memset.p0.i64",
+        ("ptr", place),
+        ("i8", "0"),
+        ("i64", str(count)),
+        ("i1", "false"),
+    )
 
 
 def zeros(w: Writer, held: HeldList) -> HeldList:
@@ -243,9 +269,13 @@ def copied(w: Writer, held: HeldList) -> HeldList:
     if held.size == "0":
         return found
     w.code.call(
-        "void", "llvm.memcpy.p0.p0.i64", ("ptr", found.pointer), ("ptr", held.pointer),
-        ("i64", w.code.integer("mul", held.size, held.bytes)), ("i1", "false"),
-    )  # fmt: skip
+        "void",
+        "llvm.memcpy.p0.p0.i64",
+        ("ptr", found.pointer),
+        ("ptr", held.pointer),
+        ("i64", w.code.integer("mul", held.size, held.bytes)),
+        ("i1", "false"),
+    )
     return found
 
 
@@ -268,7 +298,7 @@ def placed(w: Writer, held: HeldList) -> HeldList:
     """The list, which has a place from now on."""
     if not held.pointer:
         there = _room_like(w, held)
-        held.pointer, held.blocks, held.capacity = there.pointer, there.blocks, there.capacity  # fmt: skip
+        held.pointer, held.blocks, held.capacity = there.pointer, there.blocks, there.capacity
     return held
 
 
@@ -302,7 +332,7 @@ def _by_user(graph: Graph, node: Node, at: int) -> tuple[DType | None, Any]:
         return node.outputs[0].dtype, dims and dims[1:]
     if name in ("While", "StatelessWhile"):
         inside = element_of(attrs["body"], attrs["body"].inputs[at])
-        return inside if shapes.known(inside[1]) else element_of(graph, node.outputs[at])  # fmt: skip
+        return inside if shapes.known(inside[1]) else element_of(graph, node.outputs[at])
     if name in ("If", "StatelessIf"):
         return element_of(attrs["then_branch"], attrs["then_branch"].inputs[at - 1])
     return None, None
@@ -329,11 +359,7 @@ def from_tensor(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
         pointer, block = w.space(source.bytes)
         w.store(source, pointer)
         blocks = (block,)
-    return [
-        HeldList(
-            source.kind, source.shape[1:], pointer, str(count), count, blocks, False
-        )
-    ]
+    return [HeldList(source.kind, source.shape[1:], pointer, str(count), count, blocks, False)]
 
 
 # -- changing lists --------------------------------------------------------------------------
@@ -405,10 +431,15 @@ def places(w: Writer, body: Graph, state: Sequence[Value]) -> dict[int, str]:
         users_of = users.get(id(handle), [])
         if not isinstance(held, HeldList) or not held.owned or len(users_of) != 1:
             continue
-        if users_of[0].op.name != "TensorListPushBack" or any(v is handle for v in body.outputs):  # fmt: skip
+        if users_of[0].op.name != "TensorListPushBack" or any(v is handle for v in body.outputs):
             continue
         item = users_of[0].inputs[1]
-        if id(item) in given or id(item) in found or item.dims != held.element or is_small(held.element):  # fmt: skip
+        if (
+            id(item) in given
+            or id(item) in found
+            or item.dims != held.element
+            or is_small(held.element)
+        ):
             continue
         held.next = found[id(item)] = _place_of_next(w, held)
     return found
@@ -442,7 +473,7 @@ def resized(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
 # -- reading lists ---------------------------------------------------------------------------
 
 
-def _element_at(w: Writer, node: Node, value: SymbolicTensor, held: HeldList, index: str) -> Held:  # fmt: skip
+def _element_at(w: Writer, node: Node, value: SymbolicTensor, held: HeldList, index: str) -> Held:
     """An element where it lies, or a copy if the list may change while it is used."""
     there = Held(held.kind, held.element, pointer=held.place(w, index))
     if there.small:
@@ -576,8 +607,15 @@ def stack(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
 
 
 RULES: dict[str, Any] = {
-    "EmptyTensorList": made, "TensorListReserve": made, "TensorListFromTensor": from_tensor,
-    "TensorListSetItem": set_item, "TensorListPushBack": push, "TensorListResize": resized,
-    "TensorListGetItem": get_item, "TensorListPopBack": pop, "TensorListLength": length,
-    "TensorListStack": stack, "AddN": added,
-}  # fmt: skip
+    "EmptyTensorList": made,
+    "TensorListReserve": made,
+    "TensorListFromTensor": from_tensor,
+    "TensorListSetItem": set_item,
+    "TensorListPushBack": push,
+    "TensorListResize": resized,
+    "TensorListGetItem": get_item,
+    "TensorListPopBack": pop,
+    "TensorListLength": length,
+    "TensorListStack": stack,
+    "AddN": added,
+}

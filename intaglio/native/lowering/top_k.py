@@ -143,8 +143,10 @@ class _Writer:
             to = code.integer("sub", last, i)
             of = code.integer("sub", to, 1)
             for kind, data in ((self.kind, best), (self.places, where)):
-                self._move(kind, code.at(kind.llvm, data, of), code.at(kind.llvm, data, to))  # fmt: skip
-        self._move(self.kind, code.at(self.kind.llvm, row, at), code.at(self.kind.llvm, best, place))  # fmt: skip
+                self._move(kind, code.at(kind.llvm, data, of), code.at(kind.llvm, data, to))
+        self._move(
+            self.kind, code.at(self.kind.llvm, row, at), code.at(self.kind.llvm, best, place)
+        )
         self._put(at, code.at(self.places.llvm, where, place))
 
     def _move(self, kind: Kind, here: str, there: str) -> None:
@@ -181,7 +183,9 @@ class _Writer:
             where = self._row(self.places, places, number, count)
             with code.loop("0", count) as i:
                 at = self._word(code.at("i64", here, length), i)
-                self._move(self.kind, code.at(self.kind.llvm, row, at), code.at(self.kind.llvm, best, i))  # fmt: skip
+                self._move(
+                    self.kind, code.at(self.kind.llvm, row, at), code.at(self.kind.llvm, best, i)
+                )
                 self._put(at, code.at(self.places.llvm, where, i))
         code.do("ret void")
         return code
@@ -217,7 +221,14 @@ class _Writer:
         def digit(number: str) -> str:
             return code.integer("and", code.integer("lshr", number, shift), DIGITS - 1)
 
-        code.call("void", "llvm.memset.p0.i64", ("ptr", counts), ("i8", "0"), ("i64", str(8 * DIGITS)), ("i1", "false"))  # fmt: skip
+        code.call(
+            "void",
+            "llvm.memset.p0.i64",
+            ("ptr", counts),
+            ("i8", "0"),
+            ("i64", str(8 * DIGITS)),
+            ("i1", "false"),
+        )
         with code.loop("0", length) as i:
             at = digit(self._word(here, i))
             more = code.integer("add", self._word(counts, at), 1)

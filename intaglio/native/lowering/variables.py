@@ -43,9 +43,7 @@ def assigned(graph: Graph, always: bool = True) -> set[int]:
         if always and node.op.name in WRITES:
             found.add(places.get(id(node.inputs[0]), -1))
         for inner, first in _inner(node):
-            found |= {
-                places.get(id(node.inputs[first + i]), -1) for i in assigned(inner)
-            }
+            found |= {places.get(id(node.inputs[first + i]), -1) for i in assigned(inner)}
     return found - {-1}
 
 
@@ -92,9 +90,7 @@ def _read(w: Writer, node: Node, number: int, variable: Value) -> Held:
 def _overwritten(w: Writer, node: Node, number: int) -> bool:
     """True if the variable is assigned before the last use of the value that is read."""
     scope = w.scopes[-1]
-    if (
-        len(w.scopes) > 1 and w.writes
-    ):  # what the graph around this one does is not seen
+    if len(w.scopes) > 1 and w.writes:  # what the graph around this one does is not seen
         return True
     handle, nodes = node.inputs[number], scope.graph.nodes
     later = [i for i in _takers(scope.graph, handle) if i >= scope.at]
@@ -108,9 +104,7 @@ def _writes(node: Node, handle: Any) -> bool:
     if node.op.name in WRITES:
         return node.inputs[0] is handle
     return any(
-        node.inputs[first + i] is handle
-        for inner, first in _inner(node)
-        for i in assigned(inner)
+        node.inputs[first + i] is handle for inner, first in _inner(node) for i in assigned(inner)
     )
 
 
@@ -155,9 +149,7 @@ def assign(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
         raise Unsupported("a variable that gets a value of another shape")
     w.store(value, variable.target)
     w.written = True
-    w.undoes |= (
-        len(w.scopes) > 1
-    )  # a loop may find out in its next turn that it cannot go on
+    w.undoes |= len(w.scopes) > 1  # a loop may find out in its next turn that it cannot go on
     variable.pointer = variable.target
     return []
 
@@ -197,5 +189,7 @@ def _read_before(graph: Graph, node: Node, handle: Any, value: Any, at: int) -> 
 
 
 RULES: dict[str, Callable[..., list[Value]]] = {
-    "ReadVariableOp": read, "_ReadVariablesOp": read, "AssignVariableOp": assign,
-}  # fmt: skip
+    "ReadVariableOp": read,
+    "_ReadVariablesOp": read,
+    "AssignVariableOp": assign,
+}

@@ -14,13 +14,7 @@ import numpy as np
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.passes.normalization_fusion import FORWARD, fits
-from intaglio.native.passes.use_def import (
-    Users,
-    is_large,
-    is_plain,
-    only_user,
-    users_of,
-)
+from intaglio.native.passes.use_def import Users, is_large, is_plain, only_user, users_of
 from intaglio.opdef import door, raw
 from intaglio.trace.rebuild import Rebuild
 
@@ -113,9 +107,7 @@ def _written(fold: _Fold, new: Rebuild) -> SymbolicTensor:
         return raw.AddV2(made.outputs[0], shift)
 
 
-def _affine(
-    fold: _Fold, new: Rebuild
-) -> tuple[SymbolicTensor | None, SymbolicTensor | None]:
+def _affine(fold: _Fold, new: Rebuild) -> tuple[SymbolicTensor | None, SymbolicTensor | None]:
     """What the channels are multiplied by, and what is added then; None for nothing."""
     value = fold.convolution.outputs[0]
     slope: SymbolicTensor | None = None

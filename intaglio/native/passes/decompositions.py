@@ -43,10 +43,7 @@ def _known(given: SymbolicTensor, value: SymbolicTensor) -> SymbolicTensor:
 
 
 def inlined(
-    node: Node,
-    graph: Graph,
-    inputs: Sequence[SymbolicTensor],
-    control: tuple[Node, ...],
+    node: Node, graph: Graph, inputs: Sequence[SymbolicTensor], control: tuple[Node, ...]
 ) -> tuple[list[Node], Sequence[SymbolicTensor]]:
     """The nodes of an expression in the place of a node, and its results."""
     found = {id(v): given for v, given in zip(graph.inputs, inputs, strict=True)}
@@ -59,10 +56,17 @@ def inlined(
         specs = [v.spec for v in part.outputs]
         made.append(
             Node(
-                part.op, taken, part.attrs, node.name, specs, control=control,
-                origin=node.origin, graph=node.graph, source=node.source or node,
+                part.op,
+                taken,
+                part.attrs,
+                node.name,
+                specs,
+                control=control,
+                origin=node.origin,
+                graph=node.graph,
+                source=node.source or node,
             )
-        )  # fmt: skip
+        )
         for old, new in zip(part.outputs, made[-1].outputs, strict=True):
             found[id(old)] = new
     return made, [found[id(v)] for v in graph.outputs]

@@ -152,9 +152,11 @@ class _Search:
     """
 
     def __init__(
-        self, graph: Graph, small: bool = True,
+        self,
+        graph: Graph,
+        small: bool = True,
         fits: Callable[[Node], bool] = lambda node: not can_compile(node),
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.graph = graph
         self.small = small  # whether values that fit into registers count
         self.fits = fits
@@ -291,9 +293,12 @@ class Rewrite:
     """
 
     def __init__(
-        self, graph: Graph, clusters: list[Cluster], op: Op | None = None,
+        self,
+        graph: Graph,
+        clusters: list[Cluster],
+        op: Op | None = None,
         within: Callable[[SymbolicTensor], bool] = is_number,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.old = graph
         self.op = op or raw._FusedElementwise
         self.within = within
@@ -369,14 +374,19 @@ class Rewrite:
             a is not b for a, b in zip(inputs, node.inputs, strict=True)
         ):
             new = Node(
-                node.op, inputs, node.attrs, node.name, [v.spec for v in node.outputs],
-                control=control, origin=node.origin, graph=node.graph, device=node.device,
+                node.op,
+                inputs,
+                node.attrs,
+                node.name,
+                [v.spec for v in node.outputs],
+                control=control,
+                origin=node.origin,
+                graph=node.graph,
+                device=node.device,
                 source=node.source or node,
-            )  # fmt: skip
+            )
         self._made([node], new)
-        self.values.update(
-            (id(a), b) for a, b in zip(node.outputs, new.outputs, strict=True)
-        )
+        self.values.update((id(a), b) for a, b in zip(node.outputs, new.outputs, strict=True))
 
     def _made(self, old: list[Node], new: Node) -> None:
         self.nodes.append(new)
@@ -394,22 +404,24 @@ class Rewrite:
             "Tout": tuple([v.dtype for v in graph.outputs]),
         }
         new = Node(
-            self.op, inputs, attrs, last.name, graph.output_specs,
-            origin=last.origin, graph=last.graph,
-        )  # fmt: skip
-        self._made(cluster.nodes, new)
-        self.values.update(
-            (id(a), b) for a, b in zip(body.results, new.outputs, strict=True)
+            self.op,
+            inputs,
+            attrs,
+            last.name,
+            graph.output_specs,
+            origin=last.origin,
+            graph=last.graph,
         )
+        self._made(cluster.nodes, new)
+        self.values.update((id(a), b) for a, b in zip(body.results, new.outputs, strict=True))
 
 
 class _Body:
     """The graph of a cluster: inputs from outside, constants as part of it where `within` says so."""
 
     def __init__(
-        self, cluster: Cluster, users: dict[int, set[int]],
-        within: Callable[[SymbolicTensor], bool],
-    ) -> None:  # fmt: skip
+        self, cluster: Cluster, users: dict[int, set[int]], within: Callable[[SymbolicTensor], bool]
+    ) -> None:
         self.cluster = cluster
         self.within = within
         self.outer: list[SymbolicTensor] = []
@@ -418,10 +430,7 @@ class _Body:
         self.values: dict[int, SymbolicTensor] = {}
         mine = {id(cluster)}
         self.results = [
-            v
-            for n in cluster.nodes
-            for v in n.outputs
-            if users.get(id(v), set()) - mine
+            v for n in cluster.nodes for v in n.outputs if users.get(id(v), set()) - mine
         ]
 
     def graph(self, name: str) -> Graph:
@@ -431,10 +440,16 @@ class _Body:
             inputs = [self._inside(v) for v in node.inputs]
             control = [copies[id(c)] for c in node.control if id(c) in copies]
             made = Node(
-                node.op, inputs, node.attrs, node.name, [v.spec for v in node.outputs],
-                control=tuple(control), origin=node.origin, graph=node.graph,
+                node.op,
+                inputs,
+                node.attrs,
+                node.name,
+                [v.spec for v in node.outputs],
+                control=tuple(control),
+                origin=node.origin,
+                graph=node.graph,
                 source=node.source or node,
-            )  # fmt: skip
+            )
             self.nodes.append(made)
             copies[id(node)] = made
             for old, new in zip(node.outputs, made.outputs, strict=True):
@@ -455,9 +470,8 @@ class _Body:
             spec = value.spec.like() if value.dtype.is_numpy_compatible else value.spec
             attrs = {"dtype": spec.dtype, "shape": spec.shape}
             found = Node(
-                raw.Placeholder, (), attrs, f"input_{len(self.inputs)}", [spec],
-                graph=node.graph,
-            ).outputs[0]  # fmt: skip
+                raw.Placeholder, (), attrs, f"input_{len(self.inputs)}", [spec], graph=node.graph
+            ).outputs[0]
             self.inputs.append(found)
             self.outer.append(value)
         self.values[id(value)] = found

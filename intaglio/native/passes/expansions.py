@@ -116,7 +116,7 @@ def _row_axis(node: Node) -> int | None:
     if node.op.name != "StridedSliceGrad":
         return None
     _, begin, _, strides, _ = node.inputs
-    if begin.dtype is not int32 or not shapes.known(begin.dims) or strides.node.op.name != "Const":  # fmt: skip
+    if begin.dtype is not int32 or not shapes.known(begin.dims) or strides.node.op.name != "Const":
         return None
     axis = begin.dims[0] - 1
     ones = (strides.node.attrs["value"] == 1).all()
@@ -135,17 +135,29 @@ def is_index(attrs: dict[str, Any], axis: int) -> bool:
 
 
 def _like(
-    node: Node, op: Op, inputs: Sequence[SymbolicTensor], control: tuple[Node, ...],
-    attrs: dict[str, Any] | None = None, spec: Spec | None = None,
-) -> Node:  # fmt: skip
+    node: Node,
+    op: Op,
+    inputs: Sequence[SymbolicTensor],
+    control: tuple[Node, ...],
+    attrs: dict[str, Any] | None = None,
+    spec: Spec | None = None,
+) -> Node:
     """A node in the other's place: with its attributes if it is of its op, and its specs by default."""
     if attrs is None:
         attrs = node.attrs if op is node.op else {}
     specs = [v.spec for v in node.outputs] if spec is None else [spec]
     return Node(
-        op, inputs, attrs, node.name, specs, control=control,
-        origin=node.origin, graph=node.graph, device=node.device, source=node.source or node,
-    )  # fmt: skip
+        op,
+        inputs,
+        attrs,
+        node.name,
+        specs,
+        control=control,
+        origin=node.origin,
+        graph=node.graph,
+        device=node.device,
+        source=node.source or node,
+    )
 
 
 EXPANSIONS: dict[str, Expand] = {"AddN": _sum, "AccumulateNV2": _sum}

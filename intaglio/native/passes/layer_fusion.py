@@ -29,13 +29,7 @@ from intaglio.native.passes.convolution_folding import folded
 from intaglio.native.passes.elementwise_fusion import Cluster, Rewrite
 from intaglio.native.passes.pooling_indices import placed
 from intaglio.native.passes.rematerialization import recomputed
-from intaglio.native.passes.use_def import (
-    Users,
-    is_large,
-    only_user,
-    places_of,
-    users_of,
-)
+from intaglio.native.passes.use_def import Users, is_large, only_user, places_of, users_of
 from intaglio.opdef import raw
 
 Run = Callable[..., Any]
@@ -151,7 +145,7 @@ def _pooled_gradient(node: Node, users: Users) -> list[Node]:
     passed = only_user(node.outputs[0], users)
     if not is_large(node) or passed is None or passed.op.name != "ReluGrad":
         return []
-    if passed.inputs[0] is not node.outputs[0] or passed.inputs[1] is not node.inputs[0]:  # fmt: skip
+    if passed.inputs[0] is not node.outputs[0] or passed.inputs[1] is not node.inputs[0]:
         return []
     if _gradient(node) is None:
         return []
@@ -171,7 +165,7 @@ def _is_sum(node: Node) -> bool:
     if node.op.name != "Sum" or node.attrs["keep_dims"] or node.control:
         return False
     axes = node.inputs[1].node
-    return axes.op.name == "Const" and sorted(axes.attrs["value"].reshape(-1).tolist()) == [0, 1, 2]  # fmt: skip
+    return axes.op.name == "Const" and sorted(axes.attrs["value"].reshape(-1).tolist()) == [0, 1, 2]
 
 
 def _has_places(node: Node) -> bool:
@@ -236,9 +230,7 @@ def _windows_of(images: SymbolicTensor) -> Windows | None:
     dims = images.dims
     assert shapes.known(dims)
     count, height, width, channels = dims
-    return Windows(
-        count, height, width, channels, height // 2, width // 2, 2, 2, 2, 2, 0, 0
-    )
+    return Windows(count, height, width, channels, height // 2, width // 2, 2, 2, 2, 2, 0, 0)
 
 
 FINDERS: dict[str, Callable[[Node, Users], list[Node]]] = {

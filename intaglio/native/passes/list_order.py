@@ -14,7 +14,7 @@ from intaglio.ir.graph import Graph, Node
 
 READERS = frozenset(
     ["TensorListGetItem", "TensorListLength", "TensorListElementShape", "TensorListGather"]
-)  # fmt: skip
+)
 
 
 def readers_first(graph: Graph) -> Graph:

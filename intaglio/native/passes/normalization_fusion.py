@@ -63,9 +63,7 @@ def fits(node: Node) -> bool:
         return False
     *rows, channels = _dims(node.outputs[0])
     count = int(np.prod(rows))
-    return node.attrs["data_format"] in LAST and batch_normalization.fits(
-        count, channels
-    )
+    return node.attrs["data_format"] in LAST and batch_normalization.fits(count, channels)
 
 
 def _dims(value: SymbolicTensor) -> tuple[int, ...]:
@@ -94,9 +92,7 @@ def _normalization(node: Node, users: Users) -> list[Node]:
     return [node, following]
 
 
-def _wanted(
-    node: Node, users: Users, first: int, last: int | None = None
-) -> list[SymbolicTensor]:
+def _wanted(node: Node, users: Users, first: int, last: int | None = None) -> list[SymbolicTensor]:
     """Those of some of a node's outputs that somebody takes."""
     return [v for v in node.outputs[first:last] if id(v) in users]
 
@@ -147,7 +143,7 @@ def _forward_kernel(body: Graph) -> Run | None:
     factor = _factor(node)
     run = batch_normalization.forward(
         int(np.prod(rows)), channels, shape, training, attrs["epsilon"], factor, floored, order
-    )  # fmt: skip
+    )
     if run is None:
         return None
     x, scale, offset, mean, variance = node.inputs
@@ -172,7 +168,7 @@ def _gradient_kernel(body: Graph) -> Run | None:
     attrs = node.attrs
     run = batch_normalization.gradient(
         int(np.prod(rows)), channels, shape, attrs["is_training"], attrs["epsilon"], through, same
-    )  # fmt: skip
+    )
     if run is None:
         return None
     d = d.node.inputs[0] if same else d
@@ -188,9 +184,14 @@ def normalized(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     *rows, channels = shape = _known(node, inputs)
     training, factor = node.attrs["is_training"], _factor(node)
     run = batch_normalization.forward(
-        int(np.prod(rows)), channels, shape, training, node.attrs["epsilon"], factor,
+        int(np.prod(rows)),
+        channels,
+        shape,
+        training,
+        node.attrs["epsilon"],
+        factor,
         wanted=range(5 if training else 1),
-    )  # fmt: skip
+    )
     takes = (0, 1, 2, 2, 2) if training and factor == 1.0 else range(5)
     made = stepped(w, node, run and Taking(run, *takes), inputs)
     if not training:
@@ -224,10 +225,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(FORWARD, normalized),
     **dict.fromkeys(GRADIENTS, gradient),
 }
-FINDERS = {
-    **dict.fromkeys(FORWARD, _normalization),
-    **dict.fromkeys(GRADIENTS, _gradient),
-}
+FINDERS = {**dict.fromkeys(FORWARD, _normalization), **dict.fromkeys(GRADIENTS, _gradient)}
 KERNELS: dict[str, Callable[[Graph], Run | None]] = {
     **dict.fromkeys(FORWARD, _forward_kernel),
     **dict.fromkeys(GRADIENTS, _gradient_kernel),

@@ -21,12 +21,7 @@ from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering.operands import numeric
 from intaglio.native.lowering.registry import has_code, lacking
 from intaglio.native.passes.decompositions import expression
-from intaglio.native.passes.elementwise_fusion import (
-    CHEAP,
-    Cluster,
-    Rewrite,
-    can_compile,
-)
+from intaglio.native.passes.elementwise_fusion import CHEAP, Cluster, Rewrite, can_compile
 from intaglio.native.passes.expansions import can_expand, expanded
 from intaglio.native.program import Program
 from intaglio.opdef import raw
@@ -73,9 +68,7 @@ class Regions:
             if clusters:
                 rewrite = Rewrite(ordered, clusters, raw._Program, _is_constant)
                 self.rewritten = rewrite.graph()
-            bodies = [
-                n.attrs["body"] for n in self.rewritten.nodes if n.op is raw._Program
-            ]
+            bodies = [n.attrs["body"] for n in self.rewritten.nodes if n.op is raw._Program]
             self.programs = {id(body): Program(body) for body in bodies}
         except Unsupported as e:
             # Copies of a node have its name; nodes that are alike fail alike.
@@ -136,9 +129,17 @@ def _obstacle(node: Node) -> str:
 
 
 FLOWS = frozenset(
-    ["While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase",
-     "PartitionedCall", "StatefulPartitionedCall"]
-)  # fmt: skip
+    [
+        "While",
+        "StatelessWhile",
+        "If",
+        "StatelessIf",
+        "Case",
+        "StatelessCase",
+        "PartitionedCall",
+        "StatefulPartitionedCall",
+    ]
+)
 
 
 def _unknown(node: Node) -> str:
@@ -171,15 +172,15 @@ def _split(graph: Graph, reasons: dict[int, str]) -> tuple[Graph, list[Cluster]]
         for other in before:
             there = levels[id(other)]
             entering = not outside and id(other) in reasons and other.inputs
-            level = max(level, there + bool(entering or (not outside and _has_effects(other, reasons))))  # fmt: skip
+            level = max(
+                level, there + bool(entering or (not outside and _has_effects(other, reasons)))
+            )
         levels[id(node)] = level
         if not outside:
             home = regions.setdefault(level, Cluster(1 << len(regions)))
             home.nodes.append(node)
     order = {id(n): i for i, n in enumerate(graph.nodes)}
-    nodes = sorted(
-        graph.nodes, key=lambda n: (levels[id(n)], id(n) in reasons, order[id(n)])
-    )
+    nodes = sorted(graph.nodes, key=lambda n: (levels[id(n)], id(n) in reasons, order[id(n)]))
     ordered = Graph(graph.name, graph.inputs, nodes, graph.outputs)
     return ordered, [c for c in regions.values() if _worth_it(c)]
 

@@ -34,7 +34,7 @@ def placed(graph: Graph, users: Users, fits: Fits) -> Graph:
     for node in graph.nodes:
         if node.op.name == "MaxPoolGrad":
             layer = _layer(node, users)
-            if layer is None or any(n.control or n.device or id(n) in awaited for n in layer):  # fmt: skip
+            if layer is None or any(n.control or n.device or id(n) in awaited for n in layer):
                 continue
             if fits(node):
                 found.append(layer)

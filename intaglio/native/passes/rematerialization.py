@@ -37,9 +37,7 @@ def _users(graph: Graph) -> dict[int, list[Node | None]]:
     return users
 
 
-def _layer(
-    gradient: Node, users: dict[int, list[Node | None]]
-) -> tuple[Node, Node] | None:
+def _layer(gradient: Node, users: dict[int, list[Node | None]]) -> tuple[Node, Node] | None:
     """The normalisation and the Relu whose gradients some node and the one before it are."""
     before = gradient.inputs[0].node
     if before.op.name != "ReluGrad" or users[id(before.outputs[0])] != [gradient]:
@@ -52,7 +50,9 @@ def _layer(
         return None
     same = [gradient.inputs[i] is normal.inputs[i - 1] for i in (1, 2)]
     same += [gradient.inputs[i] is normal.outputs[o] for i, o in KEPT]
-    same += [gradient.attrs[a] == normal.attrs[a] for a in ("epsilon", "is_training", "data_format")]  # fmt: skip
+    same += [
+        gradient.attrs[a] == normal.attrs[a] for a in ("epsilon", "is_training", "data_format")
+    ]
     plain = not any(n.control or n.device for n in (gradient, before, relu, normal))
     return (normal, relu) if all(same) and plain else None
 
@@ -61,9 +61,8 @@ class _Copied:
     """Writes the graph anew."""
 
     def __init__(
-        self, graph: Graph, found: dict[int, tuple[Node, Node]],
-        users: dict[int, list[Node | None]],
-    ) -> None:  # fmt: skip
+        self, graph: Graph, found: dict[int, tuple[Node, Node]], users: dict[int, list[Node | None]]
+    ) -> None:
         self.old = graph
         self.found = found
         # Relus that only the gradients take, and that nothing waits for.
@@ -91,16 +90,16 @@ class _Copied:
                 again = self._copy(normal, given, ())
                 inputs[1] = self._copy(relu, [again.outputs[0]], ()).outputs[0]
             control = tuple([self.copies.get(id(c), c) for c in node.control])
-            if pair is None and control == node.control and all(
-                a is b for a, b in zip(inputs, node.inputs, strict=True)
-            ):  # fmt: skip
+            if (
+                pair is None
+                and control == node.control
+                and all(a is b for a, b in zip(inputs, node.inputs, strict=True))
+            ):
                 self.nodes.append(node)
                 continue
             made = self._copy(node, inputs, control)
             self.copies[id(node)] = made
-            self.values.update(
-                (id(a), b) for a, b in zip(node.outputs, made.outputs, strict=True)
-            )
+            self.values.update((id(a), b) for a, b in zip(node.outputs, made.outputs, strict=True))
         outputs = [self.values.get(id(v), v) for v in self.old.outputs]
         return Graph(self.old.name, self.old.inputs, self.nodes, outputs)
 
@@ -108,9 +107,16 @@ class _Copied:
         self, node: Node, inputs: Sequence[SymbolicTensor], control: tuple[Node, ...]
     ) -> Node:
         made = Node(
-            node.op, inputs, node.attrs, node.name, [v.spec for v in node.outputs],
-            control=control, origin=node.origin, graph=node.graph, device=node.device,
+            node.op,
+            inputs,
+            node.attrs,
+            node.name,
+            [v.spec for v in node.outputs],
+            control=control,
+            origin=node.origin,
+            graph=node.graph,
+            device=node.device,
             source=node.source or node,
-        )  # fmt: skip
+        )
         self.nodes.append(made)
         return made

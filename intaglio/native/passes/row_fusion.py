@@ -41,7 +41,12 @@ def _shapes(graph: Graph) -> list[tuple[int, ...]]:
             if value.dtype is not float32 or not shapes.known(dims):
                 continue
             size = math.prod(dims)
-            if len(dims) > 1 and 1 < dims[-1] <= LONGEST and size >= entry.LARGE and size > dims[-1]:  # fmt: skip
+            if (
+                len(dims) > 1
+                and 1 < dims[-1] <= LONGEST
+                and size >= entry.LARGE
+                and size > dims[-1]
+            ):
                 found[tuple(dims)] = None
     return list(found)
 
@@ -51,7 +56,7 @@ def _is_number(value: SymbolicTensor) -> bool:
     node = value.node
     if node.op.name != "Const":
         return False
-    return value.dtype.is_integer or (value.dtype is float32 and node.attrs["value"].size == 1)  # fmt: skip
+    return value.dtype.is_integer or (value.dtype is float32 and node.attrs["value"].size == 1)
 
 
 class _Search:
@@ -91,9 +96,7 @@ class _Search:
             # What no reduction was found beside is left for loops of its own.
             yield from (c for c in _parts(group) if self._worth_it(c))
 
-    def _is_result(
-        self, value: SymbolicTensor, members: dict[int, int], level: int
-    ) -> bool:
+    def _is_result(self, value: SymbolicTensor, members: dict[int, int], level: int) -> bool:
         """True for what a group of this number only gives: columns are not read within it."""
         inside = members.get(id(value.node)) == level
         return inside and form_of(value.dims, self.shape) not in WITHIN
@@ -102,7 +105,7 @@ class _Search:
         op = node.op
         if id(node) in self.taken or op.stateful or node.control or node.device:
             return False
-        if len(node.outputs) != 1 or node.outputs[0].dtype is not float32 or not node.inputs:  # fmt: skip
+        if len(node.outputs) != 1 or node.outputs[0].dtype is not float32 or not node.inputs:
             return False
         form = form_of(node.outputs[0].dims, self.shape)
         if op.name in OPS:

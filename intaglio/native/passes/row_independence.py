@@ -35,9 +35,7 @@ class Rows:
     `forms` are the shapes of the loop's inputs, of lists those of their elements; there are `count` rows.
     """
 
-    def __init__(
-        self, cond: Graph, body: Graph, forms: Sequence[Dims], count: int
-    ) -> None:
+    def __init__(self, cond: Graph, body: Graph, forms: Sequence[Dims], count: int) -> None:
         self.count = count
         self.body = body
         self._axes: dict[int, int] = {}
@@ -136,9 +134,11 @@ class Rows:
                 values[id(old)] = new
         body = self.body
         return Graph(
-            body.name, [values[id(v)] for v in body.inputs], nodes,
+            body.name,
+            [values[id(v)] for v in body.inputs],
+            nodes,
             [values[id(v)] for v in body.outputs],
-        )  # fmt: skip
+        )
 
     def _spec(self, value: SymbolicTensor, size: int) -> Spec:
         axis = self.axis(value)
@@ -165,11 +165,17 @@ def _are_equal(array: Any, count: int) -> bool:
 
 def _like(
     node: Node, inputs: Sequence[SymbolicTensor], attrs: dict[str, Any], specs: list[Spec]
-) -> Node:  # fmt: skip
+) -> Node:
     return Node(
-        node.op, inputs, attrs, node.name, specs, origin=node.origin, graph=node.graph,
+        node.op,
+        inputs,
+        attrs,
+        node.name,
+        specs,
+        origin=node.origin,
+        graph=node.graph,
         source=node.source or node,
-    )  # fmt: skip
+    )
 
 
 # -- what ops do with rows -------------------------------------------------------------------

@@ -24,7 +24,7 @@ OWN = frozenset(["ReadVariableOp", "_ReadVariablesOp", "AssignVariableOp", *UPDA
 
 def settled(graph: Graph) -> Graph:
     """The graph in that order; the same one if it has nothing to do with variables."""
-    return _Order(graph).graph() if any(n.op.name in OWN for n in graph.nodes) else graph  # fmt: skip
+    return _Order(graph).graph() if any(n.op.name in OWN for n in graph.nodes) else graph
 
 
 class _Order:
@@ -80,15 +80,15 @@ class _Order:
         key = id(handle)
         if key not in self.known:
             contents = contents_of(handle.spec)
-            made = _made(node, raw.ReadVariableOp, [handle], {"dtype": contents.dtype}, [contents])  # fmt: skip
+            made = _made(node, raw.ReadVariableOp, [handle], {"dtype": contents.dtype}, [contents])
             (self.nodes if key in self.changed else self.first).append(made)
             self.known[key] = made.outputs[0]
         return self.known[key]
 
-    def _assign(self, node: Node, handle: SymbolicTensor, value: SymbolicTensor) -> None:  # fmt: skip
+    def _assign(self, node: Node, handle: SymbolicTensor, value: SymbolicTensor) -> None:
         attrs = {**raw.AssignVariableOp.defaults, "dtype": value.dtype}
         self.known[id(handle)] = value
-        self.pending[id(handle)] = _made(node, raw.AssignVariableOp, [handle, value], attrs, [])  # fmt: skip
+        self.pending[id(handle)] = _made(node, raw.AssignVariableOp, [handle, value], attrs, [])
         self.changed.add(id(handle))
 
     def _flush(self, handle: int) -> None:
@@ -109,10 +109,15 @@ class _Order:
             self.values[id(old)] = new
 
 
-def _made(
-    node: Node, op: Op, inputs: Any, attrs: dict[str, Any], specs: Sequence[Spec]
-) -> Node:
+def _made(node: Node, op: Op, inputs: Any, attrs: dict[str, Any], specs: Sequence[Spec]) -> Node:
     return Node(
-        op, inputs, attrs, node.name, specs, origin=node.origin,
-        graph=node.graph, device=node.device, source=node.source or node,
-    )  # fmt: skip
+        op,
+        inputs,
+        attrs,
+        node.name,
+        specs,
+        origin=node.origin,
+        graph=node.graph,
+        device=node.device,
+        source=node.source or node,
+    )

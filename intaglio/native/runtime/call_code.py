@@ -21,9 +21,7 @@ class _Dispatcher(ObjectCode):
     otherwise = "miss"
 
     def __init__(self, items: int) -> None:
-        super().__init__(
-            Code("dispatch", ["ptr %self", "ptr %args", "i64 %count"], "ptr")
-        )
+        super().__init__(Code("dispatch", ["ptr %self", "ptr %args", "i64 %count"], "ptr"))
         self.items, code = str(items), self.code
         self.table = code.at("i8", "%self", str(entry.BYTES))
         self.objects = code.let(f"alloca ptr, i64 {self.number('objects')}")
@@ -54,7 +52,7 @@ class _Dispatcher(ObjectCode):
 
     def keep(self, table: str, number: str, value: str) -> None:
         """Puts a pointer into one of the arrays."""
-        self.code.do(f"store ptr {value}, ptr {self.code.at('ptr', table, number)}, align 8")  # fmt: skip
+        self.code.do(f"store ptr {value}, ptr {self.code.at('ptr', table, number)}, align 8")
 
     # -- the steps -----------------------------------------------------------------------
 
@@ -62,14 +60,21 @@ class _Dispatcher(ObjectCode):
         """The function."""
         code = self.code
         for i in (0, 1):
-            self.keep(self.objects, str(i), code.load("ptr", code.at("ptr", "%args", str(i)), 8))  # fmt: skip
+            self.keep(self.objects, str(i), code.load("ptr", code.at("ptr", "%args", str(i)), 8))
         code.do(f"store i64 {len(HEADER)}, ptr {self.cursor}, align 8")
         code.jump("step")
         code.label("step")
         kinds = [
-            self._end, self._tuple, self._list, self._dict, self._key, self._tensor,
-            self._same, self._fixed, self._alive,
-        ]  # fmt: skip
+            self._end,
+            self._tuple,
+            self._list,
+            self._dict,
+            self._key,
+            self._tensor,
+            self._same,
+            self._fixed,
+            self._alive,
+        ]
         ways = " ".join([f"i64 {i}, label %kind{i}" for i in range(len(kinds))])
         kind = self.next()
         code.do(f"switch i64 {kind}, label %miss [ {ways} ]")
@@ -114,7 +119,7 @@ class _Dispatcher(ObjectCode):
 
     def _key(self) -> None:
         source, key, number = self.object(), self.next("ptr"), self.next()
-        value = self.code.let(f"call ptr {self.address('item')}(ptr {source}, ptr {key})")  # fmt: skip
+        value = self.code.let(f"call ptr {self.address('item')}(ptr {source}, ptr {key})")
         self.demand(self.code.let(f"icmp ne ptr {value}, null"))
         self.keep(self.objects, number, value)
 
@@ -176,9 +181,7 @@ class _Dispatcher(ObjectCode):
         descr, rank = self.next("ptr"), self.next()
         at = code.load("i64", self.cursor, 8)
         dims = code.at("i64", self.table, at)
-        code.do(
-            f"store i64 {code.integer('add', at, rank)}, ptr {self.cursor}, align 8"
-        )
+        code.do(f"store i64 {code.integer('add', at, rank)}, ptr {self.cursor}, align 8")
         narrow = code.let(f"trunc i64 {rank} to i32")
         array = self.new_array(descr, narrow, dims)
         self._made(array, number)

@@ -32,7 +32,7 @@ def possible(node: Node, inputs: Sequence[Any]) -> bool:
     if asked != ["stream"] and (asked or op.stateful):
         return False
     values = (*node.inputs, *node.outputs)
-    return all(isinstance(h, Held) for h in inputs) and all(numeric(v.dtype) for v in values)  # fmt: skip
+    return all(isinstance(h, Held) for h in inputs) and all(numeric(v.dtype) for v in values)
 
 
 def streams(node: Node) -> list[Any]:
@@ -44,10 +44,7 @@ def streams(node: Node) -> list[Any]:
 
 def forms(node: Node, inputs: Sequence[Held]) -> list[tuple[int, ...]]:
     """The shapes of the results. Raises Unsupported if they depend on data."""
-    specs = [
-        Spec(v.dtype, h.shape, h.known)
-        for v, h in zip(node.inputs, inputs, strict=True)
-    ]
+    specs = [Spec(v.dtype, h.shape, h.known) for v, h in zip(node.inputs, inputs, strict=True)]
     try:
         found = node.op.output_specs(specs, node.attrs)
     except (ValueError, TypeError):
@@ -55,26 +52,19 @@ def forms(node: Node, inputs: Sequence[Held]) -> list[tuple[int, ...]]:
     return [known(s.shape) for s in found]
 
 
-def callback(
-    node: Node, inputs: Sequence[Held], shapes: Sequence[tuple[int, ...]]
-) -> Any:
+def callback(node: Node, inputs: Sequence[Held], shapes: Sequence[tuple[int, ...]]) -> Any:
     """The function of two tables of pointers that carries the node out; it gives 0 if that went well."""
     given = [
         h.known if h.known is not None else _array(h.shape, v.dtype.numpy)
         for v, h in zip(node.inputs, inputs, strict=True)
     ]
-    results = [
-        _array(shape, v.dtype.numpy)
-        for shape, v in zip(shapes, node.outputs, strict=True)
-    ]
+    results = [_array(shape, v.dtype.numpy) for shape, v in zip(shapes, node.outputs, strict=True)]
     op, attrs = node.op, node.attrs
 
     def run(ins: int, outs: int) -> int:
         try:
             arrays = [a(ins, i) if callable(a) else a for i, a in enumerate(given)]
-            made = interpreter.flat_result(
-                op, interpreter.call_kernel(op, arrays, attrs, node)
-            )
+            made = interpreter.flat_result(op, interpreter.call_kernel(op, arrays, attrs, node))
             for i, (place, value) in enumerate(zip(results, made, strict=True)):
                 target = place(outs, i)
                 if target.shape != np.shape(value):

@@ -102,9 +102,7 @@ class _Writer(ObjectCode):
     def write(self) -> Code:
         """The function."""
         code = self.code
-        self.equal(
-            code.load("ptr", self.address("unusual"), 8), self.address("nothing")
-        )
+        self.equal(code.load("ptr", self.address("unusual"), 8), self.address("nothing"))
         self.equal(self.field("%self", TYPE), self.address("tensor"))
         self.x = self.array_of("%self")
         self.descr = self.field(self.x, DESCR)
@@ -116,9 +114,7 @@ class _Writer(ObjectCode):
             turn.following = [code.integer("mul", turn.values[0], length)]
         self.count = turn.values[0]
         self.demand(code.integer("icmp ule", self.count, MOST))
-        self.equal(
-            self.field("%other", TYPE), self.address("tensor"), otherwise="number"
-        )
+        self.equal(self.field("%other", TYPE), self.address("tensor"), otherwise="number")
         self._tensors(rank)
         code.label("number")
         self._number()
@@ -136,10 +132,7 @@ class _Writer(ObjectCode):
         self.equal(self.field(y, RANK, "i32"), self.rank, "i32")
         lengths = self.field(y, LENGTHS)
         with code.loop("0", rank) as i:
-            mine, its = (
-                code.load("i64", code.at("i64", p, i), 8)
-                for p in (self.lengths, lengths)
-            )
+            mine, its = (code.load("i64", code.at("i64", p, i), 8) for p in (self.lengths, lengths))
             self.equal(mine, its, "i64")
         data = self.field(y, DATA)
         self._by_kind("tensors", lambda kind: self._computed(kind, data, None))
@@ -150,39 +143,25 @@ class _Writer(ObjectCode):
         kind = self.field("%other", TYPE)
         self.equal(kind, self.address("float"), otherwise="integer")
         value = code.let(f"call double {self.address('as_double')}(ptr %other)")
-        self._by_kind(
-            "floats", lambda k: self._computed(k, None, self._narrowed(k, value)), True
-        )
+        self._by_kind("floats", lambda k: self._computed(k, None, self._narrowed(k, value)), True)
         code.label("integer")
         self.equal(kind, self.address("int"))
         beyond = code.first("alloca i32")
-        whole = code.let(
-            f"call i64 {self.address('as_long')}(ptr %other, ptr {beyond})"
-        )
+        whole = code.let(f"call i64 {self.address('as_long')}(ptr %other, ptr {beyond})")
         # It is -1 where no i64 holds the number.
         self.equal(code.load("i32", beyond, 4), "0", "i32")
-        self.demand(
-            code.integer("icmp ule", code.integer("add", whole, TINY), 2 * TINY)
-        )
-        self._by_kind(
-            "integers", lambda k: self._computed(k, None, self._of_integer(k, whole))
-        )
+        self.demand(code.integer("icmp ule", code.integer("add", whole, TINY), 2 * TINY))
+        self._by_kind("integers", lambda k: self._computed(k, None, self._of_integer(k, whole)))
 
     def _narrowed(self, kind: Kind, value: str) -> str:
-        return (
-            value
-            if kind.bytes == 8
-            else self.code.let(f"fptrunc double {value} to float")
-        )
+        return value if kind.bytes == 8 else self.code.let(f"fptrunc double {value} to float")
 
     def _of_integer(self, kind: Kind, value: str) -> str:
         if kind.is_float:
             return self.code.let(f"sitofp i64 {value} to {kind.llvm}")
         return value if kind.bytes == 8 else self.code.let(f"trunc i64 {value} to i32")
 
-    def _by_kind(
-        self, what: str, write: Callable[[Kind], None], floats: bool = False
-    ) -> None:
+    def _by_kind(self, what: str, write: Callable[[Kind], None], floats: bool = False) -> None:
         """Writes what is done for each dtype; others are left to Python."""
         for kind in KINDS:
             if kind.is_float or not (floats or INSTRUCTIONS[self.name][1] is None):
@@ -210,9 +189,7 @@ class _Writer(ObjectCode):
             y = other or code.load(form, code.at(kind.llvm, str(data), i), kind.bytes)
             pair = f"{y}, {x}" if self.reverse else f"{x}, {y}"
             made = code.let(f"{word} {form} {pair}")
-            code.do(
-                f"store {form} {made}, ptr {code.at(kind.llvm, to, i)}, align {kind.bytes}"
-            )
+            code.do(f"store {form} {made}, ptr {code.at(kind.llvm, to, i)}, align {kind.bytes}")
 
         whole = code.integer("and", self.count, -lanes)
         with code.loop("0", whole, lanes) as i:

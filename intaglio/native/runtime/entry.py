@@ -60,12 +60,7 @@ def _verified() -> bool:
     if PORTABLE or ctypes.sizeof(ctypes.c_void_p) != 8:
         return False
     word, number = ctypes.c_void_p.from_address, ctypes.c_int.from_address
-    for array in (
-        np.arange(3.0),
-        np.zeros((2, 3), "i4"),
-        np.arange(6)[::2],
-        np.zeros(()),
-    ):
+    for array in (np.arange(3.0), np.zeros((2, 3), "i4"), np.arange(6)[::2], np.zeros(())):
         at, flags = id(array), array.flags
         if word(at + TYPE).value != id(np.ndarray):
             return False
@@ -75,9 +70,7 @@ def _verified() -> bool:
             return False
         lengths = word(at + LENGTHS).value or 0
         length = ctypes.c_ssize_t.from_address
-        if array.shape != tuple(
-            [length(lengths + 8 * i).value for i in range(array.ndim)]
-        ):
+        if array.shape != tuple([length(lengths + 8 * i).value for i in range(array.ndim)]):
             return False
         if (number(at + FLAGS).value & 1 == 1) != flags.c_contiguous:
             return False
@@ -106,9 +99,7 @@ class Definition:
 
         A built-in function holds a second object, which is meant for the name of its module.
         """
-        made: Callable[..., Any] = _new_function(
-            ctypes.addressof(self._method), held, [self, keep]
-        )
+        made: Callable[..., Any] = _new_function(ctypes.addressof(self._method), held, [self, keep])
         return made
 
 
@@ -147,21 +138,28 @@ def _python() -> dict[str, int]:
     names = {"save": "PyEval_SaveThread", "restore": "PyEval_RestoreThread"}
     objects = {"array": np.ndarray, "none": None, "refused": NotImplemented}
     return {
-        **{k: ctypes.cast(getattr(ctypes.pythonapi, n), ctypes.c_void_p).value or 0 for k, n in names.items()},
+        **{
+            k: ctypes.cast(getattr(ctypes.pythonapi, n), ctypes.c_void_p).value or 0
+            for k, n in names.items()
+        },
         **{k: id(x) for k, x in objects.items()},
-    }  # fmt: skip
+    }
 
 
 def process(kernel: int = 0, body: int = 0, unit: int = 1, form: int = 0) -> list[int]:
     """The words named in `PROCESS`."""
     threads = pool()
     words = {
-        **_python(), "kernel": kernel, "body": body, "unit": unit, "form": form,
+        **_python(),
+        "kernel": kernel,
+        "body": body,
+        "unit": unit,
+        "form": form,
         "part": ways().part,
         "parallel_for": threads.parallel_for if threads else 0,
         "pool": threads.address if threads else 0,
         "most": (threads.workers + 1) * PARTS if threads else 1,
-    }  # fmt: skip
+    }
     return [words[name] for name in PROCESS]
 
 
@@ -169,9 +167,16 @@ class Entry:
     """The way into a kernel, from which functions are made, one for each tuple of dims."""
 
     def __init__(
-        self, made: jit.Module, name: str, inputs: int, outputs: int, *,
-        forms: Sequence[tuple[int, ...]] = (), unit: int = 0, released: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        made: jit.Module,
+        name: str,
+        inputs: int,
+        outputs: int,
+        *,
+        forms: Sequence[tuple[int, ...]] = (),
+        unit: int = 0,
+        released: bool = False,
+    ) -> None:
         """Inputs of other shapes than `forms` says are refused. With a `unit` all threads take part."""
         self._form = np.array(_form(inputs, outputs, forms), np.int64)
         self._definition = Definition("kernel", ways().enter, (made, self._form))
@@ -266,4 +271,16 @@ def _known(run: Any, step: Step) -> Any:
     return run
 
 
-__all__ = ["BYTES", "DATA", "FLAGS", "IN_ORDER", "KERNEL", "LENGTHS", "PROCESS", "RANK", "TYPE", "numbers", "of_process"]  # fmt: skip
+__all__ = [
+    "BYTES",
+    "DATA",
+    "FLAGS",
+    "IN_ORDER",
+    "KERNEL",
+    "LENGTHS",
+    "PROCESS",
+    "RANK",
+    "TYPE",
+    "numbers",
+    "of_process",
+]

@@ -21,9 +21,20 @@ KERNEL = ("ptr %ins", "ptr %outs", "ptr %dims", "i64 %from", "i64 %to")
 # runs `body`, on parts that are multiples of `unit`, at most `most` of them. `form` says what
 # arrays `enter` takes; the others are addresses of the process.
 PROCESS = (
-    "kernel", "body", "unit", "form", "array", "none", "refused", "save", "restore",
-    "parallel_for", "pool", "part", "most",
-)  # fmt: skip
+    "kernel",
+    "body",
+    "unit",
+    "form",
+    "array",
+    "none",
+    "refused",
+    "save",
+    "restore",
+    "parallel_for",
+    "pool",
+    "part",
+    "most",
+)
 
 
 def of_process(code: Code, name: str, dims: str = "%dims", kind: str = "ptr") -> str:
@@ -35,8 +46,7 @@ def of_process(code: Code, name: str, dims: str = "%dims", kind: str = "ptr") ->
 def numbers(code: Code, names: Sequence[str]) -> dict[str, str]:
     """Reads in a kernel the numbers that it is told, by their names."""
     return {
-        name: code.load("i64", code.at("i64", "%dims", str(i)), 8)
-        for i, name in enumerate(names)
+        name: code.load("i64", code.at("i64", "%dims", str(i)), 8) for i, name in enumerate(names)
     }
 
 
@@ -82,14 +92,12 @@ def _check_shape(code: Code, array: str, form: str, refused: str) -> str:
     wanted = code.load("i64", form, 8)
     lengths = code.at("i64", form, "1")
     free = code.integer("icmp slt", wanted, 0)
-    rank = code.let(f"sext i32 {code.load('i32', code.at('i8', array, str(RANK)), 4)} to i64")  # fmt: skip
+    rank = code.let(f"sext i32 {code.load('i32', code.at('i8', array, str(RANK)), 4)} to i64")
     same = code.integer("icmp eq", rank, wanted)
     _otherwise(code, code.let(f"or i1 {free}, {same}"), refused)
     there = code.load("ptr", code.at("i8", array, str(LENGTHS)), 8)
     with code.loop("0", wanted) as i:
-        length, expected = (
-            code.load("i64", code.at("i64", p, i), 8) for p in (there, lengths)
-        )
+        length, expected = (code.load("i64", code.at("i64", p, i), 8) for p in (there, lengths))
         _otherwise(code, code.integer("icmp eq", length, expected), refused)
     count = code.let(f"select i1 {free}, i64 0, i64 {wanted}")
     return code.at("i64", lengths, count)
@@ -128,7 +136,7 @@ def _shared() -> Code:
         rounded = code.integer("add", "%to", code.integer("sub", unit, 1))
         parts = code.least(code.integer("sdiv", rounded, unit), most)
         context = code.first("alloca [5 x i64]")
-        held = [("ptr", "%ins"), ("ptr", "%outs"), ("ptr", "%dims"), ("i64", "%to"), ("i64", parts)]  # fmt: skip
+        held = [("ptr", "%ins"), ("ptr", "%outs"), ("ptr", "%dims"), ("i64", "%to"), ("i64", parts)]
         for i, (kind, value) in enumerate(held):
             place = code.at("i64", context, str(i))
             code.do(f"store {kind} {value}, ptr {place}, align 8")
@@ -142,12 +150,8 @@ def _shared() -> Code:
 def _part() -> Code:
     """The task of a thread: one of the parts that `shared` makes."""
     code = Code("part", ["ptr %context", "i64 %part"])
-    ins, outs, dims = (
-        code.load("ptr", code.at("i64", "%context", str(i)), 8) for i in range(3)
-    )
-    total, parts = (
-        code.load("i64", code.at("i64", "%context", str(i)), 8) for i in (3, 4)
-    )
+    ins, outs, dims = (code.load("ptr", code.at("i64", "%context", str(i)), 8) for i in range(3))
+    total, parts = (code.load("i64", code.at("i64", "%context", str(i)), 8) for i in (3, 4))
     body, unit = of_process(code, "body", dims), of_process(code, "unit", dims, "i64")
     rounded = code.integer("add", total, code.integer("sub", unit, 1))
     units = code.integer("sdiv", rounded, unit)
@@ -156,7 +160,7 @@ def _part() -> Code:
         share = code.integer("sdiv", code.integer("mul", units, part), parts)
         bounds.append(code.least(code.integer("mul", share, unit), total))
     first, last = bounds
-    code.do(f"call void {body}(ptr {ins}, ptr {outs}, ptr {dims}, i64 {first}, i64 {last})")  # fmt: skip
+    code.do(f"call void {body}(ptr {ins}, ptr {outs}, ptr {dims}, i64 {first}, i64 {last})")
     code.do("ret void")
     return code
 
@@ -189,20 +193,21 @@ def _sequence() -> Code:
     words: 0, or 1 for one of the caller's inputs, 2 for one of its outputs; which one; and how many
     bytes further. The third word of what is none of the caller's is the address itself.
     """
-    code = Code("sequence", ["ptr %ins", "ptr %outs", "ptr %dims", "ptr %records", "i64 %count", "i64 %most"])  # fmt: skip
+    code = Code(
+        "sequence",
+        ["ptr %ins", "ptr %outs", "ptr %dims", "ptr %records", "i64 %count", "i64 %most"],
+    )
     table = code.let("alloca ptr, i64 %most")
     nothing = code.let("alloca ptr")
     code.do(f"store ptr null, ptr {nothing}, align 8")
     with code.carrying("0", "%count", 1, ("ptr", "%records")) as record:
         at, to, inputs, total = (
-            code.load("i64", code.at("i64", record.values[0], str(i)), 8)
-            for i in range(4)
+            code.load("i64", code.at("i64", record.values[0], str(i)), 8) for i in range(4)
         )
         first = code.at("i64", record.values[0], "4")
         with code.carrying("0", total, 1, ("ptr", first)) as pointer:
             kind, which, offset = (
-                code.load("i64", code.at("i64", pointer.values[0], str(i)), 8)
-                for i in range(3)
+                code.load("i64", code.at("i64", pointer.values[0], str(i)), 8) for i in range(3)
             )
             outside = code.integer("icmp eq", kind, 1)
             inside = code.integer("icmp eq", kind, 0)
@@ -210,11 +215,11 @@ def _sequence() -> Code:
             array = code.let(f"select i1 {inside}, ptr {nothing}, ptr {array}")
             start = code.load("ptr", code.at("ptr", array, which), 8)
             place = code.let(f"getelementptr i8, ptr {start}, i64 {offset}")
-            code.do(f"store ptr {place}, ptr {code.at('ptr', table, pointer.index)}, align 8")  # fmt: skip
+            code.do(f"store ptr {place}, ptr {code.at('ptr', table, pointer.index)}, align 8")
             pointer.following = [code.at("i64", pointer.values[0], "3")]
         dims = code.at("i64", "%dims", at)
         kernel, outs = of_process(code, "kernel", dims), code.at("ptr", table, inputs)
-        code.do(f"call void {kernel}(ptr {table}, ptr {outs}, ptr {dims}, i64 0, i64 {to})")  # fmt: skip
+        code.do(f"call void {kernel}(ptr {table}, ptr {outs}, ptr {dims}, i64 0, i64 {to})")
         record.following = [pointer.values[0]]
     code.do("ret void")
     return code

@@ -60,7 +60,7 @@ class Table:
     def tensor(self, source: int, array: Any) -> None:
         """A tensor of the dtype and shape of this array: the next input."""
         self.keep.append(array.dtype)
-        self.steps += [TENSOR, source, self.inputs, id(array.dtype), array.ndim, *array.shape]  # fmt: skip
+        self.steps += [TENSOR, source, self.inputs, id(array.dtype), array.ndim, *array.shape]
         self.inputs += 1
 
     def same(self, source: int, value: Any) -> None:
@@ -88,9 +88,7 @@ def call(program: Program, table: Table, miss: Any, single: bool) -> Any:
     None where it cannot be: for programs that write to variables, or need much memory, or may
     have drawn random numbers when they miss; nor for large results, whose memory is used again.
     """
-    plain = not (program.writes or program.draws) and table.inputs == len(
-        program.graph.inputs
-    )
+    plain = not (program.writes or program.draws) and table.inputs == len(program.graph.inputs)
     if (
         not AVAILABLE
         or not plain
@@ -109,13 +107,18 @@ def call(program: Program, table: Table, miss: Any, single: bool) -> Any:
         results += [id(dtype), len(held.shape), *held.shape]
     frame = program.kernel.__self__
     header = {
-        **symbols(), "miss": id(miss), "kernel": program.address,
+        **symbols(),
+        "miss": id(miss),
+        "kernel": program.address,
         "dims": id(frame) + entry.BYTES + 8 * len(entry.PROCESS),
-        "memory": program.memory, "refuses": int(program.refuses),
-        "results": len(program.results), "single": int(single),
-        "inputs": max(table.inputs, 1), "objects": table.objects,
+        "memory": program.memory,
+        "refuses": int(program.refuses),
+        "results": len(program.results),
+        "single": int(single),
+        "inputs": max(table.inputs, 1),
+        "objects": table.objects,
         "made": len(HEADER) + len(table.steps) + 1,
-    }  # fmt: skip
+    }
     words = [*[header[name] for name in HEADER], *table.steps, END, *results]
     held = np.asarray(words, np.int64).tobytes()
     return _dispatcher().function(held, [program, table.keep, miss])

@@ -68,9 +68,7 @@ class ObjectCode:
     def new_tensor(self) -> str:
         """A new eager tensor that refers to nothing yet, or null with an error."""
         kind = self.address("tensor")
-        return self.code.let(
-            f"call ptr {self.address('new_object')}(ptr {kind}, i64 0)"
-        )
+        return self.code.let(f"call ptr {self.address('new_object')}(ptr {kind}, i64 0)")
 
     def refer(self, tensor: str, array: str) -> None:
         """Gives a new tensor its array, with the reference to it."""

@@ -30,19 +30,26 @@ def address(name: str) -> int:
 def symbols() -> dict[str, int]:
     """What code refers to that makes and recognises objects."""
     return {
-        "tensor": id(EagerTensor), "slot": _slot(), "array": id(np.ndarray),
-        "tuple": id(tuple), "list": id(list), "dict": id(dict),
-        "new_array": _new_array(), "new_object": address("PyType_GenericAlloc"),
-        "incref": address("Py_IncRef"), "decref": address("Py_DecRef"),
-        "item": address("PyDict_GetItem"), "new_tuple": address("PyTuple_New"),
-    }  # fmt: skip
+        "tensor": id(EagerTensor),
+        "slot": _slot(),
+        "array": id(np.ndarray),
+        "tuple": id(tuple),
+        "list": id(list),
+        "dict": id(dict),
+        "new_array": _new_array(),
+        "new_object": address("PyType_GenericAlloc"),
+        "incref": address("Py_IncRef"),
+        "decref": address("Py_DecRef"),
+        "item": address("PyDict_GetItem"),
+        "new_tuple": address("PyTuple_New"),
+    }
 
 
 def _new_array() -> int:
     """The address of NumPy's PyArray_NewFromDescr, the 94th of its functions."""
     capsule = np._core._multiarray_umath._ARRAY_API  # type: ignore[attr-defined]  # where every extension finds it
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]  # fmt: skip
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     table = (ctypes.c_void_p * 95).from_address(pointer(capsule, None))
     return table[94] or 0
 

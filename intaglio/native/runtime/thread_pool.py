@@ -352,9 +352,8 @@ class Pool:
         for number in range(workers):
             bell = self.address + BELLS + LINE * (number + 1)
             threading.Thread(
-                target=work, args=(self.address, bell), daemon=True,
-                name=f"native-{number}",
-            ).start()  # fmt: skip
+                target=work, args=(self.address, bell), daemon=True, name=f"native-{number}"
+            ).start()
 
     def _write(self, place: int, value: int) -> None:
         ctypes.c_int64.from_address(self.address + place).value = value

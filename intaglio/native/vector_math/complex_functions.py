@@ -212,5 +212,8 @@ def power(s: Builder, x: Parts, y: Parts) -> Parts:
 FORMULAS: dict[str, Callable[..., Parts]] = {
     **{f.__name__: f for f in (log, log1p, expm1, sqrt, sinh, cosh, tanh, cos)},
     **{f.__name__: f for f in (asin, acos, acosh, atanh, power)},
-    "sin": _turned(sinh), "tan": _turned(tanh), "asinh": _turned(asin), "atan": _turned(atanh),
-}  # fmt: skip
+    "sin": _turned(sinh),
+    "tan": _turned(tanh),
+    "asinh": _turned(asin),
+    "atan": _turned(atanh),
+}

@@ -43,7 +43,7 @@ class Complexes(Builder):
         real, imaginary = (
             Lanes(kind, tuple([self._shuffled(wide, n, n, range(first, count, 2)) for n in both]))
             for first in (0, 1)
-        )  # fmt: skip
+        )
         return real, imaginary
 
     def complex(self, real: Lanes, imag: Lanes) -> Lanes:
@@ -80,7 +80,7 @@ class Complexes(Builder):
 
     # -- arithmetic ----------------------------------------------------------------
 
-    def _by_parts(self, step: Callable[[Lanes, Lanes], Lanes], x: Lanes, y: Lanes) -> Lanes:  # fmt: skip
+    def _by_parts(self, step: Callable[[Lanes, Lanes], Lanes], x: Lanes, y: Lanes) -> Lanes:
         (a, b), (c, d) = self.parts(x), self.parts(y)
         return self.complex(step(a, c), step(b, d))
 
@@ -118,16 +118,14 @@ class Complexes(Builder):
         most, least = self.select(large, c, d), self.select(large, d, c)
         ratio = self.div(least, most)
         scale = self.div(self.const(1, c), self.add(most, self.mul(least, ratio)))
-        real = self.select(
-            large, self.add(a, self.mul(b, ratio)), self.add(self.mul(a, ratio), b)
-        )
+        real = self.select(large, self.add(a, self.mul(b, ratio)), self.add(self.mul(a, ratio), b))
         imaginary = self.select(
             large, self.sub(b, self.mul(a, ratio)), self.sub(self.mul(b, ratio), a)
         )
         real, imaginary = self.mul(real, scale), self.mul(imaginary, scale)
         # Zero has no larger part.
         size = self.abs(c)
-        none = self.logical_and(self.eq(c, self.const(0, c)), self.eq(d, self.const(0, d)))  # fmt: skip
+        none = self.logical_and(self.eq(c, self.const(0, c)), self.eq(d, self.const(0, d)))
         return self.complex(
             self.select(none, self.div(a, size), real),
             self.select(none, self.div(b, size), imaginary),
@@ -169,9 +167,7 @@ class Complexes(Builder):
 
         real = self.select(flat, self.mul(size, rest), part("cos"))
         imaginary = self.select(flat, b, part("sin"))
-        return self.complex(
-            self.converted(real, narrow), self.converted(imaginary, narrow)
-        )
+        return self.complex(self.converted(real, narrow), self.converted(imaginary, narrow))
 
     def sqrt(self, x: Lanes) -> Lanes:
         if x.kind.letter != "c":
@@ -207,7 +203,7 @@ class Complexes(Builder):
         if imaginary.kind.letter != "f":
             imaginary = self.const(0, real)
         part = part_of(to)
-        real, imaginary = super().converted(real, part), super().converted(imaginary, part)  # fmt: skip
+        real, imaginary = super().converted(real, part), super().converted(imaginary, part)
         return self.complex(real, imaginary)
 
     def _arithmetic(self, of_floats: str, of_integers: str, *operands: Lanes) -> Lanes:

@@ -29,9 +29,7 @@ def _of_floats(s: Functions, op: str, x: Lanes, y: Lanes) -> Lanes:
     if op != "FloorMod":
         return rest
     zero = s.const(0, x)
-    unlike = s.logical_and(
-        s.bit_xor(s.lt(x, zero), s.lt(y, zero)), s.ne(rest, zero)
-    )  # fmt: skip
+    unlike = s.logical_and(s.bit_xor(s.lt(x, zero), s.lt(y, zero)), s.ne(rest, zero))
     return s.select(unlike, s.add(rest, y), rest)
 
 
@@ -65,9 +63,7 @@ def _truncated(s: Functions, x: Lanes, y: Lanes) -> Lanes:
     if kind.letter == "u":
         return _plain(s, x, y)
     opposite = s.eq(y, s.const(-1, y))
-    return s.select(
-        opposite, s.neg(x), _plain(s, x, s.select(opposite, s.const(1, y), y))
-    )
+    return s.select(opposite, s.neg(x), _plain(s, x, s.select(opposite, s.const(1, y), y)))
 
 
 def _plain(s: Functions, x: Lanes, y: Lanes) -> Lanes:

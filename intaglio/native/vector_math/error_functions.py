@@ -10,13 +10,7 @@ import numpy as np
 
 from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Builder, Lanes
 from intaglio.native.llvm.x86 import entries
-from intaglio.native.vector_math.double_word import (
-    Pair,
-    exact_product,
-    exact_sum,
-    plus,
-    times,
-)
+from intaglio.native.vector_math.double_word import Pair, exact_product, exact_sum, plus, times
 from intaglio.native.vector_math.exponentials import exp, horner, limited
 from intaglio.native.vector_math.piecewise_polynomials import Cut, Piecewise
 from intaglio.ops.math.error_functions import ERFC, ERFC_FAR
@@ -27,26 +21,35 @@ Ratio = tuple[Sequence[float], Sequence[float]]
 _FIRST = (1.1283791670955126, 1.533545961316588e-17)
 _SECOND = (-0.37612638903183754, 1.3391897206030649e-17)
 _SERIES = [
-    2 / math.sqrt(math.pi) * (-1) ** n / (math.factorial(n) * (2 * n + 1))
-    for n in range(20)
+    2 / math.sqrt(math.pi) * (-1) ** n / (math.factorial(n) * (2 * n + 1)) for n in range(20)
 ]
 
 # e ** (a * a) erfc(a) from 0 to 11, fitted with errors of a tenth of the last place of float32.
 _SINGLE = (
-    (0.033539386966450944, 0.23274249177417403, 0.7389772425528472, 1.245426297277476,
-     1.00000000672791),
-    (0.05944642944273728, 0.4125484533998773, 1.3391352466338424, 2.4175199275911257,
-     2.373806135208136, 1.0),
-)  # fmt: skip
+    (
+        0.033539386966450944,
+        0.23274249177417403,
+        0.7389772425528472,
+        1.245426297277476,
+        1.00000000672791,
+    ),
+    (
+        0.05944642944273728,
+        0.4125484533998773,
+        1.3391352466338424,
+        2.4175199275911257,
+        2.373806135208136,
+        1.0,
+    ),
+)
 
 # From 3.95 on erf is 1 in float32; from 10.1 on erfc is nothing.
-ERF = Piecewise(
-    np.vectorize(math.erf), 4.0, {16: Cut(3, 1.375, 5), 8: Cut(1, 0.375, 7)}, near=True
-)
+ERF = Piecewise(np.vectorize(math.erf), 4.0, {16: Cut(3, 1.375, 5), 8: Cut(1, 0.375, 7)}, near=True)
 SCALED_ERFC = Piecewise(
-    np.vectorize(lambda a: math.exp(a * a) * math.erfc(a)), 10.2,
+    np.vectorize(lambda a: math.exp(a * a) * math.erfc(a)),
+    10.2,
     {16: Cut(2, 0.75, 6), 8: Cut(1, 0.75, 8)},
-)  # fmt: skip
+)
 
 
 def _ratio(s: Builder, x: Lanes, coefficients: Ratio) -> Lanes:
@@ -64,9 +67,7 @@ def _polynomial(s: Builder, x: Lanes, coefficients: Sequence[float]) -> Lanes:
 def _inside(s: Builder, x: Lanes) -> Pair:
     """erf(x) for |x| <= 1, with a rest: 1 - erf(x) loses digits."""
     zero = s.const(0, x)
-    first, second = (
-        Pair(*[s.const(part, x) for part in parts]) for parts in (_FIRST, _SECOND)
-    )
+    first, second = (Pair(*[s.const(part, x) for part in parts]) for parts in (_FIRST, _SECOND))
     square = exact_product(s, x, x)
     rest = s.mul(square.high, horner(s, square.high, _SERIES[2:]))
     factor = plus(s, first, times(s, square, plus(s, second, Pair(rest, zero))))

@@ -69,9 +69,7 @@ def horner(s: Builder, x: Lanes, coefficients: Sequence[float]) -> Lanes:
     return total
 
 
-def limited(
-    s: Builder, x: Lanes, low: float = -math.inf, high: float = math.inf
-) -> Lanes:
+def limited(s: Builder, x: Lanes, low: float = -math.inf, high: float = math.inf) -> Lanes:
     """x between limits; NaN stays what it is. These are the instructions min and max of x86."""
     if low > -math.inf:
         least = s.const(low, x)
@@ -170,13 +168,21 @@ def expm1(s: Builder, x: Lanes) -> Lanes:
 # 2 r, up to ln 2 / 4: fitted with errors of a fiftieth of the last place of float32.
 _NEAR = 0.55
 _TANH = [
-    -0.3333331755914112, 0.13332586123562892, -0.0538523085384543, 0.021071673959108365,
+    -0.3333331755914112,
+    0.13332586123562892,
+    -0.0538523085384543,
+    0.021071673959108365,
     -0.006274232900153613,
-]  # fmt: skip
+]
 _SQUARED_EXP = [
-    1.0, 2.0, 1.9999997379024306, 1.3333216503548475, 0.6666942094806007, 0.2677989469184071,
+    1.0,
+    2.0,
+    1.9999997379024306,
+    1.3333216503548475,
+    0.6666942094806007,
+    0.2677989469184071,
     0.08841341690695913,
-]  # fmt: skip
+]
 
 
 # From 9.02 on it is 1 in float32.

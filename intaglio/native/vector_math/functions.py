@@ -49,9 +49,7 @@ class Functions(Complexes):
             raise Unsupported(name)
         return lambda *operands: self._called(function, operands)
 
-    def _called(
-        self, function: Callable[..., Lanes], operands: tuple[Lanes, ...]
-    ) -> Lanes:
+    def _called(self, function: Callable[..., Lanes], operands: tuple[Lanes, ...]) -> Lanes:
         kind = operands[0].kind
         if kind.letter == "c":
             return complex_functions.of(self, function.__name__, *operands)
@@ -64,28 +62,18 @@ class Functions(Complexes):
         name = f"{function.__name__}_{kind.llvm}_{self.lanes}x{count}"
         group = f"{{ {', '.join([vector] * count)} }}"
         if name not in self.code.callees:
-            self.code.callees[name] = self._written(
-                function, name, kind, group, len(operands)
-            )
+            self.code.callees[name] = self._written(function, name, kind, group, len(operands))
         given = ", ".join([f"{vector} {n}" for x in operands for n in x.names])
         result = self.code.let(f"call {CONVENTION} {group} @{name}({given})")
-        names = [
-            self.code.let(f"extractvalue {group} {result}, {i}") for i in range(count)
-        ]
+        names = [self.code.let(f"extractvalue {group} {result}, {i}") for i in range(count)]
         return Lanes(kind, tuple(names))
 
     def _written(
-        self,
-        function: Callable[..., Lanes],
-        name: str,
-        kind: Kind,
-        group: str,
-        operands: int,
+        self, function: Callable[..., Lanes], name: str, kind: Kind, group: str, operands: int
     ) -> Code:
         vector = self.vector(kind)
         given = [
-            tuple([f"%{letter}{i}" for i in range(self.vectors)])
-            for letter in "xyz"[:operands]
+            tuple([f"%{letter}{i}" for i in range(self.vectors)]) for letter in "xyz"[:operands]
         ]
         parameters = [f"{vector} {n}" for names in given for n in names]
         code = Code(name, parameters, f"internal {CONVENTION} {group}")

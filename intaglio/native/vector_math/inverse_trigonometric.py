@@ -33,25 +33,22 @@ def _series(terms: int) -> list[float]:
 _FORMATS = {
     FLOAT: _Format(
         (1.5707963705062866, -4.371138828673793e-08),
-        ((0.46364760398864746, 5.01215868808913e-09),
-         (0.7853981852531433, -2.1855694143368964e-08)),
+        (
+            (0.46364760398864746, 5.01215868808913e-09),
+            (0.7853981852531433, -2.1855694143368964e-08),
+        ),
         _series(6),
     ),
     DOUBLE: _Format(
         (1.5707963267948966, 6.123233995736766e-17),
-        ((0.4636476090008061, 2.2698777452961687e-17),
-         (0.7853981633974483, 3.061616997868383e-17)),
+        ((0.4636476090008061, 2.2698777452961687e-17), (0.7853981633974483, 3.061616997868383e-17)),
         _series(14),
     ),
-}  # fmt: skip
+}
 
 
 def _angle(
-    s: Builder,
-    y: Lanes,
-    x: Lanes,
-    turned: Lanes | None = None,
-    less: Lanes | None = None,
+    s: Builder, y: Lanes, x: Lanes, turned: Lanes | None = None, less: Lanes | None = None
 ) -> Lanes:
     """The angle of a point with x, y >= 0, not both 0; what is left to pi where `turned`.
 
@@ -67,7 +64,7 @@ def _angle(
         slope = s.select(here, s.const(value, x), slope)
         known = Pair(
             *[s.select(here, s.const(part, x), old) for part, old in zip(angle, known, strict=True)]
-        )  # fmt: skip
+        )
     # tan(a - b) = (tan a - tan b) / (1 + tan a tan b)
     t = s.div(s.fma(s.neg(slope), large, small), s.fma(slope, small, large))
     square = s.mul(t, t)

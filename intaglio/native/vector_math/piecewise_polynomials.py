@@ -61,9 +61,8 @@ class Piecewise:
     """A function on [0, top] as polynomials; its value at 0 is a float32."""
 
     def __init__(
-        self, function: Callable[[Any], Any], top: float, cuts: dict[int, Cut],
-        near: bool = False,
-    ) -> None:  # fmt: skip
+        self, function: Callable[[Any], Any], top: float, cuts: dict[int, Cut], near: bool = False
+    ) -> None:
         """`function` maps arrays of float64; `cuts` are by the length of a table.
 
         `near`: next to 0 the polynomial is what f(a) is more than a, for a slope there that is no float32.

@@ -36,21 +36,25 @@ class _Format(NamedTuple):
 
 def _series(first: int, terms: int) -> list[float]:
     """Every other coefficient of Taylor's series for e ** x, with changing signs."""
-    return [
-        (-1) ** (n // 2) / math.factorial(n) for n in range(first, first + 2 * terms, 2)
-    ]
+    return [(-1) ** (n // 2) / math.factorial(n) for n in range(first, first + 2 * terms, 2)]
 
 
 _FORMATS = {
     FLOAT: _Format(
         (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15),
-        2.0**16, 1.5 * 2.0**23, _series(3, 4), _series(4, 4),
+        2.0**16,
+        1.5 * 2.0**23,
+        _series(3, 4),
+        _series(4, 4),
     ),
     DOUBLE: _Format(
         (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33),
-        2.0**40, 1.5 * 2.0**52, _series(3, 8), _series(4, 8),
+        2.0**40,
+        1.5 * 2.0**52,
+        _series(3, 8),
+        _series(4, 8),
     ),
-}  # fmt: skip
+}
 
 
 class _Reduced(NamedTuple):

@@ -35,9 +35,7 @@ def _divided(size: int | None, by: int, what: str) -> int | None:
     if size is None:
         return None
     if size % by:
-        raise ShapeError(
-            f"Dimension size must be evenly divisible by {by} but is {size} ({what})"
-        )
+        raise ShapeError(f"Dimension size must be evenly divisible by {by} but is {size} ({what})")
     return size // by
 
 
@@ -60,8 +58,7 @@ class BlockMove(Op):
             raise ShapeError(f"Block size should be > 1: {block_size}")
         dims: Any = input.shape or (None,) * 4
         return Spec(
-            input.dtype,
-            _in_format(self.sizes(_nhwc(dims, data_format), block_size), data_format),
+            input.dtype, _in_format(self.sizes(_nhwc(dims, data_format), block_size), data_format)
         )
 
 
@@ -72,9 +69,11 @@ class SpaceToDepth(BlockMove):
     def sizes(self, dims: list[Any], block: int) -> list[Any]:
         n, h, w, c = dims
         return [
-            n, _divided(h, block, "height"), _divided(w, block, "width"),
+            n,
+            _divided(h, block, "height"),
+            _divided(w, block, "width"),
             _times(c, block * block),
-        ]  # fmt: skip
+        ]
 
     def kernel(self, input, block_size, data_format):
         b = block_size
@@ -95,10 +94,7 @@ class DepthToSpace(BlockMove):
 
     def sizes(self, dims: list[Any], block: int) -> list[Any]:
         n, h, w, c = dims
-        return [
-            n, _times(h, block), _times(w, block),
-            _divided(c, block * block, "channels"),
-        ]  # fmt: skip
+        return [n, _times(h, block), _times(w, block), _divided(c, block * block, "channels")]
 
     def kernel(self, input, block_size, data_format):
         b = block_size
@@ -118,9 +114,7 @@ class DepthToSpace(BlockMove):
 
 def _checked(x: Any, block: list[int], edges: list[list[int]], what: str) -> None:
     if x.ndim < 1 + len(block):
-        raise invalid_argument(
-            f"input rank should be >= {1 + len(block)} instead of {x.ndim}"
-        )
+        raise invalid_argument(f"input rank should be >= {1 + len(block)} instead of {x.ndim}")
     if len(edges) != len(block):
         raise invalid_argument(
             f"{what} should have shape [{len(block)}, 2] instead of [{len(edges)},2]"
@@ -137,14 +131,9 @@ def space_to_batch(x: Any, block: list[int], paddings: list[list[int]]) -> Any:
     _checked(x, block, paddings, "paddings")
     m = len(block)
     if any(a or b for a, b in paddings):
-        shape = [
-            d + (sum(paddings[i - 1]) if 0 < i <= m else 0)
-            for i, d in enumerate(x.shape)
-        ]
+        shape = [d + (sum(paddings[i - 1]) if 0 < i <= m else 0) for i, d in enumerate(x.shape)]
         padded = np.full(shape, b"" if x.dtype == object else 0, x.dtype)
-        inner = [
-            slice(a, a + d) for d, (a, _) in zip(x.shape[1:], paddings, strict=False)
-        ]
+        inner = [slice(a, a + d) for d, (a, _) in zip(x.shape[1:], paddings, strict=False)]
         padded[(slice(None), *inner)] = x
         x = padded
     for i, b in enumerate(block):
@@ -157,10 +146,7 @@ def space_to_batch(x: Any, block: list[int], paddings: list[list[int]]) -> Any:
         split += [d // b, b]
     rest = x.shape[m + 1 :]
     cells = x.reshape((*split, *rest))
-    order = [
-        *range(2, 2 * m + 1, 2), 0, *range(1, 2 * m + 1, 2),
-        *range(2 * m + 1, cells.ndim),
-    ]  # fmt: skip
+    order = [*range(2, 2 * m + 1, 2), 0, *range(1, 2 * m + 1, 2), *range(2 * m + 1, cells.ndim)]
     sizes = [d // b for d, b in zip(x.shape[1:], block, strict=False)]
     batch = x.shape[0] * int(np.prod(block))
     return cells.transpose(order).reshape((batch, *sizes, *rest))
@@ -186,31 +172,23 @@ def batch_to_space(x: Any, block: list[int], crops: list[list[int]]) -> Any:
     inner: list[slice] = []
     for i, (size, (a, b)) in enumerate(zip(sizes, crops, strict=True)):
         if a + b > size:
-            raise invalid_argument(
-                f"cropped_shape[{i}]={size - a - b} must be non-negative"
-            )
+            raise invalid_argument(f"cropped_shape[{i}]={size - a - b} must be non-negative")
         inner.append(slice(a, size - b))
     return whole[(slice(None), *inner)]
 
 
-def _moved_dims(
-    x: Spec, block: list[int] | None, edges: list[int] | None, to_batch: bool
-) -> Dims:
+def _moved_dims(x: Spec, block: list[int] | None, edges: list[int] | None, to_batch: bool) -> Dims:
     if x.shape is None:
         return None
     if block is None:
         return (None,) * len(x.shape)
     if len(x.shape) < 1 + len(block):
-        raise ShapeError(
-            f"Shape must be at least rank {1 + len(block)} but is rank {len(x.shape)}"
-        )
+        raise ShapeError(f"Shape must be at least rank {1 + len(block)} but is rank {len(x.shape)}")
     count = int(np.prod(block))
     batch = x.shape[0]
     if batch is not None:
         if not to_batch and batch % count:
-            raise ShapeError(
-                f"Dimension size must be evenly divisible by {count} but is {batch}"
-            )
+            raise ShapeError(f"Dimension size must be evenly divisible by {count} but is {batch}")
         batch = batch * count if to_batch else batch // count
     sizes: list[int | None] = []
     for i, b in enumerate(block):
@@ -312,6 +290,4 @@ class BatchToSpace(Op):
 
 def _images(x: Any) -> None:
     if x.ndim != 4:
-        raise invalid_argument(
-            f"Input rank should be: 4 instead of: {x.ndim} {brackets(x.shape)}"
-        )
+        raise invalid_argument(f"Input rank should be: 4 instead of: {x.ndim} {brackets(x.shape)}")

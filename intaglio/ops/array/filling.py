@@ -6,17 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import (
-    ALL,
-    INDEX,
-    NUMERIC,
-    REAL,
-    DType,
-    bool_,
-    int8,
-    string,
-    uint8,
-)
+from intaglio.base.dtypes import ALL, INDEX, NUMERIC, REAL, DType, bool_, int8, string, uint8
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
@@ -76,11 +66,7 @@ class Fill(Op):
         if sizes and any(d is not None and d < 0 for d in sizes):
             raise ShapeError(f"Fill dimensions must be >= 0, not {list(sizes)}")
         result = Spec(value.dtype, sizes)
-        if (
-            small(value)
-            and value.dtype.is_integer
-            and (result.count or FOLD + 1) <= FOLD
-        ):
+        if small(value) and value.dtype.is_integer and (result.count or FOLD + 1) <= FOLD:
             result.value = np.full(sizes, value.value)  # type: ignore[arg-type]  # all known here
         return result
 
@@ -128,9 +114,7 @@ class Range(Op):
     def infer(self, start: Spec, limit: Spec, delta: Spec) -> Spec:
         for x, name in ((start, "start"), (limit, "limit"), (delta, "delta")):
             if x.rank not in (0, None):
-                raise ShapeError(
-                    f"Shape must be rank 0 but is rank {x.rank} for '{name}'"
-                )
+                raise ShapeError(f"Shape must be rank 0 but is rank {x.rank} for '{name}'")
         if start.value is None or limit.value is None or delta.value is None:
             return Spec(start.dtype, (None,))
         size = range_size(start.value, limit.value, delta.value, ShapeError)
@@ -157,13 +141,9 @@ def range_size(start: Any, limit: Any, delta: Any, error: Any) -> int:
     if step == 0:
         raise error(f"Requires delta != 0: {_shown(delta)}")
     if step > 0 and a > b:
-        raise error(
-            f"Requires start <= limit when delta > 0: {_shown(start)}/{_shown(limit)}"
-        )
+        raise error(f"Requires start <= limit when delta > 0: {_shown(start)}/{_shown(limit)}")
     if step < 0 and a < b:
-        raise error(
-            f"Requires start >= limit when delta < 0: {_shown(start)}/{_shown(limit)}"
-        )
+        raise error(f"Requires start >= limit when delta < 0: {_shown(start)}/{_shown(limit)}")
     if whole:
         return -((a - b) // step)
     # Computed in the dtype itself, so that (0.1, 1.1, 0.1) has ten elements in float32.

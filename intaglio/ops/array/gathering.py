@@ -38,7 +38,9 @@ def check_indices(indices: Any, size: int) -> None:
 class GatherV2(Op):
     """params taken at `indices` along `axis`; the first `batch_dims` dimensions go in step."""
 
-    signature = "params: Tparams, indices: Tindices, axis: Taxis; batch_dims: int = 0 -> output: Tparams"
+    signature = (
+        "params: Tparams, indices: Tindices, axis: Taxis; batch_dims: int = 0 -> output: Tparams"
+    )
     Tparams = ALL
     Tindices = (int16, *INDEX)
     Taxis = INDEX
@@ -96,12 +98,7 @@ def _kept(item: Any, params: Any) -> Any:
 def _of_elements_taken(params: Spec, indices: Spec, dims: Dims) -> Spec:
     """Gathering from a shape vector keeps the elements that are known."""
     elements = params.partial
-    if (
-        params.rank != 1
-        or not params.dtype.is_integer
-        or not elements
-        or not small(indices)
-    ):
+    if params.rank != 1 or not params.dtype.is_integer or not elements or not small(indices):
         return Spec(params.dtype, dims)
     chosen = np.asarray(indices.value)
     if chosen.size and not 0 <= chosen.min() <= chosen.max() < len(elements):
@@ -131,9 +128,7 @@ def _batched(params: Any, indices: Any, axis: int, batch: int) -> Any:
     return np.moveaxis(result, range(batch, batch + count), range(axis, axis + count))
 
 
-def gather_gradient(
-    doutput: Any, params: Spec, indices: Any, axis: Any, batch_dims: int
-) -> Any:
+def gather_gradient(doutput: Any, params: Spec, indices: Any, axis: Any, batch_dims: int) -> Any:
     """The gradient by params: each row of the gradient added where it was taken from."""
     at, taken = _static(axis), spec_of(indices)
     if at is not None and at < 0 and params.rank is not None:
@@ -158,9 +153,7 @@ def gather_gradient(
     return raw.Reshape(raw.Transpose(summed, [0, 2, 1, 3]), shape_of(params))
 
 
-def _sizes(
-    dims: tuple[int, ...], taken: tuple[int, ...], at: int, batch: int
-) -> list[Any]:
+def _sizes(dims: tuple[int, ...], taken: tuple[int, ...], at: int, batch: int) -> list[Any]:
     """How many elements before the batch's end, between, along, after the axis; indices."""
     batch += len(taken) if batch < 0 else 0
     parts = [dims[:batch], dims[batch:at], dims[at : at + 1], dims[at + 1 :]]
@@ -182,9 +175,7 @@ def _sizes_when_run(params: Spec, indices: Any, axis: Any, batch: int) -> list[A
 
 def _product(dims: Any, start: Any, stop: Any) -> Any:
     """The product of dimensions from `start` to `stop`."""
-    part = raw.Slice(
-        dims, raw.ExpandDims(start, 0), raw.ExpandDims(raw.Sub(stop, start), 0)
-    )
+    part = raw.Slice(dims, raw.ExpandDims(start, 0), raw.ExpandDims(raw.Sub(stop, start), 0))
     return raw.Prod(part, np.asarray([0], np.int32))
 
 
@@ -222,7 +213,9 @@ def row_slices(values: Any, shape: Any, indices: Any) -> IndexedSlices:
 class Gather(Op):
     """params taken at `indices` along dimension 0."""
 
-    signature = "params: Tparams, indices: Tindices; validate_indices: bool = True -> output: Tparams"
+    signature = (
+        "params: Tparams, indices: Tindices; validate_indices: bool = True -> output: Tparams"
+    )
     Tparams = ALL
     Tindices = INDEX
 
@@ -246,7 +239,9 @@ class Gather(Op):
 class GatherNd(Op):
     """Slices of params, each named by a row of coordinates."""
 
-    signature = "params: Tparams, indices: Tindices; bad_indices_policy: str = '' -> output: Tparams"
+    signature = (
+        "params: Tparams, indices: Tindices; bad_indices_policy: str = '' -> output: Tparams"
+    )
     Tparams = ALL
     Tindices = (int16, *INDEX)
 

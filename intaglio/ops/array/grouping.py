@@ -75,9 +75,7 @@ def _one_axis(x: Any, axis: Any) -> int:
             raise invalid_argument("unique expects a 1D vector.")
         return 0
     if axis.size != 1:
-        raise invalid_argument(
-            "axis does not support input tensors larger than 1 elements"
-        )
+        raise invalid_argument("axis does not support input tensors larger than 1 elements")
     at = int(axis.reshape(-1)[0])
     if not -x.ndim <= at < x.ndim:
         raise invalid_argument(f"axis has to be between [-{x.ndim}, {x.ndim})")
@@ -174,9 +172,7 @@ class UniqueWithCountsV2(Distinct):
 
     out_idx = INDEX
 
-    signature = (
-        "x: T, axis: Taxis; out_idx: type = int32 -> y: T, idx: out_idx, count: out_idx"
-    )
+    signature = "x: T, axis: Taxis; out_idx: type = int32 -> y: T, idx: out_idx, count: out_idx"
     Taxis = INDEX
 
     def infer(self, x: Spec, axis: Spec, out_idx: DType) -> Any:
@@ -238,9 +234,7 @@ class UnravelIndex(Op):
             )
         size = int(np.prod(dims))
         if indices.min() < 0 or indices.max() >= size:
-            raise invalid_argument(
-                f"index is out of bound as with dims {brackets(dims.tolist())}"
-            )
+            raise invalid_argument(f"index is out of bound as with dims {brackets(dims.tolist())}")
         rows = np.unravel_index(indices.reshape(-1), dims.tolist())
         result = np.array(rows, indices.dtype)
         return result if indices.ndim else result.reshape(-1)
@@ -250,9 +244,7 @@ class UnravelIndex(Op):
 class DynamicPartition(Op):
     """The data in several tensors: `partitions` says for each slice into which it goes."""
 
-    signature = (
-        "data: T, partitions: int32; num_partitions: int -> outputs: num_partitions*T"
-    )
+    signature = "data: T, partitions: int32; num_partitions: int -> outputs: num_partitions*T"
     T = ALL
 
     def infer(self, data: Spec, partitions: Spec, num_partitions) -> Any:
@@ -290,9 +282,7 @@ class DynamicPartition(Op):
     def gradient(self, doutputs, data: Spec, partitions, num_partitions) -> Any:
         shape = raw.Shape(partitions)
         positions = raw.Reshape(raw.Range(0, raw.Size(partitions), 1), shape)
-        places = raw.DynamicPartition(
-            positions, partitions, num_partitions=num_partitions
-        )
+        places = raw.DynamicPartition(positions, partitions, num_partitions=num_partitions)
         stitched = raw.DynamicStitch(list(places), list(doutputs))
         return raw.Reshape(stitched, shape_of(data)), None
 
@@ -329,10 +319,7 @@ class DynamicStitch(Op):
         fill = b"" if data[0].dtype == object else 0
         merged = np.full((size, *rest), fill, data[0].dtype)
         for m, (where, what) in enumerate(zip(indices, data, strict=True)):
-            if (
-                what.shape[: where.ndim] != where.shape
-                or what.shape[where.ndim :] != rest
-            ):
+            if what.shape[: where.ndim] != where.shape or what.shape[where.ndim :] != rest:
                 raise invalid_argument(
                     f"data[{m}].shape = {brackets(what.shape)} does not start with indices[{m}].shape = {brackets(where.shape)}, or its other dimensions are not {brackets(rest)}"
                 )

@@ -87,9 +87,7 @@ def _concatenated(values: list[Spec], at: int, dtype: Any, rank: int) -> Spec:
 
 def _concat_error(values: list[Any], at: int, rank: int) -> Exception:
     if not rank:
-        return invalid_argument(
-            "ConcatOp : Can't concatenate scalars (use tf.stack instead)"
-        )
+        return invalid_argument("ConcatOp : Can't concatenate scalars (use tf.stack instead)")
     if not -rank <= at < rank:
         return invalid_argument(
             f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), but got {at}"
@@ -114,18 +112,11 @@ def concat_gradient(doutput: Any, values: Any, axis: Any) -> list[Any]:
     if axis.dtype is not int32:
         axis = raw.Cast(axis, DstT=int32)
     if sizes is not None:
-        return raw.SplitV(
-            doutput, np.asarray(sizes, np.int64), axis, num_split=len(sizes)
-        )
-    lengths = raw.ShapeN(
-        [v.tensor if v.tensor is not None else _zeros_of(v) for v in values]
-    )
+        return raw.SplitV(doutput, np.asarray(sizes, np.int64), axis, num_split=len(sizes))
+    lengths = raw.ShapeN([v.tensor if v.tensor is not None else _zeros_of(v) for v in values])
     at = raw.FloorMod(axis, raw.Rank(doutput))
     offsets = raw.ConcatOffset(at, lengths)
-    return [
-        raw.Slice(doutput, begin, size)
-        for begin, size in zip(offsets, lengths, strict=True)
-    ]
+    return [raw.Slice(doutput, begin, size) for begin, size in zip(offsets, lengths, strict=True)]
 
 
 def _zeros_of(x: Spec) -> Any:
@@ -282,8 +273,7 @@ class Unpack(Op):
         if elements is not None and len(elements) == num:
             make = value.dtype.numpy.type
             return [
-                Spec(value.dtype, (), None if e is None else np.asarray(make(e)))
-                for e in elements
+                Spec(value.dtype, (), None if e is None else np.asarray(make(e))) for e in elements
             ]
         return [Spec(value.dtype, rest) for _ in range(num)]
 
@@ -333,9 +323,7 @@ class Split(Op):
     def kernel(self, axis, value, num_split):
         at, rank = int(axis), value.ndim
         if num_split <= 0:
-            raise invalid_argument(
-                f"Number of ways to split should be > 0, but got {num_split}"
-            )
+            raise invalid_argument(f"Number of ways to split should be > 0, but got {num_split}")
         if not -rank <= at < rank:
             raise invalid_argument(
                 f"-input rank({-rank}) <= split_dim < input rank ({rank}), but got {at}"
@@ -354,17 +342,10 @@ class Split(Op):
 def _cut_elements(value: Spec, sizes: list[int]) -> list[Spec] | None:
     """The parts of a short integer vector, with the elements known of it."""
     elements = value.partial
-    if (
-        value.rank != 1
-        or not value.dtype.is_integer
-        or not elements
-        or len(elements) > 64
-    ):
+    if value.rank != 1 or not value.dtype.is_integer or not elements or len(elements) > 64:
         return None
     ends = np.cumsum([0, *sizes]).tolist()
-    return [
-        of_elements(value.dtype, elements[a:b]) for a, b in itertools.pairwise(ends)
-    ]
+    return [of_elements(value.dtype, elements[a:b]) for a, b in itertools.pairwise(ends)]
 
 
 def cut(value: Any, sizes: list[int], at: int) -> list[Any]:

@@ -51,16 +51,13 @@ def _filled(x: Any, paddings: Any, value: Any) -> Any:
     amounts = _amounts(x, paddings)
     shape = [d + a + b for d, (a, b) in zip(x.shape, amounts, strict=True)]
     result = np.full(shape, value, x.dtype)
-    result[
-        tuple([slice(a, a + d) for d, (a, _) in zip(x.shape, amounts, strict=True)])
-    ] = x
+    result[tuple([slice(a, a + d) for d, (a, _) in zip(x.shape, amounts, strict=True)])] = x
     return result
 
 
 def _unpadded(dy: Any, x: Spec, paddings: Any) -> Any:
     begin = raw.Reshape(
-        raw.StridedSlice(paddings, [0, 0], [0, 1], [1, 1], begin_mask=1, end_mask=1),
-        [-1],
+        raw.StridedSlice(paddings, [0, 0], [0, 1], [1, 1], begin_mask=1, end_mask=1), [-1]
     )
     shape = shape_of(x)
     if begin.dtype.name != "int32":
@@ -120,9 +117,7 @@ def mirrored(size: int, before: int, after: int, offset: int) -> np.ndarray:
     return np.concatenate([front, inside, back])
 
 
-def _mirror_amounts(
-    shape: Any, paddings: Any, mode: str
-) -> tuple[list[list[int]], int]:
+def _mirror_amounts(shape: Any, paddings: Any, mode: str) -> tuple[list[list[int]], int]:
     offset = 1 if mode == "REFLECT" else 0
     amounts = paddings.tolist()
     if len(amounts) != len(shape):
@@ -159,9 +154,7 @@ class MirrorPad(Op):
         result = input
         for axis, (a, b) in enumerate(amounts):
             if a or b:
-                result = np.take(
-                    result, mirrored(input.shape[axis], a, b, offset), axis
-                )
+                result = np.take(result, mirrored(input.shape[axis], a, b, offset), axis)
         return result
 
     def gradient(self, doutput, paddings, mode) -> Any:
@@ -206,9 +199,7 @@ class MirrorPadGrad(Op):
         return Spec(input.dtype, padded_dims(input, paddings, -1))
 
     def kernel(self, input, paddings, mode):
-        sizes = [
-            d - a - b for d, (a, b) in zip(input.shape, paddings.tolist(), strict=True)
-        ]
+        sizes = [d - a - b for d, (a, b) in zip(input.shape, paddings.tolist(), strict=True)]
         amounts, offset = _mirror_amounts(sizes, paddings, mode)
         result = input
         for axis, (a, b) in enumerate(amounts):

@@ -19,9 +19,7 @@ from intaglio.ops.families import FOLD, shape_of, unbroadcast
 
 def small(x: Spec) -> bool:
     """True if the value is known, integral and small: worth computing with in inference."""
-    return (
-        x.value is not None and x.dtype.is_numpy_compatible and np.size(x.value) <= FOLD
-    )
+    return x.value is not None and x.dtype.is_numpy_compatible and np.size(x.value) <= FOLD
 
 
 def vector_elements(x: Spec) -> bool:
@@ -51,9 +49,7 @@ class Reshape(Op):
     def kernel(self, tensor, shape):
         dims = shape.tolist()
         try:
-            if (
-                shape.ndim == 1 and dims and min(dims) < -1
-            ):  # NumPy takes any negative size for -1
+            if shape.ndim == 1 and dims and min(dims) < -1:  # NumPy takes any negative size for -1
                 raise ValueError
             return tensor.reshape(dims)
         except (ValueError, TypeError):
@@ -91,9 +87,7 @@ def reshaped(tensor: Spec, shape: Spec) -> Dims:
             )
         return tuple(dims)
     if count % rest:
-        raise ShapeError(
-            f"Dimension size must be evenly divisible by {rest} but is {count}"
-        )
+        raise ShapeError(f"Dimension size must be evenly divisible by {rest} but is {count}")
     dims[open_at[0]] = count // rest
     return tuple(dims)
 
@@ -101,9 +95,7 @@ def reshaped(tensor: Spec, shape: Spec) -> Dims:
 def _reshape_error(tensor: Any, dims: list[int]) -> Exception:
     bad = next((d for d in dims if d < -1), None)
     if bad is not None:
-        return invalid_argument(
-            f"Size {dims.index(bad)} must be non-negative, not {bad}"
-        )
+        return invalid_argument(f"Size {dims.index(bad)} must be non-negative, not {bad}")
     opens = [i for i, d in enumerate(dims) if d == -1]
     if len(opens) > 1:
         return invalid_argument(
@@ -208,9 +200,7 @@ class Squeeze(Op):
 
 def _squeezed_axis(axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
-        raise ShapeError(
-            f"Tried to squeeze dim index {axis} for tensor with {rank} dimensions."
-        )
+        raise ShapeError(f"Tried to squeeze dim index {axis} for tensor with {rank} dimensions.")
     return axis + rank if axis < 0 else axis
 
 
@@ -260,9 +250,7 @@ def _transpose_error(x: Any, order: list[int]) -> Exception:
     if bad is not None:
         return invalid_argument(f"{bad} is out of range [0 .. {x.ndim})")
     missing = next(i for i in range(x.ndim) if i not in [d % x.ndim for d in order])
-    return invalid_argument(
-        f"{missing} is missing from {{{','.join(map(str, order))}}}."
-    )
+    return invalid_argument(f"{missing} is missing from {{{','.join(map(str, order))}}}.")
 
 
 @op
@@ -350,9 +338,7 @@ class Tile(Op):
             rank = input.rank if times is None else len(times)
             return Spec(input.dtype, None if rank is None else (None,) * rank)
         if len(times) != len(input.shape):
-            raise ShapeError(
-                f"Shape must be rank {len(input.shape)} but is rank {len(times)}"
-            )
+            raise ShapeError(f"Shape must be rank {len(input.shape)} but is rank {len(times)}")
         dims = [
             0 if 0 in (d, t) else None if d is None or t is None else d * t
             for d, t in zip(input.shape, times, strict=True)

@@ -48,9 +48,7 @@ def _distinct(axes: list[int], rank: int, error: Any) -> tuple[int, ...]:
     seen: list[int] = []
     for i, a in enumerate(axes):
         if not -rank <= a < rank:
-            raise error(
-                f"'axis'[{i}] = {a} is out of valid range [{-rank}, {rank - 1}]"
-            )
+            raise error(f"'axis'[{i}] = {a} is out of valid range [{-rank}, {rank - 1}]")
         at = a % rank
         if at in seen:
             raise error(f"axis {at} specified more than once.")
@@ -62,9 +60,7 @@ def _distinct(axes: list[int], rank: int, error: Any) -> tuple[int, ...]:
 class ReverseSequence(Op):
     """For each slice of the batch, the first `seq_lengths[i]` elements reversed."""
 
-    signature = (
-        "input: T, seq_lengths: Tlen; seq_dim: int, batch_dim: int = 0 -> output: T"
-    )
+    signature = "input: T, seq_lengths: Tlen; seq_dim: int, batch_dim: int = 0 -> output: T"
     T = ALL
     Tlen = INDEX
 
@@ -90,9 +86,7 @@ class ReverseSequence(Op):
             if d < 0:
                 raise invalid_argument(f"{name} must not be negative, got {d}")
             if d >= input.ndim:
-                raise invalid_argument(
-                    f"{name} must be < input rank ( {d} vs. {input.ndim})"
-                )
+                raise invalid_argument(f"{name} must be < input rank ( {d} vs. {input.ndim})")
         lengths, size = seq_lengths, input.shape[seq_dim]
         if len(lengths) != input.shape[batch_dim]:
             raise invalid_argument(
@@ -111,9 +105,7 @@ class ReverseSequence(Op):
         return np.moveaxis(result, (0, 1), (batch_dim, seq_dim))
 
     def gradient(self, doutput, seq_lengths, seq_dim, batch_dim) -> Any:
-        reversed_ = raw.ReverseSequence(
-            doutput, seq_lengths, seq_dim=seq_dim, batch_dim=batch_dim
-        )
+        reversed_ = raw.ReverseSequence(doutput, seq_lengths, seq_dim=seq_dim, batch_dim=batch_dim)
         return reversed_, None
 
 

@@ -133,9 +133,7 @@ def scatter(
     if bad is not None:
         coordinates, rows = coordinates[~bad], rows[~bad]
     places = (
-        np.ravel_multi_index(tuple(coordinates.T), head)
-        if depth
-        else np.zeros(len(rows), np.int64)
+        np.ravel_multi_index(tuple(coordinates.T), head) if depth else np.zeros(len(rows), np.int64)
     )
     _carry_out(kind, flat, np.atleast_1d(places), rows)
     return flat.reshape(target.shape)
@@ -158,7 +156,9 @@ def _carry_out(kind: str, flat: Any, places: Any, rows: Any) -> None:
 class ScatterNd(Op):
     """Zeros of `shape` plus the updates, each at the coordinates of its row of indices."""
 
-    signature = "indices: Tindices, updates: T, shape: Tindices; bad_indices_policy: str = '' -> output: T"
+    signature = (
+        "indices: Tindices, updates: T, shape: Tindices; bad_indices_policy: str = '' -> output: T"
+    )
     T = ALL
     Tindices = (int16, *INDEX)
 
@@ -185,7 +185,9 @@ class ScatterNd(Op):
 class TensorScatter(Op):
     """A copy of the tensor, changed at the coordinates that the rows of indices name."""
 
-    signature = "tensor: T, indices: Tindices, updates: T; bad_indices_policy: str = '' -> output: T"
+    signature = (
+        "tensor: T, indices: Tindices, updates: T; bad_indices_policy: str = '' -> output: T"
+    )
     T = ALL
     Tindices = INDEX
     kind = "update"
@@ -195,9 +197,7 @@ class TensorScatter(Op):
         return Spec(tensor.dtype, tensor.shape)
 
     def kernel(self, tensor, indices, updates, bad_indices_policy):
-        return scatter(
-            self.kind, np.array(tensor), indices, updates, bad_indices_policy
-        )
+        return scatter(self.kind, np.array(tensor), indices, updates, bad_indices_policy)
 
 
 @op
@@ -266,11 +266,7 @@ class TensorScatterExtreme(TensorScatter):
             kept, raw.ScatterNd(indices, won, raw.Shape(output, out_type=indices.dtype))
         )
         part = raw.Div(doutput, raw.Maximum(shared, raw.OnesLike(shared)))
-        return (
-            raw.Mul(kept, part),
-            None,
-            raw.Mul(won, raw.GatherNd(part, indices)),
-        )
+        return (raw.Mul(kept, part), None, raw.Mul(won, raw.GatherNd(part, indices)))
 
 
 @op

@@ -99,8 +99,4 @@ class Select(Op):
 
     def gradient(self, doutput, condition) -> Any:
         zeros = raw.ZerosLike(doutput)
-        return (
-            None,
-            raw.Select(condition, doutput, zeros),
-            raw.Select(condition, zeros, doutput),
-        )
+        return (None, raw.Select(condition, doutput, zeros), raw.Select(condition, zeros, doutput))

@@ -154,7 +154,5 @@ def stretched(a: list[int], b: list[int]) -> tuple[list[int], list[int]]:
         elif q == 1:
             theirs.append(i)
         elif p != q:
-            raise ShapeError(
-                f"Incompatible shapes: {brackets(tuple(a))} vs. {brackets(tuple(b))}"
-            )
+            raise ShapeError(f"Incompatible shapes: {brackets(tuple(a))} vs. {brackets(tuple(b))}")
     return mine, theirs

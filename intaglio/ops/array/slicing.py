@@ -48,11 +48,7 @@ def numpy_index(
         elif s == 0:
             raise ShapeError(f"strides[{i}] must be non-zero")
         else:
-            index.append(
-                slice(
-                    None if bit & masks.begin else b, None if bit & masks.end else e, s
-                )
-            )
+            index.append(slice(None if bit & masks.begin else b, None if bit & masks.end else e, s))
     return tuple(index)
 
 
@@ -82,27 +78,19 @@ def _index_error(x: Any, index: tuple[Any, ...]) -> Exception:
         elif i is not None:
             if not isinstance(i, slice) and not -x.shape[at] <= i < x.shape[at]:
                 shown = i + x.shape[at] if i < 0 else i
-                return invalid_argument(
-                    f"slice index {shown} of dimension {at} out of bounds."
-                )
+                return invalid_argument(f"slice index {shown} of dimension {at} out of bounds.")
             at += 1
     return invalid_argument(f"slice {index} does not fit shape {brackets(x.shape)}")
 
 
 def sliced_dims(
-    shape: tuple[int | None, ...],
-    begin: Spec,
-    end: Spec,
-    strides: Spec,
-    masks: Masks,
+    shape: tuple[int | None, ...], begin: Spec, end: Spec, strides: Spec, masks: Masks
 ) -> Dims:
     """The shape of a slice, as far as it is known. Raises ShapeError for what cannot be."""
     b, e, s = begin.partial, end.partial, strides.partial
     if b is None or e is None or s is None:
         return None
-    plain = [
-        i for i in range(len(b)) if not (1 << i) & (masks.ellipsis | masks.new_axis)
-    ]
+    plain = [i for i in range(len(b)) if not (1 << i) & (masks.ellipsis | masks.new_axis)]
     if len(plain) > len(shape):
         raise ShapeError(
             f"Index out of range using input dim {len(shape)}; input has only {len(shape)} dims"
@@ -131,9 +119,7 @@ def sliced_dims(
     return tuple(dims)
 
 
-def _check_index(
-    index: int | None, size: int | None, at: int, stride: int | None
-) -> None:
+def _check_index(index: int | None, size: int | None, at: int, stride: int | None) -> None:
     if stride is not None and stride <= 0:
         raise ShapeError("only stride 1 allowed on non-range indexing.")
     if index is not None and size is not None and not -size <= index < size:
@@ -142,21 +128,12 @@ def _check_index(
 
 
 def _range_size(
-    i: int,
-    begin: int | None,
-    end: int | None,
-    stride: int | None,
-    size: int | None,
-    masks: Masks,
+    i: int, begin: int | None, end: int | None, stride: int | None, size: int | None, masks: Masks
 ) -> int | None:
     if stride == 0:
         raise ShapeError(f"strides[{i}] must be non-zero")
     whole = bool(masks.begin >> i & 1), bool(masks.end >> i & 1)
-    if (
-        stride is None
-        or (begin is None and not whole[0])
-        or (end is None and not whole[1])
-    ):
+    if stride is None or (begin is None and not whole[0]) or (end is None and not whole[1]):
         return None
     if size is None:
         # x[2:5] of an unknown size may be shorter; only empty ranges are certain.
@@ -165,11 +142,7 @@ def _range_size(
             return 0 if span <= 0 else None
         return None
     return len(
-        range(
-            *slice(
-                None if whole[0] else begin, None if whole[1] else end, stride
-            ).indices(size)
-        )
+        range(*slice(None if whole[0] else begin, None if whole[1] else end, stride).indices(size))
     )
 
 
@@ -177,19 +150,23 @@ def _range_size(
 class StridedSlice(Op):
     """`input[begin:end:strides, ...]`; bits of the masks mark open ends, `...`, new axes and indices."""
 
-    signature = (
-        f"input: T, begin: Index, end: Index, strides: Index; {MASKS} -> output: T"
-    )
+    signature = f"input: T, begin: Index, end: Index, strides: Index; {MASKS} -> output: T"
     T = ALL
     Index = (int16, *INDEX)
 
     def infer(
-        self, input: Spec, begin: Spec, end: Spec, strides: Spec,
-        begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask,
-    ) -> Spec:  # fmt: skip
-        masks = Masks(
-            begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
-        )
+        self,
+        input: Spec,
+        begin: Spec,
+        end: Spec,
+        strides: Spec,
+        begin_mask,
+        end_mask,
+        ellipsis_mask,
+        new_axis_mask,
+        shrink_axis_mask,
+    ) -> Spec:
+        masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
         for x in (begin, end, strides):
             if x.rank not in (1, None):
                 raise ShapeError(f"Shape must be rank 1 but is rank {x.rank}")
@@ -207,30 +184,55 @@ class StridedSlice(Op):
         return Spec(input.dtype, dims)
 
     def kernel(
-        self, input, begin, end, strides,
-        begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask,
-    ):  # fmt: skip
+        self,
+        input,
+        begin,
+        end,
+        strides,
+        begin_mask,
+        end_mask,
+        ellipsis_mask,
+        new_axis_mask,
+        shrink_axis_mask,
+    ):
         check_rank("begin", begin, 1)
         check_rank("end", end, 1)
-        masks = Masks(
-            begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
-        )
-        return taken(
-            input, numpy_index(begin.tolist(), end.tolist(), strides.tolist(), masks)
-        )
+        masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+        return taken(input, numpy_index(begin.tolist(), end.tolist(), strides.tolist(), masks))
 
     def gradient(
-        self, doutput, input: Spec, begin, end, strides,
-        begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask,
-    ) -> Any:  # fmt: skip
+        self,
+        doutput,
+        input: Spec,
+        begin,
+        end,
+        strides,
+        begin_mask,
+        end_mask,
+        ellipsis_mask,
+        new_axis_mask,
+        shrink_axis_mask,
+    ) -> Any:
         shape = shape_of(input)
         if begin.dtype.name == "int64":
             shape = raw.Cast(shape, DstT="int64")
-        return raw.StridedSliceGrad(
-            shape, begin, end, strides, doutput,
-            begin_mask=begin_mask, end_mask=end_mask, ellipsis_mask=ellipsis_mask,
-            new_axis_mask=new_axis_mask, shrink_axis_mask=shrink_axis_mask,
-        ), None, None, None  # fmt: skip
+        return (
+            raw.StridedSliceGrad(
+                shape,
+                begin,
+                end,
+                strides,
+                doutput,
+                begin_mask=begin_mask,
+                end_mask=end_mask,
+                ellipsis_mask=ellipsis_mask,
+                new_axis_mask=new_axis_mask,
+                shrink_axis_mask=shrink_axis_mask,
+            ),
+            None,
+            None,
+            None,
+        )
 
 
 def _of_vector(x: Spec, index: tuple[Any, ...], dims: Dims) -> Spec:
@@ -248,7 +250,9 @@ def _of_vector(x: Spec, index: tuple[Any, ...], dims: Dims) -> Spec:
 class StridedSliceGrad(Op):
     """Zeros of `shape` with dy where StridedSlice took its elements."""
 
-    signature = f"shape: Index, begin: Index, end: Index, strides: Index, dy: T; {MASKS} -> output: T"
+    signature = (
+        f"shape: Index, begin: Index, end: Index, strides: Index, dy: T; {MASKS} -> output: T"
+    )
     T = ALL
     Index = INDEX
 
@@ -256,12 +260,19 @@ class StridedSliceGrad(Op):
         return Spec(dy.dtype, shape.as_shape())
 
     def kernel(
-        self, shape, begin, end, strides, dy,
-        begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask,
-    ):  # fmt: skip
-        masks = Masks(
-            begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
-        )
+        self,
+        shape,
+        begin,
+        end,
+        strides,
+        dy,
+        begin_mask,
+        end_mask,
+        ellipsis_mask,
+        new_axis_mask,
+        shrink_axis_mask,
+    ):
+        masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
         index = numpy_index(begin.tolist(), end.tolist(), strides.tolist(), masks)
         result = np.full(shape.tolist(), b"" if dy.dtype == object else 0, dy.dtype)
         target = taken(result, index)
@@ -273,21 +284,43 @@ class StridedSliceGrad(Op):
         return result
 
     def gradient(
-        self, doutput, begin, end, strides,
-        begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask,
-    ) -> Any:  # fmt: skip
-        return None, None, None, None, raw.StridedSlice(
-            doutput, begin, end, strides,
-            begin_mask=begin_mask, end_mask=end_mask, ellipsis_mask=ellipsis_mask,
-            new_axis_mask=new_axis_mask, shrink_axis_mask=shrink_axis_mask,
-        )  # fmt: skip
+        self,
+        doutput,
+        begin,
+        end,
+        strides,
+        begin_mask,
+        end_mask,
+        ellipsis_mask,
+        new_axis_mask,
+        shrink_axis_mask,
+    ) -> Any:
+        return (
+            None,
+            None,
+            None,
+            None,
+            raw.StridedSlice(
+                doutput,
+                begin,
+                end,
+                strides,
+                begin_mask=begin_mask,
+                end_mask=end_mask,
+                ellipsis_mask=ellipsis_mask,
+                new_axis_mask=new_axis_mask,
+                shrink_axis_mask=shrink_axis_mask,
+            ),
+        )
 
 
 @op
 class TensorStridedSliceUpdate(Op):
     """The input with `value` where StridedSlice would have taken elements."""
 
-    signature = f"input: T, begin: Index, end: Index, strides: Index, value: T; {MASKS} -> output: T"
+    signature = (
+        f"input: T, begin: Index, end: Index, strides: Index, value: T; {MASKS} -> output: T"
+    )
     T = ALL
     Index = INDEX
 
@@ -295,12 +328,19 @@ class TensorStridedSliceUpdate(Op):
         return input.like()
 
     def kernel(
-        self, input, begin, end, strides, value,
-        begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask,
-    ):  # fmt: skip
-        masks = Masks(
-            begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
-        )
+        self,
+        input,
+        begin,
+        end,
+        strides,
+        value,
+        begin_mask,
+        end_mask,
+        ellipsis_mask,
+        new_axis_mask,
+        shrink_axis_mask,
+    ):
+        masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
         check_rank("begin", begin, 1)
         check_rank("end", end, 1)
         index = numpy_index(begin.tolist(), end.tolist(), strides.tolist(), masks)
@@ -315,27 +355,30 @@ class TensorStridedSliceUpdate(Op):
         return result
 
     def gradient(
-        self, doutput, begin, end, strides, value: Spec,
-        begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask,
-    ) -> Any:  # fmt: skip
+        self,
+        doutput,
+        begin,
+        end,
+        strides,
+        value: Spec,
+        begin_mask,
+        end_mask,
+        ellipsis_mask,
+        new_axis_mask,
+        shrink_axis_mask,
+    ) -> Any:
         masks = {
-            "begin_mask": begin_mask, "end_mask": end_mask,
-            "ellipsis_mask": ellipsis_mask, "new_axis_mask": new_axis_mask,
+            "begin_mask": begin_mask,
+            "end_mask": end_mask,
+            "ellipsis_mask": ellipsis_mask,
+            "new_axis_mask": new_axis_mask,
             "shrink_axis_mask": shrink_axis_mask,
-        }  # fmt: skip
+        }
         inner = raw.StridedSlice(doutput, begin, end, strides, **masks)
         zeros = raw.Fill(shape_of(value), np.zeros((), value.dtype.numpy))
-        outer = raw.TensorStridedSliceUpdate(
-            doutput, begin, end, strides, zeros, **masks
-        )
+        outer = raw.TensorStridedSliceUpdate(doutput, begin, end, strides, zeros, **masks)
         axes, _ = raw.BroadcastGradientArgs(shape_of(value), raw.Shape(inner))
-        return (
-            outer,
-            None,
-            None,
-            None,
-            raw.Reshape(raw.Sum(inner, axes), shape_of(value)),
-        )
+        return (outer, None, None, None, raw.Reshape(raw.Sum(inner, axes), shape_of(value)))
 
 
 @op
@@ -358,9 +401,7 @@ class Slice(Op):
         if input.shape is None:
             return Spec(input.dtype, tuple([None if s == -1 else s for s in sizes]))
         if len(sizes) != len(input.shape):
-            raise ShapeError(
-                f"Shape must be rank {len(sizes)} but is rank {len(input.shape)}"
-            )
+            raise ShapeError(f"Shape must be rank {len(sizes)} but is rank {len(input.shape)}")
         dims = [
             _slice_size(i, d, b, n)
             for i, (d, b, n) in enumerate(zip(input.shape, starts, sizes, strict=True))
@@ -390,9 +431,7 @@ class Slice(Op):
             if n == -1:
                 n = d - b
             elif not 0 <= n <= d - b:
-                raise invalid_argument(
-                    f"Expected size[{i}] in [0, {d - b}], but got {n}"
-                )
+                raise invalid_argument(f"Expected size[{i}] in [0, {d - b}], but got {n}")
             index.append(slice(b, b + n))
         return input[tuple(index)] if index else input
 
@@ -404,16 +443,12 @@ class Slice(Op):
         return raw.Pad(doutput, raw.Pack([begin, after], axis=1)), None, None
 
 
-def _slice_size(
-    i: int, dim: int | None, begin: int | None, size: int | None
-) -> int | None:
+def _slice_size(i: int, dim: int | None, begin: int | None, size: int | None) -> int | None:
     if begin is not None and dim is not None:
         if not 0 <= begin <= dim:
             raise ShapeError(f"Expected begin[{i}] in [0, {dim}], but got {begin}")
         if size == -1:
             return dim - begin
         if size is not None and not 0 <= size <= dim - begin:
-            raise ShapeError(
-                f"Expected size[{i}] in [0, {dim - begin}], but got {size}"
-            )
+            raise ShapeError(f"Expected size[{i}] in [0, {dim - begin}], but got {size}")
     return None if size == -1 else size

@@ -67,9 +67,7 @@ def _check_k(x: Any, k: int) -> None:
     if k < 0:
         raise invalid_argument(f"Need k >= 0, got {k}")
     if x.shape[-1] < k:
-        raise invalid_argument(
-            f"input must have at least k columns. Had {x.shape[-1]}, needed {k}"
-        )
+        raise invalid_argument(f"input must have at least k columns. Had {x.shape[-1]}, needed {k}")
 
 
 def top_gradient(dvalues: Any, input: Spec, indices: Any) -> Any:
@@ -80,17 +78,11 @@ def top_gradient(dvalues: Any, input: Spec, indices: Any) -> Any:
     one = np.asarray([1], np.int32)
     rows = raw.Prod(raw.StridedSlice(shape, [0], [-1], one), 0)
     columns = raw.StridedSlice(shape, [-1], [0], one, end_mask=1, shrink_axis_mask=1)
-    k = raw.StridedSlice(
-        raw.Shape(indices), [-1], [0], one, end_mask=1, shrink_axis_mask=1
-    )
+    k = raw.StridedSlice(raw.Shape(indices), [-1], [0], one, end_mask=1, shrink_axis_mask=1)
     starts = raw.Mul(raw.Range(0, rows, 1), columns)
-    flat = raw.AddV2(
-        raw.Reshape(indices, raw.Pack([rows, k])), raw.ExpandDims(starts, -1)
-    )
+    flat = raw.AddV2(raw.Reshape(indices, raw.Pack([rows, k])), raw.ExpandDims(starts, -1))
     total = raw.Pack([raw.Mul(rows, columns)])
-    spread = raw.ScatterNd(
-        raw.Reshape(flat, [-1, 1]), raw.Reshape(dvalues, [-1]), total
-    )
+    spread = raw.ScatterNd(raw.Reshape(flat, [-1, 1]), raw.Reshape(dvalues, [-1]), total)
     return raw.Reshape(spread, shape)
 
 
@@ -255,9 +247,7 @@ class NthElement(Op):
 class Bound(Op):
     """Where values would stand in sorted rows; both are matrices with as many rows."""
 
-    signature = (
-        "sorted_inputs: T, values: T; out_type: type = int32 -> output: out_type"
-    )
+    signature = "sorted_inputs: T, values: T; out_type: type = int32 -> output: out_type"
     differentiable = False
     T = ALL
     side = "left"
@@ -287,15 +277,11 @@ def _places(row: Any, wanted: Any, side: Any) -> Any:
     steps_of = np.diff(wanted)
     if np.any(steps_of < 0):
         return np.searchsorted(row, wanted, side)
-    if wanted.size and np.all(
-        steps_of == 1
-    ):  # a range: its elements say where they are
+    if wanted.size and np.all(steps_of == 1):  # a range: its elements say where they are
         steps = np.clip(row - wanted[0] + (side == "left"), 0, wanted.size)
     else:
         steps = np.searchsorted(wanted, row, "left" if side == "right" else "right")
-    return np.repeat(
-        np.arange(row.size + 1), np.diff(steps, prepend=0, append=wanted.size)
-    )
+    return np.repeat(np.arange(row.size + 1), np.diff(steps, prepend=0, append=wanted.size))
 
 
 @op

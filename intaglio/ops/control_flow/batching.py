@@ -22,8 +22,9 @@ from intaglio.opdef.spec import Spec
 POLICIES = (
     "low_priority_padding_with_max_batch_size",
     "low_priority_padding_with_next_allowed_batch_size",
-    "priority_isolation", "priority_merge",
-)  # fmt: skip
+    "priority_isolation",
+    "priority_merge",
+)
 
 Run = Callable[[list[Any]], list[Any]]
 
@@ -94,10 +95,11 @@ class Queue:
             if batch is None:
                 if self._waiting >= self.limits.enqueued:
                     raise UnavailableError(
-                        None, None,
+                        None,
+                        None,
                         "The batch scheduling queue to which this task was submitted is full: "
                         f"{self._waiting} batches wait; `max_enqueued_batches` allows more",
-                    )  # fmt: skip
+                    )
                 batch = self._open = _Batch()
                 self._waiting += 1
             number = batch.add(arrays)
@@ -150,15 +152,14 @@ def _parts(whole: Any, size: int, padding: int, cuts: Any) -> list[Any]:
     """What of a result is each call's."""
     array = np.asarray(whole)
     if not array.ndim:
-        raise FailedPreconditionError(
-            None, None, "Batched output tensor has 0 dimensions"
-        )
+        raise FailedPreconditionError(None, None, "Batched output tensor has 0 dimensions")
     if len(array) != size + padding:
         raise FailedPreconditionError(
-            None, None,
+            None,
+            None,
             "Batched output tensor's 0th dimension does not equal the sum of the 0th dimension sizes of the "
             f"input tensors. 0th dimension size: {len(array)}; batch size: {size}; padding size: {padding}",
-        )  # fmt: skip
+        )
     return np.split(array[:size], cuts[:-1])
 
 
@@ -207,10 +208,21 @@ class BatchFunction(Op):
         return [[_resized(spec, size) for spec in f.output_specs]]
 
     def kernel(
-        self, in_tensors, captured_tensors, f, num_batch_threads, max_batch_size,
-        batch_timeout_micros, max_enqueued_batches, allowed_batch_sizes, container,
-        shared_name, enable_large_batch_splitting, Tout, run,
-    ):  # fmt: skip
+        self,
+        in_tensors,
+        captured_tensors,
+        f,
+        num_batch_threads,
+        max_batch_size,
+        batch_timeout_micros,
+        max_enqueued_batches,
+        allowed_batch_sizes,
+        container,
+        shared_name,
+        enable_large_batch_splitting,
+        Tout,
+        run,
+    ):
         allowed = tuple(allowed_batch_sizes)
         _check_allowed(allowed, max_batch_size, enable_large_batch_splitting)
         arrays = [np.asarray(x) for x in in_tensors]
@@ -247,9 +259,7 @@ def _resized(spec: Spec, size: int | None) -> Spec:
 def _size(arrays: Sequence[Any]) -> int:
     """The number of rows. Raises InvalidArgumentError if arrays have none, or differ."""
     if any(not x.ndim for x in arrays):
-        raise invalid_argument(
-            "Batching input tensors must have at least one dimension"
-        )
+        raise invalid_argument("Batching input tensors must have at least one dimension")
     sizes = {len(x) for x in arrays}
     if len(sizes) > 1:
         raise invalid_argument(
@@ -262,9 +272,7 @@ def _size(arrays: Sequence[Any]) -> int:
 def _check_allowed(allowed: tuple[int, ...], most: int, splitting: bool) -> None:
     """Raises InvalidArgumentError unless the sizes rise, to the largest one."""
     if any(a >= b for a, b in itertools.pairwise(allowed)):
-        raise invalid_argument(
-            "allowed_batch_sizes entries must be monotonically increasing"
-        )
+        raise invalid_argument("allowed_batch_sizes entries must be monotonically increasing")
     if allowed and not splitting and allowed[-1] != most:
         raise invalid_argument(
             "final entry in allowed_batch_sizes must equal max_batch_size when "

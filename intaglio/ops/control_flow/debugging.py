@@ -41,9 +41,7 @@ class Assert(Op):
                 raise raises(data)
             texts = [summarized(array, summarize) for array in data]
             shown = b" ".join([b"[" + text + b"]" for text in texts])
-            raise invalid_argument(
-                f"assertion failed: {shown.decode('utf-8', 'replace')}"
-            )
+            raise invalid_argument(f"assertion failed: {shown.decode('utf-8', 'replace')}")
 
 
 class _Checked(Op):
@@ -76,7 +74,7 @@ class CheckNumerics(_Checked):
     def gradient(self, doutput) -> Any:
         return raw.CheckNumerics(
             doutput, message="Not a number (NaN) or infinity (Inf) values detected in gradient."
-        )  # fmt: skip
+        )
 
 
 @op
@@ -95,11 +93,9 @@ class CheckNumericsV2(_Checked):
         if len(names) > 1:
             comma = "," if len(names) > 2 else ""
             names = [f"{', '.join(names[:-1])}{comma} and {names[-1]}"]
-        raise InvalidArgumentError(
-            None, None, f"{message} : Tensor had {names[0]} values"
-        )
+        raise InvalidArgumentError(None, None, f"{message} : Tensor had {names[0]} values")
 
     def gradient(self, doutput) -> Any:
         return raw.CheckNumericsV2(
             doutput, message="Not a number (NaN) or infinity (Inf) values detected in gradient."
-        )  # fmt: skip
+        )

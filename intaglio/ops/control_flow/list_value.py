@@ -207,9 +207,7 @@ class TensorList:
             buffer, epoch = self.buffer, self.epoch
             item = buffer[size]
             if epoch.following is None:  # asked after the reading, as in `items`
-                rest = TensorList(
-                    buffer, size, self.element, self.limit, self.dims, epoch
-                )
+                rest = TensorList(buffer, size, self.element, self.limit, self.dims, epoch)
                 return rest, item
         return self.resized(size), self.get(size)
 
@@ -257,9 +255,12 @@ class TensorList:
         if len(full) > 1:
             columns = zip(*[v.items() for v in full], strict=True)
             whole = TensorList(
-                [sum_of(column) for column in columns], self.size, self.element,
-                self.limit, _merged([v.dims for v in full]),
-            )  # fmt: skip
+                [sum_of(column) for column in columns],
+                self.size,
+                self.element,
+                self.limit,
+                _merged([v.dims for v in full]),
+            )
             sparse = [v for v in lists if v.few is not None]
         else:
             most = max(lists, key=lambda v: FEW + 1 if v.few is None else len(v.few))

@@ -73,9 +73,7 @@ _record: list[Callable[..., Any]] = []
 _replay: list[Callable[..., Any]] = []
 
 
-def install_differentiation(
-    record: Callable[..., Any], replay: Callable[..., Any]
-) -> None:
+def install_differentiation(record: Callable[..., Any], replay: Callable[..., Any]) -> None:
     """Names the functions that record a call and that give its gradients."""
     _record[:], _replay[:] = [record], [replay]
 
@@ -169,10 +167,7 @@ class _NumpyCall(Op):
             raise errors.invalid_argument(
                 f"{token} returns {len(values)} values, but expects to see {len(Tout)} values."
             )
-        return [
-            self._checked(i, v, d)
-            for i, (v, d) in enumerate(zip(values, Tout, strict=True))
-        ]
+        return [self._checked(i, v, d) for i, (v, d) in enumerate(zip(values, Tout, strict=True))]
 
     def _checked(self, index: int, value: Any, wanted: Any) -> Any:
         array = np.asarray(value)

@@ -36,8 +36,7 @@ class EmptyTensorList(ListOp):
     """A list without elements; `max_num_elements` of -1 sets no limit."""
 
     signature = (
-        "element_shape: shape_type, max_num_elements: int32; element_dtype: type"
-        " -> handle: variant"
+        "element_shape: shape_type, max_num_elements: int32; element_dtype: type -> handle: variant"
     )
     differentiable = False
 
@@ -54,8 +53,7 @@ class TensorListReserve(ListOp):
     """A list of `num_elements` elements, none of them set."""
 
     signature = (
-        "element_shape: shape_type, num_elements: int32; element_dtype: type"
-        " -> handle: variant"
+        "element_shape: shape_type, num_elements: int32; element_dtype: type -> handle: variant"
     )
     differentiable = False
 
@@ -82,10 +80,7 @@ class TensorListPushBack(ListOp):
         return Spec(variant, ())
 
     def kernel(self, input_handle, tensor, element_dtype):
-        if (
-            input_handle.element is not element_dtype
-            or input_handle.dims != tensor.shape
-        ):
+        if input_handle.element is not element_dtype or input_handle.dims != tensor.shape:
             check_element(input_handle, tensor, element_dtype, "push")
         return input_handle.pushed(tensor)
 
@@ -105,9 +100,7 @@ class TensorListPopBack(ListOp):
         " -> output_handle: variant, tensor: element_dtype"
     )
 
-    def infer(
-        self, input_handle: Spec, element_shape: Spec, element_dtype: DType
-    ) -> Any:
+    def infer(self, input_handle: Spec, element_shape: Spec, element_dtype: DType) -> Any:
         return Spec(variant, ()), Spec(element_dtype, element_shape_of(element_shape))
 
     def kernel(self, input_handle, element_shape, element_dtype):
@@ -126,9 +119,7 @@ class TensorListPopBack(ListOp):
 class TensorListPushBackBatch(ListOp):
     """Lists of a batch, each with one more element: a row of the tensor."""
 
-    signature = (
-        "input_handles: variant, tensor: element_dtype -> output_handles: variant"
-    )
+    signature = "input_handles: variant, tensor: element_dtype -> output_handles: variant"
     differentiable = False
 
     def infer(self, input_handles: Spec) -> Spec:
@@ -201,9 +192,7 @@ class TensorListSetItem(ListOp):
     def infer(self, input_handle: Spec, index: Spec) -> Spec:
         return Spec(variant, ())
 
-    def kernel(
-        self, input_handle, index, item, resize_if_index_out_of_bounds, element_dtype
-    ):
+    def kernel(self, input_handle, index, item, resize_if_index_out_of_bounds, element_dtype):
         at = scalar_index(index)
         check_element(input_handle, item, element_dtype, "set")
         if not 0 <= at < input_handle.size:
@@ -215,12 +204,7 @@ class TensorListSetItem(ListOp):
         return input_handle.with_item(at, item)
 
     def gradient(
-        self,
-        doutput_handle,
-        input_handle: Spec,
-        index,
-        item: Spec,
-        resize_if_index_out_of_bounds,
+        self, doutput_handle, input_handle: Spec, index, item: Spec, resize_if_index_out_of_bounds
     ) -> Any:
         def of_list() -> Any:
             zeros = zeros_of(item)
@@ -272,9 +256,7 @@ class TensorListGetItem(ListOp):
 class TensorListConcatLists(ListOp):
     """The elements of two lists as one list."""
 
-    signature = (
-        "input_a: variant, input_b: variant; element_dtype: type -> output: variant"
-    )
+    signature = "input_a: variant, input_b: variant; element_dtype: type -> output: variant"
     differentiable = False
 
     def infer(self, input_a: Spec, input_b: Spec) -> Spec:

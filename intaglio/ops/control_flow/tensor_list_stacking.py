@@ -14,12 +14,7 @@ from intaglio.base.shapes import Dims
 from intaglio.opdef import raw
 from intaglio.opdef.op import op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.control_flow.list_value import (
-    TensorList,
-    rows_of,
-    stacked,
-    zero_element,
-)
+from intaglio.ops.control_flow.list_value import TensorList, rows_of, stacked, zero_element
 from intaglio.ops.control_flow.tensor_list import (
     ListOp,
     check_dtype,
@@ -44,9 +39,7 @@ class TensorListStack(ListOp):
         " num_elements: int = -1 -> tensor: element_dtype"
     )
 
-    def infer(
-        self, element_shape: Spec, element_dtype: DType, num_elements: int
-    ) -> Spec:
+    def infer(self, element_shape: Spec, element_dtype: DType, num_elements: int) -> Spec:
         dims = element_shape_of(element_shape)
         count = None if num_elements < 0 else num_elements
         return Spec(element_dtype, None if dims is None else (count, *dims))
@@ -125,9 +118,7 @@ class TensorListGather(ListOp):
         items, size = input_handle.items(), input_handle.size
         for index in indices.tolist():
             if not 0 <= index < size:
-                raise invalid_argument(
-                    f"Index {index} out o range; list only has {size} elements."
-                )
+                raise invalid_argument(f"Index {index} out o range; list only has {size} elements.")
         taken = [items[i] for i in indices.tolist()]
         if not shapes.known(dims) and all(item is None for item in taken):
             raise invalid_argument(
@@ -149,9 +140,7 @@ class TensorListGather(ListOp):
 class Concatenated(ListOp):
     """The elements joined along their first dimension, and the length of each."""
 
-    def joined(
-        self, handle: TensorList, dims: Dims, element: DType, lengths: Sequence[int]
-    ) -> Any:
+    def joined(self, handle: TensorList, dims: Dims, element: DType, lengths: Sequence[int]) -> Any:
         """The two outputs. `lengths` are those of elements never set."""
         check_dtype(handle, element)
         items = handle.items()
@@ -173,16 +162,12 @@ class Concatenated(ListOp):
         tails = {item.shape[1:] for item in items}
         if len(tails) > 1:
             shown = " vs. ".join([shapes.brackets(t) for t in list(tails)[:2]])
-            raise invalid_argument(
-                f"PartialTensorShape: Incompatible shapes during merge: {shown}"
-            )
+            raise invalid_argument(f"PartialTensorShape: Incompatible shapes during merge: {shown}")
         sizes = [len(item) for item in items]
         return np.concatenate(items), np.asarray(sizes, np.int64)
 
 
-def _filled(
-    items: list[Any], dims: Dims, element: DType, lengths: Sequence[int]
-) -> list[Any]:
+def _filled(items: list[Any], dims: Dims, element: DType, lengths: Sequence[int]) -> list[Any]:
     """The elements with zeros for those never set."""
     present = [item.shape for item in items if item is not None]
     tail = present[0][1:] if present else None if dims is None else dims[1:]
@@ -271,18 +256,14 @@ def _open_form(tensor: Spec) -> Any:
 class TensorListFromTensor(ListOp):
     """The rows of a tensor as a list."""
 
-    signature = (
-        "tensor: element_dtype, element_shape: shape_type -> output_handle: variant"
-    )
+    signature = "tensor: element_dtype, element_shape: shape_type -> output_handle: variant"
 
     def infer(self, tensor: Spec) -> Spec:
         return Spec(variant, ())
 
     def kernel(self, tensor, element_shape, element_dtype):
         if not np.ndim(tensor):
-            raise invalid_argument(
-                "Tensor must be at least a vector, but saw shape: []"
-            )
+            raise invalid_argument("Tensor must be at least a vector, but saw shape: []")
         dims, given = tensor.shape[1:], given_dims(element_shape)
         if not shapes.compatible(dims, given):
             raise invalid_argument(
@@ -307,8 +288,7 @@ class TensorListSplit(ListOp):
     """Consecutive parts of a tensor, of these lengths, as a list."""
 
     signature = (
-        "tensor: element_dtype, element_shape: shape_type, lengths: int64"
-        " -> output_handle: variant"
+        "tensor: element_dtype, element_shape: shape_type, lengths: int64 -> output_handle: variant"
     )
 
     def infer(self, tensor: Spec, lengths: Spec) -> Spec:
@@ -371,9 +351,7 @@ class Scattered(ListOp):
         places = indices.tolist()
         for index in places:
             if index < 0:
-                raise invalid_argument(
-                    "Indices in TensorListScatter must all be non-negative."
-                )
+                raise invalid_argument("Indices in TensorListScatter must all be non-negative.")
         most = max(places, default=-1) + 1
         if most > start.size:
             start = start.resized(most)
@@ -393,9 +371,7 @@ def _lasting(indices: Any) -> Any:
 
 
 def _gradient_of_rows(handle: Any, tensor: Spec, indices: Any) -> Any:
-    rows = raw.TensorListGather(
-        handle, indices, rows_form(tensor), element_dtype=tensor.dtype
-    )
+    rows = raw.TensorListGather(handle, indices, rows_form(tensor), element_dtype=tensor.dtype)
     return raw.Select(_lasting(indices), rows, raw.ZerosLike(rows))
 
 
@@ -424,8 +400,7 @@ class TensorListScatter(Scattered):
     """A list of as many elements as needed with the rows at the indices."""
 
     signature = (
-        "tensor: element_dtype, indices: int32, element_shape: shape_type"
-        " -> output_handle: variant"
+        "tensor: element_dtype, indices: int32, element_shape: shape_type -> output_handle: variant"
     )
 
     def kernel(self, tensor, indices, element_shape, element_dtype):
@@ -441,21 +416,16 @@ class TensorListScatterIntoExistingList(Scattered):
     """A list with the rows of a tensor in the place of elements at the indices."""
 
     signature = (
-        "input_handle: variant, tensor: element_dtype, indices: int32"
-        " -> output_handle: variant"
+        "input_handle: variant, tensor: element_dtype, indices: int32 -> output_handle: variant"
     )
 
     def kernel(self, input_handle, tensor, indices, element_dtype):
         check_dtype(input_handle, element_dtype)
         return self.filled(input_handle, tensor, indices)
 
-    def gradient(
-        self, doutput_handle, input_handle: Spec, tensor: Spec, indices
-    ) -> Any:
+    def gradient(self, doutput_handle, input_handle: Spec, tensor: Spec, indices) -> Any:
         def of_list() -> Any:
-            rest = raw.TensorListScatterIntoExistingList(
-                doutput_handle, zeros_of(tensor), indices
-            )
+            rest = raw.TensorListScatterIntoExistingList(doutput_handle, zeros_of(tensor), indices)
             length = raw.TensorListLength(input_handle.tensor)
             return raw.TensorListResize(rest, length)
 

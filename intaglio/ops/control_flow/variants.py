@@ -90,7 +90,7 @@ class Variants(Sequence[Any]):
         if isinstance(index, tuple):
             rest = () if Ellipsis in index else (...,)
             part = self._in_array()[(*index, *rest)]
-            return Variants(part.reshape(-1).tolist(), part.shape) if part.ndim else part.item()  # fmt: skip
+            return Variants(part.reshape(-1).tolist(), part.shape) if part.ndim else part.item()
         inner = self.shape[1:]
         width = math.prod(inner)
         if isinstance(index, slice):

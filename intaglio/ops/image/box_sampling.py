@@ -152,9 +152,7 @@ def sampled(
 def _check(image_size: Any, boxes: Any, share: Any, plan: Any) -> None:
     ratios, areas, attempts, _ = plan
     if image_size.ndim != 1:
-        raise invalid_argument(
-            f"image_size must be 1-dimensional: {list(image_size.shape)}"
-        )
+        raise invalid_argument(f"image_size must be 1-dimensional: {list(image_size.shape)}")
     if image_size.size != 3:
         raise invalid_argument(f"image_size must contain 3 elements[{image_size.size}]")
     if min(image_size[:2]) <= 0:
@@ -163,38 +161,29 @@ def _check(image_size: Any, boxes: Any, share: Any, plan: Any) -> None:
         )
     if boxes.ndim != 3:
         raise invalid_argument(
-            "input boxes must be 3-dimensional [batch, num_boxes, coords]: "
-            f"{list(boxes.shape)}"
+            f"input boxes must be 3-dimensional [batch, num_boxes, coords]: {list(boxes.shape)}"
         )
     if boxes.shape[2] != 4:
         raise invalid_argument(
             f"bounding boxes must have shape [4] or [*, 4], got {list(boxes.shape)}"
         )
     if np.ndim(share):
-        raise invalid_argument(
-            f"min_object_covered must be 0-D, got shape {list(np.shape(share))}"
-        )
+        raise invalid_argument(f"min_object_covered must be 0-D, got shape {list(np.shape(share))}")
     if share < 0:
         raise invalid_argument(f"Min object covered must be non-negative: {share:g}")
     if boxes.size and not ((boxes >= 0) & (boxes <= 1)).all():
         bad = boxes[~((boxes >= 0) & (boxes <= 1))][0]
-        raise invalid_argument(
-            f"All bounding box coordinates must be in [0.0, 1.0]: {bad:g}"
-        )
+        raise invalid_argument(f"All bounding box coordinates must be in [0.0, 1.0]: {bad:g}")
     if len(ratios) != 2:
         raise invalid_argument("Aspect ratio range field must specify 2 dimensions")
     if len(areas) != 2:
         raise invalid_argument("Area range field must specify 2 dimensions")
     if min(ratios) <= 0:
-        raise invalid_argument(
-            f"Aspect ratio range must be non-negative: {list(ratios)}"
-        )
+        raise invalid_argument(f"Aspect ratio range must be non-negative: {list(ratios)}")
     if min(areas) <= 0:
         raise invalid_argument(f"Area range must be non-negative: {list(areas)}")
     if max(areas) > 1:
-        raise invalid_argument(
-            f"Area range must be less then or equal to 1.0: {list(areas)}"
-        )
+        raise invalid_argument(f"Area range must be less then or equal to 1.0: {list(areas)}")
     if attempts <= 0:
         raise invalid_argument(f"Max attempts must be non-negative: {attempts}")
 
@@ -220,12 +209,17 @@ class StreamSampling(BoxSampling):
     droppable = True
 
     def kernel(
-        self, image_size, bounding_boxes, min_object_covered, aspect_ratio_range,
-        area_range, max_attempts, use_image_if_no_bounding_boxes, stream,
-    ):  # fmt: skip
-        plan = (
-            aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes,
-        )  # fmt: skip
+        self,
+        image_size,
+        bounding_boxes,
+        min_object_covered,
+        aspect_ratio_range,
+        area_range,
+        max_attempts,
+        use_image_if_no_bounding_boxes,
+        stream,
+    ):
+        plan = (aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes)
         _check(image_size, bounding_boxes, min_object_covered, plan)
         start = stream.take(DRAWS * max_attempts)
         return sampled(image_size, bounding_boxes, min_object_covered, start, plan)
@@ -262,13 +256,16 @@ class StatelessSampleDistortedBoundingBox(BoxSampling):
     Tseed = INDEX
 
     def kernel(
-        self, image_size, bounding_boxes, min_object_covered, seed, aspect_ratio_range,
-        area_range, max_attempts, use_image_if_no_bounding_boxes,
-    ):  # fmt: skip
-        plan = (
-            aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes,
-        )  # fmt: skip
+        self,
+        image_size,
+        bounding_boxes,
+        min_object_covered,
+        seed,
+        aspect_ratio_range,
+        area_range,
+        max_attempts,
+        use_image_if_no_bounding_boxes,
+    ):
+        plan = (aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes)
         _check(image_size, bounding_boxes, min_object_covered, plan)
-        return sampled(
-            image_size, bounding_boxes, min_object_covered, seeded(seed), plan
-        )
+        return sampled(image_size, bounding_boxes, min_object_covered, seeded(seed), plan)

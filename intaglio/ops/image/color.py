@@ -42,9 +42,7 @@ def hue_of(red: Any, green: Any, blue: Any, value: Any, span: Any) -> Any:
         red == value,
         step * (green - blue),
         np.where(
-            green == value,
-            step * (blue - red) + one(2 / 6),
-            step * (red - green) + one(4 / 6),
+            green == value, step * (blue - red) + one(2 / 6), step * (red - green) + one(4 / 6)
         ),
     )
     hue = np.where(span > 0, hue, one(0))
@@ -94,8 +92,7 @@ class ColorSpace(Op):
         if shape is not None:
             if not shape:
                 raise ShapeError(
-                    "Shape must be at least rank 1 but is rank 0",
-                    "input must be at least 1D[]",
+                    "Shape must be at least rank 1 but is rank 0", "input must be at least 1D[]"
                 )
             if shape[-1] not in (None, 3):
                 raise ShapeError(f"Dimension must be 3 but is {shape[-1]}")
@@ -139,9 +136,7 @@ class RGBToHSV(ColorSpace):
         fewest = [raw.Cast(m, DstT=images.dtype) for m in (no_red, no_green, no_blue)]
         # value = most; saturation = span / most; hue = turn + difference / (6 span).
         square = raw.Square(value)
-        to_most = raw.AddV2(
-            by_value, raw.Mul(by_saturation, raw.DivNoNan(least, square))
-        )
+        to_most = raw.AddV2(by_value, raw.Mul(by_saturation, raw.DivNoNan(least, square)))
         to_least = raw.Neg(raw.DivNoNan(by_saturation, value))
         sixth = raw.DivNoNan(by_hue, raw.Mul(constant(6, images), span))
         pairs = ((green, blue), (blue, red), (red, green))
@@ -191,9 +186,7 @@ class Adjustment(Op):
 
 def _check(images: Any, number: Any, name: str, channels: int | None) -> None:
     if images.ndim < 3:
-        raise invalid_argument(
-            f"input must be at least 3-D, got shape{list(images.shape)}"
-        )
+        raise invalid_argument(f"input must be at least 3-D, got shape{list(images.shape)}")
     if number.ndim:
         raise invalid_argument(f"{name} must be scalar: {list(number.shape)}")
     if channels is not None and images.shape[-1] != channels:

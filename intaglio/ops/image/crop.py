@@ -131,21 +131,15 @@ class CropAndResize(Op):
             crops = at(_nearest(rows), _nearest(columns))
         else:
             across = columns.part[:, None, :, None]
-            top = _between(
-                at(rows.low, columns.low), at(rows.low, columns.high), across
-            )
-            low = _between(
-                at(rows.high, columns.low), at(rows.high, columns.high), across
-            )
+            top = _between(at(rows.low, columns.low), at(rows.low, columns.high), across)
+            low = _between(at(rows.high, columns.low), at(rows.high, columns.high), across)
             crops = _between(top, low, rows.part[:, :, None, None])
         if not (rows.inside.all() and columns.inside.all()):
             inside = rows.inside[:, :, None] & columns.inside[:, None, :]
             crops[~inside] = extrapolation_value
         return crops
 
-    def gradient(
-        self, image, boxes, box_ind, dcrops, method, extrapolation_value
-    ) -> Any:
+    def gradient(self, image, boxes, box_ind, dcrops, method, extrapolation_value) -> Any:
         known = spec_of(image)
 
         def by_image() -> Any:
@@ -172,9 +166,7 @@ def _checked(image: Any, boxes: Any, box_ind: Any, crop_size: Any) -> tuple[int,
         raise invalid_argument(f"input image must be 4-D{list(image.shape)}")
     check_boxes(boxes, box_ind, image.shape[0])
     if crop_size.shape != (2,):
-        raise invalid_argument(
-            f"crop_size must have two elements{list(crop_size.shape)}"
-        )
+        raise invalid_argument(f"crop_size must have two elements{list(crop_size.shape)}")
     height, width = crop_size.tolist()
     if height <= 0 or width <= 0:
         raise invalid_argument("crop dimensions must be positive")
@@ -206,9 +198,7 @@ class CropAndResizeGradImage(Op):
         check_method(method)
         batch, height, width, depth = image_size.tolist()
         if min(height, width, depth) < 1 or batch < 0:
-            raise invalid_argument(
-                f"image dimensions must be positive: {image_size.tolist()}"
-            )
+            raise invalid_argument(f"image dimensions must be positive: {image_size.tolist()}")
         check_boxes(boxes, box_ind, batch)
         rows, columns = _lines(boxes, (height, width), grads.shape[1:3])
         inside = (rows.inside[:, :, None] & columns.inside[:, None, :])[..., None]
@@ -301,9 +291,7 @@ class Glimpse(Op):
     def infer(self, input: Spec, size: Spec, offsets: Spec) -> Spec:
         _rank(input, 4)
         _rank(offsets, 2)
-        batch, depth = (
-            (None, None) if input.shape is None else (input.shape[0], input.shape[3])
-        )
+        batch, depth = (None, None) if input.shape is None else (input.shape[0], input.shape[3])
         known = size.as_shape() or (None, None)
         return Spec(float32, (batch, *known, depth))
 
@@ -311,9 +299,7 @@ class Glimpse(Op):
         if input.ndim != 4:
             raise invalid_argument("input must be 4-dimensional")
         if offsets.shape != (len(input), 2):
-            raise invalid_argument(
-                f"first dimension should be batch{list(offsets.shape)}"
-            )
+            raise invalid_argument(f"first dimension should be batch{list(offsets.shape)}")
         if uniform_noise and noise != "uniform":
             raise invalid_argument(
                 "The uniform_noise and noise could not be specified at the same time"
@@ -323,16 +309,14 @@ class Glimpse(Op):
         if size.shape != (2,):
             raise invalid_argument("size must be a vector of two: height and width")
         if min(size) < 1:
-            raise invalid_argument(
-                f"glimpse height and width must be positive: {size.tolist()}"
-            )
+            raise invalid_argument(f"glimpse height and width must be positive: {size.tolist()}")
         start = self.starts(offsets, input.shape[1:3], size, centered, normalized)
         rows = start[:, :1] + np.arange(size[0])
         columns = start[:, 1:] + np.arange(size[1])
         height, width = input.shape[1:3]
-        inside = ((rows >= 0) & (rows < height))[:, :, None] & (
-            (columns >= 0) & (columns < width)
-        )[:, None, :]
+        inside = ((rows >= 0) & (rows < height))[:, :, None] & ((columns >= 0) & (columns < width))[
+            :, None, :
+        ]
         rows, columns = np.clip(rows, 0, height - 1), np.clip(columns, 0, width - 1)
         batch = np.arange(len(input))[:, None, None]
         seen = input[batch, rows[:, :, None], columns[:, None, :]]

@@ -43,9 +43,7 @@ def format_of(contents: bytes) -> str:
 
 def _file(contents: Any) -> bytes:
     if np.ndim(contents):
-        raise invalid_argument(
-            f"`contents` must be scalar but got shape{list(np.shape(contents))}"
-        )
+        raise invalid_argument(f"`contents` must be scalar but got shape{list(np.shape(contents))}")
     found = np.asarray(contents, object).item()
     if not found:
         raise invalid_argument("Input is empty.")
@@ -161,9 +159,7 @@ def jpeg(contents: bytes, channels: int, how: Jpeg) -> np.ndarray:
 def bmp(contents: bytes, channels: int) -> np.ndarray:
     """A BMP file's pixels; of palettes the indices, as TensorFlow gives them."""
     if channels not in (0, 3, 4):
-        raise invalid_argument(
-            f"`channels` must be 0, 3 or 4 for BMP, but got {channels}"
-        )
+        raise invalid_argument(f"`channels` must be 0, 3 or 4 for BMP, but got {channels}")
     if len(contents) < 32:
         raise invalid_argument("Incomplete bmp content, requires at least 32 bytes")
     start, _, width, height, _, bits = struct.unpack("<IIiiHH", contents[10:30])
@@ -224,10 +220,7 @@ def _check_channels(channels: int) -> None:
 
 
 def pixels_of(
-    contents: bytes,
-    channels: int,
-    dtype: DType = uint8,
-    how: Jpeg = AS_EVER,
+    contents: bytes, channels: int, dtype: DType = uint8, how: Jpeg = AS_EVER
 ) -> tuple[np.ndarray, str]:
     """The pixels of a file of any format, of the file's own depth, and the format."""
     _check_channels(channels)
@@ -298,9 +291,7 @@ def _single(contents: bytes, pixels: np.ndarray, kind: str, name: str) -> np.nda
 class DecodePng(Decoding):
     """The pixels of a PNG file (or JPEG, or GIF of one frame)."""
 
-    signature = (
-        "contents: string; channels: int = 0, dtype: type = uint8 -> image: dtype"
-    )
+    signature = "contents: string; channels: int = 0, dtype: type = uint8 -> image: dtype"
     dtype = (uint8, uint16)
 
     def infer(self, contents: Spec, channels, dtype: DType) -> Spec:
@@ -339,9 +330,7 @@ class DecodeJpeg(Decoding):
         scalar(contents)
         return Spec(uint8, (None, None, _depth(channels)))
 
-    def kernel(
-        self, contents, channels, ratio, fancy_upscaling, try_recover_truncated, dct_method
-    ):  # fmt: skip
+    def kernel(self, contents, channels, ratio, fancy_upscaling, try_recover_truncated, dct_method):
         file = _file(contents)
         how = _how(ratio, try_recover_truncated, dct_method, fancy_upscaling)
         pixels, kind = pixels_of(file, channels, uint8, how)
@@ -364,14 +353,18 @@ class DecodeAndCropJpeg(Decoding):
         return Spec(uint8, (height, width, _depth(channels)))
 
     def kernel(
-        self, contents, crop_window, channels, ratio, fancy_upscaling,
-        try_recover_truncated, dct_method,
-    ):  # fmt: skip
+        self,
+        contents,
+        crop_window,
+        channels,
+        ratio,
+        fancy_upscaling,
+        try_recover_truncated,
+        dct_method,
+    ):
         file = _file(contents)
         if crop_window.shape != (4,):
-            raise invalid_argument(
-                f"crop_size must have four elements {list(crop_window.shape)}"
-            )
+            raise invalid_argument(f"crop_size must have four elements {list(crop_window.shape)}")
         _check_channels(channels)
         if format_of(file) != "JPEG":
             raise invalid_argument("Got a file that is no JPEG: only these are cropped")
@@ -379,9 +372,7 @@ class DecodeAndCropJpeg(Decoding):
         pixels = jpeg(file, channels, how)
         top, left, height, width = crop_window.tolist()
         fits = top >= 0 and left >= 0 and height > 0 and width > 0
-        if not (
-            fits and top + height <= len(pixels) and left + width <= pixels.shape[1]
-        ):
+        if not (fits and top + height <= len(pixels) and left + width <= pixels.shape[1]):
             raise invalid_argument(BAD_JPEG)
         return pixels[top : top + height, left : left + width].copy()
 
@@ -429,9 +420,7 @@ class DecodeGif(Decoding):
 class DecodeWebP(Decoding):
     """The frames of a WebP file."""
 
-    signature = (
-        "contents: string; channels: int = 0, dtype: type = uint8 -> image: dtype"
-    )
+    signature = "contents: string; channels: int = 0, dtype: type = uint8 -> image: dtype"
     dtype = (uint8,)
 
     def infer(self, contents: Spec, channels, dtype: DType) -> Spec:
@@ -469,9 +458,7 @@ class DecodeImage(Decoding):
 class ExtractJpegShape(Decoding):
     """Height, width and channels of a JPEG file, from its header alone."""
 
-    signature = (
-        "contents: string; output_type: type = int32 -> image_shape: output_type"
-    )
+    signature = "contents: string; output_type: type = int32 -> image_shape: output_type"
     output_type = INDEX
 
     def infer(self, contents: Spec, output_type: DType) -> Spec:

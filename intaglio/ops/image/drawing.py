@@ -81,13 +81,10 @@ def drawn(images: Any, boxes: Any, colors: Any) -> np.ndarray:
             f"The batch sizes should be the same: {count} images, boxes for {boxes.shape[0]}"
         )
     if depth not in (1, 3, 4):
-        raise invalid_argument(
-            "Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)"
-        )
+        raise invalid_argument("Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)")
     if colors.ndim != 2 or colors.shape[1] < depth:
         raise invalid_argument(
-            "colors must have equal or more channels than the image provided: "
-            f"{list(colors.shape)}"
+            f"colors must have equal or more channels than the image provided: {list(colors.shape)}"
         )
     result = images.copy()
     each = boxes.shape[1]

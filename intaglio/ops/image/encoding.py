@@ -17,9 +17,13 @@ from intaglio.ops.image import png
 
 
 def jpeg_file(
-    image: np.ndarray, quality: int, progressive: bool, optimize: bool, coarse: bool,
+    image: np.ndarray,
+    quality: int,
+    progressive: bool,
+    optimize: bool,
+    coarse: bool,
     extra: bytes = b"",
-) -> bytes:  # fmt: skip
+) -> bytes:
     """A JPEG file of uint8 pixels [height, width, 1 or 3]."""
     if not 0 <= quality <= 100:
         raise invalid_argument(f"quality must be in [0,100], got {quality}")
@@ -44,9 +48,7 @@ def _check_image(image: Any) -> None:
     if image.ndim != 3:
         raise invalid_argument(f"image must be 3-dimensional{list(image.shape)}")
     if image.shape[-1] not in (1, 3):
-        raise invalid_argument(
-            f"image must have 1 or 3 channels, got {list(image.shape)}"
-        )
+        raise invalid_argument(f"image must have 1 or 3 channels, got {list(image.shape)}")
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
@@ -83,9 +85,18 @@ class EncodeJpeg(Encoding):
         return Spec(string, ())
 
     def kernel(
-        self, image, format, quality, progressive, optimize_size, chroma_downsampling,
-        density_unit, x_density, y_density, xmp_metadata,
-    ):  # fmt: skip
+        self,
+        image,
+        format,
+        quality,
+        progressive,
+        optimize_size,
+        chroma_downsampling,
+        density_unit,
+        x_density,
+        y_density,
+        xmp_metadata,
+    ):
         _one_of("format", format, ("", "grayscale", "rgb"))
         _one_of("density_unit", density_unit, ("in", "cm"))
         _check_image(image)
@@ -94,13 +105,9 @@ class EncodeJpeg(Encoding):
             raise invalid_argument(
                 f"format {format} expects {wanted} channels, got {list(image.shape)}"
             )
-        extra = (
-            xmp_metadata if isinstance(xmp_metadata, bytes) else xmp_metadata.encode()
-        )
+        extra = xmp_metadata if isinstance(xmp_metadata, bytes) else xmp_metadata.encode()
         made = bytearray(
-            jpeg_file(
-                image, quality, progressive, optimize_size, chroma_downsampling, extra
-            )
+            jpeg_file(image, quality, progressive, optimize_size, chroma_downsampling, extra)
         )
         # The JFIF header comes first: unit and densities stand at a fixed place.
         unit = 1 if density_unit == "in" else 2
@@ -159,13 +166,9 @@ class EncodePng(Encoding):
         if image.ndim < 3:
             raise invalid_argument(f"images must be at least rank 3{list(image.shape)}")
         if not -1 <= compression <= 9:
-            raise invalid_argument(
-                f"compression should be in [-1,9], got {compression}"
-            )
+            raise invalid_argument(f"compression should be in [-1,9], got {compression}")
         if image.shape[-1] not in (1, 2, 3, 4):
-            raise invalid_argument(
-                f"image must have 1, 2, 3, or 4 channels, got {image.shape[-1]}"
-            )
+            raise invalid_argument(f"image must have 1, 2, 3, or 4 channels, got {image.shape[-1]}")
         if not image.size:
             raise InternalError(None, None, "PNG encoding failed: there are no pixels")
         flat = image.reshape(-1, *image.shape[-3:])

@@ -69,9 +69,7 @@ def smoothed_draft(image: Any) -> np.ndarray | None:
 
 def _sides(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
     """What is before and behind each element; at the ends the element itself."""
-    padded = np.concatenate(
-        [x.take([0], axis), x, x.take([-1], axis)], axis=axis
-    )  # fmt: skip
+    padded = np.concatenate([x.take([0], axis), x, x.take([-1], axis)], axis=axis)
     count = x.shape[axis]
     return padded.take(range(count), axis), padded.take(range(2, count + 2), axis)
 

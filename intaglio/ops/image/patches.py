@@ -7,19 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import (
-    COMPLEX,
-    FLOATING,
-    INTEGRAL,
-    DType,
-    bool_,
-)
-from intaglio.base.errors import (
-    OutOfRangeError,
-    ShapeError,
-    UnimplementedError,
-    invalid_argument,
-)
+from intaglio.base.dtypes import COMPLEX, FLOATING, INTEGRAL, DType, bool_
+from intaglio.base.errors import OutOfRangeError, ShapeError, UnimplementedError, invalid_argument
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
@@ -34,9 +23,7 @@ def _check(name: str, values: Sequence[int], rank: int) -> tuple[int, ...]:
             f"Length for attr '{name}' of {len(values)} must be at least minimum {rank}"
         )
     if len(values) != rank:
-        raise invalid_argument(
-            f"Sliding window {name} field must specify {rank} dimensions"
-        )
+        raise invalid_argument(f"Sliding window {name} field must specify {rank} dimensions")
     if values[0] != 1 or values[-1] != 1:
         raise UnimplementedError(None, None, f"Only support {name} across space.")
     if min(values) <= 0:
@@ -67,9 +54,7 @@ class Patches(Op):
     def patches(self, x: Any, plan: tuple[Any, Any, Any], padding: str) -> np.ndarray:
         """The patches of an array."""
         if x.ndim != self.rank:
-            raise invalid_argument(
-                f"input must be {self.rank}-dimensional{list(x.shape)}"
-            )
+            raise invalid_argument(f"input must be {self.rank}-dimensional{list(x.shape)}")
         windows.check_padding(padding, windows.PADDINGS[:2])
         try:
             along = windows.axes(x.shape[1:-1], *plan, padding)
@@ -79,9 +64,7 @@ class Patches(Op):
         out = [a.out for a in along]
         return seen.reshape(len(x), *out, -1)
 
-    def scattered(
-        self, d: Any, x: Any, plan: tuple[Any, Any, Any], padding: str
-    ) -> Any:
+    def scattered(self, d: Any, x: Any, plan: tuple[Any, Any, Any], padding: str) -> Any:
         """The gradient of patches: that of a convolution whose filters pick one element each."""
         ksizes, strides, rates = plan
         spec, count, space = spec_of(x), int(np.prod(ksizes)), self.rank - 2
@@ -91,19 +74,13 @@ class Patches(Op):
         order = [0, self.rank, *range(1, self.rank)]
         planes = _vector([_times(batch, depth)])
         each = raw.Reshape(
-            raw.Transpose(split, order),
-            raw.ConcatV2([planes, _vector([*out, count])], 0),
+            raw.Transpose(split, order), raw.ConcatV2([planes, _vector([*out, count])], 0)
         )
         picks = np.eye(count, dtype=d.dtype.numpy).reshape(*ksizes, 1, count)
         whole = raw.ConcatV2([planes, _vector([*sizes, 1])], 0)
         scatter = raw.Conv2DBackpropInput if space == 2 else raw.Conv3DBackpropInputV2
         back = scatter(
-            whole,
-            picks,
-            each,
-            strides=[1, *strides, 1],
-            dilations=[1, *rates, 1],
-            padding=padding,
+            whole, picks, each, strides=[1, *strides, 1], dilations=[1, *rates, 1], padding=padding
         )
         apart = raw.Reshape(back, _vector([batch, depth, *sizes]))
         return raw.Transpose(apart, [0, *range(2, self.rank), 1])
@@ -118,9 +95,7 @@ def _dims(shape: Any, rank: int) -> list[Any]:
 def _vector(dims: list[Any]) -> Any:
     if all(isinstance(d, int) for d in dims):
         return np.asarray(dims, np.int32)
-    return raw.Pack(
-        [np.asarray(d, np.int32) if isinstance(d, int) else d for d in dims]
-    )
+    return raw.Pack([np.asarray(d, np.int32) if isinstance(d, int) else d for d in dims])
 
 
 def _times(a: Any, b: Any) -> Any:
@@ -161,9 +136,7 @@ class ExtractImagePatches(Patches):
 class ExtractVolumePatches(Patches):
     """The windows of volumes."""
 
-    signature = (
-        "input: T; ksizes: list(int), strides: list(int), padding: str -> patches: T"
-    )
+    signature = "input: T; ksizes: list(int), strides: list(int), padding: str -> patches: T"
     T: tuple[DType, ...] = (*FLOATING, *INTEGRAL)
     rank = 5
 

@@ -25,9 +25,7 @@ def depth_of(contents: bytes) -> int:
 
 def decoded(contents: bytes) -> np.ndarray:
     """The uint16 pixels [height, width, channels] of a file with 16 bits a channel."""
-    width, height, _, color, _, _, interlaced = struct.unpack(
-        ">IIBBBBB", contents[16:29]
-    )
+    width, height, _, color, _, _, interlaced = struct.unpack(">IIBBBBB", contents[16:29])
     if interlaced:
         raise NotImplementedError(
             "Interlaced PNG files with 16 bits a channel cannot be read: "

@@ -6,16 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import (
-    DType,
-    bfloat16,
-    float16,
-    float32,
-    float64,
-    int32,
-    int64,
-    uint8,
-)
+from intaglio.base.dtypes import DType, bfloat16, float16, float32, float64, int32, int64, uint8
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
@@ -68,9 +59,7 @@ def projected(
     def read(row: np.ndarray, column: np.ndarray) -> np.ndarray:
         row, column = row.astype(np.intp), column.astype(np.intp)
         seen = (row >= 0) & (row < height) & (column >= 0) & (column < width)
-        there = images[
-            batch, np.clip(row, 0, height - 1), np.clip(column, 0, width - 1)
-        ]
+        there = images[batch, np.clip(row, 0, height - 1), np.clip(column, 0, width - 1)]
         return np.where(seen[..., None], there.astype(wide), wide(fill))
 
     if how == "NEAREST":
@@ -100,17 +89,11 @@ def _check(images: Any, transforms: Any, size: Any, how: str, mode: str) -> None
             f"output shape must be 1-dimensional with two elements{list(size.shape)}"
         )
     if (size <= 0).any():
-        raise invalid_argument(
-            f"new_height, new_width must be positive: {size.tolist()}"
-        )
+        raise invalid_argument(f"new_height, new_width must be positive: {size.tolist()}")
     if how not in INTERPOLATIONS:
-        raise invalid_argument(
-            f"Invalid interpolation {how}. Supported types: NEAREST, BILINEAR"
-        )
+        raise invalid_argument(f"Invalid interpolation {how}. Supported types: NEAREST, BILINEAR")
     if mode not in FILLS:
-        raise invalid_argument(
-            f"Invalid mode {mode}. Supported types: {', '.join(FILLS)}"
-        )
+        raise invalid_argument(f"Invalid mode {mode}. Supported types: {', '.join(FILLS)}")
 
 
 class Projection(Op):
@@ -120,18 +103,14 @@ class Projection(Op):
     k = a6 x + a7 y + 1.
     """
 
-    dtype: tuple[DType, ...] = (
-        uint8, int32, int64, float16, bfloat16, float32, float64,
-    )  # fmt: skip
+    dtype: tuple[DType, ...] = (uint8, int32, int64, float16, bfloat16, float32, float64)
 
     def spec(self, images: Spec, transforms: Spec, output_shape: Spec) -> Spec:
         """The spec of the new images."""
         for x, rank in ((images, 4), (transforms, 2), (output_shape, 1)):
             if x.rank not in (None, rank):
                 raise ShapeError(f"Shape must be rank {rank} but is rank {x.rank}")
-        ends = (
-            (None, None) if images.shape is None else (images.shape[0], images.shape[3])
-        )
+        ends = (None, None) if images.shape is None else (images.shape[0], images.shape[3])
         size = output_shape.as_shape() or (None, None)
         return Spec(images.dtype, (ends[0], *size, ends[1]))
 
@@ -196,9 +175,7 @@ class ImageProjectiveTransformV3(Projection):
     def infer(self, images: Spec, transforms: Spec, output_shape: Spec) -> Spec:
         return self.spec(images, transforms, output_shape)
 
-    def kernel(
-        self, images, transforms, output_shape, fill_value, interpolation, fill_mode
-    ):
+    def kernel(self, images, transforms, output_shape, fill_value, interpolation, fill_mode):
         how, mode = interpolation.upper(), fill_mode.upper()
         _check(images, transforms, output_shape, how, mode)
         if np.ndim(fill_value):
@@ -206,9 +183,8 @@ class ImageProjectiveTransformV3(Projection):
         return projected(images, transforms, output_shape, fill_value, how, mode)
 
     def gradient(
-        self, images: Spec, transforms, fill_value, dtransformed_images, interpolation,
-        fill_mode,
-    ) -> Any:  # fmt: skip
+        self, images: Spec, transforms, fill_value, dtransformed_images, interpolation, fill_mode
+    ) -> Any:
         made = raw.ImageProjectiveTransformV3(
             dtransformed_images,
             _back(transforms),

@@ -52,9 +52,7 @@ def resample(images: np.ndarray, rows: Taps, columns: Taps, dtype: Any) -> np.nd
         return result
     flat = np.repeat(columns.places * channels, channels, axis=1)
     flat += np.tile(np.arange(channels), columns.out)
-    along = columns._replace(
-        places=flat, weight=np.repeat(columns.weight, channels, axis=1)
-    )
+    along = columns._replace(places=flat, weight=np.repeat(columns.weight, channels, axis=1))
     step = max(1, BLOCK // max(1, images[0].size * 4))
     for start in range(0, count, step):
         block = images[start : start + step].astype(dtype, copy=False)
@@ -76,9 +74,7 @@ def _both(block: np.ndarray, rows: Taps, columns: Taps, out: np.ndarray) -> None
         _applied(_applied(block, columns, 2), rows, 1, out)
 
 
-def _applied(
-    x: np.ndarray, taps: Taps, axis: int, out: np.ndarray | None = None
-) -> np.ndarray:
+def _applied(x: np.ndarray, taps: Taps, axis: int, out: np.ndarray | None = None) -> np.ndarray:
     """The map along an axis of [images, rows, elements]."""
     weight = taps.weight.astype(x.dtype, copy=False)
     if axis == 1:
@@ -200,9 +196,7 @@ def cubic(size: int, out: int, align: bool, half: bool) -> Taps:
     low = np.floor(at)
     offset = np.rint((at - low) * np.float32(STEPS)).astype(np.intp)
     near, far = _cubic_table(-0.5 if half else -0.75)
-    weight = np.stack(
-        [far[offset], near[offset], near[STEPS - offset], far[STEPS - offset]]
-    )
+    weight = np.stack([far[offset], near[offset], near[STEPS - offset], far[STEPS - offset]])
     wanted = low.astype(np.intp) + np.arange(-1, 3)[:, None]
     index = np.clip(wanted, 0, size - 1)
     if half:

@@ -43,9 +43,7 @@ def resized(images: Spec, size: Spec, dtype: DType) -> Spec:
     """The spec of images in another size."""
     check_rank(images, 4)
     check_rank_of_size(size)
-    batch, channels = (
-        (None, None) if images.shape is None else (images.shape[0], images.shape[3])
-    )
+    batch, channels = (None, None) if images.shape is None else (images.shape[0], images.shape[3])
     known = size.as_shape()
     height, width = (None, None) if known is None else known
     return Spec(dtype, (batch, height, width, channels))
@@ -96,9 +94,7 @@ def size_of(images: Spec) -> Any:
 def check_centers(align_corners: bool, half_pixel_centers: bool) -> None:
     """Raises InvalidArgumentError if both are wanted."""
     if align_corners and half_pixel_centers:
-        raise invalid_argument(
-            "If half_pixel_centers is True, align_corners must be False."
-        )
+        raise invalid_argument("If half_pixel_centers is True, align_corners must be False.")
 
 
 class Resize(Op):
@@ -154,12 +150,7 @@ class ResizeGradient(Op):
         ).astype(dtype, copy=False)
 
     def gradient(
-        self,
-        grads: Spec,
-        doutput,
-        original_image: Spec,
-        align_corners,
-        half_pixel_centers,
+        self, grads: Spec, doutput, original_image: Spec, align_corners, half_pixel_centers
     ) -> Any:
         again = getattr(raw, self.forth)
         return again(
@@ -173,8 +164,7 @@ class ResizeGradient(Op):
 def scattered(grads: Any, sizes: Any, taps: Any, dtype: Any) -> np.ndarray:
     """Gradients of resized images, brought back to images of these sizes."""
     rows, columns = (
-        resampling.transposed(taps(n, m))
-        for n, m in zip(sizes, grads.shape[1:3], strict=True)
+        resampling.transposed(taps(n, m)) for n, m in zip(sizes, grads.shape[1:3], strict=True)
     )
     return resampling.resample(grads, rows, columns, dtype)
 
@@ -185,9 +175,7 @@ class ResizeBilinear(Resize):
 
     taps = staticmethod(resampling.linear)
 
-    def gradient(
-        self, images, dresized_images, align_corners, half_pixel_centers
-    ) -> Any:
+    def gradient(self, images, dresized_images, align_corners, half_pixel_centers) -> Any:
         return raw.ResizeBilinearGrad(
             dresized_images,
             images,
@@ -210,9 +198,7 @@ class ResizeBicubic(Resize):
 
     taps = staticmethod(resampling.cubic)
 
-    def gradient(
-        self, images, dresized_images, align_corners, half_pixel_centers
-    ) -> Any:
+    def gradient(self, images, dresized_images, align_corners, half_pixel_centers) -> Any:
         if images.dtype not in (float32, float64):
             return None, None
         return raw.ResizeBicubicGrad(
@@ -236,9 +222,7 @@ class ResizeBicubicGrad(ResizeGradient):
 class ResizeArea(Op):
     """The mean over the area that a new pixel covers."""
 
-    signature = (
-        "images: T, size: int32; align_corners: bool = False -> resized_images: float32"
-    )
+    signature = "images: T, size: int32; align_corners: bool = False -> resized_images: float32"
     T = RESIZABLE
 
     def infer(self, images: Spec, size: Spec) -> Spec:
@@ -270,21 +254,15 @@ class ResizeNearestNeighbor(Op):
     def kernel(self, images, size, align_corners, half_pixel_centers):
         height, width = sizes_of(images, size)
         check_centers(align_corners, half_pixel_centers)
-        rows = resampling.nearest(
-            images.shape[1], height, align_corners, half_pixel_centers
-        )
-        columns = resampling.nearest(
-            images.shape[2], width, align_corners, half_pixel_centers
-        )
+        rows = resampling.nearest(images.shape[1], height, align_corners, half_pixel_centers)
+        columns = resampling.nearest(images.shape[2], width, align_corners, half_pixel_centers)
         if height < images.shape[1]:
             chosen = images.take(rows.places[0], axis=1, mode="clip")
             return chosen.take(columns.places[0], axis=2, mode="clip")
         chosen = images.take(columns.places[0], axis=2, mode="clip")
         return chosen.take(rows.places[0], axis=1, mode="clip")
 
-    def gradient(
-        self, images: Spec, dresized_images, align_corners, half_pixel_centers
-    ) -> Any:
+    def gradient(self, images: Spec, dresized_images, align_corners, half_pixel_centers) -> Any:
         return raw.ResizeNearestNeighborGrad(
             dresized_images,
             size_of(images),
@@ -369,9 +347,7 @@ class ScaleAndTranslate(Op):
         )
         return resampling.resample(images, rows, columns, np.float32)
 
-    def gradient(
-        self, images, scale, translation, dresized_images, kernel_type, antialias
-    ) -> Any:
+    def gradient(self, images, scale, translation, dresized_images, kernel_type, antialias) -> Any:
         if spec_of(images).dtype is not float32:
             return (None,) * 4
         made = raw.ScaleAndTranslateGrad(
@@ -404,23 +380,13 @@ class ScaleAndTranslateGrad(Op):
                 f"original_image must be 4-dimensional: {list(original_image.shape)}"
             )
         rows, columns = _weighted(
-            original_image.shape[1:3],
-            grads.shape[1:3],
-            scale,
-            translation,
-            kernel_type,
-            antialias,
+            original_image.shape[1:3], grads.shape[1:3], scale, translation, kernel_type, antialias
         )
         return resampling.resample(
-            grads,
-            resampling.transposed(rows),
-            resampling.transposed(columns),
-            np.float32,
+            grads, resampling.transposed(rows), resampling.transposed(columns), np.float32
         )
 
-    def gradient(
-        self, grads: Spec, scale, translation, doutput, kernel_type, antialias
-    ) -> Any:
+    def gradient(self, grads: Spec, scale, translation, doutput, kernel_type, antialias) -> Any:
         made = raw.ScaleAndTranslate(
             doutput,
             size_of(grads),

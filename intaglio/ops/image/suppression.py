@@ -261,9 +261,7 @@ class NonMaxSuppressionV3(Unpadded):
     )
 
     def kernel(self, boxes, scores, max_output_size, iou_threshold, score_threshold):
-        return _selected(
-            boxes, scores, max_output_size, iou_threshold, score_threshold
-        )[0]
+        return _selected(boxes, scores, max_output_size, iou_threshold, score_threshold)[0]
 
 
 def _count(max_output_size: Spec, padded: bool) -> Spec:
@@ -287,9 +285,8 @@ class NonMaxSuppressionV4(Suppression):
         return _count(max_output_size, pad_to_max_output_size), Spec(int32, ())
 
     def kernel(
-        self, boxes, scores, max_output_size, iou_threshold, score_threshold,
-        pad_to_max_output_size,
-    ):  # fmt: skip
+        self, boxes, scores, max_output_size, iou_threshold, score_threshold, pad_to_max_output_size
+    ):
         indices, _, found = _selected(
             boxes, scores, max_output_size, iou_threshold, score_threshold
         )
@@ -316,9 +313,15 @@ class NonMaxSuppressionV5(Suppression):
         return made, Spec(scores.dtype, made.shape), Spec(int32, ())
 
     def kernel(
-        self, boxes, scores, max_output_size, iou_threshold, score_threshold,
-        soft_nms_sigma, pad_to_max_output_size,
-    ):  # fmt: skip
+        self,
+        boxes,
+        scores,
+        max_output_size,
+        iou_threshold,
+        score_threshold,
+        soft_nms_sigma,
+        pad_to_max_output_size,
+    ):
         sigma = _scalar(soft_nms_sigma, "soft_nms_sigma")
         if sigma < 0:
             raise invalid_argument("soft_nms_sigma_val must be >= 0")
@@ -348,17 +351,13 @@ class NonMaxSuppressionWithOverlaps(Op):
                 raise ShapeError(f"Shape must be rank {rank} but is rank {x.rank}")
         return Spec(int32, (None,))
 
-    def kernel(
-        self, overlaps, scores, max_output_size, overlap_threshold, score_threshold
-    ):
+    def kernel(self, overlaps, scores, max_output_size, overlap_threshold, score_threshold):
         if overlaps.ndim != 2:
             raise invalid_argument(f"overlaps must be 2-D{list(overlaps.shape)}")
         if overlaps.shape[0] != overlaps.shape[1]:
             raise invalid_argument(f"overlaps must be square{list(overlaps.shape)}")
         if scores.shape != overlaps.shape[:1]:
-            raise invalid_argument(
-                f"scores has incompatible shape {list(scores.shape)}"
-            )
+            raise invalid_argument(f"scores has incompatible shape {list(scores.shape)}")
         indices, _, counts = suppress(
             lambda at: overlaps[:, at].T,
             scores[None],
@@ -385,9 +384,13 @@ class CombinedNonMaxSuppression(Op):
     differentiable = False
 
     def infer(
-        self, boxes: Spec, scores: Spec, max_output_size_per_class: Spec,
-        max_total_size: Spec, pad_per_class,
-    ) -> Any:  # fmt: skip
+        self,
+        boxes: Spec,
+        scores: Spec,
+        max_output_size_per_class: Spec,
+        max_total_size: Spec,
+        pad_per_class,
+    ) -> Any:
         for x, rank in ((boxes, 4), (scores, 3)):
             if x.rank not in (None, rank):
                 raise ShapeError(f"Shape must be rank {rank} but is rank {x.rank}")
@@ -406,9 +409,16 @@ class CombinedNonMaxSuppression(Op):
         )
 
     def kernel(
-        self, boxes, scores, max_output_size_per_class, max_total_size, iou_threshold,
-        score_threshold, pad_per_class, clip_boxes,
-    ):  # fmt: skip
+        self,
+        boxes,
+        scores,
+        max_output_size_per_class,
+        max_total_size,
+        iou_threshold,
+        score_threshold,
+        pad_per_class,
+        clip_boxes,
+    ):
         each, total = int(max_output_size_per_class), int(max_total_size)
         threshold = _check_combined(boxes, scores, each, total, iou_threshold)
         batch, count, kinds, _ = boxes.shape
@@ -417,9 +427,7 @@ class CombinedNonMaxSuppression(Op):
         if not scores.size:
             none = np.zeros((batch, size, 5), np.float32)
             return none[..., :4], none[..., 4], none[..., 4], np.zeros(batch, np.int32)
-        per_class = np.broadcast_to(
-            boxes.transpose(0, 2, 1, 3), (batch, kinds, count, 4)
-        )
+        per_class = np.broadcast_to(boxes.transpose(0, 2, 1, 3), (batch, kinds, count, 4))
         per_class = np.broadcast_to(per_class, (batch, classes, count, 4))
         lanes = np.ascontiguousarray(scores.transpose(0, 2, 1)).reshape(-1, count)
         indices, values, counts = suppress(
@@ -449,9 +457,7 @@ class CombinedNonMaxSuppression(Op):
         return result, kept[0], kept[1], valid
 
 
-def _check_combined(
-    boxes: Any, scores: Any, each: int, total: int, threshold: Any
-) -> Any:
+def _check_combined(boxes: Any, scores: Any, each: int, total: int, threshold: Any) -> Any:
     if boxes.ndim != 4 or boxes.shape[3] != 4:
         raise invalid_argument(f"boxes must be 4-D{list(boxes.shape)}")
     if scores.ndim != 3:
@@ -461,9 +467,7 @@ def _check_combined(
     if boxes.shape[1] != scores.shape[1]:
         raise invalid_argument("boxes and scores must have same number of boxes")
     if boxes.shape[2] not in (1, scores.shape[2]):
-        raise invalid_argument(
-            "third dimension of boxes must be either 1 or num classes"
-        )
+        raise invalid_argument("third dimension of boxes must be either 1 or num classes")
     if each <= 0:
         raise invalid_argument("max_size_per_class must be positive")
     if total <= 0:

@@ -17,13 +17,7 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.families import conjugate, constant, spec_of, unbroadcast
-from intaglio.ops.linalg.decomposition import (
-    adjoint,
-    check_batches,
-    matrix_dims,
-    product,
-    shaped,
-)
+from intaglio.ops.linalg.decomposition import adjoint, check_batches, matrix_dims, product, shaped
 
 TYPES = (float64, float32, *COMPLEX)
 
@@ -45,9 +39,7 @@ class BandedTriangularSolve(Op):
     Of a lower matrix the first row is the main diagonal, of an upper one the last row is.
     """
 
-    signature = (
-        "matrix: T, rhs: T; lower: bool = True, adjoint: bool = False -> output: T"
-    )
+    signature = "matrix: T, rhs: T; lower: bool = True, adjoint: bool = False -> output: T"
     T = (float64, float32, float16, *COMPLEX)
 
     def infer(self, matrix: Spec, rhs: Spec) -> Spec:
@@ -61,8 +53,7 @@ class BandedTriangularSolve(Op):
     def kernel(self, matrix, rhs, lower, adjoint):
         if matrix.shape[-1] != rhs.shape[-2]:
             raise invalid_argument(
-                f"Input matrix and rhs are incompatible: {list(matrix.shape)} vs. "
-                f"{list(rhs.shape)}"
+                f"Input matrix and rhs are incompatible: {list(matrix.shape)} vs. {list(rhs.shape)}"
             )
         for position, x in enumerate((matrix, rhs)):
             if not x.size:
@@ -77,9 +68,7 @@ class BandedTriangularSolve(Op):
         return _solve_band(bands, rhs, lower)
 
     def gradient(self, matrix, rhs, output, doutput, lower, adjoint) -> Any:
-        by_rhs = raw.BandedTriangularSolve(
-            matrix, doutput, lower=lower, adjoint=not adjoint
-        )
+        by_rhs = raw.BandedTriangularSolve(matrix, doutput, lower=lower, adjoint=not adjoint)
         first, second = (output, by_rhs) if adjoint else (by_rhs, output)
         whole = raw.Neg(product(first, second, adj_b=True))
         by_matrix = raw.MatrixDiagPartV3(
@@ -151,9 +140,7 @@ class TridiagonalMatMul(Op):
     def kernel(self, superdiag, maindiag, subdiag, rhs):
         for diagonal in (superdiag, maindiag, subdiag):
             check_batches(diagonal, rhs)
-        above, main, below = (
-            np.swapaxes(d, -1, -2) for d in (superdiag, maindiag, subdiag)
-        )
+        above, main, below = (np.swapaxes(d, -1, -2) for d in (superdiag, maindiag, subdiag))
         for name, diagonal in (("superdiag", above), ("maindiag", main)):
             if diagonal.shape[-2] != rhs.shape[-2]:
                 raise invalid_argument(
@@ -172,9 +159,11 @@ class TridiagonalMatMul(Op):
             return raw.ExpandDims(total, np.int32(-2))
 
         by_rhs = raw.TridiagonalMatMul(
-            conjugate(_shifted(subdiag, -1)), conjugate(maindiag),
-            conjugate(_shifted(superdiag, 1)), doutput,
-        )  # fmt: skip
+            conjugate(_shifted(subdiag, -1)),
+            conjugate(maindiag),
+            conjugate(_shifted(superdiag, 1)),
+            doutput,
+        )
         up = adjoint(_shifted(adjoint(turned), -1))
         down = adjoint(_shifted(adjoint(turned), 1))
         return diagonal(up), diagonal(turned), diagonal(down), by_rhs
@@ -184,9 +173,13 @@ def _shifted(x: Any, places: int) -> Any:
     """The last dimension moved by one place, a zero moving in."""
     rolled = raw.Roll(x, np.int32(places), np.int32(-1))
     size = raw.StridedSlice(
-        raw.Shape(x), np.array([-1], np.int32), np.array([0], np.int32), np.array([1], np.int32),
-        end_mask=1, shrink_axis_mask=1,
-    )  # fmt: skip
+        raw.Shape(x),
+        np.array([-1], np.int32),
+        np.array([0], np.int32),
+        np.array([1], np.int32),
+        end_mask=1,
+        shrink_axis_mask=1,
+    )
     at = np.int32(0) if places > 0 else raw.Sub(size, np.int32(1))
     kept = raw.OneHot(at, size, constant(0, x), constant(1, x))
     return raw.Mul(rolled, kept)
@@ -225,25 +218,21 @@ class TridiagonalSolve(Op):
                 f"{diagonals.shape[-1]} vs. {rhs.shape[-2]}"
             )
         if perturb_singular and not partial_pivoting:
-            raise invalid_argument(
-                "Partial pivoting must be enabled to perturb singular"
-            )
+            raise invalid_argument("Partial pivoting must be enabled to perturb singular")
         with np.errstate(all="ignore"):
             if partial_pivoting:
                 return _solve_pivoted(diagonals, rhs, perturb_singular)
             return _solve_thomas(diagonals, rhs)
 
-    def gradient(
-        self, diagonals, output, doutput, partial_pivoting, perturb_singular
-    ) -> Any:
+    def gradient(self, diagonals, output, doutput, partial_pivoting, perturb_singular) -> Any:
         above, main, below = raw.Unpack(diagonals, num=3, axis=-2)
-        turned = raw.Pack(
-            [_shifted(below, -1), main, _shifted(above, 1)], axis=-2
-        )  # fmt: skip
+        turned = raw.Pack([_shifted(below, -1), main, _shifted(above, 1)], axis=-2)
         by_rhs = raw.TridiagonalSolve(
-            conjugate(turned), doutput,
-            partial_pivoting=partial_pivoting, perturb_singular=perturb_singular,
-        )  # fmt: skip
+            conjugate(turned),
+            doutput,
+            partial_pivoting=partial_pivoting,
+            perturb_singular=perturb_singular,
+        )
         known = conjugate(output)
         up = adjoint(_shifted(adjoint(known), -1))
         down = adjoint(_shifted(adjoint(known), 1))

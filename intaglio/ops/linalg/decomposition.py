@@ -28,11 +28,9 @@ def _wide(x: Any) -> Any:
 def matrices(x: Any, square: bool = True) -> Any:
     """The matrices, wide enough for LAPACK. Raises InvalidArgumentError for another shape."""
     if x.ndim < 2:
-        raise invalid_argument(f"Input tensor must have rank >= 2, got {brackets(x.shape)}")  # fmt: skip
+        raise invalid_argument(f"Input tensor must have rank >= 2, got {brackets(x.shape)}")
     if square and x.shape[-1] != x.shape[-2]:
-        raise invalid_argument(
-            f"Input matrix must be square, got: {x.shape[-2]} vs. {x.shape[-1]}"
-        )
+        raise invalid_argument(f"Input matrix must be square, got: {x.shape[-2]} vs. {x.shape[-1]}")
     return _wide(x)
 
 
@@ -107,9 +105,7 @@ class Cholesky(Op):
         return Spec(input.dtype, shaped(*matrix_dims(input)))
 
     def kernel(self, input):
-        text = (
-            "Cholesky decomposition was not successful. The input might not be valid."
-        )
+        text = "Cholesky decomposition was not successful. The input might not be valid."
         found = carried_out(np.linalg.cholesky, text, matrices(input))
         return found.astype(input.dtype, copy=False)
 
@@ -197,9 +193,7 @@ class MatrixSolve(Op):
 class MatrixTriangularSolve(Op):
     """x with matrix @ x = rhs for a triangular matrix; batches broadcast."""
 
-    signature = (
-        "matrix: T, rhs: T; lower: bool = True, adjoint: bool = False -> output: T"
-    )
+    signature = "matrix: T, rhs: T; lower: bool = True, adjoint: bool = False -> output: T"
     T = (bfloat16, *TYPES)
 
     def infer(self, matrix: Spec, rhs: Spec) -> Spec:
@@ -211,9 +205,7 @@ class MatrixTriangularSolve(Op):
         return _solve(triangle, rhs, adjoint, "Input matrix is not invertible.")
 
     def gradient(self, matrix, rhs, output, doutput, lower, adjoint) -> Any:
-        by_rhs = raw.MatrixTriangularSolve(
-            matrix, doutput, lower=lower, adjoint=not adjoint
-        )
+        by_rhs = raw.MatrixTriangularSolve(matrix, doutput, lower=lower, adjoint=not adjoint)
         first, second = (output, by_rhs) if adjoint else (by_rhs, output)
         by_matrix = raw.Neg(product(first, second, adj_b=True))
         by_matrix = _lower(by_matrix) if lower else _upper(by_matrix)
@@ -260,9 +252,7 @@ class LogMatrixDeterminant(Op):
 
     def kernel(self, input):
         sign, size = lapack(np.linalg.slogdet, matrices(input))
-        return np.asarray(sign).astype(input.dtype), np.asarray(size).astype(
-            input.dtype
-        )
+        return np.asarray(sign).astype(input.dtype), np.asarray(size).astype(input.dtype)
 
     def gradient(self, input, dlog_abs_determinant) -> Any:
         if dlog_abs_determinant is None:
@@ -305,9 +295,12 @@ class Qr(Op):
         inner = product(q, dq, adj_a=True)
         outer = product(r, dr, adj_b=True)
         skew = raw.AddV2(raw.Sub(inner, adjoint(inner)), raw.Sub(outer, adjoint(outer)))
-        below = raw.Sub(_lower(skew), raw.MatrixDiagV3(
-            _diagonal(skew), np.int32(0), np.int32(-1), np.int32(-1), constant(0, skew)
-        ))  # fmt: skip
+        below = raw.Sub(
+            _lower(skew),
+            raw.MatrixDiagV3(
+                _diagonal(skew), np.int32(0), np.int32(-1), np.int32(-1), constant(0, skew)
+            ),
+        )
         return raw.AddV2(
             product(q, raw.AddV2(dr, _divided(below, r))),
             _divided(raw.Sub(dq, product(q, inner)), r),
@@ -346,13 +339,9 @@ class SelfAdjointEigV2(Op):
             dv = None
         middle = None
         if de is not None:
-            middle = raw.MatrixDiagV3(
-                de, np.int32(0), np.int32(-1), np.int32(-1), constant(0, de)
-            )
+            middle = raw.MatrixDiagV3(de, np.int32(0), np.int32(-1), np.int32(-1), constant(0, de))
         if dv is not None:
-            gap = raw.Sub(
-                raw.ExpandDims(e, np.int32(-2)), raw.ExpandDims(e, np.int32(-1))
-            )
+            gap = raw.Sub(raw.ExpandDims(e, np.int32(-2)), raw.ExpandDims(e, np.int32(-1)))
             turned = raw.DivNoNan(product(v, dv, adj_a=True), gap)
             middle = turned if middle is None else raw.AddV2(middle, turned)
         whole = product(product(v, middle), v, adj_b=True)
@@ -363,10 +352,7 @@ class SelfAdjointEigV2(Op):
 class Svd(Op):
     """(singular values in descending order, left, right singular vectors)."""
 
-    signature = (
-        "input: T; compute_uv: bool = True, full_matrices: bool = False "
-        "-> s: T, u: T, v: T"
-    )
+    signature = "input: T; compute_uv: bool = True, full_matrices: bool = False -> s: T, u: T, v: T"
     T = TYPES
 
     def infer(self, input: Spec, compute_uv, full_matrices) -> Any:
@@ -391,9 +377,7 @@ class Svd(Op):
         v = np.ascontiguousarray(vh.swapaxes(-1, -2).conj())
         return s.astype(dtype), u.astype(dtype, copy=False), v.astype(dtype, copy=False)
 
-    def gradient(
-        self, input, s, u, v, ds, du, dv, compute_uv, full_matrices
-    ) -> Any:  # fmt: skip
+    def gradient(self, input, s, u, v, ds, du, dv, compute_uv, full_matrices) -> Any:
         if not compute_uv:
             _, u, v = raw.Svd(input)
             return product(_by_columns(u, ds), v, adj_b=True)
@@ -417,12 +401,8 @@ class Svd(Op):
 def _by_vectors(u: Any, s: Any, du: Any) -> Any:
     """What a gradient by singular vectors adds on their side: inside and outside their span."""
     squares = raw.Square(s)
-    gap = raw.Sub(
-        raw.ExpandDims(squares, np.int32(-2)), raw.ExpandDims(squares, np.int32(-1))
-    )
+    gap = raw.Sub(raw.ExpandDims(squares, np.int32(-2)), raw.ExpandDims(squares, np.int32(-1)))
     inner = product(u, du, adj_a=True)
     skew = raw.DivNoNan(raw.Sub(inner, adjoint(inner)), gap)
     outside = raw.Sub(du, product(u, inner))
-    return raw.AddV2(
-        product(u, _by_columns(skew, s)), _by_columns(outside, raw.Reciprocal(s))
-    )
+    return raw.AddV2(product(u, _by_columns(skew, s)), _by_columns(outside, raw.Reciprocal(s)))

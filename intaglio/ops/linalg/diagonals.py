@@ -28,9 +28,7 @@ class MatrixBandPart(Op):
 
     def infer(self, input: Spec) -> Spec:
         if input.shape is not None and len(input.shape) < 2:
-            raise ShapeError(
-                f"Shape must be at least rank 2 but is rank {len(input.shape)}"
-            )
+            raise ShapeError(f"Shape must be at least rank 2 but is rank {len(input.shape)}")
         return Spec(input.dtype, input.shape)
 
     def kernel(self, input, num_lower, num_upper):
@@ -93,9 +91,7 @@ def places(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
     """Row and column in the matrix, diagonal and position in the packed form, longest length."""
     if align not in ALIGNMENTS:
-        raise invalid_argument(
-            f"align must be one of {', '.join(ALIGNMENTS)}, got {align!r}"
-        )
+        raise invalid_argument(f"align must be one of {', '.join(ALIGNMENTS)}, got {align!r}")
     for d in (low, high):
         if not -rows < d < columns and not (d == 0):
             raise invalid_argument(
@@ -120,18 +116,14 @@ def _packed_shape(lead: Any, low: int, high: int, longest: int) -> tuple[Any, ..
 class MatrixDiagPartV3(Op):
     """Diagonals k[0] to k[1] of each matrix as rows, highest first, padded and aligned."""
 
-    signature = (
-        "input: T, k: int32, padding_value: T; align: str = 'RIGHT_LEFT' -> diagonal: T"
-    )
+    signature = "input: T, k: int32, padding_value: T; align: str = 'RIGHT_LEFT' -> diagonal: T"
     T = ALL
 
     def infer(self, input: Spec, k: Spec) -> Spec:
         if input.shape is None:
             return Spec(input.dtype, None)
         if len(input.shape) < 2:
-            raise ShapeError(
-                f"Shape must be at least rank 2 but is rank {len(input.shape)}"
-            )
+            raise ShapeError(f"Shape must be at least rank 2 but is rank {len(input.shape)}")
         ks = numbers(k)
         if ks is None:
             return Spec(input.dtype, None)
@@ -151,9 +143,7 @@ class MatrixDiagPartV3(Op):
         rows, columns = input.shape[-2:]
         r, c, i, at, longest = places(rows, columns, low, high, align)
         lead = input.shape[:-2]
-        result = np.full(
-            (*lead, high - low + 1, longest), padding_value[()], input.dtype
-        )
+        result = np.full((*lead, high - low + 1, longest), padding_value[()], input.dtype)
         result[..., i, at] = input[..., r, c]
         return result.reshape(_packed_shape(lead, low, high, longest))
 
@@ -214,8 +204,7 @@ class MatrixDiagV3(Op):
         if longest is None or rows is None or columns is None:
             return Spec(diagonal.dtype, (*lead, None, None))
         return Spec(
-            diagonal.dtype,
-            (*lead, *_diag_size(high - low + 1, longest, low, high, rows, columns)),
+            diagonal.dtype, (*lead, *_diag_size(high - low + 1, longest, low, high, rows, columns))
         )
 
     def kernel(self, diagonal, k, num_rows, num_cols, padding_value, align):
@@ -231,9 +220,7 @@ class MatrixDiagV3(Op):
                 f"The number of diagonals provided in the input does not match the lower_diag_index and upper_diag_index range: {brackets(diagonal.shape)}"
             )
         longest = packed.shape[-1]
-        rows, columns = _diag_size(
-            high - low + 1, longest, low, high, int(num_rows), int(num_cols)
-        )
+        rows, columns = _diag_size(high - low + 1, longest, low, high, int(num_rows), int(num_cols))
         r, c, i, at, _ = places(rows, columns, low, high, align)
         lead = packed.shape[:-2]
         result = np.full((*lead, rows, columns), padding_value[()], diagonal.dtype)
@@ -250,16 +237,12 @@ class MatrixDiagV3(Op):
 class MatrixSetDiagV3(Op):
     """The matrices with other diagonals k[0] to k[1]."""
 
-    signature = (
-        "input: T, diagonal: T, k: int32; align: str = 'RIGHT_LEFT' -> output: T"
-    )
+    signature = "input: T, diagonal: T, k: int32; align: str = 'RIGHT_LEFT' -> output: T"
     T = ALL
 
     def infer(self, input: Spec, diagonal: Spec, k: Spec) -> Spec:
         if input.shape is not None and len(input.shape) < 2:
-            raise ShapeError(
-                f"Shape must be at least rank 2 but is rank {len(input.shape)}"
-            )
+            raise ShapeError(f"Shape must be at least rank 2 but is rank {len(input.shape)}")
         return Spec(input.dtype, input.shape)
 
     def kernel(self, input, diagonal, k, align):
@@ -323,9 +306,7 @@ class MatrixDiagPart(Op):
         if input.shape is None:
             return Spec(input.dtype, None)
         if len(input.shape) < 2:
-            raise ShapeError(
-                f"Shape must be at least rank 2 but is rank {len(input.shape)}"
-            )
+            raise ShapeError(f"Shape must be at least rank 2 but is rank {len(input.shape)}")
         a, b = input.shape[-2:]
         size = None if a is None or b is None else min(a, b)
         return Spec(input.dtype, (*input.shape[:-2], size))
@@ -400,9 +381,7 @@ class DiagPart(Op):
         if dims is None:
             return Spec(input.dtype, None)
         if not dims or len(dims) % 2:
-            raise ShapeError(
-                f"Input must have even and non-zero rank, but is {len(dims)}"
-            )
+            raise ShapeError(f"Input must have even and non-zero rank, but is {len(dims)}")
         half = len(dims) // 2
         if not shapes.compatible(dims[:half], dims[half:]):
             raise ShapeError(

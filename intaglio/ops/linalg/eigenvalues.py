@@ -60,9 +60,7 @@ class Eig(Op):
         turned = adjoint(v)
         middle = None if de is None else _as_diagonal(de)
         if dv is not None:
-            gap = raw.Sub(
-                raw.ExpandDims(e, np.int32(-2)), raw.ExpandDims(e, np.int32(-1))
-            )
+            gap = raw.Sub(raw.ExpandDims(e, np.int32(-2)), raw.ExpandDims(e, np.int32(-1)))
             inner = product(v, dv, adj_a=True)
             # Vectors keep the length 1: what would stretch them has no effect.
             own = raw.MatrixDiagPartV3(inner, np.int32(0), constant(0, inner))
@@ -106,9 +104,7 @@ class Lu(Op):
 
     def infer(self, input: Spec, output_idx_type: DType) -> Any:
         batch, n, _ = matrix_dims(input)
-        return Spec(input.dtype, shaped(batch, n, n)), Spec(
-            output_idx_type, shaped(batch, n)
-        )
+        return Spec(input.dtype, shaped(batch, n, n)), Spec(output_idx_type, shaped(batch, n))
 
     def kernel(self, input, output_idx_type: DType):
         if output_idx_type not in INDEX:
@@ -127,9 +123,7 @@ class Lu(Op):
         one = raw.OnesLike(raw.MatrixDiagPartV3(lu, high, constant(0, lu)))
         lower = raw.MatrixSetDiagV3(raw.MatrixBandPart(lu, low, high), one, high)
         left = product(lower, dlu, adj_a=True)
-        strict = raw.MatrixSetDiagV3(
-            raw.MatrixBandPart(left, low, high), raw.ZerosLike(one), high
-        )
+        strict = raw.MatrixSetDiagV3(raw.MatrixBandPart(left, low, high), raw.ZerosLike(one), high)
         right = raw.MatrixBandPart(product(dlu, upper, adj_b=True), high, low)
         middle = raw.AddV2(strict, right)
         # lower^-H @ middle @ upper^-H, with the rows put back.
@@ -141,7 +135,11 @@ class Lu(Op):
 def _chosen_rows(p: Any, dtype: DType) -> Any:
     """The matrix whose product has row p[i] as its row i."""
     size = raw.StridedSlice(
-        raw.Shape(p), np.array([-1], np.int32), np.array([0], np.int32), np.array([1], np.int32),
-        end_mask=1, shrink_axis_mask=1,
-    )  # fmt: skip
+        raw.Shape(p),
+        np.array([-1], np.int32),
+        np.array([0], np.int32),
+        np.array([1], np.int32),
+        end_mask=1,
+        shrink_axis_mask=1,
+    )
     return raw.OneHot(p, size, np.asarray(1, dtype.numpy), np.asarray(0, dtype.numpy))

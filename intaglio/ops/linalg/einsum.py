@@ -119,9 +119,7 @@ def _arranged(x: Any, labels: Labels, groups: Sequence[Sequence[Any]]) -> Any:
     return x.reshape([next(sizes) if n in labels else 1 for n in wanted])
 
 
-def _pair(
-    x: Any, left: Labels, y: Any, right: Labels, output: Labels
-) -> tuple[Any, Labels]:
+def _pair(x: Any, left: Labels, y: Any, right: Labels, output: Labels) -> tuple[Any, Labels]:
     """The product of two operands summed over the labels that the output has not."""
     wanted = set(output)
     x, left = _simplified(x, left, wanted | set(right))
@@ -162,17 +160,11 @@ def _stretched(
 ) -> tuple[Any, Any]:
     """Broadcasts the dimensions behind the dots that are summed over."""
     sizes = {
-        n: max(x.shape[left.index(n)], y.shape[right.index(n)])
-        for n in inner
-        if isinstance(n, int)
+        n: max(x.shape[left.index(n)], y.shape[right.index(n)]) for n in inner if isinstance(n, int)
     }
     return (
-        np.broadcast_to(
-            x, [sizes.get(n, s) for n, s in zip(left, x.shape, strict=True)]
-        ),
-        np.broadcast_to(
-            y, [sizes.get(n, s) for n, s in zip(right, y.shape, strict=True)]
-        ),
+        np.broadcast_to(x, [sizes.get(n, s) for n, s in zip(left, x.shape, strict=True)]),
+        np.broadcast_to(y, [sizes.get(n, s) for n, s in zip(right, y.shape, strict=True)]),
     )
 
 
@@ -195,10 +187,7 @@ def compute(equation: str, arrays: Sequence[Any]) -> np.ndarray:
     inputs, output = terms(equation)
     if len(inputs) != len(arrays):
         raise invalid_argument(f"Expected {len(inputs)} inputs but got: {len(arrays)}")
-    spelled = [
-        _spelled(t, a.ndim, i)
-        for i, (t, a) in enumerate(zip(inputs, arrays, strict=True))
-    ]
+    spelled = [_spelled(t, a.ndim, i) for i, (t, a) in enumerate(zip(inputs, arrays, strict=True))]
     most = max([sum(isinstance(n, int) for n in t) for t in spelled])
     wanted = _written_out(output, most)
     dtype = arrays[0].dtype
@@ -274,8 +263,7 @@ def _by_operand(
     kept = [n for n in named if n in reach]
     sources = ",".join([text(output), *[text(o) for _, o in others]])
     g = raw.Einsum(
-        [d, *[conjugate(y) for y, _ in others]],
-        equation=f"{sources}->{text((*front, *kept))}",
+        [d, *[conjugate(y) for y, _ in others]], equation=f"{sources}->{text((*front, *kept))}"
     )
     target = (*front, *named)
     for i in range(len(named) - 1, -1, -1):
@@ -300,7 +288,9 @@ def _simpler(equation: str, operands: Sequence[Any]) -> Any:
     NotImplemented for one that is so already, or that takes diagonals or broadcasts.
     """
     written, output = terms(equation)
-    found = [_spelled(t, len(x.dims), i) for i, (t, x) in enumerate(zip(written, operands, strict=True))]  # fmt: skip
+    found = [
+        _spelled(t, len(x.dims), i) for i, (t, x) in enumerate(zip(written, operands, strict=True))
+    ]
     if DOTS in output:
         most = max([-n for t in found for n in t if isinstance(n, int)], default=0)
         output = _written_out(output, most)
@@ -326,9 +316,7 @@ def _simpler(equation: str, operands: Sequence[Any]) -> Any:
         return NotImplemented
     if not is_complex:
         return raw.Einsum(summed, equation=simple)
-    return in_parts(
-        lambda x, y: raw.Einsum([x, y], equation=simple), *map(parts, summed)
-    )
+    return in_parts(lambda x, y: raw.Einsum([x, y], equation=simple), *map(parts, summed))
 
 
 @op
@@ -351,9 +339,7 @@ class Einsum(Op):
         labels, output = terms(equation)
         pairs = list(zip(inputs, labels, strict=True))
         return [
-            functools.partial(
-                _by_operand, doutput, output, x, own, pairs[:i] + pairs[i + 1 :]
-            )
+            functools.partial(_by_operand, doutput, output, x, own, pairs[:i] + pairs[i + 1 :])
             for i, (x, own) in enumerate(pairs)
         ]
 

@@ -22,7 +22,7 @@ from intaglio.base.dtypes import (
     int32,
     int64,
     uint8,
-)  # fmt: skip
+)
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import Dims
 from intaglio.opdef import raw
@@ -172,9 +172,7 @@ class MatMul(Op):
         try:
             return dot(a, b)
         except ValueError:
-            raise _size_error(
-                a.T if transpose_a else a, b.T if transpose_b else b
-            ) from None
+            raise _size_error(a.T if transpose_a else a, b.T if transpose_b else b) from None
 
     def native(self, a, b, transpose_a, transpose_b) -> Any:
         if not a.dtype.is_complex:
@@ -205,16 +203,12 @@ class MatMul(Op):
 
         def by_a() -> Any:
             if transpose_a:
-                return raw.MatMul(
-                    _conj(b), d, transpose_a=transpose_b, transpose_b=True
-                )
+                return raw.MatMul(_conj(b), d, transpose_a=transpose_b, transpose_b=True)
             return raw.MatMul(d, _conj(b), transpose_b=not transpose_b)
 
         def by_b() -> Any:
             if transpose_b:
-                return raw.MatMul(
-                    d, _conj(a), transpose_a=True, transpose_b=transpose_a
-                )
+                return raw.MatMul(d, _conj(a), transpose_a=True, transpose_b=transpose_a)
             return raw.MatMul(_conj(a), d, transpose_a=not transpose_a)
 
         return by_a, by_b
@@ -346,8 +340,7 @@ def _simpler(x: Any, y: Any, adj_x: bool, adj_y: bool) -> Any:
         return NotImplemented
     batch = shapes.broadcast(*batches)
     wide = [
-        raw.BroadcastTo(v, np.asarray((*(batch or ()), *v.dims[-2:]), np.int32))
-        for v in (x, y)
+        raw.BroadcastTo(v, np.asarray((*(batch or ()), *v.dims[-2:]), np.int32)) for v in (x, y)
     ]
     return product(*wide)
 
@@ -378,11 +371,7 @@ def _unbatched(gradient: Any, mine: Any, other: Any) -> Any:
         return _unbatched_late(gradient, mine, other)
     batch = shapes.broadcast(own[:-2], others[:-2]) or ()
     # The matrices' own dimensions take part in no broadcast.
-    return unbroadcast(
-        gradient,
-        Spec(mine.dtype, own),
-        Spec(mine.dtype, (*batch, *own[-2:])),
-    )
+    return unbroadcast(gradient, Spec(mine.dtype, own), Spec(mine.dtype, (*batch, *own[-2:])))
 
 
 def _unbatched_late(gradient: Any, mine: Any, other: Any) -> Any:
@@ -434,9 +423,7 @@ class BatchMatMulV3(Op):
         return Spec(Tout, _batched(x.shape, y.shape, adj_x, adj_y))
 
     def kernel(self, x, y, Tout: DType, adj_x, adj_y):
-        wide = (
-            np.dtype(np.float32) if Tout.size == 2 and Tout.is_floating else Tout.numpy
-        )
+        wide = np.dtype(np.float32) if Tout.size == 2 and Tout.is_floating else Tout.numpy
         product = _multiply(x.astype(wide), y.astype(wide), adj_x, adj_y)
         return product.astype(Tout.numpy, copy=False)
 

@@ -105,10 +105,7 @@ def square_root(a: Any) -> Any:
     negative = (values.real < 0) & (values.imag == 0) & ~(size == 0)
     if a.dtype.kind != "c":
         good &= ~negative.any(axis=-1)
-    for chosen, function in (
-        (good & singular, _root_by_vectors),
-        (good & ~singular, _root_turned),
-    ):
+    for chosen, function in ((good & singular, _root_by_vectors), (good & ~singular, _root_turned)):
         if chosen.any():
             result[chosen] = function(flat[chosen])
     return result.reshape(*batch, n, n)
@@ -203,9 +200,13 @@ class MatrixSquareRoot(Op):
         # output^H x + x output^H = doutput, the matrix x as a vector of its rows.
         own = adjoint(output)
         n = raw.StridedSlice(
-            raw.Shape(output), np.array([-1], np.int32), np.array([0], np.int32), np.array([1], np.int32),
-            end_mask=1, shrink_axis_mask=1,
-        )  # fmt: skip
+            raw.Shape(output),
+            np.array([-1], np.int32),
+            np.array([0], np.int32),
+            np.array([1], np.int32),
+            end_mask=1,
+            shrink_axis_mask=1,
+        )
         one = raw.Fill(raw.Reshape(n, np.array([1], np.int32)), constant(1, output))
         identity = raw.MatrixDiagV3(
             one, np.int32(0), np.int32(-1), np.int32(-1), constant(0, output)
@@ -214,9 +215,10 @@ class MatrixSquareRoot(Op):
         right = raw.Einsum([own, identity], equation="...ij,kl->...kjli")
         whole = raw.AddV2(left, right)
         lead = raw.Slice(
-            raw.Shape(output), np.array([0], np.int32),
+            raw.Shape(output),
+            np.array([0], np.int32),
             raw.Reshape(raw.Sub(raw.Rank(output), np.int32(2)), np.array([1], np.int32)),
-        )  # fmt: skip
+        )
         square = raw.Reshape(raw.Mul(n, n), np.array([1], np.int32))
         system = raw.Reshape(whole, raw.ConcatV2([lead, square, square], np.int32(0)))
         column = raw.ConcatV2([lead, square, np.array([1], np.int32)], np.int32(0))
@@ -274,9 +276,7 @@ class MatrixExponential(Op):
 class MatrixSolveLs(Op):
     """x that minimises |matrix @ x - rhs|^2 + l2_regularizer * |x|^2."""
 
-    signature = (
-        "matrix: T, rhs: T, l2_regularizer: float64; fast: bool = True -> output: T"
-    )
+    signature = "matrix: T, rhs: T, l2_regularizer: float64; fast: bool = True -> output: T"
     T = TYPES
 
     def infer(self, matrix: Spec, rhs: Spec, l2_regularizer: Spec) -> Spec:
@@ -337,8 +337,7 @@ def _shapes_apart(matrix: Any) -> tuple[Any, Any]:
         return (one, None) if dims[-2] >= dims[-1] else (None, one)
     shape, rank = raw.Shape(matrix), raw.Rank(matrix)
     rows, columns = (
-        raw.GatherV2(shape, raw.Sub(rank, np.int32(back)), np.int32(0))
-        for back in (2, 1)
+        raw.GatherV2(shape, raw.Sub(rank, np.int32(back)), np.int32(0)) for back in (2, 1)
     )
     tall = raw.Cast(raw.GreaterEqual(rows, columns), DstT=matrix.dtype)
     return tall, raw.Sub(constant(1, matrix), tall)
@@ -347,10 +346,6 @@ def _shapes_apart(matrix: Any) -> tuple[Any, Any]:
 def _gram_solve(matrix: Any, rhs: Any, weight: Any, used: Any, over: bool) -> Any:
     """The solution with the smaller Gram matrix; what is not used only has to exist."""
     gram = product(matrix, matrix, adj_a=over, adj_b=not over)
-    ridge = raw.AddV2(
-        raw.Cast(weight, DstT=matrix.dtype), raw.Sub(constant(1, matrix), used)
-    )
+    ridge = raw.AddV2(raw.Cast(weight, DstT=matrix.dtype), raw.Sub(constant(1, matrix), used))
     own = raw.MatrixDiagPartV3(gram, np.int32(0), constant(0, gram))
-    return raw.MatrixSolve(
-        raw.MatrixSetDiagV3(gram, raw.AddV2(own, ridge), np.int32(0)), rhs
-    )
+    return raw.MatrixSolve(raw.MatrixSetDiagV3(gram, raw.AddV2(own, ridge), np.int32(0)), rhs)

@@ -24,11 +24,7 @@ from intaglio.base.dtypes import (
     uint32,
     uint64,
 )
-from intaglio.base.errors import (
-    InternalError,
-    InvalidArgumentError,
-    invalid_argument,
-)
+from intaglio.base.errors import InternalError, InvalidArgumentError, invalid_argument
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
@@ -50,9 +46,18 @@ from intaglio.ops.families import (
 # The order is the one in which error messages list what is allowed.
 FLOATS = (bfloat16, float16, float32, float64)
 ALL_NUMBERS = (
-    *FLOATS, uint8, int8, uint16, int16, int32, uint32, uint64, int64,
-    complex64, complex128,
-)  # fmt: skip
+    *FLOATS,
+    uint8,
+    int8,
+    uint16,
+    int16,
+    int32,
+    uint32,
+    uint64,
+    int64,
+    complex64,
+    complex128,
+)
 # The gradient by one operand needs the other.
 CROSSED = {"x": ("y",), "y": ("x",)}
 SIGNED_NUMBERS = (*FLOATS, int8, int16, int32, int64, complex64, complex128)
@@ -62,10 +67,7 @@ SIGNED_NUMBERS = (*FLOATS, int8, int16, int32, int64, complex64, complex128)
 class AddV2(Binary):
     """x + y."""
 
-    T = (
-        *FLOATS, uint8, uint16, uint32, uint64, int8, int16, int32, int64,
-        complex64, complex128,
-    )  # fmt: skip
+    T = (*FLOATS, uint8, uint16, uint32, uint64, int8, int16, int32, int64, complex64, complex128)
 
     def scalar(self, s, x, y):
         return s.add(x, y)
@@ -78,9 +80,7 @@ class AddV2(Binary):
 class Add(Binary):
     """x + y; joins strings."""
 
-    T = (
-        *FLOATS, uint8, int8, int16, int32, int64, complex64, complex128, string,
-    )  # fmt: skip
+    T = (*FLOATS, uint8, int8, int16, int32, int64, complex64, complex128, string)
 
     def scalar(self, s, x, y):
         return s.add(x, y)
@@ -97,10 +97,7 @@ class Add(Binary):
 class Sub(Binary):
     """x - y."""
 
-    T = (
-        *FLOATS, uint8, int8, uint16, int16, int32, int64, complex64, complex128,
-        uint32, uint64,
-    )  # fmt: skip
+    T = (*FLOATS, uint8, int8, uint16, int16, int32, int64, complex64, complex128, uint32, uint64)
 
     def scalar(self, s, x, y):
         return s.sub(x, y)
@@ -260,9 +257,7 @@ class FloorMod(Binary):
 
     blockwise = True
 
-    T = (
-        int8, int16, int32, int64, uint8, uint16, uint32, uint64, *FLOATS,
-    )  # fmt: skip
+    T = (int8, int16, int32, int64, uint8, uint16, uint32, uint64, *FLOATS)
 
     def kernel(self, x, y):
         if x.dtype.kind in "iu":
@@ -310,16 +305,11 @@ class TruncateMod(Remainder):
 class Pow(Binary):
     """x ** y."""
 
-    T = (
-        bfloat16, float32, float16, float64, int8, int16, int32, int64,
-        complex64, complex128,
-    )  # fmt: skip
+    T = (bfloat16, float32, float16, float64, int8, int16, int32, int64, complex64, complex128)
 
     def kernel(self, x, y):
         if x.dtype.kind == "i" and np.any(np.less(y, 0)):
-            raise invalid_argument(
-                "Integers to negative integer powers are not allowed"
-            )
+            raise invalid_argument("Integers to negative integer powers are not allowed")
         if x.dtype == np.float16:  # NumPy's own forgets that 1 ** nan is 1
             wide = np.power(x.astype(np.float32), y.astype(np.float32))
             return wide.astype(np.float16)
@@ -497,10 +487,7 @@ class Sign(Unary):
 class Square(Unary):
     """x * x."""
 
-    T = (
-        *FLOATS, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
-        complex64, complex128,
-    )  # fmt: skip
+    T = (*FLOATS, int8, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128)
 
     def scalar(self, s, x):
         return s.square(x)

@@ -55,9 +55,7 @@ class Cast(Op):
             return x
         if own.kind == "O" or wanted.kind == "O" or DstT is variant:
             source, target = from_numpy(own).kernel_name, DstT.kernel_name
-            raise UnimplementedError(
-                None, None, f"Cast {source} to {target} is not supported"
-            )
+            raise UnimplementedError(None, None, f"Cast {source} to {target} is not supported")
         if own.kind == "c" and wanted.kind != "c":
             x = x.real
         if wanted.kind in "iu" and x.dtype.kind not in "iub":
@@ -128,9 +126,7 @@ class Bitcast(Op):
         ratio = wanted // own
         if not dims or dims[-1] not in (None, ratio):
             last = f"{dims[-1]}" if dims else "a scalar"
-            raise ShapeError(
-                f"Cannot bitcast due to shape. {last} does not match {ratio}."
-            )
+            raise ShapeError(f"Cannot bitcast due to shape. {last} does not match {ratio}.")
         return Spec(type, dims[:-1])
 
     def kernel(self, input, type):
@@ -144,8 +140,7 @@ class Bitcast(Op):
         ratio = wanted.itemsize // own.itemsize
         if not x.ndim or x.shape[-1] != ratio:
             raise invalid_argument(
-                f"Cannot bitcast from {from_numpy(own).as_datatype_enum} to"
-                f" {type.as_datatype_enum}"
+                f"Cannot bitcast from {from_numpy(own).as_datatype_enum} to {type.as_datatype_enum}"
             )
         return x.view(wanted).reshape(x.shape[:-1])
 
@@ -173,9 +168,7 @@ class Real(Part):
         return s.real(input)
 
     def gradient(self, doutput) -> Any:
-        return raw.Complex(
-            doutput, np.zeros((), doutput.dtype.numpy), Tout=_pair(doutput)
-        )
+        return raw.Complex(doutput, np.zeros((), doutput.dtype.numpy), Tout=_pair(doutput))
 
 
 @op
@@ -191,9 +184,7 @@ class Imag(Part):
         return s.imag(input)
 
     def gradient(self, doutput) -> Any:
-        return raw.Complex(
-            np.zeros((), doutput.dtype.numpy), doutput, Tout=_pair(doutput)
-        )
+        return raw.Complex(np.zeros((), doutput.dtype.numpy), doutput, Tout=_pair(doutput))
 
 
 @op

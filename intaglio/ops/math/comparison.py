@@ -32,9 +32,19 @@ from intaglio.opdef.spec import Spec
 from intaglio.ops.families import Comparison
 
 ORDERED = (
-    float32, float64, int32, uint8, int16, int8, int64, bfloat16, uint16, float16,
-    uint32, uint64,
-)  # fmt: skip
+    float32,
+    float64,
+    int32,
+    uint8,
+    int16,
+    int8,
+    int64,
+    bfloat16,
+    uint16,
+    float16,
+    uint32,
+    uint64,
+)
 
 
 class Ordering(Comparison):

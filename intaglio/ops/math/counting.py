@@ -43,7 +43,7 @@ def _added(values: Any, size: int | None, weights: Any) -> Any:
     given = raw.Reshape(weights, [-1])
     if not count:
         given = raw.Fill([values.spec.count], constant(1, weights))
-    places, shape = raw.ExpandDims(places, 1), np.asarray([size + 1], values.dtype.numpy)  # fmt: skip
+    places, shape = raw.ExpandDims(places, 1), np.asarray([size + 1], values.dtype.numpy)
     return raw.Slice(raw.ScatterNd(places, given, shape), [0], [size])
 
 
@@ -83,9 +83,7 @@ class Bincount(Op):
 class DenseBincount(Op):
     """How often each integer occurs, in all or in each row."""
 
-    signature = (
-        "input: Tidx, size: Tidx, weights: T; binary_output: bool = False -> output: T"
-    )
+    signature = "input: Tidx, size: Tidx, weights: T; binary_output: bool = False -> output: T"
     Tidx = INDEX
     T = WEIGHTS
 
@@ -105,20 +103,12 @@ class DenseBincount(Op):
         count = _checked(input, size, weights)
         dtype = weights.dtype
         if input.ndim > 2:
-            raise invalid_argument(
-                f"Shape must be at most rank 2 but is rank {input.ndim}"
-            )
+            raise invalid_argument(f"Shape must be at most rank 2 but is rank {input.ndim}")
         if input.ndim < 2:
             values = input.reshape(-1)
             return _total(values, count, weights, dtype, binary_output)
         rows = [
-            _total(
-                row,
-                count,
-                weights[i] if weights.size else weights,
-                dtype,
-                binary_output,
-            )
+            _total(row, count, weights[i] if weights.size else weights, dtype, binary_output)
             for i, row in enumerate(input)
         ]
         return np.stack(rows) if rows else np.zeros((0, count), dtype)
@@ -135,9 +125,7 @@ class HistogramFixedWidth(Op):
 
     dtype = INDEX
 
-    signature = (
-        "values: T, value_range: T, nbins: int32; dtype: type = int32 -> out: dtype"
-    )
+    signature = "values: T, value_range: T, nbins: int32; dtype: type = int32 -> out: dtype"
     differentiable = False
     T = WEIGHTS
 
@@ -155,9 +143,7 @@ class HistogramFixedWidth(Op):
             )
         count = int(nbins)
         if count <= 0:
-            raise invalid_argument(
-                f"nbins should be a positive number, but got '{count}'"
-            )
+            raise invalid_argument(f"nbins should be a positive number, but got '{count}'")
         step = (high - low) / count
         place = np.floor((np.asarray(values, np.float64).reshape(-1) - low) / step)
         place = np.clip(np.nan_to_num(place), 0, count - 1).astype(np.int64)

@@ -36,9 +36,7 @@ LONGEST = 100_000
 # Fractions are scaled down when their parts grow beyond this.
 HUGE = 2.0**900
 # Coefficients of Stirling's series for log(gamma).
-_STIRLING = (
-    1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156,
-)  # fmt: skip
+_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
 
 
 def _stirling_rest(a: Any) -> Any:
@@ -194,13 +192,17 @@ def _upper_fraction(a: Any, x: Any) -> tuple[Any, Any]:
         a, b, p, p_old, dp, dp_old, q, q_old, dq, dq_old, open_, value, by_a = state
         factor, width = turn * (a - turn), b + 2 * turn
         p, p_old, dp, dp_old = (
-            width * p + factor * p_old, p,
-            width * dp - p + factor * dp_old + turn * p_old, dp,
-        )  # fmt: skip
+            width * p + factor * p_old,
+            p,
+            width * dp - p + factor * dp_old + turn * p_old,
+            dp,
+        )
         q, q_old, dq, dq_old = (
-            width * q + factor * q_old, q,
-            width * dq - q + factor * dq_old + turn * q_old, dq,
-        )  # fmt: skip
+            width * q + factor * q_old,
+            q,
+            width * dq - q + factor * dq_old + turn * q_old,
+            dq,
+        )
         held = np.where(q == 0, 1.0, q)
         before, before_a = value, by_a
         value = p / held
@@ -217,9 +219,20 @@ def _upper_fraction(a: Any, x: Any) -> tuple[Any, Any]:
 
     zero, one, b = np.zeros_like(x), np.ones_like(x), x + 1 - a
     state = (
-        a, b, one, zero, zero, zero, b, one, -one, zero,
-        np.ones(np.shape(x), bool), 1 / b, 1 / (b * b),
-    )  # fmt: skip
+        a,
+        b,
+        one,
+        zero,
+        zero,
+        zero,
+        b,
+        one,
+        -one,
+        zero,
+        np.ones(np.shape(x), bool),
+        1 / b,
+        1 / (b * b),
+    )
     value, by_a = _settled(step, state, 2)
     return value, by_a
 
@@ -271,9 +284,7 @@ def upper_gamma(a: Any, x: Any, short: bool) -> Any:
     return _edges(a, x, regular, q, 1.0, 0.0)
 
 
-def _by_parts(
-    where: Any, yes: Callable[..., Any], no: Callable[..., Any], *arrays: Any
-) -> Any:
+def _by_parts(where: Any, yes: Callable[..., Any], no: Callable[..., Any], *arrays: Any) -> Any:
     """One function where a condition holds and another where it does not."""
     if where.all():
         return yes(*[x.reshape(-1) for x in arrays]).reshape(where.shape)
@@ -304,10 +315,7 @@ def gamma_slopes(a: Any, x: Any) -> tuple[Any, Any]:
     with np.errstate(all="ignore"):
         density = _density(good_a, good_x)
         growth = np.log(good_x) - digamma(good_a)
-        for part, rule, sign in (
-            (low, _lower_series, 1.0),
-            (~low, _upper_fraction, -1.0),
-        ):
+        for part, rule, sign in ((low, _lower_series, 1.0), (~low, _upper_fraction, -1.0)):
             if part.any():
                 value, by_a = rule(good_a[part], good_x[part])
                 inner = sign * (growth[part] * value + by_a)
@@ -328,16 +336,22 @@ def log_beta(a: Any, b: Any) -> Any:
     big = lean >= 10
     inner = np.where(big, lean, 10.0)
     both = (
-        -0.5 * np.log(held) + 0.5 * math.log(2 * math.pi)
-        + _stirling_rest(held) + _stirling_rest(inner) - _stirling_rest(held + inner)
+        -0.5 * np.log(held)
+        + 0.5 * math.log(2 * math.pi)
+        + _stirling_rest(held)
+        + _stirling_rest(inner)
+        - _stirling_rest(held + inner)
         + (inner - 0.5) * np.log(inner / (held + inner))
         - held * np.log1p(inner / held)
-    )  # fmt: skip
+    )
     # log(gamma(high) / gamma(total)) by Stirling's series.
     gap = (
-        (held - 0.5) * -np.log1p(lean / held) - lean * np.log(total) + lean
-        + _stirling_rest(held) - _stirling_rest(total)
-    )  # fmt: skip
+        (held - 0.5) * -np.log1p(lean / held)
+        - lean * np.log(total)
+        + lean
+        + _stirling_rest(held)
+        - _stirling_rest(total)
+    )
     one = lgamma(lean) + gap
     small = lgamma(low) + lgamma(high) - lgamma(low + high)
     return np.where(large, np.where(big, both, one), small)
@@ -353,9 +367,7 @@ def incomplete_beta(a: Any, b: Any, x: Any) -> Any:
     first, second = np.where(turned, q, p), np.where(turned, p, q)
     left, right = np.where(turned, 1 - y, y), np.where(turned, y, 1 - y)
     with np.errstate(all="ignore"):
-        scale = np.exp(
-            first * np.log(left) + second * np.log(right) - log_beta(first, second)
-        )
+        scale = np.exp(first * np.log(left) + second * np.log(right) - log_beta(first, second))
         value = scale * _beta_fraction(first, second, left) / first
     value = np.where(turned, 1 - value, value)
     good = (a > 0) & (b > 0) & np.isfinite(a) & np.isfinite(b)
@@ -500,9 +512,7 @@ class Betainc(Op):
             power = raw.AddV2(
                 raw.Xlog1py(raw.Sub(b, one), raw.Neg(x)), raw.Xlogy(raw.Sub(a, one), x)
             )
-            logs = raw.Sub(
-                raw.AddV2(raw.Lgamma(a), raw.Lgamma(b)), raw.Lgamma(raw.AddV2(a, b))
-            )
+            logs = raw.Sub(raw.AddV2(raw.Lgamma(a), raw.Lgamma(b)), raw.Lgamma(raw.AddV2(a, b)))
             whole = raw.Mul(dz, raw.Exp(raw.Sub(power, logs)))
             return unbroadcast_both(whole, None, spec_of(x), spec_of(whole))[0]
 

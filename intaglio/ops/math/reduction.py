@@ -39,9 +39,19 @@ LANES = 64
 WORK = 4
 LARGE = compiled.LARGE // WORK
 ORDERED = (
-    float32, float64, int32, uint8, int16, int8, int64, bfloat16, uint16, float16,
-    uint32, uint64,
-)  # fmt: skip
+    float32,
+    float64,
+    int32,
+    uint8,
+    int16,
+    int8,
+    int64,
+    bfloat16,
+    uint16,
+    float16,
+    uint32,
+    uint64,
+)
 
 
 def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
@@ -82,9 +92,7 @@ def reduced(dims: Dims, axis: Spec, keep_dims: bool) -> Dims:
     gone: set[int] = set()
     for a in axes:
         if not -rank <= a < rank:
-            raise ShapeError(
-                f"Invalid reduction dimension {a} for input with {rank} dimensions."
-            )
+            raise ShapeError(f"Invalid reduction dimension {a} for input with {rank} dimensions.")
         gone.add(a % rank)
     if keep_dims:
         return tuple([1 if i in gone else d for i, d in enumerate(dims)])
@@ -151,17 +159,12 @@ class Sum(Reduction):
         return total(input, axes_of(axis, input.ndim), keep_dims)
 
     def gradient(self, doutput, input: Spec, axis, keep_dims) -> Any:
-        return (
-            raw.BroadcastTo(spread(doutput, input, axis, keep_dims), shape_of(input)),
-            None,
-        )
+        return (raw.BroadcastTo(spread(doutput, input, axis, keep_dims), shape_of(input)), None)
 
 
 def by_kernel(op: str, x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
     """The sum or mean of a large array by a compiled kernel; None if there is none."""
-    run = compiled.offered(
-        "reduction", x.dtype, WORK * x.size, op, x.shape, axes, keep_dims
-    )
+    run = compiled.offered("reduction", x.dtype, WORK * x.size, op, x.shape, axes, keep_dims)
     return None if run is None else run(x)
 
 
@@ -204,9 +207,7 @@ class Mean(Reduction):
         return mean.astype(dtype)
 
     def gradient(self, doutput, input: Spec, output: Spec, axis, keep_dims) -> Any:
-        spreaded = raw.BroadcastTo(
-            spread(doutput, input, axis, keep_dims), shape_of(input)
-        )
+        spreaded = raw.BroadcastTo(spread(doutput, input, axis, keep_dims), shape_of(input))
         if shapes.known(input.shape) and shapes.known(output.shape):
             factor = (input.count or 0) // max(output.count or 0, 1)
             count: Any = np.asarray(max(factor, 1)).astype(input.dtype.numpy)
@@ -325,11 +326,7 @@ def highest(dtype: Any) -> Any:
 
 
 def _of_nothing(x: Any, axes: tuple[int, ...], keep_dims: bool, value: Any) -> Any:
-    dims = [
-        1 if i in axes else d
-        for i, d in enumerate(x.shape)
-        if keep_dims or i not in axes
-    ]
+    dims = [1 if i in axes else d for i, d in enumerate(x.shape) if keep_dims or i not in axes]
     return np.full(dims, value, x.dtype)
 
 

@@ -23,13 +23,7 @@ from intaglio.base.dtypes import (
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.families import (
-    Unary,
-    constant,
-    no_kernel,
-    shape_of,
-    unbroadcast,
-)
+from intaglio.ops.families import Unary, constant, no_kernel, shape_of, unbroadcast
 
 FLOATS = (bfloat16, float16, float32, float64)
 

@@ -35,9 +35,7 @@ FLOATS = (bfloat16, float16, float32, float64)
 class Scan(Op):
     """out[i] = x[0] ? ... ? x[i] along the axis."""
 
-    signature = (
-        "x: T, axis: Tidx; exclusive: bool = False, reverse: bool = False -> out: T"
-    )
+    signature = "x: T, axis: Tidx; exclusive: bool = False, reverse: bool = False -> out: T"
     T: tuple[DType, ...] = NUMERIC
     Tidx = INDEX
 
@@ -54,14 +52,10 @@ def _outside(axis: int, rank: int) -> str:
     return f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), but got {axis}"
 
 
-def scanned(
-    x: Any, axis: Any, exclusive: bool, reverse: bool, ufunc: Any, start: Any
-) -> Any:
+def scanned(x: Any, axis: Any, exclusive: bool, reverse: bool, ufunc: Any, start: Any) -> Any:
     """A running total by a ufunc. Raises InvalidArgumentError for a wrong axis."""
     if axis.ndim:
-        raise invalid_argument(
-            f"ScanOp: axis must be a scalar, not {brackets(axis.shape)}"
-        )
+        raise invalid_argument(f"ScanOp: axis must be a scalar, not {brackets(axis.shape)}")
     place = int(axis)
     if not -x.ndim <= place < x.ndim:
         raise invalid_argument(_outside(place, x.ndim))
@@ -149,9 +143,7 @@ class CumulativeLogsumexp(Scan):
 class IndexOfExtreme(Op):
     """The index along the dimension; the first one of several, never a NaN's."""
 
-    signature = (
-        "input: T, dimension: Tidx; output_type: type = int64 -> output: output_type"
-    )
+    signature = "input: T, dimension: Tidx; output_type: type = int64 -> output: output_type"
     differentiable = False
     T = (*ORDERED, bool_)
     Tidx: tuple[DType, ...] = (int32, int64)
@@ -186,8 +178,7 @@ def index_along(x: Any, dimension: Any, output_type: DType, lowest: bool) -> Any
     """Where the extreme is. Raises InvalidArgumentError for a wrong or empty dimension."""
     if dimension.ndim:
         raise invalid_argument(
-            "dim must be a scalar, but received tensor of shape:"
-            f" {brackets(dimension.shape)}"
+            f"dim must be a scalar, but received tensor of shape: {brackets(dimension.shape)}"
         )
     place, rank = int(dimension), x.ndim
     if not -rank <= place < rank:
@@ -196,9 +187,7 @@ def index_along(x: Any, dimension: Any, output_type: DType, lowest: bool) -> Any
         )
     place %= rank
     if not x.shape[place]:
-        raise invalid_argument(
-            f"Reduction axis {place} is empty in shape {brackets(x.shape)}"
-        )
+        raise invalid_argument(f"Reduction axis {place} is empty in shape {brackets(x.shape)}")
     if x.dtype == bfloat16.numpy:
         x = x.astype(np.float32)
     find = np.argmin if lowest else np.argmax

@@ -26,9 +26,7 @@ WIDE = 32
 TURN = 4
 
 
-def gathered(
-    data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
-) -> Any:
+def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any) -> Any:
     """The rows of each segment put together by a ufunc; `empty` where there are none."""
     dtype = data.dtype
     wide = data.dtype.itemsize == 2 and data.dtype.kind not in "iu"
@@ -137,9 +135,7 @@ def sorted_ids(data: Any, ids: Any) -> int:
     if ids.ndim != 1:
         raise invalid_argument("segment_ids should be a vector.")
     if not data.ndim or data.shape[0] != ids.size:
-        raise invalid_argument(
-            "segment_ids should be the same size as dimension 0 of input."
-        )
+        raise invalid_argument("segment_ids should be the same size as dimension 0 of input.")
     return risen(ids)
 
 
@@ -193,8 +189,7 @@ def _as_column(x: Any, like: Any) -> Any:
     if rank is not None:
         return raw.Reshape(x, np.asarray([-1] + [1] * (rank - 1), np.int32))
     ones = raw.Fill(
-        raw.ExpandDims(raw.Sub(raw.Rank(like), np.asarray(1, np.int32)), 0),
-        np.asarray(1, np.int32),
+        raw.ExpandDims(raw.Sub(raw.Rank(like), np.asarray(1, np.int32)), 0), np.asarray(1, np.int32)
     )
     return raw.Reshape(x, raw.ConcatV2([np.asarray([-1], np.int32), ones], 0))
 
@@ -267,9 +262,7 @@ class SegmentProd(Segments):
 class UnsortedSegments(Op):
     """output[i] = data[segment_ids == i] reduced; rows with negative numbers are dropped."""
 
-    signature = (
-        "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T"
-    )
+    signature = "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T"
     T: tuple[DType, ...] = NUMERIC
     Tindices: tuple[DType, ...] = INDEX
     Tnumsegments = INDEX
@@ -280,8 +273,7 @@ class UnsortedSegments(Op):
         count = number(num_segments)
         if count is not None and count < 0:
             raise ShapeError(
-                "Dimension size, given by scalar input 2 must be non-negative but is"
-                f" {count}"
+                f"Dimension size, given by scalar input 2 must be non-negative but is {count}"
             )
         if data.shape is None or segment_ids.shape is None:
             return Spec(data.dtype, None)
@@ -290,9 +282,7 @@ class UnsortedSegments(Op):
                 raise ShapeError(f"Dimensions must be equal, but are {have} and {want}")
         rank = len(segment_ids.shape)
         if rank > len(data.shape):
-            raise ShapeError(
-                f"Shape must be at least rank {rank} but is rank {len(data.shape)}"
-            )
+            raise ShapeError(f"Shape must be at least rank {rank} but is rank {len(data.shape)}")
         return Spec(data.dtype, (count, *data.shape[rank:]))
 
 

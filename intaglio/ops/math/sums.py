@@ -151,9 +151,19 @@ class Cross(Op):
 
     signature = "a: T, b: T -> product: T"
     T = (
-        float32, float64, int32, uint8, int16, int8, int64, bfloat16, uint16, float16,
-        uint32, uint64,
-    )  # fmt: skip
+        float32,
+        float64,
+        int32,
+        uint8,
+        int16,
+        int8,
+        int64,
+        bfloat16,
+        uint16,
+        float16,
+        uint32,
+        uint64,
+    )
 
     def infer(self, a: Spec, b: Spec) -> Spec:
         return Spec(a.dtype, shapes.merge(a.shape, b.shape))
@@ -161,21 +171,16 @@ class Cross(Op):
     def kernel(self, a, b):
         if a.shape != b.shape:
             raise invalid_argument(
-                f"Both inputs must be of same shape: {brackets(a.shape)} vs."
-                f" {brackets(b.shape)}"
+                f"Both inputs must be of same shape: {brackets(a.shape)} vs. {brackets(b.shape)}"
             )
         if not a.ndim:
             raise invalid_argument("Input must be at least 1D")
         if a.shape[-1] != 3:
             raise FailedPreconditionError(
-                None,
-                None,
-                f"Cross-products are only defined for 3-element vectors: {a.shape[-1]}",
+                None, None, f"Cross-products are only defined for 3-element vectors: {a.shape[-1]}"
             )
         left, right = [a[..., i] for i in range(3)], [b[..., i] for i in range(3)]
-        parts = [
-            left[i] * right[j] - left[j] * right[i] for i, j in ((1, 2), (2, 0), (0, 1))
-        ]
+        parts = [left[i] * right[j] - left[j] * right[i] for i, j in ((1, 2), (2, 0), (0, 1))]
         return np.stack(parts, -1)
 
     def native(self, a, b) -> Any:

@@ -7,14 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import (
-    bfloat16,
-    complex64,
-    complex128,
-    float16,
-    float32,
-    float64,
-)
+from intaglio.base.dtypes import bfloat16, complex64, complex128, float16, float32, float64
 from intaglio.opdef import raw
 from intaglio.opdef.op import op
 from intaglio.opdef.scalar import NumpyScalars, in_blocks
@@ -410,10 +403,8 @@ class Xlogy(Guarded):
 
     def gradient(self, dz, x, y) -> Any:
         return _guarded_gradient(
-            dz, x, y,
-            lambda: raw.Xlogy(_not_zero(x), y),
-            lambda: raw.Xdivy(x, y),
-        )  # fmt: skip
+            dz, x, y, lambda: raw.Xlogy(_not_zero(x), y), lambda: raw.Xdivy(x, y)
+        )
 
 
 @op
@@ -426,10 +417,12 @@ class Xlog1py(Guarded):
 
     def gradient(self, dz, x, y) -> Any:
         return _guarded_gradient(
-            dz, x, y,
+            dz,
+            x,
+            y,
             lambda: raw.Xlog1py(_not_zero(x), y),
             lambda: raw.Xdivy(x, raw.AddV2(y, _one(y))),
-        )  # fmt: skip
+        )
 
 
 @op
@@ -442,7 +435,9 @@ class Xdivy(Guarded):
 
     def gradient(self, dz, x, y) -> Any:
         return _guarded_gradient(
-            dz, x, y,
+            dz,
+            x,
+            y,
             lambda: raw.Xdivy(_not_zero(x), y),
             lambda: raw.Xdivy(raw.Neg(x), raw.Square(y)),
-        )  # fmt: skip
+        )

@@ -73,9 +73,7 @@ class ReluGrad(ActivationGrad):
 
     def scalar(self, s, gradients, features):
         zero = s.const(0, like=features)
-        return s.mul(
-            gradients, s.select(s.gt(features, zero), s.const(1, like=features), zero)
-        )
+        return s.mul(gradients, s.select(s.gt(features, zero), s.const(1, like=features), zero))
 
     def kernel(self, gradients, features):
         return np.multiply(gradients, features > 0, dtype=gradients.dtype)
@@ -134,9 +132,7 @@ class EluGrad(ActivationGradByOutput):
 
     def scalar(self, s, gradients, outputs):
         slope = s.add(outputs, s.const(1, like=outputs))
-        return s.select(
-            s.lt(outputs, s.const(0, like=outputs)), s.mul(gradients, slope), gradients
-        )
+        return s.select(s.lt(outputs, s.const(0, like=outputs)), s.mul(gradients, slope), gradients)
 
     def gradient(self, dbackprops, gradients, outputs) -> Any:
         return raw.EluGrad(dbackprops, outputs), _where_negative(
@@ -202,19 +198,14 @@ class LeakyRelu(Activation):
 class LeakyReluGrad(ActivationGrad):
     """gradients where features > 0, else alpha * gradients."""
 
-    signature = (
-        "gradients: T, features: T; alpha: float = 0.20000000298023224 -> backprops: T"
-    )
+    signature = "gradients: T, features: T; alpha: float = 0.20000000298023224 -> backprops: T"
 
     def scalar(self, s, gradients, features, alpha):
         scaled = s.mul(gradients, s.const(alpha, like=gradients))
         return s.select(s.gt(features, s.const(0, like=features)), gradients, scaled)
 
     def gradient(self, dbackprops, features, alpha) -> Any:
-        return (
-            raw.LeakyReluGrad(dbackprops, features, alpha=alpha),
-            raw.ZerosLike(features),
-        )
+        return (raw.LeakyReluGrad(dbackprops, features, alpha=alpha), raw.ZerosLike(features))
 
 
 @op
@@ -240,9 +231,7 @@ class SoftplusGrad(ActivationGrad):
 
     def gradient(self, dbackprops, gradients, features) -> Any:
         grown = raw.AddV2(raw.Exp(raw.Neg(features)), raw.Exp(features))
-        curve = raw.RealDiv(
-            raw.Mul(dbackprops, gradients), raw.AddV2(grown, _like(2, features))
-        )
+        curve = raw.RealDiv(raw.Mul(dbackprops, gradients), raw.AddV2(grown, _like(2, features)))
         return raw.SoftplusGrad(dbackprops, features), curve
 
 

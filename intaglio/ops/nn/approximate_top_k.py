@@ -50,9 +50,7 @@ class ApproxTopK(Op):
             raise invalid_argument(f"k must be non-negative, got {k}")
         if input.shape[reduction_dimension] < k:
             size = input.shape[reduction_dimension]
-            raise invalid_argument(
-                f"input must have last dimension >= k = {k} but is {size}"
-            )
+            raise invalid_argument(f"input must have last dimension >= k = {k} but is {size}")
         ranked = -input if is_max_k else input
         order = np.argsort(ranked, axis=reduction_dimension, kind="stable")
         chosen = np.take(order, np.arange(k), axis=reduction_dimension)
@@ -64,9 +62,7 @@ class ApproxTopK(Op):
             return None
         shape = spec_of(input)
         size = raw.GatherV2(
-            shape_of(shape),
-            np.int32(reduction_dimension % (shape.rank or 1)),
-            np.int32(0),
+            shape_of(shape), np.int32(reduction_dimension % (shape.rank or 1)), np.int32(0)
         )
         # One matrix [k, size] of zeros and ones for each row.
         one, zero = (np.asarray(v, dvalues.dtype.numpy) for v in (1, 0))

@@ -23,8 +23,7 @@ ATTRS = (
     "data_format: str = 'NHWC', is_training: bool = True"
 )
 GRAD_ATTRS = (
-    "epsilon: float = 9.999999747378752e-05, data_format: str = 'NHWC', "
-    "is_training: bool = True"
+    "epsilon: float = 9.999999747378752e-05, data_format: str = 'NHWC', is_training: bool = True"
 )
 # TensorFlow has float32 alone here; float64 lets gradients be checked by differences.
 STATISTICS = (bfloat16, float32, float64)
@@ -72,19 +71,29 @@ def normalize(
     check_rank("variance", variance, 1)
     wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
     kind = scale.dtype
-    run = _offered("batch normalization", wide, column, wide.shape, training, epsilon, factor)  # fmt: skip
+    run = _offered("batch normalization", wide, column, wide.shape, training, epsilon, factor)
     if run is not None:
-        given = [v.astype(wide.dtype, copy=False) for v in (scale, offset, mean, variance)]  # fmt: skip
+        given = [v.astype(wide.dtype, copy=False) for v in (scale, offset, mean, variance)]
         y, *kept = run(wide, *given)
     else:
-        y, *kept = _normalized(wide, scale, offset, mean, variance, epsilon, factor, over, column, training)  # fmt: skip
+        y, *kept = _normalized(
+            wide, scale, offset, mean, variance, epsilon, factor, over, column, training
+        )
     return (y.astype(x.dtype, copy=False), *[v.astype(kind, copy=False) for v in kept])
 
 
 def _normalized(
-    x: Any, scale: Any, offset: Any, mean: Any, variance: Any, epsilon: float, factor: float,
-    over: tuple[int, ...], column: tuple[int, ...], training: bool,
-) -> tuple[Any, ...]:  # fmt: skip
+    x: Any,
+    scale: Any,
+    offset: Any,
+    mean: Any,
+    variance: Any,
+    epsilon: float,
+    factor: float,
+    over: tuple[int, ...],
+    column: tuple[int, ...],
+    training: bool,
+) -> tuple[Any, ...]:
     """The same, in NumPy."""
     if training:
         count = x.size // max(scale.size, 1)
@@ -101,8 +110,7 @@ def _normalized(
     root = np.sqrt(saved_variance.astype(x.dtype) + x.dtype.type(epsilon))
     slope = scale.astype(x.dtype) / root
     middle, slope, offset = (
-        v.astype(x.dtype, copy=False).reshape(column)
-        for v in (saved_mean, slope, offset)
+        v.astype(x.dtype, copy=False).reshape(column) for v in (saved_mean, slope, offset)
     )
     y = (x - middle) * slope + offset
     return y, batch_mean, batch_variance, saved_mean, saved_variance
@@ -129,12 +137,14 @@ def normalize_gradient(
     same = not any(d.strides)
     run = _offered(
         "batch normalization gradient", wide, column, wide.shape, training, epsilon, "", same
-    )  # fmt: skip
+    )
     if run is not None:
         given = [v.astype(wide.dtype, copy=False) for v in (scale, mean, variance)]
         by_x, by_scale, by_offset = run(d.flat[:1] if same else d, wide, *given)
     else:
-        by_x, by_scale, by_offset = _gradient(d, wide, scale, mean, variance, epsilon, over, column, training)  # fmt: skip
+        by_x, by_scale, by_offset = _gradient(
+            d, wide, scale, mean, variance, epsilon, over, column, training
+        )
     return (
         by_x.astype(x.dtype, copy=False),
         by_scale.astype(kind, copy=False),
@@ -143,9 +153,16 @@ def normalize_gradient(
 
 
 def _gradient(
-    d: Any, x: Any, scale: Any, mean: Any, variance: Any, epsilon: float,
-    over: tuple[int, ...], column: tuple[int, ...], training: bool,
-) -> tuple[Any, Any, Any]:  # fmt: skip
+    d: Any,
+    x: Any,
+    scale: Any,
+    mean: Any,
+    variance: Any,
+    epsilon: float,
+    over: tuple[int, ...],
+    column: tuple[int, ...],
+    training: bool,
+) -> tuple[Any, Any, Any]:
     """The same, in NumPy."""
     rate = 1 / np.sqrt(variance.astype(x.dtype) + x.dtype.type(epsilon))
     unit = (x - mean.reshape(column)) * rate.reshape(column)
@@ -191,24 +208,46 @@ class BatchNorm(Op):
         return _infer(x, scale, data_format, self.back == "FusedBatchNormGradV3")
 
     def kernel(
-        self, x, scale, offset, mean, variance, epsilon, exponential_avg_factor,
-        data_format, is_training,
-    ):  # fmt: skip
+        self,
+        x,
+        scale,
+        offset,
+        mean,
+        variance,
+        epsilon,
+        exponential_avg_factor,
+        data_format,
+        is_training,
+    ):
         made = normalize(
-            x, scale, offset, mean, variance, epsilon, exponential_avg_factor,
-            data_format, is_training,
-        )  # fmt: skip
+            x,
+            scale,
+            offset,
+            mean,
+            variance,
+            epsilon,
+            exponential_avg_factor,
+            data_format,
+            is_training,
+        )
         if self.back == "FusedBatchNormGradV3":
             return (*made, np.zeros((), scale.dtype))
         return made
 
     def gradient(
-        self, x, scale, mean, variance, reserve_space_1, reserve_space_2, dy, epsilon,
-        data_format, is_training,
-    ) -> Any:  # fmt: skip
-        statistics = (
-            (reserve_space_1, reserve_space_2) if is_training else (mean, variance)
-        )
+        self,
+        x,
+        scale,
+        mean,
+        variance,
+        reserve_space_1,
+        reserve_space_2,
+        dy,
+        epsilon,
+        data_format,
+        is_training,
+    ) -> Any:
+        statistics = (reserve_space_1, reserve_space_2) if is_training else (mean, variance)
         third = ()
         if self.back == "FusedBatchNormGradV3":
             third = (np.zeros((), scale.dtype.numpy),)
@@ -240,31 +279,50 @@ class BatchNormGrad(Op):
         return Spec(x.dtype, x.shape), vector, vector, nothing, nothing
 
     def kernel(
-        self, y_backprop, x, scale, reserve_space_1, reserve_space_2, epsilon,
-        data_format, is_training,
-    ):  # fmt: skip
+        self,
+        y_backprop,
+        x,
+        scale,
+        reserve_space_1,
+        reserve_space_2,
+        epsilon,
+        data_format,
+        is_training,
+    ):
         if y_backprop.shape != x.shape:
             raise invalid_argument(
                 f"x and y_backprop must have same shape, but got {brackets(x.shape)} "
                 f"and {brackets(y_backprop.shape)}"
             )
         made = normalize_gradient(
-            y_backprop, x, scale, reserve_space_1, reserve_space_2, epsilon,
-            data_format, is_training,
-        )  # fmt: skip
+            y_backprop,
+            x,
+            scale,
+            reserve_space_1,
+            reserve_space_2,
+            epsilon,
+            data_format,
+            is_training,
+        )
         nothing = np.zeros(0, reserve_space_1.dtype)
         return *made, nothing, nothing
 
     def gradient(
-        self, y_backprop, x, scale, reserve_space_1, reserve_space_2, epsilon,
-        data_format, is_training, dx_backprop, dscale_backprop, doffset_backprop,
-    ) -> Any:  # fmt: skip
-        by = _Second(
-            x, reserve_space_1, reserve_space_2, epsilon, data_format, is_training
-        )
-        found = by.gradients(
-            y_backprop, scale, dx_backprop, dscale_backprop, doffset_backprop
-        )
+        self,
+        y_backprop,
+        x,
+        scale,
+        reserve_space_1,
+        reserve_space_2,
+        epsilon,
+        data_format,
+        is_training,
+        dx_backprop,
+        dscale_backprop,
+        doffset_backprop,
+    ) -> Any:
+        by = _Second(x, reserve_space_1, reserve_space_2, epsilon, data_format, is_training)
+        found = by.gradients(y_backprop, scale, dx_backprop, dscale_backprop, doffset_backprop)
         return *found, *[None] * (len(self.input_names) - 3)
 
 
@@ -272,13 +330,7 @@ class _Second:
     """The second derivative, from the closed form of the first."""
 
     def __init__(
-        self,
-        x: Any,
-        mean: Any,
-        variance: Any,
-        epsilon: float,
-        layout: str,
-        training: bool,
+        self, x: Any, mean: Any, variance: Any, epsilon: float, layout: str, training: bool
     ) -> None:
         self.kind = mean.dtype
         self.wide = x.dtype if x.dtype.size > 2 else self.kind
@@ -294,9 +346,7 @@ class _Second:
         self.unit = raw.Mul(
             raw.Sub(x, self.lay(raw.Cast(mean, DstT=self.wide))), self.lay(self.rate)
         )
-        total = raw.Prod(
-            raw.GatherV2(shape_of(spec_of(x)), self.over, np.int32(0)), [0]
-        )
+        total = raw.Prod(raw.GatherV2(shape_of(spec_of(x)), self.over, np.int32(0)), [0])
         self.count = raw.Cast(total, DstT=self.wide)
 
     def lay(self, vector: Any) -> Any:
@@ -313,9 +363,7 @@ class _Second:
         part = raw.RealDiv(self.sum(raw.Mul(x, self.unit)), self.count)
         return raw.Sub(raw.Sub(x, self.lay(mean)), raw.Mul(self.unit, self.lay(part)))
 
-    def gradients(
-        self, d: Any, scale: Any, by_x: Any, by_scale: Any, by_offset: Any
-    ) -> Any:
+    def gradients(self, d: Any, scale: Any, by_x: Any, by_scale: Any, by_offset: Any) -> Any:
         """The gradients by y_backprop, x and scale."""
         given, given_scale, out = d.dtype, scale.dtype, self.wide
         d, scale = raw.Cast(d, DstT=out), raw.Cast(scale, DstT=out)
@@ -327,8 +375,7 @@ class _Second:
         slope = self.lay(raw.Mul(scale, self.rate))
         inner = self.projected(a) if self.training else a
         to_d = raw.AddV2(
-            raw.Mul(slope, inner),
-            raw.AddV2(raw.Mul(self.lay(b), self.unit), self.lay(c)),
+            raw.Mul(slope, inner), raw.AddV2(raw.Mul(self.lay(b), self.unit), self.lay(c))
         )
         matched = self.sum(raw.Mul(inner, d))
         to_scale = raw.Mul(self.rate, matched)
@@ -349,9 +396,7 @@ class _Second:
         by_unit = raw.AddV2(raw.Mul(self.lay(weight), mixed), raw.Mul(self.lay(b), d))
         through_unit = raw.Mul(self.lay(self.rate), self.projected(by_unit))
         squared = raw.RealDiv(raw.Mul(self.rate, self.rate), self.count)
-        through_rate = raw.Mul(
-            self.unit, self.lay(raw.Mul(squared, raw.Mul(scale, matched)))
-        )
+        through_rate = raw.Mul(self.unit, self.lay(raw.Mul(squared, raw.Mul(scale, matched))))
         return raw.Sub(through_unit, through_rate)
 
 

@@ -28,9 +28,7 @@ def _column(bias: Any, rank: int, data_format: str) -> Any:
 
 def _add(value: Any, bias: Any, data_format: str) -> Any:
     if value.ndim < 2:
-        raise invalid_argument(
-            f"Input tensor must be at least 2D: {brackets(value.shape)}"
-        )
+        raise invalid_argument(f"Input tensor must be at least 2D: {brackets(value.shape)}")
     if bias.ndim != 1:
         raise invalid_argument(f"Biases must be 1D: {brackets(bias.shape)}")
     at = 1 if windows.channels_first(data_format) else -1
@@ -46,9 +44,7 @@ def _add(value: Any, bias: Any, data_format: str) -> Any:
 def _infer(value: Spec, bias: Spec, data_format: str) -> Spec:
     windows.check_format(data_format, FORMATS)
     if value.shape is not None and len(value.shape) < 2:
-        raise ShapeError(
-            f"Shape must be at least rank 2 but is rank {len(value.shape)}"
-        )
+        raise ShapeError(f"Shape must be at least rank 2 but is rank {len(value.shape)}")
     if bias.rank not in (None, 1):
         raise ShapeError(f"Shape must be rank 1 but is rank {bias.rank}")
     if value.shape is None or bias.shape is None:
@@ -153,7 +149,5 @@ class BiasAddGrad(Op):
     def gradient(self, out_backprop, doutput, data_format) -> Any:
         if windows.channels_first(data_format):
             # (C,) spread over (N, C, ...): as a bias added to zeros.
-            return raw.BiasAdd(
-                raw.ZerosLike(out_backprop), doutput, data_format=data_format
-            )
+            return raw.BiasAdd(raw.ZerosLike(out_backprop), doutput, data_format=data_format)
         return raw.BroadcastTo(doutput, raw.Shape(out_backprop))

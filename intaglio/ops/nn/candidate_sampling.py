@@ -59,9 +59,10 @@ def _specs(true_classes: Spec, num_true: int, num_sampled: int) -> Any:
         raise ShapeError(f"Shape must be rank 2 but is rank {true_classes.rank}")
     batch = None if true_classes.shape is None else true_classes.shape[0]
     return (
-        Spec(int64, (num_sampled,)), Spec(float32, (batch, num_true)),
+        Spec(int64, (num_sampled,)),
+        Spec(float32, (batch, num_true)),
         Spec(float32, (num_sampled,)),
-    )  # fmt: skip
+    )
 
 
 class Sampler(Op):
@@ -74,9 +75,7 @@ class Sampler(Op):
     def infer(self, true_classes: Spec, num_true, num_sampled) -> Any:
         return _specs(true_classes, num_true, num_sampled)
 
-    def check(
-        self, true: Any, num_true: int, count: int, unique: bool, size: int
-    ) -> None:
+    def check(self, true: Any, num_true: int, count: int, unique: bool, size: int) -> None:
         """Raises InvalidArgumentError for classes out of range, and too many of them."""
         _check_true(true, num_true)
         if count < 1:
@@ -90,9 +89,16 @@ class Sampler(Op):
             )
 
     def sampled(
-        self, true: Any, num_true: int, count: int, unique: bool, size: int,
-        stream: Any, draw: Draw, probability: Callable[[Any], Any],
-    ) -> Any:  # fmt: skip
+        self,
+        true: Any,
+        num_true: int,
+        count: int,
+        unique: bool,
+        size: int,
+        stream: Any,
+        draw: Draw,
+        probability: Callable[[Any], Any],
+    ) -> Any:
         """The outputs. Raises InvalidArgumentError for classes out of range."""
         self.check(true, num_true, count, unique, size)
         start = stream.take(SET_ASIDE * count // 4)
@@ -102,9 +108,10 @@ class Sampler(Op):
         else:
             classes = draw(start, count)
         return (
-            classes.astype(np.int64), expected(probability(true), count, tries),
+            classes.astype(np.int64),
+            expected(probability(true), count, tries),
             expected(probability(classes), count, tries),
-        )  # fmt: skip
+        )
 
 
 def _check_true(true: Any, num_true: int) -> None:
@@ -112,15 +119,12 @@ def _check_true(true: Any, num_true: int) -> None:
         raise invalid_argument("true_classes must be a matrix")
     if true.shape[1] != num_true:
         raise invalid_argument(
-            "true_classes must have num_true columns, expected: "
-            f"{true.shape[1]} was: {num_true}"
+            f"true_classes must have num_true columns, expected: {true.shape[1]} was: {num_true}"
         )
 
 
 def _uniform_draw(size: int) -> Draw:
-    return lambda stream, count: (
-        philox.bits64(stream, count) % np.uint64(size)
-    ).astype(np.int64)
+    return lambda stream, count: (philox.bits64(stream, count) % np.uint64(size)).astype(np.int64)
 
 
 @op
@@ -131,9 +135,15 @@ class UniformCandidateSampler(Sampler):
 
     def kernel(self, true_classes, num_true, num_sampled, unique, range_max, stream):
         return self.sampled(
-            true_classes, num_true, num_sampled, unique, range_max, stream,
-            _uniform_draw(range_max), lambda c: np.full(c.shape, 1 / range_max),
-        )  # fmt: skip
+            true_classes,
+            num_true,
+            num_sampled,
+            unique,
+            range_max,
+            stream,
+            _uniform_draw(range_max),
+            lambda c: np.full(c.shape, 1 / range_max),
+        )
 
 
 @op
@@ -153,9 +163,8 @@ class LogUniformCandidateSampler(Sampler):
             return np.log((classes + 2.0) / (classes + 1.0)) / whole
 
         return self.sampled(
-            true_classes, num_true, num_sampled, unique, range_max, stream, draw,
-            probability,
-        )  # fmt: skip
+            true_classes, num_true, num_sampled, unique, range_max, stream, draw, probability
+        )
 
 
 @op
@@ -172,9 +181,20 @@ class FixedUnigramCandidateSampler(Sampler):
     )
 
     def kernel(
-        self, true_classes, num_true, num_sampled, unique, range_max, vocab_file,
-        distortion, num_reserved_ids, num_shards, shard, unigrams, stream,
-    ):  # fmt: skip
+        self,
+        true_classes,
+        num_true,
+        num_sampled,
+        unique,
+        range_max,
+        vocab_file,
+        distortion,
+        num_reserved_ids,
+        num_shards,
+        shard,
+        unigrams,
+        stream,
+    ):
         if bool(vocab_file) == bool(len(unigrams)):
             raise invalid_argument("Must provide either vocab_file or unigrams.")
         given = _frequencies(vocab_file) if vocab_file else np.asarray(unigrams, float)
@@ -193,9 +213,15 @@ class FixedUnigramCandidateSampler(Sampler):
             return np.searchsorted(sums, places, side="right")
 
         return self.sampled(
-            true_classes, num_true, num_sampled, unique, range_max, stream, draw,
+            true_classes,
+            num_true,
+            num_sampled,
+            unique,
+            range_max,
+            stream,
+            draw,
             lambda classes: weights[classes] / total,
-        )  # fmt: skip
+        )
 
 
 class Learned(Sampler):
@@ -216,9 +242,15 @@ class Learned(Sampler):
         weights = np.ones(range_max, np.int64) if before is None else before
         sums = np.cumsum(weights)
         return self.sampled(
-            true_classes, num_true, num_sampled, unique, range_max, stream, draw,
+            true_classes,
+            num_true,
+            num_sampled,
+            unique,
+            range_max,
+            stream,
+            draw,
             lambda classes: weights[classes] / sums[-1],
-        )  # fmt: skip
+        )
 
 
 @op
@@ -238,9 +270,7 @@ class ThreadUnsafeUnigramCandidateSampler(Learned):
 def _frequencies(path: str) -> Any:
     """The last column of a file of comma-separated values."""
     with open(path, encoding="utf-8") as lines:
-        return np.array(
-            [float(line.rsplit(",", 1)[-1]) for line in lines if line.strip()]
-        )
+        return np.array([float(line.rsplit(",", 1)[-1]) for line in lines if line.strip()])
 
 
 @op
@@ -269,10 +299,7 @@ class AllCandidateSampler(Op):
                 f"`true_candidate` out of range [0, {num_sampled}), received {wrong[0]}"
             )
         one = np.float32(1)
-        return (
-            np.arange(num_sampled), np.full(true_classes.shape, one),
-            np.full(num_sampled, one),
-        )  # fmt: skip
+        return (np.arange(num_sampled), np.full(true_classes.shape, one), np.full(num_sampled, one))
 
 
 @op
@@ -292,9 +319,7 @@ class ComputeAccidentalHits(Op):
 
     def kernel(self, true_classes, sampled_candidates, num_true):
         if true_classes.ndim != 2 or true_classes.shape[1] != num_true:
-            raise invalid_argument(
-                "true_classes must be a batch_size * num_true matrix"
-            )
+            raise invalid_argument("true_classes must be a batch_size * num_true matrix")
         if sampled_candidates.ndim != 1:
             raise invalid_argument("sampled_candidates must be a vector")
         # Of a class that is sampled twice, the last place counts.
@@ -303,6 +328,7 @@ class ComputeAccidentalHits(Op):
         rows, _, at = np.nonzero(hits)
         places = len(sampled_candidates) - 1 - turned[at]
         return (
-            rows.astype(np.int32), places.astype(np.int64),
+            rows.astype(np.int32),
+            places.astype(np.int64),
             np.full(len(rows), LEAST, np.float32),
-        )  # fmt: skip
+        )

@@ -48,9 +48,7 @@ class Plan:
         windows.check_format(data_format, FORMATS[rank])
         windows.check_padding(padding)
         if len(strides) != rank:
-            raise ShapeError(
-                f"Sliding window strides field must specify {rank} dimensions"
-            )
+            raise ShapeError(f"Sliding window strides field must specify {rank} dimensions")
         self._check_rates("strides", strides, data_format)
         self._check_rates("dilations", dilations, data_format)
         self.rank = rank
@@ -97,12 +95,7 @@ class Plan:
     def axes(self, sizes: Sequence[int], window: Sequence[int]) -> tuple[Axis, ...]:
         """How the windows slide over an input of these spatial sizes."""
         return windows.axes(
-            tuple(sizes),
-            tuple(window),
-            self.strides,
-            self.dilations,
-            self.padding,
-            self.ends,
+            tuple(sizes), tuple(window), self.strides, self.dilations, self.padding, self.ends
         )
 
     def out_sizes(self, sizes: Sequence[Any], window: Sequence[Any]) -> list[Any]:
@@ -132,9 +125,7 @@ class Plan:
         outs = self.out_sizes(sizes, window)
         return Spec(x.dtype, windows.joined(batch, outs, outputs, self.format))
 
-    def prepare(
-        self, x: Any, filter_shape: Sequence[int], what: str
-    ) -> tuple[Axis, ...]:
+    def prepare(self, x: Any, filter_shape: Sequence[int], what: str) -> tuple[Axis, ...]:
         """Checks a channels-last input's shape against the filters'; returns the axes.
 
         Raises InvalidArgumentError.
@@ -159,9 +150,7 @@ class Plan:
             )
         return self.axes(x[1:-1], filter_shape[:-2])
 
-    def check_out(
-        self, d: Any, along: Sequence[Axis], name: str, batch: int, depth: int
-    ) -> None:
+    def check_out(self, d: Any, along: Sequence[Axis], name: str, batch: int, depth: int) -> None:
         """Raises InvalidArgumentError unless a gradient has the result's shape."""
         if (d[0], d[-1]) != (batch, depth):
             raise invalid_argument(
@@ -179,9 +168,7 @@ class Plan:
     def last(self, x: Any, what: str = "convolution input") -> np.ndarray:
         """The array with its channels last. Raises InvalidArgumentError for another rank."""
         if x.ndim != self.rank:
-            raise invalid_argument(
-                f"{what} must be {self.rank}-dimensional: {brackets(x.shape)}"
-            )
+            raise invalid_argument(f"{what} must be {self.rank}-dimensional: {brackets(x.shape)}")
         return windows.channels_last(x, self.format)
 
     def last_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
@@ -218,14 +205,9 @@ def convolve_by_input(plan: Plan, sizes: Any, filters: Any, d: Any) -> np.ndarra
     shape = _given_sizes(plan, sizes, filters, d)
     data = plan.last(d, "out_backprop")
     along = plan.prepare(shape, filters.shape, "convolution")
-    plan.check_out(
-        data.shape, along, "Conv2DCustomBackpropInput", shape[0], filters.shape[-1]
-    )
+    plan.check_out(data.shape, along, "Conv2DCustomBackpropInput", shape[0], filters.shape[-1])
     result = kernels.grouped_by_input(
-        np.ascontiguousarray(kernels.wide(data)),
-        kernels.wide(filters),
-        along,
-        shape[-1],
+        np.ascontiguousarray(kernels.wide(data)), kernels.wide(filters), along, shape[-1]
     )
     return windows.restored(result.astype(d.dtype, copy=False), plan.format)
 
@@ -236,9 +218,7 @@ def _given_sizes(plan: Plan, sizes: Any, filters: Any, d: Any) -> tuple[int, ...
     if len(numbers) == 2 and plan.rank == 4:
         return (d.shape[0], *numbers, filters.shape[2])
     if len(numbers) != plan.rank:
-        raise invalid_argument(
-            f"input_sizes must have {plan.rank} elements, not {len(numbers)}"
-        )
+        raise invalid_argument(f"input_sizes must have {plan.rank} elements, not {len(numbers)}")
     shape = plan.last_shape(numbers)
     if d.ndim == plan.rank and d.shape[0] != shape[0]:
         raise invalid_argument(
@@ -253,9 +233,7 @@ def convolve_by_filters(plan: Plan, x: Any, sizes: Any, d: Any) -> np.ndarray:
     shape = tuple([int(n) for n in sizes])
     data, grad = plan.last(x), plan.last(d, "out_backprop")
     along = plan.prepare(data.shape, shape, "convolution")
-    plan.check_out(
-        grad.shape, along, "Conv2DCustomBackpropFilter", data.shape[0], shape[-1]
-    )
+    plan.check_out(grad.shape, along, "Conv2DCustomBackpropFilter", data.shape[0], shape[-1])
     result = kernels.grouped_by_filters(
         kernels.wide(data), np.ascontiguousarray(kernels.wide(grad)), along, shape[-2]
     )
@@ -292,30 +270,22 @@ class Conv2D(Op):
     gradient_needs = {"input": ("filter",), "filter": ("input",)}
 
     def infer(
-        self, input: Spec, filter: Spec, strides, padding, explicit_paddings,
-        data_format, dilations,
-    ) -> Spec:  # fmt: skip
+        self, input: Spec, filter: Spec, strides, padding, explicit_paddings, data_format, dilations
+    ) -> Spec:
         plan = plan_of(4, strides, padding, explicit_paddings, data_format, dilations)
         return plan.infer(input, filter)
 
-    def kernel(
-        self, input, filter, strides, padding, explicit_paddings, data_format, dilations
-    ):
+    def kernel(self, input, filter, strides, padding, explicit_paddings, data_format, dilations):
         plan = plan_of(4, strides, padding, explicit_paddings, data_format, dilations)
         return convolve(plan, input, filter)
 
     def gradient(
-        self, input, filter, doutput, strides, padding, explicit_paddings, data_format,
-        dilations,
-    ) -> Any:  # fmt: skip
+        self, input, filter, doutput, strides, padding, explicit_paddings, data_format, dilations
+    ) -> Any:
         attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
         return (
-            lambda: raw.Conv2DBackpropInput(
-                shape_of(spec_of(input)), filter, doutput, **attrs
-            ),
-            lambda: raw.Conv2DBackpropFilter(
-                input, shape_of(spec_of(filter)), doutput, **attrs
-            ),
+            lambda: raw.Conv2DBackpropInput(shape_of(spec_of(input)), filter, doutput, **attrs),
+            lambda: raw.Conv2DBackpropFilter(input, shape_of(spec_of(filter)), doutput, **attrs),
         )
 
 
@@ -323,25 +293,37 @@ class Conv2D(Op):
 class Conv2DBackpropInput(Op):
     """The gradient of Conv2D by its input."""
 
-    signature = (
-        f"input_sizes: int32, filter: T, out_backprop: T; {ATTRS_2D} -> output: T"
-    )
+    signature = f"input_sizes: int32, filter: T, out_backprop: T; {ATTRS_2D} -> output: T"
     T = (*FLOATING, int32)
 
     def infer(self, input_sizes: Spec, filter: Spec) -> Spec:
         return sized(input_sizes, filter, 4)
 
     def kernel(
-        self, input_sizes, filter, out_backprop, strides, padding, explicit_paddings,
-        data_format, dilations,
-    ):  # fmt: skip
+        self,
+        input_sizes,
+        filter,
+        out_backprop,
+        strides,
+        padding,
+        explicit_paddings,
+        data_format,
+        dilations,
+    ):
         plan = plan_of(4, strides, padding, explicit_paddings, data_format, dilations)
         return convolve_by_input(plan, input_sizes, filter, out_backprop)
 
     def gradient(
-        self, filter, out_backprop, doutput, strides, padding, explicit_paddings,
-        data_format, dilations,
-    ) -> Any:  # fmt: skip
+        self,
+        filter,
+        out_backprop,
+        doutput,
+        strides,
+        padding,
+        explicit_paddings,
+        data_format,
+        dilations,
+    ) -> Any:
         attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
         return (
             None,
@@ -356,25 +338,37 @@ class Conv2DBackpropInput(Op):
 class Conv2DBackpropFilter(Op):
     """The gradient of Conv2D by its filters."""
 
-    signature = (
-        f"input: T, filter_sizes: int32, out_backprop: T; {ATTRS_2D} -> output: T"
-    )
+    signature = f"input: T, filter_sizes: int32, out_backprop: T; {ATTRS_2D} -> output: T"
     T = FLOATING
 
     def infer(self, input: Spec, filter_sizes: Spec) -> Spec:
         return sized(filter_sizes, input, 4)
 
     def kernel(
-        self, input, filter_sizes, out_backprop, strides, padding, explicit_paddings,
-        data_format, dilations,
-    ):  # fmt: skip
+        self,
+        input,
+        filter_sizes,
+        out_backprop,
+        strides,
+        padding,
+        explicit_paddings,
+        data_format,
+        dilations,
+    ):
         plan = plan_of(4, strides, padding, explicit_paddings, data_format, dilations)
         return convolve_by_filters(plan, input, filter_sizes, out_backprop)
 
     def gradient(
-        self, input, out_backprop, doutput, strides, padding, explicit_paddings,
-        data_format, dilations,
-    ) -> Any:  # fmt: skip
+        self,
+        input,
+        out_backprop,
+        doutput,
+        strides,
+        padding,
+        explicit_paddings,
+        data_format,
+        dilations,
+    ) -> Any:
         attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
         return (
             lambda: raw.Conv2DBackpropInput(
@@ -400,32 +394,22 @@ class Conv3D(Op):
     T = FLOATING
     gradient_needs = {"input": ("filter",), "filter": ("input",)}
 
-    def infer(
-        self, input: Spec, filter: Spec, strides, padding, data_format, dilations
-    ) -> Spec:
+    def infer(self, input: Spec, filter: Spec, strides, padding, data_format, dilations) -> Spec:
         return _plan_3d(strides, padding, data_format, dilations).infer(input, filter)
 
     def kernel(self, input, filter, strides, padding, data_format, dilations):
         plan = _plan_3d(strides, padding, data_format, dilations)
         return convolve(plan, input, filter)
 
-    def gradient(
-        self, input, filter, doutput, strides, padding, data_format, dilations
-    ) -> Any:
+    def gradient(self, input, filter, doutput, strides, padding, data_format, dilations) -> Any:
         attrs = _attrs_3d(strides, padding, data_format, dilations)
         return (
-            lambda: raw.Conv3DBackpropInputV2(
-                shape_of(spec_of(input)), filter, doutput, **attrs
-            ),
-            lambda: raw.Conv3DBackpropFilterV2(
-                input, shape_of(spec_of(filter)), doutput, **attrs
-            ),
+            lambda: raw.Conv3DBackpropInputV2(shape_of(spec_of(input)), filter, doutput, **attrs),
+            lambda: raw.Conv3DBackpropFilterV2(input, shape_of(spec_of(filter)), doutput, **attrs),
         )
 
 
-def _attrs_3d(
-    strides: Any, padding: Any, data_format: Any, dilations: Any
-) -> dict[str, Any]:
+def _attrs_3d(strides: Any, padding: Any, data_format: Any, dilations: Any) -> dict[str, Any]:
     return {
         "strides": strides,
         "padding": padding,
@@ -438,19 +422,14 @@ def _attrs_3d(
 class Conv3DBackpropInputV2(Op):
     """The gradient of Conv3D by its input."""
 
-    signature = (
-        f"input_sizes: Tshape, filter: T, out_backprop: T; {ATTRS_3D} -> output: T"
-    )
+    signature = f"input_sizes: Tshape, filter: T, out_backprop: T; {ATTRS_3D} -> output: T"
     T = FLOATING
     Tshape = INDEX
 
     def infer(self, input_sizes: Spec, filter: Spec) -> Spec:
         return sized(input_sizes, filter, 5)
 
-    def kernel(
-        self, input_sizes, filter, out_backprop, strides, padding, data_format,
-        dilations,
-    ):  # fmt: skip
+    def kernel(self, input_sizes, filter, out_backprop, strides, padding, data_format, dilations):
         plan = _plan_3d(strides, padding, data_format, dilations)
         return convolve_by_input(plan, input_sizes, filter, out_backprop)
 
@@ -460,9 +439,7 @@ class Conv3DBackpropInputV2(Op):
         attrs = _attrs_3d(strides, padding, data_format, dilations)
         return (
             None,
-            raw.Conv3DBackpropFilterV2(
-                doutput, shape_of(spec_of(filter)), out_backprop, **attrs
-            ),
+            raw.Conv3DBackpropFilterV2(doutput, shape_of(spec_of(filter)), out_backprop, **attrs),
             raw.Conv3D(doutput, filter, **attrs),
         )
 
@@ -471,18 +448,13 @@ class Conv3DBackpropInputV2(Op):
 class Conv3DBackpropFilterV2(Op):
     """The gradient of Conv3D by its filters."""
 
-    signature = (
-        f"input: T, filter_sizes: int32, out_backprop: T; {ATTRS_3D} -> output: T"
-    )
+    signature = f"input: T, filter_sizes: int32, out_backprop: T; {ATTRS_3D} -> output: T"
     T = FLOATING
 
     def infer(self, input: Spec, filter_sizes: Spec) -> Spec:
         return sized(filter_sizes, input, 5)
 
-    def kernel(
-        self, input, filter_sizes, out_backprop, strides, padding, data_format,
-        dilations,
-    ):  # fmt: skip
+    def kernel(self, input, filter_sizes, out_backprop, strides, padding, data_format, dilations):
         plan = _plan_3d(strides, padding, data_format, dilations)
         return convolve_by_filters(plan, input, filter_sizes, out_backprop)
 
@@ -491,9 +463,7 @@ class Conv3DBackpropFilterV2(Op):
     ) -> Any:
         attrs = _attrs_3d(strides, padding, data_format, dilations)
         return (
-            raw.Conv3DBackpropInputV2(
-                shape_of(spec_of(input)), doutput, out_backprop, **attrs
-            ),
+            raw.Conv3DBackpropInputV2(shape_of(spec_of(input)), doutput, out_backprop, **attrs),
             None,
             raw.Conv3D(input, doutput, **attrs),
         )

@@ -52,15 +52,12 @@ class DepthwiseConv2dNative(Op):
     T = FLOATING
 
     def infer(
-        self, input: Spec, filter: Spec, strides, padding, explicit_paddings,
-        data_format, dilations,
-    ) -> Spec:  # fmt: skip
+        self, input: Spec, filter: Spec, strides, padding, explicit_paddings, data_format, dilations
+    ) -> Spec:
         plan = plan_of(4, strides, padding, explicit_paddings, data_format, dilations)
         return _infer(plan, input, filter)
 
-    def kernel(
-        self, input, filter, strides, padding, explicit_paddings, data_format, dilations
-    ):
+    def kernel(self, input, filter, strides, padding, explicit_paddings, data_format, dilations):
         plan = plan_of(4, strides, padding, explicit_paddings, data_format, dilations)
         data = plan.last(input, "input")
         along = _axes(plan, data.shape, filter.shape)
@@ -68,9 +65,8 @@ class DepthwiseConv2dNative(Op):
         return windows.restored(result.astype(input.dtype, copy=False), plan.format)
 
     def gradient(
-        self, input, filter, doutput, strides, padding, explicit_paddings, data_format,
-        dilations,
-    ) -> Any:  # fmt: skip
+        self, input, filter, doutput, strides, padding, explicit_paddings, data_format, dilations
+    ) -> Any:
         attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
         return (
             raw.DepthwiseConv2dNativeBackpropInput(
@@ -93,28 +89,38 @@ class DepthwiseConv2dNativeBackpropInput(Op):
         return sized(input_sizes, filter, 4)
 
     def kernel(
-        self, input_sizes, filter, out_backprop, strides, padding, explicit_paddings,
-        data_format, dilations,
-    ):  # fmt: skip
+        self,
+        input_sizes,
+        filter,
+        out_backprop,
+        strides,
+        padding,
+        explicit_paddings,
+        data_format,
+        dilations,
+    ):
         plan = plan_of(4, strides, padding, explicit_paddings, data_format, dilations)
         shape = plan.last_shape([int(n) for n in input_sizes])
         data = plan.last(out_backprop, "out_backprop")
         along = _axes(plan, shape, filter.shape)
         depth = filter.shape[-2] * filter.shape[-1]
-        plan.check_out(
-            data.shape, along, "DepthwiseConv2DBackpropInput", shape[0], depth
-        )
+        plan.check_out(data.shape, along, "DepthwiseConv2DBackpropInput", shape[0], depth)
         result = kernels.depthwise_by_input(
             np.ascontiguousarray(kernels.wide(data)), kernels.wide(filter), along
         )
-        return windows.restored(
-            result.astype(out_backprop.dtype, copy=False), plan.format
-        )
+        return windows.restored(result.astype(out_backprop.dtype, copy=False), plan.format)
 
     def gradient(
-        self, filter, out_backprop, doutput, strides, padding, explicit_paddings,
-        data_format, dilations,
-    ) -> Any:  # fmt: skip
+        self,
+        filter,
+        out_backprop,
+        doutput,
+        strides,
+        padding,
+        explicit_paddings,
+        data_format,
+        dilations,
+    ) -> Any:
         attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
         return (
             None,
@@ -136,29 +142,38 @@ class DepthwiseConv2dNativeBackpropFilter(Op):
         return sized(filter_sizes, input, 4)
 
     def kernel(
-        self, input, filter_sizes, out_backprop, strides, padding, explicit_paddings,
-        data_format, dilations,
-    ):  # fmt: skip
+        self,
+        input,
+        filter_sizes,
+        out_backprop,
+        strides,
+        padding,
+        explicit_paddings,
+        data_format,
+        dilations,
+    ):
         plan = plan_of(4, strides, padding, explicit_paddings, data_format, dilations)
         shape = tuple([int(n) for n in filter_sizes])
         data, grad = plan.last(input), plan.last(out_backprop, "out_backprop")
         along = _axes(plan, data.shape, shape)
         depth = shape[-2] * shape[-1]
-        plan.check_out(
-            grad.shape, along, "DepthwiseConv2DBackpropFilter", data.shape[0], depth
-        )
+        plan.check_out(grad.shape, along, "DepthwiseConv2DBackpropFilter", data.shape[0], depth)
         result = kernels.depthwise_by_filters(
-            kernels.wide(data),
-            np.ascontiguousarray(kernels.wide(grad)),
-            along,
-            shape[3],
+            kernels.wide(data), np.ascontiguousarray(kernels.wide(grad)), along, shape[3]
         )
         return result.astype(input.dtype, copy=False)
 
     def gradient(
-        self, input, out_backprop, doutput, strides, padding, explicit_paddings,
-        data_format, dilations,
-    ) -> Any:  # fmt: skip
+        self,
+        input,
+        out_backprop,
+        doutput,
+        strides,
+        padding,
+        explicit_paddings,
+        data_format,
+        dilations,
+    ) -> Any:
         attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
         return (
             raw.DepthwiseConv2dNativeBackpropInput(

@@ -13,9 +13,15 @@ from intaglio.ops.nn.convolution import FORMATS, Plan, convolve, plan_of
 
 
 def _plan(
-    rank: Any, filters: Any, strides: Any, padding: str, ends: Any, data_format: str,
-    dilations: Any, batch_dims: int,
-) -> Plan:  # fmt: skip
+    rank: Any,
+    filters: Any,
+    strides: Any,
+    padding: str,
+    ends: Any,
+    data_format: str,
+    dilations: Any,
+    batch_dims: int,
+) -> Plan:
     """The plan of a convolution with its batch dimensions as one. Raises ShapeError."""
     spatial = rank - 1 - batch_dims
     if spatial not in (2, 3):
@@ -24,22 +30,17 @@ def _plan(
             f"{rank}, with {batch_dims} batch dimensions and the channels"
         )
     if filters is not None and len(filters) != spatial + 2:
-        raise ShapeError(
-            f"The filter must be rank {spatial + 2} but got {len(filters)}"
-        )
+        raise ShapeError(f"The filter must be rank {spatial + 2} but got {len(filters)}")
     first = data_format == "CHANNELS_FIRST"
     channels = 1 if first else -1
     for what, rates in (("strides", strides), ("dilation rates", dilations)):
         if len(rates) == spatial + 2 and (rates[0], rates[channels]) != (1, 1):
             raise ShapeError(
-                f"Current implementation does not support {what} in the batch and depth "
-                "dimensions."
+                f"Current implementation does not support {what} in the batch and depth dimensions."
             )
     rates = tuple(dilations) or (1,) * (spatial + 2)
     if len(rates) != spatial + 2:
-        raise ShapeError(
-            f"Sliding window dilations field must specify {spatial + 2} dimensions"
-        )
+        raise ShapeError(f"Sliding window dilations field must specify {spatial + 2} dimensions")
     form = FORMATS[spatial + 2][first]
     return plan_of(spatial + 2, tuple(strides), padding, tuple(ends), form, rates)
 
@@ -50,13 +51,9 @@ def _check_groups(channels: Any, filters: Any, groups: int) -> None:
     inner, outputs = filters[-2:]
     if channels != inner * groups:
         times = "" if groups == 1 else f" times the {groups} groups"
-        raise ShapeError(
-            f"Input depth must be equal to filter depth{times}: {channels} vs {inner}"
-        )
+        raise ShapeError(f"Input depth must be equal to filter depth{times}: {channels} vs {inner}")
     if outputs % groups:
-        raise ShapeError(
-            f"Output depth must be a multiple of the groups: {outputs} vs {groups}"
-        )
+        raise ShapeError(f"Output depth must be a multiple of the groups: {outputs} vs {groups}")
 
 
 @op
@@ -73,28 +70,56 @@ class Conv(Op):
     data_format = ("CHANNELS_FIRST", "CHANNELS_LAST")
 
     def infer(
-        self, input: Spec, filter: Spec, strides, padding, explicit_paddings,
-        data_format, dilations, batch_dims, groups,
-    ) -> Spec:  # fmt: skip
+        self,
+        input: Spec,
+        filter: Spec,
+        strides,
+        padding,
+        explicit_paddings,
+        data_format,
+        dilations,
+        batch_dims,
+        groups,
+    ) -> Spec:
         if input.shape is None or filter.shape is None:
             return Spec(input.dtype, None)
         plan = _plan(
-            len(input.shape), filter.shape, strides, padding, explicit_paddings,
-            data_format, dilations, batch_dims,
-        )  # fmt: skip
+            len(input.shape),
+            filter.shape,
+            strides,
+            padding,
+            explicit_paddings,
+            data_format,
+            dilations,
+            batch_dims,
+        )
         batch, rest = input.shape[:batch_dims], input.shape[batch_dims:]
         _check_groups(rest[0 if plan.format[1] == "C" else -1], filter.shape, groups)
         one = plan.infer(Spec(input.dtype, (1, *rest)), filter)
         return Spec(input.dtype, (*batch, *(one.shape or ())[1:]))
 
     def kernel(
-        self, input, filter, strides, padding, explicit_paddings, data_format,
-        dilations, batch_dims, groups,
-    ):  # fmt: skip
+        self,
+        input,
+        filter,
+        strides,
+        padding,
+        explicit_paddings,
+        data_format,
+        dilations,
+        batch_dims,
+        groups,
+    ):
         plan = _plan(
-            input.ndim, filter.shape, strides, padding, explicit_paddings, data_format,
-            dilations, batch_dims,
-        )  # fmt: skip
+            input.ndim,
+            filter.shape,
+            strides,
+            padding,
+            explicit_paddings,
+            data_format,
+            dilations,
+            batch_dims,
+        )
         batch, rest = input.shape[:batch_dims], input.shape[batch_dims:]
         _check_groups(rest[0 if plan.format[1] == "C" else -1], filter.shape, groups)
         if not filter.size:

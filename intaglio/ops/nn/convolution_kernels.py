@@ -61,9 +61,7 @@ def _rows(x: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
 
 def _skips(along: Sequence[Axis]) -> bool:
     """True for windows of one place each that leave places out."""
-    return all(a.window == 1 and not a.padded for a in along) and any(
-        a.stride > 1 for a in along
-    )
+    return all(a.window == 1 and not a.padded for a in along) and any(a.stride > 1 for a in along)
 
 
 def _taken(x: np.ndarray, along: Sequence[Axis]) -> tuple[np.ndarray, list[Axis]]:
@@ -158,18 +156,14 @@ def _reversible(a: Axis) -> bool:
     return a.before <= reach and a.after <= reach
 
 
-def _by_input_reversed(
-    d: np.ndarray, filters: np.ndarray, along: Sequence[Axis]
-) -> np.ndarray:
+def _by_input_reversed(d: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
     """With stride 1 the gradient is the convolution with the filters turned round."""
     turned = filters[tuple([slice(None, None, -1)] * len(along))].swapaxes(-1, -2)
     back = []
     for a in along:
         reach = (a.window - 1) * a.dilation
         after = a.size + reach - a.out - (reach - a.before)
-        back.append(
-            Axis(a.out, a.window, 1, a.dilation, reach - a.before, after, a.size)
-        )
+        back.append(Axis(a.out, a.window, 1, a.dilation, reach - a.before, after, a.size))
     return forward(d, np.ascontiguousarray(turned), back)
 
 
@@ -185,9 +179,7 @@ def _groups(x: np.ndarray, filters: np.ndarray) -> Iterator[tuple[slice, slice]]
         yield slice(g * inner, (g + 1) * inner), slice(g * each, (g + 1) * each)
 
 
-def grouped_forward(
-    x: np.ndarray, filters: np.ndarray, along: Sequence[Axis]
-) -> np.ndarray:
+def grouped_forward(x: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
     """`forward`, the channels in groups if the filters are narrower than the input."""
     if x.shape[-1] == filters.shape[-2]:
         return forward(x, filters, along)
@@ -276,9 +268,7 @@ def depthwise_by_filters(
     return result
 
 
-def depthwise_by_input(
-    d: np.ndarray, filters: np.ndarray, along: Sequence[Axis]
-) -> np.ndarray:
+def depthwise_by_input(d: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
     """The gradient of `depthwise` by its input."""
     channels, many = filters.shape[-2:]
     images = (len(d), *[a.size for a in along], channels)

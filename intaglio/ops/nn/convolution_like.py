@@ -29,16 +29,30 @@ class Conv2DBackpropInputV2(Op):
         return Spec(input.dtype, input.shape)
 
     def kernel(
-        self, input, filter, out_backprop, strides, padding, explicit_paddings,
-        data_format, dilations,
-    ):  # fmt: skip
+        self,
+        input,
+        filter,
+        out_backprop,
+        strides,
+        padding,
+        explicit_paddings,
+        data_format,
+        dilations,
+    ):
         plan = plan_of(4, strides, padding, explicit_paddings, data_format, dilations)
         return convolve_by_input(plan, input.shape, filter, out_backprop)
 
     def gradient(
-        self, filter, out_backprop, doutput, strides, padding, explicit_paddings,
-        data_format, dilations,
-    ) -> Any:  # fmt: skip
+        self,
+        filter,
+        out_backprop,
+        doutput,
+        strides,
+        padding,
+        explicit_paddings,
+        data_format,
+        dilations,
+    ) -> Any:
         attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
         sizes = shape_of(spec_of(filter))
         return (
@@ -59,16 +73,30 @@ class Conv2DBackpropFilterV2(Op):
         return Spec(filter.dtype, filter.shape)
 
     def kernel(
-        self, input, filter, out_backprop, strides, padding, explicit_paddings,
-        data_format, dilations,
-    ):  # fmt: skip
+        self,
+        input,
+        filter,
+        out_backprop,
+        strides,
+        padding,
+        explicit_paddings,
+        data_format,
+        dilations,
+    ):
         plan = plan_of(4, strides, padding, explicit_paddings, data_format, dilations)
         return convolve_by_filters(plan, input, filter.shape, out_backprop)
 
     def gradient(
-        self, input, out_backprop, doutput, strides, padding, explicit_paddings,
-        data_format, dilations,
-    ) -> Any:  # fmt: skip
+        self,
+        input,
+        out_backprop,
+        doutput,
+        strides,
+        padding,
+        explicit_paddings,
+        data_format,
+        dilations,
+    ) -> Any:
         attrs = attrs_2d(strides, padding, explicit_paddings, data_format, dilations)
         sizes = shape_of(spec_of(input))
         return (

@@ -109,9 +109,7 @@ class _Lattice:
                 moved = np.logaddexp(held, _shifted(ahead[:, ::-1], 1)[:, ::-1])
                 moved = np.logaddexp(moved, _shifted(jumped[:, ::-1], 2)[:, ::-1])
                 last = (lengths - 1 == t)[:, None]
-                state = np.where(
-                    last, start, np.where(active[t][:, None], moved, state)
-                )
+                state = np.where(last, start, np.where(active[t][:, None], moved, state))
             beta[t] = state
         return beta
 
@@ -218,9 +216,15 @@ class CTC(Op):
 
 
 def _carried_out(
-    inputs: Any, labels_indices: Any, labels_values: Any, steps: Any, blank: int,
-    collapse: bool, merge: bool, ignore: bool,
-) -> Any:  # fmt: skip
+    inputs: Any,
+    labels_indices: Any,
+    labels_values: Any,
+    steps: Any,
+    blank: int,
+    collapse: bool,
+    merge: bool,
+    ignore: bool,
+) -> Any:
     _check(inputs, labels_indices, labels_values, steps)
     labels, lengths = _dense(labels_indices, labels_values, inputs.shape[1])
     if labels.size and (labels.min() < 0 or labels.max() >= inputs.shape[2]):
@@ -257,15 +261,25 @@ class CTCLoss(CTC):
     )
 
     def kernel(
-        self, inputs, labels_indices, labels_values, sequence_length,
-        preprocess_collapse_repeated, ctc_merge_repeated,
+        self,
+        inputs,
+        labels_indices,
+        labels_values,
+        sequence_length,
+        preprocess_collapse_repeated,
+        ctc_merge_repeated,
         ignore_longer_outputs_than_inputs,
-    ):  # fmt: skip
+    ):
         return _carried_out(
-            inputs, labels_indices, labels_values, sequence_length,
-            inputs.shape[-1] - 1, preprocess_collapse_repeated, ctc_merge_repeated,
+            inputs,
+            labels_indices,
+            labels_values,
+            sequence_length,
+            inputs.shape[-1] - 1,
+            preprocess_collapse_repeated,
+            ctc_merge_repeated,
             ignore_longer_outputs_than_inputs,
-        )  # fmt: skip
+        )
 
 
 @op
@@ -280,15 +294,25 @@ class CTCLossV2(CTC):
     )
 
     def kernel(
-        self, inputs, labels_indices, labels_values, sequence_length,
-        preprocess_collapse_repeated, ctc_merge_repeated,
+        self,
+        inputs,
+        labels_indices,
+        labels_values,
+        sequence_length,
+        preprocess_collapse_repeated,
+        ctc_merge_repeated,
         ignore_longer_outputs_than_inputs,
-    ):  # fmt: skip
+    ):
         return _carried_out(
-            inputs, labels_indices, labels_values, sequence_length, 0,
-            preprocess_collapse_repeated, ctc_merge_repeated,
+            inputs,
+            labels_indices,
+            labels_values,
+            sequence_length,
+            0,
+            preprocess_collapse_repeated,
+            ctc_merge_repeated,
             ignore_longer_outputs_than_inputs,
-        )  # fmt: skip
+        )
 
 
 @op
@@ -307,9 +331,11 @@ class CTCGreedyDecoder(Op):
         loss, _ = _loss_specs(inputs, sequence_length)
         batch = None if loss.shape is None else loss.shape[0]
         return (
-            Spec(int64, (None, 2)), Spec(int64, (None,)), Spec(int64, (2,)),
+            Spec(int64, (None, 2)),
+            Spec(int64, (None,)),
+            Spec(int64, (2,)),
             Spec(inputs.dtype, (batch, 1)),
-        )  # fmt: skip
+        )
 
     def kernel(self, inputs, sequence_length, merge_repeated, blank_index):
         if np.ndim(inputs) == 3 and np.ndim(sequence_length) == 1:

@@ -94,7 +94,7 @@ class _Beams:
         def of_source(x: Any) -> Any:
             return np.take_along_axis(x, source, axis=1)
 
-        grown = np.where(of_source(lasts) == lasts, of_source(self.blank), of_source(total))  # fmt: skip
+        grown = np.where(of_source(lasts) == lasts, of_source(self.blank), of_source(total))
         label = np.where(stands, np.logaddexp(self.label, grown), self.label)
         label = label + np.take_along_axis(log_probs, np.maximum(lasts, 0), axis=1)
         blank = total + log_probs[:, self.blank_class, None]
@@ -110,9 +110,7 @@ class _Beams:
         longer[_forgotten(standing, held, longer, followed, source, places)] = -np.inf
         self._choose(label, blank, held, longer, active)
 
-    def _choose(
-        self, label: Any, blank: Any, held: Any, longer: Any, active: Any
-    ) -> None:
+    def _choose(self, label: Any, blank: Any, held: Any, longer: Any, active: Any) -> None:
         batch, width, count = longer.shape
         total = np.logaddexp(label, blank)
         scores = np.concatenate([total, longer.reshape(batch, -1)], axis=1)
@@ -140,9 +138,7 @@ class _Beams:
         self.blank = np.where(kept, blank, self.blank).astype(self.blank.dtype)
 
 
-def _forgotten(
-    total: Any, held: Any, longer: Any, followed: Any, source: Any, places: Any
-) -> Any:
+def _forgotten(total: Any, held: Any, longer: Any, followed: Any, source: Any, places: Any) -> Any:
     """Which beams get no longer prefixes, [batch, beam], as TensorFlow's search has it.
 
     It looks at the labels that may follow each beam in order, and keeps the best so far. A beam
@@ -195,9 +191,7 @@ def _check(inputs: Any, steps: Any, beam_width: int, top_paths: int) -> None:
     if steps.ndim != 1:
         raise invalid_argument("sequence_length is not a vector")
     if inputs.size == 0:
-        raise invalid_argument(
-            f"inputs must not be empty, but their shape is {inputs.shape}"
-        )
+        raise invalid_argument(f"inputs must not be empty, but their shape is {inputs.shape}")
     check_steps(inputs, steps)
     if top_paths > beam_width:
         raise invalid_argument(
@@ -221,8 +215,7 @@ class CTCBeamSearchDecoder(Op):
     def infer(self, inputs: Spec, sequence_length: Spec, top_paths) -> Any:
         if inputs.rank not in (None, 3):
             raise ShapeError(
-                f"Shape must be rank 3 but is rank {inputs.rank}",
-                "inputs is not a 3-Tensor",
+                f"Shape must be rank 3 but is rank {inputs.rank}", "inputs is not a 3-Tensor"
             )
         if sequence_length.rank not in (None, 1):
             raise ShapeError(
@@ -233,9 +226,11 @@ class CTCBeamSearchDecoder(Op):
         if batch is None and sequence_length.shape is not None:
             batch = sequence_length.shape[0]
         return (
-            [Spec(int64, (None, 2))] * top_paths, [Spec(int64, (None,))] * top_paths,
-            [Spec(int64, (2,))] * top_paths, Spec(inputs.dtype, (batch, top_paths)),
-        )  # fmt: skip
+            [Spec(int64, (None, 2))] * top_paths,
+            [Spec(int64, (None,))] * top_paths,
+            [Spec(int64, (2,))] * top_paths,
+            Spec(inputs.dtype, (batch, top_paths)),
+        )
 
     def kernel(self, inputs, sequence_length, beam_width, top_paths, merge_repeated):
         _check(inputs, sequence_length, beam_width, top_paths)

@@ -18,9 +18,7 @@ from intaglio.opdef.spec import Spec
 _F = np.float32
 
 
-def _nudged(
-    low: Any, high: Any, num_bits: int, narrow_range: bool
-) -> tuple[Any, Any, Any]:
+def _nudged(low: Any, high: Any, num_bits: int, narrow_range: bool) -> tuple[Any, Any, Any]:
     """The range that has 0 among its steps, and the size of a step."""
     if not 2 <= num_bits <= 16:
         raise invalid_argument("num_bits must be between 2 and 16, inclusive")
@@ -60,20 +58,14 @@ def _demand_rank(rank: int, **shapes: Any) -> None:
             )
 
 
-_ARGS = (
-    "min: float = -6.0, max: float = 6.0, num_bits: int = 8, narrow_range: bool = False"
-)
+_ARGS = "min: float = -6.0, max: float = 6.0, num_bits: int = 8, narrow_range: bool = False"
 _VARS = "num_bits: int = 8, narrow_range: bool = False"
-_BACKPROPS = (
-    "backprops_wrt_input: float32, backprop_wrt_min: float32, backprop_wrt_max: float32"
-)
+_BACKPROPS = "backprops_wrt_input: float32, backprop_wrt_min: float32, backprop_wrt_max: float32"
 
 
 def _bounds(low: float, high: float) -> tuple[Any, Any]:
     if low >= high:
-        raise invalid_argument(
-            f"min has to be smaller than max, was: {low:g} >= {high:g}"
-        )
+        raise invalid_argument(f"min has to be smaller than max, was: {low:g} >= {high:g}")
     return _F(low), _F(high)
 
 
@@ -92,9 +84,8 @@ class FakeQuantWithMinMaxArgs(Op):
 
     def gradient(self, doutputs, inputs, min, max, num_bits, narrow_range) -> Any:
         return raw.FakeQuantWithMinMaxArgsGradient(
-            doutputs, inputs,
-            min=min, max=max, num_bits=num_bits, narrow_range=narrow_range,
-        )  # fmt: skip
+            doutputs, inputs, min=min, max=max, num_bits=num_bits, narrow_range=narrow_range
+        )
 
 
 @op
@@ -119,9 +110,7 @@ class FakeQuantWithMinMaxArgsGradient(Op):
 class FakeQuantWithMinMaxVars(Op):
     """The input in 2^num_bits steps between two tensors' numbers."""
 
-    signature = (
-        f"inputs: float32, min: float32, max: float32; {_VARS} -> outputs: float32"
-    )
+    signature = f"inputs: float32, min: float32, max: float32; {_VARS} -> outputs: float32"
 
     def infer(self, inputs: Spec, min: Spec, max: Spec) -> Spec:
         _demand_rank(0, min=min.shape, max=max.shape)
@@ -144,8 +133,7 @@ class FakeQuantWithMinMaxVarsGradient(Op):
     """The gradient inside the range; what is outside goes to the bound that it is behind."""
 
     signature = (
-        "gradients: float32, inputs: float32, min: float32, max: float32;"
-        f" {_VARS} -> {_BACKPROPS}"
+        f"gradients: float32, inputs: float32, min: float32, max: float32; {_VARS} -> {_BACKPROPS}"
     )
     differentiable = False
 

@@ -64,9 +64,7 @@ def _widths(ends: Any, overlapping: bool) -> Any:
 
 def _counts(rows: Any, columns: Any, overlapping: bool) -> Any:
     """The size of every window, [rows, columns, 1]."""
-    return np.multiply.outer(_widths(rows, overlapping), _widths(columns, overlapping))[
-        :, :, None
-    ]
+    return np.multiply.outer(_widths(rows, overlapping), _widths(columns, overlapping))[:, :, None]
 
 
 def _owners(ends: Any, overlapping: bool) -> list[Any]:
@@ -93,35 +91,24 @@ class Fractional(Op):
     def infer(self, value: Spec, pooling_ratio: Sequence[float]) -> Any:
         if value.rank not in (None, 4):
             raise ShapeError(
-                f"Shape must be rank 4 but is rank {value.rank}",
-                "tensor_in must be 4-dimensional",
+                f"Shape must be rank 4 but is rank {value.rank}", "tensor_in must be 4-dimensional"
             )
         if len(pooling_ratio) != 4:
             raise ShapeError(
-                "pooling_ratio field must specify 4 dimensions, not "
-                f"{len(pooling_ratio)}"
+                f"pooling_ratio field must specify 4 dimensions, not {len(pooling_ratio)}"
             )
-        dims: list[int | None] = (
-            [None] * 4 if value.shape is None else list(value.shape)
-        )
+        dims: list[int | None] = [None] * 4 if value.shape is None else list(value.shape)
         for axis in (ROWS, COLUMNS):
             n = dims[axis]
             if n is not None:
                 dims[axis] = int(np.floor(np.float32(n) / _ratio(pooling_ratio, axis)))
-        rows, columns = [
-            Spec(int64, (None if n is None else n + 1,)) for n in dims[1:3]
-        ]
+        rows, columns = [Spec(int64, (None if n is None else n + 1,)) for n in dims[1:3]]
         return Spec(value.dtype, tuple(dims)), rows, columns
 
-    def kernel(
-        self, value, pooling_ratio, pseudo_random, overlapping, deterministic, seed,
-        seed2,
-    ):  # fmt: skip
+    def kernel(self, value, pooling_ratio, pseudo_random, overlapping, deterministic, seed, seed2):
         counts = _checked(value, pooling_ratio)
         if not deterministic and (seed or seed2):
-            raise invalid_argument(
-                "Both seed and seed2 should be 0 if deterministic is false."
-            )
+            raise invalid_argument("Both seed and seed2 should be 0 if deterministic is false.")
         if not seed and not seed2:
             seed, seed2 = secrets.randbits(63), secrets.randbits(63)
         stream = philox.from_seed(seed, seed2)
@@ -146,9 +133,7 @@ def _checked(value: Any, ratios: Sequence[float]) -> list[int]:
     for axis, size in enumerate(value.shape):
         ratio = _ratio(ratios, axis)
         if ratio < 1:
-            raise invalid_argument(
-                f"pooling_ratio cannot be smaller than 1, got: {ratio:g}"
-            )
+            raise invalid_argument(f"pooling_ratio cannot be smaller than 1, got: {ratio:g}")
         if size < ratio:
             raise invalid_argument(
                 f"Pooling ratio is higher than input dimension size for dimension {axis}."
@@ -157,7 +142,10 @@ def _checked(value: Any, ratios: Sequence[float]) -> list[int]:
     if ratios[0] != 1 or ratios[3] != 1:
         text = "Fractional pooling is not yet supported on the batch nor channel dimension."
         raise UnimplementedError(None, None, text)
-    return [int(np.floor(np.float32(n) / np.float32(r))) for n, r in zip(value.shape, ratios, strict=True)]  # fmt: skip
+    return [
+        int(np.floor(np.float32(n) / np.float32(r)))
+        for n, r in zip(value.shape, ratios, strict=True)
+    ]
 
 
 @op
@@ -169,13 +157,16 @@ class FractionalMaxPool(Fractional):
         return _folded(tall, columns, overlapping, COLUMNS, np.maximum)
 
     def gradient(
-        self, value, output, row_pooling_sequence, col_pooling_sequence, doutput,
-        overlapping,
-    ) -> Any:  # fmt: skip
+        self, value, output, row_pooling_sequence, col_pooling_sequence, doutput, overlapping
+    ) -> Any:
         return raw.FractionalMaxPoolGrad(
-            value, output, doutput, row_pooling_sequence, col_pooling_sequence,
+            value,
+            output,
+            doutput,
+            row_pooling_sequence,
+            col_pooling_sequence,
             overlapping=overlapping,
-        )  # fmt: skip
+        )
 
 
 @op
@@ -191,13 +182,15 @@ class FractionalAvgPool(Fractional):
         return sums / counts
 
     def gradient(
-        self, value: Spec, row_pooling_sequence, col_pooling_sequence, doutput,
-        overlapping,
-    ) -> Any:  # fmt: skip
+        self, value: Spec, row_pooling_sequence, col_pooling_sequence, doutput, overlapping
+    ) -> Any:
         return raw.FractionalAvgPoolGrad(
-            raw.Cast(shape_of(spec_of(value)), DstT=int64), doutput,
-            row_pooling_sequence, col_pooling_sequence, overlapping=overlapping,
-        )  # fmt: skip
+            raw.Cast(shape_of(spec_of(value)), DstT=int64),
+            doutput,
+            row_pooling_sequence,
+            col_pooling_sequence,
+            overlapping=overlapping,
+        )
 
 
 def _windows(size: int, outs: int, ends: Any, what: str) -> Any:
@@ -235,21 +228,22 @@ class FractionalMaxPoolGrad(Op):
         return Spec(orig_input.dtype, orig_input.shape or (None,) * 4)
 
     def kernel(
-        self, orig_input, orig_output, out_backprop, row_pooling_sequence,
-        col_pooling_sequence, overlapping,
-    ):  # fmt: skip
+        self,
+        orig_input,
+        orig_output,
+        out_backprop,
+        row_pooling_sequence,
+        col_pooling_sequence,
+        overlapping,
+    ):
         x, y = orig_input, orig_output
         if x.ndim != 4 or y.ndim != 4:
             raise invalid_argument("orig_input and orig_output must be 4-dimensional")
         rows = _windows(x.shape[1], y.shape[1], row_pooling_sequence, "row")
         columns = _windows(x.shape[2], y.shape[2], col_pooling_sequence, "col")
         tall = _folded(x, rows, overlapping, ROWS, np.maximum)
-        if not np.array_equal(
-            _folded(tall, columns, overlapping, COLUMNS, np.maximum), y
-        ):
-            raise invalid_argument(
-                "orig_output is not what these windows of orig_input give"
-            )
+        if not np.array_equal(_folded(tall, columns, overlapping, COLUMNS, np.maximum), y):
+            raise invalid_argument("orig_output is not what these windows of orig_input give")
         if out_backprop.shape != y.shape:
             raise invalid_argument(
                 f"out_backprop must have the shape {y.shape} of orig_output, not "
@@ -265,7 +259,7 @@ def _places(ends: Any, overlapping: bool) -> Any:
     return ends[:-1, None] + np.minimum(steps, widths[:, None] - 1)
 
 
-def _to_maxima(x: Any, gradient: Any, rows: Any, columns: Any, overlapping: bool) -> Any:  # fmt: skip
+def _to_maxima(x: Any, gradient: Any, rows: Any, columns: Any, overlapping: bool) -> Any:
     down, across = _places(rows, overlapping), _places(columns, overlapping)
     whole = x[:, down[:, None, :, None], across[None, :, None, :]]
     batch, tall, wide, high, broad, depth = whole.shape
@@ -274,9 +268,7 @@ def _to_maxima(x: Any, gradient: Any, rows: Any, columns: Any, overlapping: bool
     j = np.arange(wide)[:, None]
     made = np.zeros_like(x)
     first, last = np.ogrid[:batch, :depth]
-    at = (
-        first[:, None, None], down[i, best // broad], across[j, best % broad], last,
-    )  # fmt: skip
+    at = (first[:, None, None], down[i, best // broad], across[j, best % broad], last)
     np.add.at(made, at, gradient)
     return made
 
@@ -296,9 +288,13 @@ class FractionalAvgPoolGrad(Op):
         return Spec(out_backprop.dtype, (None,) * 4 if known is None else known)
 
     def kernel(
-        self, orig_input_tensor_shape, out_backprop, row_pooling_sequence,
-        col_pooling_sequence, overlapping,
-    ):  # fmt: skip
+        self,
+        orig_input_tensor_shape,
+        out_backprop,
+        row_pooling_sequence,
+        col_pooling_sequence,
+        overlapping,
+    ):
         if orig_input_tensor_shape.shape != (4,):
             raise invalid_argument(
                 "original input tensor shape must be 1-dimensional and 4 elements"

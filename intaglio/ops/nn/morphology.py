@@ -23,9 +23,7 @@ def _plan(input: Any, filter: Any, strides: Any, rates: Any, padding: str) -> An
             raise invalid_argument(f"{name} must have 4 numbers, got {list(given)}")
         if given[0] != 1 or given[3] != 1:
             raise UnimplementedError(
-                None,
-                None,
-                f"{name} must be [1, rows, columns, 1], got {list(given)}",
+                None, None, f"{name} must be [1, rows, columns, 1], got {list(given)}"
             )
     if input.ndim != 4:
         raise invalid_argument(f"input must be 4-dimensional: {list(input.shape)}")
@@ -37,9 +35,12 @@ def _plan(input: Any, filter: Any, strides: Any, rates: Any, padding: str) -> An
         )
     try:
         return windows.axes(
-            tuple(input.shape[1:3]), tuple(filter.shape[:2]), tuple(strides[1:3]),
-            tuple(rates[1:3]), padding,
-        )  # fmt: skip
+            tuple(input.shape[1:3]),
+            tuple(filter.shape[:2]),
+            tuple(strides[1:3]),
+            tuple(rates[1:3]),
+            padding,
+        )
     except ShapeError as e:
         raise invalid_argument(str(e)) from None
 
@@ -84,9 +85,7 @@ def _shape(input: Spec, filter: Spec, strides: Any, rates: Any, padding: str) ->
         return (None, None, None, None)
     taps = (None, None, None) if filter.shape is None else filter.shape
     sizes = [
-        windows.out_size(
-            input.shape[k + 1], taps[k], strides[k + 1], rates[k + 1], padding
-        )
+        windows.out_size(input.shape[k + 1], taps[k], strides[k + 1], rates[k + 1], padding)
         for k in range(2)
     ]
     return (input.shape[0], *sizes, input.shape[3])

@@ -77,13 +77,7 @@ class LRN(Op):
 
     def gradient(self, input, output, doutput, depth_radius, bias, alpha, beta) -> Any:
         return raw.LRNGrad(
-            doutput,
-            input,
-            output,
-            depth_radius=depth_radius,
-            bias=bias,
-            alpha=alpha,
-            beta=beta,
+            doutput, input, output, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta
         )
 
 
@@ -100,9 +94,7 @@ class LRNGrad(Op):
     def infer(self, input_grads: Spec, input_image: Spec) -> Spec:
         return Spec(input_grads.dtype, merge(input_grads.shape, input_image.shape))
 
-    def kernel(
-        self, input_grads, input_image, output_image, depth_radius, bias, alpha, beta
-    ):
+    def kernel(self, input_grads, input_image, output_image, depth_radius, bias, alpha, beta):
         _check_radius(depth_radius)
         shapes = {a.shape for a in (input_grads, input_image, output_image)}
         if len(shapes) != 1 or input_image.ndim != 4:
@@ -110,9 +102,7 @@ class LRNGrad(Op):
                 "input_grads, input_image and output_image must be 4-dimensional and of"
                 f" one shape, not of {sorted(shapes)}"
             )
-        d, x, y = (
-            a.astype(np.float64) for a in (input_grads, input_image, output_image)
-        )
+        d, x, y = (a.astype(np.float64) for a in (input_grads, input_image, output_image))
         norm = bias + alpha * _neighbours(np.square(x), depth_radius)
         spread = _neighbours(d * y / norm, depth_radius)
         result = d * norm**-beta - 2 * alpha * beta * x * spread

@@ -20,12 +20,8 @@ ATTRS = (
     "ksize: list(int), strides: list(int), padding: str, "
     "explicit_paddings: list(int) = [], data_format: str = 'NHWC'"
 )
-ATTRS_2D = (
-    "ksize: list(int), strides: list(int), padding: str, data_format: str = 'NHWC'"
-)
-ATTRS_3D = (
-    "ksize: list(int), strides: list(int), padding: str, data_format: str = 'NDHWC'"
-)
+ATTRS_2D = "ksize: list(int), strides: list(int), padding: str, data_format: str = 'NHWC'"
+ATTRS_3D = "ksize: list(int), strides: list(int), padding: str, data_format: str = 'NDHWC'"
 MAX_TYPES = REAL
 
 
@@ -53,9 +49,7 @@ def infer_pooled(
 
 def _check_gradient(d: Any, y: Any) -> None:
     if d.shape != y.shape:
-        raise invalid_argument(
-            f"Expected grad shape to be {y.shape}, but got {d.shape}"
-        )
+        raise invalid_argument(f"Expected grad shape to be {y.shape}, but got {d.shape}")
 
 
 def _check_pooled(y: Any, along: Any) -> None:
@@ -72,23 +66,16 @@ class MaxPool(Op):
     signature = f"input: T; {ATTRS} -> output: T"
     T = MAX_TYPES
 
-    def infer(
-        self, input: Spec, ksize, strides, padding, explicit_paddings, data_format
-    ) -> Spec:
-        return infer_pooled(
-            input, ksize, strides, padding, data_format, explicit_paddings
-        )
+    def infer(self, input: Spec, ksize, strides, padding, explicit_paddings, data_format) -> Spec:
+        return infer_pooled(input, ksize, strides, padding, data_format, explicit_paddings)
 
     def kernel(self, input, ksize, strides, padding, explicit_paddings, data_format):
-        along = kernels.plan(
-            input.shape, ksize, strides, padding, explicit_paddings, data_format
-        )
+        along = kernels.plan(input.shape, ksize, strides, padding, explicit_paddings, data_format)
         return kernels.maximum(input, along)
 
     def gradient(
-        self, input, output, doutput, ksize, strides, padding, explicit_paddings,
-        data_format,
-    ) -> Any:  # fmt: skip
+        self, input, output, doutput, ksize, strides, padding, explicit_paddings, data_format
+    ) -> Any:
         return raw.MaxPoolGrad(
             input,
             output,
@@ -112,9 +99,8 @@ class MaxPoolGrad(Op):
         return Spec(orig_input.dtype, orig_input.shape)
 
     def kernel(
-        self, orig_input, orig_output, grad, ksize, strides, padding,
-        explicit_paddings, data_format,
-    ):  # fmt: skip
+        self, orig_input, orig_output, grad, ksize, strides, padding, explicit_paddings, data_format
+    ):
         _check_gradient(grad, orig_output)
         along = kernels.plan(
             orig_input.shape, ksize, strides, padding, explicit_paddings, data_format
@@ -123,9 +109,16 @@ class MaxPoolGrad(Op):
         return kernels.maximum_gradient(orig_input, orig_output, grad, along)
 
     def gradient(
-        self, orig_input, orig_output, doutput, ksize, strides, padding,
-        explicit_paddings, data_format,
-    ) -> Any:  # fmt: skip
+        self,
+        orig_input,
+        orig_output,
+        doutput,
+        ksize,
+        strides,
+        padding,
+        explicit_paddings,
+        data_format,
+    ) -> Any:
         if padding == "EXPLICIT":
             raise NotImplementedError(
                 "The second derivative of max pooling with explicit padding does not exist in "
@@ -140,12 +133,7 @@ class MaxPoolGrad(Op):
 
 
 def _attrs(ksize: Any, strides: Any, padding: Any, data_format: Any) -> dict[str, Any]:
-    return {
-        "ksize": ksize,
-        "strides": strides,
-        "padding": padding,
-        "data_format": data_format,
-    }
+    return {"ksize": ksize, "strides": strides, "padding": padding, "data_format": data_format}
 
 
 class SecondMaximum(Op):
@@ -157,9 +145,7 @@ class SecondMaximum(Op):
     def infer(self, orig_output: Spec) -> Spec:
         return Spec(orig_output.dtype, orig_output.shape)
 
-    def kernel(
-        self, orig_input, orig_output, grad, ksize, strides, padding, data_format
-    ):
+    def kernel(self, orig_input, orig_output, grad, ksize, strides, padding, data_format):
         _check_gradient(grad, orig_input)
         along = kernels.plan(orig_input.shape, ksize, strides, padding, (), data_format)
         _check_pooled(orig_output, along)
@@ -200,9 +186,7 @@ class MaxPool3D(Op):
             input, kernels.plan(input.shape, ksize, strides, padding, (), data_format)
         )
 
-    def gradient(
-        self, input, output, doutput, ksize, strides, padding, data_format
-    ) -> Any:
+    def gradient(self, input, output, doutput, ksize, strides, padding, data_format) -> Any:
         attrs = _attrs(ksize, strides, padding, data_format)
         return raw.MaxPool3DGrad(input, output, doutput, **attrs)
 
@@ -211,18 +195,14 @@ class MaxPool3D(Op):
 class MaxPool3DGrad(Op):
     """The gradient of MaxPool3D by its input."""
 
-    signature = (
-        f"orig_input: TInput, orig_output: TInput, grad: T; {ATTRS_3D} -> output: T"
-    )
+    signature = f"orig_input: TInput, orig_output: TInput, grad: T; {ATTRS_3D} -> output: T"
     T = FLOATING
     TInput = FLOATING
 
     def infer(self, orig_input: Spec, grad: Spec) -> Spec:
         return Spec(grad.dtype, orig_input.shape)
 
-    def kernel(
-        self, orig_input, orig_output, grad, ksize, strides, padding, data_format
-    ):
+    def kernel(self, orig_input, orig_output, grad, ksize, strides, padding, data_format):
         _check_gradient(grad, orig_output)
         along = kernels.plan(orig_input.shape, ksize, strides, padding, (), data_format)
         _check_pooled(orig_output, along)
@@ -285,9 +265,7 @@ class Averages(Op):
         return infer_pooled(x, ksize, strides, padding, data_format)
 
     def kernel(self, x, ksize, strides, padding, data_format):
-        return kernels.mean(
-            x, kernels.plan(x.shape, ksize, strides, padding, (), data_format)
-        )
+        return kernels.mean(x, kernels.plan(x.shape, ksize, strides, padding, (), data_format))
 
     def gradient(self, x, doutput, ksize, strides, padding, data_format) -> Any:
         attrs = _attrs(ksize, strides, padding, data_format)
@@ -356,13 +334,9 @@ class MaxPoolWithArgmax(Op):
         pooled = infer_pooled(input, ksize, strides, padding, "NHWC")
         return pooled, Spec(Targmax, pooled.shape)
 
-    def kernel(
-        self, input, ksize, strides, padding, Targmax: DType, include_batch_in_index
-    ):
+    def kernel(self, input, ksize, strides, padding, Targmax: DType, include_batch_in_index):
         if not input.size:
-            raise invalid_argument(
-                f"tensor_in must not be empty, its shape is {list(input.shape)}"
-            )
+            raise invalid_argument(f"tensor_in must not be empty, its shape is {list(input.shape)}")
         along = kernels.plan(input.shape, ksize, strides, padding, (), "NHWC")
         output = kernels.maximum(input, along)
         places = _flat_places(input.shape, include_batch_in_index)
@@ -392,9 +366,7 @@ def _flat_argmax(argmax: Any, shape: tuple[int, ...], with_batch: bool) -> np.nd
         steps = np.arange(shape[0]).reshape(-1, *[1] * (argmax.ndim - 1))
         flat = argmax + steps * each
     if flat.size and not (flat.min() >= 0 and flat.max() < size):
-        raise invalid_argument(
-            f"Invalid index value: argmax has values outside [0, {size})"
-        )
+        raise invalid_argument(f"Invalid index value: argmax has values outside [0, {size})")
     return flat
 
 
@@ -412,9 +384,7 @@ class MaxPoolGradWithArgmax(Op):
     def infer(self, input: Spec) -> Spec:
         return Spec(input.dtype, input.shape)
 
-    def kernel(
-        self, input, grad, argmax, ksize, strides, padding, include_batch_in_index
-    ):
+    def kernel(self, input, grad, argmax, ksize, strides, padding, include_batch_in_index):
         along = kernels.plan(input.shape, ksize, strides, padding, (), "NHWC")
         _check_pooled(grad, along)
         _check_pooled(argmax, along)
@@ -424,9 +394,8 @@ class MaxPoolGradWithArgmax(Op):
         return result.reshape(input.shape)
 
     def gradient(
-        self, input, grad, argmax, doutput, ksize, strides, padding,
-        include_batch_in_index,
-    ) -> Any:  # fmt: skip
+        self, input, grad, argmax, doutput, ksize, strides, padding, include_batch_in_index
+    ) -> Any:
         return (
             raw.ZerosLike(input),
             raw.MaxPoolGradGradWithArgmax(

@@ -24,29 +24,21 @@ FORMATS = {4: ("NHWC", "NCHW"), 5: ("NDHWC", "NCDHW")}
 
 
 def check(
-    ksize: Sequence[int],
-    strides: Sequence[int],
-    padding: str,
-    data_format: str,
-    rank: int,
+    ksize: Sequence[int], strides: Sequence[int], padding: str, data_format: str, rank: int
 ) -> None:
     """Raises ShapeError for attributes that describe no pooling."""
     windows.check_format(data_format, FORMATS[rank])
     windows.check_padding(padding)
     for what, values in (("ksize", ksize), ("strides", strides)):
         if len(values) != rank:
-            raise ShapeError(
-                f"Sliding window {what} field must specify {rank} dimensions"
-            )
+            raise ShapeError(f"Sliding window {what} field must specify {rank} dimensions")
     if min(ksize) < 1:
         raise ShapeError(
             "Sliding window ksize must be positive. The specified or inferred ksize is: "
             + ",".join(map(str, ksize))
         )
     if ksize[0] != 1 or strides[0] != 1:
-        raise UnimplementedError(
-            None, None, "Pooling is not yet supported on the batch dimension."
-        )
+        raise UnimplementedError(None, None, "Pooling is not yet supported on the batch dimension.")
     if min(strides) < 1:
         raise ShapeError(f"Stride must be > 0, but got {min(strides)}")
 
@@ -63,14 +55,10 @@ def plan(
     """How windows slide along every dimension of an array, channels and batch included."""
     rank = len(ksize)
     if len(shape) != rank:
-        raise invalid_argument(
-            f"tensor_in must be {rank}-dimensional, not of shape {shape}"
-        )
+        raise invalid_argument(f"tensor_in must be {rank}-dimensional, not of shape {shape}")
     check(ksize, strides, padding, data_format, rank)
     if padding == "EXPLICIT" and len(ends) != 2 * rank:
-        raise invalid_argument(
-            f"explicit_paddings must have {2 * rank} values, not {len(ends)}"
-        )
+        raise invalid_argument(f"explicit_paddings must have {2 * rank} values, not {len(ends)}")
     return windows.axes(shape, ksize, strides, (1,) * rank, padding, ends)
 
 
@@ -176,9 +164,7 @@ def maximum_gradient(
     return np.ascontiguousarray(result[inside(along)])
 
 
-def at_maxima(
-    x: np.ndarray, y: np.ndarray, d: np.ndarray, along: Sequence[Axis]
-) -> np.ndarray:
+def at_maxima(x: np.ndarray, y: np.ndarray, d: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
     """For each window the element of `d`, shaped like `x`, at its first maximum."""
     result = np.zeros(y.shape, d.dtype)
     if y.size:

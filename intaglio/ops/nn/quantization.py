@@ -11,16 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import (
-    DType,
-    bfloat16,
-    float32,
-    qint8,
-    qint16,
-    qint32,
-    quint8,
-    quint16,
-)
+from intaglio.base.dtypes import DType, bfloat16, float32, qint8, qint16, qint32, quint8, quint16
 from intaglio.base.errors import ShapeError, UnimplementedError, invalid_argument
 from intaglio.base.shapes import Dims
 from intaglio.opdef.op import Op, op
@@ -29,9 +20,12 @@ from intaglio.ops.text.strings import one_of
 
 QUANTIZED = (qint8, quint8, qint32, qint16, quint16)
 _INTEGERS = {
-    qint8: np.dtype(np.int8), quint8: np.dtype(np.uint8), qint16: np.dtype(np.int16),
-    quint16: np.dtype(np.uint16), qint32: np.dtype(np.int32),
-}  # fmt: skip
+    qint8: np.dtype(np.int8),
+    quint8: np.dtype(np.uint8),
+    qint16: np.dtype(np.int16),
+    quint16: np.dtype(np.uint16),
+    qint32: np.dtype(np.int32),
+}
 _MODES = ("MIN_COMBINED", "MIN_FIRST", "SCALED")
 _ROUNDS = ("HALF_AWAY_FROM_ZERO", "HALF_TO_EVEN")
 _F = np.float32
@@ -103,18 +97,24 @@ class QuantizeV2(Op):
     )
     T = QUANTIZED
 
-    def infer(
-        self, input: Spec, min_range: Spec, T: DType, axis: int, mode: str
-    ) -> list[Spec]:
+    def infer(self, input: Spec, min_range: Spec, T: DType, axis: int, mode: str) -> list[Spec]:
         one_of(mode, _MODES, "mode")
         _check_axis(input.shape, min_range.shape, axis)
         bounds = Spec(float32, () if axis == -1 else min_range.shape)
         return [Spec(T, input.shape), bounds, bounds]
 
     def kernel(
-        self, input, min_range, max_range, T, mode, round_mode, narrow_range, axis,
+        self,
+        input,
+        min_range,
+        max_range,
+        T,
+        mode,
+        round_mode,
+        narrow_range,
+        axis,
         ensure_minimum_range,
-    ):  # fmt: skip
+    ):
         one_of(mode, _MODES, "mode")
         one_of(round_mode, _ROUNDS, "round_mode")
         _check_axis(np.shape(input), np.shape(min_range), axis)
@@ -123,14 +123,10 @@ class QuantizeV2(Op):
                 f"Round mode 'HALF_TO_EVEN' only supported for mode 'SCALED', but mode is '{mode}'."
             )
         if np.any(min_range > max_range):
-            raise invalid_argument(
-                "input_max_range must be larger than input_min_range."
-            )
+            raise invalid_argument("input_max_range must be larger than input_min_range.")
         if mode == "MIN_FIRST" and axis != -1:
             raise UnimplementedError(
-                None,
-                None,
-                "MIN_FIRST mode is not implemented for Quantize with axis != -1.",
+                None, None, "MIN_FIRST mode is not implemented for Quantize with axis != -1."
             )
         low, high = _widened(min_range, max_range, ensure_minimum_range)
         if mode == "SCALED":
@@ -199,16 +195,12 @@ class Dequantize(Op):
     T = QUANTIZED
     dtype = (bfloat16, float32)
 
-    def infer(
-        self, input: Spec, min_range: Spec, axis: int, dtype: DType, mode: str
-    ) -> Spec:
+    def infer(self, input: Spec, min_range: Spec, axis: int, dtype: DType, mode: str) -> Spec:
         one_of(mode, _MODES, "mode")
         _check_axis(input.shape, min_range.shape, axis)
         return Spec(dtype, input.shape)
 
-    def kernel(
-        self, input, min_range, max_range, mode, narrow_range, axis, dtype, T: DType
-    ):
+    def kernel(self, input, min_range, max_range, mode, narrow_range, axis, dtype, T: DType):
         one_of(mode, _MODES, "mode")
         _check_axis(np.shape(input), np.shape(min_range), axis)
         if dtype is bfloat16 and mode != "MIN_COMBINED":
@@ -217,9 +209,7 @@ class Dequantize(Op):
             )
         if mode == "MIN_FIRST" and axis != -1:
             raise UnimplementedError(
-                None,
-                None,
-                "MIN_FIRST mode is not implemented for Dequantize with axis != -1.",
+                None, None, "MIN_FIRST mode is not implemented for Dequantize with axis != -1."
             )
         numbers = integers(input)
         low = _along(min_range, numbers.ndim, axis)
@@ -278,13 +268,9 @@ class QuantizedConcat(Op):
         parts = [
             integers(v) if (low, high) == (a, b) else _moved(integers(v), a, b, low, high, T)
             for v, a, b in zip(values, input_mins, input_maxes, strict=True)
-        ]  # fmt: skip
+        ]
         found = np.concatenate(parts, axis)
-        return (
-            found.view(T.numpy).reshape(found.shape),
-            np.asarray(low),
-            np.asarray(high),
-        )
+        return (found.view(T.numpy).reshape(found.shape), np.asarray(low), np.asarray(high))
 
 
 def _moved(numbers: Any, a: Any, b: Any, low: Any, high: Any, dtype: DType) -> Any:

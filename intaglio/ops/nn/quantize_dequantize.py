@@ -35,9 +35,7 @@ def _check_axis(x: Any, axis: int) -> None:
     if axis < -1:
         raise invalid_argument(f"Axis must be at least -1. Found {axis}")
     if axis >= np.ndim(x):
-        raise invalid_argument(
-            f"Shape must be at least rank {axis + 1} but is rank {np.ndim(x)}"
-        )
+        raise invalid_argument(f"Shape must be at least rank {axis + 1} but is rank {np.ndim(x)}")
 
 
 def _check_shapes(x: Any, low: Any, high: Any, axis: int) -> None:
@@ -45,13 +43,11 @@ def _check_shapes(x: Any, low: Any, high: Any, axis: int) -> None:
     for name, bound in (("input_min", low), ("input_max", high)):
         if axis == -1 and np.ndim(bound):
             raise invalid_argument(
-                f"{name} must be a scalar if axis is unspecified, got shape "
-                f"{list(np.shape(bound))}"
+                f"{name} must be a scalar if axis is unspecified, got shape {list(np.shape(bound))}"
             )
         if axis != -1 and np.size(bound) != x.shape[axis]:
             raise invalid_argument(
-                f"{name} has incorrect size: {list(np.shape(bound))}, expected "
-                f"[{x.shape[axis]}]"
+                f"{name} has incorrect size: {list(np.shape(bound))}, expected [{x.shape[axis]}]"
             )
 
 
@@ -84,14 +80,11 @@ def _side(bound: int, value: Any) -> Any:
 
 
 def _rounded(
-    x: Any, low: Any, high: Any, bits: int, signed: bool, given: bool, up: bool,
-    narrow: bool,
-) -> Any:  # fmt: skip
+    x: Any, low: Any, high: Any, bits: int, signed: bool, given: bool, up: bool, narrow: bool
+) -> Any:
     """`x` in the steps of a range that is widened on one side to have 0 among its steps."""
     if not 1 <= bits <= (62 if signed else 63):
-        raise invalid_argument(
-            f"num_bits is out of range: {bits} with signed_input_ {int(signed)}"
-        )
+        raise invalid_argument(f"num_bits is out of range: {bits} with signed_input_ {int(signed)}")
     kind = x.dtype.type
     last = (1 << bits - signed) - 1
     first = (-(1 << bits - 1) + narrow) if signed else 0
@@ -106,7 +99,9 @@ def _rounded(
             np.asarray(low, x.dtype) / kind(first or 1),
             np.asarray(high, x.dtype) / kind(last),
         ).astype(x.dtype)
-        none = ~(np.asarray(by_low < np.finfo(np.float32).max) | (by_high < np.finfo(np.float32).max))  # fmt: skip
+        none = ~(
+            np.asarray(by_low < np.finfo(np.float32).max) | (by_high < np.finfo(np.float32).max)
+        )
         scale, step = np.where(none, kind(0), scale), np.where(none, kind(0), step)
         inside = x
         if given:
@@ -129,9 +124,16 @@ class _Rounding(Op):
 
 
 def _computed(
-    x: Any, low: Any, high: Any, num_bits: int, signed: bool, given: bool, up: bool,
-    narrow: bool, axis: int,
-) -> Any:  # fmt: skip
+    x: Any,
+    low: Any,
+    high: Any,
+    num_bits: int,
+    signed: bool,
+    given: bool,
+    up: bool,
+    narrow: bool,
+    axis: int,
+) -> Any:
     if given:
         _check_shapes(x, low, high, axis)
     else:
@@ -144,14 +146,29 @@ class _FixedBits(_Rounding):
     signature = f"input: T, input_min: T, input_max: T; {_ATTRS} -> output: T"
 
     def kernel(
-        self, input, input_min, input_max, signed_input, num_bits, range_given,
-        round_mode, narrow_range, axis,
-    ):  # fmt: skip
+        self,
+        input,
+        input_min,
+        input_max,
+        signed_input,
+        num_bits,
+        range_given,
+        round_mode,
+        narrow_range,
+        axis,
+    ):
         one_of(round_mode, _ROUNDS, "round_mode")
         return _computed(
-            input, input_min, input_max, num_bits, signed_input, range_given,
-            round_mode == "HALF_UP", narrow_range, axis,
-        )  # fmt: skip
+            input,
+            input_min,
+            input_max,
+            num_bits,
+            signed_input,
+            range_given,
+            round_mode == "HALF_UP",
+            narrow_range,
+            axis,
+        )
 
 
 @op
@@ -172,17 +189,23 @@ class QuantizeAndDequantizeV3(_Rounding):
     )
 
     def kernel(
-        self, input, input_min, input_max, num_bits, signed_input, range_given,
-        narrow_range, axis,
-    ):  # fmt: skip
+        self, input, input_min, input_max, num_bits, signed_input, range_given, narrow_range, axis
+    ):
         if axis == -1:  # lists of one number are numbers here
             input_min, input_max = (
                 b.reshape(()) if b.size == 1 else b for b in (input_min, input_max)
             )
         return _computed(
-            input, input_min, input_max, int(num_bits), signed_input, range_given,
-            False, narrow_range, axis,
-        )  # fmt: skip
+            input,
+            input_min,
+            input_max,
+            int(num_bits),
+            signed_input,
+            range_given,
+            False,
+            narrow_range,
+            axis,
+        )
 
     def gradient(self, doutput) -> Any:
         return doutput, None, None, None
@@ -193,9 +216,7 @@ class QuantizeAndDequantizeV4(_FixedBits):
     """As QuantizeAndDequantizeV2; no gradient where the input is outside of the range."""
 
     def gradient(self, doutput, input, input_min, input_max, axis) -> Any:
-        return raw.QuantizeAndDequantizeV4Grad(
-            doutput, input, input_min, input_max, axis=axis
-        )
+        return raw.QuantizeAndDequantizeV4Grad(doutput, input, input_min, input_max, axis=axis)
 
 
 @op

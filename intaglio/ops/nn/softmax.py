@@ -142,10 +142,7 @@ class SoftmaxCrossEntropyWithLogits(Op):
         grown /= total
         grown -= wanted
         dtype = features.dtype
-        return (
-            terms.sum(axis=-1).astype(dtype, copy=False),
-            grown.astype(dtype, copy=False),
-        )
+        return (terms.sum(axis=-1).astype(dtype, copy=False), grown.astype(dtype, copy=False))
 
     def gradient(self, features, labels, backprop, dloss, dbackprop) -> Any:
         by_logits = by_labels = None
@@ -167,9 +164,7 @@ def _unbroadcast_to(gradient: Any, mine: Any, other: Any) -> Any:
         return None
     if mine.dims == other.dims and shapes.known(mine.dims):
         return gradient
-    axes, _ = raw.BroadcastGradientArgs(
-        shape_of(spec_of(mine)), shape_of(spec_of(other))
-    )
+    axes, _ = raw.BroadcastGradientArgs(shape_of(spec_of(mine)), shape_of(spec_of(other)))
     return raw.Reshape(raw.Sum(gradient, axes), shape_of(spec_of(mine)))
 
 
@@ -223,13 +218,9 @@ class SparseSoftmaxCrossEntropyWithLogits(Op):
 
 def _check_rows(features: Any, labels: Any) -> None:
     if features.ndim != 2:
-        raise invalid_argument(
-            f"logits must be 2-D, but got shape {brackets(features.shape)}"
-        )
+        raise invalid_argument(f"logits must be 2-D, but got shape {brackets(features.shape)}")
     if labels.ndim != 1:
-        raise invalid_argument(
-            f"labels must be 1-D, but got shape {brackets(labels.shape)}"
-        )
+        raise invalid_argument(f"labels must be 1-D, but got shape {brackets(labels.shape)}")
     if len(labels) != len(features):
         raise invalid_argument(
             f"logits and labels must have the same first dimension, got logits shape "

@@ -140,9 +140,7 @@ class ResourceApplyGradientDescent(Step):
 class ResourceApplyProximalGradientDescent(Step):
     """A gradient step, then shrinkage by l1 and l2."""
 
-    signature = (
-        "var: resource, alpha: T, l1: T, l2: T, delta: T; use_locking: bool = False -> "
-    )
+    signature = "var: resource, alpha: T, l1: T, l2: T, delta: T; use_locking: bool = False -> "
 
     def infer(self, var: Spec, delta: Spec) -> None:
         fitting(delta, var)
@@ -193,9 +191,7 @@ def _with_momentum(var: Any, accum: Any, g: Any, lr: Any, momentum: Any, nestero
     return var - ahead, accum
 
 
-def _with_keras_momentum(
-    var: Any, accum: Any, g: Any, lr: Any, momentum: Any, nesterov: Any
-):
+def _with_keras_momentum(var: Any, accum: Any, g: Any, lr: Any, momentum: Any, nesterov: Any):
     accum = accum * momentum - lr * g
     return var + (accum * momentum - lr * g if nesterov else accum), accum
 
@@ -242,19 +238,21 @@ class ResourceApplyAdam(Step):
         fitting(grad, var, m, v)
 
     def kernel(
-        self, var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad,
-        use_nesterov,
-    ):  # fmt: skip
+        self, var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, use_nesterov
+    ):
         numbers = {
-            "beta1_power": beta1_power, "beta2_power": beta2_power, "lr": lr,
-            "beta1": beta1, "beta2": beta2, "epsilon": epsilon, "nesterov": use_nesterov,
-        }  # fmt: skip
+            "beta1_power": beta1_power,
+            "beta2_power": beta2_power,
+            "lr": lr,
+            "beta1": beta1,
+            "beta2": beta2,
+            "epsilon": epsilon,
+            "nesterov": use_nesterov,
+        }
         step(self, [var, m, v], grad, numbers)
 
     @staticmethod
-    def update(
-        var, m, v, g, beta1_power, beta2_power, lr, beta1, beta2, epsilon, nesterov
-    ):
+    def update(var, m, v, g, beta1_power, beta2_power, lr, beta1, beta2, epsilon, nesterov):
         rate = lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)
         m, v = _decayed(m, g, beta1), _decayed(v, g * g, beta2)
         ahead = m * beta1 + (1 - beta1) * g if nesterov else m
@@ -395,9 +393,7 @@ class ResourceApplyCenteredRMSProp(Step):
         return var - mom, mg, ms, mom
 
 
-def _ftrl(
-    var: Any, accum: Any, linear: Any, g: Any, shrunk: Any, n: dict[str, Any]
-) -> Any:
+def _ftrl(var: Any, accum: Any, linear: Any, g: Any, shrunk: Any, n: dict[str, Any]) -> Any:
     lr, l1, l2, power = n["lr"], n["l1"], n["l2"], n["lr_power"]
     grown = accum + g * g
     before, after = np.power(accum, -power), np.power(grown, -power)
@@ -424,9 +420,7 @@ class ResourceApplyFtrl(Step):
     def infer(self, var: Spec, accum: Spec, linear: Spec, grad: Spec) -> None:
         fitting(grad, var, accum, linear)
 
-    def kernel(
-        self, var, accum, linear, grad, lr, l1, l2, lr_power, multiply_linear_by_lr
-    ):
+    def kernel(self, var, accum, linear, grad, lr, l1, l2, lr_power, multiply_linear_by_lr):
         numbers = {"lr": lr, "l1": l1, "l2": l2, "lr_power": lr_power}
         numbers["multiplied"] = multiply_linear_by_lr
         step(self, [var, accum, linear], grad, numbers)
@@ -450,9 +444,8 @@ class ResourceApplyFtrlV2(Step):
         fitting(grad, var, accum, linear)
 
     def kernel(
-        self, var, accum, linear, grad, lr, l1, l2, l2_shrinkage, lr_power,
-        multiply_linear_by_lr,
-    ):  # fmt: skip
+        self, var, accum, linear, grad, lr, l1, l2, l2_shrinkage, lr_power, multiply_linear_by_lr
+    ):
         numbers = {"lr": lr, "l1": l1, "l2": l2, "lr_power": lr_power}
         numbers |= {"l2_shrinkage": l2_shrinkage, "multiplied": multiply_linear_by_lr}
         step(self, [var, accum, linear], grad, numbers)

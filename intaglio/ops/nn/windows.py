@@ -42,12 +42,7 @@ class Axis(NamedTuple):
 
 
 def axis(
-    size: int,
-    window: int,
-    stride: int,
-    dilation: int,
-    padding: str,
-    ends: tuple[int, int] = (0, 0),
+    size: int, window: int, stride: int, dilation: int, padding: str, ends: tuple[int, int] = (0, 0)
 ) -> Axis:
     """The axis for a padding scheme. Raises ShapeError if no window fits."""
     reach = (window - 1) * dilation + 1
@@ -63,9 +58,7 @@ def axis(
             f"Computed output size would be negative: {-(-(room + stride) // stride)} "
             f"[input_size: {size}, effective_filter_size: {reach}, stride: {stride}]"
         )
-    return Axis(
-        size, window, stride, dilation, before, after, max(0, room // stride + 1)
-    )
+    return Axis(size, window, stride, dilation, before, after, max(0, room // stride + 1))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -171,9 +164,7 @@ def split(dims: Dims, rank: int, data_format: str) -> tuple[Any, tuple[Any, ...]
     return dims[0], dims[1:-1], dims[-1]
 
 
-def joined(
-    batch: Any, sizes: Sequence[Any], channels: Any, data_format: str
-) -> tuple[Any, ...]:
+def joined(batch: Any, sizes: Sequence[Any], channels: Any, data_format: str) -> tuple[Any, ...]:
     """The shape that `split` takes apart."""
     if channels_first(data_format):
         return (batch, channels, *sizes)
@@ -187,11 +178,7 @@ def padded(x: np.ndarray, along: Sequence[Axis], fill: Any = 0) -> np.ndarray:
     """A channels-last array with its spatial edges filled up; the array itself if none are."""
     if not any(a.padded for a in along):
         return x
-    shape = (
-        x.shape[0],
-        *[a.before + a.size + a.after for a in along],
-        x.shape[-1],
-    )
+    shape = (x.shape[0], *[a.before + a.size + a.after for a in along], x.shape[-1])
     result = np.full(shape, fill, x.dtype) if fill else np.zeros(shape, x.dtype)
     result[inside(along)] = x
     return result

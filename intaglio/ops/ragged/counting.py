@@ -19,8 +19,7 @@ _WEIGHTS = (int32, int64, float32, float64)
 def _row_numbers(splits: Any, size: int) -> Any:
     if splits.size < 1 or splits[0] != 0:
         raise invalid_argument(
-            "Splits must start with 0, not with "
-            f"{int(splits[0]) if splits.size else 'nothing'}"
+            f"Splits must start with 0, not with {int(splits[0]) if splits.size else 'nothing'}"
         )
     if splits[-1] != size:
         raise invalid_argument(
@@ -44,9 +43,7 @@ class RaggedBincount(Op):
     def infer(self, splits: Spec, size: Spec, weights: Spec) -> Spec:
         for x, rank, name in ((splits, 1, "splits"), (size, 0, "size")):
             if x.rank not in (None, rank):
-                raise ShapeError(
-                    f"Shape must be rank {rank} but is rank {x.rank} for '{name}'"
-                )
+                raise ShapeError(f"Shape must be rank {rank} but is rank {x.rank} for '{name}'")
         rows = splits.shape[0] if splits.shape else None
         return Spec(weights.dtype, (None if rows is None else rows - 1, number(size)))
 
@@ -124,11 +121,7 @@ class _SparseCounts(Op):
     output_type = _WEIGHTS
 
     def outputs(self, rank: int | None, weights: Spec) -> Any:
-        return (
-            Spec(int64, (None, rank)),
-            Spec(weights.dtype, (None,)),
-            Spec(int64, (rank,)),
-        )
+        return (Spec(int64, (None, rank)), Spec(weights.dtype, (None,)), Spec(int64, (rank,)))
 
 
 def _counted(
@@ -182,9 +175,7 @@ class RaggedCountSparseOutput(_SparseCounts):
         if weights.size:
             check_rank("weights", weights, 1)
         rows = _row_numbers(splits, values.size)
-        pairs, found, width = _counted(
-            rows, values, weights, minlength, maxlength, binary_output
-        )
+        pairs, found, width = _counted(rows, values, weights, minlength, maxlength, binary_output)
         return pairs, found, np.array([splits.size - 1, width], np.int64)
 
 
@@ -204,7 +195,7 @@ class DenseCountSparseOutput(_SparseCounts):
 
     def kernel(self, values, weights, minlength, maxlength, binary_output):
         if values.ndim not in (1, 2):
-            raise invalid_argument(f"Input must be a 1 or 2-dimensional tensor. Got: {values.ndim}")  # fmt: skip
+            raise invalid_argument(f"Input must be a 1 or 2-dimensional tensor. Got: {values.ndim}")
         if weights.size and weights.shape != values.shape:
             raise invalid_argument(
                 "Weights and data must have the same shape. Weight shape: "
@@ -236,9 +227,7 @@ class SparseCountSparseOutput(_SparseCounts):
         rank = dense_shape.shape[0] if dense_shape.shape else None
         return self.outputs(rank, weights)
 
-    def kernel(
-        self, indices, values, dense_shape, weights, minlength, maxlength, binary_output
-    ):
+    def kernel(self, indices, values, dense_shape, weights, minlength, maxlength, binary_output):
         if dense_shape.size not in (1, 2):
             raise invalid_argument("Input must be a 1 or 2-dimensional sparse tensor")
         if indices.shape[0] != values.size:
@@ -253,14 +242,10 @@ class SparseCountSparseOutput(_SparseCounts):
                 f" {indices.shape[1]}"
             )
         if np.any(indices < 0) or np.any(indices >= dense_shape):
-            raise invalid_argument(
-                f"indices reach outside the dense shape {dense_shape.tolist()}"
-            )
+            raise invalid_argument(f"indices reach outside the dense shape {dense_shape.tolist()}")
         flat = dense_shape.size == 1
         rows = np.zeros(values.size, np.int64) if flat else indices[:, 0]
-        pairs, found, width = _counted(
-            rows, values, weights, minlength, maxlength, binary_output
-        )
+        pairs, found, width = _counted(rows, values, weights, minlength, maxlength, binary_output)
         if flat:
             return pairs[:, 1:], found, np.array([width], np.int64)
         return pairs, found, np.array([int(dense_shape[0]), width], np.int64)

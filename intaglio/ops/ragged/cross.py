@@ -39,16 +39,31 @@ class RaggedCross(Op):
         return Spec(out_values_type, (None,)), Spec(out_row_splits_type, (None,))
 
     def kernel(
-        self, ragged_values, ragged_row_splits, sparse_indices, sparse_values,
-        sparse_shape, dense_inputs, input_order, hashed_output, num_buckets, hash_key,
+        self,
+        ragged_values,
+        ragged_row_splits,
+        sparse_indices,
+        sparse_values,
+        sparse_shape,
+        dense_inputs,
+        input_order,
+        hashed_output,
+        num_buckets,
+        hash_key,
         out_row_splits_type,
-    ):  # fmt: skip
+    ):
         _check_lists(
-            ragged_values, ragged_row_splits, sparse_indices, sparse_values,
-            dense_inputs, input_order,
-        )  # fmt: skip
+            ragged_values,
+            ragged_row_splits,
+            sparse_indices,
+            sparse_values,
+            dense_inputs,
+            input_order,
+        )
         if num_buckets < 0:
-            raise invalid_argument(f"Value for attr 'num_buckets' of {num_buckets} must be at least minimum 0")  # fmt: skip
+            raise invalid_argument(
+                f"Value for attr 'num_buckets' of {num_buckets} must be at least minimum 0"
+            )
         ragged = zip(ragged_values, ragged_row_splits, strict=True)
         sparse = zip(sparse_indices, sparse_values, sparse_shape, strict=True)
         dense = iter(dense_inputs)
@@ -60,15 +75,16 @@ class RaggedCross(Op):
         columns = [makers[kind]() for kind in input_order]
         rows = {splits.size - 1 for _, splits in columns}
         if len(rows) > 1:
-            raise invalid_argument(
-                "inputs must all have the same batch dimension size."
-            )
+            raise invalid_argument("inputs must all have the same batch dimension size.")
         places, counts = combinations([np.diff(s) for _, s in columns], rows)
         taken = [
-            v[np.repeat(s[:-1], counts) + p]
-            for (v, s), p in zip(columns, places, strict=True)
+            v[np.repeat(s[:-1], counts) + p] for (v, s), p in zip(columns, places, strict=True)
         ]
-        values = hashed(taken, num_buckets, hash_key, int(counts.sum())) if hashed_output else texts(taken)  # fmt: skip
+        values = (
+            hashed(taken, num_buckets, hash_key, int(counts.sum()))
+            if hashed_output
+            else texts(taken)
+        )
         return values, splits_from(counts, out_row_splits_type.numpy)
 
 
@@ -76,7 +92,7 @@ def _check_lists(
     ragged: Any, splits: Any, indices: Any, sparse: Any, dense: Any, order: str
 ) -> None:
     """Raises InvalidArgumentError for lists that do not belong together."""
-    for name, arrays in (("ragged_values", ragged), ("sparse_values", sparse), ("dense", dense)):  # fmt: skip
+    for name, arrays in (("ragged_values", ragged), ("sparse_values", sparse), ("dense", dense)):
         for array in arrays:
             if array.dtype not in (np.int64, object):
                 raise invalid_argument(
@@ -140,7 +156,7 @@ def combinations(lengths: list[Any], rows: set[int]) -> tuple[list[Any], Any]:
     places = [
         inside // np.maximum(np.repeat(stride, totals), 1) % np.maximum(np.repeat(one, totals), 1)
         for one, stride in zip(lengths, reversed(strides), strict=True)
-    ]  # fmt: skip
+    ]
     return places, totals
 
 

@@ -26,9 +26,7 @@ class RaggedFillEmptyRows(Op):
     )
     T = ALL
 
-    def infer(
-        self, value_rowids: Spec, values: Spec, nrows: Spec, default_value: Spec
-    ) -> Any:
+    def infer(self, value_rowids: Spec, values: Spec, nrows: Spec, default_value: Spec) -> Any:
         for x, rank in ((value_rowids, 1), (values, 1), (nrows, 0), (default_value, 0)):
             if x.rank not in (None, rank):
                 raise ShapeError(f"Shape must be rank {rank} but is rank {x.rank}")
@@ -89,18 +87,14 @@ def _check(value_rowids: Any, values: Any, nrows: Any, default_value: Any) -> No
 class RaggedFillEmptyRowsGrad(Op):
     """The gradients of the values and of the default."""
 
-    signature = (
-        "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T"
-    )
+    signature = "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T"
     T = ALL
 
     def infer(self, reverse_index_map: Spec, grad_values: Spec) -> Any:
         for x in (reverse_index_map, grad_values):
             if x.rank not in (None, 1):
                 raise ShapeError(f"Shape must be rank 1 but is rank {x.rank}")
-        return Spec(grad_values.dtype, reverse_index_map.shape), Spec(
-            grad_values.dtype, ()
-        )
+        return Spec(grad_values.dtype, reverse_index_map.shape), Spec(grad_values.dtype, ())
 
     def kernel(self, reverse_index_map, grad_values):
         check_rank("reverse_index_map", reverse_index_map, 1)
@@ -118,7 +112,7 @@ class RaggedFillEmptyRowsGrad(Op):
         total = gathered(grad_values[rest], ids, 1, np.add, 0, 0)[0]
         return grad_values[reverse_index_map], np.asarray(total)
 
-    def gradient(self, dd_values, dd_default_value, reverse_index_map, grad_values: Spec) -> Any:  # fmt: skip
+    def gradient(self, dd_values, dd_default_value, reverse_index_map, grad_values: Spec) -> Any:
         from_values = raw.UnsortedSegmentSum(
             raw.Sub(dd_values, dd_default_value),
             reverse_index_map,

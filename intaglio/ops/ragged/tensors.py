@@ -53,9 +53,7 @@ class RaggedRange(Op):
                 raise ShapeError(f"Shape must be at most rank 1 but is rank {x.rank}")
             if x.shape and x.shape[0] is not None:
                 if size is not None and size != x.shape[0]:
-                    raise ShapeError(
-                        f"Dimensions must be equal, but are {size} and {x.shape[0]}"
-                    )
+                    raise ShapeError(f"Dimensions must be equal, but are {size} and {x.shape[0]}")
                 size = x.shape[0]
         if size is None and all(x.rank == 0 for x in (starts, limits, deltas)):
             size = 1
@@ -68,9 +66,7 @@ class RaggedRange(Op):
             if np.ndim(x) > 1:
                 raise invalid_argument(f"{name} must be a scalar or vector")
         if len({np.shape(x) for x in parts.values() if np.ndim(x)}) > 1:
-            raise invalid_argument(
-                "starts, limits, and deltas must have the same shape"
-            )
+            raise invalid_argument("starts, limits, and deltas must have the same shape")
         if np.any(deltas == 0):
             raise invalid_argument("Requires delta != 0")
         dtype = np.result_type(starts)
@@ -122,9 +118,7 @@ class RaggedGather(Op):
         inner = None if dims is None else (None, *dims[1:])
         return splits, Spec(params_dense_values.dtype, inner)
 
-    def kernel(
-        self, params_nested_splits, params_dense_values, indices, OUTPUT_RAGGED_RANK
-    ):
+    def kernel(self, params_nested_splits, params_dense_values, indices, OUTPUT_RAGGED_RANK):
         _check_ragged_rank(OUTPUT_RAGGED_RANK)
         splits, taken = _gathered(params_nested_splits, params_dense_values, indices)
         dtype = params_nested_splits[0].dtype
@@ -140,11 +134,7 @@ class RaggedGather(Op):
         return kept, np.take(params_dense_values, taken, axis=0)
 
     def gradient(
-        self,
-        doutput_dense_values,
-        params_nested_splits,
-        params_dense_values: Spec,
-        indices,
+        self, doutput_dense_values, params_nested_splits, params_dense_values: Spec, indices
     ) -> Any:
         # The values' places are gathered as the values are.
         def by_values() -> Any:
@@ -154,12 +144,8 @@ class RaggedGather(Op):
             places = raw.Range(zero, raw.Cast(rows, DstT=int64), one)
             rank = len(params_nested_splits)
             flat = raw.Reshape(indices, np.asarray([-1], np.int32))
-            found = raw.RaggedGather(
-                params_nested_splits, places, flat, OUTPUT_RAGGED_RANK=rank
-            )
-            return raw.UnsortedSegmentSum(
-                doutput_dense_values, found.output_dense_values, rows
-            )
+            found = raw.RaggedGather(params_nested_splits, places, flat, OUTPUT_RAGGED_RANK=rank)
+            return raw.UnsortedSegmentSum(doutput_dense_values, found.output_dense_values, rows)
 
         return [None] * len(params_nested_splits), by_values, None
 
@@ -187,7 +173,9 @@ def _gathered(splits: Any, values: Any, indices: Any) -> tuple[list[Any], Any]:
                 f"Ragged splits must be non-negative, but one is {int(level.min())}"
             )
         if np.any(np.diff(level) < 0):
-            raise invalid_argument("Ragged splits must be sorted, but one is smaller than the one before it")  # fmt: skip
+            raise invalid_argument(
+                "Ragged splits must be sorted, but one is smaller than the one before it"
+            )
         starts = level[:-1][places]
         lengths = level[1:][places] - starts
         found.append(splits_from(lengths, level.dtype))
@@ -238,9 +226,7 @@ class RaggedTensorToTensor(Op):
             dims = [d if w < 0 else w for d, w in zip(dims, wanted, strict=True)]
         return Spec(values.dtype, tuple(dims))
 
-    def kernel(
-        self, shape, values, default_value, row_partition_tensors, row_partition_types
-    ):
+    def kernel(self, shape, values, default_value, row_partition_tensors, row_partition_types):
         partitions = _as_splits(row_partition_tensors, row_partition_types)
         dims = _dense_dims(shape, values, partitions)
         _check_default(default_value, values)
@@ -259,28 +245,38 @@ class RaggedTensorToTensor(Op):
             return rows.reshape(dims)
         flat = result.reshape((rows.shape[0], *dims[len(partitions) + 1 :]))
         cut = tuple(
-            slice(0, min(a, b))
-            for a, b in zip(values.shape[1:], flat.shape[1:], strict=True)
+            slice(0, min(a, b)) for a, b in zip(values.shape[1:], flat.shape[1:], strict=True)
         )
         flat[(place, *cut)] = values[(taken, *cut)]
         return flat.reshape(dims)
 
     def gradient(
-        self, dresult, shape, values, default_value: Spec, row_partition_tensors,
-        row_partition_types, result: Spec,
-    ) -> Any:  # fmt: skip
+        self,
+        dresult,
+        shape,
+        values,
+        default_value: Spec,
+        row_partition_tensors,
+        row_partition_types,
+        result: Spec,
+    ) -> Any:
         # Where each value went: its number stands in a tensor made in the same way.
         levels = len(row_partition_tensors)
         first = row_partition_types[0] == "FIRST_DIM_SIZE"
         outer = levels if first else levels + 1
         dense: Any = raw.Shape(dresult, out_type=int64)
         lead = raw.StridedSlice(dense, [0], [outer], [1])
-        count = raw.StridedSlice(raw.Shape(values, out_type=int64), [0], [1], [1], shrink_axis_mask=1)  # fmt: skip
+        count = raw.StridedSlice(
+            raw.Shape(values, out_type=int64), [0], [1], [1], shrink_axis_mask=1
+        )
         zero, one = np.asarray(0, np.int64), np.asarray(1, np.int64)
         places = raw.RaggedTensorToTensor(
-            lead, raw.Range(zero, count, one), np.asarray(-1, np.int64),
-            row_partition_tensors, row_partition_types=row_partition_types,
-        )  # fmt: skip
+            lead,
+            raw.Range(zero, count, one),
+            np.asarray(-1, np.int64),
+            row_partition_tensors,
+            row_partition_types=row_partition_types,
+        )
         flat = raw.Reshape(places, np.asarray([-1], np.int32))
         tail = raw.StridedSlice(dense, [outer], [0], [1], end_mask=1)
         rows = raw.Reshape(dresult, raw.ConcatV2([np.asarray([-1], np.int64), tail], 0))
@@ -291,7 +287,7 @@ class RaggedTensorToTensor(Op):
             chosen = raw.GatherV2(rows, raw.Squeeze(raw.Where(empty), axis=[1]), 0)
             one = np.asarray(1, np.int32)
             own: Any = default_value.rank
-            own = raw.Rank(default_value.tensor) if own is None else np.asarray(own, np.int32)  # fmt: skip
+            own = raw.Rank(default_value.tensor) if own is None else np.asarray(own, np.int32)
             # What the default was stretched over, and the values that it stands for.
             wide = raw.Sub(raw.Rank(chosen), own)
             summed = raw.Sum(chosen, raw.Range(np.asarray(0, np.int32), wide, one))
@@ -314,8 +310,7 @@ def _as_splits(tensors: Any, kinds: Any) -> list[Any]:
                 )
             if rows is not None and tensor.size - 1 > rows:
                 raise invalid_argument(
-                    "Row partition size is greater than output size: "
-                    f"{tensor.size - 1} > {rows}"
+                    f"Row partition size is greater than output size: {tensor.size - 1} > {rows}"
                 )
             found.append(tensor)
             rows = int(tensor[-1])
@@ -334,9 +329,7 @@ def _dense_dims(shape: Any, values: Any, partitions: list[Any]) -> list[int]:
     dims += values.shape[1:]
     if shape.ndim == 0:
         if shape != -1:
-            raise invalid_argument(
-                "tf.cond requires the shape to be a vector, or -1 for any shape"
-            )
+            raise invalid_argument("tf.cond requires the shape to be a vector, or -1 for any shape")
         return dims
     if shape.size and shape.min() < -1:
         raise invalid_argument(f"Dimension {int(shape.min())} must be >= -1")

@@ -108,11 +108,9 @@ class RaggedTensorFromVariant(Op):
 
     def kernel(
         self, encoded_ragged, input_ragged_rank, output_ragged_rank, Tvalues: DType, Tsplits
-    ):  # fmt: skip
+    ):
         rank = len(encoded_ragged.shape)
-        inner = (
-            output_ragged_rank - rank if input_ragged_rank < 0 else input_ragged_rank
-        )
+        inner = output_ragged_rank - rank if input_ragged_rank < 0 else input_ragged_rank
         if inner < 0 or inner + rank != output_ragged_rank:
             raise invalid_argument(
                 "output_ragged_rank must be equal to input_ragged_rank + encoded_ragged.dims():"
@@ -130,20 +128,14 @@ class RaggedTensorFromVariant(Op):
             return list(encoded_ragged.splits), encoded_ragged.values
         return _stacked(items, encoded_ragged.shape, inner, Tvalues, Tsplits.numpy)
 
-    def gradient(self, doutput_dense_values, output_nested_splits, encoded_ragged: Spec) -> Any:  # fmt: skip
+    def gradient(self, doutput_dense_values, output_nested_splits, encoded_ragged: Spec) -> Any:
         return raw.RaggedTensorToVariant(
-            output_nested_splits,
-            doutput_dense_values,
-            batched_input=encoded_ragged.rank != 0,
+            output_nested_splits, doutput_dense_values, batched_input=encoded_ragged.rank != 0
         )
 
 
 def _stacked(
-    items: list[EncodedRagged],
-    shape: tuple[int, ...],
-    inner: int,
-    kind: DType,
-    dtype: Any,
+    items: list[EncodedRagged], shape: tuple[int, ...], inner: int, kind: DType, dtype: Any
 ) -> tuple[list[Any], Any]:
     found: list[Any] = []
     rows = 1
@@ -154,9 +146,7 @@ def _stacked(
     found.append(splits_from(np.array(counts, np.int64), dtype))
     for level in range(inner):
         lengths = [np.diff(item.splits[level]) for item in items]
-        found.append(
-            splits_from(np.concatenate([np.zeros(0, np.int64), *lengths]), dtype)
-        )
+        found.append(splits_from(np.concatenate([np.zeros(0, np.int64), *lengths]), dtype))
     parts = [item.values for item in items]
     if parts:
         return found, np.concatenate(parts)

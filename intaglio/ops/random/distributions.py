@@ -7,16 +7,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import (
-    FLOATING,
-    INDEX,
-    DType,
-    float16,
-    float32,
-    float64,
-    int32,
-    int64,
-)
+from intaglio.base.dtypes import FLOATING, INDEX, DType, float16, float32, float64, int32, int64
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
@@ -153,8 +144,7 @@ class RandomPoissonV2(Op):
     """`shape` Poisson numbers for each element of `rate`."""
 
     signature = (
-        "shape: S, rate: R; seed: int = 0, seed2: int = 0, dtype: type = int64"
-        " -> output: dtype"
+        "shape: S, rate: R; seed: int = 0, seed2: int = 0, dtype: type = int64 -> output: dtype"
     )
     stateful = True
     droppable = True
@@ -201,9 +191,7 @@ def _parameters(counts: Any, probs: Any, dims: tuple[int, ...]) -> int:
     return shapes.count(lead) or 0
 
 
-def _binomial(
-    stream: Stream, counts: Any, probs: Any, dims: tuple[int, ...], dtype: DType
-) -> Any:
+def _binomial(stream: Stream, counts: Any, probs: Any, dims: tuple[int, ...], dtype: DType) -> Any:
     own = _parameters(counts, probs, dims)
     size = shapes.count(dims) or 0
     n = np.broadcast_to(np.asarray(counts, np.float64), dims).reshape(-1)
@@ -260,9 +248,7 @@ class StatefulRandomBinomial(Op):
         return _binomial(stream, counts, probs, dims, dtype)
 
 
-def truncated(
-    uniform: Any, means: Any, stddevs: Any, minvals: Any, maxvals: Any
-) -> Any:
+def truncated(uniform: Any, means: Any, stddevs: Any, minvals: Any, maxvals: Any) -> Any:
     """Normals between two bounds: the uniform draw's place between the bounds' probabilities.
 
     On the side where the bounds' probabilities are near 1 the other tail is used.
@@ -335,9 +321,7 @@ class ParameterizedTruncatedNormal(TruncatedNormals):
     def infer(self, shape: Spec, means: Spec) -> Spec:
         for spec in (means,):
             if spec.rank not in (None, 0, 1):
-                raise ShapeError(
-                    f"Shape must be at most rank 1 but is rank {spec.rank}"
-                )
+                raise ShapeError(f"Shape must be at most rank 1 but is rank {spec.rank}")
         return Spec(means.dtype, drawn_shape(shape))
 
     def kernel(self, shape, means, stdevs, minvals, maxvals, stream):
@@ -346,8 +330,7 @@ class ParameterizedTruncatedNormal(TruncatedNormals):
         for g in (means, stdevs, minvals, maxvals):
             if np.ndim(g) > 1:
                 raise invalid_argument(
-                    "Input parameters must be scalars or vectors, got shape"
-                    f" {list(np.shape(g))}"
+                    f"Input parameters must be scalars or vectors, got shape {list(np.shape(g))}"
                 )
         given = [
             np.reshape(g, (-1, *[1] * (len(dims) - 1))) if np.ndim(g) else g

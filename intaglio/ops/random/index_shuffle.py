@@ -127,9 +127,7 @@ def shuffled(index: Any, key: Any, largest: Any, rounds: int) -> Any:
 class RandomIndexShuffle(Op):
     """The place of `index` in the permutation of 0 to `max_index` that `seed` stands for."""
 
-    signature = (
-        "index: dtype, seed: Tseed, max_index: dtype; rounds: int = 4 -> output: dtype"
-    )
+    signature = "index: dtype, seed: Tseed, max_index: dtype; rounds: int = 4 -> output: dtype"
     differentiable = False
     dtype = (int32, uint32, int64, uint64)
     Tseed = (int32, uint32, int64, uint64)
@@ -157,9 +155,8 @@ class RandomIndexShuffle(Op):
 
         words = (seed.astype(np.uint64) & np.uint64(0xFFFFFFFF)).reshape(-1, WORDS)
         made = shuffled(
-            spread(index), np.broadcast_to(words, (*count, WORDS)), spread(max_index),
-            rounds,
-        )  # fmt: skip
+            spread(index), np.broadcast_to(words, (*count, WORDS)), spread(max_index), rounds
+        )
         return made.astype(index.dtype).reshape(shape)
 
 

@@ -134,12 +134,7 @@ def bits32(stream: Stream, count: int) -> np.ndarray:
 
 def bits64(stream: Stream, count: int) -> np.ndarray:
     """`count` uint64, two from each block, the low half first."""
-    return (
-        blocks(stream, -(-count // 2))
-        .astype("<u4", copy=False)
-        .view("<u8")
-        .reshape(-1)[:count]
-    )
+    return blocks(stream, -(-count // 2)).astype("<u4", copy=False).view("<u8").reshape(-1)[:count]
 
 
 def from_seed(seed: int, seed2: int) -> Stream:
@@ -276,9 +271,7 @@ def truncated_normal(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.nda
     return made.reshape(-1)[:count].astype(dtype, copy=False)
 
 
-def _fill(
-    made: np.ndarray, filled: np.ndarray, rows: np.ndarray, normals: np.ndarray
-) -> None:
+def _fill(made: np.ndarray, filled: np.ndarray, rows: np.ndarray, normals: np.ndarray) -> None:
     """Puts the normals that are near enough into the next places of their groups."""
     near = np.abs(normals) < TRUNCATE_AT
     for column in range(normals.shape[1]):

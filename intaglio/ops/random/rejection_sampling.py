@@ -59,15 +59,11 @@ class Pairs:
 
 
 def _uniforms(blocks: Blocks, count: int) -> Pairs:
-    return Pairs(
-        blocks, count, lambda b: philox.unit(b.reshape(-1), DOUBLE).reshape(-1, 2)
-    )
+    return Pairs(blocks, count, lambda b: philox.unit(b.reshape(-1), DOUBLE).reshape(-1, 2))
 
 
 def _normals(blocks: Blocks, count: int) -> Pairs:
-    return Pairs(
-        blocks, count, lambda b: philox.box_muller(b.reshape(-1), True).reshape(-1, 2)
-    )
+    return Pairs(blocks, count, lambda b: philox.box_muller(b.reshape(-1), True).reshape(-1, 2))
 
 
 def gamma(stream: Stream, alpha: Any, places: Any) -> Any:
@@ -162,13 +158,7 @@ def binomial(stream: Stream, counts: Any, probs: Any, places: Any) -> Any:
         made[small[done]] = found[small[done]]
         small = small[~done]
         found[small] += 1
-    _rejected(
-        made,
-        np.flatnonzero(usable & ~sure & ~few),
-        counts,
-        p,
-        uniforms,
-    )
+    _rejected(made, np.flatnonzero(usable & ~sure & ~few), counts, p, uniforms)
     return np.where(probs <= 0.5, made, counts - made)
 
 
@@ -193,8 +183,11 @@ def _rejected(made: Any, left: Any, counts: Any, probs: Any, uniforms: Pairs) ->
                 (m + 0.5) * np.log((m + 1) / (r * (n - m + 1)))
                 + (n + 1) * np.log((n - m + 1) / (n - k + 1))
                 + (k + 0.5) * np.log(r * (n - k + 1) / (k + 1))
-                + _tail(m) + _tail(n - m) - _tail(k) - _tail(n - k)
-            )  # fmt: skip
+                + _tail(m)
+                + _tail(n - m)
+                - _tail(k)
+                - _tail(n - k)
+            )
             slow = (k >= 0) & (k <= n) & (level <= bound)
         good = quick | slow
         made[left[good]] = k[good]
@@ -202,9 +195,11 @@ def _rejected(made: Any, left: Any, counts: Any, probs: Any, uniforms: Pairs) ->
 
 
 _TAILS = np.array(
-    [math.lgamma(k + 1) - ((k + 0.5) * math.log(k + 1) - (k + 1) + 0.5 * math.log(2 * math.pi))
-     for k in range(10)]
-)  # fmt: skip
+    [
+        math.lgamma(k + 1) - ((k + 0.5) * math.log(k + 1) - (k + 1) + 0.5 * math.log(2 * math.pi))
+        for k in range(10)
+    ]
+)
 
 
 def _tail(k: Any) -> Any:

@@ -25,9 +25,7 @@ FILE = Path(__file__).with_name("sobol_directions.bin")
 DIMENSIONS = 21200
 BITS = 31
 # How many dimensions have a polynomial of each degree, from 1.
-DEGREES = (
-    1, 1, 2, 2, 6, 6, 18, 16, 48, 60, 176, 144, 630, 756, 1800, 2048, 7710, 7775,
-)  # fmt: skip
+DEGREES = (1, 1, 2, 2, 6, 6, 18, 16, 48, 60, 176, 144, 630, 756, 1800, 2048, 7710, 7775)
 
 
 def _blocks(wanted: int) -> Iterator[tuple[int, Any]]:
@@ -53,7 +51,7 @@ def _grown(degree: int, bits: Any) -> Any:
     for i in range(1, degree + 1):
         own = bits[:, at : at + i - 1].astype(np.uint64)
         at += i - 1
-        value = 1 + (own << np.arange(1, i, dtype=np.uint64)).sum(axis=1, dtype=np.uint64)  # fmt: skip
+        value = 1 + (own << np.arange(1, i, dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
         made[i - 1] = value << np.uint64(32 - i)
     for k in range(degree, BITS):
         back = made[k - degree]
@@ -77,8 +75,7 @@ class SobolSample(Op):
     """Points `skip` + 1 to `skip` + `num_results` of the sequence, [num_results, dim]."""
 
     signature = (
-        "dim: int32, num_results: int32, skip: int32; dtype: type = float32"
-        " -> samples: dtype"
+        "dim: int32, num_results: int32, skip: int32; dtype: type = float32 -> samples: dtype"
     )
     dtype = (float32, float64)
     differentiable = False

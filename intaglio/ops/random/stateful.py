@@ -37,9 +37,7 @@ def dims_of(shape: Any) -> tuple[int, ...]:
     """A shape input's value as a tuple. Raises InvalidArgumentError."""
     if np.ndim(shape) != 1:
         text = _text(np.shape(shape))
-        raise invalid_argument(
-            f"shape must be a vector of {{int32,int64}}, got shape {text}"
-        )
+        raise invalid_argument(f"shape must be a vector of {{int32,int64}}, got shape {text}")
     dims = tuple(shape.tolist())
     for dim in dims:
         if dim < 0:
@@ -64,9 +62,7 @@ def check_range(minval: Any, maxval: Any) -> None:
     """Raises InvalidArgumentError unless both are scalars and the range is not empty."""
     for name, value in (("minval", minval), ("maxval", maxval)):
         if np.ndim(value) != 0:
-            raise invalid_argument(
-                f"{name} must be 0-D, got shape {_text(np.shape(value))}"
-            )
+            raise invalid_argument(f"{name} must be 0-D, got shape {_text(np.shape(value))}")
     if minval >= maxval:
         raise invalid_argument(f"Need minval < maxval, got {minval} >= {maxval}")
 
@@ -122,8 +118,7 @@ class RandomUniformInt(Op):
     """Integers in [minval, maxval)."""
 
     signature = (
-        "shape: T, minval: Tout, maxval: Tout; seed: int = 0, seed2: int = 0"
-        " -> output: Tout"
+        "shape: T, minval: Tout, maxval: Tout; seed: int = 0, seed2: int = 0 -> output: Tout"
     )
     differentiable = False
     stateful = True
@@ -199,9 +194,7 @@ def categorical_shape(logits: Spec, num_samples: Spec) -> Any:
 def check_categorical(logits: Any, num_samples: Any) -> None:
     """Raises InvalidArgumentError for arguments that no draws can be made from."""
     if np.ndim(logits) != 2:
-        raise invalid_argument(
-            f"logits should be a matrix, got shape {_text(np.shape(logits))}"
-        )
+        raise invalid_argument(f"logits should be a matrix, got shape {_text(np.shape(logits))}")
     if np.ndim(num_samples) != 0:
         raise invalid_argument(
             f"num_samples should be a scalar, got shape {_text(np.shape(num_samples))}"

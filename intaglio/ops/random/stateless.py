@@ -7,16 +7,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import (
-    INDEX,
-    ORDINARY,
-    REAL,
-    DType,
-    int32,
-    int64,
-    uint32,
-    uint64,
-)
+from intaglio.base.dtypes import INDEX, ORDINARY, REAL, DType, int32, int64, uint32, uint64
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
@@ -67,9 +58,7 @@ def keyed(key: Any, counter: Any, alg: Any) -> Stream:
 
 def _vector(spec: Spec, length: int, what: str) -> None:
     if not shapes.compatible(spec.shape, (length,)):
-        raise ShapeError(
-            f"{what} must have shape [{length}], not {shapes.text(spec.shape)}"
-        )
+        raise ShapeError(f"{what} must have shape [{length}], not {shapes.text(spec.shape)}")
 
 
 # -- keys ----------------------------------------------------------------------------
@@ -344,9 +333,7 @@ class StatelessMultinomial(Op):
     T = REAL
     Tseed = INDEX
 
-    def infer(
-        self, logits: Spec, num_samples: Spec, seed: Spec, output_dtype: DType
-    ) -> Spec:
+    def infer(self, logits: Spec, num_samples: Spec, seed: Spec, output_dtype: DType) -> Spec:
         _vector(seed, 2, "seed")
         return Spec(output_dtype, categorical_shape(logits, num_samples))
 

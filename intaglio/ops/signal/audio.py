@@ -39,8 +39,7 @@ class _Reader:
         found = self.take(len(text))
         if found != text:
             raise invalid_argument(
-                f"Header mismatch: Expected {text.decode()} but found "
-                f"{found.decode('latin-1')}"
+                f"Header mismatch: Expected {text.decode()} but found {found.decode('latin-1')}"
             )
 
     def number(self, kind: str) -> int:
@@ -57,14 +56,10 @@ def samples_of(contents: bytes) -> tuple[np.ndarray, int]:
     size, kind, channels = file.number("I"), file.number("H"), file.number("H")
     rate, _, _, bits = (file.number(k) for k in "IIHH")
     if size not in (16, 18):
-        raise invalid_argument(
-            f"Bad format chunk size for WAV: Expected 16 or 18, but got {size}"
-        )
+        raise invalid_argument(f"Bad format chunk size for WAV: Expected 16 or 18, but got {size}")
     file.take(size - 16)
     if kind != 1:
-        raise invalid_argument(
-            f"Bad audio format for WAV: Expected 1 (PCM), but got {kind}"
-        )
+        raise invalid_argument(f"Bad audio format for WAV: Expected 1 (PCM), but got {kind}")
     if bits != 16:
         raise invalid_argument(f"Can only read 16-bit WAV files, but received {bits}")
     if not channels:
@@ -98,9 +93,7 @@ class DecodeWav(Op):
 
     def kernel(self, contents, desired_channels, desired_samples):
         if np.ndim(contents):
-            raise invalid_argument(
-                f"contents must be scalar, got shape {list(np.shape(contents))}"
-            )
+            raise invalid_argument(f"contents must be scalar, got shape {list(np.shape(contents))}")
         read, rate = samples_of(np.asarray(contents, object).item())
         for name, wanted in (
             ("desired_channels", desired_channels),
@@ -139,9 +132,7 @@ class EncodeWav(Op):
             raise invalid_argument(f"sample_rate must be in (0, 2^32), got: {rate}")
         channels = audio.shape[1]
         if not 0 < channels < FULL:
-            raise invalid_argument(
-                f"num_channels must be in (0, 2^15), got: {channels}"
-            )
+            raise invalid_argument(f"num_channels must be in (0, 2^15), got: {channels}")
         loud = audio * np.float32(FULL)
         # Halves go away from zero.
         loud = np.trunc(loud + np.copysign(np.float32(0.5), loud))
@@ -222,9 +213,7 @@ def _mel(hertz: Any) -> Any:
     return 1127.0 * np.log1p(hertz / 700.0)
 
 
-def _filterbank(
-    bins: int, rate: int, low: float, high: float, channels: int
-) -> np.ndarray | None:
+def _filterbank(bins: int, rate: int, low: float, high: float, channels: int) -> np.ndarray | None:
     """Triangles on the mel scale, [bins, channels]; None if they reach beyond the bins."""
     lowest = _mel(low)
     step = (_mel(high) - lowest) / (channels + 1)
@@ -258,22 +247,23 @@ class Mfcc(Op):
     )
     differentiable = False
 
-    def infer(
-        self, spectrogram: Spec, sample_rate: Spec, dct_coefficient_count
-    ) -> Spec:
+    def infer(self, spectrogram: Spec, sample_rate: Spec, dct_coefficient_count) -> Spec:
         _check_rank(spectrogram, 3)
         _check_rank(sample_rate, 0)
         lead = (spectrogram.shape or (None, None))[:2]
         return Spec(float32, (*lead, dct_coefficient_count))
 
     def kernel(
-        self, spectrogram, sample_rate, upper_frequency_limit, lower_frequency_limit,
-        filterbank_channel_count, dct_coefficient_count,
-    ):  # fmt: skip
+        self,
+        spectrogram,
+        sample_rate,
+        upper_frequency_limit,
+        lower_frequency_limit,
+        filterbank_channel_count,
+        dct_coefficient_count,
+    ):
         if spectrogram.ndim != 3:
-            raise invalid_argument(
-                f"spectrogram must be 3-dimensional{list(spectrogram.shape)}"
-            )
+            raise invalid_argument(f"spectrogram must be 3-dimensional{list(spectrogram.shape)}")
         rate, bins = _rate(sample_rate), spectrogram.shape[2]
         channels, wanted = filterbank_channel_count, dct_coefficient_count
         if (
@@ -286,9 +276,7 @@ class Mfcc(Op):
                 f"Mfcc initialization failed for channel count {bins}, sample rate {rate} "
                 f"and filterbank_channel_count {channels}"
             )
-        bank = _filterbank(
-            bins, rate, lower_frequency_limit, upper_frequency_limit, channels
-        )
+        bank = _filterbank(bins, rate, lower_frequency_limit, upper_frequency_limit, channels)
         if bank is None:
             return np.zeros((*spectrogram.shape[:2], wanted), np.float32)
         loud = np.sqrt(spectrogram.astype(np.float64)) @ bank

@@ -8,14 +8,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import (
-    COMPLEX,
-    DType,
-    complex64,
-    complex128,
-    float32,
-    float64,
-)
+from intaglio.base.dtypes import COMPLEX, DType, complex64, complex128, float32, float64
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
@@ -77,9 +70,7 @@ def _transformed(
 
 def _last(x: Any, rank: int) -> list[int]:
     if x.ndim < rank:
-        raise invalid_argument(
-            f"Input must have rank of at least {rank} but got: {list(x.shape)}"
-        )
+        raise invalid_argument(f"Input must have rank of at least {rank} but got: {list(x.shape)}")
     return list(range(x.ndim - rank, x.ndim))
 
 
@@ -97,10 +88,7 @@ def _sizes(x: Spec, rank: int) -> Any:
     whole = shape_of(x)
     size = raw.Size(whole)
     return raw.StridedSlice(
-        whole,
-        raw.Reshape(raw.Sub(size, np.int32(rank)), [1]),
-        raw.Reshape(size, [1]),
-        [1],
+        whole, raw.Reshape(raw.Sub(size, np.int32(rank)), [1]), raw.Reshape(size, [1]), [1]
     )
 
 
@@ -226,11 +214,7 @@ def _weights(length: Any, inner: float, dtype: DType) -> Any:
 def _fitted(x: Any, like: Spec, rank: int) -> Any:
     """A gradient filled up with zeros to the shape of what the transform cut."""
     spec = spec_of(x)
-    if (
-        shapes.known(spec.shape)
-        and shapes.known(like.shape)
-        and spec.shape == like.shape
-    ):
+    if shapes.known(spec.shape) and shapes.known(like.shape) and spec.shape == like.shape:
         return x
     missing = raw.Sub(shape_of(like), shape_of(spec))
     return raw.Pad(x, raw.Pack([raw.ZerosLike(missing), missing], axis=1))
@@ -247,10 +231,7 @@ def _given_lengths(fft_length: Any) -> Any:
 class RealForward(Op):
     """The half of the transform of a real array that says all of it."""
 
-    signature = (
-        "input: Treal, fft_length: int32; Tcomplex: type = complex64"
-        " -> output: Tcomplex"
-    )
+    signature = "input: Treal, fft_length: int32; Tcomplex: type = complex64 -> output: Tcomplex"
     Treal: tuple[DType, ...] = (float32, float64)
     Tcomplex: tuple[DType, ...] = COMPLEX
     axes = 1
@@ -285,9 +266,7 @@ class RealForward(Op):
 class RealBackward(Op):
     """The real array that a half spectrum stands for."""
 
-    signature = (
-        "input: Tcomplex, fft_length: int32; Treal: type = float32 -> output: Treal"
-    )
+    signature = "input: Tcomplex, fft_length: int32; Treal: type = float32 -> output: Treal"
     Treal: tuple[DType, ...] = (float32, float64)
     Tcomplex: tuple[DType, ...] = COMPLEX
     axes = 1
@@ -489,9 +468,7 @@ class RFFTND(AnyAxes):
     def gradient(self, input: Spec, fft_length, axes, doutput, Tcomplex: DType) -> Any:
         length = _given_lengths(fft_length)
         weights = _along(_weights(length, 0.5, Tcomplex), axes, input)
-        made = raw.IRFFTND(
-            raw.Mul(doutput, weights), fft_length, axes, Treal=input.dtype
-        )
+        made = raw.IRFFTND(raw.Mul(doutput, weights), fft_length, axes, Treal=input.dtype)
         made = raw.Mul(made, _product(length, input.dtype))
         return _fitted(made, input, 0), None, None
 
@@ -501,8 +478,7 @@ class IRFFTND(AnyAxes):
     """The real arrays of half spectra over any axes."""
 
     signature = (
-        "input: Tcomplex, fft_length: int32, axes: int32; Treal: type = float32"
-        " -> output: Treal"
+        "input: Tcomplex, fft_length: int32, axes: int32; Treal: type = float32 -> output: Treal"
     )
     function = staticmethod(np.fft.irfftn)
 

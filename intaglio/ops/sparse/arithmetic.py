@@ -41,9 +41,7 @@ class SparseAdd(Op):
         rank = places.rank_of(a_indices, a_shape)
         return places.parts(a_values.dtype, None, rank, dims)
 
-    def kernel(
-        self, a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh
-    ):
+    def kernel(self, a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh):
         places.check(a_indices, a_values, a_shape, "a")
         places.check(b_indices, b_values, b_shape, "b")
         places.check_same_shape(a_shape, b_shape)
@@ -192,9 +190,7 @@ class SparseTensorDenseAdd(Op):
 class WithDense(Op):
     """The elements of a sparse tensor with those of a dense one, broadcast to its shape."""
 
-    signature = (
-        "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T"
-    )
+    signature = "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T"
     T = _NUMBERS
 
     def infer(self, sp_indices: Spec, sp_values: Spec, sp_shape: Spec) -> Spec:
@@ -293,8 +289,7 @@ class SparseDenseCwiseDiv(WithDense):
                 return np.true_divide(values, dense)
         if not np.all(whole):
             raise invalid_argument(
-                "SparseDenseCwiseDiv cannot divide by zero,"
-                "but input dense tensor contains zero "
+                "SparseDenseCwiseDiv cannot divide by zero,but input dense tensor contains zero "
             )
         quotient = np.abs(values) // np.abs(dense)
         return np.where((values < 0) == (dense < 0), quotient, -quotient)
@@ -342,7 +337,7 @@ class SparseTensorDenseMatMul(Op):
 
     def infer(
         self, a_indices: Spec, a_values: Spec, a_shape: Spec, b: Spec, adjoint_a, adjoint_b
-    ) -> Spec:  # fmt: skip
+    ) -> Spec:
         places.need_ranks((a_indices, 2), (a_values, 1), (a_shape, 1), (b, 2))
         dims = a_shape.as_shape()
         rows = None if dims is None or len(dims) != 2 else dims[1 if adjoint_a else 0]
@@ -356,7 +351,7 @@ class SparseTensorDenseMatMul(Op):
             raise invalid_argument("Tensor 'a_shape' must have 2 elements")
         places.check(a_indices, a_values, a_shape, "a")
         dense = _adjoint(b) if adjoint_b else b
-        values = np.conj(a_values) if adjoint_a and a_values.dtype.kind == "c" else a_values  # fmt: skip
+        values = np.conj(a_values) if adjoint_a and a_values.dtype.kind == "c" else a_values
         rows, inner = (int(d) for d in (a_shape[::-1] if adjoint_a else a_shape))
         if inner != dense.shape[0]:
             raise invalid_argument(
@@ -399,9 +394,7 @@ class SparseTensorDenseMatMul(Op):
         to = raw.SelectV2(below, constant(int(rows), to), to)
         return raw.UnsortedSegmentSum(product, to, np.asarray(rows, np.int32))
 
-    def gradient(
-        self, dproduct, a_indices, a_values, a_shape, b, adjoint_a, adjoint_b
-    ) -> Any:
+    def gradient(self, dproduct, a_indices, a_values, a_shape, b, adjoint_a, adjoint_b) -> Any:
         rows = raw.GatherV2(dproduct, _row(a_indices, int(adjoint_a)), 0)
         inner = _row(a_indices, 1 - int(adjoint_a))
         columns = raw.GatherV2(b, inner, 1 if adjoint_b else 0)
@@ -422,9 +415,8 @@ class SparseTensorDenseMatMul(Op):
 
 def _row(indices: Any, column: int) -> Any:
     return raw.StridedSlice(
-        indices, [0, column], [0, column + 1], [1, 1], begin_mask=1, end_mask=1,
-        shrink_axis_mask=2,
-    )  # fmt: skip
+        indices, [0, column], [0, column + 1], [1, 1], begin_mask=1, end_mask=1, shrink_axis_mask=2
+    )
 
 
 def _adjoint(matrix: Any) -> Any:

@@ -32,9 +32,7 @@ class SparseToDense(Op):
         places.need_ranks((output_shape, 1))
         return Spec(sparse_values.dtype, output_shape.as_shape())
 
-    def kernel(
-        self, sparse_indices, output_shape, sparse_values, default_value, validate_indices
-    ):  # fmt: skip
+    def kernel(self, sparse_indices, output_shape, sparse_values, default_value, validate_indices):
         if output_shape.ndim != 1:
             raise invalid_argument(
                 f"output_shape must be rank 1, got shape {brackets(output_shape.shape)}"
@@ -46,7 +44,7 @@ class SparseToDense(Op):
                 "sparse_indices should be a scalar, vector, or matrix, got shape "
                 f"{brackets(sparse_indices.shape)}"
             )
-        indices = sparse_indices.reshape(-1, 1) if sparse_indices.ndim < 2 else sparse_indices  # fmt: skip
+        indices = sparse_indices.reshape(-1, 1) if sparse_indices.ndim < 2 else sparse_indices
         count, rank = indices.shape
         if output_shape.size != rank:
             raise invalid_argument(
@@ -70,9 +68,7 @@ class SparseToDense(Op):
         found[tuple(indices.T)] = sparse_values
         return found
 
-    def gradient(
-        self, ddense, sparse_indices, sparse_values: Spec, default_value: Spec
-    ) -> Any:
+    def gradient(self, ddense, sparse_indices, sparse_values: Spec, default_value: Spec) -> Any:
         taken = _gathered(ddense, sparse_indices)
         values = unbroadcast(taken, sparse_values, spec_of(taken))
         rest = raw.Sub(_total(ddense), _total(taken))
@@ -87,9 +83,7 @@ def _gathered(dense: Any, indices: Any) -> Any:
     """The elements of a dense gradient that stand at the places."""
     if spec_of(indices).rank != 2:
         rank = raw.Reshape(raw.Rank(dense), np.array([1], np.int32))
-        indices = raw.Reshape(
-            indices, raw.ConcatV2([np.array([-1], np.int32), rank], 0)
-        )
+        indices = raw.Reshape(indices, raw.ConcatV2([np.array([-1], np.int32), rank], 0))
     return raw.GatherNd(dense, indices)
 
 
@@ -116,13 +110,9 @@ class SparseReorder(Op):
         order = places.order(input_indices)
         return input_indices[order], input_values[order]
 
-    def gradient(
-        self, doutput_values, input_indices, input_values: Spec, input_shape
-    ) -> Any:
+    def gradient(self, doutput_values, input_indices, input_values: Spec, input_shape) -> Any:
         numbered = _numbered(input_values)
-        came_from = raw.SparseReorder(
-            input_indices, numbered, input_shape
-        ).output_values
+        came_from = raw.SparseReorder(input_indices, numbered, input_shape).output_values
         back = raw.ScatterNd(_column(came_from), doutput_values, shape_of(input_values))
         return None, back, None
 
@@ -231,9 +221,7 @@ class SparseSlice(Op):
     )
     T = ALL
 
-    def infer(
-        self, indices: Spec, values: Spec, shape: Spec, start: Spec, size: Spec
-    ) -> Any:
+    def infer(self, indices: Spec, values: Spec, shape: Spec, start: Spec, size: Spec) -> Any:
         places.need_ranks((indices, 2), (values, 1), (shape, 1), (start, 1), (size, 1))
         known = (numbers(shape), numbers(start), numbers(size))
         dims = None if None in known else tuple(_box(*map(np.array, known))[1].tolist())
@@ -244,11 +232,10 @@ class SparseSlice(Op):
         for name, x in (("start", start), ("size", size)):
             if x.shape != shape.shape:
                 raise invalid_argument(
-                    f"Expected {name} to be a vector of length {shape.size} but got "
-                    f"length {x.size}"
+                    f"Expected {name} to be a vector of length {shape.size} but got length {x.size}"
                 )
         if np.any(size < 0):
-            raise invalid_argument(f"Expected a non-negative size, got {int(size.min())}")  # fmt: skip
+            raise invalid_argument(f"Expected a non-negative size, got {int(size.min())}")
         begin, dims = _box(shape, start, size)
         moved = indices - begin
         inside = np.all((moved >= 0) & (moved < dims), axis=1)
@@ -292,9 +279,7 @@ class SparseSliceGrad(Op):
 
     def gradient(self, dval_grad, input_indices, input_start, output_indices) -> Any:
         # The two tables, exchanged: what is in the slice comes from these places.
-        back = raw.SparseSliceGrad(
-            dval_grad, output_indices, raw.Neg(input_start), input_indices
-        )
+        back = raw.SparseSliceGrad(dval_grad, output_indices, raw.Neg(input_start), input_indices)
         return back, None, None, None
 
 
@@ -368,9 +353,7 @@ class SparseSplit(Op):
     differentiable = False
     T = ALL
 
-    def infer(
-        self, split_dim: Spec, indices: Spec, values: Spec, shape: Spec, num_split
-    ) -> Any:
+    def infer(self, split_dim: Spec, indices: Spec, values: Spec, shape: Spec, num_split) -> Any:
         places.need_ranks((split_dim, 0), (indices, 2), (values, 1), (shape, 1))
         axis, dims = number(split_dim), numbers(shape)
         rank = places.rank_of(indices, shape)
@@ -387,9 +370,7 @@ class SparseSplit(Op):
         rank = shape.size
         axis = int(split_dim)
         if not -rank <= axis < rank:
-            raise invalid_argument(
-                f"Input axis should be in range [{-rank}, {rank}), got {axis}"
-            )
+            raise invalid_argument(f"Input axis should be in range [{-rank}, {rank}), got {axis}")
         size = int(shape[axis])
         if not 1 <= num_split <= size:
             raise invalid_argument(
@@ -432,12 +413,8 @@ class SparseFillEmptyRows(Op):
     )
     T = ALL
 
-    def infer(
-        self, indices: Spec, values: Spec, dense_shape: Spec, default_value: Spec
-    ) -> Any:
-        places.need_ranks(
-            (indices, 2), (values, 1), (dense_shape, 1), (default_value, 0)
-        )
+    def infer(self, indices: Spec, values: Spec, dense_shape: Spec, default_value: Spec) -> Any:
+        places.need_ranks((indices, 2), (values, 1), (dense_shape, 1), (default_value, 0))
         dims = dense_shape.as_shape()
         made = places.parts(values.dtype, None, places.rank_of(indices, dense_shape))
         rows = dims[0] if dims else None
@@ -456,13 +433,12 @@ class SparseFillEmptyRows(Op):
         ids = indices[:, 0]
         if rows == 0 and ids.size:
             raise invalid_argument(
-                "Received SparseTensor with dense_shape[0] = 0 but "
-                f"indices.shape[0] = {ids.size}"
+                f"Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = {ids.size}"
             )
         wrong = (ids < 0) | (ids >= rows)
         if wrong.any():
             at = int(np.argmax(wrong))
-            relation = f"{int(ids[at])} < 0" if ids[at] < 0 else f"{int(ids[at])} >= {rows}"  # fmt: skip
+            relation = f"{int(ids[at])} < 0" if ids[at] < 0 else f"{int(ids[at])} >= {rows}"
             raise invalid_argument(f"indices({at}, 0) is invalid: {relation}")
         counts = np.bincount(ids, minlength=rows)
         empty = counts == 0
@@ -488,17 +464,12 @@ class SparseFillEmptyRows(Op):
 class SparseFillEmptyRowsGrad(Op):
     """The gradients of the values, and of the default put into empty rows."""
 
-    signature = (
-        "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T"
-    )
+    signature = "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T"
     T = NUMERIC
 
     def infer(self, reverse_index_map: Spec, grad_values: Spec) -> Any:
         places.need_ranks((reverse_index_map, 1), (grad_values, 1))
-        return (
-            Spec(grad_values.dtype, reverse_index_map.shape),
-            Spec(grad_values.dtype, ()),
-        )
+        return (Spec(grad_values.dtype, reverse_index_map.shape), Spec(grad_values.dtype, ()))
 
     def kernel(self, reverse_index_map, grad_values):
         check_rank("reverse_index_map", reverse_index_map, 1)
@@ -515,9 +486,7 @@ class SparseFillEmptyRowsGrad(Op):
         total = np.asarray(grad_values[rest].sum(dtype=grad_values.dtype))
         return grad_values[at], total.astype(grad_values.dtype)
 
-    def gradient(
-        self, dd_values, dd_default_value, reverse_index_map, grad_values: Spec
-    ) -> Any:
+    def gradient(self, dd_values, dd_default_value, reverse_index_map, grad_values: Spec) -> Any:
         spread = raw.Fill(shape_of(grad_values), dd_default_value)
         back = raw.TensorScatterUpdate(spread, _column(reverse_index_map), dd_values)
         return None, back

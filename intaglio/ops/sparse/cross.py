@@ -45,9 +45,7 @@ class Crosses(Op):
         rows = [s.size - 1 for _, s in found]
         if len(set(rows)) > 1:
             at = next(i for i, r in enumerate(rows) if r != rows[0])
-            raise invalid_argument(
-                f"Expected batch size {rows[0]} got {rows[at]} at input {at}"
-            )
+            raise invalid_argument(f"Expected batch size {rows[0]} got {rows[at]} at input {at}")
         return found
 
     def crossed(self, columns: list[tuple[Any, Any]], join: Any) -> Any:
@@ -55,8 +53,7 @@ class Crosses(Op):
         lengths = [np.diff(s) for _, s in columns]
         taken, counts = combinations(lengths, {n.size for n in lengths})
         picked = [
-            v[np.repeat(s[:-1], counts) + p]
-            for (v, s), p in zip(columns, taken, strict=True)
+            v[np.repeat(s[:-1], counts) + p] for (v, s), p in zip(columns, taken, strict=True)
         ]
         inside = positions(np.zeros(counts.size, np.int64), counts)
         rows = np.repeat(np.arange(counts.size), counts)
@@ -83,9 +80,7 @@ class SparseCross(Crosses):
     def infer(self, out_type) -> Any:
         return places.parts(out_type, None, 2)
 
-    def kernel(
-        self, indices, values, shapes, dense_inputs, hashed_output, num_buckets, hash_key
-    ):  # fmt: skip
+    def kernel(self, indices, values, shapes, dense_inputs, hashed_output, num_buckets, hash_key):
         columns = self.columns(indices, values, shapes, dense_inputs)
         if not hashed_output:
             return self.crossed(columns, lambda picked, _: texts(picked))

@@ -80,9 +80,7 @@ def merged(a: Any, b: Any) -> tuple[Any, Any, Any]:
     # Two runs in order are merged in one pass; of equal places that of `a` comes first.
     by_place = np.argsort(both, kind="stable")
     placed = both[by_place]
-    new = np.concatenate(
-        [np.ones(min(1, placed.size), bool), placed[1:] != placed[:-1]]
-    )
+    new = np.concatenate([np.ones(min(1, placed.size), bool), placed[1:] != placed[:-1]])
     first = by_place[new]
     where = np.empty(both.size, np.int64)
     where[by_place] = np.cumsum(new, dtype=np.int64) - 1
@@ -151,14 +149,11 @@ def check_order(indices: Any) -> None:
 def check_same_shape(a: Any, b: Any) -> None:
     """Raises InvalidArgumentError unless two dense shapes are the same."""
     if a.size != b.size:
-        raise invalid_argument(
-            f"Operands' ranks do not match: got {a.size} and {b.size}"
-        )
+        raise invalid_argument(f"Operands' ranks do not match: got {a.size} and {b.size}")
     if np.any(a != b):
         at = int(np.argmax(a != b))
         raise invalid_argument(
-            f"Operands' shapes do not match: got {int(a[at])} and {int(b[at])} for "
-            f"dimension {at}"
+            f"Operands' shapes do not match: got {int(a[at])} and {int(b[at])} for dimension {at}"
         )
 
 

@@ -44,9 +44,7 @@ class SparseMatrix:
         self.dense = dense
 
     @classmethod
-    def unordered(
-        cls, indices: Any, values: Any, dense: tuple[int, ...]
-    ) -> SparseMatrix:
+    def unordered(cls, indices: Any, values: Any, dense: tuple[int, ...]) -> SparseMatrix:
         """The matrix with these elements; places that repeat stay as they are."""
         order = places.order(indices)
         return cls(indices[order], values[order], dense)
@@ -89,9 +87,7 @@ class SparseMatrix:
 
 def _summed(indices: Any, values: Any, dense: tuple[int, ...]) -> SparseMatrix:
     """The matrix whose elements are the sums of those at one place."""
-    _, first, where = np.unique(
-        places.flat(indices, dense), return_index=True, return_inverse=True
-    )
+    _, first, where = np.unique(places.flat(indices, dense), return_index=True, return_inverse=True)
     totals = np.zeros(first.size, values.dtype)
     np.add.at(totals, where.reshape(-1), values)
     return SparseMatrix(indices[first], totals, dense)
@@ -119,9 +115,7 @@ _OTHER_OPERAND = "dtype of the operands is not equal to 'type': {0} vs. {1}"
 class SparseTensorToCSRSparseMatrix(Op):
     """The matrix, or batch of matrices, that a sparse tensor is."""
 
-    signature = (
-        "indices: int64, values: T, dense_shape: int64 -> sparse_matrix: variant"
-    )
+    signature = "indices: int64, values: T, dense_shape: int64 -> sparse_matrix: variant"
     T = _ELEMENTS
 
     def infer(self, indices: Spec, values: Spec, dense_shape: Spec) -> Spec:
@@ -146,9 +140,7 @@ class SparseTensorToCSRSparseMatrix(Op):
         return SparseMatrix.unordered(indices, values, dense)
 
     def gradient(self, dsparse_matrix, indices, values: Spec) -> Any:
-        there, found, _ = raw.CSRSparseMatrixToSparseTensor(
-            dsparse_matrix, type=values.dtype
-        )
+        there, found, _ = raw.CSRSparseMatrixToSparseTensor(dsparse_matrix, type=values.dtype)
         # The gradient of a product is larger than the matrix: only its own places count.
         own, _ = raw.SparseAddGrad(found, indices, indices, there)
         return None, own, None
@@ -159,8 +151,7 @@ class CSRSparseMatrixToSparseTensor(Op):
     """The elements of a matrix, or of a batch, as a sparse tensor."""
 
     signature = (
-        "sparse_matrix: variant; type: type"
-        " -> indices: int64, values: type, dense_shape: int64"
+        "sparse_matrix: variant; type: type -> indices: int64, values: type, dense_shape: int64"
     )
     type = _ELEMENTS
 
@@ -300,13 +291,9 @@ class _Product(Op):
     def check_flags(self, transpose: bool, adjoint: bool, name: str) -> None:
         """Raises InvalidArgumentError if one operand is to be turned in two ways."""
         if transpose and adjoint:
-            raise invalid_argument(
-                f"Only one of adjoint_{name} and transpose_{name} may be true."
-            )
+            raise invalid_argument(f"Only one of adjoint_{name} and transpose_{name} may be true.")
 
-    def check_inner(
-        self, a: tuple[int, ...], b: tuple[int, ...], inner: tuple[int, int]
-    ) -> None:
+    def check_inner(self, a: tuple[int, ...], b: tuple[int, ...], inner: tuple[int, int]) -> None:
         """Raises InvalidArgumentError unless the inner dimensions are equal."""
         if inner[0] != inner[1]:
             raise invalid_argument(
@@ -329,9 +316,7 @@ class SparseMatrixSparseMatMul(_Product):
     def infer(self) -> Spec:
         return Spec(variant, ())
 
-    def kernel(
-        self, a, b, type: DType, transpose_a, transpose_b, adjoint_a, adjoint_b
-    ):  # fmt: skip
+    def kernel(self, a, b, type: DType, transpose_a, transpose_b, adjoint_a, adjoint_b):
         a, b = (_of_type(x, type, _OTHER_OPERAND) for x in (a, b))
         self.check_flags(transpose_a, adjoint_a, "a")
         self.check_flags(transpose_b, adjoint_b, "b")
@@ -367,9 +352,7 @@ def _turned(matrix: Any, transpose: bool, adjoint: bool, type: DType) -> Any:
 
 def _product(a: SparseMatrix, b: SparseMatrix) -> SparseMatrix:
     """Each element of `a` meets the row of `b` that its column names."""
-    rows = places.flat(
-        np.concatenate([a.indices[:, :-2], a.indices[:, -1:]], axis=1), b.dense[:-1]
-    )
+    rows = places.flat(np.concatenate([a.indices[:, :-2], a.indices[:, -1:]], axis=1), b.dense[:-1])
     starts = b.row_starts()
     counts = starts[rows + 1] - starts[rows]
     of_a = np.repeat(np.arange(rows.size), counts)
@@ -396,9 +379,17 @@ class SparseMatrixMatMul(_Product):
         return Spec(b.dtype, None if b.rank is None else (None,) * b.rank)
 
     def kernel(
-        self, a, b, transpose_a, transpose_b, adjoint_a, adjoint_b, transpose_output,
-        conjugate_output, T: DType,
-    ):  # fmt: skip
+        self,
+        a,
+        b,
+        transpose_a,
+        transpose_b,
+        adjoint_a,
+        adjoint_b,
+        transpose_output,
+        conjugate_output,
+        T: DType,
+    ):
         a = _of_type(a, T, _OTHER_OPERAND)
         self.check_flags(transpose_a, adjoint_a, "a")
         self.check_flags(transpose_b, adjoint_b, "b")
@@ -419,9 +410,18 @@ class SparseMatrixMatMul(_Product):
         return np.conj(result) if conjugate_output else result
 
     def gradient(
-        self, doutput, a, b, transpose_a, transpose_b, adjoint_a, adjoint_b,
-        transpose_output, conjugate_output, T: DType,
-    ) -> Any:  # fmt: skip
+        self,
+        doutput,
+        a,
+        b,
+        transpose_a,
+        transpose_b,
+        adjoint_a,
+        adjoint_b,
+        transpose_output,
+        conjugate_output,
+        T: DType,
+    ) -> Any:
         dy = _turned_dense(doutput, transpose_output, False)
         dy = conjugate(dy) if conjugate_output else dy
         left = _turned(a, transpose_a, adjoint_a, T)
@@ -430,10 +430,7 @@ class SparseMatrixMatMul(_Product):
         whole = raw.BatchMatMulV2(dy, right, adj_y=True)
         da = raw.DenseToCSRSparseMatrix(whole, indices)
         db = raw.SparseMatrixMatMul(left, dy, adjoint_a=True)
-        return (
-            _turned(da, transpose_a, adjoint_a, T),
-            _turned_dense(db, transpose_b, adjoint_b),
-        )
+        return (_turned(da, transpose_a, adjoint_a, T), _turned_dense(db, transpose_b, adjoint_b))
 
 
 def _turned_dense(x: Any, transpose: bool, adjoint: bool) -> Any:

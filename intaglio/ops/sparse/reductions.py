@@ -64,9 +64,13 @@ class ReductionToDense(Reduction):
     )
 
     def infer(
-        self, input_indices: Spec, input_values: Spec, input_shape: Spec,
-        reduction_axes: Spec, keep_dims,
-    ) -> Spec:  # fmt: skip
+        self,
+        input_indices: Spec,
+        input_values: Spec,
+        input_shape: Spec,
+        reduction_axes: Spec,
+        keep_dims,
+    ) -> Spec:
         places.need_ranks((input_indices, 2), (input_values, 1), (input_shape, 1))
         dims, axes = input_shape.as_shape(), numbers(reduction_axes)
         if dims is None:
@@ -74,10 +78,10 @@ class ReductionToDense(Reduction):
         if axes is None:
             return Spec(input_values.dtype, (None,) * len(dims) if keep_dims else None)
         gone = _reduced(len(dims), axes).tolist()
-        kept = [1 if g else d for d, g in zip(dims, gone, strict=True) if keep_dims or not g]  # fmt: skip
+        kept = [1 if g else d for d, g in zip(dims, gone, strict=True) if keep_dims or not g]
         return Spec(input_values.dtype, tuple(kept))
 
-    def kernel(self, input_indices, input_values, input_shape, reduction_axes, keep_dims):  # fmt: skip
+    def kernel(self, input_indices, input_values, input_shape, reduction_axes, keep_dims):
         values = input_values
         kept, gone = self.groups(input_indices, values, reduction_axes, input_shape)
         dims = tuple(input_shape[~gone].tolist())
@@ -103,21 +107,23 @@ class ReductionToSparse(Reduction):
     differentiable = False
 
     def infer(
-        self, input_indices: Spec, input_values: Spec, input_shape: Spec,
-        reduction_axes: Spec, keep_dims,
-    ) -> Any:  # fmt: skip
+        self,
+        input_indices: Spec,
+        input_values: Spec,
+        input_shape: Spec,
+        reduction_axes: Spec,
+        keep_dims,
+    ) -> Any:
         places.need_ranks((input_indices, 2), (input_values, 1), (input_shape, 1))
         rank, axes = places.rank_of(input_indices, input_shape), numbers(reduction_axes)
         if not keep_dims and rank is not None:
             rank = None if axes is None else rank - int(_reduced(rank, axes).sum())
         return places.parts(input_values.dtype, None, rank)
 
-    def kernel(self, input_indices, input_values, input_shape, reduction_axes, keep_dims):  # fmt: skip
+    def kernel(self, input_indices, input_values, input_shape, reduction_axes, keep_dims):
         values = input_values
         kept, gone = self.groups(input_indices, values, reduction_axes, input_shape)
-        _, first, where = np.unique(
-            places.keys(kept)[0], return_index=True, return_inverse=True
-        )
+        _, first, where = np.unique(places.keys(kept)[0], return_index=True, return_inverse=True)
         found = np.full(first.size, self.start(values), values.dtype)
         found = self.put_together(found, where.reshape(-1), values)
         if not keep_dims:
@@ -140,7 +146,7 @@ class SparseReduceSum(ReductionToDense):
         axes = raw.Cast(reduction_axes, DstT=int64)
         rank = raw.Shape(input_shape, out_type=int64)
         axes = raw.Reshape(raw.FloorMod(axes, rank), np.array([-1, 1], np.int32))
-        ones = raw.Fill(raw.StridedSlice(raw.Shape(axes), [0], [1], [1]), np.array(1, np.int64))  # fmt: skip
+        ones = raw.Fill(raw.StridedSlice(raw.Shape(axes), [0], [1], [1]), np.array(1, np.int64))
         kept = raw.TensorScatterUpdate(input_shape, axes, ones)
         spread = raw.Reshape(doutput, kept)
         at = raw.Minimum(input_indices, raw.Sub(kept, np.array(1, np.int64)))

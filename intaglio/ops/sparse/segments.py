@@ -89,17 +89,17 @@ class GatheredSegments(Op):
     def kernel(self, data, indices, segment_ids):
         return self.reduce(data, indices, segment_ids, None)
 
-    def gradient(
-        self, doutput, data: Spec, indices, segment_ids, sparse_gradient
-    ) -> Any:
-        return self.back(doutput, data, indices, segment_ids, sparse_gradient), None, None  # fmt: skip
+    def gradient(self, doutput, data: Spec, indices, segment_ids, sparse_gradient) -> Any:
+        return self.back(doutput, data, indices, segment_ids, sparse_gradient), None, None
 
-    def back(
-        self, dy: Any, data: Spec, indices: Any, ids: Any, sparse_gradient: bool
-    ) -> Any:
+    def back(self, dy: Any, data: Spec, indices: Any, ids: Any, sparse_gradient: bool) -> Any:
         """The gradient of the data: rows of it, or all."""
         shape = shape_of(data)
-        rows = shape[0] if isinstance(shape, np.ndarray) else raw.StridedSlice(shape, [0], [1], [1], shrink_axis_mask=1)  # fmt: skip
+        rows = (
+            shape[0]
+            if isinstance(shape, np.ndarray)
+            else raw.StridedSlice(shape, [0], [1], [1], shrink_axis_mask=1)
+        )
         name = {SUM: "Sum", MEAN: "Mean", SQRT_N: "SqrtN"}[self.how]
         if not sparse_gradient:
             return getattr(raw, f"SparseSegment{name}Grad")(dy, indices, ids, rows)
@@ -136,9 +136,7 @@ class CountedSegments(GatheredSegments):  # its rules take one input more
             raise invalid_argument("segment ids must be >= 0")
         return self.reduce(data, indices, segment_ids, count)
 
-    def gradient(
-        self, doutput, data: Spec, indices, segment_ids, sparse_gradient
-    ) -> Any:
+    def gradient(self, doutput, data: Spec, indices, segment_ids, sparse_gradient) -> Any:
         found = self.back(doutput, data, indices, segment_ids, sparse_gradient)
         return found, None, None, None
 
@@ -191,18 +189,13 @@ class SparseSegmentSqrtNWithNumSegments(CountedSegments):
 class RowsGradient(Op):
     """The gradient of the rows that were gathered: a tensor of `output_dim0` rows."""
 
-    signature = (
-        "grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32"
-        " -> output: T"
-    )
+    signature = "grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32 -> output: T"
     T = FLOATING
     Tidx = INDEX
     Tsegmentids = INDEX
     how = SUM
 
-    def infer(
-        self, grad: Spec, indices: Spec, segment_ids: Spec, output_dim0: Spec
-    ) -> Spec:
+    def infer(self, grad: Spec, indices: Spec, segment_ids: Spec, output_dim0: Spec) -> Spec:
         return _rows_of(grad, indices, segment_ids, number(output_dim0))
 
     def kernel(self, grad, indices, segment_ids, output_dim0):
@@ -210,7 +203,11 @@ class RowsGradient(Op):
 
     def gradient(self, doutput, grad: Spec, indices, segment_ids) -> Any:
         shape = shape_of(grad)
-        count = shape[0] if isinstance(shape, np.ndarray) else raw.StridedSlice(shape, [0], [1], [1], shrink_axis_mask=1)  # fmt: skip
+        count = (
+            shape[0]
+            if isinstance(shape, np.ndarray)
+            else raw.StridedSlice(shape, [0], [1], [1], shrink_axis_mask=1)
+        )
         name = {SUM: "Sum", MEAN: "Mean", SQRT_N: "SqrtN"}[self.how]
         forward = getattr(raw, f"SparseSegment{name}WithNumSegments")
         return forward(doutput, indices, segment_ids, count), None, None, None
@@ -220,13 +217,11 @@ def _spread(grad: Any, indices: Any, ids: Any, rows: int, how: str) -> Any:
     _check(indices, ids)
     if rows < 0:
         raise invalid_argument("output_dim0 must be non-negative")
-    for numbers, size, name in ((indices, rows, "Index"), (ids, len(grad), "Segment id")):  # fmt: skip
+    for numbers, size, name in ((indices, rows, "Index"), (ids, len(grad), "Segment id")):
         wrong = (numbers < 0) | (numbers >= size)
         if wrong.any():
             at = int(np.argmax(wrong))
-            raise invalid_argument(
-                f"{name} {int(numbers[at])} out of range [0, {size})."
-            )
+            raise invalid_argument(f"{name} {int(numbers[at])} out of range [0, {size}).")
     taken = grad[ids]
     if how != SUM:
         scale = _scale(ids, len(grad), how)[ids].astype(np.float64)

@@ -6,15 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import (
-    int8,
-    int16,
-    int32,
-    int64,
-    string,
-    uint8,
-    uint16,
-)
+from intaglio.base.dtypes import int8, int16, int32, int64, string, uint8, uint16
 from intaglio.base.errors import invalid_argument
 from intaglio.base.shapes import Dims, brackets, merge
 from intaglio.opdef.op import Op, op
@@ -46,7 +38,7 @@ def _dense(x: Any) -> Sets:
 def _sparse(indices: Any, values: Any, shape: Any, validate: bool) -> Sets:
     places.check(indices, values, shape, "set")
     if shape.size < 2:
-        raise invalid_argument(f"Shape {brackets(tuple(shape.tolist()))} has rank {shape.size} < 2")  # fmt: skip
+        raise invalid_argument(f"Shape {brackets(tuple(shape.tolist()))} has rank {shape.size} < 2")
     if validate:
         places.check_bounds(indices, shape)
         places.check_order(indices)
@@ -59,7 +51,7 @@ def _combined(a: Sets, b: Sets, operation: str) -> Any:
     if operation.lower() not in _OPERATIONS:
         raise invalid_argument(f"Invalid set_operation {operation}.")
     if a.dims != b.dims:
-        raise invalid_argument(f"Mismatched shapes {brackets(a.dims)} vs {brackets(b.dims)}")  # fmt: skip
+        raise invalid_argument(f"Mismatched shapes {brackets(a.dims)} vs {brackets(b.dims)}")
     known, codes = _coded(np.concatenate([a.values, b.values]))
     width = max(known.size, 1)
     keys = np.concatenate([a.rows, b.rows]) * width + codes
@@ -68,7 +60,11 @@ def _combined(a: Sets, b: Sets, operation: str) -> Any:
     counts = np.bincount(rows, minlength=1)
     starts = np.cumsum(counts) - counts
     inside = np.arange(rows.size) - starts[rows]
-    outer = np.stack(np.unravel_index(rows, a.dims), axis=1) if rows.size else np.zeros((0, len(a.dims)))  # fmt: skip
+    outer = (
+        np.stack(np.unravel_index(rows, a.dims), axis=1)
+        if rows.size
+        else np.zeros((0, len(a.dims)))
+    )
     table = np.concatenate([outer, inside[:, None]], axis=1).astype(np.int64)
     dims = np.array([*a.dims, int(counts.max(initial=0)) if rows.size else 0], np.int64)
     return table, known[found % width].astype(a.values.dtype), dims
@@ -148,9 +144,7 @@ class DenseToSparseSetOperation(SetOperation):
         rank = set1.rank or places.rank_of(set2_indices, set2_shape)
         return self.outputs(set1, rank)
 
-    def kernel(
-        self, set1, set2_indices, set2_values, set2_shape, set_operation, validate_indices
-    ):  # fmt: skip
+    def kernel(self, set1, set2_indices, set2_values, set2_shape, set_operation, validate_indices):
         second = _sparse(set2_indices, set2_values, set2_shape, validate_indices)
         return _combined(_dense(set1), second, set_operation)
 
@@ -170,9 +164,16 @@ class SparseToSparseSetOperation(SetOperation):
         return self.outputs(set1_values, places.rank_of(set1_indices, set1_shape))
 
     def kernel(
-        self, set1_indices, set1_values, set1_shape, set2_indices, set2_values,
-        set2_shape, set_operation, validate_indices,
-    ):  # fmt: skip
+        self,
+        set1_indices,
+        set1_values,
+        set1_shape,
+        set2_indices,
+        set2_values,
+        set2_shape,
+        set_operation,
+        validate_indices,
+    ):
         first = _sparse(set1_indices, set1_values, set1_shape, validate_indices)
         second = _sparse(set2_indices, set2_values, set2_shape, validate_indices)
         return _combined(first, second, set_operation)

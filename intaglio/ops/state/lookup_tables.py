@@ -6,16 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import (
-    ALL,
-    DType,
-    bool_,
-    float32,
-    float64,
-    int32,
-    int64,
-    string,
-)
+from intaglio.base.dtypes import ALL, DType, bool_, float32, float64, int32, int64, string
 from intaglio.base.dtypes import resource as resource_dtype
 from intaglio.base.errors import NotFoundError, ShapeError, invalid_argument
 from intaglio.base.shapes import Dims
@@ -23,32 +14,32 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 
 # Pairs of dtypes that TensorFlow has fixed and mutable tables of.
-_FIXED = {
-    (int32, x) for x in (float64, float32, int32, string)
-} | {
-    (int64, x) for x in (float64, float32, int32, int64, string)
-} | {
-    (string, x) for x in (bool_, float64, float32, int32, int64, string)
-}  # fmt: skip
-_MUTABLE = {
-    (int32, x) for x in (float64, float32, int32)
-} | {
-    (int64, x) for x in (float64, float32, int32, int64, string)
-} | {
-    (string, x) for x in (bool_, float64, float32, int32, int64)
-}  # fmt: skip
+_FIXED = (
+    {(int32, x) for x in (float64, float32, int32, string)}
+    | {(int64, x) for x in (float64, float32, int32, int64, string)}
+    | {(string, x) for x in (bool_, float64, float32, int32, int64, string)}
+)
+_MUTABLE = (
+    {(int32, x) for x in (float64, float32, int32)}
+    | {(int64, x) for x in (float64, float32, int32, int64, string)}
+    | {(string, x) for x in (bool_, float64, float32, int32, int64)}
+)
 
 
 def _check(name: str, keys: DType, values: DType, pairs: Any) -> None:
     if (keys, values) not in pairs:
         raise NotFoundError(
-            None, None, f"Could not find device for node: {{{{node {name}}}}} = {name}"
+            None,
+            None,
+            f"Could not find device for node: {{{{node {name}}}}} = {name}"
             f"[key_dtype={_kind(keys)}, value_dtype={_kind(values)}]",
-        )  # fmt: skip
+        )
 
 
 def _kind(dtype: DType) -> str:
-    return f"DT_{ {'float32': 'float', 'float64': 'double'}.get(dtype.name, dtype.name).upper() }".replace(" ", "")  # fmt: skip
+    return f"DT_{ {'float32': 'float', 'float64': 'double'}.get(dtype.name, dtype.name).upper() }".replace(
+        " ", ""
+    )
 
 
 class Handle(Op):
@@ -64,14 +55,19 @@ class Handle(Op):
         return Spec(resource_dtype, (), Spec(value_dtype, value_shape))
 
     def table(
-        self, key_dtype: DType, value_dtype: DType, value_shape: Dims, shared_name: str,
-        container: str, resources: Any,
-    ) -> Any:  # fmt: skip
+        self,
+        key_dtype: DType,
+        value_dtype: DType,
+        value_shape: Dims,
+        shared_name: str,
+        container: str,
+        resources: Any,
+    ) -> Any:
         """The table of that name, made if there is none."""
         if self.pairs is not None:
             _check(type(self).__name__, key_dtype, value_dtype, self.pairs)
         values = Spec(value_dtype, value_shape)
-        return resources.lookup_table(key_dtype, values, shared_name, container, self.fixed)  # fmt: skip
+        return resources.lookup_table(key_dtype, values, shared_name, container, self.fixed)
 
 
 class NamedHandle(Handle):
@@ -141,10 +137,8 @@ class MutableHashTableOfTensorsV2(Handle):
     def infer(self, value_dtype: DType, value_shape: Dims) -> Spec:
         return self.handle(value_dtype, value_shape)
 
-    def kernel(
-        self, container, shared_name, key_dtype, value_dtype, value_shape, resources
-    ):
-        return self.table(key_dtype, value_dtype, value_shape, shared_name, container, resources)  # fmt: skip
+    def kernel(self, container, shared_name, key_dtype, value_dtype, value_shape, resources):
+        return self.table(key_dtype, value_dtype, value_shape, shared_name, container, resources)
 
 
 @op
@@ -152,8 +146,7 @@ class AnonymousMutableHashTableOfTensors(Handle):
     """A table of tensors of one shape, of its own, that changes."""
 
     signature = (
-        "; key_dtype: type, value_dtype: type, value_shape: shape = ()"
-        " -> table_handle: resource"
+        "; key_dtype: type, value_dtype: type, value_shape: shape = () -> table_handle: resource"
     )
 
     def infer(self, value_dtype: DType, value_shape: Dims) -> Spec:
@@ -196,10 +189,17 @@ class MutableDenseHashTableV2(DenseHandle):
     key_dtype = ALL
 
     def kernel(
-        self, empty_key, deleted_key, container, shared_name, key_dtype, value_dtype,
-        value_shape, resources,
-    ):  # fmt: skip
-        made = self.table(key_dtype, value_dtype, value_shape, shared_name, container, resources)  # fmt: skip
+        self,
+        empty_key,
+        deleted_key,
+        container,
+        shared_name,
+        key_dtype,
+        value_dtype,
+        value_shape,
+        resources,
+    ):
+        made = self.table(key_dtype, value_dtype, value_shape, shared_name, container, resources)
         return self.dense(made, empty_key, deleted_key)
 
 
@@ -214,9 +214,7 @@ class AnonymousMutableDenseHashTable(DenseHandle):
     )
     key_dtype = ALL
 
-    def kernel(
-        self, empty_key, deleted_key, key_dtype, value_dtype, value_shape, resources
-    ):
+    def kernel(self, empty_key, deleted_key, key_dtype, value_dtype, value_shape, resources):
         made = self.table(key_dtype, value_dtype, value_shape, "", "", resources)
         return self.dense(made, empty_key, deleted_key)
 
@@ -339,10 +337,7 @@ class LookupTableSizeV2(Op):
 class LookupTableExportV2(Op):
     """All keys and their values."""
 
-    signature = (
-        "table_handle: resource; Tkeys: type, Tvalues: type"
-        " -> keys: Tkeys, values: Tvalues"
-    )
+    signature = "table_handle: resource; Tkeys: type, Tvalues: type -> keys: Tkeys, values: Tvalues"
     stateful = True
     droppable = True
     differentiable = False
@@ -351,7 +346,7 @@ class LookupTableExportV2(Op):
         _need_scalar(table_handle)
         contents = table_handle.value
         inner = contents.shape if isinstance(contents, Spec) else None
-        return Spec(Tkeys, (None,)), Spec(Tvalues, None if inner is None else (None, *inner))  # fmt: skip
+        return Spec(Tkeys, (None,)), Spec(Tvalues, None if inner is None else (None, *inner))
 
     def kernel(self, table_handle):
         return table_handle.export()
@@ -378,17 +373,18 @@ class InitializeTableFromTextFileV2(Op):
         _need_scalar(filename)
         return ()
 
-    def kernel(
-        self, table_handle, filename, key_index, value_index, vocab_size, delimiter, offset
-    ):  # fmt: skip
+    def kernel(self, table_handle, filename, key_index, value_index, vocab_size, delimiter, offset):
         path = np.asarray(filename).item().decode()
         lines = _lines(path, vocab_size)
         mark = delimiter.encode() if isinstance(delimiter, str) else delimiter
-        split = [line.split(mark) for line in lines] if max(key_index, value_index) >= 0 else []  # fmt: skip
+        split = [line.split(mark) for line in lines] if max(key_index, value_index) >= 0 else []
         columns = [
             _column(lines, split, index, dtype, path, offset)
-            for index, dtype in ((key_index, table_handle.key_dtype), (value_index, table_handle.spec.dtype))
-        ]  # fmt: skip
+            for index, dtype in (
+                (key_index, table_handle.key_dtype),
+                (value_index, table_handle.spec.dtype),
+            )
+        ]
         table_handle.initialize(*columns)
         return ()
 
@@ -412,9 +408,8 @@ def _lines(path: str, vocab_size: int) -> list[bytes]:
 
 
 def _column(
-    lines: list[bytes], split: list[list[bytes]], index: int, dtype: DType, path: str,
-    offset: int,
-) -> Any:  # fmt: skip
+    lines: list[bytes], split: list[list[bytes]], index: int, dtype: DType, path: str, offset: int
+) -> Any:
     """The keys or values that the lines of a file say."""
     if index == _LINE_NUMBER:
         return np.arange(len(lines), dtype=np.int64).astype(dtype.numpy) + offset

@@ -102,12 +102,7 @@ class _ReadVariablesOp(Op):
     droppable = True
 
     def infer(self, resources: list[Spec], dtypes) -> Any:
-        return [
-            [
-                Spec(d, contents_of(r).shape)
-                for r, d in zip(resources, dtypes, strict=True)
-            ]
-        ]
+        return [[Spec(d, contents_of(r).shape) for r, d in zip(resources, dtypes, strict=True)]]
 
     def kernel(self, resources):
         return [r.read() for r in resources]
@@ -301,9 +296,7 @@ class ResourceGather(Op):
         return row_slices(doutput, shape, indices), None
 
     @staticmethod
-    def _batched_gradient(
-        doutput: Any, resource: Spec, indices: Any, batch_dims: int
-    ) -> Any:
+    def _batched_gradient(doutput: Any, resource: Spec, indices: Any, batch_dims: int) -> Any:
         """As for a gather from the value: dense, and right, where TensorFlow 2.21 fails."""
         params = contents_of(resource)
         if not shapes.known(params.shape):
@@ -526,10 +519,7 @@ class ResourceScatterNdMax(ResourceScatterNd):
 class ResourceStridedSliceAssign(Op):
     """variable[begin:end:strides] = value."""
 
-    signature = (
-        "ref: resource, begin: Index, end: Index, strides: Index, value: T; "
-        f"{MASKS} -> "
-    )
+    signature = f"ref: resource, begin: Index, end: Index, strides: Index, value: T; {MASKS} -> "
     T = ALL
     Index = INDEX
     stateful = True
@@ -550,9 +540,7 @@ class ResourceStridedSliceAssign(Op):
         new_axis_mask,
         shrink_axis_mask,
     ):
-        masks = Masks(
-            begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
-        )
+        masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
         index = numpy_index(begin.tolist(), end.tolist(), strides.tolist(), masks)
 
         def change(array: Any) -> None:

@@ -34,10 +34,16 @@ class EditDistance(Op):
         return Spec(float32, tuple(dims))
 
     def kernel(
-        self, hypothesis_indices, hypothesis_values, hypothesis_shape, truth_indices,
-        truth_values, truth_shape, normalize,
-    ):  # fmt: skip
-        places.check(hypothesis_indices, hypothesis_values, hypothesis_shape, "hypothesis")  # fmt: skip
+        self,
+        hypothesis_indices,
+        hypothesis_values,
+        hypothesis_shape,
+        truth_indices,
+        truth_values,
+        truth_shape,
+        normalize,
+    ):
+        places.check(hypothesis_indices, hypothesis_values, hypothesis_shape, "hypothesis")
         places.check(truth_indices, truth_values, truth_shape, "truth")
         if truth_shape.size < 2:
             raise invalid_argument(
@@ -51,9 +57,7 @@ class EditDistance(Op):
             )
         dims = np.maximum(hypothesis_shape, truth_shape)[:-1]
         count = int(np.prod(dims))
-        _, codes = np.unique(
-            np.concatenate([hypothesis_values, truth_values]), return_inverse=True
-        )
+        _, codes = np.unique(np.concatenate([hypothesis_values, truth_values]), return_inverse=True)
         codes = codes.reshape(-1)
         cut = hypothesis_values.size
         mine, n = _rows(hypothesis_indices, codes[:cut], dims, count)

@@ -60,10 +60,7 @@ class AsString(Op):
             style = _float_format(precision, scientific, shortest)
             texts = [
                 b"(%s,%s)"
-                % (
-                    _formatted(v.real, width, fill, style),
-                    _formatted(v.imag, width, fill, style),
-                )
+                % (_formatted(v.real, width, fill, style), _formatted(v.imag, width, fill, style))
                 for v in values.tolist()
             ]
         else:

@@ -33,9 +33,7 @@ class Source(Protocol):
         """The same word for each."""
         ...
 
-    def turns(
-        self, count: Any, step: Callable[[Any, State], State], state: State
-    ) -> State:
+    def turns(self, count: Any, step: Callable[[Any, State], State], state: State) -> State:
         """The state after so many steps, which are told their number."""
         ...
 
@@ -90,9 +88,7 @@ class Texts:
         """The same word for each."""
         return np.full(len(self), value, np.uint64)
 
-    def turns(
-        self, count: Any, step: Callable[[Any, State], State], state: State
-    ) -> State:
+    def turns(self, count: Any, step: Callable[[Any, State], State], state: State) -> State:
         """The state after so many steps."""
         for i in range(count):
             state = step(i, state)
@@ -133,9 +129,11 @@ def _sip_word(state: State, word: Words) -> State:
 def siphash(texts: Source, count: Any, k0: Words, k1: Words) -> Words:
     """The hash of texts of `count` whole words, with a key of two."""
     state = (
-        k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D,
-        k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573,
-    )  # fmt: skip
+        k0 ^ 0x736F6D6570736575,
+        k1 ^ 0x646F72616E646F6D,
+        k0 ^ 0x6C7967656E657261,
+        k1 ^ 0x7465646279746573,
+    )
     state = texts.turns(count, lambda i, s: _sip_word(s, texts.word(i * 8)), state)
     last = _rest(texts, count * 8) | texts.size << 56
     v0, v1, v2, v3 = _sip_word(state, last)
@@ -228,8 +226,13 @@ def _double(texts: Source) -> Words:
 
 # The longest texts of each way to hash those of up to 64 bytes.
 SHORT_TEXTS: tuple[tuple[int, Step], ...] = (
-    (0, _none), (3, _few), (7, _half), (16, _short), (32, _middle), (64, _double),
-)  # fmt: skip
+    (0, _none),
+    (3, _few),
+    (7, _half),
+    (16, _short),
+    (32, _middle),
+    (64, _double),
+)
 
 
 def _weak(texts: Source, at: Any, a: Words, b: Words) -> tuple[Words, Words]:

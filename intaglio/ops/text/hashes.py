@@ -29,9 +29,7 @@ def _hashes(name: str, array: Any, buckets: int = 0, key: Sequence[int] = ()) ->
     return found % np.uint64(buckets) if buckets else found
 
 
-def _buckets(
-    name: str, array: Any, num_buckets: int, key: Sequence[int] = ()
-) -> np.ndarray:
+def _buckets(name: str, array: Any, num_buckets: int, key: Sequence[int] = ()) -> np.ndarray:
     if num_buckets < 1:
         raise invalid_argument(
             f"Value for attr 'num_buckets' of {num_buckets} must be at least minimum 1"
@@ -109,9 +107,7 @@ class Fingerprint(Op):
         if np.ndim(data) == 0:
             raise invalid_argument("`data` should have at least one dimension: []")
         if np.ndim(method) != 0:
-            raise invalid_argument(
-                f"`method` should be a scalar string: {list(np.shape(method))}"
-            )
+            raise invalid_argument(f"`method` should be a scalar string: {list(np.shape(method))}")
         name = np.asarray(method).item()
         if name != b"farmhash64":
             raise invalid_argument(

@@ -33,9 +33,16 @@ class StringNGrams(Op):
         return Spec(string, (None,)), Spec(data_splits.dtype, data_splits.shape)
 
     def kernel(
-        self, data, data_splits, separator, ngram_widths, left_pad, right_pad, pad_width,
+        self,
+        data,
+        data_splits,
+        separator,
+        ngram_widths,
+        left_pad,
+        right_pad,
+        pad_width,
         preserve_short_sequences,
-    ):  # fmt: skip
+    ):
         _check_splits(data_splits, data.size)
         if ngram_widths and min(ngram_widths) < 1:
             raise invalid_argument(
@@ -43,8 +50,7 @@ class StringNGrams(Op):
             )
         words: list[bytes] = data.reshape(-1).tolist()
         glue, left, right = [
-            t.encode("utf-8", "surrogateescape")
-            for t in (separator, left_pad, right_pad)
+            t.encode("utf-8", "surrogateescape") for t in (separator, left_pad, right_pad)
         ]
         found: list[bytes] = []
         counts: list[int] = []

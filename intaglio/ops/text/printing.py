@@ -32,8 +32,7 @@ class StringFormat(Op):
         holes = template.count(placeholder)
         if holes != len(inputs):
             raise errors.ShapeError(
-                "num placeholders in template and num inputs must match: "
-                f"{holes} vs. {len(inputs)}"
+                f"num placeholders in template and num inputs must match: {holes} vs. {len(inputs)}"
             )
         return Spec(string, ())
 
@@ -84,8 +83,7 @@ def known(stream: str) -> bool:
 def unknown(stream: str) -> str:
     """What is said of a stream that does not exist."""
     return (
-        f"Unknown output stream: {stream}, Valid streams are: {' '.join(STREAMS)} "
-        "or file://<path>"
+        f"Unknown output stream: {stream}, Valid streams are: {' '.join(STREAMS)} or file://<path>"
     )
 
 
@@ -100,9 +98,7 @@ def write(stream: str, text: bytes) -> None:
             with open(stream.removeprefix("file://"), "ab") as file:
                 file.write(text)
         except OSError as e:
-            raise errors.invalid_argument(
-                f"cannot print to {stream}: {e.strerror}"
-            ) from None
+            raise errors.invalid_argument(f"cannot print to {stream}: {e.strerror}") from None
     elif stream in STREAMS:
         say = getattr(logger(), stream[4:-1])
         say(text.decode("utf-8", "replace").removesuffix("\n"))

@@ -28,9 +28,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.text.strings import StringMap, mapped, shape_text
 
-_REAL = (
-    float16, float32, float64, int32, uint16, uint8, int16, int8, int64, bfloat16
-)  # fmt: skip
+_REAL = (float16, float32, float64, int32, uint16, uint8, int16, int8, int64, bfloat16)
 
 
 def _numbers(octets: np.ndarray, dtype: DType, little_endian: bool) -> np.ndarray:
@@ -49,9 +47,7 @@ def _numbers(octets: np.ndarray, dtype: DType, little_endian: bool) -> np.ndarra
 class DecodeRaw(Op):
     """The numbers that strings of one length are the bytes of: one dimension more."""
 
-    signature = (
-        "bytes: string; out_type: type, little_endian: bool = True -> output: out_type"
-    )
+    signature = "bytes: string; out_type: type, little_endian: bool = True -> output: out_type"
     out_type = (*_REAL, complex64, complex128, bool_)
     differentiable = False
 
@@ -148,9 +144,5 @@ class DecodeCompressed(StringMap):
         try:
             return mapped(lambda text: _inflated(text, window), bytes)
         except zlib.error as e:
-            said = (
-                str(e)
-                .replace("Error", "error")
-                .replace(" while decompressing data", "")
-            )
+            said = str(e).replace("Error", "error").replace(" while decompressing data", "")
             raise DataLossError(None, None, f"inflate() failed with {said}") from None

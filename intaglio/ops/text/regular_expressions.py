@@ -23,11 +23,21 @@ from intaglio.opdef.spec import Spec
 from intaglio.ops.text.strings import StringMap, mapped, shape_text
 
 _POSIX = {
-    "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "ascii": "\\x00-\\x7F", "blank": "\\t ",
-    "cntrl": "\\x00-\\x1F\\x7F", "digit": "0-9", "graph": "!-~", "lower": "a-z",
-    "print": " -~", "punct": "!-/:-@\\[-`{-~", "space": "\\t\\n\\v\\f\\r ",
-    "upper": "A-Z", "word": "0-9A-Za-z_", "xdigit": "0-9A-Fa-f",
-}  # fmt: skip
+    "alnum": "0-9A-Za-z",
+    "alpha": "A-Za-z",
+    "ascii": "\\x00-\\x7F",
+    "blank": "\\t ",
+    "cntrl": "\\x00-\\x1F\\x7F",
+    "digit": "0-9",
+    "graph": "!-~",
+    "lower": "a-z",
+    "print": " -~",
+    "punct": "!-/:-@\\[-`{-~",
+    "space": "\\t\\n\\v\\f\\r ",
+    "upper": "A-Z",
+    "word": "0-9A-Za-z_",
+    "xdigit": "0-9A-Fa-f",
+}
 _MOST_REPEATS = 1000
 WRONG_ESCAPE = -1
 
@@ -246,9 +256,7 @@ def _rewriting(rewrite: bytes) -> list[str | int]:
     return parts
 
 
-def rewriter(
-    pattern: re.Pattern[str], rewrite: bytes, every: bool
-) -> Callable[[bytes], bytes]:
+def rewriter(pattern: re.Pattern[str], rewrite: bytes, every: bool) -> Callable[[bytes], bytes]:
     """What rewrites the first or every match in a text."""
     parts = _rewriting(rewrite)
     if max((p for p in parts if isinstance(p, int)), default=0) > pattern.groups:
@@ -259,10 +267,7 @@ def rewriter(
         parts = parts[:-1]
     if _takes_something(pattern):
         template = "".join(
-            [
-                f"\\g<{p}>" if isinstance(p, int) else p.replace("\\", r"\\")
-                for p in parts
-            ]
+            [f"\\g<{p}>" if isinstance(p, int) else p.replace("\\", r"\\") for p in parts]
         )
         sub, count = pattern.sub, 0 if every else 1
 
@@ -284,9 +289,7 @@ def _takes_something(pattern: re.Pattern[str]) -> bool:
     return words is None and pattern.search("") is None
 
 
-def _replaced(
-    text: bytes, pattern: re.Pattern[str], parts: list[str | int], every: bool
-) -> bytes:
+def _replaced(text: bytes, pattern: re.Pattern[str], parts: list[str | int], every: bool) -> bytes:
     """The text with the first or every match rewritten, as RE2 goes about empty ones."""
     source = text.decode("utf-8", "surrogateescape")
     out: list[str] = []
@@ -314,9 +317,7 @@ def _replaced(
 
 def _scalar(value: Any, name: str) -> bytes:
     if np.ndim(value) != 0:
-        raise invalid_argument(
-            f"{name} must be scalar, but received {shape_text(np.shape(value))}"
-        )
+        raise invalid_argument(f"{name} must be scalar, but received {shape_text(np.shape(value))}")
     return np.asarray(value).item()
 
 
@@ -351,8 +352,7 @@ class StaticRegexReplace(StringMap):
     """RegexReplace with a pattern that is part of the graph."""
 
     signature = (
-        "input: string; pattern: str, rewrite: str, replace_global: bool = True"
-        " -> output: string"
+        "input: string; pattern: str, rewrite: str, replace_global: bool = True -> output: string"
     )
 
     def kernel(self, input, pattern, rewrite, replace_global):

@@ -82,9 +82,7 @@ def _cased(input: Any, encoding: str, narrow: Any, wide: Any) -> np.ndarray:
     if encoding == "":
         return mapped(narrow, input)
     if encoding.lower() != "utf-8":
-        raise invalid_argument(
-            f"only utf-8 or '' (no encoding) is supported, received {encoding}"
-        )
+        raise invalid_argument(f"only utf-8 or '' (no encoding) is supported, received {encoding}")
     return mapped(lambda v: wide(v.decode("utf-8", "replace")).encode(), input)
 
 
@@ -167,10 +165,7 @@ class Substr(Op):
             return _cut(np.asarray(input, object), pos, len)
         flat, starts, counts = np.broadcast_arrays(input, pos, len)
         triples = zip(flat.flat, starts.flat, counts.flat, strict=True)
-        made = [
-            _characters_between(t, int(p), int(n), i)
-            for i, (t, p, n) in enumerate(triples)
-        ]
+        made = [_characters_between(t, int(p), int(n), i) for i, (t, p, n) in enumerate(triples)]
         return filled(made, flat.shape)
 
 
@@ -209,9 +204,7 @@ def _alike(flat: list[bytes], start: int, count: int) -> list[bytes]:
 
 def _outside(start: int, flat: list[bytes], at: int) -> Exception:
     shown = flat[at].decode("utf-8", "replace")
-    return invalid_argument(
-        f"pos {start} out of range for string b'{shown}' at index {at}"
-    )
+    return invalid_argument(f"pos {start} out of range for string b'{shown}' at index {at}")
 
 
 def _characters_between(text: bytes, start: int, count: int, index: int) -> bytes:
@@ -246,9 +239,7 @@ class StringSplitV2(Op):
                 f"input must be a vector, got shape: {shape_text(np.shape(input))}"
             )
         if np.ndim(sep) != 0:
-            raise invalid_argument(
-                f"sep must be a scalar, got shape: {shape_text(np.shape(sep))}"
-            )
+            raise invalid_argument(f"sep must be a scalar, got shape: {shape_text(np.shape(sep))}")
         separator = np.asarray(sep).item()
         # One list of all parts: collecting garbage would look at a list for each text many times.
         parts: list[bytes] = []
@@ -306,10 +297,7 @@ class StringJoin(Op):
                     )
                 dims = np.shape(array)
         glue = separator.encode()
-        wide = [
-            np.broadcast_to(np.asarray(a, object), dims).reshape(-1).tolist()
-            for a in inputs
-        ]
+        wide = [np.broadcast_to(np.asarray(a, object), dims).reshape(-1).tolist() for a in inputs]
         if not wide:
             return filled([b""], ())
         if len(wide) == 2 and not glue:
@@ -377,9 +365,7 @@ def _axes(rank: int, given: Any) -> list[int]:
     for axis in np.asarray(given).reshape(-1).tolist():
         if not -rank <= axis < rank:
             raise OutOfRangeError(
-                None,
-                None,
-                f"Invalid reduction dimension {axis} for input with {rank} dimension(s)",
+                None, None, f"Invalid reduction dimension {axis} for input with {rank} dimension(s)"
             )
         if axis % rank in axes:
             raise invalid_argument(f"Duplicate reduction dimension {axis}")
@@ -445,9 +431,7 @@ _INTEGER = re.compile(rb"[-+]?[0-9]+\Z")
 _FLOAT = re.compile(
     rb"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|inf|infinity|nan)\Z", re.I
 )
-_HEXADECIMAL = re.compile(
-    rb"[-+]?0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[-+]?[0-9]+)?\Z", re.I
-)
+_HEXADECIMAL = re.compile(rb"[-+]?0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[-+]?[0-9]+)?\Z", re.I)
 
 
 # Lines of nothing but integers, or decimal numbers.
@@ -480,9 +464,7 @@ def _number(text: bytes, dtype: DType) -> Any:
         ):
             return value
     shown = text.decode("utf-8", "replace")
-    raise invalid_argument(
-        f"StringToNumberOp could not correctly convert string: {shown}"
-    )
+    raise invalid_argument(f"StringToNumberOp could not correctly convert string: {shown}")
 
 
 @op
@@ -518,7 +500,7 @@ class StringToNumber(Op):
 def _quick(array: Any, dtype: DType) -> Any:
     """The numbers, where machine code reads them, and Python those that are unusual."""
     floating = dtype.is_floating
-    found = texts.numbers(array) if floating else texts.integers(array, not dtype.is_unsigned)  # fmt: skip
+    found = texts.numbers(array) if floating else texts.integers(array, not dtype.is_unsigned)
     if found is None:
         return None
     values, unusual = found

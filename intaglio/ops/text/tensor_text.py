@@ -16,8 +16,13 @@ from intaglio.base.dtypes import float64, from_numpy, string
 
 _ESCAPES = {
     **{i: f"\\{i:03o}".encode() for i in (*range(32), 127)},
-    9: b"\\t", 10: b"\\n", 13: b"\\r", 34: b'\\"', 39: b"\\'", 92: b"\\\\",
-}  # fmt: skip
+    9: b"\\t",
+    10: b"\\n",
+    13: b"\\r",
+    34: b'\\"',
+    39: b"\\'",
+    92: b"\\\\",
+}
 
 
 def escape(text: bytes) -> bytes:
@@ -72,17 +77,14 @@ def _marks(array: Any, limit: int) -> bytes:
     return b" ".join([b"?"] * count) + (b"..." if count < array.size else b"")
 
 
-def _dimension(
-    array: Any, depth: int, ends: int, write: Callable[[Any], bytes]
-) -> bytes:
+def _dimension(array: Any, depth: int, ends: int, write: Callable[[Any], bytes]) -> bytes:
     length = len(array)
     below = array.ndim - 1
     gap = b" " if not below else b"\n" * below + b" " * (depth + 1)
     cut = length > 2 * ends
     shown = [*range(ends), *range(length - ends, length)] if cut else range(length)
     parts = [
-        _dimension(array[i], depth + 1, ends, write) if below else write(array[i])
-        for i in shown
+        _dimension(array[i], depth + 1, ends, write) if below else write(array[i]) for i in shown
     ]
     if not cut:
         return b"[" + gap.join(parts) + b"]"
@@ -106,9 +108,7 @@ def summarized(array: Any, limit: int) -> bytes:
     return text + b"..." if array.size > limit else text
 
 
-def _row(
-    array: Any, depth: int, left: list[int], write: Callable[[Any], bytes]
-) -> bytes:
+def _row(array: Any, depth: int, left: list[int], write: Callable[[Any], bytes]) -> bytes:
     """The elements while any are left to be written; `left` counts them down."""
     if array.ndim == 1:
         take = min(left[0], len(array))

@@ -43,9 +43,7 @@ def _widths(points: Any, codec: str) -> Any:
 
 
 def _points(text: str) -> Any:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(
-        np.int64
-    )
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.int64)
 
 
 def _decoded(text: bytes, codec: str, errors: str, instead: int) -> tuple[Any, Any]:
@@ -89,13 +87,9 @@ class _Decoding(Op):
         """The numbers of characters, the code points, and where these begin."""
         one_of(errors, _ERRORS, "errors")
         if not 0 <= instead <= 0x10FFFF:
-            raise invalid_argument(
-                f"replacement_char out of unicode codepoint range: {instead}"
-            )
+            raise invalid_argument(f"replacement_char out of unicode codepoint range: {instead}")
         codec = _codec(input_encoding)
-        parts = [
-            _decoded(t, codec, errors, instead) for t in np.asarray(input).reshape(-1)
-        ]
+        parts = [_decoded(t, codec, errors, instead) for t in np.asarray(input).reshape(-1)]
         counts = np.array([p.size for p, _ in parts], np.int64)
         none = np.zeros(0, np.int64)
         points = np.concatenate([none, *[p for p, _ in parts]])
@@ -122,14 +116,11 @@ class UnicodeDecode(_Decoding):
 
     def infer(self, input: Spec, Tsplits) -> Any:
         count = input.count
-        return Spec(Tsplits, (None if count is None else count + 1,)), Spec(
-            int32, (None,)
-        )
+        return Spec(Tsplits, (None if count is None else count + 1,)), Spec(int32, (None,))
 
     def kernel(
-        self, input, input_encoding, errors, replacement_char, replace_control_characters,
-        Tsplits,
-    ):  # fmt: skip
+        self, input, input_encoding, errors, replacement_char, replace_control_characters, Tsplits
+    ):
         counts, points, _ = self.decoded(
             input, input_encoding, errors, replacement_char, replace_control_characters
         )
@@ -153,9 +144,8 @@ class UnicodeDecodeWithOffsets(_Decoding):
         return Spec(Tsplits, (rows,)), Spec(int32, (None,)), Spec(int64, (None,))
 
     def kernel(
-        self, input, input_encoding, errors, replacement_char, replace_control_characters,
-        Tsplits,
-    ):  # fmt: skip
+        self, input, input_encoding, errors, replacement_char, replace_control_characters, Tsplits
+    ):
         counts, points, starts = self.decoded(
             input, input_encoding, errors, replacement_char, replace_control_characters
         )
@@ -180,9 +170,7 @@ class UnicodeEncode(Op):
         rows = input_splits.shape[0] if input_splits.shape else None
         return Spec(string, (None if rows is None else rows - 1,))
 
-    def kernel(
-        self, input_values, input_splits, errors, output_encoding, replacement_char
-    ):
+    def kernel(self, input_values, input_splits, errors, output_encoding, replacement_char):
         one_of(output_encoding, tuple(_OUTPUTS), "output_encoding")
         one_of(errors, _ERRORS, "errors")
         if input_splits.size < 1 or input_splits[0] != 0:
@@ -193,17 +181,11 @@ class UnicodeEncode(Op):
             )
         check_rank("input_values", input_values, 1)
         points = input_values.astype(np.int64)
-        wrong = (
-            (points < 0)
-            | (points > 0x10FFFF)
-            | ((points >= 0xD800) & (points < 0xE000))
-        )
+        wrong = (points < 0) | (points > 0x10FFFF) | ((points >= 0xD800) & (points < 0xE000))
         splits = input_splits
         if wrong.any():
             if errors == "strict":
-                raise invalid_argument(
-                    "Code point is out of range for Unicode, or is a surrogate."
-                )
+                raise invalid_argument("Code point is out of range for Unicode, or is a surrogate.")
             if errors == "ignore":
                 before = np.concatenate([[0], np.cumsum(wrong)])
                 splits = splits - before[splits]

@@ -35,14 +35,10 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
     level = door.level()
     if not isinstance(level, Recorder):
         raise RuntimeError("tf.placeholder() is not compatible with eager execution.")
-    return level.graph.placeholder(
-        as_dtype(dtype), as_dims(shape), name or "Placeholder"
-    )
+    return level.graph.placeholder(as_dtype(dtype), as_dims(shape), name or "Placeholder")
 
 
-def sparse_placeholder(
-    dtype: Any, shape: Any = None, name: str | None = None
-) -> SparseTensor:
+def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
     """A sparse tensor of the graph in force, made of placeholders. RuntimeError eagerly.
 
     >>> with tf.Graph().as_default():
@@ -50,9 +46,7 @@ def sparse_placeholder(
     (None, 2)
     """
     if not isinstance(door.level(), Recorder):
-        raise RuntimeError(
-            "`sparse_placeholder` is not compatible with eager execution."
-        )
+        raise RuntimeError("`sparse_placeholder` is not compatible with eager execution.")
     dims = as_dims(shape)
     label = f"{name}/" if name else ""
     rank = None if dims is None else len(dims)
@@ -90,8 +84,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
 # The messages are protocol buffers, which few programs pay for.
 _EVENTS = "intaglio.graphdef.event_messages"
 LATER = {
-    name: f"{_EVENTS}:{name}"
-    for name in ("Event", "RunMetadata", "Summary", "SummaryMetadata")
+    name: f"{_EVENTS}:{name}" for name in ("Event", "RunMetadata", "Summary", "SummaryMetadata")
 }
 LATER["AttrValue"] = "intaglio.graphdef.messages:AttrValue"
 

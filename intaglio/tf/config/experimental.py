@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from intaglio.base.devices import (
-    LogicalDeviceConfiguration as VirtualDeviceConfiguration,
-)
+from intaglio.base.devices import LogicalDeviceConfiguration as VirtualDeviceConfiguration
 from intaglio.base.devices import (
     PhysicalDevice,
     get_visible_devices,

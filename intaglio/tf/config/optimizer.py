@@ -11,13 +11,24 @@ from intaglio.base.options import OPTIONS
 
 # TensorFlow's names. Others are ignored, as it ignores them.
 NAMES = (
-    "layout_optimizer", "constant_folding", "shape_optimization", "remapping",
-    "arithmetic_optimization", "dependency_optimization", "loop_optimization",
-    "function_optimization", "debug_stripper", "disable_model_pruning",
-    "scoped_allocator_optimization", "pin_to_host_optimization",
-    "implementation_selector", "auto_mixed_precision", "disable_meta_optimizer",
-    "min_graph_nodes", "auto_parallel",
-)  # fmt: skip
+    "layout_optimizer",
+    "constant_folding",
+    "shape_optimization",
+    "remapping",
+    "arithmetic_optimization",
+    "dependency_optimization",
+    "loop_optimization",
+    "function_optimization",
+    "debug_stripper",
+    "disable_model_pruning",
+    "scoped_allocator_optimization",
+    "pin_to_host_optimization",
+    "implementation_selector",
+    "auto_mixed_precision",
+    "disable_meta_optimizer",
+    "min_graph_nodes",
+    "auto_parallel",
+)
 _ALWAYS = ("disable_model_pruning", "disable_meta_optimizer")
 
 
@@ -63,9 +74,7 @@ def set_jit(enabled: bool | str) -> None:
     >>> tf.config.optimizer.set_jit(False)
     """
     if enabled not in (True, False, "autoclustering"):
-        raise ValueError(
-            f"set_jit takes True, False or 'autoclustering', not {enabled!r}"
-        )
+        raise ValueError(f"set_jit takes True, False or 'autoclustering', not {enabled!r}")
     OPTIONS.optimizer["jit"] = "autoclustering" if enabled else ""
 
 

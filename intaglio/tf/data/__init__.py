@@ -8,11 +8,7 @@ from __future__ import annotations
 from intaglio.data.dataset import Dataset
 from intaglio.data.iterating import Iterator, NumpyIterator
 from intaglio.data.options import Options, ThreadingOptions
-from intaglio.data.readers import (
-    FixedLengthRecordDataset,
-    TextLineDataset,
-    TFRecordDataset,
-)
+from intaglio.data.readers import FixedLengthRecordDataset, TextLineDataset, TFRecordDataset
 from intaglio.data.specs import DatasetSpec, IteratorSpec
 from intaglio.data.stage import AUTOTUNE
 from intaglio.data.stage import INFINITE as INFINITE_CARDINALITY

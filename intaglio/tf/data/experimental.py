@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from intaglio.base import later
 from intaglio.base.dtypes import int64
-from intaglio.data import (
-    building,
-    csv_columns,
-    csv_files,
-    element,
-    making,
-    seldom,
-    tracing,
-)
+from intaglio.data import building, csv_columns, csv_files, element, making, seldom, tracing
 from intaglio.data.csv_columns import CsvDatasetV2 as CsvDataset
 from intaglio.data.dataset import Dataset
 from intaglio.data.iterating import Iterator, Optional
@@ -63,10 +55,7 @@ from intaglio.tf.data.transformations import (
 )
 
 if TYPE_CHECKING:
-    from intaglio.tf.data.records import (
-        make_batched_features_dataset,
-        parse_example_dataset,
-    )
+    from intaglio.tf.data.records import make_batched_features_dataset, parse_example_dataset
     from intaglio.tf.data.tables import (
         DatasetInitializer,
         index_table_from_dataset,
@@ -139,9 +128,7 @@ def Counter(start: Any = 0, step: Any = 1, dtype: Any = int64) -> Dataset:
 
 
 def choose_from_datasets(
-    datasets: Sequence[Dataset],
-    choice_dataset: Dataset,
-    stop_on_empty_dataset: bool = False,
+    datasets: Sequence[Dataset], choice_dataset: Dataset, stop_on_empty_dataset: bool = False
 ) -> Dataset:
     """The next element of the dataset whose number is next in `choice_dataset`.
 
@@ -183,9 +170,7 @@ def at(dataset: Dataset, index: Any) -> Any:
     """
     spec = dataset.element_spec
     tensors = raw.GetElementAtIndex(
-        dataset.handle_tensor,
-        building.scalar(index, "index"),
-        **element.output_attrs(spec),
+        dataset.handle_tensor, building.scalar(index, "index"), **element.output_attrs(spec)
     )
     return element.packed(spec, tensors)
 
@@ -235,9 +220,7 @@ def get_model_proto(iterator: Iterator) -> Any:
     return seldom.pipeline_model.model_of(iterator._own_resource())
 
 
-def make_saveable_from_iterator(
-    iterator: Iterator, external_state_policy: Any = None
-) -> Any:
+def make_saveable_from_iterator(iterator: Iterator, external_state_policy: Any = None) -> Any:
     """Raises NotImplementedError: put the iterator into a `tf.train.Checkpoint`."""
     raise NotImplementedError(
         "make_saveable_from_iterator is for tf.compat.v1.train.Saver: write "
@@ -352,16 +335,31 @@ def make_csv_dataset(
 
     def read(name: Any) -> Dataset:
         return CsvDataset(
-            name, defaults, compression_type, header=header, field_delim=field_delim,
-            use_quote_delim=use_quote_delim, na_value=na_value, select_cols=columns,
-        )  # fmt: skip
+            name,
+            defaults,
+            compression_type,
+            header=header,
+            field_delim=field_delim,
+            use_quote_delim=use_quote_delim,
+            na_value=na_value,
+            select_cols=columns,
+        )
 
     return csv_columns.batches_of_columns(
-        files, read, [names[c] for c in columns], label_name, batch_size=batch_size,
-        num_epochs=num_epochs, shuffle=shuffle, buffer_size=shuffle_buffer_size,
-        seed=shuffle_seed, prefetch=prefetch_buffer_size, parallel=num_parallel_reads,
-        sloppy=sloppy, ignore_errors=ignore_errors,
-    )  # fmt: skip
+        files,
+        read,
+        [names[c] for c in columns],
+        label_name,
+        batch_size=batch_size,
+        num_epochs=num_epochs,
+        shuffle=shuffle,
+        buffer_size=shuffle_buffer_size,
+        seed=shuffle_seed,
+        prefetch=prefetch_buffer_size,
+        parallel=num_parallel_reads,
+        sloppy=sloppy,
+        ignore_errors=ignore_errors,
+    )
 
 
 __all__ = [

@@ -37,8 +37,7 @@ def parse_example_dataset(
         spec = dataset.element_spec
         if not spec.is_compatible_with(TensorSpec([None], string)):
             raise TypeError(
-                "Input dataset should be a dataset of vectors of strings. Instead it is "
-                f"`{spec}`."
+                f"Input dataset should be a dataset of vectors of strings. Instead it is `{spec}`."
             )
         return dataset.map(
             lambda serialized: parse_example(serialized, features),
@@ -50,14 +49,22 @@ def parse_example_dataset(
 
 
 def make_batched_features_dataset(
-    file_pattern: Any, batch_size: int, features: Any, reader: Any = None,
-    label_key: str | None = None, reader_args: Sequence[Any] | None = None,
-    num_epochs: int | None = None, shuffle: bool = True,
-    shuffle_buffer_size: int = 10000, shuffle_seed: int | None = None,
-    prefetch_buffer_size: int | None = None, reader_num_threads: int | None = None,
-    parser_num_threads: int | None = None, sloppy_ordering: bool = False,
+    file_pattern: Any,
+    batch_size: int,
+    features: Any,
+    reader: Any = None,
+    label_key: str | None = None,
+    reader_args: Sequence[Any] | None = None,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    shuffle_buffer_size: int = 10000,
+    shuffle_seed: int | None = None,
+    prefetch_buffer_size: int | None = None,
+    reader_num_threads: int | None = None,
+    parser_num_threads: int | None = None,
+    sloppy_ordering: bool = False,
     drop_final_batch: bool = False,
-) -> Dataset:  # fmt: skip
+) -> Dataset:
     """Batches of parsed Examples of the files of a pattern: dicts, or (dict, label).
 
     `reader` makes a dataset of a file's name, by default that of TFRecord files. Epochs

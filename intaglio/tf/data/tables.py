@@ -44,9 +44,7 @@ class DatasetInitializer(TableInitializer):
             values.append(theirs)
         if not keys:
             return None
-        return raw.LookupTableImportV2(
-            table.resource_handle, _joined(keys), _joined(values)
-        )
+        return raw.LookupTableImportV2(table.resource_handle, _joined(keys), _joined(values))
 
 
 def _joined(parts: list[Any]) -> Any:
@@ -54,10 +52,14 @@ def _joined(parts: list[Any]) -> Any:
 
 
 def table_from_dataset(
-    dataset: Any = None, num_oov_buckets: int = 0, vocab_size: Any = None,
-    default_value: Any = None, hasher_spec: Any = None, key_dtype: Any = string,
+    dataset: Any = None,
+    num_oov_buckets: int = 0,
+    vocab_size: Any = None,
+    default_value: Any = None,
+    hasher_spec: Any = None,
+    key_dtype: Any = string,
     name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """A table of the pairs that a dataset gives; `vocab_size` of them if that is given.
 
     With `num_oov_buckets` other keys get numbers behind by a hash, else `default_value`.
@@ -72,21 +74,21 @@ def table_from_dataset(
     if vocab_size is not None and vocab_size < 1:
         raise ValueError(f"`vocab_size` must be greater than 0, got {vocab_size}")
     if num_oov_buckets < 0:
-        raise ValueError(f"`num_oov_buckets` must be greater than or equal to 0, got {num_oov_buckets}")  # fmt: skip
-    wanted = as_dtype(key_dtype)
-    if pairs[0].dtype is not wanted and not (wanted.is_integer and pairs[0].dtype.is_integer):  # fmt: skip
-        raise TypeError(f"`key_dtype` is {wanted.name}, but the keys of the dataset are {pairs[0].dtype.name}")  # fmt: skip
-    if hasher_spec is not None and getattr(hasher_spec, "hasher", "fasthash") != "fasthash":  # fmt: skip
-        raise NotImplementedError(
-            "table_from_dataset with another hasher than fasthash"
+        raise ValueError(
+            f"`num_oov_buckets` must be greater than or equal to 0, got {num_oov_buckets}"
         )
+    wanted = as_dtype(key_dtype)
+    if pairs[0].dtype is not wanted and not (wanted.is_integer and pairs[0].dtype.is_integer):
+        raise TypeError(
+            f"`key_dtype` is {wanted.name}, but the keys of the dataset are {pairs[0].dtype.name}"
+        )
+    if hasher_spec is not None and getattr(hasher_spec, "hasher", "fasthash") != "fasthash":
+        raise NotImplementedError("table_from_dataset with another hasher than fasthash")
     taken = dataset if vocab_size is None else dataset.take(vocab_size)
     initializer = DatasetInitializer(taken)
     if num_oov_buckets:
         if default_value is not None and default_value != -1:
-            raise ValueError(
-                "`default_value` and `num_oov_buckets` exclude one another"
-            )
+            raise ValueError("`default_value` and `num_oov_buckets` exclude one another")
         return StaticVocabularyTable(initializer, num_oov_buckets, wanted)
     missing = default_value
     if missing is None:
@@ -95,10 +97,14 @@ def table_from_dataset(
 
 
 def index_table_from_dataset(
-    dataset: Any = None, num_oov_buckets: int = 0, vocab_size: Any = None,
-    default_value: Any = -1, hasher_spec: Any = None, key_dtype: Any = string,
+    dataset: Any = None,
+    num_oov_buckets: int = 0,
+    vocab_size: Any = None,
+    default_value: Any = -1,
+    hasher_spec: Any = None,
+    key_dtype: Any = string,
     name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """A table of the elements of a dataset, with their numbers as values.
 
     >>> words = tf.data.Dataset.from_tensor_slices(["a", "b"])

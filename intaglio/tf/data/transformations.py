@@ -9,11 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base.dtypes import int64
-from intaglio.data import (
-    building,
-    folding,
-    padding,
-)
+from intaglio.data import building, folding, padding
 from intaglio.data.dataset import Dataset
 from intaglio.opdef import raw
 
@@ -28,9 +24,11 @@ def assert_cardinality(expected_cardinality: int) -> Apply:
     [0, 1, 2, 3, 4, 5]
     """
     return lambda dataset: building.transformed(
-        raw.AssertCardinalityDataset, "_AssertCardinalityDataset", dataset,
+        raw.AssertCardinalityDataset,
+        "_AssertCardinalityDataset",
+        dataset,
         building.scalar(expected_cardinality, "expected_cardinality"),
-    )  # fmt: skip
+    )
 
 
 def enumerate_dataset(start: Any = 0) -> Apply:
@@ -129,9 +127,15 @@ def bucket_by_sequence_length(
     [[[0], [0]], [[0, 1, 0], [0, 1, 2]]]
     """
     return lambda dataset: dataset.bucket_by_sequence_length(
-        element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes,
-        padding_values, pad_to_bucket_boundary, no_padding, drop_remainder,
-    )  # fmt: skip
+        element_length_func,
+        bucket_boundaries,
+        bucket_batch_sizes,
+        padded_shapes,
+        padding_values,
+        pad_to_bucket_boundary,
+        no_padding,
+        drop_remainder,
+    )
 
 
 def map_and_batch(
@@ -152,9 +156,7 @@ def map_and_batch(
     )
 
 
-def shuffle_and_repeat(
-    buffer_size: Any, count: Any = None, seed: int | None = None
-) -> Apply:
+def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: int | None = None) -> Apply:
     """`shuffle` and `repeat` in one.
 
     >>> numbers = tf.data.Dataset.range(6)
@@ -217,9 +219,7 @@ def rejection_resample(
     >>> {int(x) for _, x in numbers.apply(even)}
     {1}
     """
-    return lambda dataset: dataset.rejection_resample(
-        class_func, target_dist, initial_dist, seed
-    )
+    return lambda dataset: dataset.rejection_resample(class_func, target_dist, initial_dist, seed)
 
 
 class Reducer:
@@ -274,9 +274,7 @@ def dense_to_ragged_batch(
     >>> [x.to_list() for x in numbers.apply(tf.data.experimental.dense_to_ragged_batch(3))]
     [[[], [0], [0, 1]]]
     """
-    return lambda dataset: dataset.ragged_batch(
-        batch_size, drop_remainder, row_splits_dtype
-    )
+    return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
 
 
 def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Apply:

@@ -24,9 +24,7 @@ from intaglio.trace.scopes import control_dependencies, name_scope
 from intaglio.trace.shape_assertions import check_shapes
 
 
-def Assert(
-    condition: Any, data: Any, summarize: int | None = None, name: str | None = None
-) -> Any:
+def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
     """Fails with the tensors of the list `data` unless the scalar `condition` is true.
 
     >>> tf.debugging.Assert(tf.constant(True), ["never told"])
@@ -35,11 +33,7 @@ def Assert(
 
 
 def assert_equal(
-    x: Any,
-    y: Any,
-    message: Any = None,
-    summarize: int | None = None,
-    name: str | None = None,
+    x: Any, y: Any, message: Any = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
     """Raises InvalidArgumentError unless x == y, element by element.
 
@@ -49,11 +43,7 @@ def assert_equal(
 
 
 def assert_none_equal(
-    x: Any,
-    y: Any,
-    summarize: int | None = None,
-    message: Any = None,
-    name: str | None = None,
+    x: Any, y: Any, summarize: int | None = None, message: Any = None, name: str | None = None
 ) -> Any:
     """Raises InvalidArgumentError unless x != y, element by element.
 
@@ -63,11 +53,7 @@ def assert_none_equal(
 
 
 def assert_less(
-    x: Any,
-    y: Any,
-    message: Any = None,
-    summarize: int | None = None,
-    name: str | None = None,
+    x: Any, y: Any, message: Any = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
     """Raises InvalidArgumentError unless x < y, element by element.
 
@@ -77,11 +63,7 @@ def assert_less(
 
 
 def assert_less_equal(
-    x: Any,
-    y: Any,
-    message: Any = None,
-    summarize: int | None = None,
-    name: str | None = None,
+    x: Any, y: Any, message: Any = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
     """Raises InvalidArgumentError unless x <= y, element by element.
 
@@ -91,11 +73,7 @@ def assert_less_equal(
 
 
 def assert_greater(
-    x: Any,
-    y: Any,
-    message: Any = None,
-    summarize: int | None = None,
-    name: str | None = None,
+    x: Any, y: Any, message: Any = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
     """Raises InvalidArgumentError unless x > y, element by element.
 
@@ -105,11 +83,7 @@ def assert_greater(
 
 
 def assert_greater_equal(
-    x: Any,
-    y: Any,
-    message: Any = None,
-    summarize: int | None = None,
-    name: str | None = None,
+    x: Any, y: Any, message: Any = None, summarize: int | None = None, name: str | None = None
 ) -> Any:
     """Raises InvalidArgumentError unless x >= y, element by element.
 
@@ -118,9 +92,7 @@ def assert_greater_equal(
     return _compare(">=", x, y, message, summarize, name or "assert_greater_equal")
 
 
-def _compare(
-    symbol: str, x: Any, y: Any, message: Any, summarize: int | None, name: str
-) -> Any:
+def _compare(symbol: str, x: Any, y: Any, message: Any, summarize: int | None, name: str) -> Any:
     holds = assertions.operators_of(symbol)
     return assertions.compare(symbol, holds, x, y, message, summarize, name)
 
@@ -150,9 +122,7 @@ def assert_positive(
 
     >>> tf.debugging.assert_positive([1, 2])
     """
-    return assertions.compare_zero(
-        "x > 0", x, message, summarize, name or "assert_positive"
-    )
+    return assertions.compare_zero("x > 0", x, message, summarize, name or "assert_positive")
 
 
 def assert_negative(
@@ -162,9 +132,7 @@ def assert_negative(
 
     >>> tf.debugging.assert_negative([-1, -2])
     """
-    return assertions.compare_zero(
-        "x < 0", x, message, summarize, name or "assert_negative"
-    )
+    return assertions.compare_zero("x < 0", x, message, summarize, name or "assert_negative")
 
 
 def assert_non_negative(
@@ -174,9 +142,7 @@ def assert_non_negative(
 
     >>> tf.debugging.assert_non_negative([0, 2])
     """
-    return assertions.compare_zero(
-        "x >= 0", x, message, summarize, name or "assert_non_negative"
-    )
+    return assertions.compare_zero("x >= 0", x, message, summarize, name or "assert_non_negative")
 
 
 def assert_non_positive(
@@ -186,9 +152,7 @@ def assert_non_positive(
 
     >>> tf.debugging.assert_non_positive([0, -2])
     """
-    return assertions.compare_zero(
-        "x <= 0", x, message, summarize, name or "assert_non_positive"
-    )
+    return assertions.compare_zero("x <= 0", x, message, summarize, name or "assert_non_positive")
 
 
 def assert_rank(x: Any, rank: Any, message: Any = None, name: str | None = None) -> Any:
@@ -199,21 +163,15 @@ def assert_rank(x: Any, rank: Any, message: Any = None, name: str | None = None)
     return assertions.rank(x, [rank], "", message, name or "assert_rank")
 
 
-def assert_rank_at_least(
-    x: Any, rank: Any, message: Any = None, name: str | None = None
-) -> Any:
+def assert_rank_at_least(x: Any, rank: Any, message: Any = None, name: str | None = None) -> Any:
     """Raises ValueError, InvalidArgumentError in graphs, if x has a lower rank.
 
     >>> tf.debugging.assert_rank_at_least(tf.zeros([2, 3]), 1)
     """
-    return assertions.rank(
-        x, [rank], " at least", message, name or "assert_rank_at_least"
-    )
+    return assertions.rank(x, [rank], " at least", message, name or "assert_rank_at_least")
 
 
-def assert_rank_in(
-    x: Any, ranks: Any, message: Any = None, name: str | None = None
-) -> Any:
+def assert_rank_in(x: Any, ranks: Any, message: Any = None, name: str | None = None) -> Any:
     """Raises ValueError, InvalidArgumentError in graphs, unless x has one of the ranks.
 
     >>> tf.debugging.assert_rank_in(tf.zeros([2, 3]), (1, 2))
@@ -258,9 +216,7 @@ def _title(tensor: Any) -> str:
     return "tensor" if hasattr(tensor, "_array") else tensor.name
 
 
-def assert_type(
-    tensor: Any, tf_type: Any, message: Any = None, name: str | None = None
-) -> None:
+def assert_type(tensor: Any, tf_type: Any, message: Any = None, name: str | None = None) -> None:
     """Raises TypeError unless the tensor has that dtype.
 
     >>> tf.debugging.assert_type(tf.constant(1.0), tf.float32)
@@ -269,9 +225,7 @@ def assert_type(
     value = tensor if isinstance(tensor, Tensor) else convert.to_tensor(tensor)
     if value.dtype is not wanted:
         prefix = f"{message}.  " if message else ""
-        raise TypeError(
-            f"{prefix}{_title(value)} must be of type {wanted!r}; got {value.dtype!r}"
-        )
+        raise TypeError(f"{prefix}{_title(value)} must be of type {wanted!r}; got {value.dtype!r}")
 
 
 def assert_scalar(tensor: Any, message: Any = None, name: str | None = None) -> Any:
@@ -283,9 +237,7 @@ def assert_scalar(tensor: Any, message: Any = None, name: str | None = None) -> 
     if value.dims != ():
         prefix = f"{message}.  " if message else ""
         whose = "" if hasattr(value, "_array") else f" for {value.name}"
-        raise ValueError(
-            f"{prefix}Expected scalar shape{whose}, saw shape: {value.shape}."
-        )
+        raise ValueError(f"{prefix}Expected scalar shape{whose}, saw shape: {value.shape}.")
     return None if hasattr(value, "_array") else value
 
 
@@ -297,13 +249,10 @@ def assert_proper_iterable(values: Any) -> None:
     improper = (Tensor, np.ndarray, bytes, str)
     if isinstance(values, improper):
         raise TypeError(
-            'Expected argument "values" to be a "proper" iterable.  Found: '
-            f"{type(values)}"
+            f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}'
         )
     if not isinstance(values, Iterable):
-        raise TypeError(
-            f'Expected argument "values" to be iterable.  Found: {type(values)}'
-        )
+        raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')
 
 
 def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
@@ -320,8 +269,7 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
         elif tensor.dtype is not expected:
             like = "" if first is None else f" as {first!s}"
             raise ValueError(
-                f"{tensor!s}, type={tensor.dtype}, must be of the same type "
-                f"({expected}){like}."
+                f"{tensor!s}, type={tensor.dtype}, must be of the same type ({expected}){like}."
             )
     expected = expected or float32
     if not expected.is_floating:

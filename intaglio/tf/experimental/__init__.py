@@ -23,19 +23,13 @@ from intaglio.type_specs.extension_type import ExtensionType, ExtensionTypeSpec
 
 if TYPE_CHECKING:
     from intaglio.data.iterating import Optional as Optional
-    from intaglio.ragged.api import (
-        BatchableExtensionType as BatchableExtensionType,
-    )
+    from intaglio.ragged.api import BatchableExtensionType as BatchableExtensionType
     from intaglio.ragged.api import DynamicRaggedShape as DynamicRaggedShape
-    from intaglio.ragged.api import (
-        ExtensionTypeBatchEncoder as ExtensionTypeBatchEncoder,
-    )
+    from intaglio.ragged.api import ExtensionTypeBatchEncoder as ExtensionTypeBatchEncoder
     from intaglio.ragged.api import RowPartition as RowPartition
     from intaglio.tf.experimental import dtensor as dtensor
     from intaglio.tf.experimental import numpy as numpy
-    from intaglio.tf.experimental.dispatching import (
-        dispatch_for_api as dispatch_for_api,
-    )
+    from intaglio.tf.experimental.dispatching import dispatch_for_api as dispatch_for_api
     from intaglio.tf.experimental.dispatching import (
         dispatch_for_binary_elementwise_apis as dispatch_for_binary_elementwise_apis,
     )

@@ -93,10 +93,10 @@ def _positions(entry: dispatch.Entry, signature: dict[Any, Any]) -> dispatch.Sig
         elif key in entry.names:
             index = entry.names.index(key)
         else:
-            raise ValueError(f"signature includes annotation for unknown parameter {key!r}.")  # fmt: skip
+            raise ValueError(f"signature includes annotation for unknown parameter {key!r}.")
         wanted = dispatch.annotation(hint)
         if wanted is None:
-            raise ValueError(f"Type annotation {hint} is not currently supported by dispatch.")  # fmt: skip
+            raise ValueError(f"Type annotation {hint} is not currently supported by dispatch.")
         found.append((index, wanted))
     return tuple(found)
 
@@ -136,9 +136,7 @@ def dispatch_for_binary_elementwise_apis(x_type: Any, y_type: Any) -> Callable[[
     return _elementwise(BINARY, "binary elementwise", (x_type, y_type))
 
 
-def dispatch_for_binary_elementwise_assert_apis(
-    x_type: Any, y_type: Any
-) -> Callable[[F], F]:
+def dispatch_for_binary_elementwise_assert_apis(x_type: Any, y_type: Any) -> Callable[[F], F]:
     """Decorates `handler(assert_func, x, y)`, which takes all elementwise assertions on two.
 
     https://www.tensorflow.org/api_docs/python/tf/experimental/dispatch_for_binary_elementwise_assert_apis
@@ -153,9 +151,7 @@ def dispatch_for_binary_elementwise_assert_apis(
     return _elementwise(ASSERTIONS, "binary elementwise assert", (x_type, y_type))
 
 
-def _elementwise(
-    names: tuple[str, ...], kind: str, hints: tuple[Any, ...]
-) -> Callable[[F], F]:
+def _elementwise(names: tuple[str, ...], kind: str, hints: tuple[Any, ...]) -> Callable[[F], F]:
     def decorate(handler: F) -> F:
         key = (kind, *hints)
         if key in _registered:

@@ -14,9 +14,7 @@ from intaglio.base.dtypes import DType, as_dtype, string
 def checked_key(key: Any) -> str:
     """A feature's name. Raises ValueError for what is no text."""
     if not isinstance(key, str):
-        raise ValueError(
-            f"key must be a string. Got: type {type(key)}. Given key: {key}."
-        )
+        raise ValueError(f"key must be a string. Got: type {type(key)}. Given key: {key}.")
     return key
 
 
@@ -25,13 +23,9 @@ def checked_shape(shape: Any, key: str) -> tuple[int, ...]:
     dims = tuple(shape) if np.iterable(shape) else (shape,)
     for dim in dims:
         if not isinstance(dim, numbers.Integral):
-            raise TypeError(
-                f"shape dimensions must be integer. shape: {dims}, key: {key}"
-            )
+            raise TypeError(f"shape dimensions must be integer. shape: {dims}, key: {key}")
         if dim < 1:
-            raise ValueError(
-                f"shape dimensions must be greater than 0. shape: {dims}, key: {key}"
-            )
+            raise ValueError(f"shape dimensions must be greater than 0. shape: {dims}, key: {key}")
     return tuple(map(int, dims))
 
 
@@ -43,9 +37,7 @@ def checked_default(value: Any, shape: tuple[int, ...], dtype: DType, key: str) 
     if value is None:
         return None
     array = np.asarray(value)
-    if array.dtype.kind not in "biuf" or (
-        array.dtype.kind == "f" and not dtype.is_floating
-    ):
+    if array.dtype.kind not in "biuf" or (array.dtype.kind == "f" and not dtype.is_floating):
         raise TypeError(
             f"default_value must be compatible with dtype. default_value: {value}, dtype: {dtype}, key: {key}"
         )
@@ -91,9 +83,7 @@ def oov(key: str, default_value: Any, num_oov_buckets: int) -> int:
     """The category of what is not in a vocabulary. Raises ValueError if it is said twice."""
     if num_oov_buckets:
         if default_value not in (None, -1):
-            raise ValueError(
-                f"Can't specify both num_oov_buckets and default_value in {key}."
-            )
+            raise ValueError(f"Can't specify both num_oov_buckets and default_value in {key}.")
         if num_oov_buckets < 0:
             raise ValueError(f"Invalid num_oov_buckets {num_oov_buckets} in {key}.")
     return -1 if default_value is None else default_value

@@ -57,10 +57,15 @@ def embedding_column(
     what = f"Embedding of column_name: {categorical_column.name}"
     checks.checked_embedding(dimension, initializer, checkpoint, what)
     return EmbeddingColumn(
-        categorical_column, dimension, combiner,
-        initializer or TruncatedNormal(1 / math.sqrt(dimension)), *checkpoint,
-        max_norm, trainable, use_safe_embedding_lookup,
-    )  # fmt: skip
+        categorical_column,
+        dimension,
+        combiner,
+        initializer or TruncatedNormal(1 / math.sqrt(dimension)),
+        *checkpoint,
+        max_norm,
+        trainable,
+        use_safe_embedding_lookup,
+    )
 
 
 def shared_embeddings(
@@ -96,11 +101,14 @@ def shared_embeddings(
     _check_alike(categorical_columns)
     names = sorted([_plain(c).name for c in categorical_columns])
     shared = SharedEmbeddings(
-        dimension, initializer or TruncatedNormal(1 / math.sqrt(dimension)),
+        dimension,
+        initializer or TruncatedNormal(1 / math.sqrt(dimension)),
         shared_embedding_collection_name or "_".join(names) + "_shared_embedding",
-        categorical_columns[0].num_buckets, ckpt_to_load_from=ckpt_to_load_from,
-        tensor_name_in_ckpt=tensor_name_in_ckpt, trainable=trainable,
-    )  # fmt: skip
+        categorical_columns[0].num_buckets,
+        ckpt_to_load_from=ckpt_to_load_from,
+        tensor_name_in_ckpt=tensor_name_in_ckpt,
+        trainable=trainable,
+    )
     return [
         SharedEmbeddingColumn(c, shared, combiner, max_norm, use_safe_embedding_lookup)
         for c in categorical_columns

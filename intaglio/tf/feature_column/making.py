@@ -75,17 +75,14 @@ def numeric_column(
     """
     dims = checks.checked_shape(shape, key)
     found = checks.number_dtype(
-        dtype,
-        f"dtype must be convertible to float. dtype: {as_dtype(dtype)}, key: {key}",
+        dtype, f"dtype must be convertible to float. dtype: {as_dtype(dtype)}, key: {key}"
     )
     default = checks.checked_default(default_value, dims, found, key)
     checks.checked_function(normalizer_fn)
     return NumericColumn(checks.checked_key(key), dims, default, found, normalizer_fn)
 
 
-def bucketized_column(
-    source_column: Any, boundaries: Sequence[float]
-) -> BucketizedColumn:
+def bucketized_column(source_column: Any, boundaries: Sequence[float]) -> BucketizedColumn:
     """In which interval between sorted boundaries the numbers of a column are.
 
     Raises ValueError for another column, or boundaries that are not sorted.
@@ -99,9 +96,7 @@ def bucketized_column(
             f"source_column must be a column generated with numeric_column(). Given: {source_column}"
         )
     if len(source_column.shape) > 1:
-        raise ValueError(
-            f"source_column must be one-dimensional column. Given: {source_column}"
-        )
+        raise ValueError(f"source_column must be one-dimensional column. Given: {source_column}")
     if not boundaries:
         raise ValueError("boundaries must not be empty.")
     if list(boundaries) != sorted(set(boundaries)):
@@ -148,9 +143,7 @@ def categorical_column_with_identity(
         raise ValueError(
             f"default_value {default_value} not in range [0, {num_buckets}), column_name {key}"
         )
-    return IdentityCategoricalColumn(
-        checks.checked_key(key), num_buckets, default_value
-    )
+    return IdentityCategoricalColumn(checks.checked_key(key), num_buckets, default_value)
 
 
 def categorical_column_with_vocabulary_list(
@@ -169,13 +162,9 @@ def categorical_column_with_vocabulary_list(
     2
     """
     if vocabulary_list is None or len(vocabulary_list) < 1:
-        raise ValueError(
-            f"vocabulary_list {vocabulary_list} must be non-empty, column_name: {key}"
-        )
+        raise ValueError(f"vocabulary_list {vocabulary_list} must be non-empty, column_name: {key}")
     if len(set(vocabulary_list)) != len(vocabulary_list):
-        raise ValueError(
-            f"Duplicate keys in vocabulary_list {vocabulary_list}, column_name: {key}"
-        )
+        raise ValueError(f"Duplicate keys in vocabulary_list {vocabulary_list}, column_name: {key}")
     array = np.array(vocabulary_list)
     of_list = string if array.dtype.kind in "US" else as_dtype(array.dtype)
     default = checks.oov(key, default_value, num_oov_buckets)
@@ -227,9 +216,7 @@ def categorical_column_with_vocabulary_file(
     )
 
 
-def crossed_column(
-    keys: Any, hash_bucket_size: int, hash_key: int | None = None
-) -> CrossedColumn:
+def crossed_column(keys: Any, hash_bucket_size: int, hash_key: int | None = None) -> CrossedColumn:
     """A column of categories: hashes of values that features have together.
 
     `keys` are names of features and columns of categories, but none that are hashes. Raises
@@ -239,9 +226,7 @@ def crossed_column(
     'city_X_day'
     """
     if not hash_bucket_size or hash_bucket_size < 1:
-        raise ValueError(
-            f"hash_bucket_size must be > 1. hash_bucket_size: {hash_bucket_size}"
-        )
+        raise ValueError(f"hash_bucket_size must be > 1. hash_bucket_size: {hash_bucket_size}")
     if not keys or len(keys) < 2:
         raise ValueError(f"keys must be a list with length > 1. Given: {keys}")
     for key in keys:

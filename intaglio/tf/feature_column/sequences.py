@@ -10,10 +10,7 @@ from typing import Any
 
 from intaglio.base.dtypes import as_dtype, float32, string
 from intaglio.tf.feature_column import checks, making
-from intaglio.tf.feature_column.columns import (
-    SequenceCategoricalColumn,
-    SequenceNumericColumn,
-)
+from intaglio.tf.feature_column.columns import SequenceCategoricalColumn, SequenceNumericColumn
 
 
 def sequence_numeric_column(
@@ -32,13 +29,10 @@ def sequence_numeric_column(
     """
     dims = checks.checked_shape(shape, key)
     found = checks.number_dtype(
-        dtype,
-        f"dtype must be convertible to float. dtype: {as_dtype(dtype)}, key: {key}",
+        dtype, f"dtype must be convertible to float. dtype: {as_dtype(dtype)}, key: {key}"
     )
     checks.checked_function(normalizer_fn)
-    return SequenceNumericColumn(
-        checks.checked_key(key), dims, default_value, found, normalizer_fn
-    )
+    return SequenceNumericColumn(checks.checked_key(key), dims, default_value, found, normalizer_fn)
 
 
 def sequence_categorical_column_with_hash_bucket(

@@ -76,12 +76,7 @@ from intaglio.tf.image.quality import (
     ssim_multiscale,
     total_variation,
 )
-from intaglio.tf.image.resizing import (
-    ResizeMethod,
-    crop_and_resize,
-    resize,
-    resize_with_pad,
-)
+from intaglio.tf.image.resizing import ResizeMethod, crop_and_resize, resize, resize_with_pad
 from intaglio.tf.image.turning import (
     flip_left_right,
     flip_up_down,

@@ -21,9 +21,7 @@ from intaglio.tf.control_flow import while_loop
 ANY = float("-inf")
 
 
-def draw_bounding_boxes(
-    images: Any, boxes: Any, colors: Any, name: str | None = None
-) -> Tensor:
+def draw_bounding_boxes(images: Any, boxes: Any, colors: Any, name: str | None = None) -> Tensor:
     """A batch of images with the borders of boxes [n, boxes, 4], of 0 to 1, drawn.
 
     `colors` [colors, channels] are taken in turn; None means ten colours.
@@ -167,10 +165,7 @@ def non_max_suppression_padded(
     (array([[1, 2, 0]], dtype=int32), array([2], dtype=int32))
     """
     with door.level().scoped(name or "non_max_suppression_padded"):
-        places, values = (
-            to_tensor(boxes, None, "boxes"),
-            to_tensor(scores, None, "scores"),
-        )
+        places, values = (to_tensor(boxes, None, "boxes"), to_tensor(scores, None, "scores"))
         if places.dims is not None and len(places.dims) == 2:
             return raw.NonMaxSuppressionV4(
                 places,
@@ -224,12 +219,7 @@ def _batched(
         gone = raw.LogicalOr(raw.Greater(overlap, share), mark)
         here = raw.LogicalAnd(raw.Equal(columns, step), raw.ExpandDims(there, 1))
         kept = raw.SelectV2(here, raw.ExpandDims(best, 1), kept)
-        return (
-            step + 1,
-            raw.SelectV2(gone, dead, live),
-            kept,
-            found + raw.Cast(there, DstT=int32),
-        )
+        return (step + 1, raw.SelectV2(gone, dead, live), kept, found + raw.Cast(there, DstT=int32))
 
     live = raw.SelectV2(raw.Greater(values, lowest), values, dead)
     start = (to_tensor(np.int32(0)), live, chosen, raw.Squeeze(none, axis=[1]))
@@ -301,9 +291,7 @@ def sample_distorted_bounding_box(
         to_tensor(min_object_covered, float32),
         seed=first,
         seed2=second,
-        **_plan(
-            aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes
-        ),
+        **_plan(aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes),
         name=name,
     )
 
@@ -331,9 +319,7 @@ def stateless_sample_distorted_bounding_box(
         bounding_boxes,
         to_tensor(min_object_covered, float32),
         seed,
-        **_plan(
-            aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes
-        ),
+        **_plan(aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes),
         name=name,
     )
 

@@ -54,9 +54,7 @@ def stateless_random_brightness(image: Any, max_delta: Any, seed: Any) -> Tensor
     return color.adjust_brightness(image, delta)
 
 
-def random_contrast(
-    image: Any, lower: Any, upper: Any, seed: int | None = None
-) -> Tensor:
+def random_contrast(image: Any, lower: Any, upper: Any, seed: int | None = None) -> Tensor:
     """Images with a contrast factor in [lower, upper); see `tf.image.adjust_contrast`.
 
     >>> tf.image.random_contrast(tf.ones([1, 1, 3]), 0.2, 0.5, seed=5).shape
@@ -96,9 +94,7 @@ def stateless_random_hue(image: Any, max_delta: Any, seed: Any) -> Tensor:
     return color.adjust_hue(image, delta)
 
 
-def random_saturation(
-    image: Any, lower: Any, upper: Any, seed: int | None = None
-) -> Tensor:
+def random_saturation(image: Any, lower: Any, upper: Any, seed: int | None = None) -> Tensor:
     """RGB images with a saturation factor in [lower, upper); see `adjust_saturation`.
 
     >>> tf.image.random_saturation(tf.ones([1, 1, 3]), 0.2, 0.5, seed=5).shape
@@ -108,9 +104,7 @@ def random_saturation(
     return color.adjust_saturation(image, factor)
 
 
-def stateless_random_saturation(
-    image: Any, lower: Any, upper: Any, seed: Any = None
-) -> Tensor:
+def stateless_random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Tensor:
     """`random_saturation` that depends on the seed (two integers) alone.
 
     >>> tf.image.stateless_random_saturation(tf.ones([1, 1, 3]), 0.2, 0.5, (1, 2)).shape
@@ -129,9 +123,7 @@ def _check_fits(value: Tensor, size: Tensor) -> None:
     Assert(fits, ["Need value.shape >= size, got ", shape, size])
 
 
-def random_crop(
-    value: Any, size: Any, seed: int | None = None, name: str | None = None
-) -> Tensor:
+def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Tensor:
     """A random window of `size` (one number for each dimension) of any tensor.
 
     >>> tf.image.random_crop(tf.ones([4, 4, 3]), [2, 3, 3], seed=1).shape
@@ -146,9 +138,7 @@ def random_crop(
         return raw.Slice(x, raw.FloorMod(drawn, shape - dims + 1), dims, name=scope)
 
 
-def stateless_random_crop(
-    value: Any, size: Any, seed: Any, name: str | None = None
-) -> Tensor:
+def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = None) -> Tensor:
     """`random_crop` that depends on the seed (two integers) alone.
 
     >>> tf.image.stateless_random_crop([1, 2, 3, 4], [2], seed=(1, 2)).shape

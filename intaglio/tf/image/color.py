@@ -91,9 +91,7 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
     >>> tf.image.adjust_contrast([[[1.0], [3.0]]], 2.0).numpy()[0, :, 0]
     array([0., 4.], dtype=float32)
     """
-    return in_floats(
-        images, lambda x: raw.AdjustContrastv2(x, contrast_factor), "adjust_contrast"
-    )
+    return in_floats(images, lambda x: raw.AdjustContrastv2(x, contrast_factor), "adjust_contrast")
 
 
 def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
@@ -123,18 +121,14 @@ def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
     return in_floats(image, lambda x: raw.AdjustHue(x, delta), name or "adjust_hue")
 
 
-def adjust_saturation(
-    image: Any, saturation_factor: Any, name: str | None = None
-) -> Tensor:
+def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = None) -> Tensor:
     """RGB images whose saturation is multiplied by a factor.
 
     >>> tf.image.adjust_saturation([[[1.0, 0.5, 0.5]]], 0.0).numpy()[0, 0]
     array([1., 1., 1.], dtype=float32)
     """
     return in_floats(
-        image,
-        lambda x: raw.AdjustSaturation(x, saturation_factor),
-        name or "adjust_saturation",
+        image, lambda x: raw.AdjustSaturation(x, saturation_factor), name or "adjust_saturation"
     )
 
 
@@ -148,11 +142,7 @@ def per_image_standardization(image: Any) -> Tensor:
         x = to_tensor(image, None, "image")
         framing.check_rank(x)
         if x.dtype not in (float16, float32):
-            x = (
-                convert_image_dtype(x, float32)
-                if x.dtype.is_floating
-                else cast(x, float32)
-            )
+            x = convert_image_dtype(x, float32) if x.dtype.is_floating else cast(x, float32)
         axes = np.asarray([-1, -2, -3], np.int32)
         mean = raw.Mean(x, axes, keep_dims=True)
         centred = x - mean
@@ -225,11 +215,7 @@ TO_YIQ = (
     (0.587, -0.27455667, -0.52273617),
     (0.114, -0.32134392, 0.31119955),
 )
-FROM_YIQ = (
-    (1, 1, 1),
-    (0.95598634, -0.27201283, -1.10674021),
-    (0.6208248, -0.64720424, 1.70423049),
-)
+FROM_YIQ = ((1, 1, 1), (0.95598634, -0.27201283, -1.10674021), (0.6208248, -0.64720424, 1.70423049))
 TO_YUV = (
     (0.299, -0.14714119, 0.61497538),
     (0.587, -0.28886916, -0.51496512),

@@ -52,11 +52,7 @@ def _start(size: Any, fraction: Any) -> Any:
     if isinstance(size, int) and isinstance(fraction, float):
         return int((size - size * fraction) / 2)
     whole = _double(size) if isinstance(size, int) else raw.Cast(size, DstT=float64)
-    share = (
-        _double(fraction)
-        if isinstance(fraction, float)
-        else raw.Cast(fraction, DstT=float64)
-    )
+    share = _double(fraction) if isinstance(fraction, float) else raw.Cast(fraction, DstT=float64)
     rest = raw.Sub(whole, raw.Mul(whole, share)) / np.float64(2)
     return raw.Cast(rest, DstT=int32)
 
@@ -70,11 +66,7 @@ def _lengths(*values: Any) -> list[Any]:
 
 
 def crop_to_bounding_box(
-    image: Any,
-    offset_height: Any,
-    offset_width: Any,
-    target_height: Any,
-    target_width: Any,
+    image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Tensor:
     """A window of images: its corner from the top left, and its size.
 
@@ -99,11 +91,7 @@ def crop_to_bounding_box(
 
 
 def pad_to_bounding_box(
-    image: Any,
-    offset_height: Any,
-    offset_width: Any,
-    target_height: Any,
-    target_width: Any,
+    image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
 ) -> Tensor:
     """Images in a frame of zeros: offset from the top left, and the whole size.
 
@@ -125,9 +113,7 @@ def pad_to_bounding_box(
         return framing.as_given(framing.padded(x, top, left, height, width), given)
 
 
-def resize_with_crop_or_pad(
-    image: Any, target_height: Any, target_width: Any
-) -> Tensor:
+def resize_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -> Tensor:
     """Images cut in the middle, or with zeros around them, to a size.
 
     >>> tf.image.resize_with_crop_or_pad(tf.ones([4, 1, 1]), 2, 3).numpy()[:, :, 0]
@@ -157,12 +143,7 @@ def _smaller(a: Any, b: Any) -> Any:
 
 
 def extract_patches(
-    images: Any,
-    sizes: Any,
-    strides: Any,
-    rates: Any,
-    padding: str,
-    name: str | None = None,
+    images: Any, sizes: Any, strides: Any, rates: Any, padding: str, name: str | None = None
 ) -> Tensor:
     """Every window of a batch of images, laid out as channels: [n, rows, columns, window].
 

@@ -160,10 +160,7 @@ def decode_image(
         kind = as_dtype(dtype)
         stored = kind if kind in (uint8, uint16, float32) else uint16
         made = raw.DecodeImage(
-            contents,
-            channels=channels or 0,
-            dtype=stored,
-            expand_animations=expand_animations,
+            contents, channels=channels or 0, dtype=stored, expand_animations=expand_animations
         )
         return made if stored is kind else color.convert_image_dtype(made, kind)
 
@@ -179,9 +176,7 @@ def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
         return raw.Equal(start, to_tensor(b"\xff\xd8\xff"), name=scope)
 
 
-def extract_jpeg_shape(
-    contents: Any, output_type: Any = int32, name: str | None = None
-) -> Tensor:
+def extract_jpeg_shape(contents: Any, output_type: Any = int32, name: str | None = None) -> Tensor:
     """Height, width and channels of a JPEG file, from its header alone.
 
     >>> file = tf.io.encode_jpeg(tf.zeros([8, 9, 1], tf.uint8))
@@ -235,9 +230,7 @@ def encode_png(image: Any, compression: int = -1, name: str | None = None) -> Te
     >>> tf.io.encode_png(tf.zeros([2, 8, 8, 3], tf.uint8)).shape
     TensorShape([2])
     """
-    return raw.EncodePng(
-        to_tensor(image, None, "image"), compression=compression, name=name
-    )
+    return raw.EncodePng(to_tensor(image, None, "image"), compression=compression, name=name)
 
 
 __all__ = [

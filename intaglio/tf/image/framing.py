@@ -20,9 +20,7 @@ def sizes(images: Tensor) -> list[Any]:
 def check_rank(x: Tensor, least: int = 3) -> None:
     """Raises ValueError for tensors that are known to be no images."""
     if x.dims is not None and len(x.dims) < least:
-        raise ValueError(
-            f"'image' (shape {x.shape}) must be at least three-dimensional."
-        )
+        raise ValueError(f"'image' (shape {x.shape}) must be at least three-dimensional.")
 
 
 def batched(image: Any) -> tuple[Tensor, Any]:
@@ -34,9 +32,7 @@ def batched(image: Any) -> tuple[Tensor, Any]:
         first = np.asarray([-1], np.int32)
         return raw.Reshape(x, raw.ConcatV2([first, last], 0)), rank
     if len(x.dims) not in (3, 4):
-        raise ValueError(
-            f"'image' (shape {x.shape}) must have either 3 or 4 dimensions."
-        )
+        raise ValueError(f"'image' (shape {x.shape}) must have either 3 or 4 dimensions.")
     return (x if len(x.dims) == 4 else raw.ExpandDims(x, 0)), len(x.dims)
 
 

@@ -23,14 +23,24 @@ def _shifted(x: Tensor, axis: int) -> Tensor:
     begin, end = [0] * -axis, [0] * -axis
     begin[axis] = 1
     later = raw.StridedSlice(
-        x, [0, *begin], [0, *end], [1] * (1 - axis), ellipsis_mask=1,
-        begin_mask=_all_but(axis), end_mask=_all(axis),
-    )  # fmt: skip
+        x,
+        [0, *begin],
+        [0, *end],
+        [1] * (1 - axis),
+        ellipsis_mask=1,
+        begin_mask=_all_but(axis),
+        end_mask=_all(axis),
+    )
     begin[axis], end[axis] = 0, -1
     former = raw.StridedSlice(
-        x, [0, *begin], [0, *end], [1] * (1 - axis), ellipsis_mask=1,
-        begin_mask=_all(axis), end_mask=_all_but(axis),
-    )  # fmt: skip
+        x,
+        [0, *begin],
+        [0, *end],
+        [1] * (1 - axis),
+        ellipsis_mask=1,
+        begin_mask=_all(axis),
+        end_mask=_all_but(axis),
+    )
     return later - former
 
 
@@ -81,12 +91,7 @@ def _part(x: Tensor, axis: int, first: int, last: int) -> Tensor:
     begin[axis], end[axis] = first, last
     whole = 15 - (1 << axis)
     return raw.StridedSlice(
-        x,
-        begin,
-        end,
-        [1] * 4,
-        begin_mask=whole,
-        end_mask=whole | ((1 << axis) if last == 0 else 0),
+        x, begin, end, [1] * 4, begin_mask=whole, end_mask=whole | ((1 << axis) if last == 0 else 0)
     )
 
 
@@ -182,9 +187,7 @@ def _per_channel(
     """
     size, sigma, k1, k2 = plan
     for x in (first, second):
-        if x.dims is not None and any(
-            d is not None and d < size for d in x.dims[-3:-1]
-        ):
+        if x.dims is not None and any(d is not None and d < size for d in x.dims[-3:-1]):
             raise ValueError(
                 f"images must be at least as large as the filter: {size}, not {x.shape}"
             )
@@ -301,11 +304,4 @@ def _flat(x: Tensor) -> Tensor:
     return raw.Reshape(x, raw.ConcatV2([[-1], tail], 0))
 
 
-__all__ = [
-    "image_gradients",
-    "psnr",
-    "sobel_edges",
-    "ssim",
-    "ssim_multiscale",
-    "total_variation",
-]
+__all__ = ["image_gradients", "psnr", "sobel_edges", "ssim", "ssim_multiscale", "total_variation"]

@@ -72,9 +72,7 @@ def _size(size: Any) -> Tensor:
         size = lengths.vector([lengths.length(n, "size") for n in size])
     tensor = to_tensor(size, int32, "size")
     if tensor.dims is not None and tensor.dims != (2,):
-        raise ValueError(
-            "'size' must be a 1-D Tensor of 2 elements: new_height, new_width"
-        )
+        raise ValueError("'size' must be a 1-D Tensor of 2 elements: new_height, new_width")
     return tensor
 
 
@@ -92,9 +90,7 @@ def _resizer(method: Any, antialias: bool) -> Callable[[Tensor, Tensor], Any]:
         op = raw.ResizeBilinear if method == "bilinear" else raw.ResizeBicubic
         return lambda x, size: op(x, size, half_pixel_centers=True)
     if method == "nearest":
-        return lambda x, size: raw.ResizeNearestNeighbor(
-            x, size, half_pixel_centers=True
-        )
+        return lambda x, size: raw.ResizeNearestNeighbor(x, size, half_pixel_centers=True)
     if method == "area":
         return lambda x, size: raw.ResizeArea(x, size)
     if method not in PLAIN and method not in KERNELS:
@@ -105,9 +101,7 @@ def _resizer(method: Any, antialias: bool) -> Callable[[Tensor, Tensor], Any]:
         own = raw.Cast(lengths.vector(framing.sizes(x)), DstT=float32)
         scale = raw.Cast(size, DstT=float32) / own
         still = np.zeros(2, np.float32)
-        return raw.ScaleAndTranslate(
-            x, size, scale, still, kernel_type=kernel, antialias=antialias
-        )
+        return raw.ScaleAndTranslate(x, size, scale, still, kernel_type=kernel, antialias=antialias)
 
     return translate
 

@@ -54,15 +54,11 @@ def _maybe(image: Any, axis: int, draw: Callable[[Any], Tensor], name: str) -> T
         framing.check_rank(x)
         if x.dims is None:
             single = raw.Equal(raw.Rank(x), np.int32(3))
-            return cond(
-                single, lambda: _one(x, axis, draw), lambda: _each(x, axis, draw)
-            )
+            return cond(single, lambda: _one(x, axis, draw), lambda: _each(x, axis, draw))
         if len(x.dims) == 3:
             return _one(x, axis, draw)
         if len(x.dims) != 4:
-            raise ValueError(
-                f"'image' (shape {x.shape}) must have either 3 or 4 dimensions."
-            )
+            raise ValueError(f"'image' (shape {x.shape}) must have either 3 or 4 dimensions.")
         return _each(x, axis, draw)
 
 
@@ -84,9 +80,7 @@ def random_flip_left_right(image: Any, seed: int | None = None) -> Tensor:
     >>> tf.image.random_flip_left_right(tf.ones([2, 2, 1]), seed=1).shape
     TensorShape([2, 2, 1])
     """
-    return _maybe(
-        image, COLUMNS, lambda n: uniform(n, seed=seed), "random_flip_left_right"
-    )
+    return _maybe(image, COLUMNS, lambda n: uniform(n, seed=seed), "random_flip_left_right")
 
 
 def random_flip_up_down(image: Any, seed: int | None = None) -> Tensor:
@@ -105,10 +99,7 @@ def stateless_random_flip_left_right(image: Any, seed: Any) -> Tensor:
     array([2, 1], dtype=int32)
     """
     return _maybe(
-        image,
-        COLUMNS,
-        lambda n: stateless_uniform(n, seed),
-        "stateless_random_flip_left_right",
+        image, COLUMNS, lambda n: stateless_uniform(n, seed), "stateless_random_flip_left_right"
     )
 
 
@@ -119,10 +110,7 @@ def stateless_random_flip_up_down(image: Any, seed: Any) -> Tensor:
     array([2, 1], dtype=int32)
     """
     return _maybe(
-        image,
-        ROWS,
-        lambda n: stateless_uniform(n, seed),
-        "stateless_random_flip_up_down",
+        image, ROWS, lambda n: stateless_uniform(n, seed), "stateless_random_flip_up_down"
     )
 
 
@@ -130,9 +118,7 @@ def _order(x: Tensor) -> Any:
     """The permutation that exchanges rows and columns."""
     if x.dims is not None:
         if len(x.dims) not in (3, 4):
-            raise ValueError(
-                f"'image' (shape {x.shape}) must have either 3 or 4 dimensions."
-            )
+            raise ValueError(f"'image' (shape {x.shape}) must have either 3 or 4 dimensions.")
         return np.asarray([1, 0, 2] if len(x.dims) == 3 else [0, 2, 1, 3], np.int32)
     rank = raw.Rank(x)
     lead = raw.Range(np.int32(0), rank - 3, np.int32(1))

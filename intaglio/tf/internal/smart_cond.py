@@ -49,8 +49,6 @@ def _known(tensor: Tensor) -> Any:
 
 
 # Ops without attributes that conditions on sizes are made of.
-_COMPARISONS = frozenset(
-    ("Greater", "GreaterEqual", "Less", "LessEqual", "Equal", "NotEqual")
-)
+_COMPARISONS = frozenset(("Greater", "GreaterEqual", "Less", "LessEqual", "Equal", "NotEqual"))
 
 __all__ = ["smart_cond"]

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from intaglio.state.tracking import (
-    AutoTrackable,
-    Trackable,
-    no_automatic_dependency_tracking,
-)
+from intaglio.state.tracking import AutoTrackable, Trackable, no_automatic_dependency_tracking
 
 __all__ = ["AutoTrackable", "Trackable", "no_automatic_dependency_tracking"]

@@ -40,9 +40,7 @@ if TYPE_CHECKING:
     from intaglio.tf.io.examples import parse_example as parse_example
     from intaglio.tf.io.examples import parse_single_example as parse_single_example
     from intaglio.tf.io.features import FixedLenFeature as FixedLenFeature
-    from intaglio.tf.io.features import (
-        FixedLenSequenceFeature as FixedLenSequenceFeature,
-    )
+    from intaglio.tf.io.features import FixedLenSequenceFeature as FixedLenSequenceFeature
     from intaglio.tf.io.features import RaggedFeature as RaggedFeature
     from intaglio.tf.io.features import SparseFeature as SparseFeature
     from intaglio.tf.io.features import VarLenFeature as VarLenFeature
@@ -50,18 +48,12 @@ if TYPE_CHECKING:
     from intaglio.tf.io.protos import encode_proto as encode_proto
     from intaglio.tf.io.record_writer import TFRecordOptions as TFRecordOptions
     from intaglio.tf.io.record_writer import TFRecordWriter as TFRecordWriter
-    from intaglio.tf.io.sequence_examples import (
-        parse_sequence_example as parse_sequence_example,
-    )
+    from intaglio.tf.io.sequence_examples import parse_sequence_example as parse_sequence_example
     from intaglio.tf.io.sequence_examples import (
         parse_single_sequence_example as parse_single_sequence_example,
     )
-    from intaglio.tf.io.sparse_strings import (
-        deserialize_many_sparse as deserialize_many_sparse,
-    )
-    from intaglio.tf.io.sparse_strings import (
-        serialize_many_sparse as serialize_many_sparse,
-    )
+    from intaglio.tf.io.sparse_strings import deserialize_many_sparse as deserialize_many_sparse
+    from intaglio.tf.io.sparse_strings import serialize_many_sparse as serialize_many_sparse
     from intaglio.tf.io.sparse_strings import serialize_sparse as serialize_sparse
 
 _HOMES = {
@@ -95,11 +87,7 @@ _HOMES = {
 }
 LATER = {
     "gfile": "intaglio.tf.io.gfile",
-    **{
-        name: f"{home}:{name}"
-        for home, names in _HOMES.items()
-        for name in names.split()
-    },
+    **{name: f"{home}:{name}" for home, names in _HOMES.items() for name in names.split()},
 }
 __all__ = [*LATER]  # pyright: ignore[reportUnsupportedDunderAll]  # named in the table
 

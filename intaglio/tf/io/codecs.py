@@ -52,21 +52,13 @@ def decode_raw(
     """
     dtype = as_dtype(out_type)
     if fixed_length is None:
-        return raw.DecodeRaw(
-            input_bytes, out_type=dtype, little_endian=little_endian, name=name
-        )
+        return raw.DecodeRaw(input_bytes, out_type=dtype, little_endian=little_endian, name=name)
     return raw.DecodePaddedRaw(
-        input_bytes,
-        fixed_length,
-        out_type=dtype,
-        little_endian=little_endian,
-        name=name,
+        input_bytes, fixed_length, out_type=dtype, little_endian=little_endian, name=name
     )
 
 
-def decode_compressed(
-    bytes: Any, compression_type: str = "", name: str | None = None
-) -> Tensor:
+def decode_compressed(bytes: Any, compression_type: str = "", name: str | None = None) -> Tensor:
     """What strings compressed by "ZLIB" or "GZIP" hold; "" leaves them as they are.
 
     Raises DataLossError for damaged data, InvalidArgumentError for another compression.

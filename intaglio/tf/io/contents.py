@@ -64,9 +64,7 @@ def match_filenames_once(pattern: Any, name: str | None = None) -> Variable:
     return Variable(found, trainable=False, name=name, validate_shape=False)
 
 
-def write_graph(
-    graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool = True
-) -> str:
+def write_graph(graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool = True) -> str:
     """Writes a graph (or GraphDef) to `logdir/name`, as text or bytes; returns the path.
 
     >>> import tempfile
@@ -83,18 +81,10 @@ def write_graph(
     if not files.exists(folder):
         files.make_folders(folder)
     path = files.join(folder, name)
-    files.write(
-        path, _text(message).encode() if as_text else message.SerializeToString()
-    )
+    files.write(path, _text(message).encode() if as_text else message.SerializeToString())
     return path
 
 
 _text = as_text
 
-__all__ = [
-    "match_filenames_once",
-    "matching_files",
-    "read_file",
-    "write_file",
-    "write_graph",
-]
+__all__ = ["match_filenames_once", "matching_files", "read_file", "write_file", "write_graph"]

@@ -60,23 +60,25 @@ class Plan:
                     self.ragged[part.key] = (int64, splits)
         elif isinstance(feature, FixedLenFeature):
             if feature.shape is None:
-                raise ValueError(f"Missing shape for feature {key}. Received feature={feature}.")  # fmt: skip
+                raise ValueError(f"Missing shape for feature {key}. Received feature={feature}.")
             _readable(feature.dtype, "Tdense")
             self.dense[key] = feature
         elif isinstance(feature, FixedLenSequenceFeature):
             if feature.shape is None:
-                raise ValueError(f"Missing shape for feature {key}. Received feature={feature}.")  # fmt: skip
+                raise ValueError(f"Missing shape for feature {key}. Received feature={feature}.")
             if not feature.allow_missing:
-                raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")  # fmt: skip
+                raise ValueError(
+                    "Unsupported: FixedLenSequenceFeature requires allow_missing to be True."
+                )
             _readable(feature.dtype, "Tdense")
             self.dense[key] = feature
         else:
-            raise ValueError(f"Unsupported {type(feature).__name__} {feature} for key '{key}'")  # fmt: skip
+            raise ValueError(f"Unsupported {type(feature).__name__} {feature} for key '{key}'")
 
     def _sparse(self, key: str, dtype: Any) -> None:
         wanted = _readable(dtype, "sparse_types")
         if self.sparse.setdefault(key, wanted) is not wanted:
-            raise ValueError(f"Conflicting type {self.sparse[key]} vs {wanted} for feature {key}.")  # fmt: skip
+            raise ValueError(f"Conflicting type {self.sparse[key]} vs {wanted} for feature {key}.")
 
 
 def _readable(dtype: Any, attribute: str) -> DType:
@@ -108,11 +110,11 @@ def default_of(feature: Any, key: str) -> Any:
         blank = "" if dtype is string else 0
         return convert.to_tensor(blank if value is None else value, dtype)
     if value is None:
-        return convert.to_tensor(np.zeros(0, dtype.numpy) if dtype is not string else [], dtype)  # fmt: skip
+        return convert.to_tensor(np.zeros(0, dtype.numpy) if dtype is not string else [], dtype)
     made = convert.to_tensor(value, dtype)
     shape = [int(d) for d in dense_shape(feature) if d is not None]
-    if made.dims is not None and math.prod([d or 0 for d in made.dims]) != math.prod(shape):  # fmt: skip
-        raise ValueError(f"The default of feature '{key}' has shape {made.shape}, not {shape}")  # fmt: skip
+    if made.dims is not None and math.prod([d or 0 for d in made.dims]) != math.prod(shape):
+        raise ValueError(f"The default of feature '{key}' has shape {made.shape}, not {shape}")
     return raw.Reshape(made, shape)
 
 
@@ -148,16 +150,20 @@ def parse_example(
         names = [] if example_names is None else example_names
         plan = Plan(features)
         found = raw.ParseExampleV2(
-            data, convert.to_tensor(names, string), strings_of(plan.sparse),
-            strings_of(plan.dense), strings_of(plan.ragged),
+            data,
+            convert.to_tensor(names, string),
+            strings_of(plan.sparse),
+            strings_of(plan.dense),
+            strings_of(plan.ragged),
             [default_of(f, k) for k, f in plan.dense.items()],
-            num_sparse=len(plan.sparse), sparse_types=list(plan.sparse.values()),
+            num_sparse=len(plan.sparse),
+            sparse_types=list(plan.sparse.values()),
             ragged_value_types=[v for v, _ in plan.ragged.values()],
             ragged_split_types=[s for _, s in plan.ragged.values()],
             dense_shapes=[dense_shape(f) for f in plan.dense.values()],
-        )  # fmt: skip
-        triples = zip(found.sparse_indices, found.sparse_values, found.sparse_shapes, strict=True)  # fmt: skip
-        sparse = {k: SparseTensor(*t) for k, t in zip(plan.sparse, triples, strict=True)}  # fmt: skip
+        )
+        triples = zip(found.sparse_indices, found.sparse_values, found.sparse_shapes, strict=True)
+        sparse = {k: SparseTensor(*t) for k, t in zip(plan.sparse, triples, strict=True)}
         dense = dict(zip(plan.dense, found.dense_values, strict=True))
         pairs = zip(found.ragged_values, found.ragged_row_splits, strict=True)
         ragged = dict(zip(plan.ragged, pairs, strict=True))
@@ -166,7 +172,7 @@ def parse_example(
 
 
 # The order of results: what is read as it is, then what is made of several features.
-_ORDER = (VarLenFeature, (FixedLenFeature, FixedLenSequenceFeature), RaggedFeature, SparseFeature)  # fmt: skip
+_ORDER = (VarLenFeature, (FixedLenFeature, FixedLenSequenceFeature), RaggedFeature, SparseFeature)
 
 
 def _place(item: tuple[str, Any]) -> tuple[int, str]:
@@ -249,7 +255,7 @@ def _cut_records(values: Any, splits: Any, feature: RaggedFeature, ragged: Any) 
             outer = raw.FloorDiv(outer, length)
             continue
         lengths, outer = _row_lengths(part, outer, ragged[part.key], dtype)
-        values = RaggedTensor.from_row_lengths(values, lengths, validate=feature.validate)  # fmt: skip
+        values = RaggedTensor.from_row_lengths(values, lengths, validate=feature.validate)
     return RaggedTensor.from_row_lengths(values, outer, validate=feature.validate)
 
 
@@ -258,7 +264,7 @@ def _in_rows(values: Any, part: Any, feature: RaggedFeature) -> Any:
     if not isinstance(values, RaggedTensor):
         return raw.Reshape(values, [-1, part.length, *values.dims[1:]])
     length = convert.to_tensor(part.length, as_dtype(feature.row_splits_dtype))
-    return RaggedTensor.from_uniform_row_length(values, length, validate=feature.validate)  # fmt: skip
+    return RaggedTensor.from_uniform_row_length(values, length, validate=feature.validate)
 
 
 def _row_lengths(part: Any, outer: Any, given: Any, dtype: DType) -> tuple[Any, Any]:
@@ -267,7 +273,7 @@ def _row_lengths(part: Any, outer: Any, given: Any, dtype: DType) -> tuple[Any, 
     `outer` says how many values each record has.
     """
     numbers, splits = given
-    rows = RaggedTensor.from_row_splits(raw.Cast(numbers, DstT=dtype), splits, validate=False)  # fmt: skip
+    rows = RaggedTensor.from_row_splits(raw.Cast(numbers, DstT=dtype), splits, validate=False)
     count: Any = raw.Cast(rows.row_lengths(), DstT=dtype)
     flat: Any = rows.flat_values
     if isinstance(part, RowLengths):

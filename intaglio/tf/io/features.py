@@ -111,11 +111,15 @@ class RaggedFeature(_Ragged):
     UniformRowLength = UniformRowLength
 
     def __new__(
-        cls, dtype: Any, value_key: str | None = None, partitions: Any = (),
-        row_splits_dtype: Any = int32, validate: bool = False,
-    ) -> RaggedFeature:  # fmt: skip
+        cls,
+        dtype: Any,
+        value_key: str | None = None,
+        partitions: Any = (),
+        row_splits_dtype: Any = int32,
+        validate: bool = False,
+    ) -> RaggedFeature:
         """Checks the partitions."""
-        kinds = (RowSplits, RowLengths, RowStarts, RowLimits, ValueRowIds, UniformRowLength)  # fmt: skip
+        kinds = (RowSplits, RowLengths, RowStarts, RowLimits, ValueRowIds, UniformRowLength)
         if not isinstance(partitions, (list, tuple)):
             raise TypeError(
                 f"`partitions` must be a list or tuple. Received partitions={partitions}."
@@ -127,7 +131,7 @@ class RaggedFeature(_Ragged):
                 )
         return super().__new__(
             cls, dtype, value_key, tuple(partitions), as_dtype(row_splits_dtype), validate
-        )  # fmt: skip
+        )
 
 
 __all__ = [

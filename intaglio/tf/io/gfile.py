@@ -36,9 +36,7 @@ class GFile:
     def __init__(self, name: Any, mode: str = "r", encoding: str = "utf-8") -> None:
         plain = mode.replace("b", "")
         if plain not in _MODES:
-            raise errors.invalid_argument(
-                "mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+'"
-            )
+            raise errors.invalid_argument("mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+'")
         self._name = name
         self._path = os.fsdecode(name)
         self._mode = mode
@@ -62,22 +60,16 @@ class GFile:
 
     def _reading(self) -> Any:
         if not self._may_read:
-            raise errors.PermissionDeniedError(
-                None, None, "File isn't open for reading"
-            )
+            raise errors.PermissionDeniedError(None, None, "File isn't open for reading")
         if self._reader is None:
             if files.is_folder(self._path):
-                raise errors.FailedPreconditionError(
-                    None, None, f"{self._path}; Is a directory"
-                )
+                raise errors.FailedPreconditionError(None, None, f"{self._path}; Is a directory")
             self._reader = files.opened(self._path, "rb")
         return self._reader
 
     def _writing(self) -> Any:
         if not self._may_write:
-            raise errors.PermissionDeniedError(
-                None, None, "File isn't open for writing"
-            )
+            raise errors.PermissionDeniedError(None, None, "File isn't open for writing")
         if self._writer is None:
             self._writer = files.opened(self._path, "ab" if self._append else "wb")
         return self._writer
@@ -117,9 +109,7 @@ class GFile:
         """All lines that remain."""
         return list(self)
 
-    def seek(
-        self, offset: int | None = None, whence: int = 0, position: int | None = None
-    ) -> None:
+    def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
         """Goes to a byte: from the start (0), from here (1) or from the end (2).
 
         Raises OutOfRangeError for a place behind the end.

@@ -100,9 +100,7 @@ class TFRecordWriter:
     def write(self, record: Any) -> None:
         """Adds a record. Raises FailedPreconditionError once the file is closed."""
         if not isinstance(record, (bytes, str)):
-            raise TypeError(
-                f"write(): a record is bytes or text, not {type(record).__name__}"
-            )
+            raise TypeError(f"write(): a record is bytes or text, not {type(record).__name__}")
         self._demand_open()
         self._writer.write(record.encode() if isinstance(record, str) else record)
 

@@ -12,18 +12,17 @@ from intaglio.opdef import convert, raw
 from intaglio.ragged.api import RaggedTensor
 from intaglio.sparse.api import SparseTensor
 from intaglio.tf.io.examples import Plan, assembled, default_of, dense_shape, strings_of
-from intaglio.tf.io.features import (
-    FixedLenSequenceFeature,
-    RaggedFeature,
-    VarLenFeature,
-)
+from intaglio.tf.io.features import FixedLenSequenceFeature, RaggedFeature, VarLenFeature
 from intaglio.trace.scopes import name_scope
 
 
 def parse_sequence_example(
-    serialized: Any, context_features: Any = None, sequence_features: Any = None,
-    example_names: Any = None, name: str | None = None,
-) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:  # fmt: skip
+    serialized: Any,
+    context_features: Any = None,
+    sequence_features: Any = None,
+    example_names: Any = None,
+    name: str | None = None,
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """(context, sequences, lengths of the dense ones) of a vector of SequenceExamples.
 
     Sequences are tensors [records, steps, ...] padded with zeros (FixedLenSequenceFeature),
@@ -44,9 +43,12 @@ def parse_sequence_example(
 
 
 def parse_single_sequence_example(
-    serialized: Any, context_features: Any = None, sequence_features: Any = None,
-    example_name: Any = None, name: str | None = None,
-) -> tuple[dict[str, Any], dict[str, Any]]:  # fmt: skip
+    serialized: Any,
+    context_features: Any = None,
+    sequence_features: Any = None,
+    example_name: Any = None,
+    name: str | None = None,
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """(context, sequences) of one SequenceExample, without the dimension of records.
 
     >>> step = tf.train.Feature(int64_list=tf.train.Int64List(value=[3]))
@@ -73,9 +75,7 @@ def _by_kind(features: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, A
         feature = features[key]
         at = next((i for i, k in enumerate(kinds) if isinstance(feature, k)), None)
         if at is None:
-            raise ValueError(
-                f"Unsupported {type(feature).__name__} {feature} for key '{key}'"
-            )
+            raise ValueError(f"Unsupported {type(feature).__name__} {feature} for key '{key}'")
         if isinstance(feature, RaggedFeature) and feature.partitions:
             raise NotImplementedError(
                 f"RaggedFeature with partitions in sequences, for key '{key}'"
@@ -94,25 +94,37 @@ def _parsed(data: Any, context: Any, sequences: Any, names: Any) -> Any:
     sparse, dense, ragged = _by_kind(sequences or {})
     types = {k: as_dtype(f.dtype) for k, f in (sequences or {}).items()}
     parts = raw.ParseSequenceExampleV2(
-        data, convert.to_tensor([] if names is None else names, string),
-        strings_of(plan.sparse), strings_of(plan.dense), strings_of(plan.ragged),
-        strings_of(sparse), strings_of(dense), strings_of(ragged),
+        data,
+        convert.to_tensor([] if names is None else names, string),
+        strings_of(plan.sparse),
+        strings_of(plan.dense),
+        strings_of(plan.ragged),
+        strings_of(sparse),
+        strings_of(dense),
+        strings_of(ragged),
         convert.to_tensor([bool(f.allow_missing) for f in dense.values()], as_dtype("bool")),
         [default_of(f, k) for k, f in plan.dense.items()],
-        Ncontext_sparse=len(plan.sparse), context_sparse_types=list(plan.sparse.values()),
+        Ncontext_sparse=len(plan.sparse),
+        context_sparse_types=list(plan.sparse.values()),
         context_ragged_value_types=[v for v, _ in plan.ragged.values()],
         context_ragged_split_types=[s for _, s in plan.ragged.values()],
         context_dense_shapes=[dense_shape(f) for f in plan.dense.values()],
-        Nfeature_list_sparse=len(sparse), Nfeature_list_dense=len(dense),
+        Nfeature_list_sparse=len(sparse),
+        Nfeature_list_dense=len(dense),
         feature_list_dense_types=[types[k] for k in dense],
         feature_list_sparse_types=[types[k] for k in sparse],
         feature_list_ragged_value_types=[types[k] for k in ragged],
         feature_list_ragged_split_types=[as_dtype(f.row_splits_dtype) for f in ragged.values()],
         feature_list_dense_shapes=[dense_shape(f)[1:] for f in dense.values()],
-    )  # fmt: skip
+    )
     single = data.dims == ()
-    triples = zip(parts.context_sparse_indices, parts.context_sparse_values, parts.context_sparse_shapes, strict=True)  # fmt: skip
-    pairs = zip(parts.context_ragged_values, parts.context_ragged_row_splits, strict=True)  # fmt: skip
+    triples = zip(
+        parts.context_sparse_indices,
+        parts.context_sparse_values,
+        parts.context_sparse_shapes,
+        strict=True,
+    )
+    pairs = zip(parts.context_ragged_values, parts.context_ragged_row_splits, strict=True)
     read = assembled(
         context or {},
         {k: SparseTensor(*t) for k, t in zip(plan.sparse, triples, strict=True)},
@@ -120,13 +132,24 @@ def _parsed(data: Any, context: Any, sequences: Any, names: Any) -> Any:
         dict(zip(plan.ragged, pairs, strict=True)),
         single,
     )
-    triples = zip(parts.feature_list_sparse_indices, parts.feature_list_sparse_values, parts.feature_list_sparse_shapes, strict=True)  # fmt: skip
-    found: dict[str, Any] = {k: SparseTensor(*t) for k, t in zip(sparse, triples, strict=True)}  # fmt: skip
+    triples = zip(
+        parts.feature_list_sparse_indices,
+        parts.feature_list_sparse_values,
+        parts.feature_list_sparse_shapes,
+        strict=True,
+    )
+    found: dict[str, Any] = {k: SparseTensor(*t) for k, t in zip(sparse, triples, strict=True)}
     found.update(zip(dense, parts.feature_list_dense_values, strict=True))
-    rows = zip(ragged, parts.feature_list_ragged_values, parts.feature_list_ragged_outer_splits, parts.feature_list_ragged_inner_splits, strict=True)  # fmt: skip
+    rows = zip(
+        ragged,
+        parts.feature_list_ragged_values,
+        parts.feature_list_ragged_outer_splits,
+        parts.feature_list_ragged_inner_splits,
+        strict=True,
+    )
     for key, values, outer, inner in rows:
         steps = RaggedTensor.from_row_splits(values, inner, validate=False)
-        found[key] = steps if single else RaggedTensor.from_row_splits(steps, outer, validate=False)  # fmt: skip
+        found[key] = steps if single else RaggedTensor.from_row_splits(steps, outer, validate=False)
     return read, found, dict(zip(dense, parts.feature_list_dense_lengths, strict=True))
 
 

@@ -13,9 +13,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.sparse.api import SparseTensor, as_sparse
 
 
-def serialize_sparse(
-    sp_input: Any, out_type: Any = string, name: str | None = None
-) -> Tensor:
+def serialize_sparse(sp_input: Any, out_type: Any = string, name: str | None = None) -> Tensor:
     """A sparse tensor as three strings. Raises TypeError for what is not sparse.
 
     >>> tf.io.serialize_sparse(tf.sparse.eye(2)).shape
@@ -29,9 +27,7 @@ def serialize_sparse(
     )
 
 
-def serialize_many_sparse(
-    sp_input: Any, out_type: Any = string, name: str | None = None
-) -> Tensor:
+def serialize_many_sparse(sp_input: Any, out_type: Any = string, name: str | None = None) -> Tensor:
     """The rows of a sparse tensor of rank 2 or more as three strings each.
 
     >>> tf.io.serialize_many_sparse(tf.sparse.eye(2)).shape
@@ -57,9 +53,7 @@ def deserialize_many_sparse(
     https://www.tensorflow.org/api_docs/python/tf/io/deserialize_many_sparse
     """
     data = convert.to_tensor(serialized_sparse, string)
-    indices, values, shape = raw.DeserializeManySparse(
-        data, dtype=as_dtype(dtype), name=name
-    )
+    indices, values, shape = raw.DeserializeManySparse(data, dtype=as_dtype(dtype), name=name)
     if rank is not None:
         indices.set_shape([None, rank])
         shape.set_shape([rank])

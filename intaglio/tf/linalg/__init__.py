@@ -42,12 +42,7 @@ from intaglio.tf.linalg.norms import (
     normalize,
     trace,
 )
-from intaglio.tf.linalg.products import (
-    einsum,
-    matmul,
-    matvec,
-    tensordot,
-)
+from intaglio.tf.linalg.products import einsum, matmul, matvec, tensordot
 
 __all__ = [
     "adjoint",
@@ -128,9 +123,7 @@ __all__ += [*LATER]
 
 if TYPE_CHECKING:
     from intaglio.tf.linalg import experimental as experimental
-    from intaglio.tf.linalg.factorisations import (
-        banded_triangular_solve as banded_triangular_solve,
-    )
+    from intaglio.tf.linalg.factorisations import banded_triangular_solve as banded_triangular_solve
     from intaglio.tf.linalg.factorisations import eig as eig
     from intaglio.tf.linalg.factorisations import eigh_tridiagonal as eigh_tridiagonal
     from intaglio.tf.linalg.factorisations import eigvals as eigvals
@@ -141,9 +134,7 @@ if TYPE_CHECKING:
     from intaglio.tf.linalg.factorisations import lu_reconstruct as lu_reconstruct
     from intaglio.tf.linalg.factorisations import lu_solve as lu_solve
     from intaglio.tf.linalg.factorisations import sqrtm as sqrtm
-    from intaglio.tf.linalg.factorisations import (
-        tridiagonal_matmul as tridiagonal_matmul,
-    )
+    from intaglio.tf.linalg.factorisations import tridiagonal_matmul as tridiagonal_matmul
     from intaglio.tf.linalg.factorisations import tridiagonal_solve as tridiagonal_solve
     from intaglio.tf.linalg.operators.blocks import (
         LinearOperatorBlockDiag as LinearOperatorBlockDiag,
@@ -160,9 +151,7 @@ if TYPE_CHECKING:
     from intaglio.tf.linalg.operators.circulant import (
         LinearOperatorCirculant3D as LinearOperatorCirculant3D,
     )
-    from intaglio.tf.linalg.operators.composed import (
-        LinearOperatorAdjoint as LinearOperatorAdjoint,
-    )
+    from intaglio.tf.linalg.operators.composed import LinearOperatorAdjoint as LinearOperatorAdjoint
     from intaglio.tf.linalg.operators.composed import (
         LinearOperatorComposition as LinearOperatorComposition,
     )
@@ -188,9 +177,7 @@ if TYPE_CHECKING:
     from intaglio.tf.linalg.operators.patterned import (
         LinearOperatorTridiag as LinearOperatorTridiag,
     )
-    from intaglio.tf.linalg.operators.structured import (
-        LinearOperatorDiag as LinearOperatorDiag,
-    )
+    from intaglio.tf.linalg.operators.structured import LinearOperatorDiag as LinearOperatorDiag
     from intaglio.tf.linalg.operators.structured import (
         LinearOperatorFullMatrix as LinearOperatorFullMatrix,
     )
@@ -203,8 +190,6 @@ if TYPE_CHECKING:
     from intaglio.tf.linalg.operators.structured import (
         LinearOperatorScaledIdentity as LinearOperatorScaledIdentity,
     )
-    from intaglio.tf.linalg.operators.structured import (
-        LinearOperatorZeros as LinearOperatorZeros,
-    )
+    from intaglio.tf.linalg.operators.structured import LinearOperatorZeros as LinearOperatorZeros
 else:
     __getattr__, __dir__ = later.attributes(__name__, LATER)

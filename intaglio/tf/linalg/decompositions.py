@@ -59,9 +59,7 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     return raw.MatrixInverse(input, adjoint=adjoint, name=name)
 
 
-def solve(
-    matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None
-) -> Tensor:
+def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     """x with matrix @ x = rhs, or with the matrix's adjoint.
 
     Raises InvalidArgumentError for a singular matrix.
@@ -76,11 +74,7 @@ def solve(
 
 
 def triangular_solve(
-    matrix: Any,
-    rhs: Any,
-    lower: bool = True,
-    adjoint: bool = False,
-    name: str | None = None,
+    matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
     """x with matrix @ x = rhs, of the matrix's lower or upper triangle; batches broadcast.
 
@@ -95,11 +89,7 @@ def triangular_solve(
 
 
 def lstsq(
-    matrix: Any,
-    rhs: Any,
-    l2_regularizer: Any = 0.0,
-    fast: bool = True,
-    name: str | None = None,
+    matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: str | None = None
 ) -> Tensor:
     """x that minimises |matrix @ x - rhs|^2 + l2_regularizer * |x|^2.
 
@@ -189,10 +179,7 @@ def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
 
 
 def svd(
-    tensor: Any,
-    full_matrices: bool = False,
-    compute_uv: bool = True,
-    name: str | None = None,
+    tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
 ) -> Any:
     """(s, u, v) with tensor = u @ diag(s) @ v^H, or s alone; s is real and descends.
 
@@ -201,9 +188,7 @@ def svd(
     >>> print(tf.linalg.svd([[3.0, 0.0], [0.0, 2.0]], compute_uv=False).numpy().round(4))
     [3. 2.]
     """
-    made = raw.Svd(
-        tensor, compute_uv=compute_uv, full_matrices=full_matrices, name=name
-    )
+    made = raw.Svd(tensor, compute_uv=compute_uv, full_matrices=full_matrices, name=name)
     s = _real(made.s)
     return (s, made.u, made.v) if compute_uv else s
 
@@ -236,9 +221,7 @@ def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:
     return raw.SelfAdjointEigV2(tensor, compute_v=False, name=name).e
 
 
-def pinv(
-    a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None
-) -> Tensor:
+def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
     """The Moore-Penrose inverse; singular values up to `rcond` times the greatest count as 0.
 
     Raises TypeError for anything but floating-point numbers.

@@ -100,11 +100,7 @@ def lu_reconstruct(
 
 
 def lu_solve(
-    lower_upper: Any,
-    perm: Any,
-    rhs: Any,
-    validate_args: bool = False,
-    name: str | None = None,
+    lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False, name: str | None = None
 ) -> Tensor:
     """x with A @ x = rhs, for A factorised by `lu`.
 
@@ -188,11 +184,7 @@ def expm(input: Any, name: str | None = None) -> Tensor:
 
 
 def banded_triangular_solve(
-    bands: Any,
-    rhs: Any,
-    lower: bool = True,
-    adjoint: bool = False,
-    name: str | None = None,
+    bands: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
     """x with A @ x = rhs for triangular matrices of K diagonals, given as [..., K, M].
 
@@ -274,9 +266,11 @@ def tridiagonal_solve(
         elif transpose_rhs:
             rhs = raw.Einsum([rhs], equation="...ij->...ji")
         x = raw.TridiagonalSolve(
-            raw.Pack(rows, axis=-2), rhs,
-            partial_pivoting=partial_pivoting, perturb_singular=perturb_singular,
-        )  # fmt: skip
+            raw.Pack(rows, axis=-2),
+            rhs,
+            partial_pivoting=partial_pivoting,
+            perturb_singular=perturb_singular,
+        )
         return raw.Squeeze(x, axis=[-1]) if vector else x
 
 
@@ -298,10 +292,7 @@ def _rank(x: Tensor) -> int:
 
 
 def tridiagonal_matmul(
-    diagonals: Any,
-    rhs: Any,
-    diagonals_format: str = "compact",
-    name: str | None = None,
+    diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None
 ) -> Tensor:
     """The products of tridiagonal matrices and `rhs` [..., M, N]; see `tridiagonal_solve`.
 
@@ -320,8 +311,7 @@ def tridiagonal_matmul(
     """
     with door.level().scoped(name or "tridiagonal_matmul"):
         rows = [
-            raw.ExpandDims(row, np.int32(-2))
-            for row in diagonal_rows(diagonals, diagonals_format)
+            raw.ExpandDims(row, np.int32(-2)) for row in diagonal_rows(diagonals, diagonals_format)
         ]
         return raw.TridiagonalMatMul(*rows, convert.to_tensor(rhs, rows[1].dtype))
 
@@ -356,9 +346,7 @@ def eigh_tridiagonal(
         end = (np.int32(-1), np.int32(-1), zero)
         whole = raw.AddV2(
             raw.MatrixDiagV3(alpha, ZERO, *end),
-            raw.MatrixDiagV3(
-                raw.Conj(beta) if beta.dtype.is_complex else beta, np.int32(-1), *end
-            ),
+            raw.MatrixDiagV3(raw.Conj(beta) if beta.dtype.is_complex else beta, np.int32(-1), *end),
         )
         found = raw.SelfAdjointEigV2(whole, compute_v=not eigvals_only)
         values, vectors = found.e, found.v
@@ -371,9 +359,7 @@ def eigh_tridiagonal(
             kept = raw.Range(np.int32(first), np.int32(last + 1), np.int32(1))
         elif select == "v":
             low, high = (convert.to_tensor(v, values.dtype) for v in select_range)
-            inside = raw.LogicalAnd(
-                raw.Greater(values, low), raw.LessEqual(values, high)
-            )
+            inside = raw.LogicalAnd(raw.Greater(values, low), raw.LessEqual(values, high))
             kept = raw.Reshape(raw.Where(inside), np.array([-1], np.int32))
         elif select == "a":
             return values if eigvals_only else (values, vectors)

@@ -55,7 +55,7 @@ def norm(
             return _spectral(x, axes, keep)
         if ord == "fro" or ord == "euclidean" or (ord == 2 and not matrix):
             return _euclidean(x, over, keep)
-        size = raw.ComplexAbs(x, Tout=x.dtype.real_dtype) if x.dtype.is_complex else raw.Abs(x)  # fmt: skip
+        size = raw.ComplexAbs(x, Tout=x.dtype.real_dtype) if x.dtype.is_complex else raw.Abs(x)
         if matrix:
             first, second = (axes[0], axes[1]) if ord == 1 else (axes[1], axes[0])
             sums = raw.Sum(size, [first], keep_dims=True)
@@ -152,9 +152,7 @@ def trace(x: Any, name: str | None = None) -> Tensor:
         return raw.Sum(diagonal, LAST, name=scope or None)
 
 
-def matrix_transpose(
-    a: Any, name: str = "matrix_transpose", conjugate: bool = False
-) -> Tensor:
+def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
     """The tensor with its last two dimensions exchanged.
 
     Raises ValueError if it has fewer than two.
@@ -198,11 +196,7 @@ def adjoint(matrix: Any, name: str | None = None) -> Tensor:
 
 
 def l2_normalize(
-    x: Any,
-    axis: Any = None,
-    epsilon: float = 1e-12,
-    name: str | None = None,
-    dim: Any = None,
+    x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None
 ) -> Tensor:
     """x / sqrt(max(sum(x ** 2), epsilon)) along `axis` (default: over all elements).
 
@@ -219,7 +213,7 @@ def l2_normalize(
         over = all_axes(x) if axis is None else _as_axes(axis)
         if x.dtype.is_complex:
             real = x.dtype.real_dtype
-            parts = raw.Square(raw.Real(x, Tout=real)), raw.Square(raw.Imag(x, Tout=real))  # fmt: skip
+            parts = raw.Square(raw.Real(x, Tout=real)), raw.Square(raw.Imag(x, Tout=real))
             total = raw.Sum(raw.AddV2(*parts), over, keep_dims=True)
             scale = raw.Rsqrt(raw.Maximum(total, np.asarray(epsilon, real.numpy)))
             return raw.Mul(x, raw.Cast(scale, DstT=x.dtype), name=scope or None)
@@ -245,13 +239,9 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
     5.0
     """
     if not isinstance(t_list, Sequence) or isinstance(t_list, str):
-        raise TypeError(
-            f"`t_list` should be a sequence of tensors. Received {type(t_list)}."
-        )
+        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
     with door.level().scoped(name or "global_norm"):
-        tensors = [
-            convert.to_tensor(getattr(t, "values", t)) for t in t_list if t is not None
-        ]
+        tensors = [convert.to_tensor(getattr(t, "values", t)) for t in t_list if t is not None]
         if not tensors:
             return convert.to_tensor(np.float32(0))
         halves = [raw.L2Loss(t) for t in tensors]

@@ -47,14 +47,7 @@ def matmul(
      [34]]
     """
     return products.matmul(
-        a,
-        b,
-        transpose_a,
-        transpose_b,
-        adjoint_a,
-        adjoint_b,
-        output_type=output_type,
-        name=name,
+        a, b, transpose_a, transpose_b, adjoint_a, adjoint_b, output_type=output_type, name=name
     )
 
 
@@ -146,9 +139,7 @@ def _terms(equation: str, count: int) -> tuple[list[str], str]:
         )
     terms = match[1].split(",")
     if len(terms) != count:
-        raise ValueError(
-            f'Got {count} inputs for equation "{equation}", expecting {len(terms)}'
-        )
+        raise ValueError(f'Got {count} inputs for equation "{equation}", expecting {len(terms)}')
     if match[2] is not None:
         output = match[2][2:]
         for label in output.replace(".", ""):
@@ -171,9 +162,7 @@ def _next_pair(
         return 0, 1
     fakes = [np.broadcast_to(np.float32(0), t.dims) for t in tensors]  # type: ignore[arg-type]  # the caller has seen that all shapes are known
     equation = f"{','.join(terms)}->{output}"
-    method = (
-        "optimal" if optimize in ("optimal", "branch-2", "branch-all") else "greedy"
-    )
+    method = "optimal" if optimize in ("optimal", "branch-2", "branch-all") else "greedy"
     try:
         path = np.einsum_path(equation, *fakes, optimize=method)[0]
     except ValueError:
@@ -217,9 +206,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
             if product.dims == tuple(whole):
                 return product
             return raw.Reshape(product, np.asarray(whole, np.int32), name=scope or None)
-        return raw.Reshape(
-            product, raw.ConcatV2([_vector(free_x), _vector(free_y)], 0), name=scope
-        )
+        return raw.Reshape(product, raw.ConcatV2([_vector(free_x), _vector(free_y)], 0), name=scope)
 
 
 def _vector(sizes: Any) -> Any:
@@ -249,9 +236,7 @@ def _axes(a: Tensor, axes: Any) -> tuple[list[int], list[int]]:
             )
         return list(range(len(a.dims) - n, len(a.dims))), list(range(n))
     if not isinstance(axes, (list, tuple)) or len(axes) != 2:
-        raise ValueError(
-            f"`axes` must be an integer or have length 2. Received {axes}."
-        )
+        raise ValueError(f"`axes` must be an integer or have length 2. Received {axes}.")
     left, right = axes
     left = [int(left)] if np.ndim(left) == 0 else [int(i) for i in left]
     right = [int(right)] if np.ndim(right) == 0 else [int(i) for i in right]
@@ -286,15 +271,9 @@ def _as_matrix(x: Tensor, axes: list[int], last: bool) -> tuple[Tensor, Any]:
         matrix = [math.prod(first), math.prod(second)]
         return raw.Reshape(x, np.asarray(matrix, np.int32)), list(sizes)
     shape = raw.Shape(x)
-    free_sizes = raw.StridedSlice(
-        shape, [0 if last else count], [count if last else rank], [1]
-    )
-    inner = raw.StridedSlice(
-        shape, [count if last else 0], [rank if last else count], [1]
-    )
-    return _reshaped(x, free_sizes, inner, last), (
-        free_sizes if None in sizes else list(sizes)
-    )
+    free_sizes = raw.StridedSlice(shape, [0 if last else count], [count if last else rank], [1])
+    inner = raw.StridedSlice(shape, [count if last else 0], [rank if last else count], [1])
+    return _reshaped(x, free_sizes, inner, last), (free_sizes if None in sizes else list(sizes))
 
 
 def _reshaped(x: Tensor, free: Any, inner: Any, last: bool) -> Tensor:

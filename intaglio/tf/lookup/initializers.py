@@ -64,12 +64,18 @@ class KeyValueTensorInitializer(TableInitializer):
     """
 
     def __init__(
-        self, keys: Any, values: Any, key_dtype: Any = None, value_dtype: Any = None,
+        self,
+        keys: Any,
+        values: Any,
+        key_dtype: Any = None,
+        value_dtype: Any = None,
         name: str | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         with name_scope(name or "key_value_init"):
-            self._keys = convert.to_tensor(keys, key_dtype and as_dtype(key_dtype), "keys")  # fmt: skip
-            self._values = convert.to_tensor(values, value_dtype and as_dtype(value_dtype), "values")  # fmt: skip
+            self._keys = convert.to_tensor(keys, key_dtype and as_dtype(key_dtype), "keys")
+            self._values = convert.to_tensor(
+                values, value_dtype and as_dtype(value_dtype), "values"
+            )
         super().__init__(self._keys.dtype, self._values.dtype)
 
     def initialize(self, table: Any) -> Any:
@@ -107,16 +113,21 @@ class TextFileInitializer(TableInitializer):
     """
 
     def __init__(
-        self, filename: Any, key_dtype: Any, key_index: int, value_dtype: Any,
-        value_index: int, vocab_size: int | None = None, delimiter: str = "\t",
-        name: str | None = None, value_index_offset: int = 0,
-    ) -> None:  # fmt: skip
+        self,
+        filename: Any,
+        key_dtype: Any,
+        key_index: int,
+        value_dtype: Any,
+        value_index: int,
+        vocab_size: int | None = None,
+        delimiter: str = "\t",
+        name: str | None = None,
+        value_index_offset: int = 0,
+    ) -> None:
         if isinstance(filename, str) and not filename:
-            raise ValueError(
-                "`filename` argument required for tf.lookup.TextFileInitializer"
-            )
+            raise ValueError("`filename` argument required for tf.lookup.TextFileInitializer")
         keys, values = as_dtype(key_dtype), as_dtype(value_dtype)
-        for what, index, dtype in (("key", key_index, keys), ("value", value_index, values)):  # fmt: skip
+        for what, index, dtype in (("key", key_index, keys), ("value", value_index, values)):
             if index < -2:
                 raise ValueError(f"`{what}_index` should be >= -2, received: {index}.")
             if index == TextFileIndex.LINE_NUMBER and dtype is not int64:
@@ -125,11 +136,7 @@ class TextFileInitializer(TableInitializer):
                     f"{TextFileIndex.LINE_NUMBER}, received: <dtype: '{dtype.name}'>"
                 )
             whole = index == TextFileIndex.WHOLE_LINE
-            if (
-                whole
-                and dtype is not string
-                and not (what == "key" and dtype.is_integer)
-            ):
+            if whole and dtype is not string and not (what == "key" and dtype.is_integer):
                 raise ValueError(
                     f"`{what}_dtype` should be string if `{what}_index` is "
                     f"{TextFileIndex.WHOLE_LINE}, received: <dtype: '{dtype.name}'>"
@@ -154,15 +161,14 @@ class TextFileInitializer(TableInitializer):
         """Reads the file into the table. Raises NotFoundError if there is no such file."""
         self._check(table)
         return raw.InitializeTableFromTextFileV2(
-            table.resource_handle, self._filename.asset_path,
-            key_index=self._key_index, value_index=self._value_index,
-            vocab_size=self._vocab_size, delimiter=self._delimiter, offset=self._offset,
-        )  # fmt: skip
+            table.resource_handle,
+            self._filename.asset_path,
+            key_index=self._key_index,
+            value_index=self._value_index,
+            vocab_size=self._vocab_size,
+            delimiter=self._delimiter,
+            offset=self._offset,
+        )
 
 
-__all__ = [
-    "KeyValueTensorInitializer",
-    "TableInitializer",
-    "TextFileIndex",
-    "TextFileInitializer",
-]
+__all__ = ["KeyValueTensorInitializer", "TableInitializer", "TextFileIndex", "TextFileInitializer"]

@@ -85,16 +85,17 @@ class StaticHashTable(Lookup):
     """
 
     def __init__(
-        self, initializer: Any, default_value: Any, name: str | None = None,
+        self,
+        initializer: Any,
+        default_value: Any,
+        name: str | None = None,
         experimental_is_anonymous: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(initializer.key_dtype, initializer.value_dtype, name)
         self._initializer = initializer
         self._default_value = convert.to_tensor(default_value, self._value_dtype)
         if self._default_value.dims != ():
-            raise ValueError(
-                f"Shape {self._default_value.shape} of default_value must have rank 0"
-            )
+            raise ValueError(f"Shape {self._default_value.shape} of default_value must have rank 0")
         self._table_name = initializer._shared_name or self._table_name
         with init_scope():
             self._resource_handle = self._handle = raw.AnonymousHashTable(
@@ -104,9 +105,8 @@ class StaticHashTable(Lookup):
 
     def _create_resource(self) -> Any:
         return raw.HashTableV2(
-            shared_name=self._table_name, key_dtype=self._key_dtype,
-            value_dtype=self._value_dtype,
-        )  # fmt: skip
+            shared_name=self._table_name, key_dtype=self._key_dtype, value_dtype=self._value_dtype
+        )
 
     def _initialize(self) -> Any:
         return self._initializer.initialize(self)
@@ -152,9 +152,13 @@ class StaticVocabularyTable(Lookup):
     """
 
     def __init__(
-        self, initializer: Any, num_oov_buckets: int, lookup_key_dtype: Any = None,
-        name: str | None = None, experimental_is_anonymous: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        initializer: Any,
+        num_oov_buckets: int,
+        lookup_key_dtype: Any = None,
+        name: str | None = None,
+        experimental_is_anonymous: bool = False,
+    ) -> None:
         if num_oov_buckets <= 0:
             raise ValueError("`num_oov_buckets` must be > 0; use StaticHashTable.")
         self._buckets = num_oov_buckets
@@ -175,8 +179,9 @@ class StaticVocabularyTable(Lookup):
         if self._table is not None:
             ours = self._table.key_dtype
             if ours.is_integer != self._key_dtype.is_integer:
-                raise TypeError("Invalid `key_dtype`, expected %s but got %s." % (  # noqa: UP031
-                    ours, self._key_dtype))  # fmt: skip
+                raise TypeError(
+                    "Invalid `key_dtype`, expected %s but got %s." % (ours, self._key_dtype)
+                )
 
     @property
     def resource_handle(self) -> Any:
@@ -189,9 +194,7 @@ class StaticVocabularyTable(Lookup):
     def _initialize(self) -> Any:
         return self._table and self._table._initialize()
 
-    def _trackable_children(
-        self, save_type: str = "checkpoint", **kwargs: Any
-    ) -> dict[str, Any]:
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         return {} if self._table is None else {"_initializer": self._table._initializer}
 
     def size(self, name: str | None = None) -> Tensor:
@@ -214,11 +217,7 @@ class StaticVocabularyTable(Lookup):
             return bucket
         found: Any = self._table.lookup(keys)
         other = bucket + self._table.size()
-        return raw.SelectV2(raw.NotEqual(found, self._table.default_value), found, other)  # fmt: skip
+        return raw.SelectV2(raw.NotEqual(found, self._table.default_value), found, other)
 
 
-__all__ = [
-    "Lookup",
-    "StaticHashTable",
-    "StaticVocabularyTable",
-]
+__all__ = ["Lookup", "StaticHashTable", "StaticVocabularyTable"]

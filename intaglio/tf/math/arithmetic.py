@@ -326,8 +326,7 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
 
 
 _NOTHING = (
-    "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype"
-    " and shape."
+    "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape."
 )
 
 
@@ -341,10 +340,7 @@ def _listed(inputs: Any) -> Sequence[Tensor]:
 
 
 def accumulate_n(
-    inputs: Any,
-    shape: Any = None,
-    tensor_dtype: Any = None,
-    name: str | None = None,
+    inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None
 ) -> Tensor:
     """The sum of tensors of one dtype and shape; `shape` and `tensor_dtype` may repeat them.
 
@@ -380,9 +376,7 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
     19.0
     """
     if not isinstance(coeffs, list):
-        raise ValueError(
-            f"Argument coeffs must be list type. Received type {type(coeffs)}."
-        )
+        raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
     with door.level().scoped(name or "polyval"):
         x = convert.to_tensor(x)
         if not coeffs:
@@ -394,9 +388,7 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
         return total
 
 
-def linspace(
-    start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0
-) -> Tensor:
+def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Tensor:
     """`num` evenly spaced numbers from `start` to `stop`, along a new axis.
 
     `start` and `stop` have one shape, which may be that of a scalar, and one floating-point

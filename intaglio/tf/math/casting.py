@@ -209,13 +209,4 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     return raw.Complex(real, imag, Tout=wanted, name=name)
 
 
-__all__ = [
-    "angle",
-    "bitcast",
-    "cast",
-    "complex",
-    "conj",
-    "imag",
-    "real",
-    "saturate_cast",
-]
+__all__ = ["angle", "bitcast", "cast", "complex", "conj", "imag", "real", "saturate_cast"]

@@ -35,9 +35,7 @@ def _same_shape(x: Tensor, y: Tensor) -> None:
         raise ValueError(f"Shapes {x.shape} and {y.shape} are incompatible") from None
 
 
-def clip_by_value(
-    t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None
-) -> Any:
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
     """`t`, held between two limits of its dtype that broadcast to its shape.
 
     A tensor or IndexedSlices of real numbers. Raises ValueError if the limits have a larger
@@ -57,9 +55,7 @@ def clip_by_value(
         return _like(clipped, t)
 
 
-def clip_by_norm(
-    t: Any, clip_norm: Any, axes: Any = None, name: str | None = None
-) -> Any:
+def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
     """`t`, scaled down where its Euclidean norm over the axes is above `clip_norm`.
 
     A tensor or IndexedSlices of floating-point numbers.
@@ -84,9 +80,7 @@ def clip_by_norm(
 
 def _sequence(t_list: Any) -> list[Any]:
     if not isinstance(t_list, Sequence) or isinstance(t_list, str):
-        raise TypeError(
-            f"`t_list` should be a sequence of tensors. Received {type(t_list)}."
-        )
+        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
     return list(t_list)
 
 
@@ -114,9 +108,7 @@ def clip_by_global_norm(
         one = constant_of(1, norm)
         limit = convert.to_tensor(clip_norm, norm.dtype)
         factor = raw.Mul(
-            limit,
-            raw.Minimum(raw.RealDiv(one, norm), raw.RealDiv(one, limit)),
-            name="mul",
+            limit, raw.Minimum(raw.RealDiv(one, norm), raw.RealDiv(one, limit)), name="mul"
         )
         # A norm that is not finite makes the factor NaN.
         factor = raw.AddV2(factor, raw.Sub(norm, norm, name="sub"), name="add")
@@ -135,8 +127,4 @@ def clip_by_global_norm(
         return clipped, norm
 
 
-__all__ = [
-    "clip_by_global_norm",
-    "clip_by_norm",
-    "clip_by_value",
-]
+__all__ = ["clip_by_global_norm", "clip_by_norm", "clip_by_value"]

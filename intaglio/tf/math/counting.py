@@ -41,8 +41,7 @@ def bincount(
     """
     if axis not in (None, 0, -1):
         raise ValueError(
-            f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently"
-            " supported."
+            f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported."
         )
     with door.level().scoped(name or "bincount"):
         arr = convert.to_tensor(arr)
@@ -164,15 +163,9 @@ def histogram_fixed_width_bins(
         values = convert.to_tensor(values)
         edges: Any = convert.to_tensor(value_range, values.dtype)
         count = convert.to_tensor(nbins, dtypes.int32)
-        width = raw.Sub(
-            raw.Cast(edges[1], DstT="float64"), raw.Cast(edges[0], DstT="float64")
-        )
-        offset = raw.Sub(
-            raw.Cast(values, DstT="float64"), raw.Cast(edges[0], DstT="float64")
-        )
-        place = raw.Floor(
-            raw.Mul(raw.RealDiv(offset, width), raw.Cast(count, DstT="float64"))
-        )
+        width = raw.Sub(raw.Cast(edges[1], DstT="float64"), raw.Cast(edges[0], DstT="float64"))
+        offset = raw.Sub(raw.Cast(values, DstT="float64"), raw.Cast(edges[0], DstT="float64"))
+        place = raw.Floor(raw.Mul(raw.RealDiv(offset, width), raw.Cast(count, DstT="float64")))
         last = raw.Sub(raw.Cast(count, DstT="float64"), np.float64(1))
         inside = raw.ClipByValue(place, np.float64(0), last)
         return raw.Cast(inside, DstT=as_dtype(dtype))

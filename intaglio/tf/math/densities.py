@@ -130,6 +130,4 @@ def lbeta(x: Any, name: str | None = None) -> Tensor:
     with door.level().scoped(name or "lbeta"):
         x = convert.to_tensor(x)
         last = np.asarray([-1], np.int32)
-        return raw.Sub(
-            raw.Sum(raw.Lgamma(x), last), raw.Lgamma(raw.Sum(x, last)), name="sub"
-        )
+        return raw.Sub(raw.Sum(raw.Lgamma(x), last), raw.Lgamma(raw.Sum(x, last)), name="sub")

@@ -65,11 +65,15 @@ def approx_max_k(
     https://www.tensorflow.org/api_docs/python/tf/math/approx_max_k
     """
     return raw.ApproxTopK(
-        operand, k=k, reduction_dimension=reduction_dimension,
-        recall_target=recall_target, is_max_k=True,
+        operand,
+        k=k,
+        reduction_dimension=reduction_dimension,
+        recall_target=recall_target,
+        is_max_k=True,
         reduction_input_size_override=reduction_input_size_override,
-        aggregate_to_topk=aggregate_to_topk, name=name,
-    )  # fmt: skip
+        aggregate_to_topk=aggregate_to_topk,
+        name=name,
+    )
 
 
 def approx_min_k(
@@ -89,11 +93,15 @@ def approx_min_k(
     [[1.0, 2.0], [1, 2]]
     """
     return raw.ApproxTopK(
-        operand, k=k, reduction_dimension=reduction_dimension,
-        recall_target=recall_target, is_max_k=False,
+        operand,
+        k=k,
+        reduction_dimension=reduction_dimension,
+        recall_target=recall_target,
+        is_max_k=False,
         reduction_input_size_override=reduction_input_size_override,
-        aggregate_to_topk=aggregate_to_topk, name=name,
-    )  # fmt: skip
+        aggregate_to_topk=aggregate_to_topk,
+        name=name,
+    )
 
 
 def approx_top_k(
@@ -114,19 +122,19 @@ def approx_top_k(
     [[3.0, 2.0], [0, 2]]
     """
     return raw.ApproxTopK(
-        input, k=k, reduction_dimension=reduction_dimension,
-        recall_target=recall_target, is_max_k=is_max_k,
+        input,
+        k=k,
+        reduction_dimension=reduction_dimension,
+        recall_target=recall_target,
+        is_max_k=is_max_k,
         reduction_input_size_override=reduction_input_size_override,
-        aggregate_to_topk=aggregate_to_topk, name=name,
-    )  # fmt: skip
+        aggregate_to_topk=aggregate_to_topk,
+        name=name,
+    )
 
 
 def sobol_sample(
-    dim: Any,
-    num_results: Any,
-    skip: Any = 0,
-    dtype: Any = float32,
-    name: str | None = None,
+    dim: Any, num_results: Any, skip: Any = 0, dtype: Any = float32, name: str | None = None
 ) -> Tensor:
     """Points [num_results, dim] that fill the unit cube evenly: Sobol's sequence.
 

@@ -149,9 +149,7 @@ def reduce_logsumexp(
     with door.level().scoped(name or "ReduceLogSumExp") as scope:
         x = convert.to_tensor(input_tensor)
         largest = reduce_max(x, axis, True)
-        shift = raw.StopGradient(
-            raw.SelectV2(raw.IsFinite(largest), largest, constant_of(0, x))
-        )
+        shift = raw.StopGradient(raw.SelectV2(raw.IsFinite(largest), largest, constant_of(0, x)))
         total = raw.Log(reduce_sum(raw.Exp(raw.Sub(x, shift)), axis, keepdims))
         if not keepdims:
             shift = raw.Reshape(shift, raw.Shape(total))
@@ -180,9 +178,7 @@ def reduce_variance(
         off = raw.Sub(x, mean, name="sub")
         if off.dtype.is_complex:
             square = raw.Mul(raw.Conj(off), off)
-            return reduce_mean(
-                raw.Real(square, Tout=off.dtype.real_dtype), axis, keepdims
-            )
+            return reduce_mean(raw.Real(square, Tout=off.dtype.real_dtype), axis, keepdims)
         return reduce_mean(raw.Square(off), axis, keepdims)
 
 
@@ -249,10 +245,7 @@ def zero_fraction(value: Any, name: str | None = None) -> Tensor:
 
 
 def argmax(
-    input: Any,
-    axis: Any = None,
-    output_type: Any = dtypes.int64,
-    name: str | None = None,
+    input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None
 ) -> Tensor:
     """The index of the largest element along an axis, by default the first.
 
@@ -268,10 +261,7 @@ def argmax(
 
 
 def argmin(
-    input: Any,
-    axis: Any = None,
-    output_type: Any = dtypes.int64,
-    name: str | None = None,
+    input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None
 ) -> Tensor:
     """The index of the smallest element along an axis, by default the first.
 
@@ -287,11 +277,7 @@ def argmin(
 
 
 def cumsum(
-    x: Any,
-    axis: Any = 0,
-    exclusive: bool = False,
-    reverse: bool = False,
-    name: str | None = None,
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
     """Running sums along an axis; `exclusive` of what comes before, `reverse` from the end.
 
@@ -304,11 +290,7 @@ def cumsum(
 
 
 def cumprod(
-    x: Any,
-    axis: Any = 0,
-    exclusive: bool = False,
-    reverse: bool = False,
-    name: str | None = None,
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
     """Running products along an axis; `exclusive` and `reverse` as in `cumsum`.
 
@@ -321,11 +303,7 @@ def cumprod(
 
 
 def cumulative_logsumexp(
-    x: Any,
-    axis: Any = 0,
-    exclusive: bool = False,
-    reverse: bool = False,
-    name: str | None = None,
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
     """Running log(sum(exp(x))) along an axis; `exclusive` and `reverse` as in `cumsum`.
 
@@ -334,6 +312,4 @@ def cumulative_logsumexp(
     >>> print(tf.math.cumulative_logsumexp([0.0, 0.0, 0.0]).numpy().round(4))
     [0.     0.6931 1.0986]
     """
-    return raw.CumulativeLogsumexp(
-        x, axis, exclusive=exclusive, reverse=reverse, name=name
-    )
+    return raw.CumulativeLogsumexp(x, axis, exclusive=exclusive, reverse=reverse, name=name)

@@ -180,26 +180,16 @@ if TYPE_CHECKING:
     from intaglio.tf.nn.ctc import collapse_repeated as collapse_repeated
     from intaglio.tf.nn.ctc import ctc_loss as ctc_loss
     from intaglio.tf.nn.ctc import ctc_unique_labels as ctc_unique_labels
-    from intaglio.tf.nn.ctc_decoding import (
-        ctc_beam_search_decoder as ctc_beam_search_decoder,
-    )
+    from intaglio.tf.nn.ctc_decoding import ctc_beam_search_decoder as ctc_beam_search_decoder
     from intaglio.tf.nn.ctc_decoding import ctc_greedy_decoder as ctc_greedy_decoder
-    from intaglio.tf.nn.dilated_windows import (
-        with_space_to_batch as with_space_to_batch,
-    )
-    from intaglio.tf.nn.fractional_pools import (
-        fractional_avg_pool as fractional_avg_pool,
-    )
-    from intaglio.tf.nn.fractional_pools import (
-        fractional_max_pool as fractional_max_pool,
-    )
+    from intaglio.tf.nn.dilated_windows import with_space_to_batch as with_space_to_batch
+    from intaglio.tf.nn.fractional_pools import fractional_avg_pool as fractional_avg_pool
+    from intaglio.tf.nn.fractional_pools import fractional_max_pool as fractional_max_pool
     from intaglio.tf.nn.isotonic import isotonic_regression as isotonic_regression
     from intaglio.tf.nn.morphology import dilation2d as dilation2d
     from intaglio.tf.nn.morphology import erosion2d as erosion2d
     from intaglio.tf.nn.sampling import all_candidate_sampler as all_candidate_sampler
-    from intaglio.tf.nn.sampling import (
-        compute_accidental_hits as compute_accidental_hits,
-    )
+    from intaglio.tf.nn.sampling import compute_accidental_hits as compute_accidental_hits
     from intaglio.tf.nn.sampling import (
         fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
     )
@@ -208,9 +198,7 @@ if TYPE_CHECKING:
     )
     from intaglio.tf.nn.sampling import nce_loss as nce_loss
     from intaglio.tf.nn.sampling import sampled_softmax_loss as sampled_softmax_loss
-    from intaglio.tf.nn.sparse_embeddings import (
-        embedding_lookup_sparse as embedding_lookup_sparse,
-    )
+    from intaglio.tf.nn.sparse_embeddings import embedding_lookup_sparse as embedding_lookup_sparse
     from intaglio.tf.nn.sparse_embeddings import (
         safe_embedding_lookup_sparse as safe_embedding_lookup_sparse,
     )

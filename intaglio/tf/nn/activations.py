@@ -124,17 +124,12 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> T
                 x, raw.Mul(constant_like(0.044715, x), cubed, name="mul_1"), name="add"
             )
             bent = raw.Tanh(
-                raw.Mul(constant_like(0.7978845608028654, x), inner, name="mul_2"),
-                name="Tanh",
+                raw.Mul(constant_like(0.7978845608028654, x), inner, name="mul_2"), name="Tanh"
             )
             return raw.Mul(
-                raw.Mul(half, x, name="mul"),
-                raw.AddV2(one, bent, name="add_1"),
-                name="mul_3",
+                raw.Mul(half, x, name="mul"), raw.AddV2(one, bent, name="add_1"), name="mul_3"
             )
-        scaled = raw.Mul(
-            raw.Neg(x, name="Neg"), constant_like(0.7071067811865476, x), name="mul_1"
-        )
+        scaled = raw.Mul(raw.Neg(x, name="Neg"), constant_like(0.7071067811865476, x), name="mul_1")
         tail = raw.Erfc(scaled, name="Erfc")
         return raw.Mul(raw.Mul(half, x, name="mul"), tail, name="mul_2")
 

@@ -179,13 +179,10 @@ def _check_steps(strides: Any, dilations: Any) -> None:
 def _spatial_rank(filters: Tensor, input: Tensor) -> int:
     dims = filters.dims if filters.dims is not None else input.dims
     if dims is None:
-        raise ValueError(
-            "`filters` must have a known rank, or `input`; give one a static shape"
-        )
+        raise ValueError("`filters` must have a known rank, or `input`; give one a static shape")
     if not 3 <= len(dims) <= 5:
         raise ValueError(
-            "`num_spatial_dims` must be 1, 2, or 3. "
-            f"Received: num_spatial_dims={len(dims) - 2}."
+            f"`num_spatial_dims` must be 1, 2, or 3. Received: num_spatial_dims={len(dims) - 2}."
         )
     return len(dims) - 2
 
@@ -369,18 +366,11 @@ def conv_transpose(
             )
         function = {1: conv1d_transpose, 2: conv2d_transpose, 3: conv3d_transpose}[n]
         layout = data_format or LAYOUTS[n]
-        return function(
-            input, filters, output_shape, strides, padding, layout, dilations, scope
-        )
+        return function(input, filters, output_shape, strides, padding, layout, dilations, scope)
 
 
 def atrous_conv2d_transpose(
-    value: Any,
-    filters: Any,
-    output_shape: Any,
-    rate: int,
-    padding: str,
-    name: str | None = None,
+    value: Any, filters: Any, output_shape: Any, rate: int, padding: str, name: str | None = None
 ) -> Tensor:
     """The gradient of atrous_conv2d as a function of its own.
 
@@ -424,9 +414,7 @@ def depthwise_conv2d(
     TensorShape([1, 2, 2, 6])
     """
     with door.level().scoped(name or "depthwise") as scope:
-        return _depthwise(
-            input, filter, strides, padding, data_format, dilations, scope
-        )
+        return _depthwise(input, filter, strides, padding, data_format, dilations, scope)
 
 
 def _depthwise(
@@ -552,13 +540,7 @@ def separable_conv2d(
     """
     with door.level().scoped(name or "separable_conv2d") as scope:
         depth = _depthwise(
-            input,
-            depthwise_filter,
-            strides,
-            padding,
-            data_format,
-            dilations,
-            "depthwise",
+            input, depthwise_filter, strides, padding, data_format, dilations, "depthwise"
         )
         return raw.Conv2D(
             depth,

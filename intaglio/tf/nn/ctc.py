@@ -71,32 +71,28 @@ def ctc_loss(
         moved = raw.GatherV2(logits, np.array(order, np.int32), np.int32(2))
         above = raw.Cast(raw.GreaterEqual(values, np.int32(blank)), DstT=int32)
         return raw.CTCLoss(
-            moved, indices, raw.Sub(values, above), steps,
-            ignore_longer_outputs_than_inputs=True,
-        ).loss  # fmt: skip
+            moved, indices, raw.Sub(values, above), steps, ignore_longer_outputs_than_inputs=True
+        ).loss
 
 
-def _with_blank_labels(
-    logits: Any, indices: Any, values: Any, steps: Any, classes: int
-) -> Any:
+def _with_blank_labels(logits: Any, indices: Any, values: Any, steps: Any, classes: int) -> Any:
     """The loss where labels may be the blank, class 0: TensorFlow takes it for one like others.
 
     Beside the blank stands a class that is as likely. Softmax then counts it twice, which every
     path pays for at every step, and gets back.
     """
-    moved = raw.GatherV2(
-        logits, np.array([*range(1, classes), 0, 0], np.int32), np.int32(2)
-    )
+    moved = raw.GatherV2(logits, np.array([*range(1, classes), 0, 0], np.int32), np.int32(2))
     last = raw.Cast(raw.Equal(values, np.int32(0)), DstT=int32)
     places = raw.AddV2(raw.Sub(values, np.int32(1)), raw.Mul(last, np.int32(classes)))
-    loss = raw.CTCLoss(
-        moved, indices, places, steps, ignore_longer_outputs_than_inputs=True
-    ).loss
+    loss = raw.CTCLoss(moved, indices, places, steps, ignore_longer_outputs_than_inputs=True).loss
     blank = raw.Exp(raw.LogSoftmax(logits))[:, :, 0]
     inside = raw.Cast(
-        raw.Less(raw.ExpandDims(raw.Range(ZERO, raw.Shape(logits)[0], np.int32(1)), np.int32(1)), raw.ExpandDims(steps, ZERO)),
+        raw.Less(
+            raw.ExpandDims(raw.Range(ZERO, raw.Shape(logits)[0], np.int32(1)), np.int32(1)),
+            raw.ExpandDims(steps, ZERO),
+        ),
         DstT=logits.dtype,
-    )  # fmt: skip
+    )
     twice = raw.Sum(raw.Mul(raw.Log1p(blank), inside), ZERO)
     return raw.Sub(loss, twice)
 
@@ -111,7 +107,9 @@ def collapse_repeated(labels: Any, seq_length: Any, name: str | None = None) -> 
     """
     with door.level().scoped(name or "collapse_repeated_labels"):
         labels = convert.to_tensor(labels)
-        before = raw.ConcatV2([raw.Sub(labels[:, :1], raw.OnesLike(labels[:, :1])), labels[:, :-1]], np.int32(1))  # fmt: skip
+        before = raw.ConcatV2(
+            [raw.Sub(labels[:, :1], raw.OnesLike(labels[:, :1])), labels[:, :-1]], np.int32(1)
+        )
         inside = _inside(labels, convert.to_tensor(seq_length))
         keep = raw.LogicalAnd(raw.NotEqual(labels, before), inside)
         counts = raw.Sum(raw.Cast(keep, DstT=int32), np.int32(1))
@@ -133,7 +131,7 @@ def ctc_unique_labels(labels: Any, name: str | None = None) -> Any:
     """
     with door.level().scoped(name or "ctc_unique_labels"):
         labels = convert.to_tensor(labels)
-        equal = raw.Equal(raw.ExpandDims(labels, np.int32(2)), raw.ExpandDims(labels, np.int32(1)))  # fmt: skip
+        equal = raw.Equal(raw.ExpandDims(labels, np.int32(2)), raw.ExpandDims(labels, np.int32(1)))
         first = raw.ArgMax(raw.Cast(equal, DstT=int32), np.int32(2), output_type=int32)
         size = raw.Shape(labels)[1]
         own = raw.Equal(first, raw.Range(ZERO, size, np.int32(1)))
@@ -141,6 +139,8 @@ def ctc_unique_labels(labels: Any, name: str | None = None) -> Any:
         places = raw.GatherV2(ranks, first, np.int32(1), batch_dims=1)
         taken = raw.Where(own)
         rows = raw.Cast(taken[:, :1], DstT=int32)
-        at = raw.ConcatV2([rows, raw.ExpandDims(raw.GatherNd(ranks, taken), np.int32(1))], np.int32(1))  # fmt: skip
+        at = raw.ConcatV2(
+            [rows, raw.ExpandDims(raw.GatherNd(ranks, taken), np.int32(1))], np.int32(1)
+        )
         unique = raw.ScatterNd(at, raw.GatherNd(labels, taken), raw.Shape(labels))
         return unique, places

@@ -10,10 +10,7 @@ from intaglio.sparse.api import SparseTensor
 
 
 def ctc_greedy_decoder(
-    inputs: Any,
-    sequence_length: Any,
-    merge_repeated: bool = True,
-    blank_index: int | None = None,
+    inputs: Any, sequence_length: Any, merge_repeated: bool = True, blank_index: int | None = None
 ) -> tuple[list[SparseTensor], Tensor]:
     """([labels], scores): the likeliest class of each step, without repetitions and blanks.
 
@@ -36,9 +33,7 @@ def ctc_greedy_decoder(
         merge_repeated=merge_repeated,
         blank_index=-1 if blank_index is None else blank_index,
     )
-    labels = SparseTensor(
-        found.decoded_indices, found.decoded_values, found.decoded_shape
-    )
+    labels = SparseTensor(found.decoded_indices, found.decoded_values, found.decoded_shape)
     return [labels], found.log_probability
 
 
@@ -63,15 +58,9 @@ def ctc_beam_search_decoder(
     array([[0.64, 0.36]], dtype=float32)
     """
     found = raw.CTCBeamSearchDecoder(
-        inputs,
-        sequence_length,
-        beam_width=beam_width,
-        top_paths=top_paths,
-        merge_repeated=False,
+        inputs, sequence_length, beam_width=beam_width, top_paths=top_paths, merge_repeated=False
     )
-    parts = zip(
-        found.decoded_indices, found.decoded_values, found.decoded_shape, strict=True
-    )
+    parts = zip(found.decoded_indices, found.decoded_values, found.decoded_shape, strict=True)
     return [SparseTensor(*part) for part in parts], found.log_probability
 
 

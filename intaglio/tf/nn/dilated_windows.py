@@ -47,9 +47,7 @@ def with_space_to_batch(
             f"`dilation_rate.shape` must be rank 1 and not empty. Received: {rates.shape}"
         )
     if (rates < 1).any():
-        raise ValueError(
-            f"`dilation_rate` must be positive. Received: dilation_rate={rates}"
-        )
+        raise ValueError(f"`dilation_rate` must be positive. Received: dilation_rate={rates}")
     places = _places(len(rates), spatial_dims, data_format)
     if (rates == 1).all():
         return op(x, num_spatial_dims=len(rates), padding=padding)
@@ -63,9 +61,7 @@ def with_space_to_batch(
     return raw.BatchToSpaceND(done, blocks, _spread(crops, places))
 
 
-def _places(
-    count: int, spatial_dims: Sequence[int] | None, data_format: str | None
-) -> list[int]:
+def _places(count: int, spatial_dims: Sequence[int] | None, data_format: str | None) -> list[int]:
     """The spatial dimensions."""
     if spatial_dims is None:
         first = 2 if data_format is not None and data_format.startswith("NC") else 1
@@ -89,9 +85,7 @@ def _base_paddings(padding: str, filter_shape: Any, rates: np.ndarray) -> Any:
     if padding == "VALID":
         return np.zeros((len(rates), 2), np.int32)
     if padding != "SAME":
-        raise ValueError(
-            f"`padding` must be one of 'SAME' or 'VALID'. Received: padding={padding}"
-        )
+        raise ValueError(f"`padding` must be one of 'SAME' or 'VALID'. Received: padding={padding}")
     if filter_shape is None:
         raise ValueError(
             "`filter_shape` must be specified for `padding='SAME'`. "

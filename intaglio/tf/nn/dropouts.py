@@ -20,11 +20,7 @@ Sampler = Callable[[Any, Any], Tensor]
 
 
 def dropout(
-    x: Any,
-    rate: Any,
-    noise_shape: Any = None,
-    seed: int | None = None,
-    name: str | None = None,
+    x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None
 ) -> Tensor:
     """Sets elements to 0 with probability `rate`, scales the others by 1 / (1 - rate).
 
@@ -140,9 +136,7 @@ def _noise_shape(x: Tensor, noise_shape: Any) -> Any:
         return np.asarray(entries, np.int32)
     whole = raw.Shape(x)
     parts = [
-        raw.StridedSlice(whole, [i], [i + 1], [1], shrink_axis_mask=1)
-        if e is None
-        else e
+        raw.StridedSlice(whole, [i], [i + 1], [1], shrink_axis_mask=1) if e is None else e
         for i, e in enumerate(entries)
     ]
     return convert.to_tensor(parts, int32)

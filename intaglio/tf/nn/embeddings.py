@@ -71,9 +71,7 @@ def _where(tables: list[Tensor], ids: Tensor) -> tuple[Any, Any]:
     more = np.asarray(total // n + 1, kind)
     after = raw.Sub(ids, extra)
     part = raw.Maximum(raw.FloorDiv(ids, more), raw.FloorDiv(after, each))
-    place = raw.SelectV2(
-        raw.Less(part, extra), raw.FloorMod(ids, more), raw.FloorMod(after, each)
-    )
+    place = raw.SelectV2(raw.Less(part, extra), raw.FloorMod(ids, more), raw.FloorMod(after, each))
     return part, place
 
 

@@ -61,9 +61,7 @@ def _along(function: Callable[..., Any], x: Any, axis: Any, name: str | None) ->
         )
     order = _swapped(rank, axis)
     return raw.Transpose(
-        function(raw.Transpose(x, order, name="transpose")),
-        order,
-        name=name or "transpose",
+        function(raw.Transpose(x, order, name="transpose")), order, name=name or "transpose"
     )
 
 
@@ -128,9 +126,7 @@ def _rows_loss(logits: Tensor, labels: Tensor, scope: str) -> Tensor:
     rank = None if logits.dims is None else len(logits.dims)
     if rank == 2 and labels.dims is not None and len(labels.dims) == 2:
         return raw.SoftmaxCrossEntropyWithLogits(logits, labels, name=name).loss
-    flat = raw.SoftmaxCrossEntropyWithLogits(
-        _matrix(logits), _matrix(labels), name=name
-    )
+    flat = raw.SoftmaxCrossEntropyWithLogits(_matrix(logits), _matrix(labels), name=name)
     return raw.Reshape(flat.loss, _lead(logits))
 
 
@@ -138,9 +134,7 @@ def _matrix(x: Tensor) -> Tensor:
     """All but the last dimension as one."""
     dims = x.dims
     if shapes.known(dims) and dims:
-        return raw.Reshape(
-            x, [-1, dims[-1]] if dims[-1] else [shapes.count(dims[:-1]), 0]
-        )
+        return raw.Reshape(x, [-1, dims[-1]] if dims[-1] else [shapes.count(dims[:-1]), 0])
     last = raw.StridedSlice(raw.Shape(x), [-1], [0], [1], end_mask=1)
     return raw.Reshape(x, raw.ConcatV2([np.asarray([-1], np.int32), last], 0))
 
@@ -246,9 +240,7 @@ def sigmoid_cross_entropy_with_logits(
         fading = raw.Select(positive, raw.Neg(logits), logits, name="Select")
         product = raw.Mul(logits, labels, name="mul")
         return raw.AddV2(
-            raw.Sub(above, product, name="sub"),
-            raw.Log1p(raw.Exp(fading)),
-            name=scope or None,
+            raw.Sub(above, product, name="sub"), raw.Log1p(raw.Exp(fading)), name=scope or None
         )
 
 
@@ -280,16 +272,11 @@ def weighted_cross_entropy_with_logits(
         negative = raw.Mul(raw.Sub(one, labels, name="sub"), logits, name="mul")
         fading = raw.Log1p(raw.Exp(raw.Neg(raw.Abs(logits))))
         rest = raw.AddV2(fading, raw.Relu(raw.Neg(logits)), name="add")
-        return raw.AddV2(
-            negative, raw.Mul(log_weight, rest, name="mul"), name=scope or None
-        )
+        return raw.AddV2(negative, raw.Mul(log_weight, rest, name="mul"), name=scope or None)
 
 
 def log_poisson_loss(
-    targets: Any,
-    log_input: Any,
-    compute_full_loss: bool = False,
-    name: str | None = None,
+    targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None
 ) -> Tensor:
     """exp(log_input) - log_input * targets, with Stirling's term if asked for.
 
@@ -311,8 +298,7 @@ def log_poisson_loss(
         half = constant_like(0.5, targets)
         full = constant_like(2 * math.pi, targets)
         stirling = raw.AddV2(
-            raw.Sub(raw.Mul(targets, log), targets),
-            raw.Mul(half, raw.Log(raw.Mul(full, targets))),
+            raw.Sub(raw.Mul(targets, log), targets), raw.Mul(half, raw.Log(raw.Mul(full, targets)))
         )
         inside = raw.LogicalAnd(
             raw.GreaterEqual(targets, raw.ZerosLike(targets)),

@@ -158,7 +158,7 @@ def max_pool(
 
 def _spatial_rank(input: Any, data_format: str | None) -> int:
     if data_format is not None:
-        if data_format not in ("NWC", "NCW", "NHWC", "NCHW", "NCHW_VECT_C", "NDHWC", "NCDHW"):  # fmt: skip
+        if data_format not in ("NWC", "NCW", "NHWC", "NCHW", "NCHW_VECT_C", "NDHWC", "NCDHW"):
             raise ValueError(
                 f"`data_format` must be one of NWC, NCW, NHWC, NCHW, NDHWC, NCDHW. Received: {data_format}"
             )
@@ -356,9 +356,7 @@ def pool(
     """
     n = len(window_shape)
     if not 1 <= n <= 3:
-        raise ValueError(
-            f"`num_spatial_dims` must be 1, 2, or 3. Received: num_spatial_dims={n}."
-        )
+        raise ValueError(f"`num_spatial_dims` must be 1, 2, or 3. Received: num_spatial_dims={n}.")
     functions = {
         "MAX": {1: max_pool1d, 2: max_pool2d, 3: max_pool3d},
         "AVG": {1: avg_pool1d, 2: avg_pool2d, 3: avg_pool3d},
@@ -384,12 +382,7 @@ def pool(
 
 
 def _dilated(
-    function: Any,
-    input: Any,
-    window: Any,
-    padding: Any,
-    layout: str,
-    dilations: list[int],
+    function: Any, input: Any, window: Any, padding: Any, layout: str, dilations: list[int]
 ) -> Tensor:
     """Pools the interleaved images that the dilations make of the input one by one."""
     x = convert.to_tensor(input)

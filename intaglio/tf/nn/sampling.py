@@ -46,10 +46,14 @@ def uniform_candidate_sampler(
     https://www.tensorflow.org/api_docs/python/tf/random/uniform_candidate_sampler
     """
     return raw.UniformCandidateSampler(
-        convert.to_tensor(true_classes, int64), num_true=num_true,
-        num_sampled=num_sampled, unique=unique, range_max=range_max, **_seeds(seed),
+        convert.to_tensor(true_classes, int64),
+        num_true=num_true,
+        num_sampled=num_sampled,
+        unique=unique,
+        range_max=range_max,
+        **_seeds(seed),
         name=name,
-    )  # fmt: skip
+    )
 
 
 def log_uniform_candidate_sampler(
@@ -70,10 +74,14 @@ def log_uniform_candidate_sampler(
     3
     """
     return raw.LogUniformCandidateSampler(
-        convert.to_tensor(true_classes, int64), num_true=num_true,
-        num_sampled=num_sampled, unique=unique, range_max=range_max, **_seeds(seed),
+        convert.to_tensor(true_classes, int64),
+        num_true=num_true,
+        num_sampled=num_sampled,
+        unique=unique,
+        range_max=range_max,
+        **_seeds(seed),
         name=name,
-    )  # fmt: skip
+    )
 
 
 def learned_unigram_candidate_sampler(
@@ -102,10 +110,14 @@ def learned_unigram_candidate_sampler(
     https://www.tensorflow.org/api_docs/python/tf/random/learned_unigram_candidate_sampler
     """
     return raw.LearnedUnigramCandidateSampler(
-        convert.to_tensor(true_classes, int64), num_true=num_true,
-        num_sampled=num_sampled, unique=unique, range_max=range_max, **_seeds(seed),
+        convert.to_tensor(true_classes, int64),
+        num_true=num_true,
+        num_sampled=num_sampled,
+        unique=unique,
+        range_max=range_max,
+        **_seeds(seed),
         name=name,
-    )  # fmt: skip
+    )
 
 
 def fixed_unigram_candidate_sampler(
@@ -137,12 +149,20 @@ def fixed_unigram_candidate_sampler(
     [0, 1, 2]
     """
     return raw.FixedUnigramCandidateSampler(
-        convert.to_tensor(true_classes, int64), num_true=num_true,
-        num_sampled=num_sampled, unique=unique, range_max=range_max,
-        vocab_file=vocab_file, distortion=distortion, num_shards=num_shards,
-        num_reserved_ids=num_reserved_ids, shard=shard, unigrams=unigrams,
-        **_seeds(seed), name=name,
-    )  # fmt: skip
+        convert.to_tensor(true_classes, int64),
+        num_true=num_true,
+        num_sampled=num_sampled,
+        unique=unique,
+        range_max=range_max,
+        vocab_file=vocab_file,
+        distortion=distortion,
+        num_shards=num_shards,
+        num_reserved_ids=num_reserved_ids,
+        shard=shard,
+        unigrams=unigrams,
+        **_seeds(seed),
+        name=name,
+    )
 
 
 def all_candidate_sampler(
@@ -162,9 +182,13 @@ def all_candidate_sampler(
     [0 1 2] [[1.]]
     """
     return raw.AllCandidateSampler(
-        convert.to_tensor(true_classes, int64), num_true=num_true,
-        num_sampled=num_sampled, unique=unique, **_seeds(seed), name=name,
-    )  # fmt: skip
+        convert.to_tensor(true_classes, int64),
+        num_true=num_true,
+        num_sampled=num_sampled,
+        unique=unique,
+        **_seeds(seed),
+        name=name,
+    )
 
 
 def compute_accidental_hits(
@@ -187,9 +211,12 @@ def compute_accidental_hits(
     [[0, 1], [2, 0]]
     """
     return raw.ComputeAccidentalHits(
-        convert.to_tensor(true_classes, int64), sampled_candidates, num_true=num_true,
-        **_seeds(seed), name=name,
-    )  # fmt: skip
+        convert.to_tensor(true_classes, int64),
+        sampled_candidates,
+        num_true=num_true,
+        **_seeds(seed),
+        name=name,
+    )
 
 
 def _rows_products(rows: Tensor, inputs: Tensor, num_true: int) -> Tensor:
@@ -201,9 +228,15 @@ def _rows_products(rows: Tensor, inputs: Tensor, num_true: int) -> Tensor:
 
 
 def _sampled_logits(
-    weights: Any, biases: Any, labels: Any, inputs: Any, num_true: int, sampled: Any,
-    remove: bool, seed: int | None,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    weights: Any,
+    biases: Any,
+    labels: Any,
+    inputs: Any,
+    num_true: int,
+    sampled: Any,
+    remove: bool,
+    seed: int | None,
+) -> tuple[Tensor, Tensor]:
     """(logits, labels) of the true and the sampled classes, [batch, num_true + num_sampled]."""
     labels, inputs = convert.to_tensor(labels, int64), convert.to_tensor(inputs)
     candidates, true_expected, sampled_expected = (raw.StopGradient(s) for s in sampled)
@@ -211,9 +244,7 @@ def _sampled_logits(
     ids = raw.ConcatV2([flat, candidates], ZERO)
     tables = weights if isinstance(weights, (list, tuple)) else [weights]
     rows = embedding_lookup(tables, ids)
-    offsets = embedding_lookup(
-        biases if isinstance(biases, (list, tuple)) else [biases], ids
-    )
+    offsets = embedding_lookup(biases if isinstance(biases, (list, tuple)) else [biases], ids)
     count = raw.Size(flat)
     true_logits = _rows_products(rows[:count], inputs, num_true)
     true_offsets = raw.Reshape(offsets[:count], np.array([-1, num_true], np.int32))
@@ -222,9 +253,11 @@ def _sampled_logits(
     others = raw.AddV2(others, offsets[count:])
     if remove:
         hits = raw.ComputeAccidentalHits(
-            raw.Reshape(labels, np.array([-1, num_true], np.int32)), candidates,
-            num_true=num_true, **_seeds(seed),
-        )  # fmt: skip
+            raw.Reshape(labels, np.array([-1, num_true], np.int32)),
+            candidates,
+            num_true=num_true,
+            **_seeds(seed),
+        )
         places = raw.Pack([hits.indices, raw.Cast(hits.ids, DstT="int32")], axis=1)
         weight = raw.Cast(hits.weights, DstT=others.dtype)
         others = raw.TensorScatterAdd(others, places, weight)
@@ -272,9 +305,8 @@ def nce_loss(
                 labels, num_true, num_sampled, True, num_classes
             )
         logits, targets = _sampled_logits(
-            weights, biases, labels, inputs, num_true, sampled_values,
-            remove_accidental_hits, None,
-        )  # fmt: skip
+            weights, biases, labels, inputs, num_true, sampled_values, remove_accidental_hits, None
+        )
         losses = sigmoid_cross_entropy_with_logits(targets, logits)
         return raw.Sum(losses, np.array([1], np.int32))
 
@@ -313,7 +345,6 @@ def sampled_softmax_loss(
                 labels, num_true, num_sampled, True, num_classes, seed
             )
         logits, targets = _sampled_logits(
-            weights, biases, labels, inputs, num_true, sampled_values,
-            remove_accidental_hits, seed,
-        )  # fmt: skip
+            weights, biases, labels, inputs, num_true, sampled_values, remove_accidental_hits, seed
+        )
         return softmax_cross_entropy_with_logits(raw.StopGradient(targets), logits)

@@ -23,17 +23,19 @@ _SUM, _MEAN, _SQRT_N = "sum", "mean", "sqrtn"
 def _checked(combiner: Any) -> str:
     found = _MEAN if combiner is None else combiner
     if found not in (_MEAN, _SQRT_N, _SUM):
-        raise ValueError(
-            f"combiner must be one of 'mean', 'sqrtn' or 'sum', got {found}"
-        )
+        raise ValueError(f"combiner must be one of 'mean', 'sqrtn' or 'sum', got {found}")
     return found
 
 
 def embedding_lookup_sparse(
-    params: Any, sp_ids: Any, sp_weights: Any, combiner: Any = None,
-    max_norm: float | None = None, name: str | None = None,
+    params: Any,
+    sp_ids: Any,
+    sp_weights: Any,
+    combiner: Any = None,
+    max_norm: float | None = None,
+    name: str | None = None,
     allow_fast_lookup: bool = False,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """The vectors that the ids of each row name, put together: shape `[rows, ...]`.
 
     `sp_ids` and `sp_weights` (or None) are sparse or ragged matrices with the same places, `params` as
@@ -51,14 +53,18 @@ def embedding_lookup_sparse(
     if not is_sparse(sp_ids):
         raise TypeError(f"sp_ids must be SparseTensor, got {type(sp_ids)}")
     if sp_weights is not None and not is_sparse(sp_weights):
-        raise TypeError(f"sp_weights must be either None or SparseTensor, got {type(sp_weights)}")  # fmt: skip
+        raise TypeError(f"sp_weights must be either None or SparseTensor, got {type(sp_weights)}")
     with name_scope(name or "embedding_lookup_sparse"):
-        rows: Any = raw.Cast(_first_column(convert.to_tensor(sp_ids.indices)), DstT=int32)  # fmt: skip
+        rows: Any = raw.Cast(_first_column(convert.to_tensor(sp_ids.indices)), DstT=int32)
         ids, places = raw.Unique(sp_ids.values)
         vectors = embedding_lookup(params, ids, max_norm)
         wide = float32 if vectors.dtype in (float16, bfloat16) else vectors.dtype
         if sp_weights is None:
-            kinds = {_SUM: raw.SparseSegmentSum, _MEAN: raw.SparseSegmentMean, _SQRT_N: raw.SparseSegmentSqrtN}  # fmt: skip
+            kinds = {
+                _SUM: raw.SparseSegmentSum,
+                _MEAN: raw.SparseSegmentMean,
+                _SQRT_N: raw.SparseSegmentSqrtN,
+            }
             return kinds[combiner](vectors, places, rows)
         taken = raw.Cast(raw.GatherV2(vectors, places, 0), DstT=wide)
         weights = raw.Cast(convert.to_tensor(sp_weights.values), DstT=wide)
@@ -84,10 +90,15 @@ def _first_column(indices: Any) -> Any:
 
 
 def safe_embedding_lookup_sparse(
-    embedding_weights: Any, sparse_ids: Any, sparse_weights: Any = None,
-    combiner: Any = "mean", default_id: Any = None, max_norm: float | None = None,
-    name: str | None = None, allow_fast_lookup: bool = False,
-) -> Tensor:  # fmt: skip
+    embedding_weights: Any,
+    sparse_ids: Any,
+    sparse_weights: Any = None,
+    combiner: Any = "mean",
+    default_id: Any = None,
+    max_norm: float | None = None,
+    name: str | None = None,
+    allow_fast_lookup: bool = False,
+) -> Tensor:
     """`embedding_lookup_sparse` for rows that may have no ids, or ids below 0.
 
     Ids below 0 are left out, and unless `combiner` is "sum" those with weights of 0 or less.
@@ -101,7 +112,9 @@ def safe_embedding_lookup_sparse(
 
     https://www.tensorflow.org/api_docs/python/tf/nn/safe_embedding_lookup_sparse
     """
-    if embedding_weights is None or (isinstance(embedding_weights, (list, tuple)) and not embedding_weights):  # fmt: skip
+    if embedding_weights is None or (
+        isinstance(embedding_weights, (list, tuple)) and not embedding_weights
+    ):
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
     if isinstance(sparse_ids, Ragged):
         raise NotImplementedError(
@@ -112,17 +125,19 @@ def safe_embedding_lookup_sparse(
         rank = sparse_ids.shape.rank
         last = (len(sparse_ids.shape) if rank is not None else 2) - 1
         outer = raw.Slice(shape, np.array([0], np.int64), np.array([last], np.int64))
-        flat = raw.Pack([raw.Prod(outer, 0), raw.GatherV2(shape, np.array(last, np.int64), 0)])  # fmt: skip
+        flat = raw.Pack([raw.Prod(outer, 0), raw.GatherV2(shape, np.array(last, np.int64), 0)])
         places, flat_shape = raw.SparseReshape(sparse_ids.indices, shape, flat)
         ids = SparseTensor(places, sparse_ids.values, flat_shape)
-        weights = None if sparse_weights is None else SparseTensor(places, sparse_weights.values, flat_shape)  # fmt: skip
+        weights = (
+            None
+            if sparse_weights is None
+            else SparseTensor(places, sparse_weights.values, flat_shape)
+        )
         ids, weights = _pruned(ids, weights, _checked(combiner))
         filled, empty = _filled(ids, 0 if default_id is None else default_id)
         if weights is not None:
             weights, _ = _filled(weights, 1.0)
-        found: Any = embedding_lookup_sparse(
-            embedding_weights, filled, weights, combiner, max_norm
-        )
+        found: Any = embedding_lookup_sparse(embedding_weights, filled, weights, combiner, max_norm)
         if default_id is None:
             wide = np.array([-1] + [1] * (len(found.dims or (0, 0)) - 1), np.int32)
             found = raw.SelectV2(raw.Reshape(empty, wide), raw.ZerosLike(found), found)

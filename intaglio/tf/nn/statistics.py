@@ -35,11 +35,7 @@ def _squeezed(x: Tensor, axes: Any) -> Tensor:
 
 
 def moments(
-    x: Any,
-    axes: Any,
-    shift: Any = None,
-    keepdims: bool = False,
-    name: str | None = None,
+    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """(mean, variance) over `axes`; float16 and bfloat16 are computed as float32.
 
@@ -70,11 +66,7 @@ def moments(
 
 
 def weighted_moments(
-    x: Any,
-    axes: Any,
-    frequency_weights: Any,
-    keepdims: bool = False,
-    name: str | None = None,
+    x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """(mean, variance) over `axes` of elements that count `frequency_weights` times.
 
@@ -100,10 +92,7 @@ def weighted_moments(
         if weights.dtype is not x.dtype:
             weights = raw.Cast(weights, DstT=x.dtype)
         total = raw.Sum(
-            raw.Mul(weights, x, name="mul"),
-            axes,
-            keep_dims=True,
-            name="weighted_input_sum",
+            raw.Mul(weights, x, name="mul"), axes, keep_dims=True, name="weighted_input_sum"
         )
         # As many weights as elements take part, whatever the weights' own shape.
         spread = raw.AddV2(weights, raw.ZerosLike(x), name="add")
@@ -111,10 +100,7 @@ def weighted_moments(
         mean = raw.DivNoNan(total, weight)
         squares = raw.SquaredDifference(x, mean)
         distance = raw.Sum(
-            raw.Mul(weights, squares, name="mul"),
-            axes,
-            keep_dims=True,
-            name="weighted_distsq",
+            raw.Mul(weights, squares, name="mul"), axes, keep_dims=True, name="weighted_distsq"
         )
         variance = raw.DivNoNan(distance, weight)
         if not keepdims:
@@ -125,11 +111,7 @@ def weighted_moments(
 
 
 def sufficient_statistics(
-    x: Any,
-    axes: Any,
-    shift: Any = None,
-    keepdims: bool = False,
-    name: str | None = None,
+    x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
     """(count, sum, sum of squares, shift) over `axes`, of the elements less `shift`.
 
@@ -183,9 +165,7 @@ def normalize_moments(
             mean = raw.AddV2(shifted, shift, name="mean")
         else:
             mean = shifted = raw.Mul(mean_ss, divisor, name="mean")
-        variance = raw.Sub(
-            raw.Mul(variance_ss, divisor), raw.Square(shifted), name="variance"
-        )
+        variance = raw.Sub(raw.Mul(variance_ss, divisor), raw.Square(shifted), name="variance")
         return mean, variance
 
 
@@ -230,9 +210,7 @@ def batch_normalization(
 
 
 def _as(statistic: Tensor, x: Tensor) -> Tensor:
-    return (
-        statistic if statistic.dtype is x.dtype else raw.Cast(statistic, DstT=x.dtype)
-    )
+    return statistic if statistic.dtype is x.dtype else raw.Cast(statistic, DstT=x.dtype)
 
 
 def batch_norm_with_global_normalization(
@@ -261,9 +239,7 @@ def batch_norm_with_global_normalization(
     array([1., 1.], dtype=float32)
     """
     scale = gamma if scale_after_normalization else None
-    return batch_normalization(
-        input, mean, variance, beta, scale, variance_epsilon, name
-    )
+    return batch_normalization(input, mean, variance, beta, scale, variance_epsilon, name)
 
 
 def local_response_normalization(
@@ -283,9 +259,7 @@ def local_response_normalization(
     ... ).numpy().round(3).ravel()
     array([0.577, 0.5  , 0.577], dtype=float32)
     """
-    return raw.LRN(
-        input, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta, name=name
-    )
+    return raw.LRN(input, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta, name=name)
 
 
 lrn = local_response_normalization
@@ -309,7 +283,9 @@ def compute_average_loss(
     """
     loss = convert.to_tensor(per_example_loss)
     if loss.dims == ():
-        raise ValueError("Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1.")  # fmt: skip
+        raise ValueError(
+            "Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1."
+        )
     given = loss.dtype
     if sample_weight is not None:
         weight = convert.to_tensor(sample_weight)
@@ -321,9 +297,7 @@ def compute_average_loss(
         loss = raw.Mul(loss, weight)
     loss = raw.Cast(loss, DstT=given)
     if global_batch_size is None:
-        global_batch_size = raw.StridedSlice(
-            raw.Shape(loss), [0], [1], [1], shrink_axis_mask=1
-        )
+        global_batch_size = raw.StridedSlice(raw.Shape(loss), [0], [1], [1], shrink_axis_mask=1)
     size = raw.Cast(convert.to_tensor(global_batch_size), DstT=given)
     return raw.DivNoNan(raw.Sum(loss, all_axes(loss)), size)
 

@@ -23,12 +23,8 @@ if TYPE_CHECKING:
     from intaglio.graphdef.quantization_messages import (
         QuantizationComponentSpec as QuantizationComponentSpec,
     )
-    from intaglio.graphdef.quantization_messages import (
-        QuantizationMethod as QuantizationMethod,
-    )
-    from intaglio.graphdef.quantization_messages import (
-        QuantizationOptions as QuantizationOptions,
-    )
+    from intaglio.graphdef.quantization_messages import QuantizationMethod as QuantizationMethod
+    from intaglio.graphdef.quantization_messages import QuantizationOptions as QuantizationOptions
     from intaglio.graphdef.quantization_messages import (
         UnitWiseQuantizationSpec as UnitWiseQuantizationSpec,
     )

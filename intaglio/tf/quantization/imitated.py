@@ -37,12 +37,7 @@ def fake_quant_with_min_max_args(
     array([0., 3.], dtype=float32)
     """
     return raw.FakeQuantWithMinMaxArgs(
-        inputs,
-        min=min,
-        max=max,
-        num_bits=num_bits,
-        narrow_range=narrow_range,
-        name=name,
+        inputs, min=min, max=max, num_bits=num_bits, narrow_range=narrow_range, name=name
     )
 
 
@@ -61,9 +56,8 @@ def fake_quant_with_min_max_args_gradient(
     array([1., 0.], dtype=float32)
     """
     return raw.FakeQuantWithMinMaxArgsGradient(
-        gradients, inputs,
-        min=min, max=max, num_bits=num_bits, narrow_range=narrow_range, name=name,
-    )  # fmt: skip
+        gradients, inputs, min=min, max=max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )
 
 
 def fake_quant_with_min_max_vars(
@@ -101,7 +95,7 @@ def fake_quant_with_min_max_vars_gradient(
     """
     made = raw.FakeQuantWithMinMaxVarsGradient(
         gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
-    )  # fmt: skip
+    )
     return Backprops(*made)
 
 
@@ -142,7 +136,7 @@ def fake_quant_with_min_max_vars_per_channel_gradient(
     """
     made = raw.FakeQuantWithMinMaxVarsPerChannelGradient(
         gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
-    )  # fmt: skip
+    )
     return Backprops(*made)
 
 
@@ -188,10 +182,17 @@ def quantize_and_dequantize_v2(
     """
     x = convert.to_tensor(input, None if isinstance(input, Tensor) else float32)
     return raw.QuantizeAndDequantizeV4(
-        x, convert.to_tensor(input_min, x.dtype), convert.to_tensor(input_max, x.dtype),
-        signed_input=signed_input, num_bits=num_bits, range_given=range_given,
-        round_mode=round_mode, narrow_range=narrow_range, axis=_axis(axis, x), name=name,
-    )  # fmt: skip
+        x,
+        convert.to_tensor(input_min, x.dtype),
+        convert.to_tensor(input_max, x.dtype),
+        signed_input=signed_input,
+        num_bits=num_bits,
+        range_given=range_given,
+        round_mode=round_mode,
+        narrow_range=narrow_range,
+        axis=_axis(axis, x),
+        name=name,
+    )
 
 
 def quantize_and_dequantize(
@@ -214,10 +215,17 @@ def quantize_and_dequantize(
     """
     x = convert.to_tensor(input, None if isinstance(input, Tensor) else float32)
     return raw.QuantizeAndDequantizeV2(
-        x, convert.to_tensor(input_min, x.dtype), convert.to_tensor(input_max, x.dtype),
-        signed_input=signed_input, num_bits=num_bits, range_given=range_given,
-        round_mode=round_mode, narrow_range=narrow_range, axis=_axis(axis, x), name=name,
-    )  # fmt: skip
+        x,
+        convert.to_tensor(input_min, x.dtype),
+        convert.to_tensor(input_max, x.dtype),
+        signed_input=signed_input,
+        num_bits=num_bits,
+        range_given=range_given,
+        round_mode=round_mode,
+        narrow_range=narrow_range,
+        axis=_axis(axis, x),
+        name=name,
+    )
 
 
 __all__ = [

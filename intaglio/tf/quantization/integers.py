@@ -62,10 +62,17 @@ def quantize(
     array([  0, 128, 255], dtype=uint8)
     """
     made = raw.QuantizeV2(
-        input, min_range, max_range, T=as_dtype(T), mode=mode, round_mode=round_mode,
-        narrow_range=narrow_range, axis=-1 if axis is None else axis,
-        ensure_minimum_range=ensure_minimum_range, name=name,
-    )  # fmt: skip
+        input,
+        min_range,
+        max_range,
+        T=as_dtype(T),
+        mode=mode,
+        round_mode=round_mode,
+        narrow_range=narrow_range,
+        axis=-1 if axis is None else axis,
+        ensure_minimum_range=ensure_minimum_range,
+        name=name,
+    )
     return Quantized(*made)
 
 
@@ -86,17 +93,19 @@ def dequantize(
     array([0. , 0.5, 1. ], dtype=float32)
     """
     return raw.Dequantize(
-        input, min_range, max_range, mode=mode, narrow_range=narrow_range,
-        axis=-1 if axis is None else axis, dtype=as_dtype(dtype), name=name,
-    )  # fmt: skip
+        input,
+        min_range,
+        max_range,
+        mode=mode,
+        narrow_range=narrow_range,
+        axis=-1 if axis is None else axis,
+        dtype=as_dtype(dtype),
+        name=name,
+    )
 
 
 def quantized_concat(
-    concat_dim: Any,
-    values: Any,
-    input_mins: Any,
-    input_maxes: Any,
-    name: str | None = None,
+    concat_dim: Any, values: Any, input_mins: Any, input_maxes: Any, name: str | None = None
 ) -> Concatenated:
     """Quantised tensors put together along a dimension, in a range that holds all of theirs.
 

@@ -57,9 +57,7 @@ class TfRecordRepresentativeDatasetSaver:
         files: dict[str, Any] = {}
         for key, samples in representative_dataset.items():
             if key not in self.path_map:
-                raise ValueError(
-                    f"SignatureDef key does not exist in the provided path_map: {key}"
-                )
+                raise ValueError(f"SignatureDef key does not exist in the provided path_map: {key}")
             path = os.fspath(self.path_map[key])
             wanted = set(self.expected_input_key_map.get(key, ()))
             with TFRecordWriter(path) as writer:

@@ -25,10 +25,7 @@ def cross(inputs: Any, name: str | None = None) -> Any:
 
 
 def cross_hashed(
-    inputs: Any,
-    num_buckets: int = 0,
-    hash_key: int | None = None,
-    name: str | None = None,
+    inputs: Any, num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
 ) -> Any:
     """The combinations of one value of each input, in every row, as hashes.
 

@@ -11,11 +11,7 @@ from intaglio.opdef import raw
 
 
 def ragged_fill_empty_rows(
-    value_rowids: Any,
-    values: Any,
-    nrows: Any,
-    default_value: Any,
-    name: str | None = None,
+    value_rowids: Any, values: Any, nrows: Any, default_value: Any, name: str | None = None
 ) -> Any:
     """Each row without values gets `default_value` as its only value.
 
@@ -28,9 +24,7 @@ def ragged_fill_empty_rows(
     >>> tf.ragged_fill_empty_rows([0, 2], [7, 8], 3, -1).output_values
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([ 7, -1,  8], dtype=int32)>
     """
-    return raw.RaggedFillEmptyRows(
-        value_rowids, values, nrows, default_value, name=name
-    )
+    return raw.RaggedFillEmptyRows(value_rowids, values, nrows, default_value, name=name)
 
 
 def ragged_fill_empty_rows_grad(

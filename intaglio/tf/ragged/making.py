@@ -38,9 +38,7 @@ def constant(
     <tf.RaggedTensor [[1, 2], [3], []]>
     """
     with name_scope(name or "RaggedConstant"):
-        return constants.constant(
-            pylist, dtype, ragged_rank, inner_shape, row_splits_dtype
-        )
+        return constants.constant(pylist, dtype, ragged_rank, inner_shape, row_splits_dtype)
 
 
 def range(
@@ -138,9 +136,7 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return elementwise.map_flat_values(op, *args, **kwargs)
 
 
-def row_splits_to_segment_ids(
-    splits: Any, name: str | None = None, out_type: Any = None
-) -> Tensor:
+def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:
     """The row of each value. Raises ValueError for what are no row splits.
 
     https://www.tensorflow.org/api_docs/python/tf/ragged/row_splits_to_segment_ids
@@ -160,10 +156,7 @@ def row_splits_to_segment_ids(
 
 
 def segment_ids_to_row_splits(
-    segment_ids: Any,
-    num_segments: Any = None,
-    out_type: Any = None,
-    name: str | None = None,
+    segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
 ) -> Tensor:
     """The row splits of values with these rows. Raises TypeError for what are no integers.
 
@@ -182,6 +175,8 @@ def segment_ids_to_row_splits(
         wanted = dtypes.int64 if out_type is None else as_dtype(out_type)
         ids = core.as_index(given, wanted)
         rows = RowPartition.from_value_rowids(
-            ids, None if num_segments is None else core.as_index(num_segments, wanted), validate=False
-        )  # fmt: skip
+            ids,
+            None if num_segments is None else core.as_index(num_segments, wanted),
+            validate=False,
+        )
         return rows.row_splits()

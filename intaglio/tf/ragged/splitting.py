@@ -11,9 +11,7 @@ from typing import Any
 from intaglio.ragged import strings
 
 
-def split(
-    input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = None
-) -> Any:
+def split(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = None) -> Any:
     """The parts of strings between separators, by default between white space.
 
     `maxsplit` is the most cuts for each string. A scalar gives a vector. Raises TypeError
@@ -59,9 +57,8 @@ def ngrams(
     [b'a b', b'b c']
     """
     return strings.ngrams(
-        data, ngram_width, separator, pad_values, padding_width,
-        preserve_short_sequences, name,
-    )  # fmt: skip
+        data, ngram_width, separator, pad_values, padding_width, preserve_short_sequences, name
+    )
 
 
 __all__ = ["bytes_split", "ngrams", "split"]

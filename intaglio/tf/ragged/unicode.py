@@ -33,9 +33,8 @@ def unicode_decode(
     <tf.RaggedTensor [[97, 98], [99]]>
     """
     return strings.decode(
-        input, input_encoding, errors, replacement_char, replace_control_characters,
-        False, name,
-    )  # fmt: skip
+        input, input_encoding, errors, replacement_char, replace_control_characters, False, name
+    )
 
 
 def unicode_decode_with_offsets(
@@ -54,9 +53,8 @@ def unicode_decode_with_offsets(
     <tf.RaggedTensor [[0, 1]]>
     """
     return strings.decode(
-        input, input_encoding, errors, replacement_char, replace_control_characters,
-        True, name,
-    )  # fmt: skip
+        input, input_encoding, errors, replacement_char, replace_control_characters, True, name
+    )
 
 
 def unicode_split(
@@ -73,9 +71,7 @@ def unicode_split(
     >>> tf.strings.unicode_split(["ab", "c"], "UTF-8")
     <tf.RaggedTensor [[b'a', b'b'], [b'c']]>
     """
-    return strings.characters(
-        input, input_encoding, errors, replacement_char, False, name
-    )
+    return strings.characters(input, input_encoding, errors, replacement_char, False, name)
 
 
 def unicode_split_with_offsets(
@@ -92,9 +88,7 @@ def unicode_split_with_offsets(
     >>> tf.strings.unicode_split_with_offsets(["ab"], "UTF-8")[0]
     <tf.RaggedTensor [[b'a', b'b']]>
     """
-    return strings.characters(
-        input, input_encoding, errors, replacement_char, True, name
-    )
+    return strings.characters(input, input_encoding, errors, replacement_char, True, name)
 
 
 def unicode_encode(

@@ -80,14 +80,10 @@ if TYPE_CHECKING:
     from intaglio.tf.nn.sampling import (
         log_uniform_candidate_sampler as log_uniform_candidate_sampler,
     )
-    from intaglio.tf.nn.sampling import (
-        uniform_candidate_sampler as uniform_candidate_sampler,
-    )
+    from intaglio.tf.nn.sampling import uniform_candidate_sampler as uniform_candidate_sampler
     from intaglio.tf.random.distributions import gamma as gamma
     from intaglio.tf.random.distributions import poisson as poisson
-    from intaglio.tf.random.distributions import (
-        stateless_binomial as stateless_binomial,
-    )
+    from intaglio.tf.random.distributions import stateless_binomial as stateless_binomial
     from intaglio.tf.random.distributions import stateless_gamma as stateless_gamma
     from intaglio.tf.random.distributions import (
         stateless_parameterized_truncated_normal as stateless_parameterized_truncated_normal,

@@ -67,11 +67,7 @@ def gamma(
 
 
 def poisson(
-    shape: Any,
-    lam: Any,
-    dtype: Any = float32,
-    seed: int | None = None,
-    name: str | None = None,
+    shape: Any, lam: Any, dtype: Any = float32, seed: int | None = None, name: str | None = None
 ) -> Tensor:
     """`shape` Poisson numbers for each mean in `lam`.
 
@@ -149,9 +145,7 @@ def stateless_binomial(
         dims = shape_tensor(shape)
         probs = to_tensor(probs, None, "probs")
         counts = to_tensor(counts, probs.dtype, "counts")
-        return raw.StatelessRandomBinomial(
-            dims, seed, counts, probs, dtype=as_dtype(output_dtype)
-        )
+        return raw.StatelessRandomBinomial(dims, seed, counts, probs, dtype=as_dtype(output_dtype))
 
 
 def stateless_parameterized_truncated_normal(

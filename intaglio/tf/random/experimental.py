@@ -29,9 +29,7 @@ __all__ = [
 ]
 
 # Names that are imported when they are first asked for: see `intaglio.base.later`.
-LATER: dict[str, str] = {
-    "index_shuffle": "intaglio.tf.random.index_shuffles:index_shuffle",
-}
+LATER: dict[str, str] = {"index_shuffle": "intaglio.tf.random.index_shuffles:index_shuffle"}
 __all__ += [*LATER]
 
 if TYPE_CHECKING:

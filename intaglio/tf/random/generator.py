@@ -9,15 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import (
-    DType,
-    as_dtype,
-    float32,
-    int32,
-    int64,
-    uint32,
-    uint64,
-)
+from intaglio.base.dtypes import DType, as_dtype, float32, int32, int64, uint32, uint64
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
 from intaglio.opdef.tensor import Tensor
@@ -49,9 +41,7 @@ def create_rng_state(seed: Any, alg: Any) -> Tensor:
         if vector.dims[0] >= size:
             return raw.StridedSlice(vector, [0], [size], [1])
         return raw.Pad(vector, [[size - vector.dims[0], 0]])
-    raise ValueError(
-        "seed should be of shape [n]; the number of elements must be known"
-    )
+    raise ValueError("seed should be of shape [n]; the number of elements must be known")
 
 
 class Generator(AutoTrackable):
@@ -124,9 +114,7 @@ class Generator(AutoTrackable):
     @property
     def key(self) -> Tensor:
         """The key: the state's last element."""
-        return raw.StridedSlice(
-            self._state_var.read_value(), [2], [3], [1], shrink_axis_mask=1
-        )
+        return raw.StridedSlice(self._state_var.read_value(), [2], [3], [1], shrink_axis_mask=1)
 
     def reset(self, state: Any) -> None:
         """Sets the state."""
@@ -191,21 +179,15 @@ class Generator(AutoTrackable):
             low = 0.0 if type(minval) is int and minval == 0 else minval
             return stretched(draw, low, high, kind, scope)
 
-    def _integers(
-        self, dims: Tensor, minval: Any, maxval: Any, kind: DType, scope: str
-    ) -> Tensor:
+    def _integers(self, dims: Tensor, minval: Any, maxval: Any, kind: DType, scope: str) -> Tensor:
         if minval is None:
             keyed = self._key_counter(dims)
-            return raw.StatelessRandomUniformFullIntV2(
-                dims, *keyed, dtype=kind, name=scope
-            )
+            return raw.StatelessRandomUniformFullIntV2(dims, *keyed, dtype=kind, name=scope)
         low, high = to_tensor(minval, kind, "min"), to_tensor(maxval, kind, "max")
         keyed = self._key_counter(dims)
         return raw.StatelessRandomUniformIntV2(dims, *keyed, low, high, name=scope)
 
-    def uniform_full_int(
-        self, shape: Any, dtype: Any = uint64, name: str | None = None
-    ) -> Tensor:
+    def uniform_full_int(self, shape: Any, dtype: Any = uint64, name: str | None = None) -> Tensor:
         """Integers over the whole range of int32, int64, uint32 or uint64."""
         kind = as_dtype(dtype)
         with door.level().scoped(name or "stateful_uniform_full_int") as scope:
@@ -246,12 +228,7 @@ class Generator(AutoTrackable):
         return shifted(name or "truncated_normal", shape, mean, stddev, kind, draw)
 
     def binomial(
-        self,
-        shape: Any,
-        counts: Any,
-        probs: Any,
-        dtype: Any = int32,
-        name: str | None = None,
+        self, shape: Any, counts: Any, probs: Any, dtype: Any = int32, name: str | None = None
     ) -> Tensor:
         """How many of `counts` trials succeed, each with probability `probs`.
 
@@ -279,10 +256,7 @@ class Generator(AutoTrackable):
     def split(self, count: int = 1) -> list[Generator]:
         """`count` generators whose numbers have nothing to do with one another."""
         keys = raw.Unpack(self.uniform_full_int([count], int64), num=count)
-        return [
-            Generator.from_key_counter(key, np.zeros(2, np.int64), self._alg)
-            for key in keys
-        ]
+        return [Generator.from_key_counter(key, np.zeros(2, np.int64), self._alg) for key in keys]
 
 
 def _state_variable(state: Any) -> Variable:

@@ -30,9 +30,7 @@ def index_shuffle(index: Any, seed: Any, max_index: Any) -> Tensor:
     key = to_tensor(seed)
     rank = key.shape.rank
     ends = [[0, 0]] * ((rank or 1) - 1) + [[1, 0]]
-    words = raw.PadV2(
-        key, np.asarray(ends, np.int32), raw.Cast(np.int32(FIRST), DstT=key.dtype)
-    )
+    words = raw.PadV2(key, np.asarray(ends, np.int32), raw.Cast(np.int32(FIRST), DstT=key.dtype))
     return raw.RandomIndexShuffle(index, words, max_index)
 
 

@@ -12,13 +12,7 @@ from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import random_state
-from intaglio.tf.random.sampling import (
-    STATEFUL,
-    check_dtype,
-    shape_tensor,
-    shifted,
-    stretched,
-)
+from intaglio.tf.random.sampling import STATEFUL, check_dtype, shape_tensor, shifted, stretched
 
 
 def set_seed(seed: int | None) -> None:

@@ -12,13 +12,7 @@ from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
 from intaglio.opdef.tensor import Tensor
 from intaglio.ops.random.algorithm import Algorithm, algorithm
-from intaglio.tf.random.sampling import (
-    STATELESS,
-    check_dtype,
-    shape_tensor,
-    shifted,
-    stretched,
-)
+from intaglio.tf.random.sampling import STATELESS, check_dtype, shape_tensor, shifted, stretched
 
 
 def _keyed(seed: Any, alg: Any) -> tuple[Tensor, Tensor, int]:
@@ -125,11 +119,7 @@ def stateless_truncated_normal(
 
 
 def stateless_categorical(
-    logits: Any,
-    num_samples: Any,
-    seed: Any,
-    dtype: Any = int64,
-    name: str | None = None,
+    logits: Any, num_samples: Any, seed: Any, dtype: Any = int64, name: str | None = None
 ) -> Tensor:
     """Draws from categorical distributions that depend on `seed` alone; see `categorical`.
 
@@ -168,9 +158,7 @@ def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
     """
     number = to_tensor(data)
     tensor = to_tensor(seed)
-    made = stateless_uniform(
-        [], tensor, minval=None, maxval=None, dtype=number.dtype, alg=alg
-    )
+    made = stateless_uniform([], tensor, minval=None, maxval=None, dtype=number.dtype, alg=alg)
     return raw.Pack([made, number], axis=0, name="stack")
 
 

@@ -40,10 +40,7 @@ VARIABLES_FILENAME = "variables"
 
 
 def save(
-    obj: Any,
-    export_dir: str,
-    signatures: Any = None,
-    options: SaveOptions | None = None,
+    obj: Any, export_dir: str, signatures: Any = None, options: SaveOptions | None = None
 ) -> None:
     """Saves the object, with all that its attributes lead to, to a folder.
 

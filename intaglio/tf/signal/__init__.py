@@ -25,10 +25,7 @@ from intaglio.tf.signal.fourier import (
     rfftnd,
 )
 from intaglio.tf.signal.frames import frame, overlap_and_add
-from intaglio.tf.signal.mel import (
-    linear_to_mel_weight_matrix,
-    mfccs_from_log_mel_spectrograms,
-)
+from intaglio.tf.signal.mel import linear_to_mel_weight_matrix, mfccs_from_log_mel_spectrograms
 from intaglio.tf.signal.spectra import (
     inverse_mdct,
     inverse_stft,

@@ -69,9 +69,7 @@ def _check(type: Any, n: Any, axis: Any, norm: Any) -> None:
     if type == 1 and norm == "ortho":
         raise ValueError("Normalization is not supported for the Type-I DCT.")
     if norm not in (None, "ortho"):
-        raise ValueError(
-            f"Unknown normalization. Expected None or 'ortho', got: {norm}"
-        )
+        raise ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}")
 
 
 def _transformed(x: Tensor, type: int, n: int | None, norm: Any) -> Tensor:

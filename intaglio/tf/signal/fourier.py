@@ -84,9 +84,7 @@ def ifft3d(input: Any, name: str | None = None) -> Tensor:
 
 def _last(x: Tensor, rank: int) -> list[Any]:
     if x.dims is not None and len(x.dims) < rank:
-        raise ValueError(
-            f"The input must have at least rank {rank}, not {len(x.dims)}."
-        )
+        raise ValueError(f"The input must have at least rank {rank}, not {len(x.dims)}.")
     return [lengths.of_axis(x, a) for a in range(-rank, 0)]
 
 
@@ -127,15 +125,11 @@ def _fitted(x: Tensor, fft_length: Tensor, rank: int, half: bool) -> Tensor:
     return raw.Pad(x, raw.ConcatV2([zeros, tail_pairs], 0))
 
 
-def _forward(
-    kind: str, input_tensor: Any, fft_length: Any, rank: int, name: Any
-) -> Tensor:
+def _forward(kind: str, input_tensor: Any, fft_length: Any, rank: int, name: Any) -> Tensor:
     with door.level().scoped(name or kind.lower()) as scope:
         x = to_tensor(input_tensor, None, "input", dtype_hint=float32)
         if x.dtype not in WIDE:
-            raise ValueError(
-                f"RFFT requires tf.float32 or tf.float64 inputs, got: {x.dtype!r}"
-            )
+            raise ValueError(f"RFFT requires tf.float32 or tf.float64 inputs, got: {x.dtype!r}")
         if fft_length is None:
             sizes: Any = lengths.vector(_last(x, rank))
         else:
@@ -145,9 +139,7 @@ def _forward(
         return op(x, sizes, Tcomplex=WIDE[x.dtype], name=scope)
 
 
-def _backward(
-    kind: str, input_tensor: Any, fft_length: Any, rank: int, name: Any
-) -> Tensor:
+def _backward(kind: str, input_tensor: Any, fft_length: Any, rank: int, name: Any) -> Tensor:
     with door.level().scoped(name or kind.lower()) as scope:
         x = to_tensor(input_tensor, None, "input", dtype_hint=complex64)
         if x.dtype not in NARROW:
@@ -176,9 +168,7 @@ def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> 
     return _forward("RFFT", input_tensor, fft_length, 1, name)
 
 
-def rfft2d(
-    input_tensor: Any, fft_length: Any = None, name: str | None = None
-) -> Tensor:
+def rfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
     """The transform of real signals over the last two axes; see `tf.signal.rfft`.
 
     >>> tf.signal.rfft2d(tf.ones([2, 4])).shape
@@ -187,9 +177,7 @@ def rfft2d(
     return _forward("RFFT2D", input_tensor, fft_length, 2, name)
 
 
-def rfft3d(
-    input_tensor: Any, fft_length: Any = None, name: str | None = None
-) -> Tensor:
+def rfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
     """The transform of real signals over the last three axes; see `tf.signal.rfft`.
 
     >>> tf.signal.rfft3d(tf.ones([2, 2, 4])).shape
@@ -207,9 +195,7 @@ def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) ->
     return _backward("IRFFT", input_tensor, fft_length, 1, name)
 
 
-def irfft2d(
-    input_tensor: Any, fft_length: Any = None, name: str | None = None
-) -> Tensor:
+def irfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
     """The inverse of `tf.signal.rfft2d`; see `tf.signal.irfft`.
 
     >>> tf.signal.irfft2d(tf.ones([2, 3], tf.complex64)).shape
@@ -218,9 +204,7 @@ def irfft2d(
     return _backward("IRFFT2D", input_tensor, fft_length, 2, name)
 
 
-def irfft3d(
-    input_tensor: Any, fft_length: Any = None, name: str | None = None
-) -> Tensor:
+def irfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
     """The inverse of `tf.signal.rfft3d`; see `tf.signal.irfft`.
 
     >>> tf.signal.irfft3d(tf.ones([2, 2, 3], tf.complex64)).shape
@@ -275,13 +259,7 @@ def _check_norm(norm: Any) -> None:
 
 
 def _over_axes(
-    kind: str,
-    x: Tensor,
-    fft_length: Any,
-    axes: Any,
-    norm: Any,
-    name: Any,
-    **types: DType,
+    kind: str, x: Tensor, fft_length: Any, axes: Any, norm: Any, name: Any, **types: DType
 ) -> Tensor:
     _check_norm(norm)
     sizes, along = _plan(x, fft_length, axes, kind == "IRFFTND")

@@ -37,9 +37,7 @@ def frame(
     with door.level().scoped(name or "frame"):
         x = to_tensor(signal, None, "signal")
         if x.dims is not None and not -len(x.dims) <= axis < len(x.dims):
-            raise ValueError(
-                f"axis={axis} is out of range for a signal of rank {len(x.dims)}"
-            )
+            raise ValueError(f"axis={axis} is out of range for a signal of rank {len(x.dims)}")
         size = lengths.length(frame_length, "frame_length")
         step = lengths.length(frame_step, "frame_step")
         whole = lengths.of_axis(x, axis)
@@ -73,9 +71,7 @@ def _at_least(value: Any, least: int) -> Any:
 def _padded_along(x: Tensor, amount: Any, axis: int, value: Any) -> Tensor:
     if axis >= 0:
         if x.dims is None:
-            raise ValueError(
-                "A signal of unknown rank is padded along a negative axis only."
-            )
+            raise ValueError("A signal of unknown rank is padded along a negative axis only.")
         axis -= len(x.dims)
     return lengths.padded(x, amount, axis, value)
 
@@ -89,9 +85,7 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Te
     with door.level().scoped(name or "overlap_and_add"):
         x = to_tensor(signal, None, "signal")
         if x.dims is not None and len(x.dims) < 2:
-            raise ValueError(
-                "signal must have at least rank 2: frames and their elements"
-            )
+            raise ValueError("signal must have at least rank 2: frames and their elements")
         step = _step(frame_step)
         count, size = lengths.of_axis(x, -2), lengths.of_axis(x, -1)
         whole = size + step * (count - 1)

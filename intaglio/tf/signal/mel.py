@@ -49,9 +49,7 @@ def linear_to_mel_weight_matrix(
         if not isinstance(rate, (int, float, np.number)):
             rate = to_tensor(rate, None, "sample_rate")
         bins = lengths.length(num_spectrogram_bins, "num_spectrogram_bins")
-        edges = np.linspace(
-            _mel(lower_edge_hertz), _mel(upper_edge_hertz), num_mel_bins + 2
-        )
+        edges = np.linspace(_mel(lower_edge_hertz), _mel(upper_edge_hertz), num_mel_bins + 2)
         low, center, high = (edges[i : i + num_mel_bins] for i in range(3))
         if isinstance(bins, int) and not isinstance(rate, Tensor):
             # The frequency 0 belongs to no bin.
@@ -95,9 +93,7 @@ def _check(bins: Any, rate: Any, low: Any, high: Any, kind: Any) -> None:
         raise ValueError(f"dtype must be a floating point type. Got: {kind!r}")
 
 
-def mfccs_from_log_mel_spectrograms(
-    log_mel_spectrograms: Any, name: str | None = None
-) -> Tensor:
+def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None = None) -> Tensor:
     """Cepstral coefficients of log mel spectrograms [..., num_mel_bins], as HTK scales them.
 
     Raises ValueError if there are no bins.
@@ -110,8 +106,7 @@ def mfccs_from_log_mel_spectrograms(
         bins = lengths.of_axis(x, -1)
         if isinstance(bins, int) and bins == 0:
             raise ValueError(
-                "num_mel_bins must be positive. Got: log_mel_spectrograms of shape "
-                f"{x.shape}"
+                f"num_mel_bins must be positive. Got: log_mel_spectrograms of shape {x.shape}"
             )
         made = cosine.dct(x, type=2)
         double = (

@@ -52,9 +52,7 @@ def stft(
         size = lengths.length(frame_length, "frame_length")
         step = lengths.length(frame_step, "frame_step")
         whole = (
-            _power_of_two(size)
-            if fft_length is None
-            else lengths.length(fft_length, "fft_length")
+            _power_of_two(size) if fft_length is None else lengths.length(fft_length, "fft_length")
         )
         parts = frame(x, size, step, pad_end=pad_end)
         if window_fn is not None:
@@ -63,9 +61,7 @@ def stft(
 
 
 def inverse_stft_window_fn(
-    frame_step: Any,
-    forward_window_fn: Callable[..., Any] = hann_window,
-    name: str | None = None,
+    frame_step: Any, forward_window_fn: Callable[..., Any] = hann_window, name: str | None = None
 ) -> Callable[..., Any]:
     """A window function for `inverse_stft` that undoes `forward_window_fn`.
 
@@ -113,16 +109,12 @@ def inverse_stft(
         size = lengths.length(frame_length, "frame_length")
         step = lengths.length(frame_step, "frame_step")
         whole = (
-            _power_of_two(size)
-            if fft_length is None
-            else lengths.length(fft_length, "fft_length")
+            _power_of_two(size) if fft_length is None else lengths.length(fft_length, "fft_length")
         )
         parts = fourier.irfft(x, lengths.vector([whole]))
         if isinstance(whole, int) and isinstance(size, int):
             parts = (
-                lengths.cut(parts, size)
-                if size <= whole
-                else lengths.padded(parts, size - whole)
+                lengths.cut(parts, size) if size <= whole else lengths.padded(parts, size - whole)
             )
         else:
             missing = raw.Maximum(size - whole, np.int32(0))
@@ -137,9 +129,7 @@ def inverse_stft(
 
 def _check(norm: Any) -> None:
     if norm not in (None, "ortho"):
-        raise ValueError(
-            f"Unknown normalization. Expected None or 'ortho', got: {norm}"
-        )
+        raise ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}")
 
 
 def _window(window_fn: Callable[..., Any] | None, size: Any, like: Tensor) -> Any:

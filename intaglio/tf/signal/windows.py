@@ -63,10 +63,7 @@ def _raised_cosine(
 
 
 def hann_window(
-    window_length: Any,
-    periodic: Any = True,
-    dtype: Any = float32,
-    name: str | None = None,
+    window_length: Any, periodic: Any = True, dtype: Any = float32, name: str | None = None
 ) -> Tensor:
     """A Hann window, one period of a raised cosine.
 
@@ -77,16 +74,11 @@ def hann_window(
     array([0. , 0.5, 1. , 0.5], dtype=float32)
     """
     kind = _kind(dtype)
-    return _raised_cosine(
-        name or "hann_window", window_length, periodic, kind, 0.5, 0.5
-    )
+    return _raised_cosine(name or "hann_window", window_length, periodic, kind, 0.5, 0.5)
 
 
 def hamming_window(
-    window_length: Any,
-    periodic: Any = True,
-    dtype: Any = float32,
-    name: str | None = None,
+    window_length: Any, periodic: Any = True, dtype: Any = float32, name: str | None = None
 ) -> Tensor:
     """A Hamming window, a raised cosine that does not go down to 0; see `hann_window`.
 
@@ -99,10 +91,7 @@ def hamming_window(
 
 
 def kaiser_window(
-    window_length: Any,
-    beta: Any = 12.0,
-    dtype: Any = float32,
-    name: str | None = None,
+    window_length: Any, beta: Any = 12.0, dtype: Any = float32, name: str | None = None
 ) -> Tensor:
     """A Kaiser window; the larger `beta`, the narrower.
 
@@ -129,10 +118,7 @@ def _kaiser(count: Any, beta: Any, kind: DType) -> Tensor:
 
 
 def kaiser_bessel_derived_window(
-    window_length: Any,
-    beta: Any = 12.0,
-    dtype: Any = float32,
-    name: str | None = None,
+    window_length: Any, beta: Any = 12.0, dtype: Any = float32, name: str | None = None
 ) -> Tensor:
     """A window of even length whose overlapping squares add up to 1, from a Kaiser window.
 
@@ -149,9 +135,7 @@ def kaiser_bessel_derived_window(
         return raw.ConcatV2([half, raw.ReverseV2(half, [0])], 0)
 
 
-def vorbis_window(
-    window_length: Any, dtype: Any = float32, name: str | None = None
-) -> Tensor:
+def vorbis_window(window_length: Any, dtype: Any = float32, name: str | None = None) -> Tensor:
     """The window of the Vorbis codec: overlapping squares add up to 1.
 
     >>> tf.signal.vorbis_window(4).numpy().round(3)

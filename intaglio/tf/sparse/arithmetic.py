@@ -36,9 +36,7 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     https://www.tensorflow.org/api_docs/python/tf/sparse/add
     """
     if not is_sparse(a) and not is_sparse(b):
-        raise TypeError(
-            "At least one input should be SparseTensor; do you mean to use tf.add()?"
-        )
+        raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
     if is_sparse(a) and is_sparse(b):
         x, y = as_sparse(a), as_sparse(b)
         real = x.dtype.real_dtype if x.dtype.is_complex else x.dtype
@@ -109,42 +107,39 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def _check_places(a: SparseTensor, b: SparseTensor) -> None:
     if not a.shape.is_compatible_with(b.shape):
         raise ValueError(f"Shapes {a.shape} and {b.shape} are incompatible")
-    for mine, theirs, what in ((a.indices, b.indices, "indices"), (a.dense_shape, b.dense_shape, "dense_shape")):  # fmt: skip
+    for mine, theirs, what in (
+        (a.indices, b.indices, "indices"),
+        (a.dense_shape, b.dense_shape, "dense_shape"),
+    ):
         if mine is not theirs:
-            compare(
-                "==",
-                raw.Equal,
-                mine,
-                theirs,
-                f"Mismatched {what}!",
-                None,
-                "assert_equal",
-            )
+            compare("==", raw.Equal, mine, theirs, f"Mismatched {what}!", None, "assert_equal")
 
 
 def _reduced(
-    sp_input: Any,
-    axis: Any,
-    keepdims: Any,
-    output_is_sparse: bool,
-    name: Any,
-    kind: str,
+    sp_input: Any, axis: Any, keepdims: Any, output_is_sparse: bool, name: Any, kind: str
 ) -> Any:
     x = as_sparse(sp_input)
     if axis is None:
         rank = x.shape.rank
-        axis = np.arange(rank, dtype=np.int32) if rank is not None else raw.Range(0, raw.Size(x.dense_shape), 1)  # fmt: skip
+        axis = (
+            np.arange(rank, dtype=np.int32)
+            if rank is not None
+            else raw.Range(0, raw.Size(x.dense_shape), 1)
+        )
     options: dict[str, Any] = {"keep_dims": bool(keepdims), "name": name}
     axes = convert.to_tensor(axis, dtypes.int32)
     if output_is_sparse:
-        return SparseTensor(*getattr(raw, f"SparseReduce{kind}Sparse")(*_parts(x), axes, **options))  # fmt: skip
+        return SparseTensor(*getattr(raw, f"SparseReduce{kind}Sparse")(*_parts(x), axes, **options))
     return getattr(raw, f"SparseReduce{kind}")(*_parts(x), axes, **options)
 
 
 def reduce_sum(
-    sp_input: Any, axis: Any = None, keepdims: Any = None, output_is_sparse: bool = False,
+    sp_input: Any,
+    axis: Any = None,
+    keepdims: Any = None,
+    output_is_sparse: bool = False,
     name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """The sum over some axes, or all: a tensor, or a sparse one with `output_is_sparse`.
 
     >>> print(tf.sparse.reduce_sum(tf.sparse.eye(2), axis=1).numpy())
@@ -156,9 +151,12 @@ def reduce_sum(
 
 
 def reduce_max(
-    sp_input: Any, axis: Any = None, keepdims: Any = None, output_is_sparse: bool = False,
+    sp_input: Any,
+    axis: Any = None,
+    keepdims: Any = None,
+    output_is_sparse: bool = False,
     name: str | None = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """The largest of the elements that are there over some axes, or all; 0 where none are.
 
     >>> print(tf.sparse.reduce_max(tf.SparseTensor([[0, 1]], [-5], [2, 2]), 1).numpy())
@@ -184,7 +182,7 @@ def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
 
 def sparse_dense_matmul(
     sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """The product of a sparse and a dense matrix, in this order or the other.
 
     `adjoint_a` and `adjoint_b` transpose and conjugate the operands first.
@@ -209,9 +207,15 @@ def sparse_dense_matmul(
 
 
 def sampled_addmm(
-    indices: Any, values: Any, dense_shape: Any, mat1: Any, mat2: Any, beta: float = 1.0,
-    alpha: float = 1.0, output_type: Any = dtypes.float32,
-) -> tuple[Any, Tensor, Any]:  # fmt: skip
+    indices: Any,
+    values: Any,
+    dense_shape: Any,
+    mat1: Any,
+    mat2: Any,
+    beta: float = 1.0,
+    alpha: float = 1.0,
+    output_type: Any = dtypes.float32,
+) -> tuple[Any, Tensor, Any]:
     """`beta * values + alpha * (mat1 @ mat2)` at the places of sparse matrices, as their parts.
 
     `mat1` is [..., m, k] and `mat2` [..., k, n]; each pair has `indices` [..., count, 2] with
@@ -230,7 +234,7 @@ def sampled_addmm(
     row, column = raw.Unpack(places, num=2, axis=-1)
     axis = np.int32(outer)
     rows = raw.GatherV2(a, row, axis, batch_dims=outer)
-    columns = raw.GatherV2(raw.Einsum([b], equation="...kn->...nk"), column, axis, batch_dims=outer)  # fmt: skip
+    columns = raw.GatherV2(raw.Einsum([b], equation="...kn->...nk"), column, axis, batch_dims=outer)
     products: Any = raw.Sum(raw.Mul(rows, columns), np.array([-1], np.int32))
     before: Any = convert.to_tensor(values, dtype)
     made: Any = before * beta + products * alpha

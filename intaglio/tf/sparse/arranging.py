@@ -25,7 +25,9 @@ def _parts(x: SparseTensor) -> tuple[Any, Any, Any]:
 
 
 def _i64(value: Any) -> Any:
-    made = convert.to_tensor(value) if isinstance(value, Tensor) else convert.to_tensor(value, int64)  # fmt: skip
+    made = (
+        convert.to_tensor(value) if isinstance(value, Tensor) else convert.to_tensor(value, int64)
+    )
     return made if made.dtype is int64 else raw.Cast(made, DstT=int64)
 
 
@@ -39,7 +41,9 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     """
     with name_scope(name or "dense_to_sparse"):
         whole = convert.to_tensor(tensor)
-        zero = convert.to_tensor("" if whole.dtype is dtypes.string else np.zeros((), whole.dtype.numpy))  # fmt: skip
+        zero = convert.to_tensor(
+            "" if whole.dtype is dtypes.string else np.zeros((), whole.dtype.numpy)
+        )
         places: Any = raw.Where(raw.NotEqual(whole, zero))
         values = raw.GatherNd(whole, places)
         return SparseTensor(places, values, raw.Shape(whole, out_type=int64))
@@ -47,7 +51,7 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
 
 def eye(
     num_rows: Any, num_columns: Any = None, dtype: Any = dtypes.float32, name: str | None = None
-) -> SparseTensor:  # fmt: skip
+) -> SparseTensor:
     """The identity matrix, of as many columns as rows unless `num_columns` says otherwise.
 
     >>> print(tf.sparse.to_dense(tf.sparse.eye(2, 3)).numpy())
@@ -62,13 +66,15 @@ def eye(
         count = raw.Minimum(rows, columns)
         zero, one = np.array(0, np.int64), np.array(1, np.int64)
         numbers = raw.Range(zero, count, one)
-        ones = raw.Fill(raw.ExpandDims(count, 0), np.ones((), as_dtype(dtype).numpy), index_type=int64)  # fmt: skip
-        return SparseTensor(raw.Pack([numbers, numbers], axis=1), ones, raw.Pack([rows, columns]))  # fmt: skip
+        ones = raw.Fill(
+            raw.ExpandDims(count, 0), np.ones((), as_dtype(dtype).numpy), index_type=int64
+        )
+        return SparseTensor(raw.Pack([numbers, numbers], axis=1), ones, raw.Pack([rows, columns]))
 
 
 def to_dense(
     sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """The whole tensor, with `default_value` (0, False or "") where there are no elements.
 
     Raises InvalidArgumentError for places out of order or repeated, unless
@@ -84,9 +90,13 @@ def to_dense(
     if default_value is None:
         default_value = "" if x.dtype is dtypes.string else np.zeros((), x.dtype.numpy)
     found = raw.SparseToDense(
-        x.indices, x.dense_shape, x.values, convert.to_tensor(default_value, x.dtype),
-        validate_indices=validate_indices, name=name,
-    )  # fmt: skip
+        x.indices,
+        x.dense_shape,
+        x.values,
+        convert.to_tensor(default_value, x.dtype),
+        validate_indices=validate_indices,
+        name=name,
+    )
     if found.dims is None or None in found.dims:
         found.set_shape(x.shape)
     return found
@@ -144,9 +154,7 @@ def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
         return SparseTensor(indices, x.values, size)
 
 
-def expand_dims(
-    sp_input: Any, axis: Any = None, name: str | None = None
-) -> SparseTensor:
+def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> SparseTensor:
     """A dimension of size 1 more, at `axis` (-1 by default: the last).
 
     Raises ValueError for an axis out of range.
@@ -161,9 +169,7 @@ def expand_dims(
     axis = -1 if axis is None else int(axis)
     with name_scope(name or "expand_dims"):
         if rank is None:
-            raise ValueError(
-                "tf.sparse.expand_dims needs a sparse tensor of known rank"
-            )
+            raise ValueError("tf.sparse.expand_dims needs a sparse tensor of known rank")
         if not -rank - 1 <= axis <= rank:
             raise ValueError(f"axis {axis} out of range [{-rank - 1}, {rank}]")
         at = axis + rank + 1 if axis < 0 else axis
@@ -186,7 +192,11 @@ def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> Spars
     with name_scope(name or "SparseTranspose"):
         if perm is None:
             rank = x.shape.rank
-            perm = np.arange(rank)[::-1] if rank is not None else raw.Range(raw.Size(x.dense_shape) - 1, -1, -1)  # fmt: skip
+            perm = (
+                np.arange(rank)[::-1]
+                if rank is not None
+                else raw.Range(raw.Size(x.dense_shape) - 1, -1, -1)
+            )
         order = convert.to_tensor(perm)
         indices = raw.GatherV2(x.indices, order, 1)
         moved = SparseTensor(indices, x.values, raw.GatherV2(x.dense_shape, order, 0))
@@ -197,9 +207,7 @@ def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> Spars
         return reorder(moved)
 
 
-def slice(
-    sp_input: Any, start: Any, size: Any, name: str | None = None
-) -> SparseTensor:
+def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
     """The part of `size` that begins at `start`, as far as it is inside.
 
     >>> tf.sparse.slice(tf.SparseTensor([[1, 1]], [5], [2, 2]), [1, 0], [1, 2]).shape
@@ -214,7 +222,7 @@ def slice(
 
 def split(
     sp_input: Any = None, num_split: Any = None, axis: Any = None, name: str | None = None
-) -> list[SparseTensor]:  # fmt: skip
+) -> list[SparseTensor]:
     """Parts along an axis, the first ones larger by 1 if the size does not divide.
 
     Raises ValueError for a missing argument, InvalidArgumentError for too many parts.
@@ -224,11 +232,7 @@ def split(
 
     https://www.tensorflow.org/api_docs/python/tf/sparse/split
     """
-    for value, what in (
-        (num_split, "num_split"),
-        (axis, "axis"),
-        (sp_input, "sp_input"),
-    ):
+    for value, what in ((num_split, "num_split"), (axis, "axis"), (sp_input, "sp_input")):
         if value is None:
             raise ValueError(f"{what} is required")
     x = as_sparse(sp_input)
@@ -238,7 +242,7 @@ def split(
 
 def concat(
     axis: int, sp_inputs: Any, expand_nonconcat_dims: bool = False, name: str | None = None
-) -> SparseTensor:  # fmt: skip
+) -> SparseTensor:
     """Sparse tensors side by side along an axis.
 
     Other dimensions have to agree; with `expand_nonconcat_dims` they become the largest.
@@ -258,10 +262,9 @@ def concat(
             shapes = _widened(axis, shapes)
         made = SparseTensor(
             *raw.SparseConcat(
-                [x.indices for x in given], [x.values for x in given], shapes,
-                concat_dim=axis,
+                [x.indices for x in given], [x.values for x in given], shapes, concat_dim=axis
             )
-        )  # fmt: skip
+        )
     dims = [x.shape.dims for x in given]
     if None in dims or len({len(d or ()) for d in dims}) > 1:
         return made
@@ -304,7 +307,7 @@ def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     x = as_sparse(sp_input)
     if new_shape is None:
         largest = raw.Max(x.indices, 0)
-        size = raw.Maximum(np.array(0, np.int64), raw.AddV2(largest, np.array(1, np.int64)))  # fmt: skip
+        size = raw.Maximum(np.array(0, np.int64), raw.AddV2(largest, np.array(1, np.int64)))
         return SparseTensor(x.indices, x.values, size)
     shape = _i64(new_shape)
     wanted = shape.dims

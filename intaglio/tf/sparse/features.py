@@ -35,12 +35,10 @@ def _columns(inputs: Any) -> dict[str, list[Any]]:
 
 def _known_kind(x: Tensor) -> Tensor:
     """Strings as they are, integers as int64."""
-    return x if x.dtype in (dtypes.string, dtypes.int64) else raw.Cast(x, DstT=dtypes.int64)  # fmt: skip
+    return x if x.dtype in (dtypes.string, dtypes.int64) else raw.Cast(x, DstT=dtypes.int64)
 
 
-def cross(
-    inputs: Any, name: str | None = None, separator: str | None = None
-) -> SparseTensor:
+def cross(inputs: Any, name: str | None = None, separator: str | None = None) -> SparseTensor:
     """All combinations of one value of each input, row by row, joined by "_X_".
 
     Inputs are tensors and sparse tensors of rank 2 with equally many rows; sparse ones come
@@ -59,7 +57,7 @@ def cross(
 
 def cross_hashed(
     inputs: Any, num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
-) -> SparseTensor:  # fmt: skip
+) -> SparseTensor:
     """All combinations of one value of each input, row by row, as int64 hashes.
 
     Hashes are below `num_buckets` unless this is 0.
@@ -72,17 +70,26 @@ def cross_hashed(
     """
     return SparseTensor(
         *raw.SparseCross(
-            **_columns(inputs), hashed_output=True, num_buckets=num_buckets,
-            hash_key=hash_key or _HASH_KEY, out_type=dtypes.int64,
-            internal_type=dtypes.int64, name=name,
+            **_columns(inputs),
+            hashed_output=True,
+            num_buckets=num_buckets,
+            hash_key=hash_key or _HASH_KEY,
+            out_type=dtypes.int64,
+            internal_type=dtypes.int64,
+            name=name,
         )
-    )  # fmt: skip
+    )
 
 
 def bincount(
-    values: Any, weights: Any = None, axis: Any = 0, minlength: Any = None,
-    maxlength: Any = None, binary_output: bool = False, name: str | None = None,
-) -> SparseTensor:  # fmt: skip
+    values: Any,
+    weights: Any = None,
+    axis: Any = 0,
+    minlength: Any = None,
+    maxlength: Any = None,
+    binary_output: bool = False,
+    name: str | None = None,
+) -> SparseTensor:
     """How often each integer occurs, or the sum of its weights, in sparse form.
 
     `values` is a tensor, ragged or sparse tensor. With `axis` 0 all values are counted
@@ -99,7 +106,9 @@ def bincount(
         composite = is_sparse(values) or isinstance(values, RaggedTensor)
         x = values if composite else convert.to_tensor(values)
         if axis not in (0, -1, None):
-            raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")  # fmt: skip
+            raise ValueError(
+                f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported."
+            )
         if axis in (0, None):
             x, weights = _flattened(x), None if weights is None else _flattened(weights)
         options: dict[str, Any] = {
@@ -122,7 +131,9 @@ def _counted(x: Any, weights: Any, options: dict[str, Any]) -> Any:
     if is_sparse(x):
         held = as_sparse(x)
         given = none if weights is None else as_sparse(weights).values
-        return raw.SparseCountSparseOutput(held.indices, held.values, held.dense_shape, given, **options)  # fmt: skip
+        return raw.SparseCountSparseOutput(
+            held.indices, held.values, held.dense_shape, given, **options
+        )
     if isinstance(x, RaggedTensor):
         given = none if weights is None else weights.values
         splits = raw.Cast(x.row_splits, DstT=dtypes.int64)

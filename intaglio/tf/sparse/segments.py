@@ -12,20 +12,29 @@ from intaglio.opdef.tensor import Tensor
 
 
 def _reduced(
-    kind: str, data: Any, indices: Any, segment_ids: Any, num_segments: Any, name: Any,
+    kind: str,
+    data: Any,
+    indices: Any,
+    segment_ids: Any,
+    num_segments: Any,
+    name: Any,
     sparse_gradient: bool,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     options: dict[str, Any] = {"sparse_gradient": sparse_gradient, "name": name}
     if num_segments is None:
-        return getattr(raw, f"SparseSegment{kind}")(data, indices, segment_ids, **options)  # fmt: skip
+        return getattr(raw, f"SparseSegment{kind}")(data, indices, segment_ids, **options)
     counted = getattr(raw, f"SparseSegment{kind}WithNumSegments")
     return counted(data, indices, segment_ids, num_segments, **options)
 
 
 def segment_sum(
-    data: Any, indices: Any, segment_ids: Any, num_segments: Any = None,
-    name: str | None = None, sparse_gradient: bool = False,
-) -> Tensor:  # fmt: skip
+    data: Any,
+    indices: Any,
+    segment_ids: Any,
+    num_segments: Any = None,
+    name: str | None = None,
+    sparse_gradient: bool = False,
+) -> Tensor:
     """The sums of the rows `data[indices]` that share a segment number; these are sorted.
 
     Without `num_segments` there are as many segments as the last number says. With
@@ -36,13 +45,17 @@ def segment_sum(
 
     https://www.tensorflow.org/api_docs/python/tf/sparse/segment_sum
     """
-    return _reduced("Sum", data, indices, segment_ids, num_segments, name, sparse_gradient)  # fmt: skip
+    return _reduced("Sum", data, indices, segment_ids, num_segments, name, sparse_gradient)
 
 
 def segment_mean(
-    data: Any, indices: Any, segment_ids: Any, num_segments: Any = None,
-    name: str | None = None, sparse_gradient: bool = False,
-) -> Tensor:  # fmt: skip
+    data: Any,
+    indices: Any,
+    segment_ids: Any,
+    num_segments: Any = None,
+    name: str | None = None,
+    sparse_gradient: bool = False,
+) -> Tensor:
     """The means of the rows `data[indices]` that share a segment number; 0 where none do.
 
     >>> print(tf.sparse.segment_mean([1.0, 2.0, 4.0], [0, 2, 1], [0, 0, 1]).numpy())
@@ -50,13 +63,17 @@ def segment_mean(
 
     https://www.tensorflow.org/api_docs/python/tf/sparse/segment_mean
     """
-    return _reduced("Mean", data, indices, segment_ids, num_segments, name, sparse_gradient)  # fmt: skip
+    return _reduced("Mean", data, indices, segment_ids, num_segments, name, sparse_gradient)
 
 
 def segment_sqrt_n(
-    data: Any, indices: Any, segment_ids: Any, num_segments: Any = None,
-    name: str | None = None, sparse_gradient: bool = False,
-) -> Tensor:  # fmt: skip
+    data: Any,
+    indices: Any,
+    segment_ids: Any,
+    num_segments: Any = None,
+    name: str | None = None,
+    sparse_gradient: bool = False,
+) -> Tensor:
     """The sums of segments of gathered rows divided by the square roots of their sizes.
 
     >>> print(tf.sparse.segment_sqrt_n([1.0, 2.0, 3.0], [0, 2, 1, 1], [0, 0, 0, 0]).numpy())
@@ -64,7 +81,7 @@ def segment_sqrt_n(
 
     https://www.tensorflow.org/api_docs/python/tf/sparse/segment_sqrt_n
     """
-    return _reduced("SqrtN", data, indices, segment_ids, num_segments, name, sparse_gradient)  # fmt: skip
+    return _reduced("SqrtN", data, indices, segment_ids, num_segments, name, sparse_gradient)
 
 
 __all__ = ["segment_mean", "segment_sqrt_n", "segment_sum"]

@@ -22,9 +22,7 @@ from intaglio.trace import loops
 _WAV = b"\x10\x0b"  # the number of the encoding in the plugin's own message
 
 
-def _write(
-    name: str, kind: str, data: Callable[[], Any], step: Any, metadata: Any
-) -> Tensor:
+def _write(name: str, kind: str, data: Callable[[], Any], step: Any, metadata: Any) -> Tensor:
     with writers.summary_scope(name, f"{kind}_summary") as (tag, _):
         return writers.write(tag, data, step, metadata)
 
@@ -38,9 +36,7 @@ def _of_rank(data: Any, rank: int, what: str) -> Tensor:
     return tensor
 
 
-def scalar(
-    name: str, data: Any, step: Any = None, description: str | None = None
-) -> Tensor:
+def scalar(name: str, data: Any, step: Any = None, description: str | None = None) -> Tensor:
     """Writes a number, as float32; returns whether it was written.
 
     Raises ValueError for what is no scalar, and without a step.
@@ -50,10 +46,12 @@ def scalar(
     """
     metadata = writers.metadata_of("scalars", "SCALAR", description)
     return _write(
-        name, "scalar",
+        name,
+        "scalar",
         lambda: raw.Cast(_of_rank(data, 0, "A scalar summary"), DstT=float32),
-        step, metadata,
-    )  # fmt: skip
+        step,
+        metadata,
+    )
 
 
 def histogram(
@@ -70,10 +68,12 @@ def histogram(
     """
     metadata = writers.metadata_of("histograms", "TENSOR", description)
     return _write(
-        name, "histogram",
+        name,
+        "histogram",
         lambda: _buckets(convert.to_tensor(data), 30 if buckets is None else buckets),
-        step, metadata,
-    )  # fmt: skip
+        step,
+        metadata,
+    )
 
 
 def _buckets(data: Tensor, count: int) -> Tensor:
@@ -101,11 +101,7 @@ def _buckets(data: Tensor, count: int) -> Tensor:
 
 
 def image(
-    name: str,
-    data: Any,
-    step: Any = None,
-    max_outputs: int = 3,
-    description: str | None = None,
+    name: str, data: Any, step: Any = None, max_outputs: int = 3, description: str | None = None
 ) -> Tensor:
     """Writes the first images of a batch [k, height, width, channels] as PNG files.
 
@@ -156,9 +152,7 @@ def audio(
     return _write(name, "audio", encoded, step, metadata)
 
 
-def text(
-    name: str, data: Any, step: Any = None, description: str | None = None
-) -> Tensor:
+def text(name: str, data: Any, step: Any = None, description: str | None = None) -> Tensor:
     """Writes texts of any shape, which are read as Markdown.
 
     >>> bool(tf.summary.text("note", "**begun**", step=1))  # no writer

@@ -58,9 +58,7 @@ def trace_off() -> None:
             tracing.LISTENERS.remove(_keep)
 
 
-def trace_export(
-    name: str, step: Any = None, profiler_outdir: str | None = None
-) -> None:
+def trace_export(name: str, step: Any = None, profiler_outdir: str | None = None) -> None:
     """Writes the graphs that were kept to the default writer, and stops keeping them.
 
     Raises ValueError if `trace_on` was not called.
@@ -80,9 +78,7 @@ def trace_export(
         entry.post_optimization_graph.MergeFrom(graph_def)
         entry.partition_graphs.add().MergeFrom(graph_def)
         message.partition_graphs.add().MergeFrom(graph_def)
-    metadata = writers.metadata_of(
-        "graph_run_metadata_graph", "BLOB_SEQUENCE", None, b"1"
-    )
+    metadata = writers.metadata_of("graph_run_metadata_graph", "BLOB_SEQUENCE", None, b"1")
     data = message.SerializeToString()
     writers.write(name, lambda: convert.to_tensor([data]), step, metadata)
     trace_off()

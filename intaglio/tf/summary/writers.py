@@ -92,13 +92,10 @@ class _FileWriter(SummaryWriter):
             raw.CreateSummaryFileWriter(
                 self._resource,
                 convert.to_tensor(
-                    os.fspath(logdir) if hasattr(logdir, "__fspath__") else logdir,
-                    string,
+                    os.fspath(logdir) if hasattr(logdir, "__fspath__") else logdir, string
                 ),
                 convert.to_tensor(10 if max_queue is None else max_queue, int32),
-                convert.to_tensor(
-                    120_000 if flush_millis is None else flush_millis, int32
-                ),
+                convert.to_tensor(120_000 if flush_millis is None else flush_millis, int32),
                 convert.to_tensor(".v2" if suffix is None else suffix, string),
             )
 
@@ -206,11 +203,7 @@ def recorded(record: Callable[[Tensor], Any]) -> Tensor:
 
 
 def write(
-    tag: Any,
-    tensor: Any,
-    step: Any = None,
-    metadata: Any = None,
-    name: str | None = None,
+    tag: Any, tensor: Any, step: Any = None, metadata: Any = None, name: str | None = None
 ) -> Tensor:
     """Writes a tensor under a tag; returns whether it was written, as a tensor.
 
@@ -265,14 +258,10 @@ def graph(graph_data: Any) -> Tensor:
             f"graph_data={graph_data} of type {type(graph_data).__name__}."
         )
     data = convert.to_tensor(message.SerializeToString(), string)
-    return recorded(
-        lambda writer: raw.WriteGraphSummary(writer, convert.to_tensor(0, int64), data)
-    )
+    return recorded(lambda writer: raw.WriteGraphSummary(writer, convert.to_tensor(0, int64), data))
 
 
-def metadata_of(
-    plugin: str, data_class: str, description: str | None, content: bytes = b""
-) -> Any:
+def metadata_of(plugin: str, data_class: str, description: str | None, content: bytes = b"") -> Any:
     """The SummaryMetadata message of a plugin's values."""
     made = event_messages.SummaryMetadata(
         summary_description=description or "", data_class=f"DATA_CLASS_{data_class}"

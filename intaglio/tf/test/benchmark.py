@@ -26,9 +26,7 @@ class Benchmark:
             return name
         frame: Any = sys._getframe(2)
         while frame is not None:
-            if frame.f_locals.get("self") is self and frame.f_code.co_name.startswith(
-                "benchmark"
-            ):
+            if frame.f_locals.get("self") is self and frame.f_code.co_name.startswith("benchmark"):
                 return f"{type(self).__name__}.{frame.f_code.co_name}"
             frame = frame.f_back
         raise ValueError("Unable to determine calling Benchmark class.")
@@ -45,10 +43,14 @@ class Benchmark:
     ) -> None:
         """Prints what was measured as one line of JSON, named after the method that calls."""
         entry = {
-            "name": self._named(name), "iters": iters, "cpu_time": cpu_time,
-            "wall_time": wall_time, "throughput": throughput, "extras": extras or None,
+            "name": self._named(name),
+            "iters": iters,
+            "cpu_time": cpu_time,
+            "wall_time": wall_time,
+            "throughput": throughput,
+            "extras": extras or None,
             "metrics": metrics,
-        }  # fmt: skip
+        }
         print(json.dumps({k: v for k, v in entry.items() if v is not None}))
 
     def run_op_benchmark(
@@ -81,19 +83,18 @@ class Benchmark:
             op_or_tensor()
             times.append(time.perf_counter() - begin)
         found: dict[str, Any] = {
-            "iters": min_iters, "wall_time": float(np.median(times)), "extras": extras or {},
-            "name": self._named(name), "throughput": mbs / float(np.median(times)),
-        }  # fmt: skip
+            "iters": min_iters,
+            "wall_time": float(np.median(times)),
+            "extras": extras or {},
+            "name": self._named(name),
+            "throughput": mbs / float(np.median(times)),
+        }
         self.report_benchmark(**found)
         return found
 
     def evaluate(self, tensors: Any) -> Any:
         """Tensors of a structure as NumPy values."""
-        return (
-            [t.numpy() for t in tensors]
-            if isinstance(tensors, list)
-            else tensors.numpy()
-        )
+        return [t.numpy() for t in tensors] if isinstance(tensors, list) else tensors.numpy()
 
 
 def benchmark_config() -> Any:
@@ -104,9 +105,7 @@ def benchmark_config() -> Any:
         ...
     NotImplementedError: tf.test.benchmark_config: there are no sessions to configure
     """
-    raise NotImplementedError(
-        "tf.test.benchmark_config: there are no sessions to configure"
-    )
+    raise NotImplementedError("tf.test.benchmark_config: there are no sessions to configure")
 
 
 __all__ = ["Benchmark", "benchmark_config"]

@@ -75,9 +75,7 @@ class TestCase(NumberAssertions):
 
     def assertRaisesOpError(self, expected_err_re_or_predicate: Any) -> Any:
         """Fails unless the block raises an error of `tf.errors` that fits."""
-        return self.assertRaisesWithPredicateMatch(
-            OpError, expected_err_re_or_predicate
-        )
+        return self.assertRaisesWithPredicateMatch(OpError, expected_err_re_or_predicate)
 
     def assertRaisesIncompatibleShapesError(
         self, exception_type: Any = InvalidArgumentError
@@ -103,9 +101,7 @@ class TestCase(NumberAssertions):
 
     # -- texts and containers ----------------------------------------------------------------
 
-    def assertStartsWith(
-        self, actual: Any, expected_start: Any, msg: Any = None
-    ) -> None:
+    def assertStartsWith(self, actual: Any, expected_start: Any, msg: Any = None) -> None:
         """Fails unless a text begins so."""
         if not actual.startswith(expected_start):
             self.fail(f"{actual!r} does not start with {expected_start!r} {msg or ''}")
@@ -115,14 +111,10 @@ class TestCase(NumberAssertions):
         if not actual.endswith(expected_end):
             self.fail(f"{actual!r} does not end with {expected_end!r} {msg or ''}")
 
-    def assertRegexMatch(
-        self, actual_str: str, regexes: Any, message: Any = None
-    ) -> None:
+    def assertRegexMatch(self, actual_str: str, regexes: Any, message: Any = None) -> None:
         """Fails unless one of the patterns is found in the text."""
         if not any(re.search(r, actual_str) for r in regexes):
-            self.fail(
-                f"{actual_str!r} contains none of {list(regexes)} {message or ''}"
-            )
+            self.fail(f"{actual_str!r} contains none of {list(regexes)} {message or ''}")
 
     def assertLen(self, container: Any, expected_len: int, msg: Any = None) -> None:
         """Fails unless there are so many elements."""
@@ -144,21 +136,15 @@ class TestCase(NumberAssertions):
     def assertBetween(self, value: Any, minv: Any, maxv: Any, msg: Any = None) -> None:
         """Fails unless minv <= value <= maxv."""
         if not minv <= value <= maxv:
-            self.fail(
-                f"{value!r} unexpectedly not between {minv!r} and {maxv!r} {msg or ''}"
-            )
+            self.fail(f"{value!r} unexpectedly not between {minv!r} and {maxv!r} {msg or ''}")
 
-    def assertContainsSubset(
-        self, expected_subset: Any, actual_set: Any, msg: Any = None
-    ) -> None:
+    def assertContainsSubset(self, expected_subset: Any, actual_set: Any, msg: Any = None) -> None:
         """Fails unless all that is expected is there."""
         missing = set(expected_subset) - set(actual_set)
         if missing:
             self.fail(f"Missing elements {missing} in {set(actual_set)} {msg or ''}")
 
-    def assertNoCommonElements(
-        self, expected_seq: Any, actual_seq: Any, msg: Any = None
-    ) -> None:
+    def assertNoCommonElements(self, expected_seq: Any, actual_seq: Any, msg: Any = None) -> None:
         """Fails if something is in both."""
         common = set(expected_seq) & set(actual_seq)
         if common:
@@ -168,9 +154,7 @@ class TestCase(NumberAssertions):
         """Fails unless both have the same elements, in any order."""
         self.assertCountEqual(first, second, msg)
 
-    def assertSameElements(
-        self, expected_seq: Any, actual_seq: Any, msg: Any = None
-    ) -> None:
+    def assertSameElements(self, expected_seq: Any, actual_seq: Any, msg: Any = None) -> None:
         """Fails unless both have the same elements, in any order and however often."""
         self.assertEqual(set(expected_seq), set(actual_seq), msg)
 
@@ -190,9 +174,13 @@ class TestCase(NumberAssertions):
             self.assertAlmostEqual(a[key], b[key], places, msg, delta)
 
     def assertSequenceAlmostEqual(
-        self, expected_seq: Any, actual_seq: Any, places: Any = None, msg: Any = None,
+        self,
+        expected_seq: Any,
+        actual_seq: Any,
+        places: Any = None,
+        msg: Any = None,
         delta: Any = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Fails unless both are of one length with almost equal elements."""
         self.assertEqual(len(expected_seq), len(actual_seq), msg)
         for x, y in zip(expected_seq, actual_seq, strict=True):
@@ -221,8 +209,7 @@ class TestCase(NumberAssertions):
 
     def _no_session(self, name: str) -> Any:
         raise NotImplementedError(
-            f"tf.test.TestCase.{name}: there are no sessions; call functions, or use "
-            "self.evaluate"
+            f"tf.test.TestCase.{name}: there are no sessions; call functions, or use self.evaluate"
         )
 
     def session(self, *args: Any, **kwargs: Any) -> Any:

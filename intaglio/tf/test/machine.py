@@ -49,9 +49,7 @@ def is_built_with_xla() -> bool:
     return False
 
 
-def is_gpu_available(
-    cuda_only: bool = False, min_cuda_compute_capability: Any = None
-) -> bool:
+def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:
     """False: the host is the only device.
 
     >>> tf.test.is_gpu_available()
@@ -101,9 +99,7 @@ def disable_with_predicate(
     return decorate
 
 
-def with_eager_op_as_function(
-    cls: type[Any] | None = None, only_as_function: bool = False
-) -> Any:
+def with_eager_op_as_function(cls: type[Any] | None = None, only_as_function: bool = False) -> Any:
     """The class as it is: there is one way in which eager ops run.
 
     >>> tf.test.with_eager_op_as_function(int)
@@ -120,13 +116,9 @@ def assert_equal_graph_def(expected: Any, actual: Any) -> None:
     """
     for name, value in (("expected", expected), ("actual", actual)):
         if not hasattr(value, "node"):
-            raise TypeError(
-                f"Expected tf.GraphDef for {name}, got {type(value).__name__}"
-            )
+            raise TypeError(f"Expected tf.GraphDef for {name}, got {type(value).__name__}")
     ours, theirs = ({n.name: as_text(n) for n in g.node} for g in (actual, expected))
-    differing = sorted(
-        n for n in {*ours, *theirs} if ours.get(n) != theirs.get(n)
-    )  # fmt: skip
+    differing = sorted(n for n in {*ours, *theirs} if ours.get(n) != theirs.get(n))
     if differing:
         first = differing[0]
         raise AssertionError(

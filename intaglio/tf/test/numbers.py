@@ -56,9 +56,7 @@ class NumberAssertions(unittest.TestCase):
 
     def _same_shape(self, a: np.ndarray, b: np.ndarray, msg: str) -> None:
         if a.shape != b.shape:
-            self.fail(
-                f"Shape mismatch: expected {a.shape}, got {b.shape} with contents {b}. {msg}"
-            )
+            self.fail(f"Shape mismatch: expected {a.shape}, got {b.shape} with contents {b}. {msg}")
 
     def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
         """Fails unless both have the same shape and elements; nan equals nan."""
@@ -69,9 +67,7 @@ class NumberAssertions(unittest.TestCase):
             same = same | (np.isnan(x) & np.isnan(y))
         self._demand(np.asarray(same, bool), x, y, "not equal", msg)
 
-    def _demand(
-        self, holds: np.ndarray, x: Any, y: Any, what: str, msg: str | None
-    ) -> None:
+    def _demand(self, holds: np.ndarray, x: Any, y: Any, what: str, msg: str | None) -> None:
         if holds.all():
             return
         at = np.argwhere(~np.atleast_1d(holds))
@@ -92,25 +88,16 @@ class NumberAssertions(unittest.TestCase):
         self.fail(f"The two values are equal at all elements. {msg or ''}")
 
     def assertAllClose(
-        self,
-        a: Any,
-        b: Any,
-        rtol: Any = 1e-6,
-        atol: Any = 1e-6,
-        msg: str | None = None,
+        self, a: Any, b: Any, rtol: Any = 1e-6, atol: Any = 1e-6, msg: str | None = None
     ) -> None:
         """Fails unless |a - b| <= atol + rtol * |b|; structures are compared part by part."""
         a, b = valued(a), valued(b)
         if isinstance(a, Mapping) or isinstance(b, Mapping):
             if not (isinstance(a, Mapping) and isinstance(b, Mapping)):
-                self.fail(
-                    f"Cannot compare a mapping with what is none: {a!r}, {b!r}. {msg or ''}"
-                )
+                self.fail(f"Cannot compare a mapping with what is none: {a!r}, {b!r}. {msg or ''}")
             self.assertEqual(sorted(a), sorted(b), f"mismatched keys. {msg or ''}")
             for key in a:
-                self.assertAllClose(
-                    a[key], b[key], rtol, atol, f"[{key!r}] {msg or ''}"
-                )
+                self.assertAllClose(a[key], b[key], rtol, atol, f"[{key!r}] {msg or ''}")
             return
         if isinstance(a, (list, tuple)) and _is_ragged(a, b):
             self.assertEqual(len(a), len(b), msg)
@@ -155,12 +142,7 @@ class NumberAssertions(unittest.TestCase):
         self._arrays_close(x, y, rtol, atol, msg)
 
     def assertNotAllClose(
-        self,
-        a: Any,
-        b: Any,
-        rtol: float = 1e-6,
-        atol: float = 1e-6,
-        msg: str | None = None,
+        self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
     ) -> None:
         """Fails if all elements are close."""
         try:
@@ -237,9 +219,7 @@ class NumberAssertions(unittest.TestCase):
         distance = float(np.linalg.norm(array(ndarray1) - array(ndarray2)))
         self.assertTrue(distance < err, msg or f"the arrays are {distance} apart")
 
-    def assertShapeEqual(
-        self, input_a: Any, input_b: Any, msg: str | None = None
-    ) -> None:
+    def assertShapeEqual(self, input_a: Any, input_b: Any, msg: str | None = None) -> None:
         """Fails unless both have the same shape."""
         self.assertEqual(tuple(input_a.shape), tuple(input_b.shape), msg)
 
@@ -252,9 +232,7 @@ class NumberAssertions(unittest.TestCase):
         else:
             self.assertEqual(found, np.dtype(expected))
 
-    def assertDataclassEqual(
-        self, first: Any, second: Any, msg: str | None = None
-    ) -> None:
+    def assertDataclassEqual(self, first: Any, second: Any, msg: str | None = None) -> None:
         """Fails unless both are of one dataclass with equal fields."""
         self.assertTrue(dataclasses.is_dataclass(first), msg)
         self.assertIs(type(first), type(second), msg)

@@ -56,8 +56,15 @@ LATER = {
     **{
         name: f"intaglio.graphdef.example_messages:{name}"
         for name in (
-            "BytesList", "Example", "Feature", "FeatureList", "FeatureLists", "Features",
-            "FloatList", "Int64List", "SequenceExample",
+            "BytesList",
+            "Example",
+            "Feature",
+            "FeatureList",
+            "FeatureLists",
+            "Features",
+            "FloatList",
+            "Int64List",
+            "SequenceExample",
         )
     },
     **{
@@ -70,7 +77,7 @@ LATER = {
     "Coordinator": "intaglio.tf.train.coordinator:Coordinator",
     "ExponentialMovingAverage": "intaglio.tf.train.moving_averages:ExponentialMovingAverage",
     "checkpoints_iterator": "intaglio.tf.train.watching:checkpoints_iterator",
-}  # fmt: skip
+}
 __all__ += [*LATER]
 
 if not TYPE_CHECKING:

@@ -109,9 +109,7 @@ class Coordinator:
             raise error
         late = [t.name for t in waiting if t.is_alive()]
         if late and not ignore_live_threads:
-            raise RuntimeError(
-                "Coordinator stopped with threads still running: " + " ".join(late)
-            )
+            raise RuntimeError("Coordinator stopped with threads still running: " + " ".join(late))
 
     def raise_requested_exception(self) -> None:
         """Raises the error that a stop was requested with, if there is one."""

@@ -57,8 +57,7 @@ class ExponentialMovingAverage(AutoTrackable):
         """
         if not var_list:
             raise ValueError(
-                "ExponentialMovingAverage.apply() needs the variables: var_list is "
-                f"{var_list!r}"
+                f"ExponentialMovingAverage.apply() needs the variables: var_list is {var_list!r}"
             )
         return ordering.group([self._moved(v) for v in var_list], None, {})
 
@@ -70,9 +69,7 @@ class ExponentialMovingAverage(AutoTrackable):
             )
         dtype = variable.dtype
         if dtype not in (bfloat16, float16, float32, float64):
-            raise TypeError(
-                f"The variables must be half, float, or double: {variable.name}"
-            )
+            raise TypeError(f"The variables must be half, float, or double: {variable.name}")
         average = self.average(variable)
         if average is None:
             average = self._new(variable)

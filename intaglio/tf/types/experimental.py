@@ -14,11 +14,7 @@ from intaglio.function.kinds import AtomicFunction, Callable, PolymorphicFunctio
 from intaglio.function.kinds import ConcreteFunctionKind as ConcreteFunction
 from intaglio.function.signature import FunctionType
 from intaglio.opdef.tensor import Tensor
-from intaglio.type_specs.trace_type import (
-    SupportsTracingProtocol,
-    TraceType,
-    TracingContext,
-)
+from intaglio.type_specs.trace_type import SupportsTracingProtocol, TraceType, TracingContext
 
 if TYPE_CHECKING:
     from intaglio.tf.types import distributed as distributed
@@ -31,9 +27,18 @@ GenericFunction = PolymorphicFunction
 
 # What becomes a tensor wherever one is expected.
 TensorLike = (
-    Tensor | int | float | bool | str | bytes | complex
-    | tuple[Any, ...] | list[Any] | np.ndarray | np.generic
-)  # fmt: skip
+    Tensor
+    | int
+    | float
+    | bool
+    | str
+    | bytes
+    | complex
+    | tuple[Any, ...]
+    | list[Any]
+    | np.ndarray
+    | np.generic
+)
 
 __all__ = [
     "AtomicFunction",

@@ -60,22 +60,12 @@ DIFFERENTIABLE = FLOATING + COMPLEX
 ORDINARY = (*NUMERIC, "bool", "string")
 INDEX = ("int32", "int64")
 
-NUMPY = {
-    n: np.dtype(n) for n in (*INTEGRAL, *HALF_TO_DOUBLE, *COMPLEX, "bool")
-} | {"bfloat16": np.dtype(ml_dtypes.bfloat16), "string": np.dtype(object)}  # fmt: skip
+NUMPY = {n: np.dtype(n) for n in (*INTEGRAL, *HALF_TO_DOUBLE, *COMPLEX, "bool")} | {
+    "bfloat16": np.dtype(ml_dtypes.bfloat16),
+    "string": np.dtype(object),
+}
 
-WORDS = (
-    "",
-    "a",
-    "tf",
-    "graph",
-    "Eins, zwei",
-    "größe",
-    "東京",
-    "x y z",
-    "-3.5",
-    "\U0001f600!",
-)
+WORDS = ("", "a", "tf", "graph", "Eins, zwei", "größe", "東京", "x y z", "-3.5", "\U0001f600!")
 
 
 class _Own:
@@ -205,9 +195,7 @@ def _text(value: Any) -> str:
 
 
 SAMPLES: dict[str, list[Sample]] = {}
-OPTIONS = frozenset(Sample.__dataclass_fields__) - {
-    "op", "args", "family", "label", "dtype",
-}  # fmt: skip
+OPTIONS = frozenset(Sample.__dataclass_fields__) - {"op", "args", "family", "label", "dtype"}
 
 
 def sample(op: str, /, **given: Any) -> Sample:
@@ -222,9 +210,13 @@ def each(dtypes: Sequence[str], op: str, /, **given: Any) -> list[Sample]:
 
 # How far sums of products may differ when another order or width of sums is taken.
 SUM_TOLERANCE = {
-    "bfloat16": 6e-2, "float16": 1e-2, "float32": 4e-6, "complex64": 4e-6,
-    "float64": 1e-12, "complex128": 1e-12,
-}  # fmt: skip
+    "bfloat16": 6e-2,
+    "float16": 1e-2,
+    "float32": 4e-6,
+    "complex64": 4e-6,
+    "float64": 1e-12,
+    "complex128": 1e-12,
+}
 
 
 def sums(dtypes: Sequence[str], op: str, /, **given: Any) -> list[Sample]:

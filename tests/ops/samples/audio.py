@@ -19,7 +19,7 @@ def wav(data, bits=16, kind=1, channels=1, rate=8000, extra=b""):
 STEREO = wav(np.array([0, 5, -32768, 32767, 16384, -3], "<i2").tobytes(), channels=2)
 for channels in (-1, 1, 2, 3):
     for count in (-1, 2, 5):
-        sample("DecodeWav", contents=s.of(STEREO), desired_channels=channels, desired_samples=count)  # fmt: skip
+        sample("DecodeWav", contents=s.of(STEREO), desired_channels=channels, desired_samples=count)
 sample("DecodeWav", contents=s.of(wav(b"")))
 sample("DecodeWav", contents=s.of(wav(b"abcd", extra=b"LIST\x04\x00\x00\x00abcd")))
 for contents, message in (
@@ -29,26 +29,83 @@ for contents, message in (
     (wav(b"abcd", kind=3), "Bad audio format for WAV: Expected 1 (PCM), but got"),
     (wav(b"abcd")[:-2], "Data too short when trying to read string"),
 ):
-    sample("DecodeWav", contents=s.of(contents), error=("InvalidArgumentError", message))  # fmt: skip
-sample("DecodeWav", contents=s([STEREO]), error=("InvalidArgumentError", "contents must be scalar"))  # fmt: skip
+    sample("DecodeWav", contents=s.of(contents), error=("InvalidArgumentError", message))
+sample("DecodeWav", contents=s([STEREO]), error=("InvalidArgumentError", "contents must be scalar"))
 
 TIES = f32(np.array([[0.5, 1.5, 2.5, -0.5], [-1.5, 40000, -40000, 32767]]) / 32768)
 for audio in (f32(5, 1), f32(3, 2), TIES):
     sample("EncodeWav", audio=audio, sample_rate=i32.of(44100))
-sample("EncodeWav", audio=f32(0, 1), sample_rate=i32.of(8000), parity="NumPy's bytes cannot end in zeros")  # fmt: skip
-sample("EncodeWav", audio=f32(3), sample_rate=i32.of(8000), error=("InvalidArgumentError", "audio must be 2-dimensional"))  # fmt: skip
-sample("EncodeWav", audio=f32(3, 1), sample_rate=i32.of(0), error=("InvalidArgumentError", "sample_rate must be in (0, 2^32), got: 0"))  # fmt: skip
-sample("EncodeWav", audio=f32(3, 1), sample_rate=i32([8000]), error=("InvalidArgumentError", "Input sample_rate should be a scalar tensor, got"))  # fmt: skip
+sample(
+    "EncodeWav",
+    audio=f32(0, 1),
+    sample_rate=i32.of(8000),
+    parity="NumPy's bytes cannot end in zeros",
+)
+sample(
+    "EncodeWav",
+    audio=f32(3),
+    sample_rate=i32.of(8000),
+    error=("InvalidArgumentError", "audio must be 2-dimensional"),
+)
+sample(
+    "EncodeWav",
+    audio=f32(3, 1),
+    sample_rate=i32.of(0),
+    error=("InvalidArgumentError", "sample_rate must be in (0, 2^32), got: 0"),
+)
+sample(
+    "EncodeWav",
+    audio=f32(3, 1),
+    sample_rate=i32([8000]),
+    error=("InvalidArgumentError", "Input sample_rate should be a scalar tensor, got"),
+)
 
 for size, stride in ((8, 5), (9, 3), (16, 16), (50, 1)):
     for squared in (False, True):
-        sample("AudioSpectrogram", input=f32(40, 2), window_size=size, stride=stride, magnitude_squared=squared, tol=4e-6)  # fmt: skip
-sample("AudioSpectrogram", input=f32(40), window_size=8, stride=5, error=("InvalidArgumentError", "2"))  # fmt: skip
+        sample(
+            "AudioSpectrogram",
+            input=f32(40, 2),
+            window_size=size,
+            stride=stride,
+            magnitude_squared=squared,
+            tol=4e-6,
+        )
+sample(
+    "AudioSpectrogram", input=f32(40), window_size=8, stride=5, error=("InvalidArgumentError", "2")
+)
 for size, stride in ((1, 5), (4, 0)):
-    sample("AudioSpectrogram", input=f32(40, 1), window_size=size, stride=stride, error=("InvalidArgumentError", f"Spectrogram initialization failed for window size {size} and stride {stride}"))  # fmt: skip
+    sample(
+        "AudioSpectrogram",
+        input=f32(40, 1),
+        window_size=size,
+        stride=stride,
+        error=(
+            "InvalidArgumentError",
+            f"Spectrogram initialization failed for window size {size} and stride {stride}",
+        ),
+    )
 LOUD = f32(2, 3, 65, lo=0.01, hi=9)
 sample("Mfcc", spectrogram=LOUD, sample_rate=i32.of(16000), tol=1e-5)
-sample("Mfcc", spectrogram=LOUD, sample_rate=i32.of(16000), filterbank_channel_count=9, dct_coefficient_count=5, lower_frequency_limit=300.0, upper_frequency_limit=7000.0, tol=1e-5)  # fmt: skip
+sample(
+    "Mfcc",
+    spectrogram=LOUD,
+    sample_rate=i32.of(16000),
+    filterbank_channel_count=9,
+    dct_coefficient_count=5,
+    lower_frequency_limit=300.0,
+    upper_frequency_limit=7000.0,
+    tol=1e-5,
+)
 sample("Mfcc", spectrogram=LOUD, sample_rate=i32.of(4000))
-sample("Mfcc", spectrogram=LOUD, sample_rate=i32.of(0), error=("InvalidArgumentError", "Mfcc initialization failed for channel count 65, sample rate 0"))  # fmt: skip
-sample("Mfcc", spectrogram=f32(3, 65), sample_rate=i32.of(8000), error=("InvalidArgumentError", "3"))  # fmt: skip
+sample(
+    "Mfcc",
+    spectrogram=LOUD,
+    sample_rate=i32.of(0),
+    error=(
+        "InvalidArgumentError",
+        "Mfcc initialization failed for channel count 65, sample rate 0",
+    ),
+)
+sample(
+    "Mfcc", spectrogram=f32(3, 65), sample_rate=i32.of(8000), error=("InvalidArgumentError", "3")
+)

@@ -1,18 +1,6 @@
 """Samples of changes of dtype and of complex numbers."""
 
-from tests.ops.samples import (
-    COMPLEX,
-    NUMERIC,
-    c64,
-    c128,
-    each,
-    f32,
-    f64,
-    i64,
-    s,
-    sample,
-    u8,
-)  # fmt: skip
+from tests.ops.samples import COMPLEX, NUMERIC, c64, c128, each, f32, f64, i64, s, sample, u8
 
 for target in (*NUMERIC, "bool"):
     each((*NUMERIC, "bool"), "Cast", x=(2, 3), DstT=target, domain=(0, 9))
@@ -20,10 +8,20 @@ for target in (*NUMERIC, "bool"):
 for target in ("int32", "int64", "bool", "float16"):
     sample("Cast", x=f64([1.7, -1.7, float("nan"), float("inf"), 1e20]), DstT=target)
 sample("Cast", x=f32([1.00390625, 1.01]), DstT="bfloat16", Truncate=True)
-sample("Cast", x=s(["1"]), DstT="int32", error=("UnimplementedError", "Cast string to int32 is not supported"))  # fmt: skip
+sample(
+    "Cast",
+    x=s(["1"]),
+    DstT="int32",
+    error=("UnimplementedError", "Cast string to int32 is not supported"),
+)
 each((*NUMERIC,), "Bitcast", input=(2, 4), type="uint8")
 sample("Bitcast", input=u8(2, 4), type="float32")
-sample("Bitcast", input=f32(3), type="float64", error=("InvalidArgumentError", "Cannot bitcast from 1 to 2"))  # fmt: skip
+sample(
+    "Bitcast",
+    input=f32(3),
+    type="float64",
+    error=("InvalidArgumentError", "Cannot bitcast from 1 to 2"),
+)
 sample("Bitcast", input=f32(3), type="int32")
 for name in ("Real", "Imag", "Angle"):
     sample(name, input=c64(2, 3), Tout="float32", tol=1e-6)

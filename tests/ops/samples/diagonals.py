@@ -1,40 +1,27 @@
 """Samples of diagonals and bands."""
 
-from tests.ops.samples import (
-    NUMERIC,
-    c64,
-    c128,
-    each,
-    f32,
-    f64,
-    i32,
-    i64,
-    of,
-    s,
-    sample,
-)
+from tests.ops.samples import NUMERIC, c64, c128, each, f32, f64, i32, i64, of, s, sample
 
 INVALID = "InvalidArgumentError"
 ALIGNS = ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 for lower, upper in ((1, 0), (-1, 1), (0, -1)):
     each(
-        (*NUMERIC, "bool"), "MatrixBandPart",
-        input=(3, 4), num_lower=i64.of(lower), num_upper=i64.of(upper),
-    )  # fmt: skip
+        (*NUMERIC, "bool"),
+        "MatrixBandPart",
+        input=(3, 4),
+        num_lower=i64.of(lower),
+        num_upper=i64.of(upper),
+    )
 sample("MatrixBandPart", input=f64(2, 3, 2), num_lower=i32.of(1), num_upper=i32.of(1))
 sample(
-    "MatrixBandPart", input=f32(2, 2), num_lower=i32.of(5), num_upper=i32.of(0),
+    "MatrixBandPart",
+    input=f32(2, 2),
+    num_lower=i32.of(5),
+    num_upper=i32.of(0),
     error=(INVALID, "num_lower must be negative or less or equal to number of rows (2) got: 5"),
-)  # fmt: skip
-each(
-    NUMERIC,
-    "MatrixDiagPartV3",
-    wrt=("input",),
-    input=(2, 3, 4),
-    k=i32.of(0),
-    padding_value=of(0),
 )
+each(NUMERIC, "MatrixDiagPartV3", wrt=("input",), input=(2, 3, 4), k=i32.of(0), padding_value=of(0))
 for align in ALIGNS:
     sample(
         "MatrixDiagPartV3",
@@ -53,43 +40,47 @@ for align in ALIGNS:
         align=align,
     )
     sample(
-        "MatrixDiagV3", wrt=("diagonal",), diagonal=f64(2, 3, 4), k=i32([-1, 1]), num_rows=i32.of(4),
-        num_cols=i32.of(4), padding_value=f64.of(0.5), align=align,
-    )  # fmt: skip
-    sample(
-        "MatrixSetDiagV3",
-        input=f64(3, 4),
-        diagonal=f64(3, 3),
+        "MatrixDiagV3",
+        wrt=("diagonal",),
+        diagonal=f64(2, 3, 4),
         k=i32([-1, 1]),
+        num_rows=i32.of(4),
+        num_cols=i32.of(4),
+        padding_value=f64.of(0.5),
         align=align,
     )
+    sample("MatrixSetDiagV3", input=f64(3, 4), diagonal=f64(3, 3), k=i32([-1, 1]), align=align)
+sample("MatrixDiagPartV3", wrt=("input",), input=f64(3, 3), k=i32([1]), padding_value=f64.of(0))
 sample(
     "MatrixDiagPartV3",
-    wrt=("input",),
-    input=f64(3, 3),
-    k=i32([1]),
-    padding_value=f64.of(0),
-)
-sample(
-    "MatrixDiagPartV3", input=f32(3, 3), k=i32([1, 0]), padding_value=f32.of(0),
+    input=f32(3, 3),
+    k=i32([1, 0]),
+    padding_value=f32.of(0),
     error=(INVALID, "must not be larger than"),
-)  # fmt: skip
+)
 each(
-    NUMERIC, "MatrixDiagV3", wrt=("diagonal",), diagonal=(2, 3), k=i32.of(0), num_rows=i32.of(-1),
-    num_cols=i32.of(-1), padding_value=of(0),
-)  # fmt: skip
+    NUMERIC,
+    "MatrixDiagV3",
+    wrt=("diagonal",),
+    diagonal=(2, 3),
+    k=i32.of(0),
+    num_rows=i32.of(-1),
+    num_cols=i32.of(-1),
+    padding_value=of(0),
+)
 for rows, columns in ((-1, -1), (4, -1), (-1, 5)):
     sample(
-        "MatrixDiagV3", wrt=("diagonal",), diagonal=f64(3), k=i32.of(1), num_rows=i32.of(rows),
-        num_cols=i32.of(columns), padding_value=f64.of(-1),
-    )  # fmt: skip
+        "MatrixDiagV3",
+        wrt=("diagonal",),
+        diagonal=f64(3),
+        k=i32.of(1),
+        num_rows=i32.of(rows),
+        num_cols=i32.of(columns),
+        padding_value=f64.of(-1),
+    )
 each(NUMERIC, "MatrixSetDiagV3", input=(2, 3, 4), diagonal=(2, 3), k=i32.of(0))
 sample(
-    "MatrixSetDiagV3",
-    input=f32(3, 3),
-    diagonal=f32(2),
-    k=i32.of(0),
-    error=(INVALID, "diagonal"),
+    "MatrixSetDiagV3", input=f32(3, 3), diagonal=f32(2), k=i32.of(0), error=(INVALID, "diagonal")
 )
 each(NUMERIC, "MatrixDiag", diagonal=(2, 3))
 each(NUMERIC, "MatrixDiagPart", input=(2, 3, 4))

@@ -12,8 +12,18 @@ ORDER = "eigenvalues have no order of their own: tests/tf/linalg"
 sample("Eig", input=f64(GENERAL), Tout="complex128", parity=ORDER, grad="complex")
 sample("Eig", input=f32(GENERAL), Tout="complex64", parity=ORDER)
 sample("Eig", input=f64(GENERAL), Tout="complex128", compute_v=False, parity=ORDER)
-sample("Eig", input=f32(2, 3), Tout="complex64", error=("InvalidArgumentError", "square"))  # fmt: skip
+sample("Eig", input=f32(2, 3), Tout="complex64", error=("InvalidArgumentError", "square"))
 each(TYPES, "Lu", input=of(GENERAL), tol=1e-5)
-each(INDEX, "Lu", input=f64([[0.0, 2.0, 1.0], [2.0, 4.0, 3.0], [1.0, 1.0, 5.0]]), output_idx_type=T, tol=1e-12)  # fmt: skip
-sample("Lu", input=f32([[1.0, 2.0], [2.0, 4.0]]), error=("InvalidArgumentError", "Input is not invertible."))  # fmt: skip
+each(
+    INDEX,
+    "Lu",
+    input=f64([[0.0, 2.0, 1.0], [2.0, 4.0, 3.0], [1.0, 1.0, 5.0]]),
+    output_idx_type=T,
+    tol=1e-12,
+)
+sample(
+    "Lu",
+    input=f32([[1.0, 2.0], [2.0, 4.0]]),
+    error=("InvalidArgumentError", "Input is not invertible."),
+)
 sample("Lu", input=f32(2, 3), error=("InvalidArgumentError", "must be square"))

@@ -36,6 +36,24 @@ for equation, *dims in (
     sample("Einsum", inputs=arrays, equation=equation, tol=1e-12)
 sample("Einsum", inputs=[f32(0, 3), f32(3, 2)], equation="ij,jk->ik")
 sample("Einsum", inputs=[f32(2, 0), f32(0, 2)], equation="ij,jk->ik")
-sample("Einsum", inputs=[f32(2, 3), f32(4, 2)], equation="ij,jk->ik", error=("InvalidArgumentError", "Expected dimension 3 at axis 0 of the input shaped [4,2] but got dimension 4"))  # fmt: skip
-sample("Einsum", inputs=[f32(2, 3)], equation="ij,jk->ik", error=("InvalidArgumentError", "Expected 2 inputs but got: 1"))  # fmt: skip
-sample("Einsum", inputs=[f32(2, 3, 4)], equation="ij->ij", error=("InvalidArgumentError", "Expected input 0 to have rank 2 but got: 3"))  # fmt: skip
+sample(
+    "Einsum",
+    inputs=[f32(2, 3), f32(4, 2)],
+    equation="ij,jk->ik",
+    error=(
+        "InvalidArgumentError",
+        "Expected dimension 3 at axis 0 of the input shaped [4,2] but got dimension 4",
+    ),
+)
+sample(
+    "Einsum",
+    inputs=[f32(2, 3)],
+    equation="ij,jk->ik",
+    error=("InvalidArgumentError", "Expected 2 inputs but got: 1"),
+)
+sample(
+    "Einsum",
+    inputs=[f32(2, 3, 4)],
+    equation="ij->ij",
+    error=("InvalidArgumentError", "Expected input 0 to have rank 2 but got: 3"),
+)

@@ -13,30 +13,39 @@ sample("GatherV2", params=s(3), indices=i32.of(2), axis=i32.of(0))
 sample("GatherV2", params=f32(3), indices=i16([2, 0]), axis=i32.of(0))
 for axis, batch in ((1, 1), (2, 1), (2, 2), (-1, 1)):
     sample(
-        "GatherV2", params=f64(2, 3, 4), axis=i32.of(axis), batch_dims=batch,
+        "GatherV2",
+        params=f64(2, 3, 4),
+        axis=i32.of(axis),
+        batch_dims=batch,
         indices=i32([[[1, 0], [0, 2], [1, 1]], [[0, 1], [2, 0], [0, 0]]]),
-    )  # fmt: skip
+    )
+sample("GatherV2", params=f64(2, 3), indices=i32([[0], [2]]), axis=i32.of(1), batch_dims=-1)
 sample(
-    "GatherV2", params=f64(2, 3), indices=i32([[0], [2]]), axis=i32.of(1), batch_dims=-1
+    "GatherV2",
+    params=f32(1),
+    indices=i32([1]),
+    axis=i32.of(0),
+    error=(INVALID, "indices[0] = 1 is not in [0, 1)"),
 )
 sample(
-    "GatherV2", params=f32(1), indices=i32([1]), axis=i32.of(0),
-    error=(INVALID, "indices[0] = 1 is not in [0, 1)"),
-)  # fmt: skip
-sample(
-    "GatherV2", params=f32(3, 2), indices=i32([[0, 1], [-1, 5]]), axis=i32.of(0),
+    "GatherV2",
+    params=f32(3, 2),
+    indices=i32([[0, 1], [-1, 5]]),
+    axis=i32.of(0),
     error=(INVALID, "indices[1,0] = -1 is not in [0, 3)"),
-)  # fmt: skip
+)
 sample(
-    "GatherV2", params=f32(3, 2), indices=i32([0]), axis=i32.of(2),
+    "GatherV2",
+    params=f32(3, 2),
+    indices=i32([0]),
+    axis=i32.of(2),
     error=(INVALID, "Shape must be at least rank 3 but is rank 2"),
-)  # fmt: skip
+)
 sample("Gather", params=f64(4, 3), indices=i32([2, 0, 2]))
 sample("Gather", params=s(4), indices=i64([[2], [0]]))
 sample(
-    "Gather", params=f32(2), indices=i32([2]),
-    error=(INVALID, "indices[0] = 2 is not in [0, 2)"),
-)  # fmt: skip
+    "Gather", params=f32(2), indices=i32([2]), error=(INVALID, "indices[0] = 2 is not in [0, 2)")
+)
 
 each(ORDINARY, "GatherNd", params=(3, 4), indices=i32([[0, 3], [2, 1]]))
 sample("GatherNd", params=f64(3, 4), indices=i64([[0], [2], [0]]))
@@ -44,18 +53,19 @@ sample("GatherNd", params=f64(2, 3, 2), indices=i32([[[0, 1]], [[1, 2]]]))
 sample("GatherNd", params=f64(2, 3), indices=i32([1, 2]))
 sample("GatherNd", params=s(2), indices=i32([1]))
 sample(
-    "GatherNd", params=f32(3), indices=i32([[3]]),
-    error=(INVALID, "indices[0] = [3] does not index into param shape [3]"),
-)  # fmt: skip
-sample(
-    "GatherNd", params=f32(3, 2), indices=i32([[[0, 0], [1, 2]]]),
-    error=(INVALID, "indices[0,1] = [1, 2] does not index into param shape [3,2]"),
-)  # fmt: skip
-sample(
     "GatherNd",
     params=f32(3),
-    indices=i32([[0, 0]]),
-    error=(INVALID, "must be <= params rank"),
+    indices=i32([[3]]),
+    error=(INVALID, "indices[0] = [3] does not index into param shape [3]"),
 )
+sample(
+    "GatherNd",
+    params=f32(3, 2),
+    indices=i32([[[0, 0], [1, 2]]]),
+    error=(INVALID, "indices[0,1] = [1, 2] does not index into param shape [3,2]"),
+)
+sample("GatherNd", params=f32(3), indices=i32([[0, 0]]), error=(INVALID, "must be <= params rank"))
 sample("GatherV2", params=f64(2, 3, 0), indices=i32([0, 2]), axis=i32.of(1))
-sample("GatherV2", params=f64(2, 3, 2), indices=i32([[0, 2], [1, 1]]), axis=i32.of(-2), batch_dims=1)  # fmt: skip
+sample(
+    "GatherV2", params=f64(2, 3, 2), indices=i32([[0, 2], [1, 1]]), axis=i32.of(-2), batch_dims=1
+)

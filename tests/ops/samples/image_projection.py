@@ -11,10 +11,51 @@ SIZE = {"output_shape": i32([6, 9])}
 for how in ("NEAREST", "BILINEAR"):
     for mode in ("CONSTANT", "REFLECT", "WRAP", "NEAREST"):
         attrs = {"interpolation": how, "fill_mode": mode, "grad": BACK, "tol": 4e-6}
-        sample("ImageProjectiveTransformV2", images=f32(2, 5, 7, 2), transforms=MOVES, **SIZE, **attrs)  # fmt: skip
-        sample("ImageProjectiveTransformV3", images=f32(2, 5, 7, 2), transforms=MOVES, fill_value=f32.of(2.5), **SIZE, **attrs)  # fmt: skip
-        sample("ImageProjectiveTransformV3", images=f32(2, 5, 7, 2), transforms=SAME, fill_value=f32.of(2.5), **SIZE, **attrs)  # fmt: skip
-    each(TYPES, "ImageProjectiveTransformV3", images=(2, 5, 7, 2), transforms=MOVES, fill_value=f32.of(3), interpolation=how, grad=BACK, tol=2e-2, **SIZE)  # fmt: skip
+        sample(
+            "ImageProjectiveTransformV2", images=f32(2, 5, 7, 2), transforms=MOVES, **SIZE, **attrs
+        )
+        sample(
+            "ImageProjectiveTransformV3",
+            images=f32(2, 5, 7, 2),
+            transforms=MOVES,
+            fill_value=f32.of(2.5),
+            **SIZE,
+            **attrs,
+        )
+        sample(
+            "ImageProjectiveTransformV3",
+            images=f32(2, 5, 7, 2),
+            transforms=SAME,
+            fill_value=f32.of(2.5),
+            **SIZE,
+            **attrs,
+        )
+    each(
+        TYPES,
+        "ImageProjectiveTransformV3",
+        images=(2, 5, 7, 2),
+        transforms=MOVES,
+        fill_value=f32.of(3),
+        interpolation=how,
+        grad=BACK,
+        tol=2e-2,
+        **SIZE,
+    )
 for transforms in (f32(2, 7), f32(3, 8)):
-    sample("ImageProjectiveTransformV2", images=f32(2, 5, 7, 2), transforms=transforms, interpolation="NEAREST", **SIZE, error=("InvalidArgumentError", "transform"))  # fmt: skip
-sample("ImageProjectiveTransformV2", images=f32(2, 5, 7, 2), transforms=SAME, interpolation="CUBIC", **SIZE, parity="TensorFlow 2.21 does not look", error=("InvalidArgumentError", "Invalid interpolation CUBIC"))  # fmt: skip
+    sample(
+        "ImageProjectiveTransformV2",
+        images=f32(2, 5, 7, 2),
+        transforms=transforms,
+        interpolation="NEAREST",
+        **SIZE,
+        error=("InvalidArgumentError", "transform"),
+    )
+sample(
+    "ImageProjectiveTransformV2",
+    images=f32(2, 5, 7, 2),
+    transforms=SAME,
+    interpolation="CUBIC",
+    **SIZE,
+    parity="TensorFlow 2.21 does not look",
+    error=("InvalidArgumentError", "Invalid interpolation CUBIC"),
+)

@@ -9,23 +9,30 @@ sample("ConcatV2", values=[f64(2, 1), f64(2, 3), f64(2, 0)], axis=i64.of(-1))
 sample("ConcatV2", values=[i32([1, 2]), i32([3])], axis=i32.of(0))
 sample("ConcatV2", values=[s(0), s(2)], axis=i32.of(0))
 sample(
-    "ConcatV2", values=[f32(2, 3), f32(2, 4)], axis=i32.of(0),
-    error=(INVALID, "Dimension 1 in both shapes must be equal: shape[0] = [2,3] vs. shape[1] = [2,4]"),
-)  # fmt: skip
+    "ConcatV2",
+    values=[f32(2, 3), f32(2, 4)],
+    axis=i32.of(0),
+    error=(
+        INVALID,
+        "Dimension 1 in both shapes must be equal: shape[0] = [2,3] vs. shape[1] = [2,4]",
+    ),
+)
 sample(
-    "ConcatV2", values=[f32(2, 3), f32(2)], axis=i32.of(0),
+    "ConcatV2",
+    values=[f32(2, 3), f32(2)],
+    axis=i32.of(0),
     error=(INVALID, "Ranks of all input tensors should match: shape[0] = [2,3] vs. shape[1] = [2]"),
-)  # fmt: skip
+)
 sample(
-    "ConcatV2", values=[f32(2, 3), f32(2, 3)], axis=i32.of(2),
+    "ConcatV2",
+    values=[f32(2, 3), f32(2, 3)],
+    axis=i32.of(2),
     error=(INVALID, "Expected concatenating dimensions in the range [-2, 2), but got 2"),
-)  # fmt: skip
+)
 sample("Concat", concat_dim=i32.of(1), values=[f64(2, 1), f64(2, 2)])
 sample("Concat", concat_dim=i32.of(0), values=[s(2), s(1)])
 sample("ConcatOffset", concat_dim=i32.of(1), shape=[i32([2, 2]), i32([2, 3])])
-sample(
-    "ConcatOffset", concat_dim=i32.of(0), shape=[i32([2, 7]), i32([3, 7]), i32([5, 7])]
-)
+sample("ConcatOffset", concat_dim=i32.of(0), shape=[i32([2, 7]), i32([3, 7]), i32([5, 7])])
 sample("ConcatOffset", concat_dim=i32.of(-1), shape=[i32([2, 2]), i32([2, 3])])
 
 each(ORDINARY, "Pack", values=[(2, 3), (2, 3)])
@@ -34,9 +41,13 @@ sample("Pack", values=[f64(2), f64(2)], axis=-1)
 sample("Pack", values=[s(), s()])
 sample("Pack", values=[i32.of(3)])
 sample(
-    "Pack", values=[f32(2), f32(3)],
-    error=(INVALID, "Shapes of all inputs must match: values[0].shape = [2] != values[1].shape = [3]"),
-)  # fmt: skip
+    "Pack",
+    values=[f32(2), f32(3)],
+    error=(
+        INVALID,
+        "Shapes of all inputs must match: values[0].shape = [2] != values[1].shape = [3]",
+    ),
+)
 sample("Pack", values=[f32(2), f32(2)], axis=2, error=(INVALID, "2 not in [-2, 2)"))
 
 each(ORDINARY, "Unpack", value=(2, 3), num=2)
@@ -50,27 +61,40 @@ each(ORDINARY, "Split", axis=i32.of(1), value=(2, 4), num_split=2)
 sample("Split", axis=i32.of(0), value=f64(3), num_split=3)
 sample("Split", axis=i32.of(-1), value=f64(2, 2), num_split=1)
 sample(
-    "Split", axis=i32.of(0), value=f32(3), num_split=2,
-    error=(INVALID, "Number of ways to split should evenly divide the split dimension, but got split_dim 0 (size = 3) and num_split 2"),
-)  # fmt: skip
-sample(
-    "Split", axis=i32.of(1), value=f32(3), num_split=2,
-    error=(INVALID, "<= split_dim < input rank (1), but got 1"),
-)  # fmt: skip
-
-each(
-    ORDINARY, "SplitV",
-    value=(4, 2), size_splits=i64([1, 3]), axis=i32.of(0), num_split=2,
-)  # fmt: skip
-sample(
-    "SplitV", value=f64(2, 5), size_splits=i32([2, -1, 0]), axis=i32.of(-1), num_split=3
+    "Split",
+    axis=i32.of(0),
+    value=f32(3),
+    num_split=2,
+    error=(
+        INVALID,
+        "Number of ways to split should evenly divide the split dimension, but got split_dim 0 (size = 3) and num_split 2",
+    ),
 )
+sample(
+    "Split",
+    axis=i32.of(1),
+    value=f32(3),
+    num_split=2,
+    error=(INVALID, "<= split_dim < input rank (1), but got 1"),
+)
+
+each(ORDINARY, "SplitV", value=(4, 2), size_splits=i64([1, 3]), axis=i32.of(0), num_split=2)
+sample("SplitV", value=f64(2, 5), size_splits=i32([2, -1, 0]), axis=i32.of(-1), num_split=3)
 sample("SplitV", value=f64(5), size_splits=i8([2, 3]), axis=i32.of(0), num_split=2)
 sample(
-    "SplitV", value=f32(4), size_splits=i32([1, 2]), axis=i32.of(0), num_split=2,
-    error=(INVALID, "Determined shape must either match input shape along split_dim exactly if fully specified"),
-)  # fmt: skip
+    "SplitV",
+    value=f32(4),
+    size_splits=i32([1, 2]),
+    axis=i32.of(0),
+    num_split=2,
+    error=(
+        INVALID,
+        "Determined shape must either match input shape along split_dim exactly if fully specified",
+    ),
+)
 sample(
-    "ParallelConcat", values=[f64(1, 2), f64(1, 2)], shape=[2, 2],
+    "ParallelConcat",
+    values=[f64(1, 2), f64(1, 2)],
+    shape=[2, 2],
     parity="the op's place is taken by others before TensorFlow runs it",
-)  # fmt: skip
+)

@@ -22,6 +22,8 @@ sample("EnsureShape", input=f64(2, 3), shape=[None, 3])
 sample("EnsureShape", input=s(2), shape=None)
 sample("EnsureShape", input=i32(2, 3), shape=[2, 3])
 sample(
-    "EnsureShape", input=f32(3), shape=[4],
+    "EnsureShape",
+    input=f32(3),
+    shape=[4],
     error=("InvalidArgumentError", "is not compatible with expected shape [4]"),
-)  # fmt: skip
+)

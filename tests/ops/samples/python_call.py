@@ -3,4 +3,12 @@
 from tests.ops.samples import f32, sample
 
 for _op in ("EagerPyFunc", "PyFunc", "PyFuncStateless"):
-    sample(_op, input=[f32(2)], token="none", Tout=["float32"], parity="needs a function", grad="needs a function", error=("InvalidArgumentError", "callback none is not found"))  # fmt: skip
+    sample(
+        _op,
+        input=[f32(2)],
+        token="none",
+        Tout=["float32"],
+        parity="needs a function",
+        grad="needs a function",
+        error=("InvalidArgumentError", "callback none is not found"),
+    )

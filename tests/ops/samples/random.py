@@ -1,17 +1,6 @@
 """Samples of random ops with a state; TensorFlow's first draw with these seeds."""
 
-from tests.ops.samples import (
-    FLOATING,
-    INDEX,
-    T,
-    each,
-    f32,
-    i32,
-    i64,
-    of,
-    s,
-    sample,
-)
+from tests.ops.samples import FLOATING, INDEX, T, each, f32, i32, i64, of, s, sample
 
 SEEDS = {"seed": 3, "seed2": 4}
 
@@ -19,12 +8,7 @@ for op in ("RandomUniform", "RandomStandardNormal", "TruncatedNormal"):
     each(FLOATING, op, shape=i32([3, 7]), dtype=T, **SEEDS, ulp=4)
     sample(op, shape=i64([2, 0, 3]), dtype="float32", **SEEDS)
     sample(op, shape=i32([]), dtype="float64", seed=-5, seed2=0)
-    sample(
-        op,
-        shape=i32([-1]),
-        dtype="float32",
-        error=("InvalidArgumentError", "must be >= 0"),
-    )
+    sample(op, shape=i32([-1]), dtype="float32", error=("InvalidArgumentError", "must be >= 0"))
     sample(
         op,
         shape=i32([2]),
@@ -37,12 +21,7 @@ sample("TruncatedNormal", shape=i32([2000]), dtype="float64", **SEEDS)
 
 each(INDEX, "RandomUniformInt", shape=i32([5]), minval=of(-3), maxval=of(1000), **SEEDS)
 each(
-    INDEX,
-    "RandomUniformInt",
-    shape=i64([2, 3]),
-    minval=of(-(2**31)),
-    maxval=of(2**31 - 1),
-    **SEEDS,
+    INDEX, "RandomUniformInt", shape=i64([2, 3]), minval=of(-(2**31)), maxval=of(2**31 - 1), **SEEDS
 )
 sample(
     "RandomUniformInt",

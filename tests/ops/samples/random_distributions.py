@@ -10,15 +10,71 @@ MEANS = [0, 1, 7, 20]
 OWN = "another algorithm: the distribution alone is the same"
 SAMPLED = "a sample moves only as far as its draws are kept"
 
-each(FLOATS, "RandomGamma", shape=i32([50]), alpha=of(SHAPES), seed=3, seed2=4, ulp=4, grad=SAMPLED)  # fmt: skip
-each(FLOATS, "StatelessRandomGammaV2", shape=i32([50, 4]), seed=i64([1, 2]), alpha=of(SHAPES), ulp=4, grad=SAMPLED)  # fmt: skip
-each(FLOATS, "StatelessRandomGammaV3", shape=i32([50, 4]), **KEYS, alpha=of(SHAPES), ulp=4, grad=SAMPLED)  # fmt: skip
-each(RATES, "RandomPoissonV2", shape=i32([50]), rate=of(MEANS), seed=3, seed2=4, dtype=T)  # fmt: skip
-each(RATES, "StatelessRandomPoisson", shape=i32([50, 4]), seed=i64([1, 2]), lam=of(MEANS), dtype=T)  # fmt: skip
-sample("RandomPoissonV2", shape=i32([2]), rate=f64([-1.0]), seed=3, seed2=4, dtype="float32")  # fmt: skip
+each(FLOATS, "RandomGamma", shape=i32([50]), alpha=of(SHAPES), seed=3, seed2=4, ulp=4, grad=SAMPLED)
+each(
+    FLOATS,
+    "StatelessRandomGammaV2",
+    shape=i32([50, 4]),
+    seed=i64([1, 2]),
+    alpha=of(SHAPES),
+    ulp=4,
+    grad=SAMPLED,
+)
+each(
+    FLOATS,
+    "StatelessRandomGammaV3",
+    shape=i32([50, 4]),
+    **KEYS,
+    alpha=of(SHAPES),
+    ulp=4,
+    grad=SAMPLED,
+)
+each(RATES, "RandomPoissonV2", shape=i32([50]), rate=of(MEANS), seed=3, seed2=4, dtype=T)
+each(RATES, "StatelessRandomPoisson", shape=i32([50, 4]), seed=i64([1, 2]), lam=of(MEANS), dtype=T)
+sample("RandomPoissonV2", shape=i32([2]), rate=f64([-1.0]), seed=3, seed2=4, dtype="float32")
 for output in RATES:
-    sample("StatelessRandomBinomial", shape=i32([50, 3]), seed=i64([1, 2]), counts=f64([30.0, 100.0, 50.0]), probs=f64([0.5, 0.8, 0.0]), dtype=output)  # fmt: skip
-sample("StatelessRandomBinomial", shape=i32([7, 3, 2]), seed=i64([1, 2]), counts=f32([[9.0], [40.0], [2.0]]), probs=f32([0.3, 0.5]))  # fmt: skip
-sample("StatelessRandomBinomial", shape=i32([3]), seed=i64([1, 2]), counts=f32(2), probs=f32.of(0.5), error=("InvalidArgumentError", "must end with"))  # fmt: skip
-each(FLOATS, "StatelessParameterizedTruncatedNormal", shape=i32([5, 2]), seed=i64([1, 2]), means=of(0), stddevs=of([1, 2]), minvals=of(-2), maxvals=of(3), nondeterministic=True)  # fmt: skip
-each(FLOATS, "ParameterizedTruncatedNormal", shape=i32([2, 5]), means=of(0), stdevs=of([1, 2]), minvals=of([-2, 1]), maxvals=of([3, 4]), nondeterministic=True, graph="draws on")  # fmt: skip
+    sample(
+        "StatelessRandomBinomial",
+        shape=i32([50, 3]),
+        seed=i64([1, 2]),
+        counts=f64([30.0, 100.0, 50.0]),
+        probs=f64([0.5, 0.8, 0.0]),
+        dtype=output,
+    )
+sample(
+    "StatelessRandomBinomial",
+    shape=i32([7, 3, 2]),
+    seed=i64([1, 2]),
+    counts=f32([[9.0], [40.0], [2.0]]),
+    probs=f32([0.3, 0.5]),
+)
+sample(
+    "StatelessRandomBinomial",
+    shape=i32([3]),
+    seed=i64([1, 2]),
+    counts=f32(2),
+    probs=f32.of(0.5),
+    error=("InvalidArgumentError", "must end with"),
+)
+each(
+    FLOATS,
+    "StatelessParameterizedTruncatedNormal",
+    shape=i32([5, 2]),
+    seed=i64([1, 2]),
+    means=of(0),
+    stddevs=of([1, 2]),
+    minvals=of(-2),
+    maxvals=of(3),
+    nondeterministic=True,
+)
+each(
+    FLOATS,
+    "ParameterizedTruncatedNormal",
+    shape=i32([2, 5]),
+    means=of(0),
+    stdevs=of([1, 2]),
+    minvals=of([-2, 1]),
+    maxvals=of([3, 4]),
+    nondeterministic=True,
+    graph="draws on",
+)

@@ -1,46 +1,21 @@
 """Samples of random ops without state."""
 
-from tests.ops.samples import (
-    FLOATING,
-    INDEX,
-    T,
-    each,
-    f32,
-    i32,
-    i64,
-    of,
-    s,
-    sample,
-    u64,
-)
+from tests.ops.samples import FLOATING, INDEX, T, each, f32, i32, i64, of, s, sample, u64
 
 WIDE = ("int32", "int64", "uint32", "uint64")
-KEYS = {
-    "key": u64([0x123456789ABCDEF0]),
-    "counter": u64([2**64 - 2, 7]),
-    "alg": i32.of(1),
-}
+KEYS = {"key": u64([0x123456789ABCDEF0]), "counter": u64([2**64 - 2, 7]), "alg": i32.of(1)}
 
 sample("StatelessRandomGetAlg")
 for op in ("StatelessRandomGetKeyCounter", "StatelessRandomGetKeyCounterAlg"):
     each(INDEX, op, seed=of([1, -2]))
     sample(
-        op,
-        seed=i32([1, 2, 3]),
-        error=("InvalidArgumentError", "seed must have shape [2], not [3]"),
+        op, seed=i32([1, 2, 3]), error=("InvalidArgumentError", "seed must have shape [2], not [3]")
     )
 
 for kind in ("RandomUniform", "RandomNormal", "TruncatedNormal"):
     each(FLOATING, f"Stateless{kind}V2", shape=i32([3, 7]), **KEYS, dtype=T, ulp=4)
     sample(f"Stateless{kind}V2", shape=i64([0]), **KEYS)
-    each(
-        FLOATING,
-        f"Stateless{kind}",
-        shape=i32([3, 7]),
-        seed=i32([5, -6]),
-        dtype=T,
-        ulp=4,
-    )
+    each(FLOATING, f"Stateless{kind}", shape=i32([3, 7]), seed=i32([5, -6]), dtype=T, ulp=4)
 sample("StatelessRandomUniformV2", shape=i32([40000]), **KEYS)
 sample(
     "StatelessRandomUniformV2",
@@ -51,9 +26,7 @@ sample(
 )
 
 each(WIDE, "StatelessRandomUniformFullIntV2", shape=i32([3, 7]), **KEYS, dtype=T)
-each(
-    WIDE, "StatelessRandomUniformFullInt", shape=i32([3, 7]), seed=i64([5, -6]), dtype=T
-)
+each(WIDE, "StatelessRandomUniformFullInt", shape=i32([3, 7]), seed=i64([5, -6]), dtype=T)
 each(
     WIDE[:2],
     "StatelessRandomUniformIntV2",

@@ -7,9 +7,17 @@ from tests.ops.samples import i32, s, sample
 
 WRONG = "InvalidArgumentError"
 TYPES = (
-    "float16", "float32", "float64", "int32", "uint16", "uint8", "int16", "int8", "int64",
+    "float16",
+    "float32",
+    "float64",
+    "int32",
+    "uint16",
+    "uint8",
+    "int16",
+    "int8",
+    "int64",
     "bfloat16",
-)  # fmt: skip
+)
 TEXTS = [b"abcdefgh", b"01234567"]
 
 for out_type in (*TYPES, "complex64", "bool"):
@@ -79,16 +87,8 @@ sample(
     bytes=s([[zlib.compress(b"x" * 50), zlib.compress(b"")]]),
     compression_type="ZLIB",
 )
-sample(
-    "DecodeCompressed",
-    bytes=s([_gzip(b"hello"), b""]),
-    compression_type="GZIP",
-)
-sample(
-    "DecodeCompressed",
-    bytes=s.of(_gzip(b"hello") + _gzip(b"2")),
-    compression_type="GZIP",
-)
+sample("DecodeCompressed", bytes=s([_gzip(b"hello"), b""]), compression_type="GZIP")
+sample("DecodeCompressed", bytes=s.of(_gzip(b"hello") + _gzip(b"2")), compression_type="GZIP")
 sample(
     "DecodeCompressed",
     bytes=s.of("bad"),

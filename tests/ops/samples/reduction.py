@@ -1,17 +1,6 @@
 """Samples of reductions."""
 
-from tests.ops.samples import (
-    DIFFERENTIABLE,
-    NUMERIC,
-    REAL,
-    each,
-    f32,
-    f64,
-    i8,
-    i32,
-    i64,
-    sample,
-)  # fmt: skip
+from tests.ops.samples import DIFFERENTIABLE, NUMERIC, REAL, each, f32, f64, i8, i32, i64, sample
 
 DUPLICATE = ("InvalidArgumentError", "Axes contains duplicate dimension: 0")
 
@@ -25,8 +14,16 @@ for name in ("Sum", "Mean", "Prod"):
     sample(name, input=f32(0, 3), axis=i32([0]))
     sample(name, input=f32(), axis=i32(0))
     sample(name, input=f32(2, 3), axis=i32([0, 0]), error=DUPLICATE)
-    sample(name, input=f32(2, 3), axis=i32([2]), error=("InvalidArgumentError", "Invalid reduction dimension (2 for input with 2 dimension(s)"))  # fmt: skip
-sample("Prod", input=f64([[0.0, 2.0, 3.0], [0.0, 0.0, 5.0]]), axis=i32([1]))  # fmt: skip
+    sample(
+        name,
+        input=f32(2, 3),
+        axis=i32([2]),
+        error=(
+            "InvalidArgumentError",
+            "Invalid reduction dimension (2 for input with 2 dimension(s)",
+        ),
+    )
+sample("Prod", input=f64([[0.0, 2.0, 3.0], [0.0, 0.0, 5.0]]), axis=i32([1]))
 sample("Mean", input=i32([7, -2, -8]), axis=i32([0]))
 sample("Mean", input=i32([-7, -1]), axis=i32([0]))
 sample("Sum", input=i8([100, 100]), axis=i32([0]))

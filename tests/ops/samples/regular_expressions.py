@@ -15,34 +15,13 @@ PATTERNS = {
 for pattern, rewrite in PATTERNS.items():
     sample("RegexReplace", input=s(TEXTS), pattern=s.of(pattern), rewrite=s.of(rewrite))
     sample(
-        "StaticRegexReplace",
-        input=s(TEXTS),
-        pattern=pattern,
-        rewrite=rewrite,
-        replace_global=False,
+        "StaticRegexReplace", input=s(TEXTS), pattern=pattern, rewrite=rewrite, replace_global=False
     )
     sample("RegexFullMatch", input=s(TEXTS), pattern=s.of(pattern))
 for pattern in ("a.*b", "[a-z]+", "(?s).*"):
     sample("StaticRegexFullMatch", input=s([TEXTS]), pattern=pattern)
-for bad in (
-    "(",
-    "a)",
-    "[a",
-    "(?=b)",
-    "(?!b)",
-    r"(a)\1",
-    "a{0,1001}",
-    "*a",
-    "a**",
-    r"\8",
-    "\\",
-):
-    sample(
-        "RegexFullMatch",
-        input=s(["a"]),
-        pattern=s.of(bad),
-        error=(WRONG, "Invalid pattern: "),
-    )
+for bad in ("(", "a)", "[a", "(?=b)", "(?!b)", r"(a)\1", "a{0,1001}", "*a", "a**", r"\8", "\\"):
+    sample("RegexFullMatch", input=s(["a"]), pattern=s.of(bad), error=(WRONG, "Invalid pattern: "))
 sample(
     "RegexFullMatch",
     input=s(["a"]),

@@ -10,17 +10,18 @@ sample("Reshape", tensor=f32(1), shape=i32([]))
 sample("Reshape", tensor=f32(0, 3), shape=i32([5, 0]))
 sample("Reshape", tensor=f32(0, 3), shape=i32([-1, 3]))
 sample(
-    "Reshape", tensor=f32(3), shape=i32([4]),
+    "Reshape",
+    tensor=f32(3),
+    shape=i32([4]),
     error=(INVALID, "Input to reshape is a tensor with 3 values, but the requested shape has 4"),
-)  # fmt: skip
+)
 sample(
-    "Reshape", tensor=f32(3), shape=i32([-1, 2]),
+    "Reshape",
+    tensor=f32(3),
+    shape=i32([-1, 2]),
     error=(INVALID, "3 values, but the requested shape requires a multiple of 2"),
-)  # fmt: skip
-sample(
-    "Reshape", tensor=f32(4), shape=i32([-1, -1]),
-    error=(INVALID, "-1, not both 0 and 1"),
-)  # fmt: skip
+)
+sample("Reshape", tensor=f32(4), shape=i32([-1, -1]), error=(INVALID, "-1, not both 0 and 1"))
 sample("Reshape", tensor=f32(4), shape=i32([-2, -2]), error=(INVALID, "-2"))
 
 each(ORDINARY, "ExpandDims", input=(2, 3), axis=i32.of(1))
@@ -28,9 +29,11 @@ for axis in (0, 2, -1, -3):
     sample("ExpandDims", input=f64(2, 3), axis=i64.of(axis))
 sample("ExpandDims", input=f32(), axis=i32.of(0))
 sample(
-    "ExpandDims", input=f32(2, 3), axis=i32.of(3),
+    "ExpandDims",
+    input=f32(2, 3),
+    axis=i32.of(3),
     error=(INVALID, "Tried to expand dim index 3 for tensor with 2 dimensions"),
-)  # fmt: skip
+)
 
 each(ORDINARY, "Squeeze", input=(1, 3, 1))
 sample("Squeeze", input=f64(1, 3, 1), axis=[0])
@@ -38,13 +41,17 @@ sample("Squeeze", input=f64(1, 3, 1), axis=[-1])
 sample("Squeeze", input=f64(1, 1), axis=[0, 1])
 sample("Squeeze", input=f32(2))
 sample(
-    "Squeeze", input=f32(1, 3), axis=[1],
+    "Squeeze",
+    input=f32(1, 3),
+    axis=[1],
     error=(INVALID, "Can not squeeze dim[1], expected a dimension of 1, got 3"),
-)  # fmt: skip
+)
 sample(
-    "Squeeze", input=f32(1, 3), axis=[2],
+    "Squeeze",
+    input=f32(1, 3),
+    axis=[2],
     error=(INVALID, "Tried to squeeze dim index 2 for tensor with 2 dimensions"),
-)  # fmt: skip
+)
 
 each(ORDINARY, "Transpose", x=(2, 3), perm=i32([1, 0]))
 sample("Transpose", x=f64(2, 3, 4), perm=i64([2, 0, 1]))
@@ -64,17 +71,11 @@ sample("BroadcastTo", input=f64(), shape=i32([2, 2]))
 sample("BroadcastTo", input=f64(2), shape=i32([2]))
 sample("BroadcastTo", input=f32(1), shape=i32([0]))
 sample(
-    "BroadcastTo", input=f32(2), shape=i32([3]),
-    error=(INVALID, "Incompatible shapes: [2] vs. [3]"),
-)  # fmt: skip
+    "BroadcastTo", input=f32(2), shape=i32([3]), error=(INVALID, "Incompatible shapes: [2] vs. [3]")
+)
 
 UNTILED = ("uint16",)
-each(
-    [t for t in ORDINARY if t not in UNTILED],
-    "Tile",
-    input=(2, 3),
-    multiples=i32([2, 1]),
-)
+each([t for t in ORDINARY if t not in UNTILED], "Tile", input=(2, 3), multiples=i32([2, 1]))
 each(
     UNTILED,
     "Tile",
@@ -86,13 +87,17 @@ sample("Tile", input=f64(2, 1), multiples=i64([1, 3]))
 sample("Tile", input=f64(2), multiples=i32([0]))
 sample("Tile", input=f64(), multiples=i32([]))
 sample(
-    "Tile", input=f32(2, 3), multiples=i32([2]),
+    "Tile",
+    input=f32(2, 3),
+    multiples=i32([2]),
     error=(INVALID, "Expected multiples argument to be a vector of length 2 but got length 1"),
-)  # fmt: skip
+)
 sample(
-    "Tile", input=f32(2), multiples=i32([-1]),
+    "Tile",
+    input=f32(2),
+    multiples=i32([-1]),
     error=(INVALID, "Expected multiples[0] >= 0, but got -1"),
-)  # fmt: skip
+)
 
 sample("InvertPermutation", x=i32([3, 0, 2, 1]))
 sample("InvertPermutation", x=i64([]))

@@ -2,10 +2,7 @@
 
 from tests.ops.samples import NUMERIC, ORDINARY, b1, each, f16, f32, f64, sample
 
-each(
-    [t for t in (*NUMERIC, "bool") if t != "float16"], "Where",
-    condition=(3, 4), domain=(-1, 1),
-)  # fmt: skip
+each([t for t in (*NUMERIC, "bool") if t != "float16"], "Where", condition=(3, 4), domain=(-1, 1))
 sample("Where", condition=f16(3), parity="TensorFlow has no kernel for float16")
 sample(
     "Where",
@@ -25,18 +22,13 @@ sample("SelectV2", condition=b1([True, False, True]), t=f64(2, 1), e=f64())
 sample("SelectV2", condition=b1.of(False), t=f64(2), e=f64(2))
 sample("SelectV2", condition=b1([[True], [False]]), t=f64(), e=f64(3))
 sample(
-    "SelectV2", condition=b1([True, False]), t=f32(3), e=f32(),
+    "SelectV2",
+    condition=b1([True, False]),
+    t=f32(3),
+    e=f32(),
     error=("InvalidArgumentError", "must be broadcastable"),
-)  # fmt: skip
-each(
-    ORDINARY, "Select", condition=b1([[True, False], [False, True]]), x=(2, 2), y=(2, 2)
 )
+each(ORDINARY, "Select", condition=b1([[True, False], [False, True]]), x=(2, 2), y=(2, 2))
 sample("Select", condition=b1([True, False]), x=f64(2, 3), y=f64(2, 3))
 sample("Select", condition=b1.of(True), x=f64(2, 3), y=f64(2, 3))
-sample(
-    "Select",
-    condition=b1.of(True),
-    x=f32(2),
-    y=f32(3),
-    error=("InvalidArgumentError", ""),
-)
+sample("Select", condition=b1.of(True), x=f32(2), y=f32(3), error=("InvalidArgumentError", ""))

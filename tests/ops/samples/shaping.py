@@ -16,6 +16,4 @@ for name in ("BroadcastArgs", "BroadcastGradientArgs"):
     sample(name, s0=i32([]), s1=i32([2, 2]))
     sample(name, s0=i32([2, 3]), s1=i32([2, 3]))
     sample(name, s0=i32([1, 1]), s1=i32([1, 1]))
-    sample(
-        name, s0=i32([2, 3]), s1=i32([2, 4]), error=("InvalidArgumentError", "shapes")
-    )
+    sample(name, s0=i32([2, 3]), s1=i32([2, 4]), error=("InvalidArgumentError", "shapes"))

@@ -13,8 +13,20 @@ COLUMNS = {
 for _dense in ([], [i64([[7, 8], [9, 1]])], [s([["u"], ["v"]])]):
     sample("SparseCrossV2", **COLUMNS, dense_inputs=_dense, sep=s.of("_Y_"))
     for _buckets in (0, 10):
-        sample("SparseCross", **COLUMNS, dense_inputs=_dense, hashed_output=True,
-               num_buckets=_buckets, hash_key=956888297470, out_type="int64",
-               internal_type="int64")  # fmt: skip
-sample("SparseCrossV2", **COLUMNS, dense_inputs=[s([["u"]])], sep=s.of("_Y_"),
-       error=("InvalidArgumentError", "Expected batch size 2 got 1"))  # fmt: skip
+        sample(
+            "SparseCross",
+            **COLUMNS,
+            dense_inputs=_dense,
+            hashed_output=True,
+            num_buckets=_buckets,
+            hash_key=956888297470,
+            out_type="int64",
+            internal_type="int64",
+        )
+sample(
+    "SparseCrossV2",
+    **COLUMNS,
+    dense_inputs=[s([["u"]])],
+    sep=s.of("_Y_"),
+    error=("InvalidArgumentError", "Expected batch size 2 got 1"),
+)

@@ -8,17 +8,9 @@ BROKEN = [b"\xffa\xfe", b"\xe2\x82", b"\xe2\x82a\xf0\x9f\x98", "größe"]
 sample("EncodeBase64", input=s(["hello", "a", "", b"\xfb\xff"]))
 sample("EncodeBase64", input=s([["hello", "a", "", "abc"]]), pad=True)
 sample("DecodeBase64", input=s(["aGVsbG8", "YQ", "YQ==", "", "-_8", "YR"]))
-sample(
-    "DecodeBase64",
-    input=s.of("a"),
-    error=(WRONG, "Base64 string length cannot be 1 modulo 4."),
-)
+sample("DecodeBase64", input=s.of("a"), error=(WRONG, "Base64 string length cannot be 1 modulo 4."))
 for bad in ("a+b/", "YQ=", "aGVs bG8"):
-    sample(
-        "DecodeBase64",
-        input=s.of(bad),
-        error=(WRONG, "Invalid character found in base64."),
-    )
+    sample("DecodeBase64", input=s.of(bad), error=(WRONG, "Invalid character found in base64."))
 
 for target in ("UTF-8", "UTF-16-BE", "UTF-32-BE"):
     sample(
@@ -57,12 +49,7 @@ sample(
     output_encoding="UTF-8",
     replace_control_characters=True,
 )
-sample(
-    "UnicodeTranscode",
-    input=s([b"\xe9"]),
-    input_encoding="ISO-8859-1",
-    output_encoding="UTF-8",
-)
+sample("UnicodeTranscode", input=s([b"\xe9"]), input_encoding="ISO-8859-1", output_encoding="UTF-8")
 sample(
     "UnicodeTranscode",
     input=s(["a"]),

@@ -85,18 +85,7 @@ sample(
     error=(WRONG, "precision not supported for datatype bool"),
 )
 
-for shape in (
-    (),
-    (2,),
-    (7,),
-    (6,),
-    (10, 2),
-    (5, 4, 6),
-    (2, 2, 2, 2),
-    (2, 0),
-    (0, 3),
-    (2, 3, 0),
-):
+for shape in ((), (2,), (7,), (6,), (10, 2), (5, 4, 6), (2, 2, 2, 2), (2, 0), (0, 3), (2, 3, 0)):
     for ends in (-1, 1, 3):
         sample("StringFormat", inputs=[i32(*shape)], summarize=ends)
 sample(
@@ -111,11 +100,7 @@ sample(
     inputs=[f16([0.1, 1 / 3, 65504]), bf16([0.1, 1 / 3]), c64([1j]), b1([True, False])],
     template="%s%s%s%s",
 )
-sample(
-    "StringFormat",
-    inputs=[s(['a"\n\\ö', b"\xff\t\r'\x01\x7f"]), s.of("x")],
-    template="ö%s %s",
-)
+sample("StringFormat", inputs=[s(['a"\n\\ö', b"\xff\t\r'\x01\x7f"]), s.of("x")], template="ö%s %s")
 sample(
     "StringFormat",
     inputs=[i32.of(1)],

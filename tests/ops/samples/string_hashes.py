@@ -37,12 +37,7 @@ sample("Fingerprint", data=s([["a"], ["x" * 90]]), method=s.of("farmhash64"))
 sample("Fingerprint", data=f32(2, 3), method=s.of("farmhash64"))
 sample("Fingerprint", data=i32([1, 2]), method=s.of("farmhash64"))
 sample("Fingerprint", data=i32(2, 0), method=s.of("farmhash64"))
-sample(
-    "Fingerprint",
-    data=i32([1]),
-    method=s.of("md5"),
-    error=("InvalidArgumentError", "method"),
-)
+sample("Fingerprint", data=i32([1]), method=s.of("md5"), error=("InvalidArgumentError", "method"))
 sample(
     "Fingerprint",
     data=i32(),

@@ -59,16 +59,7 @@ sample(
     error=(WRONG, "pos and len should have the same shape, got: [] vs. [2]"),
 )
 
-for sep, most in (
-    ("", -1),
-    (",", -1),
-    (", ", 1),
-    ("", 1),
-    ("", 0),
-    (",", 0),
-    ("", 2),
-    (",", 2),
-):
+for sep, most in (("", -1), (",", -1), (", ", 1), ("", 1), ("", 0), (",", 0), ("", 2), (",", 2)):
     sample(
         "StringSplitV2",
         input=s(["a b  c", "", "d,e,,f", ",", " a, b, c "]),
@@ -102,10 +93,7 @@ sample(
     "ReduceJoin",
     inputs=GRID,
     reduction_indices=i32([2]),
-    error=(
-        "OutOfRangeError",
-        "Invalid reduction dimension 2 for input with 2 dimension(s)",
-    ),
+    error=("OutOfRangeError", "Invalid reduction dimension 2 for input with 2 dimension(s)"),
 )
 sample(
     "ReduceJoin",

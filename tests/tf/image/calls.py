@@ -15,26 +15,39 @@ BYTES = rng.randint(0, 256, (4, 5, 3)).astype("uint8")
 GRAY = rng.uniform(0, 1, (2, 5, 5, 1)).astype("float32")
 BOXES = np.sort(rng.uniform(0, 1, (2, 9, 2, 2)), axis=2).reshape(2, 9, 4).astype("f")
 SCORES = (rng.permutation(18) / 18).reshape(2, 9).astype("float32")
-METHODS = ("bilinear", "bicubic", "area", "nearest", "gaussian", "lanczos3", "lanczos5", "mitchellcubic")  # fmt: skip
+METHODS = (
+    "bilinear",
+    "bicubic",
+    "area",
+    "nearest",
+    "gaussian",
+    "lanczos3",
+    "lanczos5",
+    "mitchellcubic",
+)
 
 RESIZED: dict[str, Call] = {}
 for method in METHODS:
     for antialias in (False, True):
         for name, size in (("up", [9, 8]), ("down", [2, 3])):
-            RESIZED[f"{method} {name} {antialias}"] = lambda tf, m=method, a=antialias, s=size: tf.image.resize(BATCH, s, m, antialias=a)  # fmt: skip
+            RESIZED[f"{method} {name} {antialias}"] = lambda tf, m=method, a=antialias, s=size: (
+                tf.image.resize(BATCH, s, m, antialias=a)
+            )
     RESIZED[f"{method} bytes"] = lambda tf, m=method: tf.image.resize(BYTES, [3, 7], m)
 RESIZED |= {
     "resize same": lambda tf: tf.image.resize(BYTES, [4, 5]),
-    "resize ratio": lambda tf: tf.image.resize(
-        IMAGE, [10, 9], preserve_aspect_ratio=True
-    ),
+    "resize ratio": lambda tf: tf.image.resize(IMAGE, [10, 9], preserve_aspect_ratio=True),
     "crop_and_resize": lambda tf: tf.image.crop_and_resize(
         BATCH, BOXES[0], [0, 1, 2] * 3, [3, 2], extrapolation_value=5.0
     ),
 }
 for height, width in ((4, 4), (3, 11), (12, 5), (2, 2)):
     for antialias in (False, True):
-        RESIZED[f"with_pad {height} {width} {antialias}"] = lambda tf, h=height, w=width, a=antialias: tf.image.resize_with_pad(IMAGE, h, w, antialias=a)  # fmt: skip
+        RESIZED[f"with_pad {height} {width} {antialias}"] = (
+            lambda tf, h=height, w=width, a=antialias: tf.image.resize_with_pad(
+                IMAGE, h, w, antialias=a
+            )
+        )
     RESIZED[f"crop_or_pad {height} {width}"] = lambda tf, h=height, w=width: (
         tf.image.resize_with_crop_or_pad(BATCH, h, w)
     )
@@ -60,11 +73,14 @@ TURNED: dict[str, Call] = {
 }
 for turns in (-1, 0, 1, 2, 3, 6):
     TURNED[f"rot90 {turns}"] = lambda tf, k=turns: tf.image.rot90(IMAGE, k)
-    TURNED[f"rot90 batch {turns}"] = lambda tf, k=turns: tf.image.rot90(
-        BATCH, tf.constant(k)
-    )
+    TURNED[f"rot90 batch {turns}"] = lambda tf, k=turns: tf.image.rot90(BATCH, tf.constant(k))
 COLORS: dict[str, Call] = {}
-for name, image in (("float", IMAGE), ("bytes", BYTES), ("batch", BATCH), ("int16", (BYTES.astype("int16") - 128) * 200)):  # fmt: skip
+for name, image in (
+    ("float", IMAGE),
+    ("bytes", BYTES),
+    ("batch", BATCH),
+    ("int16", (BYTES.astype("int16") - 128) * 200),
+):
     COLORS |= {
         f"brightness {name}": lambda tf, x=image: tf.image.adjust_brightness(x, 0.3),
         f"contrast {name}": lambda tf, x=image: tf.image.adjust_contrast(x, 1.7),
@@ -84,7 +100,7 @@ COLORS |= {
     "yuv": lambda tf: tf.image.rgb_to_yuv(BATCH.astype("float64")),
     "from yuv": lambda tf: tf.image.yuv_to_rgb(BATCH),
 }
-KINDS = ("uint8", "int8", "uint16", "int16", "int32", "int64", "float16", "float32", "float64")  # fmt: skip
+KINDS = ("uint8", "int8", "uint16", "int16", "int32", "int64", "float16", "float32", "float64")
 for wanted in KINDS:
     for saturate in (False, True):
         COLORS |= {
@@ -96,16 +112,27 @@ for wanted in KINDS:
             ),
         }
     if wanted != "int64":
-        COLORS[f"float to {wanted}"] = lambda tf, d=wanted: (
-            tf.image.convert_image_dtype(IMAGE * 1.2 - 0.1, d, saturate=True)
+        COLORS[f"float to {wanted}"] = lambda tf, d=wanted: tf.image.convert_image_dtype(
+            IMAGE * 1.2 - 0.1, d, saturate=True
         )
 CHANCE: dict[str, Call] = {}
 for seed in (3, 4):
     pair = (seed, 7)
-    for name, args in (("brightness", (0.4,)), ("contrast", (0.2, 1.8)), ("hue", (0.4,)), ("saturation", (0.2, 1.8)), ("flip_left_right", ()), ("flip_up_down", ())):  # fmt: skip
+    for name, args in (
+        ("brightness", (0.4,)),
+        ("contrast", (0.2, 1.8)),
+        ("hue", (0.4,)),
+        ("saturation", (0.2, 1.8)),
+        ("flip_left_right", ()),
+        ("flip_up_down", ()),
+    ):
         for what, image in (("one", IMAGE), ("batch", BATCH), ("bytes", BYTES)):
-            CHANCE[f"{name} {what} {seed}"] = lambda tf, n=name, a=args, x=image, s=seed: _seeded(tf, lambda: getattr(tf.image, f"random_{n}")(x, *a, seed=s))  # fmt: skip
-            CHANCE[f"stateless {name} {what} {seed}"] = lambda tf, n=name, a=args, x=image, s=pair: getattr(tf.image, f"stateless_random_{n}")(x, *a, seed=s)  # fmt: skip
+            CHANCE[f"{name} {what} {seed}"] = lambda tf, n=name, a=args, x=image, s=seed: _seeded(
+                tf, lambda: getattr(tf.image, f"random_{n}")(x, *a, seed=s)
+            )
+            CHANCE[f"stateless {name} {what} {seed}"] = lambda tf, n=name, a=args, x=image, s=pair: (
+                getattr(tf.image, f"stateless_random_{n}")(x, *a, seed=s)
+            )
     CHANCE |= {
         f"crop {seed}": lambda tf, s=seed: _seeded(
             tf, lambda: tf.image.random_crop(IMAGE, [2, 3, 3], seed=s)
@@ -114,10 +141,7 @@ for seed in (3, 4):
             IMAGE, [2, 3, 2], seed=s
         ),
         f"sampled {seed}": lambda tf, s=seed: _seeded(
-            tf,
-            lambda: list(
-                tf.image.sample_distorted_bounding_box([50, 60, 3], BOXES, seed=s)
-            ),
+            tf, lambda: list(tf.image.sample_distorted_bounding_box([50, 60, 3], BOXES, seed=s))
         ),
         f"stateless sampled {seed}": lambda tf, s=pair: list(
             tf.image.stateless_sample_distorted_bounding_box([50, 60, 3], BOXES, s)
@@ -160,9 +184,7 @@ SUPPRESSED: dict[str, Call] = {
     "draw palette": lambda tf: tf.image.draw_bounding_boxes(BATCH[:2], BOXES, None),
     "nms": lambda tf: tf.image.non_max_suppression(BOXES[0], SCORES[0], 5, 0.3),
     "nms scores": lambda tf: list(
-        tf.image.non_max_suppression_with_scores(
-            BOXES[0], SCORES[0], 5, soft_nms_sigma=0.3
-        )
+        tf.image.non_max_suppression_with_scores(BOXES[0], SCORES[0], 5, soft_nms_sigma=0.3)
     ),
     "nms overlaps": lambda tf: tf.image.non_max_suppression_overlaps(
         np.abs(BOXES[0] @ BOXES[0].T) / 3, SCORES[0], 5, 0.3, 0.2
@@ -212,14 +234,10 @@ ERRORS: dict[str, Call] = {
     "gradients": lambda tf: tf.image.image_gradients(tf.constant(IMAGE)),
     "variation": lambda tf: tf.image.total_variation(tf.constant(IMAGE[0])),
     "ssim shapes": lambda tf: tf.image.ssim(BATCH, BATCH[:, :2], 1.0),
-    "padded batch": lambda tf: tf.image.non_max_suppression_padded(
-        tf.constant(BOXES), SCORES, 5
-    ),
+    "padded batch": lambda tf: tf.image.non_max_suppression_padded(tf.constant(BOXES), SCORES, 5),
     "random_crop": lambda tf: tf.image.random_crop(IMAGE, [9, 2, 3]),
     "glimpse": lambda tf: tf.image.extract_glimpse(BATCH, [2, 2], [[0.0, 0.0]]),
-    "crop_and_resize": lambda tf: tf.image.crop_and_resize(
-        BATCH, BOXES[0, :1], [3], [2, 2]
-    ),
+    "crop_and_resize": lambda tf: tf.image.crop_and_resize(BATCH, BOXES[0, :1], [3], [2, 2]),
 }
 
 

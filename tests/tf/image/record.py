@@ -16,10 +16,7 @@ from tests.tf.image.calls import CALLS, ERRORS, arrays
 FILE = Path(__file__).with_name("answers.json")
 
 if __name__ == "__main__":
-    found = {
-        name: recorded.answer(lambda c=call: c(tf), arrays)
-        for name, call in CALLS.items()
-    }
+    found = {name: recorded.answer(lambda c=call: c(tf), arrays) for name, call in CALLS.items()}
     errors = {
         f"error: {name}": recorded.answer(lambda c=call: c(tf), arrays)
         for name, call in ERRORS.items()

@@ -31,7 +31,9 @@ def test_batches_of_png():
     np.testing.assert_array_equal(tf.io.decode_png(written[1, 2]), images[1, 2])
 
 
-@pytest.mark.parametrize("options", [{}, {"progressive": True}, {"optimize_size": True}, {"chroma_downsampling": False}])  # fmt: skip
+@pytest.mark.parametrize(
+    "options", [{}, {"progressive": True}, {"optimize_size": True}, {"chroma_downsampling": False}]
+)
 def test_jpeg_gives_nearly_every_pixel_back(options):
     file = tf.io.encode_jpeg(SMOOTH, quality=98, **options)
     read = tf.io.decode_jpeg(file).numpy().astype(int)

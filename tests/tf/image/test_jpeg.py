@@ -55,10 +55,7 @@ FILES = {
 )
 def test_pixels(file, method, smooth, ratio, shape, checksum):
     pixels = tf.io.decode_jpeg(
-        base64.b64decode(FILES[file]),
-        dct_method=method,
-        fancy_upscaling=smooth,
-        ratio=ratio,
+        base64.b64decode(FILES[file]), dct_method=method, fancy_upscaling=smooth, ratio=ratio
     ).numpy()
     assert pixels.shape == shape
     assert zlib.crc32(pixels.tobytes()) == checksum

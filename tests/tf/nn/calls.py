@@ -22,55 +22,37 @@ NN: dict[str, Call] = {
     "softmax axis": lambda tf: tf.nn.softmax(A, axis=0),
     "log_softmax axis": lambda tf: tf.nn.log_softmax(A, axis=-2),
     "softmax loss": lambda tf: tf.nn.softmax_cross_entropy_with_logits(A / 21, A),
-    "softmax loss axis": lambda tf: tf.nn.softmax_cross_entropy_with_logits(
-        A / 21, A, axis=0
-    ),
-    "softmax loss vector": lambda tf: tf.nn.softmax_cross_entropy_with_logits(
-        A[0] / 6, A[0]
-    ),
+    "softmax loss axis": lambda tf: tf.nn.softmax_cross_entropy_with_logits(A / 21, A, axis=0),
+    "softmax loss vector": lambda tf: tf.nn.softmax_cross_entropy_with_logits(A[0] / 6, A[0]),
     "sparse loss": lambda tf: tf.nn.sparse_softmax_cross_entropy_with_logits([2, 0], A),
     "sparse loss 3": lambda tf: tf.nn.sparse_softmax_cross_entropy_with_logits(
         [[0, 1]], A[:, :2][None]
     ),
-    "sparse loss scalar": lambda tf: tf.nn.sparse_softmax_cross_entropy_with_logits(
-        1, A[0]
-    ),
+    "sparse loss scalar": lambda tf: tf.nn.sparse_softmax_cross_entropy_with_logits(1, A[0]),
     "sparse loss half": lambda tf: tf.nn.sparse_softmax_cross_entropy_with_logits(
         [2, 0], A.astype("float16")
     ),
     "sigmoid loss": lambda tf: tf.nn.sigmoid_cross_entropy_with_logits(A / 6, A - 3),
-    "weighted loss": lambda tf: tf.nn.weighted_cross_entropy_with_logits(
-        A / 6, A - 3, 2.0
-    ),
+    "weighted loss": lambda tf: tf.nn.weighted_cross_entropy_with_logits(A / 6, A - 3, 2.0),
     "poisson": lambda tf: tf.nn.log_poisson_loss(A, A / 4),
     "poisson full": lambda tf: tf.nn.log_poisson_loss(A, A / 4, compute_full_loss=True),
     "l2_loss": lambda tf: tf.nn.l2_loss(A),
     "conv1d": lambda tf: tf.nn.conv1d(LINE, FILTERS[0], 1, "SAME"),
-    "conv1d dilated": lambda tf: tf.nn.conv1d(
-        LINE, FILTERS[0], 1, "VALID", dilations=2
-    ),
-    "conv2d": lambda tf: tf.nn.conv2d(
-        IMAGE, FILTERS, [1, 2], [[0, 0], [1, 0], [0, 1], [0, 0]]
-    ),
+    "conv1d dilated": lambda tf: tf.nn.conv1d(LINE, FILTERS[0], 1, "VALID", dilations=2),
+    "conv2d": lambda tf: tf.nn.conv2d(IMAGE, FILTERS, [1, 2], [[0, 0], [1, 0], [0, 1], [0, 0]]),
     "conv3d": lambda tf: tf.nn.conv3d(
         IMAGE[..., None], FILTERS[..., None, :], [1, 1, 2, 1, 1], "SAME"
     ),
-    "convolution": lambda tf: tf.nn.convolution(
-        IMAGE, FILTERS, strides=2, padding="SAME"
-    ),
+    "convolution": lambda tf: tf.nn.convolution(IMAGE, FILTERS, strides=2, padding="SAME"),
     "atrous": lambda tf: tf.nn.atrous_conv2d(IMAGE, FILTERS, 2, "SAME"),
-    "depthwise": lambda tf: tf.nn.depthwise_conv2d(
-        IMAGE, FILTERS, [1, 1, 1, 1], "VALID"
-    ),
+    "depthwise": lambda tf: tf.nn.depthwise_conv2d(IMAGE, FILTERS, [1, 1, 1, 1], "VALID"),
     "depthwise dilated": lambda tf: tf.nn.depthwise_conv2d(
         IMAGE, FILTERS, [1, 1, 1, 1], "SAME", dilations=[2, 2]
     ),
     "separable": lambda tf: tf.nn.separable_conv2d(
         IMAGE, FILTERS, np.ones((1, 1, 4, 1), "float32"), [1, 2, 2, 1], "SAME"
     ),
-    "conv1d_transpose": lambda tf: tf.nn.conv1d_transpose(
-        LINE, FILTERS[0], [1, 10, 2], 2
-    ),
+    "conv1d_transpose": lambda tf: tf.nn.conv1d_transpose(LINE, FILTERS[0], [1, 10, 2], 2),
     "conv2d_transpose": lambda tf: tf.nn.conv2d_transpose(
         IMAGE[:, :2, :2], FILTERS, [1, 4, 4, 2], 2
     ),
@@ -80,9 +62,7 @@ NN: dict[str, Call] = {
     "max_pool": lambda tf: tf.nn.max_pool(IMAGE, 3, 2, "SAME"),
     "max_pool1d": lambda tf: tf.nn.max_pool1d(LINE, 2, 2, "SAME"),
     "max_pool3d": lambda tf: tf.nn.max_pool3d(IMAGE[..., None], 2, 2, "SAME"),
-    "max_pool explicit": lambda tf: tf.nn.max_pool2d(
-        IMAGE, 2, 2, [[0, 0], [1, 1], [0, 0], [0, 0]]
-    ),
+    "max_pool explicit": lambda tf: tf.nn.max_pool2d(IMAGE, 2, 2, [[0, 0], [1, 1], [0, 0], [0, 0]]),
     "argmax": lambda tf: tf.nn.max_pool_with_argmax(IMAGE, 2, 2, "VALID"),
     "avg_pool": lambda tf: tf.nn.avg_pool(IMAGE, [3, 2], [2, 1], "SAME"),
     "avg_pool1d": lambda tf: tf.nn.avg_pool1d(LINE, 2, 1, "SAME"),
@@ -95,21 +75,15 @@ NN: dict[str, Call] = {
     "weighted_moments": lambda tf: tf.nn.weighted_moments(A, [1], [[1.0], [2.0]]),
     "statistics": lambda tf: tf.nn.sufficient_statistics(A, [0], shift=1.0),
     "normalize_moments": lambda tf: tf.nn.normalize_moments(2.0, [3.0], [5.0], 1.0),
-    "batch_normalization": lambda tf: tf.nn.batch_normalization(
-        A, A[0], A[1], A[0], None, 0.01
-    ),
+    "batch_normalization": lambda tf: tf.nn.batch_normalization(A, A[0], A[1], A[0], None, 0.01),
     "global normalization": lambda tf: tf.nn.batch_norm_with_global_normalization(
         A, A[0], A[1], A[0], A[1], 0.01, True
     ),
     "lrn": lambda tf: tf.nn.lrn(IMAGE, depth_radius=1, bias=2.0, alpha=0.5, beta=0.7),
     "l2_normalize": lambda tf: tf.nn.l2_normalize(A, 1),
     "zero_fraction": lambda tf: tf.nn.zero_fraction([0, 1, 0, 0]),
-    "average": lambda tf: tf.nn.compute_average_loss(
-        [1.0, 2.0], sample_weight=[1.0, 3.0]
-    ),
-    "stateless_dropout": lambda tf: tf.nn.experimental.stateless_dropout(
-        A, 0.5, seed=[1, 2]
-    ),
+    "average": lambda tf: tf.nn.compute_average_loss([1.0, 2.0], sample_weight=[1.0, 3.0]),
+    "stateless_dropout": lambda tf: tf.nn.experimental.stateless_dropout(A, 0.5, seed=[1, 2]),
     "general_dropout": lambda tf: tf.nn.experimental.general_dropout(
         A, 0.25, lambda shape, dtype: tf.constant(A / 10)
     ),
@@ -150,16 +124,10 @@ LINALG.update(
         "cholesky_solve": lambda tf: tf.linalg.cholesky_solve(SQUARE, SQUARE[:, :1]),
         "inv": lambda tf: tf.linalg.inv(SQUARE),
         "solve": lambda tf: tf.linalg.solve(SQUARE, SQUARE[:, :1], adjoint=True),
-        "triangular": lambda tf: tf.linalg.triangular_solve(
-            SQUARE, SQUARE, lower=False
-        ),
-        "lstsq tall": lambda tf: tf.linalg.lstsq(
-            SQUARE[:, :2], SQUARE[:, 1:], l2_regularizer=0.1
-        ),
+        "triangular": lambda tf: tf.linalg.triangular_solve(SQUARE, SQUARE, lower=False),
+        "lstsq tall": lambda tf: tf.linalg.lstsq(SQUARE[:, :2], SQUARE[:, 1:], l2_regularizer=0.1),
         "lstsq wide": lambda tf: tf.linalg.lstsq(SQUARE[:2], SQUARE[1:]),
-        "lstsq slow": lambda tf: tf.linalg.lstsq(
-            SQUARE[:, :2], SQUARE[:, 1:], fast=False
-        ),
+        "lstsq slow": lambda tf: tf.linalg.lstsq(SQUARE[:, :2], SQUARE[:, 1:], fast=False),
         "det": lambda tf: tf.linalg.det(SQUARE),
         "slogdet": lambda tf: tf.linalg.slogdet(-SQUARE),
         "logdet": lambda tf: tf.linalg.logdet(SQUARE),

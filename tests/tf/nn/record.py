@@ -16,10 +16,7 @@ from tests.tf.nn.calls import CALLS, arrays
 FILE = Path(__file__).with_name("answers.json")
 
 if __name__ == "__main__":
-    found = {
-        name: [a.round(7).tolist() for a in arrays(call(tf))]
-        for name, call in CALLS.items()
-    }
+    found = {name: [a.round(7).tolist() for a in arrays(call(tf))] for name, call in CALLS.items()}
     lines = [f"{json.dumps(k)}: {json.dumps(v)}" for k, v in found.items()]
     head = json.dumps({"tensorflow": tf.__version__})
     FILE.write_text("{\n" + ",\n".join([f'"_meta": {head}', *lines]) + "\n}\n")

@@ -82,11 +82,7 @@ def test_errors_are_tensorflows():
     )
     error(ValueError, "expecting 2", lambda: tf.einsum("ij,jk", ONES))
     error(ValueError, "label k not present", lambda: tf.einsum("ij->k", ONES))
-    error(
-        ValueError,
-        "supported matrix norm",
-        lambda: tf.norm(ONES, ord=3, axis=[0, 1]),
-    )
+    error(ValueError, "supported matrix norm", lambda: tf.norm(ONES, ord=3, axis=[0, 1]))
 
 
 def test_matmul_refuses_sizes_eagerly_and_in_graphs():

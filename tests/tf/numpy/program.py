@@ -13,9 +13,7 @@ tnp.experimental_enable_numpy_behavior()
 
 ones = tnp.ones([5, 3], dtype=tnp.float32)
 print(ones.shape, ones.ndim, isinstance(ones, tnp.ndarray))
-numbers = [
-    tnp.asarray(1, dtype=d) for d in (np.int32, np.int64, np.float32, np.float64)
-]
+numbers = [tnp.asarray(1, dtype=d) for d in (np.int32, np.int64, np.float32, np.float64)]
 for number in numbers:
     print([(number + other).dtype.name for other in numbers])
 print((tnp.ones([2, 3]) + tnp.ones([3]) + tnp.ones([1, 2, 1])).shape)
@@ -42,15 +40,11 @@ class Model:
 
 result = Model().predict(tnp.ones([2, 32], dtype=tnp.float32))
 print(
-    result.shape,
-    result.dtype,
-    tf.function(Model().predict)(ones[:, :1] * np.ones(32, "f")).shape,
+    result.shape, result.dtype, tf.function(Model().predict)(ones[:, :1] * np.ones(32, "f")).shape
 )
 
 print(np.sum(ones), type(np.sum(ones)).__name__, tnp.sum(np.ones([2, 3])))
-print(
-    np.multiply(ones, 2).dtype, np.arange(3) @ tnp.arange(3), [1, 2, 3] * tnp.arange(3)
-)
+print(np.multiply(ones, 2).dtype, np.arange(3) @ tnp.arange(3), [1, 2, 3] * tnp.arange(3))
 print(tf.vectorized_map(lambda row: tnp.sum(row * row), ones))
 with tf.GradientTape() as tape:
     weights = tnp.ones([3], dtype=tnp.float32)
@@ -58,27 +52,15 @@ with tf.GradientTape() as tape:
     squares = tnp.matmul(ones, weights) ** 2
 print(tape.jacobian(squares, weights).shape)
 
+print(tnp.isscalar(tnp.sum(ones)), float(tnp.mean(ones)), tnp.linspace(0, 1, 3).tolist())
 print(
-    tnp.isscalar(tnp.sum(ones)), float(tnp.mean(ones)), tnp.linspace(0, 1, 3).tolist()
-)
-print(
-    tnp.sort(tnp.asarray([3, 1, 2]))[::-1],
-    ones.T.shape,
-    -ones[0],
-    [int(v) for v in tnp.arange(3)],
+    tnp.sort(tnp.asarray([3, 1, 2]))[::-1], ones.T.shape, -ones[0], [int(v) for v in tnp.arange(3)]
 )
 variable = tf.Variable(ones)
 variable.assign_add(tnp.ones([5, 3], dtype=tnp.float32))
-print(
-    tnp.sum(variable),
-    (variable * 2.5).dtype,
-    tnp.add(variable, 1).dtype,
-    variable[0].shape,
-)
+print(tnp.sum(variable), (variable * 2.5).dtype, tnp.add(variable, 1).dtype, variable[0].shape)
 print(tf.reduce_sum(tnp.ones(3)), tnp.einsum("ij->j", ones), sum(tnp.arange(4)))
 for i, row in enumerate(tnp.eye(2)):
     print(i, row)
 n = tnp.arange(1, 4)
-print(
-    5 - n, 2**n, 7 // n, 7 % n, 1 / n, n @ n, n == 2, n >= 2.5, +n, round(n * 0.35, 1)
-)
+print(5 - n, 2**n, 7 // n, 7 % n, 1 / n, n @ n, n == 2, n >= 2.5, +n, round(n * 0.35, 1))

@@ -27,12 +27,7 @@ DTYPES = (
 NUMBERS = {"int": 1, "float": 1.0, "complex": 1j}
 # prefer_float32, dtype_conversion_mode
 WEAK = ("all", "safe")
-MODES = [
-    (False, "legacy"),
-    (True, "legacy"),
-    (False, "off"),
-    *[(False, m) for m in WEAK],
-]
+MODES = [(False, "legacy"), (True, "legacy"), (False, "off"), *[(False, m) for m in WEAK]]
 
 
 def calls(file: str = "calls.txt") -> list[str]:
@@ -73,18 +68,14 @@ def answer(call: str, tf: Any) -> list[str]:
 
 def table(tf: Any) -> dict[str, list[str]]:
     """The type of every sum: of `tnp.add`, and of the operator."""
-    values: dict[str, Any] = {
-        name: tf.constant(name == "bool" or 1, dtype=name) for name in DTYPES
-    }
+    values: dict[str, Any] = {name: tf.constant(name == "bool" or 1, dtype=name) for name in DTYPES}
     values.update(NUMBERS)
     found: dict[str, list[str]] = {}
     for first, one in values.items():
         row: list[str] = []
         for second, two in values.items():
             for add in (tf.experimental.numpy.add, lambda a, b: a + b):
-                if add is not tf.experimental.numpy.add and {first, second} <= {
-                    *NUMBERS
-                }:
+                if add is not tf.experimental.numpy.add and {first, second} <= {*NUMBERS}:
                     continue
                 try:
                     made = add(one, two)

@@ -32,14 +32,14 @@ UNARY = (
     "ones_like", "diff", "sort", "argsort", "copy", "isposinf", "isneginf", "tril", "triu",
     "average",
 )  # fmt: skip
-POSITIVE = ("sqrt", "log", "log2", "log10", "log1p", "reciprocal")  # fmt: skip
+POSITIVE = ("sqrt", "log", "log2", "log10", "log1p", "reciprocal")
 BINARY = (
     "add", "subtract", "multiply", "true_divide", "floor_divide", "mod", "remainder", "power",
     "maximum", "minimum", "heaviside", "hypot", "arctan2", "logaddexp", "logaddexp2", "equal",
     "not_equal", "greater", "greater_equal", "less", "less_equal", "logical_and", "logical_or",
     "logical_xor", "isclose", "allclose", "outer", "kron", "append",
 )  # fmt: skip
-INTEGERS = ("gcd", "lcm", "bitwise_and", "bitwise_or", "bitwise_xor")  # fmt: skip
+INTEGERS = ("gcd", "lcm", "bitwise_and", "bitwise_or", "bitwise_xor")
 
 # Where NumPy has it as a method, or not in a given order.
 _NUMPYS = {"flatten": np.ravel, "argsort": lambda x: np.argsort(x, kind="stable")}
@@ -61,18 +61,14 @@ def _same(mine: Any, theirs: Any) -> None:
         return
     got, wanted = np.asarray(mine), np.asarray(theirs)
     assert got.shape == wanted.shape
-    np.testing.assert_allclose(
-        got.astype(complex), wanted.astype(complex), rtol=1e-6, atol=1e-7
-    )
+    np.testing.assert_allclose(got.astype(complex), wanted.astype(complex), rtol=1e-6, atol=1e-7)
 
 
 def _everywhere(function: Any, wanted: Any, *args: np.ndarray) -> None:
     """Eagerly, and in graphs that know the rank, or nothing."""
     _same(function(*args), wanted)
     for shaped in (True, False):
-        specs = [
-            tf.TensorSpec([None] * a.ndim if shaped else None, a.dtype) for a in args
-        ]
+        specs = [tf.TensorSpec([None] * a.ndim if shaped else None, a.dtype) for a in args]
         try:
             traced = tf.function(function, input_signature=specs)
             result = traced(*args)
@@ -104,9 +100,7 @@ def test_of_positive(name: str, x: np.ndarray) -> None:
 @pytest.mark.parametrize("name", BINARY)
 @QUICK
 @given(pairs, st.data())
-def test_of_two(
-    name: str, pair: arrays.BroadcastableShapes, data: st.DataObject
-) -> None:
+def test_of_two(name: str, pair: arrays.BroadcastableShapes, data: st.DataObject) -> None:
     first, second = pair.input_shapes
     element = st.floats(0.125, 4, width=32)
     x = data.draw(arrays.arrays(np.float64, first, elements=element))
@@ -121,9 +115,7 @@ def test_of_two(
 @pytest.mark.parametrize("name", INTEGERS)
 @QUICK
 @given(pairs, st.data())
-def test_of_integers(
-    name: str, pair: arrays.BroadcastableShapes, data: st.DataObject
-) -> None:
+def test_of_integers(name: str, pair: arrays.BroadcastableShapes, data: st.DataObject) -> None:
     first, second = pair.input_shapes
     element = st.integers(-60, 60)
     x = data.draw(arrays.arrays(np.int64, first, elements=element))
@@ -238,11 +230,19 @@ def test_made(rows: int, columns: int, k: int) -> None:
 
 
 INDICES = [
-    (slice(None), [1, 0]), ([0, 1], slice(None), [1, 2]), (slice(None), [0, 1], [1, -1]),
-    ([[0], [1]], [[0, 1]]), ([1, 0],), (Ellipsis, [2, 0]), (1, [0, 2]),
-    (slice(None), None, [0, 1]), (slice(None, None, -1), [1]), ([True, False], 1),
-    (slice(None), np.array([True, False, True])), ([0, 1], None, [1, 2]),
-]  # fmt: skip
+    (slice(None), [1, 0]),
+    ([0, 1], slice(None), [1, 2]),
+    (slice(None), [0, 1], [1, -1]),
+    ([[0], [1]], [[0, 1]]),
+    ([1, 0],),
+    (Ellipsis, [2, 0]),
+    (1, [0, 2]),
+    (slice(None), None, [0, 1]),
+    (slice(None, None, -1), [1]),
+    ([True, False], 1),
+    (slice(None), np.array([True, False, True])),
+    ([0, 1], None, [1, 2]),
+]
 
 
 @pytest.mark.usefixtures("numpy_behavior")

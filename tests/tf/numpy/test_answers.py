@@ -53,14 +53,10 @@ def test_promotion(mode: str) -> None:
 def test_program() -> None:
     """A whole program prints what it printed with TensorFlow."""
     start = (
-        "import runpy, sys, intaglio; intaglio.install_as_tensorflow(); "
-        "runpy.run_path(sys.argv[1])"
+        "import runpy, sys, intaglio; intaglio.install_as_tensorflow(); runpy.run_path(sys.argv[1])"
     )
     file = record.HERE / "program.py"
     run = subprocess.run(
-        [sys.executable, "-c", start, str(file)],
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-c", start, str(file)], capture_output=True, text=True, check=True
     )
     assert run.stdout == (record.HERE / "program.out").read_text()

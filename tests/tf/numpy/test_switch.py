@@ -95,9 +95,7 @@ def test_where_it_differs() -> None:
 def test_random_numbers_are_tensorflows() -> None:
     """Recorded from TensorFlow: seed(1), then these calls."""
     tnp.random.seed(1)
-    np.testing.assert_allclose(
-        tnp.random.rand(3), [0.32104743, 0.04779355, 0.33551271], rtol=1e-6
-    )
+    np.testing.assert_allclose(tnp.random.rand(3), [0.32104743, 0.04779355, 0.33551271], rtol=1e-6)
     np.testing.assert_allclose(tnp.random.rand(), 0.08085636504652305)
     np.testing.assert_allclose(tnp.random.randn(2), [0.64368884, 0.70454497], rtol=1e-6)
     with pytest.raises(ValueError, match="dtype"):

@@ -47,9 +47,7 @@ IN_SAFE = {
 @pytest.fixture(scope="module", params=record.WEAK)
 def mode(request: pytest.FixtureRequest) -> Iterator[str]:
     """A mode that is on."""
-    tf.experimental.numpy.experimental_enable_numpy_behavior(
-        dtype_conversion_mode=request.param
-    )
+    tf.experimental.numpy.experimental_enable_numpy_behavior(dtype_conversion_mode=request.param)
     yield request.param
     np_config.disable_numpy_behavior()
 
@@ -59,7 +57,7 @@ def _is_the_same(given: list[str], mine: list[str]) -> bool:
         return False
     if given[0] == "value":
         return _plain(given[1]) == _plain(mine[1])
-    said = re.search(r"between (\(.*?\)) and (\(.*?\)) is disallowed|dtype is immutable", given[1])  # fmt: skip
+    said = re.search(r"between (\(.*?\)) and (\(.*?\)) is disallowed|dtype is immutable", given[1])
     # What is no operand is converted, and the message says so.
     converted = mine[1].startswith(("Cannot convert ", "in user code"))
     if said is None or converted:
@@ -70,9 +68,7 @@ def _is_the_same(given: list[str], mine: list[str]) -> bool:
 
 def _plain(text: str) -> str:
     text = re.sub(r"0x[0-9a-f]+", "0x", text)
-    rounded = re.sub(
-        r"-?\d+\.\d*(e[+-]?\d+)?", lambda found: f"{float(found[0]):.5g}", text
-    )
+    rounded = re.sub(r"-?\d+\.\d*(e[+-]?\d+)?", lambda found: f"{float(found[0]):.5g}", text)
     return re.sub(r"\s+", "", rounded)
 
 

@@ -75,14 +75,10 @@ def test_every_function_listed_can_be_surrounded(name: str) -> None:
 def test_what_a_weak_tensor_is() -> None:
     w = tf.constant([[1.5, 2]])
     assert not isinstance(w, tf.Tensor) and tf.is_tensor(w)
-    assert repr(w).endswith(
-        "dtype=float32, numpy=array([[1.5, 2. ]], dtype=float32), weak=True>"
-    )
+    assert repr(w).endswith("dtype=float32, numpy=array([[1.5, 2. ]], dtype=float32), weak=True>")
     assert str(w) == "tf.Tensor([[1.5 2. ]], shape=(1, 2), dtype=float32, weak=True)"
     assert f"{tf.constant(1):03d}" == "001 weakly typed"
-    assert repr(w._type_spec).startswith(
-        "WeakTensor.Spec(tensor=TensorSpec(shape=(1, 2)"
-    )
+    assert repr(w._type_spec).startswith("WeakTensor.Spec(tensor=TensorSpec(shape=(1, 2)")
     for other in (copy.copy(w), copy.deepcopy(w), pickle.loads(pickle.dumps(w))):
         assert _is(other, tf.float32, weak=True)
         assert other.numpy().tolist() == [[1.5, 2]]
@@ -218,9 +214,7 @@ def test_functions_of_functions() -> None:
         assert _is(doubled, tf.int32, weak=True)
         assert doubled.numpy().tolist() == [2, 4, 6]
     assert _is(tf.cond(tf.constant(True), lambda: w, lambda: w), tf.int32, weak=True)
-    i, _ = tf.while_loop(
-        lambda i, x: i < 3, lambda i, x: (i + 1, x), (tf.constant(0), w)
-    )
+    i, _ = tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x), (tf.constant(0), w))
     assert _is(i, tf.int32, weak=True)
     assert _is(tf.scan(lambda a, x: a + x, w), tf.int32, weak=False)
 

@@ -103,14 +103,14 @@ def test_programs_without_ragged_tensors_do_not_load_them() -> None:
         "import sys; from intaglio import tf; tf.reduce_sum([1, 2]); tf.add(1, 2); "
         "print([m for m in sys.modules if m.startswith('intaglio.ragged')])"
     )
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # fmt: skip
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert run.stdout.strip() == "[]"
 
 
 def test_operators_of_tensors_and_own_types() -> None:
-    @tf.experimental.dispatch_for_binary_elementwise_apis(
-        Celsius | tf.Tensor, Celsius | tf.Tensor
-    )
+    @tf.experimental.dispatch_for_binary_elementwise_apis(Celsius | tf.Tensor, Celsius | tf.Tensor)
     def handler(api_func: Any, x: Any, y: Any) -> Celsius:
         x, y = [v.degrees if isinstance(v, Celsius) else v for v in (x, y)]
         return Celsius(api_func(x, y))

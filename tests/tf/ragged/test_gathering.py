@@ -15,45 +15,52 @@ INDICES = [[0, 1], [2]]
 
 GATHERED: list[tuple[Any, Any, dict[str, int], Any, list[int | None]]] = [
     (
-        CUBE, INDICES, {"axis": 1},
+        CUBE,
+        INDICES,
+        {"axis": 1},
         [[CUBE[i, [0, 1]].tolist(), CUBE[i, [2]].tolist()] for i in range(2)],
         [2, 2, None, 4],
     ),
     (
-        CUBE, INDICES, {"axis": -1},
+        CUBE,
+        INDICES,
+        {"axis": -1},
         [[[row[[0, 1]].tolist(), row[[2]].tolist()] for row in m] for m in CUBE],
         [2, 3, 2, None],
     ),
     (
-        CUBE, INDICES, {"axis": 2, "batch_dims": 1},
+        CUBE,
+        INDICES,
+        {"axis": 2, "batch_dims": 1},
         [[row[own].tolist() for row in m] for m, own in zip(CUBE, INDICES, strict=True)],
         [2, 3, None],
     ),
     (
-        CUBE, [[[0], [1, 2]], [[2]]], {"axis": 2, "batch_dims": 1},
+        CUBE,
+        [[[0], [1, 2]], [[2]]],
+        {"axis": 2, "batch_dims": 1},
         [[[[0], [1, 2]], [[4], [5, 6]], [[8], [9, 10]]], [[[14]], [[18]], [[22]]]],
         [2, 3, None, None],
     ),
     (
-        [[1, 2, 3], [4, 5, 6, 7]], [[0, 2], [1]], {"axis": 1},
+        [[1, 2, 3], [4, 5, 6, 7]],
+        [[0, 2], [1]],
+        {"axis": 1},
         [[[1, 3], [2]], [[4, 6], [5]]],
         [2, 2, None],
     ),
     (
-        [[[1, 2], [3, 4]], [[5, 6], [7, 8], [9, 0]]], [[1], [0, 0]],
+        [[[1, 2], [3, 4]], [[5, 6], [7, 8], [9, 0]]],
+        [[1], [0, 0]],
         {"axis": 2, "batch_dims": 1},
         [[[2], [4]], [[5, 5], [7, 7], [9, 9]]],
         [2, None, None],
     ),
-]  # fmt: skip
+]
 
 
 def _made(value: Any) -> Any:
-    return (
-        tf.constant(value)
-        if isinstance(value, np.ndarray)
-        else tf.ragged.constant(value)
-    )
+    return tf.constant(value) if isinstance(value, np.ndarray) else tf.ragged.constant(value)
 
 
 @pytest.mark.parametrize("case", range(len(GATHERED)))
@@ -104,10 +111,7 @@ def test_gather_nd_without_coordinates(traced: bool) -> None:
     assert run(rows, tf.zeros([2, 1, 0], tf.int32)).to_list() == [[whole]] * 2
 
 
-QUADS = [
-    [[[1.0, 2.0], [3.0, 1.0]], [[3.0, 4.0], [1.0, 1.0]]],
-    [[[5.0, 6.0], [1.0, 1.0]]],
-]
+QUADS = [[[[1.0, 2.0], [3.0, 1.0]], [[3.0, 4.0], [1.0, 1.0]]], [[[5.0, 6.0], [1.0, 1.0]]]]
 COLUMNS = [[[[1.0], [1.0]], [[2.0], [2.0]]], [[[3.0], [3.0]]]]
 
 

@@ -14,7 +14,7 @@ from intaglio import tf
 
 numbers = st.integers(-9, 9)
 matrices = st.lists(st.lists(numbers, max_size=4), min_size=1, max_size=5)
-cubes = st.lists(st.lists(st.lists(numbers, max_size=3), max_size=3), min_size=1, max_size=3)  # fmt: skip
+cubes = st.lists(st.lists(st.lists(numbers, max_size=3), max_size=3), min_size=1, max_size=3)
 
 
 def ragged(rows: list[Any], ragged_rank: int = 1) -> Any:
@@ -70,7 +70,7 @@ def test_nested_reductions(cube: list[list[list[int]]], axis: int) -> None:
     if axis == 2:
         expected: Any = [[sum(row) for row in table] for table in cube]
     elif axis == 1:
-        expected = [plain(tf.reduce_sum(ragged(table), 0)) if table else [] for table in cube]  # fmt: skip
+        expected = [plain(tf.reduce_sum(ragged(table), 0)) if table else [] for table in cube]
     else:
         depth = max(len(table) for table in cube)
         layers = [[t[i] for t in cube if len(t) > i] for i in range(depth)]
@@ -106,9 +106,7 @@ def test_concat_and_stack(rows: list[list[int]], data: Any) -> None:
     )
     x, y = ragged(rows), ragged(other)
     assert plain(tf.concat([x, y], 0)) == rows + other
-    assert plain(tf.concat([x, y], 1)) == [
-        a + b for a, b in zip(rows, other, strict=True)
-    ]
+    assert plain(tf.concat([x, y], 1)) == [a + b for a, b in zip(rows, other, strict=True)]
     assert plain(tf.stack([x, y])) == [rows, other]
     pairs = [[a, b] for a, b in zip(rows, other, strict=True)]
     assert plain(tf.stack([x, y], axis=1)) == pairs
@@ -126,8 +124,7 @@ def test_gather(rows: list[list[int]], data: Any) -> None:
     indices = tf.constant(picks, tf.int32)
     assert plain(tf.gather(ragged(rows), indices)) == [rows[i] for i in picks]
     places = [
-        data.draw(st.lists(st.integers(0, len(row) - 1), max_size=3)) if row else []
-        for row in rows
+        data.draw(st.lists(st.integers(0, len(row) - 1), max_size=3)) if row else [] for row in rows
     ]
     found = plain(tf.gather(ragged(rows), ragged(places), batch_dims=1))
     assert found == [[r[i] for i in p] for r, p in zip(rows, places, strict=True)]
@@ -139,7 +136,7 @@ def test_boolean_mask(rows: list[list[int]], data: Any) -> None:
     found = tf.ragged.boolean_mask(
         ragged(rows), tf.ragged.constant(mask, dtype=tf.bool, ragged_rank=1)
     )
-    kept = [[v for v, m in zip(r, ms, strict=True) if m] for r, ms in zip(rows, mask, strict=True)]  # fmt: skip
+    kept = [[v for v, m in zip(r, ms, strict=True) if m] for r, ms in zip(rows, mask, strict=True)]
     assert plain(found) == kept
 
 
@@ -177,9 +174,7 @@ def test_partitions_say_the_same(cube: list[list[list[int]]]) -> None:
         tf.RaggedTensor.from_nested_row_splits(x.flat_values, x.nested_row_splits),
         tf.RaggedTensor.from_nested_row_lengths(x.flat_values, x.nested_row_lengths()),
         tf.RaggedTensor.from_nested_value_rowids(
-            x.flat_values,
-            x.nested_value_rowids(),
-            [p.nrows() for p in (x, x.values)],
+            x.flat_values, x.nested_value_rowids(), [p.nrows() for p in (x, x.values)]
         ),
     ]
     assert [plain(k) for k in kinds] == [cube] * 3
@@ -198,16 +193,14 @@ def test_graph_gives_what_eager_gives(rows: list[list[int]]) -> None:
     assert [plain(v) for v in now] == [plain(v) for v in later]
 
 
-@given(rows=st.lists(st.lists(st.floats(-2, 2, width=32), max_size=3), min_size=1, max_size=4))  # fmt: skip
+@given(rows=st.lists(st.lists(st.floats(-2, 2, width=32), max_size=3), min_size=1, max_size=4))
 def test_gradients_are_those_of_the_rows(rows: list[list[float]]) -> None:
     x = tf.ragged.constant(rows, dtype=tf.float64, ragged_rank=1)
     with tf.GradientTape() as tape:
         tape.watch(x.flat_values)
-        y = tf.reduce_sum(tf.reduce_sum(x * x, 1) ** 2) + tf.reduce_sum(x.to_tensor() ** 3)  # fmt: skip
+        y = tf.reduce_sum(tf.reduce_sum(x * x, 1) ** 2) + tf.reduce_sum(x.to_tensor() ** 3)
     found = tape.gradient(y, x)
     flat = [v for row in rows for v in row]
     sums = [sum(v * v for v in row) for row in rows for _ in row]
     expected = [4 * s * v + 3 * v * v for s, v in zip(sums, flat, strict=True)]
-    np.testing.assert_allclose(
-        found.flat_values.numpy(), expected, rtol=1e-9, atol=1e-9
-    )
+    np.testing.assert_allclose(found.flat_values.numpy(), expected, rtol=1e-9, atol=1e-9)

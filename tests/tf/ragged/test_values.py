@@ -99,9 +99,7 @@ def test_encoded_as_variants_and_back(batched: bool) -> None:
 
     def there_and_back(flat: Any) -> Any:
         encoded = tf.raw_ops.RaggedTensorToVariant(
-            rt_nested_splits=list(x.nested_row_splits),
-            rt_dense_values=flat,
-            batched_input=batched,
+            rt_nested_splits=list(x.nested_row_splits), rt_dense_values=flat, batched_input=batched
         )
         assert encoded.dtype is tf.variant
         assert encoded.shape.as_list() == ([3] if batched else [])

@@ -44,8 +44,8 @@ FOURIER: dict[str, Call] = {
 WINDOWS: dict[str, Call] = {}
 for size in (1, 2, 5, 8):
     for periodic in (True, False):
-        WINDOWS[f"hann {size} {periodic}"] = lambda tf, n=size, p=periodic: (
-            tf.signal.hann_window(n, p)
+        WINDOWS[f"hann {size} {periodic}"] = lambda tf, n=size, p=periodic: tf.signal.hann_window(
+            n, p
         )
         WINDOWS[f"hamming {size} {periodic}"] = lambda tf, n=size, p=periodic: (
             tf.signal.hamming_window(n, periodic=p)
@@ -80,10 +80,7 @@ SPECTROGRAMS: dict[str, Call] = {
         tf.signal.stft(SOUND, 8, 4, fft_length=8), 12, 4, fft_length=8, window_fn=None
     ),
     "istft exact": lambda tf: tf.signal.inverse_stft(
-        tf.signal.stft(SOUND, 10, 4),
-        10,
-        4,
-        window_fn=tf.signal.inverse_stft_window_fn(4),
+        tf.signal.stft(SOUND, 10, 4), 10, 4, window_fn=tf.signal.inverse_stft_window_fn(4)
     ),
     "istft window": lambda tf: tf.signal.inverse_stft_window_fn(
         3, forward_window_fn=tf.signal.hamming_window
@@ -91,16 +88,10 @@ SPECTROGRAMS: dict[str, Call] = {
     "mdct": lambda tf: tf.signal.mdct(SOUND, 8),
     "mdct ortho": lambda tf: tf.signal.mdct(SOUND, 8, norm="ortho"),
     "mdct plain": lambda tf: tf.signal.mdct(SOUND, 8, window_fn=None, pad_end=True),
-    "mdct plain ortho": lambda tf: tf.signal.mdct(
-        SOUND, 8, window_fn=None, norm="ortho"
-    ),
+    "mdct plain ortho": lambda tf: tf.signal.mdct(SOUND, 8, window_fn=None, norm="ortho"),
     "imdct": lambda tf: tf.signal.inverse_mdct(SOUND.reshape(2, 10, 4)),
-    "imdct ortho": lambda tf: tf.signal.inverse_mdct(
-        SOUND.reshape(2, 10, 4), norm="ortho"
-    ),
-    "imdct plain": lambda tf: tf.signal.inverse_mdct(
-        SOUND.reshape(2, 10, 4), window_fn=None
-    ),
+    "imdct ortho": lambda tf: tf.signal.inverse_mdct(SOUND.reshape(2, 10, 4), norm="ortho"),
+    "imdct plain": lambda tf: tf.signal.inverse_mdct(SOUND.reshape(2, 10, 4), window_fn=None),
     "imdct plain ortho": lambda tf: tf.signal.inverse_mdct(
         SOUND.reshape(2, 10, 4), window_fn=None, norm="ortho"
     ),
@@ -118,7 +109,9 @@ for kind in (1, 2, 3, 4):
     for norm in (None, "ortho") if kind > 1 else (None,):
         for n in (None, 7, 15):
             for name in ("dct", "idct"):
-                COSINES[f"{name} {kind} {norm} {n}"] = lambda tf, *, f=name, a=(kind, n, -1, norm): getattr(tf.signal, f)(REAL, *a)  # fmt: skip
+                COSINES[f"{name} {kind} {norm} {n}"] = lambda tf, *, f=name, a=(kind, n, -1, norm): (
+                    getattr(tf.signal, f)(REAL, *a)
+                )
 CALLS = {**FOURIER, **WINDOWS, **FRAMES, **SPECTROGRAMS, **COSINES}
 
 

@@ -16,10 +16,7 @@ from tests.tf.signal.calls import CALLS, arrays
 FILE = Path(__file__).with_name("answers.json")
 
 if __name__ == "__main__":
-    found = {
-        name: recorded.answer(lambda c=call: c(tf), arrays)
-        for name, call in CALLS.items()
-    }
+    found = {name: recorded.answer(lambda c=call: c(tf), arrays) for name, call in CALLS.items()}
     for name, made in found.items():
         if isinstance(made[0], str):
             print(name, made)

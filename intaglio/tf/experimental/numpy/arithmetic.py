@@ -257,9 +257,7 @@ def gcd(x1: Any, x2: Any) -> Tensor:
     a, b = raw.AddV2(a, raw.ZerosLike(b)), raw.AddV2(b, raw.ZerosLike(a))
 
     def unfinished(a: Tensor, b: Tensor) -> Tensor:
-        return raw.Any(
-            raw.Reshape(raw.NotEqual(b, zero), [-1]), np.array([0], np.int32)
-        )
+        return raw.Any(raw.Reshape(raw.NotEqual(b, zero), [-1]), np.array([0], np.int32))
 
     def step(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
         done = raw.Equal(b, zero)

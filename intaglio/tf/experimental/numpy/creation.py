@@ -312,9 +312,11 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Te
     counted = own if wanted is None or wanted is dtypes.bool_ else wanted
     first, last, by = (as_tensor(v, counted) for v in (start, stop, step))
     # NumPy's range is empty where TensorFlow's is an error: when it leads away from the end.
-    away = raw.Less(
-        raw.Mul(raw.Sign(by), raw.Sub(last, first)), number(0, by)
-    ) if not counted.is_unsigned else raw.Less(last, first)  # fmt: skip
+    away = (
+        raw.Less(raw.Mul(raw.Sign(by), raw.Sub(last, first)), number(0, by))
+        if not counted.is_unsigned
+        else raw.Less(last, first)
+    )
     result = raw.Range(first, raw.SelectV2(away, first, last), by)
     return result if wanted in (None, counted) else raw.Cast(result, DstT=wanted)
 
@@ -415,12 +417,7 @@ def _ends_of_factors(start: Any, stop: Any) -> tuple[Tensor, Tensor]:
 
 
 def geomspace(
-    start: Any,
-    stop: Any,
-    num: Any = 50,
-    endpoint: bool = True,
-    dtype: Any = None,
-    axis: int = 0,
+    start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
 ) -> Tensor:
     """`num` values from `start` to `stop`, each the one before times the same factor.
 

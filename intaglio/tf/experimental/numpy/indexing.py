@@ -15,19 +15,12 @@ from intaglio.base import dtypes
 from intaglio.opdef import convert, raw, slicing
 from intaglio.opdef.tensor import Tensor
 from intaglio.promotion.functions import applied
-from intaglio.tf.experimental.numpy.promotion import (
-    as_tensor,
-    number,
-    promoted,
-    truth,
-)
+from intaglio.tf.experimental.numpy.promotion import as_tensor, number, promoted, truth
 from intaglio.tf.experimental.numpy.shaping import swapaxes
 from intaglio.tf.lengths import of_axis
 
 
-def take(
-    a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "clip"
-) -> Tensor:
+def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "clip") -> Tensor:
     """The elements (or slices along `axis`) at `indices`; without an axis, of `a` as a vector.
 
     An index out of range is that of the nearest end ("clip") or counted around ("wrap"). Raises
@@ -147,8 +140,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
     """
     if len(condlist) != len(choicelist):
         raise ValueError(
-            "condlist must have length equal to choicelist "
-            f"({len(condlist)} vs {len(choicelist)})"
+            f"condlist must have length equal to choicelist ({len(condlist)} vs {len(choicelist)})"
         )
     if not len(condlist):
         raise ValueError("condlist must be non-empty")
@@ -185,15 +177,11 @@ def ix_(*args: Any) -> list[Tensor]:
     def along(index: int, value: Any) -> Tensor:
         x = as_tensor(value)
         if x.dims is not None and len(x.dims) != 1:
-            raise ValueError(
-                f"Arguments must be 1-d, got arg {index} of rank {len(x.dims)}"
-            )
+            raise ValueError(f"Arguments must be 1-d, got arg {index} of rank {len(x.dims)}")
         if x.dtype is dtypes.bool_:
             x = raw.Reshape(raw.Where(x), [-1])
         elif not x.dtype.is_integer:
-            raise ValueError(
-                f"Only integer and bool dtypes are supported, got {x.dtype!r}"
-            )
+            raise ValueError(f"Only integer and bool dtypes are supported, got {x.dtype!r}")
         shape = [1] * len(args)
         shape[index] = -1
         return raw.Reshape(x, shape)
@@ -269,9 +257,7 @@ def _at_end(x: Tensor, axis1: int, axis2: int) -> Tensor:
         return raw.Transpose(x, raw.ConcatV2([kept, raw.Pack([one, two])], 0))
     rank = len(x.dims)
     if not (-rank <= axis1 < rank and -rank <= axis2 < rank):
-        raise convert.invalid(
-            f"axes {axis1} and {axis2} are not those of a tensor of rank {rank}"
-        )
+        raise convert.invalid(f"axes {axis1} and {axis2} are not those of a tensor of rank {rank}")
     found = (axis1 % rank, axis2 % rank)
     rest = [i for i in range(rank) if i not in found]
     return raw.Transpose(x, np.array([*rest, *found], np.int32))
@@ -282,13 +268,11 @@ def _diagonal(x: Tensor, k: int) -> Tensor:
     rows, columns = of_axis(x, -2), of_axis(x, -1)
     down, right = max(-k, 0), max(k, 0)
     length = raw.Maximum(
-        raw.Minimum(raw.Sub(rows, np.int32(down)), raw.Sub(columns, np.int32(right))),
-        np.int32(0),
+        raw.Minimum(raw.Sub(rows, np.int32(down)), raw.Sub(columns, np.int32(right))), np.int32(0)
     )
     steps = raw.Range(np.int32(0), length, np.int32(1))
     at = raw.AddV2(
-        raw.Mul(raw.AddV2(steps, np.int32(down)), columns),
-        raw.AddV2(steps, np.int32(right)),
+        raw.Mul(raw.AddV2(steps, np.int32(down)), columns), raw.AddV2(steps, np.int32(right))
     )
     lead = raw.StridedSlice(raw.Shape(x), [0], [-2], [1], begin_mask=1)
     flat = raw.Reshape(x, raw.ConcatV2([lead, np.array([-1], np.int32)], 0))
@@ -296,6 +280,15 @@ def _diagonal(x: Tensor, k: int) -> Tensor:
 
 
 __all__ = [
-    "compress", "diag", "diag_indices", "diagflat", "diagonal", "ix_", "nonzero", "select",
-    "take", "take_along_axis", "where",
-]  # fmt: skip
+    "compress",
+    "diag",
+    "diag_indices",
+    "diagflat",
+    "diagonal",
+    "ix_",
+    "nonzero",
+    "select",
+    "take",
+    "take_along_axis",
+    "where",
+]

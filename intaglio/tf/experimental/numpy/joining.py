@@ -23,9 +23,7 @@ from intaglio.tf.experimental.numpy.shaping import moveaxis
 
 def _several(arrays: Any) -> list[Tensor]:
     """The tensors of a list, or the rows of a tensor, in their common type."""
-    if isinstance(arrays, (Tensor, np.ndarray)) or hasattr(
-        type(arrays), "__tf_tensor__"
-    ):
+    if isinstance(arrays, (Tensor, np.ndarray)) or hasattr(type(arrays), "__tf_tensor__"):
         return list(arranging.unstack(as_tensor(arrays)))
     return promoted(*arrays)
 
@@ -198,9 +196,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     at = axis if x.dims is None else axis % len(x.dims)
     lead = (slice(None),) * at
     bounds = [0, *cuts, None]
-    return [
-        x[(*lead, slice(start, stop))] for start, stop in itertools.pairwise(bounds)
-    ]
+    return [x[(*lead, slice(start, stop))] for start, stop in itertools.pairwise(bounds)]
 
 
 def _cuts(indices_or_sections: Any) -> int | list[Any]:
@@ -261,6 +257,17 @@ def _has_axis(x: Tensor, axis: int) -> None:
 
 
 __all__ = [
-    "append", "atleast_1d", "atleast_2d", "atleast_3d", "concatenate", "dsplit", "dstack",
-    "hsplit", "hstack", "split", "stack", "vsplit", "vstack",
-]  # fmt: skip
+    "append",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "concatenate",
+    "dsplit",
+    "dstack",
+    "hsplit",
+    "hstack",
+    "split",
+    "stack",
+    "vsplit",
+    "vstack",
+]

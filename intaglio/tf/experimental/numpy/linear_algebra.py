@@ -14,12 +14,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.tf.control_flow import cond
 from intaglio.tf.experimental.numpy.functions import conj
 from intaglio.tf.experimental.numpy.indexing import diagonal
-from intaglio.tf.experimental.numpy.promotion import (
-    as_tensor,
-    dtype_of,
-    operands,
-    promoted,
-)
+from intaglio.tf.experimental.numpy.promotion import as_tensor, dtype_of, operands, promoted
 from intaglio.tf.experimental.numpy.shaping import moveaxis
 from intaglio.tf.linalg import products
 
@@ -44,9 +39,7 @@ def _contracted(x: Tensor, y: Tensor, last: bool) -> Tensor:
     rank = raw.Rank(y)
     at = raw.Sub(rank, 1) if last else raw.Maximum(raw.Sub(rank, 2), 0)
     order = raw.Range(0, rank, 1)
-    others = raw.Cast(
-        raw.Reshape(raw.Where(raw.NotEqual(order, at)), [-1]), DstT=dtypes.int32
-    )
+    others = raw.Cast(raw.Reshape(raw.Where(raw.NotEqual(order, at)), [-1]), DstT=dtypes.int32)
     rows = raw.Transpose(y, raw.ConcatV2([raw.Reshape(at, [1]), others], 0))
     whole = raw.Shape(x)
     length = raw.StridedSlice(whole, [-1], [0], [1], end_mask=1)
@@ -199,9 +192,7 @@ def cross(
         axisa = axisb = axisc = axis
     x, y = operands(a, b)
     if x.dims is None or y.dims is None:
-        raise ValueError(
-            "cross needs tensors whose ranks are known: see `tf.ensure_shape`"
-        )
+        raise ValueError("cross needs tensors whose ranks are known: see `tf.ensure_shape`")
     x, y = (_components_last(t, at) for t, at in ((x, axisa), (y, axisb)))
     sizes = [t.dims[-1] if t.dims else None for t in (x, y)]
     if any(size not in (2, 3) for size in sizes):
@@ -226,9 +217,7 @@ def _components_last(x: Tensor, axis: int) -> Tensor:
     return x if axis == -1 else moveaxis(x, axis, -1)
 
 
-def trace(
-    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None
-) -> Tensor:
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
     """The sums of the diagonals of the matrices that two axes make.
 
     >>> tnp.trace([[1, 2], [3, 4]])
@@ -239,6 +228,14 @@ def trace(
 
 
 __all__ = [
-    "cross", "dot", "einsum", "inner", "kron", "matmul", "outer", "tensordot", "trace",
+    "cross",
+    "dot",
+    "einsum",
+    "inner",
+    "kron",
+    "matmul",
+    "outer",
+    "tensordot",
+    "trace",
     "vdot",
-]  # fmt: skip
+]

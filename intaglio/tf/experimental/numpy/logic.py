@@ -179,9 +179,7 @@ def _all(x: Tensor) -> Tensor:
 # -- questions about numbers -----------------------------------------------------------
 
 
-def _of_parts(
-    ask: Callable[..., Tensor], join: Callable[..., Tensor], x: Tensor
-) -> Tensor:
+def _of_parts(ask: Callable[..., Tensor], join: Callable[..., Tensor], x: Tensor) -> Tensor:
     """The answer for a real number, or that of both parts of a complex one."""
     if not x.dtype.is_complex:
         return ask(x)

@@ -34,16 +34,10 @@ def sort(a: Any, axis: Any = -1, kind: str = "quicksort", order: Any = None) -> 
     """
     _check(kind, ("quicksort",), order)
     x = as_tensor(a)
-    return (
-        ordering.sort(raw.Reshape(x, [-1]), 0)
-        if axis is None
-        else ordering.sort(x, axis)
-    )
+    return ordering.sort(raw.Reshape(x, [-1]), 0) if axis is None else ordering.sort(x, axis)
 
 
-def argsort(
-    a: Any, axis: Any = -1, kind: str = "quicksort", order: Any = None
-) -> Tensor:
+def argsort(a: Any, axis: Any = -1, kind: str = "quicksort", order: Any = None) -> Tensor:
     """The positions of the elements in order along `axis`, int64; equal ones keep their order.
 
     Raises ValueError for a `kind` other than "quicksort" and "stable", and for `order`; TypeError
@@ -56,8 +50,7 @@ def argsort(
     x = as_tensor(a)
     if x.dtype.is_complex:
         raise TypeError(
-            "argsort does not support complex64/complex128 dtypes. "
-            f"Received dtype: {x.dtype!r}"
+            f"argsort does not support complex64/complex128 dtypes. Received dtype: {x.dtype!r}"
         )
     if axis is None:
         x, axis = raw.Reshape(x, [-1]), 0

@@ -36,9 +36,7 @@ def getitem(x: Any, spec: Any) -> Tensor:
     if not any(kinds):
         return slicing.getitem(x, tuple(entries))
     arrays = [_positions(e) for e, array in zip(entries, kinds, strict=True) if array]
-    rest = [
-        slice(None) if array else e for e, array in zip(entries, kinds, strict=True)
-    ]
+    rest = [slice(None) if array else e for e, array in zip(entries, kinds, strict=True)]
     rest, kinds = _spelt_out(x, rest, kinds)
     plain = all(isinstance(e, slice) and e == slice(None) for e in rest)
     y = x if plain else slicing.getitem(x, tuple(rest))
@@ -117,9 +115,7 @@ def _positions(entry: Any) -> Tensor:
     return raw.Cast(x, DstT=dtypes.int64)
 
 
-def _spelt_out(
-    x: Any, entries: list[Any], kinds: list[bool]
-) -> tuple[list[Any], list[bool]]:
+def _spelt_out(x: Any, entries: list[Any], kinds: list[bool]) -> tuple[list[Any], list[bool]]:
     """The entries with whole slices in the place of `...`."""
     if Ellipsis not in entries:
         return entries, kinds
@@ -128,9 +124,7 @@ def _spelt_out(
         return entries, kinds
     dims = convert.to_tensor(x).dims
     if dims is None:
-        raise ValueError(
-            "arrays of indices after `...` need a tensor whose rank is known"
-        )
+        raise ValueError("arrays of indices after `...` need a tensor whose rank is known")
     used = len([e for e in entries if e is not None and e is not Ellipsis])
     missing = max(len(dims) - used, 0)
     return (

@@ -25,10 +25,7 @@ from intaglio.promotion.operands import as_array, kind_of, kind_of_type
 
 # What stands for a Python number among NumPy types, by its type.
 _KINDS: dict[type, Any] = {bool: False, int: 0, float: 0.0, complex: 0j}
-_NARROW: dict[type, Any] = {
-    float: np.dtype(np.float32),
-    complex: np.dtype(np.complex64),
-}
+_NARROW: dict[type, Any] = {float: np.dtype(np.float32), complex: np.dtype(np.complex64)}
 _LARGEST = np.iinfo(np.int64).max
 
 
@@ -172,9 +169,7 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
     >>> tnp.issubdtype(tf.float32, tnp.inexact)
     True
     """
-    first, second = (
-        a.as_numpy_dtype if isinstance(a, DType) else a for a in (arg1, arg2)
-    )
+    first, second = (a.as_numpy_dtype if isinstance(a, DType) else a for a in (arg1, arg2))
     return bool(np.issubdtype(first, second))
 
 

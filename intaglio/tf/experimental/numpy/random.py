@@ -13,11 +13,7 @@ import numpy as np
 from intaglio.base import dtypes
 from intaglio.opdef import convert, raw
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.experimental.numpy.promotion import (
-    as_tensor,
-    default_float,
-    dtype_of,
-)
+from intaglio.tf.experimental.numpy.promotion import as_tensor, default_float, dtype_of
 from intaglio.tf.random import distributions, stateful
 
 
@@ -103,9 +99,7 @@ def poisson(lam: Any = 1.0, size: Any = None) -> Tensor:
     return distributions.poisson(shape, means, dtype=dtypes.int64)
 
 
-def randint(
-    low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64
-) -> Tensor:
+def randint(low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64) -> Tensor:
     """Integers from `low` (0) on that are less than `high`, as int32 or int64.
 
     Raises ValueError for other types, InvalidArgumentError if there is none.
@@ -125,6 +119,4 @@ def randint(
     return stateful.uniform(_size(size), low, int(high), wanted)
 
 
-__all__ = [
-    "poisson", "rand", "randint", "randn", "random", "seed", "standard_normal", "uniform",
-]  # fmt: skip
+__all__ = ["poisson", "rand", "randint", "randn", "random", "seed", "standard_normal", "uniform"]

@@ -31,9 +31,7 @@ from intaglio.tf.experimental.numpy.promotion import (
 )
 
 
-def _over(
-    op: Callable[..., Tensor], x: Tensor, axis: Any, keepdims: Any = False
-) -> Tensor:
+def _over(op: Callable[..., Tensor], x: Tensor, axis: Any, keepdims: Any = False) -> Tensor:
     """`op` over the axes."""
     if axis is not None:
         if not isinstance(axis, Tensor):
@@ -124,9 +122,7 @@ def var(
     _no_output(out)
     wanted = None if dtype is None else dtype_of(dtype)
     if wanted is not None and not (wanted.is_floating or wanted.is_complex):
-        raise TypeError(
-            f"Input must be either real or complex. Received integer type {wanted!r}."
-        )
+        raise TypeError(f"Input must be either real or complex. Received integer type {wanted!r}.")
     given: list[Any] = [] if wanted is None else [np.zeros((), wanted.numpy)]
     x = as_tensor(a)
     widens = given and not lattice.is_on()
@@ -161,11 +157,7 @@ def std(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
 
 
 def _extreme(
-    op: Callable[..., Tensor],
-    of_truth: Callable[..., Tensor],
-    a: Any,
-    axis: Any,
-    keep: Any,
+    op: Callable[..., Tensor], of_truth: Callable[..., Tensor], a: Any, axis: Any, keep: Any
 ) -> Tensor:
     x = as_tensor(a)
     return _over(of_truth if x.dtype is dtypes.bool_ else op, x, axis, keep)
@@ -313,9 +305,7 @@ def diff(a: Any, n: Any = 1, axis: Any = -1) -> Tensor:
     """
     x = as_tensor(a)
     if n < 0:
-        raise ValueError(
-            f"Argument `order` must be a non-negative integer. Received: axis={n}"
-        )
+        raise ValueError(f"Argument `order` must be a non-negative integer. Received: axis={n}")
     rank = None if x.dims is None else len(x.dims)
     if rank is not None and not -rank <= axis < rank:
         raise ValueError(
@@ -348,9 +338,7 @@ def _without(x: Tensor, instead: float) -> Tensor:
     return raw.SelectV2(isnan(x), number(instead, x), x)
 
 
-def nansum(
-    a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False
-) -> Tensor:
+def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> Tensor:
     """The sum of what is not NaN.
 
     >>> tnp.nansum([1, np.nan])
@@ -359,9 +347,7 @@ def nansum(
     return sum(_numbers(a, 0), axis, dtype, keepdims)
 
 
-def nanprod(
-    a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False
-) -> Tensor:
+def nanprod(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> Tensor:
     """The product of what is not NaN.
 
     >>> tnp.nanprod([2, np.nan])
@@ -375,9 +361,7 @@ def _numbers(a: Any, instead: float) -> Tensor:
     return _without(x, instead) if x.dtype.is_floating or x.dtype.is_complex else x
 
 
-def nanmean(
-    a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None
-) -> Tensor:
+def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = None) -> Tensor:
     """The mean of what is not NaN; NaN where there is none.
 
     >>> tnp.nanmean([1, np.nan, 2])
@@ -392,9 +376,7 @@ def nanmean(
     return raw.Div(total, sum(there, axis, wanted, keepdims))
 
 
-def average(
-    a: Any, axis: Any = None, weights: Any = None, returned: bool = False
-) -> Any:
+def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False) -> Any:
     """The mean weighted by `weights`, which have the shape of `a` or, for one axis, are a vector.
 
     With `returned` the sums of the weights come too. Raises ValueError if `axis` is no integer

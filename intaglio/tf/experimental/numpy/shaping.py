@@ -100,9 +100,7 @@ def flatten(a: Any, order: str = "C") -> Tensor:
     """
     order = str(order).upper()
     if order not in ("C", "A", "K", "F"):
-        raise ValueError(
-            f'order can only be "C", "A", "K" or "F". Received: order={order}'
-        )
+        raise ValueError(f'order can only be "C", "A", "K" or "F". Received: order={order}')
     return reshape(a, [-1], "F" if order == "F" else "C")
 
 

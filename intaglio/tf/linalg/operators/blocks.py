@@ -50,10 +50,12 @@ class _Blocks(LinearOperator):
         return (*batch, height, width)
 
     def _sizes(self, rows: bool) -> Any:
-        return raw.Pack([
-            o.range_dimension_tensor() if rows else o.domain_dimension_tensor()
-            for o in self._diagonal()
-        ])  # fmt: skip
+        return raw.Pack(
+            [
+                o.range_dimension_tensor() if rows else o.domain_dimension_tensor()
+                for o in self._diagonal()
+            ]
+        )
 
     def _split(self, x: Any, rows: bool) -> list[Any]:
         count = len(self._rows)
@@ -68,36 +70,24 @@ class _Blocks(LinearOperator):
         return raw.ConcatV2([broadcast_to_batch(p, batch) for p in parts], ROWS)
 
     def matmul(
-        self,
-        x: Any,
-        adjoint: bool = False,
-        adjoint_arg: bool = False,
-        name: str = "matmul",
+        self, x: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul"
     ) -> Any:
         """A @ x; a list of blocks gives a list of blocks."""
         if not isinstance(x, (list, tuple)) or not _are_blocks(x, self):
             return super().matmul(x, adjoint, adjoint_arg, name)
         with self._scope(name):
-            parts = [
-                adjoint_if(convert.to_tensor(p, self.dtype), adjoint_arg) for p in x
-            ]
+            parts = [adjoint_if(convert.to_tensor(p, self.dtype), adjoint_arg) for p in x]
             return self._by_blocks(parts, adjoint)
 
     def solve(
-        self,
-        rhs: Any,
-        adjoint: bool = False,
-        adjoint_arg: bool = False,
-        name: str = "solve",
+        self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "solve"
     ) -> Any:
         """x with A @ x = rhs; a list of blocks gives a list of blocks."""
         if not isinstance(rhs, (list, tuple)) or not _are_blocks(rhs, self):
             return super().solve(rhs, adjoint, adjoint_arg, name)
         self._refuse_singular("solve")
         with self._scope(name):
-            parts = [
-                adjoint_if(convert.to_tensor(p, self.dtype), adjoint_arg) for p in rhs
-            ]
+            parts = [adjoint_if(convert.to_tensor(p, self.dtype), adjoint_arg) for p in rhs]
             return self._solved_blocks(parts, adjoint)
 
     def _matmul(self, x: Any, adjoint: bool) -> Any:
@@ -156,18 +146,25 @@ class LinearOperatorBlockDiag(_Blocks):
     """
 
     def __init__(
-        self, operators: Any, is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None,
-        is_square: bool | None = True, name: str | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        operators: Any,
+        is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None,
+        is_square: bool | None = True,
+        name: str | None = None,
+    ) -> None:
         operators = tuple(operators)
         if not operators:
             raise ValueError("Expected a list of >=1 operators.")
         given = {
-            "operators": operators, "is_non_singular": is_non_singular,
-            "is_self_adjoint": is_self_adjoint, "is_square": is_square, "name": name,
+            "operators": operators,
+            "is_non_singular": is_non_singular,
+            "is_self_adjoint": is_self_adjoint,
+            "is_square": is_square,
+            "name": name,
             "is_positive_definite": is_positive_definite,
-        }  # fmt: skip
+        }
         self._rows = tuple((o,) for o in operators)
 
         def every(hint: str, value: bool | None) -> bool | None:
@@ -175,11 +172,15 @@ class LinearOperatorBlockDiag(_Blocks):
 
         square = all(o.is_square for o in operators) or (is_square and None)
         super().__init__(
-            operators[0].dtype, None, every("is_non_singular", is_non_singular),
+            operators[0].dtype,
+            None,
+            every("is_non_singular", is_non_singular),
             every("is_self_adjoint", is_self_adjoint),
-            every("is_positive_definite", is_positive_definite), square,
-            name or "_ds_".join(o.name for o in operators), given,
-        )  # fmt: skip
+            every("is_positive_definite", is_positive_definite),
+            square,
+            name or "_ds_".join(o.name for o in operators),
+            given,
+        )
 
     @property
     def operators(self) -> list[LinearOperator]:
@@ -222,24 +223,37 @@ class LinearOperatorBlockLowerTriangular(_Blocks):
     """
 
     def __init__(
-        self, operators: Any, is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None,
-        is_square: bool | None = None, name: str = "LinearOperatorBlockLowerTriangular",
-    ) -> None:  # fmt: skip
+        self,
+        operators: Any,
+        is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None,
+        is_square: bool | None = None,
+        name: str = "LinearOperatorBlockLowerTriangular",
+    ) -> None:
         self._rows = tuple(tuple(row) for row in operators)
         if [len(row) for row in self._rows] != list(range(1, len(self._rows) + 1)):
             raise ValueError("Row i of `operators` must have i + 1 blocks.")
         given = {
-            "operators": self._rows, "is_non_singular": is_non_singular,
-            "is_self_adjoint": is_self_adjoint, "is_square": is_square, "name": name,
+            "operators": self._rows,
+            "is_non_singular": is_non_singular,
+            "is_self_adjoint": is_self_adjoint,
+            "is_square": is_square,
+            "name": name,
             "is_positive_definite": is_positive_definite,
-        }  # fmt: skip
+        }
         if is_non_singular is None and all(o.is_non_singular for o in self._diagonal()):
             is_non_singular = True
         super().__init__(
-            self._rows[0][0].dtype, None, is_non_singular, is_self_adjoint,
-            is_positive_definite, True, name, given,
-        )  # fmt: skip
+            self._rows[0][0].dtype,
+            None,
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            True,
+            name,
+            given,
+        )
 
     @property
     def operators(self) -> list[list[LinearOperator]]:

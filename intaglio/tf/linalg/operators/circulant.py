@@ -30,11 +30,15 @@ class _Circulant(LinearOperator):
         return self._depth
 
     def __init__(
-        self, spectrum: Any, input_output_dtype: Any = complex64,
-        is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
-        is_positive_definite: bool | None = None, is_square: bool | None = True,
+        self,
+        spectrum: Any,
+        input_output_dtype: Any = complex64,
+        is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None,
+        is_square: bool | None = True,
         name: str | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         given = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         given["spectrum"] = self._spectrum = tensor_of(spectrum, "spectrum")
         dims = dims_of(self._spectrum)
@@ -44,12 +48,18 @@ class _Circulant(LinearOperator):
             )
         if not self._spectrum.dtype.is_complex:
             if is_self_adjoint is False:
-                raise ValueError("A real spectrum always corresponds to a self-adjoint operator.")  # fmt: skip
+                raise ValueError("A real spectrum always corresponds to a self-adjoint operator.")
             is_self_adjoint = True
         super().__init__(
-            as_dtype(input_output_dtype), None, is_non_singular, is_self_adjoint,
-            is_positive_definite, True, name or type(self).__name__, given,
-        )  # fmt: skip
+            as_dtype(input_output_dtype),
+            None,
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            True,
+            name or type(self).__name__,
+            given,
+        )
 
     @property
     def spectrum(self) -> Any:
@@ -96,17 +106,13 @@ class _Circulant(LinearOperator):
         kind = factors.dtype
         x = x if x.dtype is kind else raw.Cast(x, DstT=kind)
         turned = raw.Einsum([x], equation="...ij->...ji")
-        block = raw.ConcatV2(
-            [raw.Shape(turned)[:-1], self.block_shape_tensor()], np.int32(0)
-        )
+        block = raw.ConcatV2([raw.Shape(turned)[:-1], self.block_shape_tensor()], np.int32(0))
         held = getattr(raw, FORWARD[self._depth])(raw.Reshape(turned, block))
         wide = raw.ExpandDims(factors, np.int32(-1 - self._depth))
         back = getattr(raw, BACKWARD[self._depth])(raw.Mul(held, wide))
         whole = raw.Shape(back)
         size = raw.Prod(whole[-self._depth :], LAST, keep_dims=True)
-        rows = raw.Reshape(
-            back, raw.ConcatV2([whole[: -self._depth], size], np.int32(0))
-        )
+        rows = raw.Reshape(back, raw.ConcatV2([whole[: -self._depth], size], np.int32(0)))
         made = raw.Einsum([rows], equation="...ij->...ji")
         return made if self.dtype is kind else raw.Real(made, Tout=self.dtype)
 
@@ -165,9 +171,8 @@ class _Circulant(LinearOperator):
 
     def _inverse(self) -> Any:
         return type(self)(
-            raw.Reciprocal(self._working()), self.dtype, True,
-            name=f"{self.name}_inverse",
-        )  # fmt: skip
+            raw.Reciprocal(self._working()), self.dtype, True, name=f"{self.name}_inverse"
+        )
 
     def _adjoint(self) -> Any:
         return type(self)(conjugate(self._working()), self.dtype, self.is_non_singular)

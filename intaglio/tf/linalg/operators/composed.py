@@ -13,11 +13,7 @@ from intaglio.base import shapes
 from intaglio.base.shapes import Dims
 from intaglio.opdef import convert, raw
 from intaglio.tf.linalg.norms import adjoint
-from intaglio.tf.linalg.operators.operator import (
-    LinearOperator,
-    conjugate,
-    same_batch,
-)
+from intaglio.tf.linalg.operators.operator import LinearOperator, conjugate, same_batch
 from intaglio.tf.linalg.operators.structured import (
     LinearOperatorDiag,
     LinearOperatorIdentity,
@@ -59,20 +55,26 @@ class LinearOperatorAdjoint(LinearOperator):
     """
 
     def __init__(
-        self, operator: Any, is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None,
-        is_square: bool | None = None, name: str | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        operator: Any,
+        is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None,
+        is_square: bool | None = None,
+        name: str | None = None,
+    ) -> None:
         parameters = _given(locals())
         self._operator = operator
         super().__init__(
-            operator.dtype, None,
+            operator.dtype,
+            None,
             operator.is_non_singular if is_non_singular is None else is_non_singular,
             operator.is_self_adjoint if is_self_adjoint is None else is_self_adjoint,
             operator.is_positive_definite if is_positive_definite is None else is_positive_definite,
             operator.is_square if is_square is None else is_square,
-            name or f"{operator.name}_adjoint", parameters,
-        )  # fmt: skip
+            name or f"{operator.name}_adjoint",
+            parameters,
+        )
 
     @property
     def operator(self) -> LinearOperator:
@@ -113,24 +115,30 @@ class LinearOperatorInversion(LinearOperator):
     """
 
     def __init__(
-        self, operator: Any, is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None,
-        is_square: bool | None = None, name: str | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        operator: Any,
+        is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None,
+        is_square: bool | None = None,
+        name: str | None = None,
+    ) -> None:
         if operator.is_square is False:
             raise ValueError("Operator should be square, so that it has an inverse")
         if operator.is_non_singular is False or is_non_singular is False:
-            raise ValueError(
-                "Operators of type LinearOperatorInversion are non-singular"
-            )
+            raise ValueError("Operators of type LinearOperatorInversion are non-singular")
         parameters = _given(locals())
         self._operator = operator
         super().__init__(
-            operator.dtype, None, True,
+            operator.dtype,
+            None,
+            True,
             operator.is_self_adjoint if is_self_adjoint is None else is_self_adjoint,
             operator.is_positive_definite if is_positive_definite is None else is_positive_definite,
-            True, name or f"{operator.name}_inv", parameters,
-        )  # fmt: skip
+            True,
+            name or f"{operator.name}_inv",
+            parameters,
+        )
 
     @property
     def operator(self) -> LinearOperator:
@@ -169,10 +177,14 @@ class LinearOperatorComposition(LinearOperator):
     """
 
     def __init__(
-        self, operators: Any, is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None,
-        is_square: bool | None = None, name: str | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        operators: Any,
+        is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None,
+        is_square: bool | None = None,
+        name: str | None = None,
+    ) -> None:
         parameters = _given(locals())
         parameters["operators"] = self._operators = tuple(operators)
         if not self._operators:
@@ -181,10 +193,15 @@ class LinearOperatorComposition(LinearOperator):
         if is_non_singular is None:
             is_non_singular = _every(self._operators, "is_non_singular")
         super().__init__(
-            self._operators[0].dtype, None, is_non_singular, is_self_adjoint,
-            is_positive_definite, is_square,
-            name or "_o_".join(o.name for o in self._operators), parameters,
-        )  # fmt: skip
+            self._operators[0].dtype,
+            None,
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            is_square,
+            name or "_o_".join(o.name for o in self._operators),
+            parameters,
+        )
 
     @property
     def operators(self) -> list[LinearOperator]:
@@ -231,16 +248,12 @@ class LinearOperatorComposition(LinearOperator):
         return made
 
     def _adjoint(self) -> LinearOperator:
-        return LinearOperatorComposition(
-            [o.adjoint() for o in reversed(self._operators)]
-        )
+        return LinearOperatorComposition([o.adjoint() for o in reversed(self._operators)])
 
     def _inverse(self) -> LinearOperator:
         if not all(o.is_square for o in self._operators):
             return super()._inverse()
-        return LinearOperatorComposition(
-            [o.inverse() for o in reversed(self._operators)]
-        )
+        return LinearOperatorComposition([o.inverse() for o in reversed(self._operators)])
 
 
 def _same_dtype(operators: Any) -> None:
@@ -262,10 +275,14 @@ class LinearOperatorKronecker(LinearOperator):
     """
 
     def __init__(
-        self, operators: Any, is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None,
-        is_square: bool | None = None, name: str | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        operators: Any,
+        is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None,
+        is_square: bool | None = None,
+        name: str | None = None,
+    ) -> None:
         parameters = _given(locals())
         parameters["operators"] = self._operators = tuple(operators)
         if not self._operators:
@@ -281,9 +298,12 @@ class LinearOperatorKronecker(LinearOperator):
             )
         }
         super().__init__(
-            self._operators[0].dtype, None, *hints.values(),
-            name=name or "_x_".join(o.name for o in self._operators), parameters=parameters,
-        )  # fmt: skip
+            self._operators[0].dtype,
+            None,
+            *hints.values(),
+            name=name or "_x_".join(o.name for o in self._operators),
+            parameters=parameters,
+        )
 
     @property
     def operators(self) -> list[LinearOperator]:
@@ -319,10 +339,7 @@ class LinearOperatorKronecker(LinearOperator):
 
     def _exponents(self) -> list[Any]:
         """How often each factor's determinant counts: the product of the others' sizes."""
-        sizes = [
-            raw.Cast(o.domain_dimension_tensor(), DstT=self.dtype)
-            for o in self._operators
-        ]
+        sizes = [raw.Cast(o.domain_dimension_tensor(), DstT=self.dtype) for o in self._operators]
         total = sizes[0]
         for size in sizes[1:]:
             total = raw.Mul(total, size)
@@ -339,9 +356,7 @@ class LinearOperatorKronecker(LinearOperator):
         if not all(o.is_square for o in self._operators):
             return super()._log_abs_determinant()
         parts = zip(self._operators, self._exponents(), strict=True)
-        return _folded(
-            raw.AddV2, [raw.Mul(o.log_abs_determinant(), e) for o, e in parts]
-        )
+        return _folded(raw.AddV2, [raw.Mul(o.log_abs_determinant(), e) for o, e in parts])
 
     def _adjoint(self) -> LinearOperator:
         return LinearOperatorKronecker([o.adjoint() for o in self._operators])
@@ -374,11 +389,18 @@ class LinearOperatorLowRankUpdate(LinearOperator):
     _event_ranks = {"u": 2, "v": 2, "diag_update": 1}
 
     def __init__(
-        self, base_operator: Any, u: Any, diag_update: Any = None, v: Any = None,
-        is_diag_update_positive: bool | None = None, is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None,
-        is_square: bool | None = None, name: str = "LinearOperatorLowRankUpdate",
-    ) -> None:  # fmt: skip
+        self,
+        base_operator: Any,
+        u: Any,
+        diag_update: Any = None,
+        v: Any = None,
+        is_diag_update_positive: bool | None = None,
+        is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None,
+        is_square: bool | None = None,
+        name: str = "LinearOperatorLowRankUpdate",
+    ) -> None:
         parameters = _given(locals())
         dtype = base_operator.dtype
         if diag_update is None:
@@ -386,9 +408,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         if not dtype.is_complex and is_self_adjoint is None and v is None:
             is_self_adjoint = base_operator.is_self_adjoint
         if v is None and is_diag_update_positive and base_operator.is_positive_definite:
-            is_positive_definite = (
-                True if is_positive_definite is None else is_positive_definite
-            )
+            is_positive_definite = True if is_positive_definite is None else is_positive_definite
         self._base = base_operator
         parameters["u"] = self._u = tensor_of(u, "u", dtype)
         self._v = self._u
@@ -396,12 +416,18 @@ class LinearOperatorLowRankUpdate(LinearOperator):
             parameters["v"] = self._v = tensor_of(v, "v", dtype)
         self._diag = None
         if diag_update is not None:
-            parameters["diag_update"] = self._diag = tensor_of(diag_update, "diag_update", dtype)  # fmt: skip
+            parameters["diag_update"] = self._diag = tensor_of(diag_update, "diag_update", dtype)
         self._positive = is_diag_update_positive
         super().__init__(
-            dtype, None, is_non_singular, is_self_adjoint, is_positive_definite,
-            base_operator.is_square if is_square is None else is_square, name, parameters,
-        )  # fmt: skip
+            dtype,
+            None,
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            base_operator.is_square if is_square is None else is_square,
+            name,
+            parameters,
+        )
 
     @property
     def base_operator(self) -> LinearOperator:
@@ -448,9 +474,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
 
     def _matmul(self, x: Any, adjoint: bool) -> Any:
         left, right = self._sides(adjoint)
-        inner = self.diag_operator._matmul(
-            raw.BatchMatMulV2(right, x, adj_x=True), adjoint
-        )
+        inner = self.diag_operator._matmul(raw.BatchMatMulV2(right, x, adj_x=True), adjoint)
         return raw.AddV2(self._base._matmul(x, adjoint), raw.BatchMatMulV2(left, inner))
 
     def _capacitance(self) -> Any:
@@ -466,9 +490,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         # The identity of Woodbury.
         left, right = self._sides(adjoint)
         first = self._base._solve(rhs, adjoint)
-        middle, inner = same_batch(
-            self._capacitance(), raw.BatchMatMulV2(right, first, adj_x=True)
-        )
+        middle, inner = same_batch(self._capacitance(), raw.BatchMatMulV2(right, first, adj_x=True))
         solved = raw.MatrixSolve(middle, inner, adjoint=adjoint)
         update = self._base._solve(raw.BatchMatMulV2(left, solved), adjoint)
         return raw.Sub(first, update)

@@ -22,9 +22,7 @@ from intaglio.tf.linalg.operators.structured import (
 )
 
 DIAGONAL = (LinearOperatorDiag, LinearOperatorScaledIdentity)
-CIRCULANT = (
-    LinearOperatorCirculant, LinearOperatorCirculant2D, LinearOperatorCirculant3D,
-)  # fmt: skip
+CIRCULANT = (LinearOperatorCirculant, LinearOperatorCirculant2D, LinearOperatorCirculant3D)
 
 
 def product(left: LinearOperator, right: LinearOperator) -> LinearOperator:
@@ -56,19 +54,17 @@ def _composition(left: LinearOperator, right: LinearOperator) -> LinearOperator:
     )
 
 
-def _of_one_structure(
-    left: LinearOperator, right: LinearOperator
-) -> LinearOperator | None:
+def _of_one_structure(left: LinearOperator, right: LinearOperator) -> LinearOperator | None:
     """The product as one operator of a structure, None if it has none."""
     both = (left, right)
     if all(isinstance(o, LinearOperatorScaledIdentity) for o in both):
         scale = raw.Mul(_scale(left), _scale(right))
         size = left.domain_dimension
-        return None if size is None else LinearOperatorScaledIdentity(size, scale, **_commuting(*both))  # fmt: skip
-    if all(isinstance(o, DIAGONAL) for o in both):
-        return LinearOperatorDiag(
-            raw.Mul(_diagonal(left), _diagonal(right)), **_commuting(*both)
+        return (
+            None if size is None else LinearOperatorScaledIdentity(size, scale, **_commuting(*both))
         )
+    if all(isinstance(o, DIAGONAL) for o in both):
+        return LinearOperatorDiag(raw.Mul(_diagonal(left), _diagonal(right)), **_commuting(*both))
     if isinstance(left, DIAGONAL) and isinstance(right, LinearOperatorLowerTriangular):
         return _lower(raw.Mul(column(_diagonal(left)), right.to_dense()), both)
     if isinstance(left, LinearOperatorLowerTriangular) and isinstance(right, DIAGONAL):
@@ -78,9 +74,7 @@ def _of_one_structure(
         same: Any = right  # of the class of `left`, which checkers do not see
         spectrum = raw.Mul(left._working(), same._working())
         return type(left)(spectrum, left.dtype, **_commuting(*both))
-    if isinstance(left, LinearOperatorBlockDiag) and isinstance(
-        right, LinearOperatorBlockDiag
-    ):
+    if isinstance(left, LinearOperatorBlockDiag) and isinstance(right, LinearOperatorBlockDiag):
         pairs = [*zip(left.operators, right.operators, strict=False)]
         fits = len(left.operators) == len(right.operators) and all(
             a.domain_dimension == b.range_dimension for a, b in pairs
@@ -112,4 +106,4 @@ def _commuting(a: LinearOperator, b: LinearOperator) -> dict[str, Any]:
         "is_non_singular": (a.is_non_singular and b.is_non_singular) or None,
         "is_self_adjoint": adjoint or None,
         "is_positive_definite": (a.is_positive_definite and b.is_positive_definite) or None,
-    }  # fmt: skip
+    }

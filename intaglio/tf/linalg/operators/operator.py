@@ -164,9 +164,7 @@ class LinearOperator(Module, CompositeTensor):
         if dims is not None and None not in dims[-2:]:
             square = dims[-2] == dims[-1]
             if self._is_square is not None and self._is_square != square:
-                raise ValueError(
-                    f"is_square is {self._is_square}, but the shape is {dims}"
-                )
+                raise ValueError(f"is_square is {self._is_square}, but the shape is {dims}")
             return square
         return self._is_square
 
@@ -252,11 +250,7 @@ class LinearOperator(Module, CompositeTensor):
         return self._matmul(convert.to_tensor(np.eye(n), self.dtype), False)
 
     def matmul(
-        self,
-        x: Any,
-        adjoint: bool = False,
-        adjoint_arg: bool = False,
-        name: str = "matmul",
+        self, x: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul"
     ) -> Any:
         """A @ x, with adjoints where asked for; `x` may be a linear operator.
 
@@ -269,9 +263,7 @@ class LinearOperator(Module, CompositeTensor):
         with self._scope(name):
             x = convert.to_tensor(x, self.dtype)
             x = adjoint_if(x, adjoint_arg)
-            self._check_rows(
-                x, -2, self.range_dimension if adjoint else self.domain_dimension
-            )
+            self._check_rows(x, -2, self.range_dimension if adjoint else self.domain_dimension)
             return self._matmul(x, adjoint)
 
     def _check_rows(self, x: Any, at: int, size: Any) -> None:
@@ -339,11 +331,7 @@ class LinearOperator(Module, CompositeTensor):
             return raw.Squeeze(self.matmul(column(x), adjoint), axis=[-1])
 
     def solve(
-        self,
-        rhs: Any,
-        adjoint: bool = False,
-        adjoint_arg: bool = False,
-        name: str = "solve",
+        self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "solve"
     ) -> Any:
         """x with A @ x = rhs.
 
@@ -361,13 +349,9 @@ class LinearOperator(Module, CompositeTensor):
 
     def _refuse_singular(self, what: str) -> None:
         if self.is_non_singular is False:
-            raise NotImplementedError(
-                f"{what} is not possible: the operator is singular"
-            )
+            raise NotImplementedError(f"{what} is not possible: the operator is singular")
         if self.is_square is False:
-            raise NotImplementedError(
-                f"{what} is not possible: the operator is not square"
-            )
+            raise NotImplementedError(f"{what} is not possible: the operator is not square")
 
     def _solve(self, rhs: Any, adjoint: bool) -> Any:
         matrix, rhs = same_batch(self.to_dense(), rhs)
@@ -425,9 +409,7 @@ class LinearOperator(Module, CompositeTensor):
 
     def _refuse_unsquare(self, what: str) -> None:
         if self.is_square is False:
-            raise NotImplementedError(
-                f"{what} is not possible: the operator is not square"
-            )
+            raise NotImplementedError(f"{what} is not possible: the operator is not square")
 
     def _determinant(self) -> Any:
         if self.is_positive_definite:
@@ -458,9 +440,7 @@ class LinearOperator(Module, CompositeTensor):
 
     def _diag_part(self) -> Any:
         dense = self.to_dense()
-        return raw.MatrixDiagPartV3(
-            dense, np.int32(0), np.asarray(0, dense.dtype.numpy)
-        )
+        return raw.MatrixDiagPartV3(dense, np.int32(0), np.asarray(0, dense.dtype.numpy))
 
     def add_to_tensor(self, x: Any, name: str = "add_to_tensor") -> Tensor:
         """A + x."""
@@ -494,9 +474,7 @@ class LinearOperator(Module, CompositeTensor):
     def assert_non_singular(self, name: str = "assert_non_singular") -> Any:
         """Fails when it runs if a condition number is too large for the dtype."""
         with self._scope(name):
-            limit = np.asarray(
-                1 / np.finfo(self.dtype.numpy).eps, self.dtype.real_dtype.numpy
-            )
+            limit = np.asarray(1 / np.finfo(self.dtype.numpy).eps, self.dtype.real_dtype.numpy)
             good = raw.Less(self.cond(), limit)
             return check_all(good, "Singular matrix up to precision epsilon.")
 

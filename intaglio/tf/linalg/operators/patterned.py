@@ -16,12 +16,7 @@ from intaglio.opdef import convert, raw
 from intaglio.tf.linalg import factorisations
 from intaglio.tf.linalg.norms import LAST
 from intaglio.tf.linalg.operators.operator import LinearOperator, column, same_batch
-from intaglio.tf.linalg.operators.structured import (
-    dims_of,
-    doubled,
-    own_square,
-    tensor_of,
-)
+from intaglio.tf.linalg.operators.structured import dims_of, doubled, own_square, tensor_of
 
 ZERO = np.int32(0)
 
@@ -40,27 +35,21 @@ class LinearOperatorPermutation(LinearOperator):
     _event_ranks = {"perm": 1}
 
     def __init__(
-        self, perm: Any, dtype: Any = float32, is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None,
-        is_square: bool | None = None, name: str = "LinearOperatorPermutation",
-    ) -> None:  # fmt: skip
+        self,
+        perm: Any,
+        dtype: Any = float32,
+        is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None,
+        is_square: bool | None = None,
+        name: str = "LinearOperatorPermutation",
+    ) -> None:
         if is_non_singular is False or is_square is False:
-            raise ValueError(
-                "A Permutation operator is always non-singular and square."
-            )
-        parameters = {
-            k: v for k, v in locals().items() if k not in ("self", "__class__")
-        }
+            raise ValueError("A Permutation operator is always non-singular and square.")
+        parameters = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         parameters["perm"] = self._perm = tensor_of(perm, "perm")
         super().__init__(
-            dtype,
-            None,
-            True,
-            is_self_adjoint,
-            is_positive_definite,
-            True,
-            name,
-            parameters,
+            dtype, None, True, is_self_adjoint, is_positive_definite, True, name, parameters
         )
 
     @property
@@ -99,19 +88,21 @@ class LinearOperatorHouseholder(LinearOperator):
     _event_ranks = {"reflection_axis": 1}
 
     def __init__(
-        self, reflection_axis: Any, is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None,
-        is_square: bool | None = None, name: str = "LinearOperatorHouseholder",
-    ) -> None:  # fmt: skip
+        self,
+        reflection_axis: Any,
+        is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None,
+        is_square: bool | None = None,
+        name: str = "LinearOperatorHouseholder",
+    ) -> None:
         if is_non_singular is False or is_self_adjoint is False or is_positive_definite:
-            raise ValueError("A Householder operator is always self-adjoint and non-singular and never positive definite.")  # fmt: skip
-        parameters = {
-            k: v for k, v in locals().items() if k not in ("self", "__class__")
-        }
+            raise ValueError(
+                "A Householder operator is always self-adjoint and non-singular and never positive definite."
+            )
+        parameters = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         parameters["reflection_axis"] = self._axis = tensor_of(reflection_axis, "axis")
-        super().__init__(
-            self._axis.dtype, None, True, True, False, True, name, parameters
-        )
+        super().__init__(self._axis.dtype, None, True, True, False, True, name, parameters)
 
     @property
     def reflection_axis(self) -> Any:
@@ -163,25 +154,39 @@ class LinearOperatorTridiag(LinearOperator):
         return 1 if self._format == "sequence" else 2
 
     def __init__(
-        self, diagonals: Any, diagonals_format: str = "compact",
-        is_non_singular: bool | None = None, is_self_adjoint: bool | None = None,
-        is_positive_definite: bool | None = None, is_square: bool | None = None,
+        self,
+        diagonals: Any,
+        diagonals_format: str = "compact",
+        is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None,
+        is_square: bool | None = None,
         name: str = "LinearOperatorTridiag",
-    ) -> None:  # fmt: skip
+    ) -> None:
         if diagonals_format not in ("compact", "matrix", "sequence"):
-            raise ValueError(f"Argument `diagonals_format` must be compact, matrix or sequence. Found {diagonals_format}.")  # fmt: skip
-        parameters = {
-            k: v for k, v in locals().items() if k not in ("self", "__class__")
-        }
+            raise ValueError(
+                f"Argument `diagonals_format` must be compact, matrix or sequence. Found {diagonals_format}."
+            )
+        parameters = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         sequence = diagonals_format == "sequence"
-        self._diagonals = [tensor_of(d, "diagonal") for d in diagonals] if sequence else tensor_of(diagonals, "diagonals")  # fmt: skip
+        self._diagonals = (
+            [tensor_of(d, "diagonal") for d in diagonals]
+            if sequence
+            else tensor_of(diagonals, "diagonals")
+        )
         self._format = diagonals_format
         parameters["diagonals"] = self._diagonals
         first: Any = self._diagonals[0] if sequence else self._diagonals
         super().__init__(
-            first.dtype, None, is_non_singular, is_self_adjoint, is_positive_definite,
-            True, name, parameters,
-        )  # fmt: skip
+            first.dtype,
+            None,
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            True,
+            name,
+            parameters,
+        )
 
     @property
     def diagonals(self) -> Any:
@@ -210,9 +215,7 @@ class LinearOperatorTridiag(LinearOperator):
         if adjoint:
             return super()._solve(rhs, adjoint)
         rows = factorisations.diagonal_rows(self._diagonals, self._format)
-        return factorisations.tridiagonal_solve(
-            *same_batch(raw.Pack(rows, axis=-2), rhs)
-        )
+        return factorisations.tridiagonal_solve(*same_batch(raw.Pack(rows, axis=-2), rhs))
 
     def _to_dense(self) -> Any:
         if self._format == "matrix":
@@ -221,9 +224,8 @@ class LinearOperatorTridiag(LinearOperator):
         zero = np.asarray(0, self.dtype.numpy)
         span = np.array([-1, 1], np.int32)
         return raw.MatrixDiagV3(
-            raw.Pack(rows, axis=-2), span, np.int32(-1), np.int32(-1), zero,
-            align="LEFT_RIGHT",
-        )  # fmt: skip
+            raw.Pack(rows, axis=-2), span, np.int32(-1), np.int32(-1), zero, align="LEFT_RIGHT"
+        )
 
 
 class LinearOperatorToeplitz(LinearOperator):
@@ -242,19 +244,28 @@ class LinearOperatorToeplitz(LinearOperator):
     _event_ranks = {"col": 1, "row": 1}
 
     def __init__(
-        self, col: Any, row: Any, is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None,
-        is_square: bool | None = None, name: str = "LinearOperatorToeplitz",
-    ) -> None:  # fmt: skip
-        parameters = {
-            k: v for k, v in locals().items() if k not in ("self", "__class__")
-        }
+        self,
+        col: Any,
+        row: Any,
+        is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None,
+        is_square: bool | None = None,
+        name: str = "LinearOperatorToeplitz",
+    ) -> None:
+        parameters = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         parameters["col"] = self._col = tensor_of(col, "col")
         parameters["row"] = self._row = tensor_of(row, "row", self._col.dtype)
         super().__init__(
-            self._col.dtype, None, is_non_singular, is_self_adjoint,
-            is_positive_definite, True, name, parameters,
-        )  # fmt: skip
+            self._col.dtype,
+            None,
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            True,
+            name,
+            parameters,
+        )
 
     @property
     def col(self) -> Any:

@@ -14,11 +14,7 @@ from intaglio.base.shapes import Dims
 from intaglio.opdef import convert, raw
 from intaglio.tf.arrays import get_static_value
 from intaglio.tf.linalg.norms import LAST
-from intaglio.tf.linalg.operators.operator import (
-    LinearOperator,
-    column,
-    conjugate,
-)
+from intaglio.tf.linalg.operators.operator import LinearOperator, column, conjugate
 
 ZERO = np.int32(0)
 
@@ -63,23 +59,29 @@ class LinearOperatorFullMatrix(LinearOperator):
     _event_ranks = {"matrix": 2}
 
     def __init__(
-        self, matrix: Any, is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None,
-        is_square: bool | None = None, name: str = "LinearOperatorFullMatrix",
-    ) -> None:  # fmt: skip
-        parameters = {
-            k: v for k, v in locals().items() if k not in ("self", "__class__")
-        }
+        self,
+        matrix: Any,
+        is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None,
+        is_square: bool | None = None,
+        name: str = "LinearOperatorFullMatrix",
+    ) -> None:
+        parameters = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         parameters["matrix"] = self._matrix = tensor_of(matrix, "matrix")
         dims = dims_of(self._matrix)
         if dims is not None and len(dims) < 2:
-            raise ValueError(
-                f"Argument `matrix` must have at least 2 dimensions, got {dims}"
-            )
+            raise ValueError(f"Argument `matrix` must have at least 2 dimensions, got {dims}")
         super().__init__(
-            self._matrix.dtype, None, is_non_singular, is_self_adjoint,
-            is_positive_definite, is_square, name, parameters,
-        )  # fmt: skip
+            self._matrix.dtype,
+            None,
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            is_square,
+            name,
+            parameters,
+        )
 
     @property
     def matrix(self) -> Any:
@@ -110,22 +112,28 @@ class LinearOperatorLowerTriangular(LinearOperator):
     _event_ranks = {"tril": 2}
 
     def __init__(
-        self, tril: Any, is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None,
-        is_square: bool | None = None, name: str = "LinearOperatorLowerTriangular",
-    ) -> None:  # fmt: skip
+        self,
+        tril: Any,
+        is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None,
+        is_square: bool | None = None,
+        name: str = "LinearOperatorLowerTriangular",
+    ) -> None:
         if is_square is False:
-            raise ValueError(
-                "Only square lower triangular operators supported at this time."
-            )
-        parameters = {
-            k: v for k, v in locals().items() if k not in ("self", "__class__")
-        }
+            raise ValueError("Only square lower triangular operators supported at this time.")
+        parameters = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         parameters["tril"] = self._tril = tensor_of(tril, "tril")
         super().__init__(
-            self._tril.dtype, None, is_non_singular, is_self_adjoint,
-            is_positive_definite, True, name, parameters,
-        )  # fmt: skip
+            self._tril.dtype,
+            None,
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            True,
+            name,
+            parameters,
+        )
 
     @property
     def tril(self) -> Any:
@@ -172,15 +180,17 @@ class LinearOperatorDiag(LinearOperator):
     _event_ranks = {"diag": 1}
 
     def __init__(
-        self, diag: Any, is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None,
-        is_square: bool | None = None, name: str = "LinearOperatorDiag",
-    ) -> None:  # fmt: skip
+        self,
+        diag: Any,
+        is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None,
+        is_square: bool | None = None,
+        name: str = "LinearOperatorDiag",
+    ) -> None:
         if is_square is False:
             raise ValueError("Only square, diagonal operators currently supported.")
-        parameters = {
-            k: v for k, v in locals().items() if k not in ("self", "__class__")
-        }
+        parameters = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         parameters["diag"] = self._diag = tensor_of(diag, "diag")
         dims = dims_of(self._diag)
         if dims is not None and len(dims) < 1:
@@ -188,9 +198,15 @@ class LinearOperatorDiag(LinearOperator):
         if not self._diag.dtype.is_complex:
             is_self_adjoint = True if is_self_adjoint is None else is_self_adjoint
         super().__init__(
-            self._diag.dtype, None, is_non_singular, is_self_adjoint,
-            is_positive_definite, True, name, parameters,
-        )  # fmt: skip
+            self._diag.dtype,
+            None,
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            True,
+            name,
+            parameters,
+        )
 
     @property
     def diag(self) -> Any:
@@ -227,15 +243,12 @@ class LinearOperatorDiag(LinearOperator):
         return convert.to_tensor(self._diag)
 
     def _adjoint(self) -> Any:
-        return LinearOperatorDiag(
-            conjugate(convert.to_tensor(self._diag)), self.is_non_singular
-        )
+        return LinearOperatorDiag(conjugate(convert.to_tensor(self._diag)), self.is_non_singular)
 
     def _inverse(self) -> Any:
         return LinearOperatorDiag(
-            raw.Reciprocal(self._diag), True, self.is_self_adjoint,
-            self.is_positive_definite,
-        )  # fmt: skip
+            raw.Reciprocal(self._diag), True, self.is_self_adjoint, self.is_positive_definite
+        )
 
     def _cholesky(self) -> Any:
         return LinearOperatorDiag(raw.Sqrt(self._diag), True, True)
@@ -262,24 +275,26 @@ class LinearOperatorIdentity(_Sparse):
     """
 
     def __init__(
-        self, num_rows: Any, batch_shape: Any = None, dtype: Any = None,
-        is_non_singular: bool | None = True, is_self_adjoint: bool | None = True,
-        is_positive_definite: bool | None = True, is_square: bool | None = True,
-        assert_proper_shapes: bool = False, name: str = "LinearOperatorIdentity",
-    ) -> None:  # fmt: skip
-        if not (
-            is_self_adjoint and is_non_singular and is_positive_definite and is_square
-        ):
-            raise ValueError("An identity operator is always self-adjoint, non-singular, positive definite and square.")  # fmt: skip
-        parameters = {
-            k: v for k, v in locals().items() if k not in ("self", "__class__")
-        }
+        self,
+        num_rows: Any,
+        batch_shape: Any = None,
+        dtype: Any = None,
+        is_non_singular: bool | None = True,
+        is_self_adjoint: bool | None = True,
+        is_positive_definite: bool | None = True,
+        is_square: bool | None = True,
+        assert_proper_shapes: bool = False,
+        name: str = "LinearOperatorIdentity",
+    ) -> None:
+        if not (is_self_adjoint and is_non_singular and is_positive_definite and is_square):
+            raise ValueError(
+                "An identity operator is always self-adjoint, non-singular, positive definite and square."
+            )
+        parameters = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         self._rows = _static(num_rows, "num_rows")
         self._batch = _as_dims(_static(batch_shape, "batch_shape"))
         parameters |= {"num_rows": self._rows, "batch_shape": self._batch or None}
-        super().__init__(
-            dtype or float32, None, True, True, True, True, name, parameters
-        )
+        super().__init__(dtype or float32, None, True, True, True, True, name, parameters)
 
     def _dims(self) -> Dims:
         return (*self._batch, self._rows, self._rows)
@@ -344,27 +359,34 @@ class LinearOperatorScaledIdentity(_Sparse):
     _event_ranks = {"multiplier": 0}
 
     def __init__(
-        self, num_rows: Any, multiplier: Any, is_non_singular: bool | None = None,
-        is_self_adjoint: bool | None = None, is_positive_definite: bool | None = None,
-        is_square: bool | None = True, assert_proper_shapes: bool = False,
+        self,
+        num_rows: Any,
+        multiplier: Any,
+        is_non_singular: bool | None = None,
+        is_self_adjoint: bool | None = None,
+        is_positive_definite: bool | None = None,
+        is_square: bool | None = True,
+        assert_proper_shapes: bool = False,
         name: str = "LinearOperatorScaledIdentity",
-    ) -> None:  # fmt: skip
+    ) -> None:
         if not is_square:
             raise ValueError("A ScaledIdentity operator is always square.")
-        parameters = {
-            k: v for k, v in locals().items() if k not in ("self", "__class__")
-        }
+        parameters = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         self._rows = _static(num_rows, "num_rows")
         parameters["num_rows"] = self._rows
-        parameters["multiplier"] = self._multiplier = tensor_of(
-            multiplier, "multiplier"
-        )
+        parameters["multiplier"] = self._multiplier = tensor_of(multiplier, "multiplier")
         if not self._multiplier.dtype.is_complex:
             is_self_adjoint = True
         super().__init__(
-            self._multiplier.dtype, None, is_non_singular, is_self_adjoint,
-            is_positive_definite, True, name, parameters,
-        )  # fmt: skip
+            self._multiplier.dtype,
+            None,
+            is_non_singular,
+            is_self_adjoint,
+            is_positive_definite,
+            True,
+            name,
+            parameters,
+        )
 
     @property
     def multiplier(self) -> Any:
@@ -406,21 +428,15 @@ class LinearOperatorScaledIdentity(_Sparse):
         return raw.Mul(np.asarray(self._rows, self.dtype.numpy), size)
 
     def _inverse(self) -> Any:
-        return LinearOperatorScaledIdentity(
-            self._rows, raw.Reciprocal(self._multiplier), True
-        )
+        return LinearOperatorScaledIdentity(self._rows, raw.Reciprocal(self._multiplier), True)
 
     def _adjoint(self) -> Any:
         return LinearOperatorScaledIdentity(
-            self._rows,
-            conjugate(convert.to_tensor(self._multiplier)),
-            self.is_non_singular,
+            self._rows, conjugate(convert.to_tensor(self._multiplier)), self.is_non_singular
         )
 
     def _cholesky(self) -> Any:
-        return LinearOperatorScaledIdentity(
-            self._rows, raw.Sqrt(self._multiplier), True, True
-        )
+        return LinearOperatorScaledIdentity(self._rows, raw.Sqrt(self._multiplier), True, True)
 
 
 class LinearOperatorZeros(_Sparse):
@@ -431,31 +447,40 @@ class LinearOperatorZeros(_Sparse):
     """
 
     def __init__(
-        self, num_rows: Any, num_columns: Any = None, batch_shape: Any = None,
-        dtype: Any = None, is_non_singular: bool | None = False,
-        is_self_adjoint: bool | None = True, is_positive_definite: bool | None = False,
-        is_square: bool | None = True, assert_proper_shapes: bool = False,
+        self,
+        num_rows: Any,
+        num_columns: Any = None,
+        batch_shape: Any = None,
+        dtype: Any = None,
+        is_non_singular: bool | None = False,
+        is_self_adjoint: bool | None = True,
+        is_positive_definite: bool | None = False,
+        is_square: bool | None = True,
+        assert_proper_shapes: bool = False,
         name: str = "LinearOperatorZeros",
-    ) -> None:  # fmt: skip
+    ) -> None:
         if is_non_singular or is_positive_definite:
-            raise ValueError(
-                "A zero operator is never invertible nor positive definite."
-            )
-        parameters = {
-            k: v for k, v in locals().items() if k not in ("self", "__class__")
-        }
+            raise ValueError("A zero operator is never invertible nor positive definite.")
+        parameters = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         self._rows = _static(num_rows, "num_rows")
-        self._columns = self._rows if num_columns is None else _static(num_columns, "num_columns")  # fmt: skip
+        self._columns = self._rows if num_columns is None else _static(num_columns, "num_columns")
         self._batch = _as_dims(_static(batch_shape, "batch_shape"))
         parameters |= {
-            "num_rows": self._rows, "num_columns": self._columns,
+            "num_rows": self._rows,
+            "num_columns": self._columns,
             "batch_shape": self._batch or None,
-        }  # fmt: skip
+        }
         square = self._rows == self._columns
         super().__init__(
-            dtype or float32, None, False, square and is_self_adjoint, False, square,
-            name, parameters,
-        )  # fmt: skip
+            dtype or float32,
+            None,
+            False,
+            square and is_self_adjoint,
+            False,
+            square,
+            name,
+            parameters,
+        )
 
     def _dims(self) -> Dims:
         return (*self._batch, self._rows, self._columns)

@@ -20,9 +20,7 @@ from intaglio.trace.scopes import init_scope, name_scope
 class MutableTable(Lookup):
     """What tables that change have in common. Checkpoints keep their keys and values."""
 
-    def __init__(
-        self, key_dtype: Any, value_dtype: Any, default_value: Any, name: str
-    ) -> None:
+    def __init__(self, key_dtype: Any, value_dtype: Any, default_value: Any, name: str) -> None:
         super().__init__(key_dtype, value_dtype, name)
         self._default_value = convert.to_tensor(default_value, as_dtype(value_dtype))
         self._value_shape = self._default_value.dims
@@ -83,15 +81,16 @@ class MutableHashTable(MutableTable):
     """
 
     def __init__(
-        self, key_dtype: Any, value_dtype: Any, default_value: Any,
-        name: str = "MutableHashTable", checkpoint: bool = True,
+        self,
+        key_dtype: Any,
+        value_dtype: Any,
+        default_value: Any,
+        name: str = "MutableHashTable",
+        checkpoint: bool = True,
         experimental_is_anonymous: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(key_dtype, value_dtype, default_value, name)
-        types: dict[str, Any] = {
-            "key_dtype": self._key_dtype,
-            "value_dtype": self._value_dtype,
-        }
+        types: dict[str, Any] = {"key_dtype": self._key_dtype, "value_dtype": self._value_dtype}
         with init_scope():
             if self._value_shape == ():
                 self._handle = raw.AnonymousMutableHashTable(**types)
@@ -102,16 +101,15 @@ class MutableHashTable(MutableTable):
 
     def _create_resource(self) -> Any:
         options: dict[str, Any] = {
-            "shared_name": self._table_name, "key_dtype": self._key_dtype,
+            "shared_name": self._table_name,
+            "key_dtype": self._key_dtype,
             "value_dtype": self._value_dtype,
-        }  # fmt: skip
+        }
         if self._value_shape == ():
             return raw.MutableHashTableV2(**options)
         return raw.MutableHashTableOfTensorsV2(**options, value_shape=self._value_shape)
 
-    def lookup(
-        self, keys: Any, dynamic_default_values: Any = None, name: str | None = None
-    ) -> Any:
+    def lookup(self, keys: Any, dynamic_default_values: Any = None, name: str | None = None) -> Any:
         """The values of keys; `dynamic_default_values` has a default for each."""
         if not hasattr(keys, "dtype"):
             keys = convert.to_tensor(keys, self._key_dtype)
@@ -135,28 +133,39 @@ class DenseHashTable(MutableTable):
     """
 
     def __init__(
-        self, key_dtype: Any, value_dtype: Any, default_value: Any, empty_key: Any,
-        deleted_key: Any, initial_num_buckets: int | None = None,
-        name: str = "MutableDenseHashTable", checkpoint: bool = True,
+        self,
+        key_dtype: Any,
+        value_dtype: Any,
+        default_value: Any,
+        empty_key: Any,
+        deleted_key: Any,
+        initial_num_buckets: int | None = None,
+        name: str = "MutableDenseHashTable",
+        checkpoint: bool = True,
         experimental_is_anonymous: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(key_dtype, value_dtype, default_value, name)
         self._empty_key = convert.to_tensor(empty_key, self._key_dtype)
         self._deleted_key = convert.to_tensor(deleted_key, self._key_dtype)
         self._buckets = initial_num_buckets or 131072
         with init_scope():
             self._handle = raw.AnonymousMutableDenseHashTable(
-                self._empty_key, self._deleted_key, value_dtype=self._value_dtype,
-                value_shape=self._value_shape, initial_num_buckets=self._buckets,
-            )  # fmt: skip
+                self._empty_key,
+                self._deleted_key,
+                value_dtype=self._value_dtype,
+                value_shape=self._value_shape,
+                initial_num_buckets=self._buckets,
+            )
 
     def _create_resource(self) -> Any:
         # The keys as constants: a function that makes a resource takes nothing from outside.
         return raw.MutableDenseHashTableV2(
             *[np.asarray(k) for k in (self._empty_key, self._deleted_key)],
-            shared_name=self._table_name, value_dtype=self._value_dtype,
-            value_shape=self._value_shape, initial_num_buckets=self._buckets,
-        )  # fmt: skip
+            shared_name=self._table_name,
+            value_dtype=self._value_dtype,
+            value_shape=self._value_shape,
+            initial_num_buckets=self._buckets,
+        )
 
     def lookup(self, keys: Any, name: str | None = None) -> Any:
         """The values of keys. Raises TypeError for keys that do not have the dtype."""

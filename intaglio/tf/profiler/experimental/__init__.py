@@ -5,12 +5,6 @@ holds are the blocks of `Trace`; single ops are not timed.
 """
 
 from intaglio.tf.profiler.experimental import client, server
-from intaglio.tf.profiler.experimental.recording import (
-    Profile,
-    ProfilerOptions,
-    Trace,
-    start,
-    stop,
-)
+from intaglio.tf.profiler.experimental.recording import Profile, ProfilerOptions, Trace, start, stop
 
 __all__ = ["Profile", "ProfilerOptions", "Trace", "client", "server", "start", "stop"]

@@ -37,11 +37,15 @@ class _Recording:
     def add(self, name: str, begin: int, end: int, details: dict[str, Any]) -> None:
         self.events.append(
             {
-                "ph": "X", "pid": os.getpid(), "tid": threading.get_ident(), "name": name,
-                "ts": (begin - self.begin) / 1e3, "dur": (end - begin) / 1e3,
+                "ph": "X",
+                "pid": os.getpid(),
+                "tid": threading.get_ident(),
+                "name": name,
+                "ts": (begin - self.begin) / 1e3,
+                "dur": (end - begin) / 1e3,
                 "args": {k: str(v) for k, v in details.items()},
             }
-        )  # fmt: skip
+        )
 
     def save(self) -> None:
         run = datetime.datetime.now().strftime("%Y_%m_%d_%H_%M_%S")
@@ -49,9 +53,15 @@ class _Recording:
         files.make_folders(folder)
         names = {t.ident: t.name for t in threading.enumerate()}
         heads = [
-            {"ph": "M", "pid": os.getpid(), "tid": thread, "name": "thread_name", "args": {"name": name}}
+            {
+                "ph": "M",
+                "pid": os.getpid(),
+                "tid": thread,
+                "name": "thread_name",
+                "args": {"name": name},
+            }
             for thread, name in names.items()
-        ]  # fmt: skip
+        ]
         data = json.dumps({"displayTimeUnit": "ns", "traceEvents": heads + self.events})
         path = files.join(folder, f"{socket.gethostname()}.trace.json.gz")
         files.write(path, gzip.compress(data.encode()))
@@ -92,9 +102,7 @@ def stop(save: bool = True) -> None:
         found, _recording = _recording, None
     if found is None:
         raise errors.UnavailableError(
-            None,
-            None,
-            "Cannot export profiling results. No profiler is running.",
+            None, None, "Cannot export profiling results. No profiler is running."
         )
     if save:
         found.save()
