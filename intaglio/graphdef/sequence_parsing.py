@@ -139,13 +139,8 @@ class ParseSequenceExampleV2(Op):
             sparse_parts(c, scalar) for c in columns(context_sparse_keys, context_sparse_types)
         ]
         dense: list[Any] = []
-        for k, d, s, t in zip(
-            context_dense_keys,
-            context_dense_defaults,
-            context_dense_shapes,
-            Tcontext_dense,
-            strict=True,
-        ):
+        facts = context_dense_keys, context_dense_defaults, context_dense_shapes, Tcontext_dense
+        for k, d, s, t in zip(*facts, strict=True):
             column = column_of(context, k.decode(), t, names)
             values = dense_values(column, k.decode(), t, s, d, names)
             dense.append(values[0] if scalar else values)
@@ -156,15 +151,9 @@ class ParseSequenceExampleV2(Op):
         in_lists = [
             x.sparse(scalar) for x in steps(feature_list_sparse_keys, feature_list_sparse_types)
         ]
-        padded = [
-            x.dense(shape, bool(may_miss), scalar)
-            for x, shape, may_miss in zip(
-                steps(feature_list_dense_keys, feature_list_dense_types),
-                feature_list_dense_shapes,
-                feature_list_dense_missing_assumed_empty,
-                strict=True,
-            )
-        ]
+        found_steps = steps(feature_list_dense_keys, feature_list_dense_types)
+        facts = found_steps, feature_list_dense_shapes, feature_list_dense_missing_assumed_empty
+        padded = [x.dense(shape, bool(m), scalar) for x, shape, m in zip(*facts, strict=True)]
         rows = steps(feature_list_ragged_keys, feature_list_ragged_value_types)
         kinds = feature_list_ragged_split_types
         return (

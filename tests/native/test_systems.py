@@ -71,7 +71,7 @@ def test_without_executable_memory_functions_are_interpreted_and_the_log_says_so
 # -- threads --------------------------------------------------------------------------------
 
 FEWER = "from intaglio import tf\ntf.config.threading.set_intra_op_parallelism_threads({})\n"
-LOCKS = "from intaglio.native import pool\npool.FUTEX = None\n"
+LOCKS = "from intaglio.native.runtime import thread_pool\nthread_pool.FUTEX = None\n"
 
 
 def test_results_do_not_depend_on_the_number_of_threads_nor_on_futexes():
@@ -82,7 +82,9 @@ def test_results_do_not_depend_on_the_number_of_threads_nor_on_futexes():
 
 def test_the_pool_is_as_large_as_the_program_says():
     program = (
-        "from intaglio.native import pool\nmade = pool.pool()\nprint(made.workers if made else 0)"
+        "from intaglio.native.runtime import thread_pool\n"
+        "made = thread_pool.pool()\n"
+        "print(made.workers if made else 0)"
     )
     for threads in (1, 2, 4):
         for before in ("", LOCKS):
@@ -126,12 +128,12 @@ def test_other_threads_run_while_native_code_does():
 def test_processes_that_write_at_once_read_whole_files(tmp_path):
     program = (
         "import sys\n"
-        "from intaglio.native import store\n"
+        "from intaglio.native.llvm import object_cache\n"
         "code = bytes(range(256)) * 400\n"
-        "name = store.name_of('shared')\n"
+        "name = object_cache.name_of('shared')\n"
         "for _ in range(100):\n"
-        "    store.write(name, code)\n"
-        "    assert store.read(name) == code\n"
+        "    object_cache.write(name, code)\n"
+        "    assert object_cache.read(name) == code\n"
     )
     environment = dict(os.environ, INTAGLIO_CACHE=str(tmp_path))
     runs = [subprocess.Popen([sys.executable, "-c", program], env=environment) for _ in range(3)]

@@ -11,11 +11,12 @@ import pytest
 PROGRAM = """
 import numpy as np
 from intaglio import tf
-from intaglio.native import batch_normalization, convolution, llvm, matmul, pooling
-from intaglio.native import lanes, reductions, softmax, winograd, winograd_filters
-from intaglio.native.code import module
-from intaglio.native.convolution import Geometry
-from intaglio.native.windows import Windows
+from intaglio.native.kernels import batch_normalization, convolution, matmul, pooling
+from intaglio.native.kernels import reductions, softmax, winograd, winograd_filter_gradient
+from intaglio.native.kernels.convolution import Geometry
+from intaglio.native.kernels.windows import Windows
+from intaglio.native.llvm import jit, vectors
+from intaglio.native.llvm.builder import module
 
 rng = np.random.default_rng(0)
 def code_of(source):
@@ -35,9 +36,9 @@ b = np.ascontiguousarray(b.T)
 np.testing.assert_array_equal(matmul.product(a.shape, b.shape, False, True)(a, b), a @ b.T)
 a, b = a.astype("f8"), b.astype("f8")
 np.testing.assert_array_equal(matmul.product(a.shape, b.shape, False, True, "f8")(a, b), a @ b.T)
-code = llvm.assembly(code_of(matmul._source(lanes.FLOAT)))
-assert ("vfmadd" in code) == (llvm.WIDTH > 16)
-assert ("ymm" in code) == (llvm.WIDTH > 16)
+code = jit.assembly(code_of(matmul._source(vectors.FLOAT)))
+assert ("vfmadd" in code) == (jit.WIDTH > 16)
+assert ("ymm" in code) == (jit.WIDTH > 16)
 assert "zmm" not in code
 g = Geometry(1, 9, 8, 5, 7, 6, 21, 3, 3, 1, 1, 0, 0)
 images, filters = some(1, 9, 8, 5), some(3, 3, 5, 21)
@@ -49,7 +50,7 @@ want = sum(images[:, 2 * i:2 * i + 5, 2 * j:2 * j + 4] @ filters[i, j] for i in 
 np.testing.assert_array_equal(convolution.forward(spread)(images, filters), want)
 d = some(1, 7, 6, 21)
 np.testing.assert_array_equal(winograd.by_images(g)(filters, d), convolution.by_images(g)(filters, d))
-np.testing.assert_array_equal(winograd_filters.by_filters(g)(images, d), convolution.by_filters(g)(images, d))
+np.testing.assert_array_equal(winograd_filter_gradient.by_filters(g)(images, d), convolution.by_filters(g)(images, d))
 x = some(70, 83)
 for axis in (0, 1):
     np.testing.assert_array_equal(reductions.reduction("Sum", x.shape, (axis,), False)(x), x.sum(axis))
@@ -79,7 +80,7 @@ most = pooling.pooling("maximum", w)(images)
 np.testing.assert_array_equal(most, pairs.max((2, 4)))
 back = pooling.pooling("maximum_gradient", w)(images, most, d)
 np.testing.assert_array_equal(back.reshape(pairs.shape).sum((2, 4)), d)
-print(llvm.WIDTH)
+print(jit.WIDTH)
 """
 
 
@@ -97,7 +98,10 @@ def test_narrow_registers(width):
 def test_functions_of_narrow_registers(width):
     """Tables are shorter there, or there are none."""
     environment = dict(os.environ, INTAGLIO_VECTOR_BYTES=str(width))
-    files = [f"tests/native/test_{name}.py" for name in ("tables", "functions")]
+    files = [
+        f"tests/native/vector_math/test_{name}.py"
+        for name in ("piecewise_polynomials", "functions")
+    ]
     run = subprocess.run(
         [
             sys.executable,

@@ -47,9 +47,7 @@ def _cleared(code: Code, tiles: Tiles, given: dict[str, str], number: str) -> st
     size = _times(code, given, "height", "width", "channels")
     image = tiles.step(code, code.load("ptr", "%outs", 8), number, size)
     count = code.integer("mul", size, tiles.kind.bytes)
-    code.call(
-        "void", "llvm.memset.p0.i64", ("ptr", image), ("i8", "0"), ("i64", count), ("i1", "false")
-    )
+    code.zero(image, count)
     return image
 
 

@@ -160,25 +160,11 @@ class _Writer:
 
     def _clear(self, code: Code, place: str, count: str) -> None:
         size = code.integer("mul", count, self.tiles.kind.bytes)
-        code.call(
-            "void",
-            "llvm.memset.p0.i64",
-            ("ptr", place),
-            ("i8", "0"),
-            ("i64", size),
-            ("i1", "false"),
-        )
+        code.zero(place, size)
 
     def _copy(self, code: Code, place: str, source: str, count: str) -> None:
         size = code.integer("mul", count, self.tiles.kind.bytes)
-        code.call(
-            "void",
-            "llvm.memcpy.p0.p0.i64",
-            ("ptr", place),
-            ("ptr", source),
-            ("i64", size),
-            ("i1", "false"),
-        )
+        code.copy(place, source, size)
 
     def forward(self, name: str, finished: bool = False) -> Code:
         """Bands of rows of the result, counted through all images.

@@ -191,14 +191,7 @@ def _turned(k: Sliding) -> None:
             k.tiles.step(code, array, at, given["channels"])
             for array, at in ((target, place), (source, other))
         )
-        code.call(
-            "void",
-            "llvm.memcpy.p0.p0.i64",
-            ("ptr", to),
-            ("ptr", tap),
-            ("i64", size),
-            ("i1", "false"),
-        )
+        code.copy(to, tap, size)
 
 
 LIBRARY = library(

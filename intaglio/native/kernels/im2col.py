@@ -78,23 +78,9 @@ def _copied() -> Code:
                 pixel = code.integer("mul", pixel, given["width"])
                 pixel = code.integer("add", pixel, across)
                 seen = code.at("i8", source, code.integer("mul", pixel, given["bytes"]))
-                code.call(
-                    "void",
-                    "llvm.memcpy.p0.p0.i64",
-                    ("ptr", to),
-                    ("ptr", seen),
-                    ("i64", given["bytes"]),
-                    ("i1", "false"),
-                )
+                code.copy(to, seen, given["bytes"])
             with code.when(code.let(f"xor i1 {inside}, true")):
-                code.call(
-                    "void",
-                    "llvm.memset.p0.i64",
-                    ("ptr", to),
-                    ("i8", "0"),
-                    ("i64", given["bytes"]),
-                    ("i1", "false"),
-                )
+                code.zero(to, given["bytes"])
     code.do("ret void")
     return code
 

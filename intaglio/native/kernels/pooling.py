@@ -137,14 +137,7 @@ def _square_gradient(k: Sliding, floored: bool = False) -> None:
     def clear(number: str) -> None:
         if floored:
             size = code.integer("mul", channels, 4)
-            code.call(
-                "void",
-                "llvm.memset.p0.i64",
-                ("ptr", k.tiles.step(code, sums, number, channels)),
-                ("i8", "0"),
-                ("i64", size),
-                ("i1", "false"),
-            )
+            code.zero(k.tiles.step(code, sums, number, channels), size)
 
     def body(number: str, c: str, at: str, places: list[str], mask: str) -> None:
         most, slope = (
@@ -208,14 +201,7 @@ def _placed_gradient(k: Sliding) -> None:
     size = code.integer("mul", channels, 4)
     with code.loop("%from", "%to") as number:
         total = tiles.step(code, sums, number, channels)
-        code.call(
-            "void",
-            "llvm.memset.p0.i64",
-            ("ptr", total),
-            ("i8", "0"),
-            ("i64", size),
-            ("i1", "false"),
-        )
+        code.zero(total, size)
         with code.loop("0", given["out_height"]) as y:
             row = code.integer("add", code.integer("mul", number, given["out_height"]), y)
             pixel = code.integer("mul", row, given["out_width"])

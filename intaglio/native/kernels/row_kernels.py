@@ -333,25 +333,11 @@ class _Writer:
 
     def _clear(self, place: str) -> None:
         size = str(4 * self.plan.length)
-        self.code.call(
-            "void",
-            "llvm.memset.p0.i64",
-            ("ptr", place),
-            ("i8", "0"),
-            ("i64", size),
-            ("i1", "false"),
-        )
+        self.code.zero(place, size)
 
     def _copy(self, place: str, source: str) -> None:
         size = str(4 * self.plan.length)
-        self.code.call(
-            "void",
-            "llvm.memcpy.p0.p0.i64",
-            ("ptr", place),
-            ("ptr", source),
-            ("i64", size),
-            ("i1", "false"),
-        )
+        self.code.copy(place, source, size)
 
     # -- rows ---------------------------------------------------------------------------
 

@@ -61,14 +61,7 @@ def _sums(name: str, dtype: Any) -> Kernel:
 
     def clear(start: str, stop: str) -> None:
         bytes_ = code.integer("mul", code.integer("sub", stop, start), size)
-        code.call(
-            "void",
-            "llvm.memset.p0.i64",
-            ("ptr", row(out, start)),
-            ("i8", "0"),
-            ("i64", bytes_),
-            ("i1", "false"),
-        )
+        code.zero(row(out, start), bytes_)
 
     # `free` is the first row of the result that nothing was written to.
     with code.carrying("0", rows, 1, ("i64", "0")) as loop:
@@ -81,14 +74,7 @@ def _sums(name: str, dtype: Any) -> Kernel:
         code.branch(code.integer("icmp sge", number, free), fresh, more)
         code.label(fresh)
         clear(free, number)
-        code.call(
-            "void",
-            "llvm.memcpy.p0.p0.i64",
-            ("ptr", target),
-            ("ptr", source),
-            ("i64", size),
-            ("i1", "false"),
-        )
+        code.copy(target, source, size)
         code.jump(done)
         code.label(more)
         _add(code, kind, target, source, width)

@@ -194,14 +194,7 @@ class Sliding:
     def clear(self, image: str) -> None:
         """Makes an image of the inputs' size zero."""
         size = self.code.integer("mul", self.size(), 4)
-        self.code.call(
-            "void",
-            "llvm.memset.p0.i64",
-            ("ptr", image),
-            ("i8", "0"),
-            ("i64", size),
-            ("i1", "false"),
-        )
+        self.code.zero(image, size)
 
 
 def library(

@@ -277,15 +277,7 @@ class Writer(Blocks):
         # What images do not have is read here, what results do not have is written here.
         zeros = self.at(code, held, size)
         scrap = self.at(code, zeros, seen)
-        size = code.integer("mul", seen, 4)
-        code.call(
-            "void",
-            "llvm.memset.p0.i64",
-            ("ptr", zeros),
-            ("i8", "0"),
-            ("i64", size),
-            ("i1", "false"),
-        )
+        code.zero(zeros, code.integer("mul", seen, 4))
         chunk = code.integer("mul", block, self.lanes)
         with code.loop("%from", "%to") as part:
             first = code.integer("mul", part, block)

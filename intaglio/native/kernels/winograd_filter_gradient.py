@@ -129,14 +129,7 @@ class _Writer(Blocks):
         zeros = tiles.step(code, others, count, elements[1])
         for row in rows:
             size = code.integer("mul", row, 4)
-            code.call(
-                "void",
-                "llvm.memset.p0.i64",
-                ("ptr", zeros),
-                ("i8", "0"),
-                ("i64", size),
-                ("i1", "false"),
-            )
+            code.zero(zeros, size)
         *_, each = self._sizes(code, given)
         more = code.integer("add", given["tiles"], code.integer("sub", block, 1))
         blocks = code.integer("sdiv", more, block)

@@ -196,6 +196,16 @@ class Code:
         """What is stored at a pointer."""
         return self.let(f"load {kind}, ptr {pointer}, align {align}")
 
+    def zero(self, pointer: str, size: str) -> None:
+        """Fills `size` bytes with zeros."""
+        table = ("ptr", pointer), ("i8", "0"), ("i64", size), ("i1", "false")
+        self.call("void", "llvm.memset.p0.i64", *table)
+
+    def copy(self, target: str, source: str, size: str) -> None:
+        """Copies `size` bytes; source and target do not overlap."""
+        table = ("ptr", target), ("ptr", source), ("i64", size), ("i1", "false")
+        self.call("void", "llvm.memcpy.p0.p0.i64", *table)
+
     def at(self, kind: str, pointer: str, index: str) -> str:
         """The pointer to element `index`."""
         return self.let(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {index}")

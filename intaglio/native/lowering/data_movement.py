@@ -203,14 +203,7 @@ def _into_part(w: Writer, whole: Held, part: Any, place: str) -> None:
 
 def zeroed(w: Writer, held: Held) -> None:
     """Fills a value's memory with zeros."""
-    w.code.call(
-        "void",
-        "llvm.memset.p0.i64",
-        ("ptr", held.pointer),
-        ("i8", "0"),
-        ("i64", str(held.bytes)),
-        ("i1", "false"),
-    )
+    w.code.zero(held.pointer, str(held.bytes))
 
 
 BOXES: dict[str, Callable[..., list[Held] | None]] = {
@@ -319,14 +312,7 @@ def _copier(name: str, rank: int, size: int) -> Code:
     def level(d: int, source: str, target: str) -> None:
         if d == rank - 1 and in_order:
             count = code.integer("mul", dims[d], size)
-            code.call(
-                "void",
-                "llvm.memcpy.p0.p0.i64",
-                ("ptr", target),
-                ("ptr", source),
-                ("i64", count),
-                ("i1", "false"),
-            )
+            code.copy(target, source, count)
             return
         start, stop = ("%from", "%to") if d == 0 else ("0", dims[d])
         with code.loop(start, stop) as i:

@@ -171,14 +171,7 @@ def move(code: Code, here: str, there: str, bytes_: str, size: int, element: int
         value = code.load(whole, here, element)
         code.do(f"store {whole} {value}, ptr {there}, align {element}")
     else:
-        code.call(
-            "void",
-            "llvm.memcpy.p0.p0.i64",
-            ("ptr", there),
-            ("ptr", here),
-            ("i64", bytes_),
-            ("i1", "false"),
-        )
+        code.copy(there, here, bytes_)
 
 
 def gathered_nd(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:

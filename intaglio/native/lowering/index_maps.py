@@ -147,14 +147,7 @@ def _runs(name: str, size: int, element: int) -> Code:
         if whole:
             code.do(f"store {whole} 0, ptr {there}, align {element}")
         else:
-            code.call(
-                "void",
-                "llvm.memset.p0.i64",
-                ("ptr", there),
-                ("i8", "0"),
-                ("i64", length),
-                ("i1", "false"),
-            )
+            code.zero(there, length)
         code.jump(labels[2])
         code.label(labels[1])
         which = code.integer("add", code.integer("lshr", place, BITS), 1)
@@ -166,14 +159,7 @@ def _runs(name: str, size: int, element: int) -> Code:
                 f"store {whole} {code.load(whole, here, element)}, ptr {there}, align {element}"
             )
         else:
-            code.call(
-                "void",
-                "llvm.memcpy.p0.p0.i64",
-                ("ptr", there),
-                ("ptr", here),
-                ("i64", length),
-                ("i1", "false"),
-            )
+            code.copy(there, here, length)
         code.jump(labels[2])
         code.label(labels[2])
     code.do("ret void")

@@ -239,14 +239,7 @@ def _new(w: Writer, kind: Kind, element: tuple[int, ...], size: str) -> HeldList
 
 def clear(w: Writer, place: str, count: int | str) -> None:
     """Makes bytes zero."""
-    w.code.call(
-        "void",
-        "llvm.memset.p0.i64",
-        ("ptr", place),
-        ("i8", "0"),
-        ("i64", str(count)),
-        ("i1", "false"),
-    )
+    w.code.zero(place, str(count))
 
 
 def zeros(w: Writer, held: HeldList) -> HeldList:
@@ -268,14 +261,7 @@ def copied(w: Writer, held: HeldList) -> HeldList:
     found.limit = held.limit
     if held.size == "0":
         return found
-    w.code.call(
-        "void",
-        "llvm.memcpy.p0.p0.i64",
-        ("ptr", found.pointer),
-        ("ptr", held.pointer),
-        ("i64", w.code.integer("mul", held.size, held.bytes)),
-        ("i1", "false"),
-    )
+    w.code.copy(found.pointer, held.pointer, w.code.integer("mul", held.size, held.bytes))
     return found
 
 

@@ -221,14 +221,7 @@ class _Writer:
         def digit(number: str) -> str:
             return code.integer("and", code.integer("lshr", number, shift), DIGITS - 1)
 
-        code.call(
-            "void",
-            "llvm.memset.p0.i64",
-            ("ptr", counts),
-            ("i8", "0"),
-            ("i64", str(8 * DIGITS)),
-            ("i1", "false"),
-        )
+        code.zero(counts, str(8 * DIGITS))
         with code.loop("0", length) as i:
             at = digit(self._word(here, i))
             more = code.integer("add", self._word(counts, at), 1)

@@ -84,6 +84,12 @@ def _by_kind(features: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, A
     return found[0], found[1], found[2]
 
 
+def _triples(parts: Any, of: str) -> Any:
+    """Indices, values and shapes of the sparse features in one part of the records."""
+    names = [f"{of}_sparse_{part}" for part in ("indices", "values", "shapes")]
+    return zip(*[getattr(parts, name) for name in names], strict=True)
+
+
 def _parsed(data: Any, context: Any, sequences: Any, names: Any) -> Any:
     if not context and not sequences:
         raise ValueError(
@@ -118,12 +124,7 @@ def _parsed(data: Any, context: Any, sequences: Any, names: Any) -> Any:
         feature_list_dense_shapes=[dense_shape(f)[1:] for f in dense.values()],
     )
     single = data.dims == ()
-    triples = zip(
-        parts.context_sparse_indices,
-        parts.context_sparse_values,
-        parts.context_sparse_shapes,
-        strict=True,
-    )
+    triples = _triples(parts, "context")
     pairs = zip(parts.context_ragged_values, parts.context_ragged_row_splits, strict=True)
     read = assembled(
         context or {},
@@ -132,12 +133,7 @@ def _parsed(data: Any, context: Any, sequences: Any, names: Any) -> Any:
         dict(zip(plan.ragged, pairs, strict=True)),
         single,
     )
-    triples = zip(
-        parts.feature_list_sparse_indices,
-        parts.feature_list_sparse_values,
-        parts.feature_list_sparse_shapes,
-        strict=True,
-    )
+    triples = _triples(parts, "feature_list")
     found: dict[str, Any] = {k: SparseTensor(*t) for k, t in zip(sparse, triples, strict=True)}
     found.update(zip(dense, parts.feature_list_dense_values, strict=True))
     rows = zip(

@@ -179,9 +179,7 @@ class StaticVocabularyTable(Lookup):
         if self._table is not None:
             ours = self._table.key_dtype
             if ours.is_integer != self._key_dtype.is_integer:
-                raise TypeError(
-                    "Invalid `key_dtype`, expected %s but got %s." % (ours, self._key_dtype)
-                )
+                raise TypeError(f"Invalid `key_dtype`, expected {ours} but got {self._key_dtype}.")
 
     @property
     def resource_handle(self) -> Any:

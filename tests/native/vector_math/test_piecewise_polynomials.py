@@ -13,7 +13,7 @@ from intaglio.native.llvm import jit, x86
 from intaglio.native.llvm.builder import Code, module
 from intaglio.native.llvm.vectors import FLOAT, Builder, Lanes
 from intaglio.native.vector_math import error_functions, exponentials, piecewise_polynomials
-from tests.native.test_functions import exact, units_off
+from tests.native.vector_math.test_functions import exact, units_off
 from tests.native.vectors import compiled
 
 PIECES = {"tanh": exponentials.TANH, "erf": error_functions.ERF}

@@ -9,7 +9,7 @@ from intaglio import tf
 from intaglio.native.lowering import recurrent_cell
 from intaglio.native.program import Program
 from intaglio.optimize.pipeline import optimize
-from tests.native.test_recurrences import FUNCTIONS, given, gradient, same
+from tests.native.lowering.test_recurrences import FUNCTIONS, given, gradient, same
 
 
 def program(function, args):

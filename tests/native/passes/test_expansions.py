@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from tests.native.test_functions import units_off
+from tests.native.vector_math.test_functions import units_off
 
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 3e38, -1e-30, 1e-45]
 
