@@ -55,6 +55,7 @@ class VarIsInitializedOp(Op):
 
     signature = "resource: resource -> is_initialized: bool"
     stateful = True
+    writes = False
     differentiable = False
     droppable = True
 
@@ -71,6 +72,7 @@ class ReadVariableOp(Op):
 
     signature = "resource: resource; dtype: type -> value: dtype"
     stateful = True
+    writes = False
     droppable = True
 
     def infer(self, resource: Spec, dtype: DType) -> Spec:
@@ -99,6 +101,7 @@ class _ReadVariablesOp(Op):
 
     signature = "resources: N*resource; dtypes: list(type) -> values: *dtypes"
     stateful = True
+    writes = False
     droppable = True
 
     def infer(self, resources: list[Spec], dtypes) -> Any:
@@ -117,6 +120,7 @@ class VariableShape(Op):
 
     signature = "input: resource; out_type: type = int32 -> output: out_type"
     stateful = True
+    writes = False
     differentiable = False
     droppable = True
 
@@ -184,6 +188,7 @@ class AssignVariableOp(Op):
     signature = "resource: resource, value: dtype; validate_shape: bool = False -> "
     dtype = ALL
     stateful = True
+    reads = False
 
     def infer(self, resource: Spec, value: Spec) -> None:
         check_value(resource, value)
@@ -260,6 +265,7 @@ class ResourceGather(Op):
     )
     Tindices = INDEX
     stateful = True
+    writes = False
     droppable = True
 
     def infer(self, resource: Spec, indices: Spec, dtype, batch_dims) -> Spec:
@@ -315,6 +321,7 @@ class ResourceGatherNd(Op):
     signature = "resource: resource, indices: Tindices; dtype: type -> output: dtype"
     Tindices = INDEX
     stateful = True
+    writes = False
     droppable = True
 
     def infer(self, resource: Spec, indices: Spec, dtype: DType) -> Spec:
