@@ -17,7 +17,7 @@ from intaglio.native.llvm.builder import Phi
 from intaglio.native.llvm.vectors import KINDS, Kind, Lanes, Unsupported, kind_of
 from intaglio.native.lowering.elementwise import add_to
 from intaglio.native.lowering.function import Value, Writer
-from intaglio.native.lowering.memory_plan import Block
+from intaglio.native.lowering.memory_plan import OUTSIDE, Block
 from intaglio.native.lowering.operands import Held, is_small, known, numeric
 from intaglio.native.passes.list_order import READERS
 from intaglio.ops.control_flow.tensor_list import given_dims
@@ -111,6 +111,17 @@ class HeldList:
         place, block = w.space(8)
         self.counted = block.offset
         w.code.do(f"store i64 {self.size}, ptr {place}, align 8")
+
+    @property
+    def form(self) -> tuple[Any, ...]:
+        """What copies of the list have in common."""
+        return self.element, self.size, self.kind
+
+    def elsewhere(self, w: Writer) -> HeldList:
+        """A copy in memory of the plan, of which there may be several users."""
+        made = copied(w, self)
+        made.owned = False
+        return made
 
     def lent(self) -> HeldList:
         """The list for somebody who must not change it."""
@@ -577,7 +588,8 @@ def stack(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
         raise Unsupported("a stack of elements that lie apart")
     count = int(held.size) if held.size.isdigit() else wanted
     if count < 0:
-        return [Rows(w.also(placed(w, held)))]
+        lies = any(b.offset == OUTSIDE for b in held.blocks)
+        return [Rows(copied(w, held) if lies else w.also(placed(w, held)))]
     if count == 0 or (held.size.isdigit() and wanted not in (-1, count)):
         raise Unsupported("a list of no elements, or too few")
     if not held.size.isdigit():

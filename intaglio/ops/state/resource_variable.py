@@ -21,9 +21,6 @@ from intaglio.ops.array.gathering import check_indices, gather_gradient, row_sli
 from intaglio.ops.array.scattering import add_rows, scatter
 from intaglio.ops.array.slicing import MASKS, Masks, numpy_index, taken
 
-# The ops that replace or change the whole value; their first input is the handle.
-WRITES = ("AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp")
-
 
 def contents_of(handle: Spec, dtype: DType | None = None) -> Spec:
     """The dtype and shape behind a handle, as far as they are known."""
