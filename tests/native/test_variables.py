@@ -104,6 +104,21 @@ def test_a_list_of_a_variables_rows_outlives_the_assignment():
     agree(program)
 
 
+def test_a_list_that_begins_in_the_middle_of_a_value_is_stacked_from_there():
+    # Its length is not known, so that the caller takes the rows out of the function's memory.
+    def program(v, u):
+        rows = tf.raw_ops.TensorListFromTensor(tensor=tf.sqrt(v)[1:], element_shape=[8])
+        rows, _ = tf.raw_ops.TensorListPopBack(
+            input_handle=rows, element_shape=[8], element_dtype=tf.float32
+        )
+        v.assign(u)
+        return tf.raw_ops.TensorListStack(
+            input_handle=rows, element_shape=[8], element_dtype=tf.float32, num_elements=-1
+        )
+
+    agree(program)
+
+
 # -- the order of effects ----------------------------------------------------------------------
 
 
