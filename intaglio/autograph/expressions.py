@@ -226,7 +226,7 @@ def bound(value: ast.expr) -> ast.expr:
     """A value that gets a name or a place: the containers in it are the trace's own."""
     whole = value.elts if isinstance(value, ast.Tuple) else [value]
     if any(isinstance(v, _DISPLAYS) for v in whole):
-        return ag("made", value, at=value)
+        return ag("created", value, at=value)
     return value
 
 

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from intaglio.autograph import aliases, containers, renewed, telling
+from intaglio.autograph import aliases, containers, provenance, renewed, telling
 from intaglio.autograph.carried import has_tensor
 from intaglio.autograph.containers import Contents
 from intaglio.autograph.memory import remembering
@@ -65,7 +65,7 @@ _traces = _Traces()
 def leave(seen: Seen, value: Any) -> None:
     """Notes what Python would have left in a place that outlives the trace."""
     is_python = isinstance(value, Contents) or not has_tensor(value)
-    if _traces.open and seen.place.lasting and is_python:
+    if _traces.open and seen.place.may_outlive and is_python:
         _traces.open[-1].left.append((seen, value))
 
 
@@ -84,8 +84,8 @@ def note_changed(seen: Seen, is_renewed: bool, is_state: bool) -> None:
     owner = telling.container_of(seen)
     same = [owner, seen.value, *aliases.twins_of(owner), *aliases.twins_of(seen.value)]
     is_argument = any(id(v) in trace.arguments for v in same)
-    is_made = owner is not None and any(map(containers.is_of_trace, same))
-    if is_argument or (seen.place.lasting and not is_made):
+    is_of_trace = owner is not None and any(map(provenance.is_of_trace, same))
+    if is_argument or (seen.place.may_outlive and not is_of_trace):
         is_renewed = is_renewed or renewed.is_set(ident)
         trace.changed[ident] = _Change(seen, is_argument, is_renewed, is_state)
 
@@ -97,7 +97,7 @@ def traced(call: Callable[[], Any], arguments: Any = ()) -> Any:
     """
     trace = _Trace(arguments)
     _traces.open.append(trace)
-    containers.begin_trace()
+    provenance.begin_trace()
     renewed.begin_trace()
     changed: list[_Change] = []
     known = aliases.state()
@@ -109,7 +109,7 @@ def traced(call: Callable[[], Any], arguments: Any = ()) -> Any:
         changed = trace.lasting()
     finally:
         _traces.open.pop()
-        containers.end_trace()
+        provenance.end_trace()
         renewed.end_trace()
         for seen, value in reversed(trace.left):
             if has_tensor(seen.place.get()):
