@@ -116,9 +116,11 @@ def _returned(
     result: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None
 ) -> Any:
     """The result of a call of code that is not converted."""
-    if isinstance(result, (*RETURNED, tuple)) and not hands_on(function):
-        is_new = not any(result is a for a in args)
-        note_returned(result, is_new and creates(function, args, kwargs or {}))
+    if isinstance(result, (*RETURNED, tuple)):
+        is_argument = any(result is a for a in args)
+        new = not is_argument and creates(function, args, kwargs or {})
+        if new or not hands_on(function):
+            note_returned(result, new)
     return result
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from intaglio.autograph import aliases, containers, provenance, renewed
 from intaglio.autograph.containers import CONTAINERS, Contents, contents
+from intaglio.autograph.creation import RETURNED
 from intaglio.autograph.identity import ANOTHER
 from intaglio.autograph.optional import Maybe, value_or
 from intaglio.autograph.places import Attribute, Elements, Item, Place, variables_of
@@ -281,13 +282,17 @@ def looked(owner: Any) -> Any:
 
 
 def created(value: Any) -> Any:
-    """`value`, a container that converted code has just created."""
-    if in_trace():
-        if type(value) is not tuple:
-            note_created(value)
-        for part in containers.inside(value):
-            note_created(part)
+    """`value`, which converted code has just created if it is a container or an iterator."""
+    is_view = isinstance(value, np.ndarray) and value.base is not None
+    if in_trace() and isinstance(value, RETURNED) and not is_view:
+        note_created(value)
     return value
+
+
+def note_arguments(arguments: Any) -> None:
+    """The containers in the arguments of a trace are copies of the caller's."""
+    for part in containers.inside(arguments):
+        note_created(part)
 
 
 class _Written:
@@ -324,8 +329,8 @@ class _Written:
         _note_item(owner, key)
         lacking = hasattr(type(owner), "__missing__") and key not in owner
         value = owner[key]
-        if lacking:
-            created(value)
+        if lacking:  # whatever the factory is
+            note_created(value)
         if type(value) is Maybe and isinstance(owner, collections.defaultdict):
             assert owner.default_factory is not None  # or the key would not be missing
             return value_or(value, owner.default_factory)
@@ -351,7 +356,9 @@ def note_write(owner: Any) -> None:
     """An object is about to be changed in place: what may be the same one cannot be told then."""
     for twin in aliases.twins_of(owner):
         if _watches.stack and not aliases.is_copy(twin):
-            _note(_elements(twin, Provenance.CREATED))
+            is_ours = provenance.is_of_trace(twin)
+            origin = Provenance.CREATED if is_ours else provenance.of(twin)
+            _note(_elements(twin, origin))
         aliases.spoil(twin, ANOTHER.format(_label(twin)))
 
 
@@ -593,6 +600,6 @@ def in_block(value: Any) -> bool:
 
 
 __all__ = [
-    "Seen", "Watch", "created", "in_block", "is_watched", "looked", "note_advance", "note_attribute", "note_call",
+    "Seen", "Watch", "created", "in_block", "is_watched", "looked", "note_advance", "note_arguments", "note_attribute", "note_call",
     "note_changing", "note_copies", "note_created", "note_place", "note_returned", "own", "watching", "written",
 ]  # fmt: skip

@@ -1,6 +1,6 @@
 """A whole trace: what was Python's before it became state is Python's again at its end.
 
-What is older than the trace and changes in a staged block changes once, while it is traced,
+What may outlive the trace and changes in a staged block changes once, while it is traced,
 and not when the graph runs. At the end of the trace this is said, line by line.
 """
 
@@ -19,7 +19,7 @@ from intaglio.base import nest
 
 
 class _Change(NamedTuple):
-    """A place that is older than the trace, and that a staged block changes."""
+    """A place that may outlive the trace, and that a staged block changes."""
 
     seen: Seen
     is_argument: bool  # in an argument of the traced function
@@ -70,7 +70,7 @@ def leave(seen: Seen, value: Any) -> None:
 
 
 def note_changed(seen: Seen, is_renewed: bool, is_state: bool) -> None:
-    """Notes what a staged block changes, if it is older than the trace.
+    """Notes what a staged block changes, if it may outlive the trace.
 
     `is_renewed` tells that the trace has set it before, `is_state` that it is the block's.
     """
