@@ -22,6 +22,7 @@ from intaglio.autograph import aliases, containers, provenance, renewed
 from intaglio.autograph.containers import CONTAINERS, Contents, contents
 from intaglio.autograph.creation import RETURNED
 from intaglio.autograph.identity import ANOTHER
+from intaglio.autograph.mutators import LOSING, SETTING, WRITING, keys_written, mutators_of
 from intaglio.autograph.optional import Maybe, value_or
 from intaglio.autograph.places import Attribute, Elements, Item, Place, variables_of
 from intaglio.autograph.provenance import Provenance, in_trace, is_created
@@ -458,33 +459,6 @@ def _is_variable(value: Any) -> bool:
 
 # -- what calls change --------------------------------------------------------------------
 
-# Methods by which containers lose items or change their order.
-_LOSING = frozenset({"clear", "pop", "popitem", "move_to_end", "subtract"})
-_CHANGING: list[tuple[type, frozenset[str]]] = [
-    (dict, _LOSING | {"update", "setdefault", "__setitem__", "__delitem__"}),
-    (set, frozenset({
-        "add", "clear", "discard", "pop", "remove", "update", "difference_update",
-        "intersection_update", "symmetric_difference_update",
-    })),
-    (list, frozenset({
-        "append", "extend", "insert", "pop", "clear", "remove", "reverse", "sort", "__setitem__",
-        "__delitem__",
-    })),
-    (collections.deque, frozenset({
-        "append", "appendleft", "extend", "extendleft", "insert", "pop", "popleft", "clear", "remove",
-        "reverse", "rotate",
-    })),
-    (bytearray, frozenset({
-        "append", "extend", "insert", "pop", "clear", "remove", "reverse",
-    })),
-    (np.ndarray, frozenset({"fill", "sort", "put", "resize", "partition", "byteswap", "setfield"})),
-]  # fmt: skip
-_SETTING = (setattr, delattr, object.__setattr__, object.__delattr__)
-# NumPy's functions that write to their first argument.
-_WRITING = frozenset(
-    {"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "shuffle"}
-)
-
 
 def note_changing(owner: Any, keys: Iterable[Any] | None = None) -> None:
     """A container is about to be changed: at these keys, or anywhere."""
@@ -516,15 +490,14 @@ def _note_native(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     owner = getattr(function, "__self__", None)
     name = getattr(function, "__name__", "")
     if isinstance(owner, CONTAINERS):
-        changing = next(names for kind, names in _CHANGING if isinstance(owner, kind))
-        if name in changing:
+        if name in mutators_of(owner):
             note_write(owner)
-            keys = _keys(owner, name, args, kwargs)
+            keys = keys_written(owner, name, args, kwargs)
             note_changing(owner, keys)
-            if keys is not None and name in _LOSING:
+            if keys is not None and name in LOSING:
                 _note_contents(owner)
     elif owner is None or isinstance(owner, ModuleType):
-        if any(function is f for f in _SETTING):
+        if any(function is f for f in SETTING):
             note_write(args[0])
             note_attribute(args[0], args[1])
             return
@@ -533,28 +506,10 @@ def _note_native(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
                 _note_contents(argument)
             elif isinstance(argument, (dict, set)):
                 note_changing(argument)
-    if name in _WRITING and args and isinstance(args[0], np.ndarray):
+    if name in WRITING and args and isinstance(args[0], np.ndarray):
         _note_contents(args[0])
     if isinstance(kwargs.get("out"), np.ndarray):
         _note_contents(kwargs["out"])
-
-
-def _keys(owner: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
-    """The keys of a dictionary that a method writes, None if they may be any."""
-    if not isinstance(owner, dict):
-        return None
-    if name in ("pop", "setdefault", "__setitem__", "__delitem__"):
-        return [args[0]] if args else []
-    if name == "update" and not isinstance(owner, collections.Counter):
-        given = args[0] if args else ()
-        if isinstance(given, dict):
-            return [*given, *kwargs]
-        if isinstance(given, (list, tuple)):
-            return [*[pair[0] for pair in given], *kwargs]
-    counted = name == "update" and isinstance(owner, collections.Counter)
-    if counted and args and isinstance(args[0], (dict, list, tuple, str)):
-        return [*args[0], *kwargs]
-    return None
 
 
 def note_created(value: Any) -> None:

@@ -84,7 +84,7 @@ def note_changed(seen: Seen, is_renewed: bool, is_state: bool) -> None:
     owner = telling.container_of(seen)
     same = [owner, seen.value, *aliases.twins_of(owner), *aliases.twins_of(seen.value)]
     is_argument = any(id(v) in trace.arguments for v in same)
-    is_of_trace = owner is not None and any(map(provenance.is_of_trace, same))
+    is_of_trace = owner is not None and provenance.is_of_trace(aliases.origin(owner))
     if is_argument or (seen.place.may_outlive and not is_of_trace):
         is_renewed = is_renewed or renewed.is_set(ident)
         trace.changed[ident] = _Change(seen, is_argument, is_renewed, is_state)
