@@ -405,11 +405,11 @@ class Block:
         Returns if there is nothing to take.
         """
         self.attempts += 1
-        unsettled = {i for w in watches for i in w.unsettled()}
-        if unsettled:
-            found = [c for c in found if c.seen.place.ident not in unsettled]
-            spoilt = [s for s in spoilt if s.seen.place.ident not in unsettled]
-        retrace = bool(unsettled) or any(w.advanced for w in watches)
+        pending = {i for w in watches for i in w.pending}
+        if pending:
+            found = [c for c in found if c.seen.place.ident not in pending]
+            spoilt = [s for s in spoilt if s.seen.place.ident not in pending]
+        retrace = bool(pending) or any(w.is_advancing for w in watches)
         moved = self.moves.count() > self.known_moves or bool(self.others - self.rebound)
         if not (found or spoilt or moved or retrace) or self.attempts >= ATTEMPTS or is_strict():
             return
@@ -428,7 +428,7 @@ class Block:
             if any([self._is_older(c.seen, watches) for c in group])
         ]
         idents = {c.seen.place.ident for c in changes}
-        idents |= unsettled | {s.seen.place.ident for s in spoilt}
+        idents |= pending | {s.seen.place.ident for s in spoilt}
         for watch in watches:
             elements = [
                 i for i, s in watch.seen.items() if id(self._original(s.place.owner)) in lists
@@ -461,7 +461,7 @@ class Block:
         if type(seen.value) is GrownList and type(seen.place) is Elements:
             return True  # or the block would have told that it makes it
         is_known = provenance.of(seen.value) is not Provenance.OLDER
-        if is_known and not any(id(seen.value) in w.inside for w in watches):
+        if is_known and not any(w.is_inside(seen.value) for w in watches):
             return True  # the trace has it, and not from the block
         before = seen.value if seen.elements is None else seen.elements
         tells = type(seen.place) is not Elements and has_tensor(before)

@@ -209,6 +209,9 @@ def _traced(block: Block, watch: Watch) -> Traced:
             if ident[0] in watch.copied:
                 _note_outliving(block, seen, watch)
             continue
+        if ident[0] in watch.received:  # the next trace tells whether it is new
+            watch.pending.add(ident)
+            continue
         _note_outliving(block, seen, watch)
         if block.is_known(seen) or seen.is_in_grown():
             continue
@@ -230,8 +233,6 @@ def _note_outliving(block: Block, seen: Seen, watch: Watch) -> None:
     assert memory is not None  # a block is staged
     if memory.begun is None or _is_built(seen, watch):
         return
-    if seen.place.ident[0] in watch.received:
-        return  # the next trace tells whether it is new
     is_elsewhere = (id(seen.value), Elements) in watch.seen
     if is_elsewhere and type(seen.place) is not Elements and not _is_rebound(seen):
         return  # a container that is noted itself

@@ -143,7 +143,9 @@ class Watch:
         # new: the first trace of a block cannot tell, and collects it.
         self.is_retrace = is_retrace
         self.received: dict[int, Any] = {}
-        self.advanced: dict[int, Any] = {}  # iterators among it that the block takes items of
+        # The places in it that the block changes, and True if it takes items of an iterator.
+        self.pending: set[tuple[int, Any]] = set()
+        self.is_advancing = False
         self.held: dict[int, Any] = {}  # of each list, what it held at first
         self.items: dict[int, set[int]] = {}  # of each list, the elements that were written
         self.builds: set[int] = set()  # objects that got a variable in the block
@@ -175,13 +177,9 @@ class Watch:
         """The objects that the block has created, or that a call in it has returned first."""
         return {**self.created, **self.received}
 
-    def unsettled(self) -> list[tuple[int, Any]]:
-        """The places that the block changes in what may be new in each trace."""
-        return [
-            ident
-            for ident, seen in self.seen.items()
-            if ident[0] in self.received and seen.is_changed()
-        ]
+    def is_inside(self, value: Any) -> bool:
+        """True for such an object."""
+        return id(value) in self.created or id(value) in self.received
 
     def restore(self, idents: Iterable[Any]) -> None:
         """Puts back what these places held, the last to be written first."""
@@ -538,8 +536,7 @@ def note_returned(value: Any, new: bool) -> None:
 def note_advance(iterator: Any) -> None:
     """A block takes an item of an iterator."""
     for watch in _watches.stack:
-        if id(iterator) in watch.received:
-            watch.advanced[id(iterator)] = iterator
+        watch.is_advancing |= id(iterator) in watch.received
 
 
 def note_copies(copies: dict[int, Any]) -> None:
@@ -551,7 +548,7 @@ def note_copies(copies: dict[int, Any]) -> None:
 
 def in_block(value: Any) -> bool:
     """True for what the innermost staged block has created or received."""
-    return bool(_watches.stack) and id(value) in _watches.stack[-1].inside
+    return bool(_watches.stack) and _watches.stack[-1].is_inside(value)
 
 
 __all__ = [

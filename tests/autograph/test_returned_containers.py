@@ -10,7 +10,7 @@ import json
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ def _nothing_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextlib.contextmanager
-def debugger() -> Iterator[None]:
+def debugger() -> Generator[None]:
     """Holds the variables of all frames of this file, at each of their lines."""
     held: list[Any] = []
 
@@ -57,7 +57,7 @@ def debugger() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def profiler() -> Iterator[None]:
+def profiler() -> Generator[None]:
     """Holds what every function returns."""
     held: list[Any] = []
     outer = sys.getprofile()

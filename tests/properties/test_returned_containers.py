@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from hypothesis import given, note
@@ -41,7 +41,7 @@ def kept(*values: Any) -> list[Any]:
 
 
 @contextlib.contextmanager
-def debugger() -> Iterator[None]:
+def debugger() -> Generator[None]:
     """Holds the variables of all frames of generated programs, at each line."""
     held: list[Any] = []
 
