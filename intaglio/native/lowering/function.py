@@ -29,7 +29,7 @@ from intaglio.native.llvm.vectors import (
 )
 from intaglio.native.lowering import variables
 from intaglio.native.lowering.memory_plan import Arena, Block
-from intaglio.native.lowering.operands import Held, Variable, constant, is_small, numeric
+from intaglio.native.lowering.operands import Held, Variable, checked, constant, is_small, numeric
 from intaglio.native.lowering.scopes import Note, Scope
 from intaglio.native.runtime import callbacks, entry
 from intaglio.native.vector_math.functions import Functions
@@ -234,6 +234,7 @@ class Writer:
         if made is None:
             rule = self._rules.get(node.op.name, self._otherwise)
             try:
+                checked(rule, node.op.name, inputs)
                 made = rule(self, node, inputs)
             except Unsupported as e:
                 e.node = node  # in the end the outermost
