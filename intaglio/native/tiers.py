@@ -16,9 +16,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base import later, shapes
+from intaglio.base.errors import OpError
 from intaglio.base.log import logger
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node
+from intaglio.native import fallback
 
 Run = Callable[..., tuple[Any, ...]]
 # What compiles a graph: as it is, or for inputs of these shapes.
@@ -120,15 +122,29 @@ class Background:
             made = self._make(graph)
         except ImportError:  # there is no compiler
             return
-        except Exception:
+        except (OpError, shapes.ShapeError):  # which running it raises
             logger().debug("%s stays interpreted", graph.name, exc_info=True)
+            return
+        except Exception as e:
+            self._failed(graph, e)
             return
         if made is not None:
             self._ready(made)
 
+    def _failed(self, graph: Graph, error: Exception) -> None:
+        """The compiler failed, in a thread of its own: what is raised, the next call raises."""
+        try:
+            fallback.failed(graph.name, error)
+        except Exception as e:
+            self.run = functools.partial(_raise, e)
+
     def _ready(self, made: Run) -> None:
         self.run = made
         self.native = True
+
+
+def _raise(error: Exception, *arrays: Any) -> tuple[Any, ...]:
+    raise error
 
 
 class Timed(Background):

@@ -73,14 +73,15 @@ def own_lists(graph: Graph) -> Graph:
         if id(value) not in taken:
             taken.add(id(value))
             return values.get(id(value), value)
-        node = value.node
-        inputs = [values.get(id(v), v) for v in node.inputs]
-        nodes.append(_like(node, inputs, tuple([copies.get(id(c), c) for c in node.control])))
+        node: Node = value.node
+        given = [values.get(id(v), v) for v in node.inputs]
+        before = [copies.get(id(c), c) for c in node.control]
+        nodes.append(_like(node, given, tuple(before)))
         return nodes[-1].outputs[0]
 
     for node in graph.nodes:
-        inputs = [used(v, node) for v in node.inputs]
-        control = tuple([copies.get(id(c), c) for c in node.control])
+        inputs: list[SymbolicTensor] = [used(v, node) for v in node.inputs]
+        control: tuple[Node, ...] = tuple([copies.get(id(c), c) for c in node.control])
         same = all(a is b for a, b in zip(inputs, node.inputs, strict=True))
         made = node if same and control == node.control else _like(node, inputs, control)
         nodes.append(made)
