@@ -10,6 +10,7 @@ import pytest
 from intaglio import tf
 from intaglio.native import fallback, pipeline, tiers
 from intaglio.native.lowering import registry
+from intaglio.runtime import interpreter
 
 
 @pytest.fixture(params=["a rule", "LLVM", "the whole"])
@@ -133,4 +134,71 @@ def test_errors_of_the_program_are_its_own(caplog):
 
     with pytest.raises(tf.errors.InvalidArgumentError):
         f(tf.constant([1.0, 2.0]), tf.constant(7))
+    assert not warnings_of(caplog)
+
+
+@pytest.mark.usefixtures("lenient", "soon")
+def test_code_that_fails_where_the_interpreter_does_not_is_given_up(monkeypatch, caplog):
+    """What it has done to variables and random numbers did not happen."""
+
+    def wrong(graph, *args):
+        run = interpreter.compiled(graph)
+
+        def fails(*arrays):
+            run(*arrays)
+            raise tf.errors.InvalidArgumentError(None, None, "incompatible shape")
+
+        return fails
+
+    def noisy():
+        v = tf.Variable(tf.zeros([20]))
+
+        @tf.function
+        def step():
+            v.assign_add(tf.random.normal([20], seed=3))
+            return tf.reduce_sum(v)
+
+        tf.random.set_seed(1)
+        return v, step
+
+    v, plain = noisy()
+    want = [plain().numpy() for _ in range(4)]
+    monkeypatch.setattr("intaglio.function.pipeline._hot", wrong)
+    monkeypatch.setattr(tiers, "FEWEST", 1)
+    monkeypatch.setattr(tiers, "MOST", 1)
+    v, step = noisy()
+    with caplog.at_level(logging.WARNING):
+        got = [step().numpy() for _ in range(4)]
+        more = [step().numpy() for _ in range(4)]
+    np.testing.assert_allclose(got, want)
+    assert len({float(x) for x in more}) == 4
+    (message,) = warnings_of(caplog)
+    assert "incompatible shape" in message
+    np.testing.assert_allclose(tf.reduce_sum(v), more[-1])
+
+
+@pytest.mark.usefixtures("lenient", "soon")
+def test_an_error_of_the_program_does_not_keep_a_step_from_changing_over(caplog):
+    v = tf.Variable(tf.zeros([4]))
+
+    @tf.function
+    def step(x, at):
+        v.assign_add(x)
+        return tf.gather(x, at) + v[0]
+
+    def call(at):
+        return step(tf.ones([4]), tf.constant(at)).numpy()
+
+    for _ in range(4):
+        call(0)
+    for _ in range(3):
+        before = v.numpy()
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            call(9)
+        np.testing.assert_array_equal(v, before + 1.0)
+    for _ in range(3):
+        before = v.numpy()
+        assert call(1) == before[1] + 2.0
+    concrete = step.get_concrete_function(tf.ones([4]), tf.constant(0))
+    assert concrete.settle().native
     assert not warnings_of(caplog)
