@@ -76,7 +76,7 @@ class Held(Operand):
         return is_small(self.shape)
 
     @property
-    def form(self) -> tuple[Any, ...]:
+    def copy_key(self) -> tuple[Any, ...]:
         """What copies of the value have in common."""
         return self.shape, self.kind
 
@@ -127,6 +127,7 @@ class Variable(Operand):
     A variable that is written has a block, which every value in its memory holds as it would
     hold a block of the plan: so an assignment knows what it would overwrite.
     """
+
     __slots__ = ("block", "pointer", "spec", "target")
     words = "a variable"
 

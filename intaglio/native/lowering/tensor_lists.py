@@ -14,11 +14,11 @@ from intaglio.base.dtypes import DType, from_numpy
 from intaglio.base.shapes import Dims
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.native.list_elements import element_of
 from intaglio.native.llvm.builder import Phi
 from intaglio.native.llvm.vectors import KINDS, Kind, Lanes, Unsupported, kind_of
 from intaglio.native.lowering.elementwise import add_to
 from intaglio.native.lowering.function import Value, Writer
+from intaglio.native.lowering.list_elements import element_of
 from intaglio.native.lowering.memory_plan import OUTSIDE, Block
 from intaglio.native.lowering.operands import Held, Operand, is_small, known, numeric, takes
 from intaglio.native.passes.list_order import READERS
@@ -133,7 +133,7 @@ class HeldList(Operand):
         w.code.do(f"store i64 {self.size}, ptr {place}, align 8")
 
     @property
-    def form(self) -> tuple[Any, ...]:
+    def copy_key(self) -> tuple[Any, ...]:
         """What copies of the list have in common."""
         return self.element, self.size, self.kind
 
