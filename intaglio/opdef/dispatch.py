@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base.composite import CompositeTensor
+from intaglio.opdef.hooks import HOOKS
 from intaglio.opdef.tensor import Tensor
 
 Handler = Callable[..., Any]
@@ -348,31 +349,10 @@ def withdraw(handler: Handler) -> None:
 
 # -- by name -------------------------------------------------------------------------------
 
-# The public face, once it is there: names are attributes of it ("math.abs").
-_face: list[Any] = []
-_waiting: list[Callable[[], None]] = []
-
-
-def install_face(face: Any) -> None:
-    """Names the module that public functions are attributes of; what waited is registered."""
-    with _lock:
-        _face[:] = [face]
-        waiting, _waiting[:] = list(_waiting), []
-    for register_now in waiting:
-        register_now()
-
-
-def when_public(register_now: Callable[[], None]) -> None:
-    """Calls the function as soon as public functions can be found by name."""
-    if _face:
-        register_now()
-    else:
-        _waiting.append(register_now)
-
 
 def public(name: str) -> Any:
     """The public function of this name ("math.abs"), or None if there is none."""
-    found = _face[0]
+    found: Any = HOOKS.public_face
     for part in name.split("."):
         found = getattr(found, part, None)
     return found

@@ -22,6 +22,7 @@ from intaglio.opdef.op import Op
 from intaglio.opdef.signature import REQUIRED, Arg, Attr
 from intaglio.runtime import interpreter
 from intaglio.runtime.eager import TINY, EagerTensor, from_array
+from intaglio.runtime.hooks import SERVICES
 
 DECLINED = door.DECLINED
 Direct = Callable[..., Any]
@@ -119,7 +120,7 @@ def _is_able(op: Op) -> bool:
     known |= {a.number for a in op.sig.inputs}
     for kind, key in op.kernel_order:
         if kind == "service":
-            if hasattr(interpreter.SERVICES[key], "for_call"):
+            if hasattr(getattr(SERVICES, key), "for_call"):
                 return False
         elif kind != "input" and key not in known:
             return False
@@ -233,7 +234,7 @@ class _Writer:
         if kind == "input":
             return f"_x{key}"
         if kind == "service":
-            self.names[f"_service_{key}"] = interpreter.SERVICES[key]
+            self.names[f"_service_{key}"] = getattr(SERVICES, key)
             return f"_service_{key}"
         if kind == "attr":
             return self._counts().get(key) or key
@@ -266,6 +267,3 @@ class _Writer:
         add("_outputs = [_from_array(_a) for _a in _flat_result(_op, _r)]")
         add(f"if _watchers: {shown}")
         add(f"return _pack(_op, _outputs, {{{attrs}}})")
-
-
-door.install_writer(direct)

@@ -11,7 +11,7 @@ import functools
 import re
 from collections.abc import Callable, Sequence
 from types import CodeType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -21,34 +21,18 @@ from intaglio.base.dtypes import from_numpy
 from intaglio.base.locks import lasting_lock
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.opdef.op import RAISES, Op
+from intaglio.runtime.hooks import HOOKS, SERVICES, PerNode
 
-# Services that kernels may ask for by parameter name (see intaglio.opdef.op.SERVICES).
-SERVICES: dict[str, Any] = {}
 Compiled = Callable[..., tuple[Any, ...]]
 # A node's kernel in the place of its op's: it takes the inputs' arrays one by one, and gives
 # one array, or several for a node of several outputs. None: the op's own kernel is called.
 Kernels = Callable[[Node], Callable[..., Any] | None]
 
 
-class PerNode(Protocol):
-    """A service with something of its own for every node: `SERVICES` may hold one."""
-
-    def for_node(self, op: Op, attrs: dict[str, Any]) -> Any:
-        """What the node's kernel gets, at every run of the graph."""
-        ...
-
-    def for_call(self, op: Op, types: dict[str, Any], attrs: dict[str, Any]) -> Any:
-        """What an eager call's kernel gets."""
-        ...
-
-
 def run_graph(graph: Graph, arrays: Sequence[Any]) -> list[Any]:
     """Runs a branch, body or called graph on arrays; returns its outputs as arrays."""
     run = repeated(graph) if OWN_WAY in graph.derived else compiled(graph)
     return list(run(*arrays))
-
-
-SERVICES["run"] = run_graph
 
 
 class _Raises:
@@ -61,7 +45,7 @@ class _Raises:
         return None
 
 
-SERVICES["raises"] = _Raises()
+ERROR_OF_NODE = _Raises()
 
 
 def compiled(graph: Graph) -> Compiled:
@@ -70,15 +54,6 @@ def compiled(graph: Graph) -> Compiled:
     if function is None:
         function = graph.compiled = _Writer(graph).function()
     return function
-
-
-# How a graph that runs again and again becomes a function: the layer of the passes says it.
-_settled: list[Callable[[Graph], Compiled]] = []
-
-
-def install_settled(settle: Callable[[Graph], Compiled]) -> None:
-    """Names what `repeated` calls for a graph that runs a second time."""
-    _settled[:] = [settle]
 
 
 # What a graph has `derived` where it is to be made a function otherwise, from its first call on.
@@ -105,9 +80,9 @@ def repeated(graph: Graph) -> Compiled:
         if way is not None:
             found = graph.settled = way(graph)
             return found
-        if graph.compiled is None or not _settled:
+        if graph.compiled is None:
             return compiled(graph)
-        found = graph.settled = _settled[0](graph)
+        found = graph.settled = HOOKS.compile_repeated(graph)
     return found
 
 
@@ -134,7 +109,7 @@ def call_kernel(
         elif kind == "attr":
             args.append(attrs[key])
         elif kind == "service":
-            service = SERVICES[key]
+            service = getattr(SERVICES, key)
             if node is not None and hasattr(service, "for_node"):
                 service = kept(node, service)
             elif hasattr(service, "for_call"):
@@ -330,7 +305,7 @@ class _Writer:
             if kind == "attr":
                 value = node.attrs[key]
             elif kind == "service":
-                value = SERVICES[key]
+                value = getattr(SERVICES, key)
                 if hasattr(value, "for_node"):
                     value = self._kept(node, value)
             else:

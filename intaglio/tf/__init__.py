@@ -16,7 +16,6 @@ from intaglio.base.log import logger as get_logger
 from intaglio.base.shapes import TensorShape
 from intaglio.graphdef import places
 from intaglio.ir.graph import Node as Operation
-from intaglio.opdef import dispatch
 from intaglio.opdef import raw as raw_ops
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf import (
@@ -456,4 +455,3 @@ places.expect_extensions(
         "intaglio.promotion.weak_tensor:WeakTensorSpec",
     )
 )
-dispatch.install_face(sys.modules[__name__])

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-import intaglio.autodiff.python_calls as _gradients
 from intaglio.base.dtypes import as_dtype
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.opdef import convert, door, raw
@@ -137,7 +136,5 @@ def _decorator(call: Callable[..., Any], Tout: Any, name: str | None) -> Any:
 
     return decorate
 
-
-GRADIENTS = _gradients  # importing it teaches the tape to differentiate the calls
 
 __all__ = ["numpy_function", "py_function"]
