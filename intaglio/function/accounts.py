@@ -18,6 +18,7 @@ import numpy as np
 
 from intaglio.autograph import causes, source
 from intaglio.base import shapes
+from intaglio.base.generated_code import GeneratedCode
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.opdef.tensor import Tensor
 
@@ -127,7 +128,8 @@ def _frames(trace: TracebackType | None) -> list[FrameType]:
 
 
 def _is_graph(frame: FrameType) -> bool:
-    return frame.f_globals.get("__name__") == "intaglio.runtime.generated"
+    code = GeneratedCode.of(frame)
+    return code is not None and bool(code.line_map)
 
 
 def _inputs(frames: list[FrameType]) -> dict[str, Any]:

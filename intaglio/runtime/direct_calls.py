@@ -15,6 +15,7 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.base.dtypes import BY_NUMPY, DType
+from intaglio.base.generated_code import GeneratedCode
 from intaglio.base.memory import LEAST, copied
 from intaglio.opdef import convert, door, elements
 from intaglio.opdef.keys import fresh
@@ -177,8 +178,7 @@ class _Writer:
         self._call()
         body = "\n    ".join(self.lines)
         text = f"def _direct({', '.join(head)}):\n    {body}\n"
-        exec(compile(text, f"<eager {op.name}>", "exec"), self.names)
-        return self.names["_direct"]
+        return GeneratedCode(f"eager {op.name}", text, self.names).function("_direct")
 
     def _attribute(self, attr: Attr) -> None:
         name = attr.name

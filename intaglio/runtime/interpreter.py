@@ -7,10 +7,8 @@ value that only one elementwise kernel takes gives that kernel its memory for th
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Sequence
-from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -18,6 +16,7 @@ import numpy as np
 from intaglio.base import errors
 from intaglio.base.devices import LOGICAL_CPU, elsewhere
 from intaglio.base.dtypes import from_numpy
+from intaglio.base.generated_code import GeneratedCode
 from intaglio.base.locks import lasting_lock
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.opdef.op import RAISES, Op
@@ -161,18 +160,8 @@ def _is_fresh(node: Node) -> bool:
     return isinstance(node.op.kernel_fn, np.ufunc) or node.op.name in _FRESH
 
 
-# The number that tells a graph from others of its name.
+# The number that tells a graph from others of its name: they share their code.
 _NUMBER = re.compile(r"_\d+$")
-
-
-@functools.lru_cache(maxsize=256)
-def _code(text: str, name: str) -> CodeType:
-    """The code of a graph's function; graphs made over and over in a loop share it.
-
-    `fit` and `predict` of Keras make their datasets anew at every call, and Python keeps
-    the file names that it compiles for.
-    """
-    return compile(text, f"<intaglio graph {name}>", "exec")
 
 
 class _Writer:
@@ -184,7 +173,7 @@ class _Writer:
         self.graph = graph
         self.kernels = kernels
         self.own_streams = own_streams
-        self.space: dict[str, Any] = {"__name__": "intaglio.runtime.generated"}
+        self.space: dict[str, Any] = {}
         self.names: dict[int, str] = {}  # by id: tensors compare element by element
         self.lines: list[str] = []
         self.nodes: list[Node | None] = [None]
@@ -209,10 +198,8 @@ class _Writer:
             + "\n".join(self.lines)
             + f"\n return ({results}{',' if results else ''})\n"
         )
-        exec(_code(text, _NUMBER.sub("", self.graph.name)), self.space)
-        run = self.space["run"]
-        run.nodes = self.nodes
-        return run
+        name = f"graph {_NUMBER.sub('', self.graph.name)}"
+        return GeneratedCode(name, text, self.space, self.nodes).function("run")
 
     def _last_uses(self) -> dict[Node, list[SymbolicTensor]]:
         kept = {id(v) for v in self.graph.outputs}
@@ -349,10 +336,10 @@ def failing_node(error: BaseException) -> Node | None:
     traceback = error.__traceback__
     found = None
     while traceback is not None:
-        frame = traceback.tb_frame
-        if frame.f_globals.get("__name__") == "intaglio.runtime.generated":
-            nodes = frame.f_globals["run"].nodes
-            found = nodes[traceback.tb_lineno - 1]
+        code = GeneratedCode.of(traceback.tb_frame)
+        if code is not None and code.line_map:
+            code.show()
+            found = code.at(traceback.tb_lineno)
         traceback = traceback.tb_next
     return found
 
