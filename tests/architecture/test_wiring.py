@@ -134,6 +134,30 @@ def test_no_module_changes_another_when_it_is_imported() -> None:
     ]
 
 
+def test_no_code_of_a_function_is_exchanged() -> None:
+    assert not [
+        f"{name_of(path)}:{node.lineno}"
+        for path in PACKAGE
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and node.attr == "__code__"
+    ]
+
+
+def test_text_is_executed_in_one_place() -> None:
+    """What runs programs of users, as the command and conversion do, is not generated code."""
+    calls = {
+        name_of(path)
+        for path in PACKAGE
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("exec", "eval")
+    }
+    assert calls == {"intaglio/base/generated_code.py", "intaglio/tools/programs.py"}
+
+
 def test_no_list_stands_for_what_another_module_gives() -> None:
     assert not [f"{name_of(p)}: {name}" for p in PACKAGE for name in cells_of(tree_of(p))]
 
