@@ -39,6 +39,7 @@ UPWARD_CALLS: Mapping[str, Mapping[str, str]] = {
         "raises": "intaglio.runtime.interpreter:ERROR_OF_NODE",
         # Calls to other modules and layers.
         "compile_repeated": "intaglio.function.pipeline:settled",
+        "compiles_at_once": "intaglio.function.pipeline:reassociates",
         "native_operators": "intaglio.native:eager_operators",
         "dlpack_capsule": "intaglio.runtime.dlpack:export",
     },

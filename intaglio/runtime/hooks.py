@@ -47,6 +47,8 @@ class RuntimeHooks(Hooks):
 
     # The function of a graph that runs a second time: optimised.
     compile_repeated: Callable[[Graph], Callable[..., tuple[Any, ...]]]
+    # True for a graph that is compiled so before its first run.
+    compiles_at_once: Callable[[Graph], bool]
     # Methods in machine code in the place of `+ - * /`, for programs that use them much.
     native_operators: Callable[[dict[str, Method]], dict[str, Method]]
     # A tensor's value in a DLPack capsule.

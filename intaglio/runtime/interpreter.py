@@ -79,7 +79,7 @@ def repeated(graph: Graph) -> Compiled:
         if way is not None:
             found = graph.settled = way(graph)
             return found
-        if graph.compiled is None:
+        if graph.compiled is None and not HOOKS.compiles_at_once(graph):
             return compiled(graph)
         found = graph.settled = HOOKS.compile_repeated(graph)
     return found
