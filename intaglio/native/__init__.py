@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from intaglio.native.interpreting import interpreted as interpreted
     from intaglio.native.pipeline import compiled as compiled
     from intaglio.native.report import report as report
-    from intaglio.native.runtime import native_calls as native_calls
+    from intaglio.native.runtime import native_calls
     from intaglio.native.tiers import tiered as tiered
+
+    calls = native_calls
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(

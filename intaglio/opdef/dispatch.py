@@ -123,7 +123,9 @@ class Entry:
 
     def _implement(self) -> None:
         """Makes the function's implementation the body, or a check before it."""
-        (implementation,) = self.function.__closure__ or ()
+        closure = self.function.__closure__
+        assert closure is not None
+        implementation = closure[0]
         if not self.targets and self.around is None:
             implementation.cell_contents = self.body
             return

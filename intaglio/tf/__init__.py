@@ -3,10 +3,9 @@
 What few programs use is imported when it is first asked for (`LATER`, at the end).
 """
 
-import sys
 from typing import TYPE_CHECKING
 
-# Imported for what they add to the layers below: protocol buffers, the catalogue.
+# Imported for the ops that they register.
 import intaglio.data  # pyright: ignore[reportUnusedImport]  # as said above
 import intaglio.graphdef  # pyright: ignore[reportUnusedImport]  # as said above
 import intaglio.ops  # pyright: ignore[reportUnusedImport]  # as said above
