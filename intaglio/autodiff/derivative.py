@@ -325,10 +325,10 @@ class BackwardGraph(FuncGraph):
         value = self._source.value(tensor)
         if value is None:
             made = super().capture(tensor, name)
-            if made.node.op.name == "Placeholder":
+            if made.node.op is raw.Placeholder:
                 self._needs.append(tensor)
             return made
-        if value.node.op.name == "Const":
+        if value.node.op is raw.Const:
             made = Recorder(self).constant(value.node.attrs["value"], name)
         else:
             known = self.captured.get(id(value))

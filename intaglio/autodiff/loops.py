@@ -101,7 +101,7 @@ def _lists(
     have: dict[int, int] = {}
     for j, out in enumerate(outs):
         push = out.node
-        if push.op.name == "TensorListPushBack" and push.inputs[0] is derivative.inputs[j]:
+        if push.op is raw.TensorListPushBack and push.inputs[0] is derivative.inputs[j]:
             have[id(push.inputs[1])] = j
     missing = [v for v in stacked if id(v) not in have]
     first = len(node.outputs) + (COUNTER not in node.attrs)

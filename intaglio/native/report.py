@@ -13,6 +13,7 @@ from intaglio.native.passes.elementwise_fusion import can_compile, fuse
 from intaglio.native.passes.partitioning import Regions
 from intaglio.native.program import Program
 from intaglio.native.runtime import entry
+from intaglio.opdef import raw
 
 # Ops that move no data, or cost nothing beside what they name.
 FREE = frozenset(
@@ -110,5 +111,5 @@ def _alone(node: Node, reasons: dict[int, str]) -> Row:
 
 def _listed(body: Graph) -> str:
     """The ops of a loop, the frequent ones once: `2 Mul, Tanh`."""
-    names = [n.op.name for n in body.nodes if n.op.name not in ("Placeholder", "Const")]
+    names = [n.op.name for n in body.nodes if n.op not in (raw.Placeholder, raw.Const)]
     return ", ".join([f"{n} {k}" if n > 1 else k for k, n in Counter(names).items()])

@@ -70,7 +70,7 @@ def _is_shape_of(s: Value, y: Value) -> bool:
     whole = s.spec.value
     if whole is not None:
         return y.dims == tuple(whole.tolist())
-    return s.node.op.name == "Shape" and _origin(s.node.inputs[0]) is _origin(y)
+    return s.node.op is raw.Shape and _origin(s.node.inputs[0]) is _origin(y)
 
 
 # Terms that are mostly zeros, which compilers have a way for, or whose elements lie apart.
@@ -94,7 +94,7 @@ def _same_before(node: Node) -> Value | None:
     name, inputs = node.op.name, node.inputs
     if name in SHAPED:
         shape = inputs[SHAPED[name]].node
-        return shape.inputs[0] if shape.op.name == "Shape" else None
+        return shape.inputs[0] if shape.op is raw.Shape else None
     if name in ("AddN", "BiasAdd", "Identity"):
         return inputs[0]
     if "scalar" not in node.op.rules:
@@ -134,10 +134,10 @@ def _sum(*terms: Value) -> Any:
 def _plus(x: Value, y: Value) -> Any:
     """The sum, before a broadcast if one of them is one."""
     made = None
-    if x.node.op.name == "BroadcastTo":
+    if x.node.op is raw.BroadcastTo:
         small, shape = x.node.inputs
         made = _late(small, shape, y, raw.AddV2)
-    elif y.node.op.name == "BroadcastTo":
+    elif y.node.op is raw.BroadcastTo:
         small, shape = y.node.inputs
         made = _late(small, shape, x, lambda y, x: raw.AddV2(x, y))
     return raw.AddV2(x, y) if made is None else made

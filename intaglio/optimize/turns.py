@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.opdef import door
+from intaglio.opdef import door, raw
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TURNS
 from intaglio.trace.rebuild import Fuel, Rebuild
 
@@ -64,7 +64,7 @@ def turns_of(loop: Node) -> int | None:
 
 def _until(loop: Node, test: Node) -> int | None:
     """How often a condition holds, from the beginning of a loop on."""
-    if test.op.name == "LogicalAnd":
+    if test.op is raw.LogicalAnd:
         both = [_until(loop, v.node) for v in test.inputs]
         return None if None in both else min([n for n in both if n is not None])
     if test.op.name not in _TURNED:
@@ -138,7 +138,7 @@ def _known(loop: Node, graph: Graph, value: SymbolicTensor) -> int | None:
 
 
 def _number(value: SymbolicTensor) -> int | None:
-    if value.node.op.name != "Const" or value.dims != () or not value.dtype.is_integer:
+    if value.node.op is not raw.Const or value.dims != () or not value.dtype.is_integer:
         return None
     return int(value.node.attrs["value"])
 

@@ -20,6 +20,7 @@ from intaglio.base.devices import LOGICAL_CPU, elsewhere
 from intaglio.base.dtypes import from_numpy
 from intaglio.base.locks import lasting_lock
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.opdef import raw
 from intaglio.opdef.op import RAISES, Op
 
 # Services that kernels may ask for by parameter name (see intaglio.opdef.op.SERVICES).
@@ -221,7 +222,7 @@ class _Writer:
             self.names[id(value)] = f"i{i}"
         last = self._last_uses()
         for index, node in enumerate(self.graph.nodes):
-            if node.op.name == "Placeholder" and id(node.outputs[0]) in self.names:
+            if node.op is raw.Placeholder and id(node.outputs[0]) in self.names:
                 continue
             self._write(index, node)
             for value in last.get(node, ()):
@@ -250,7 +251,7 @@ class _Writer:
                 user = seen.setdefault(key, node)
                 if user is not node:
                     shared.add(key)
-                elif key not in kept and value.node.op.name != "Const":
+                elif key not in kept and value.node.op is not raw.Const:
                     kept.add(key)
                     last.setdefault(node, []).append(value)
         return last
@@ -273,7 +274,7 @@ class _Writer:
 
     def _write(self, index: int, node: Node) -> None:
         op = node.op
-        if op.name == "Const":
+        if op is raw.Const:
             name = f"c{index}"
             self.space[name] = node.attrs["value"]
             self.names[id(node.outputs[0])] = name

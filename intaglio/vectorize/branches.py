@@ -266,7 +266,7 @@ def _stacked_state(
 def _changes(body: Graph, index: int) -> bool:
     """False for what the body only hands on."""
     value = body.outputs[index]
-    while value.node.op.name == "Identity":
+    while value.node.op is raw.Identity:
         value = value.node.inputs[0]
     return value is not body.inputs[index]
 

@@ -46,7 +46,7 @@ class Vectorizer:
         """The outputs of `graph`. Raises ValueError for what has no rule, without fallback."""
         values: dict[int, Row] = {id(v): row for v, row in zip(graph.inputs, inputs, strict=True)}
         for node in walk.live_nodes(graph.nodes, graph.outputs):
-            if node.op.name == "Placeholder" and id(node.outputs[0]) in values:
+            if node.op is raw.Placeholder and id(node.outputs[0]) in values:
                 continue
             given = [values[id(v)] for v in node.inputs]
             for old, new in zip(node.outputs, self.carry_out(node, given, rows), strict=True):
@@ -56,7 +56,7 @@ class Vectorizer:
     def carry_out(self, node: Node, inputs: Sequence[Row], rows: Rows) -> list[Row]:
         """One node for all rows."""
         op = node.op
-        if op.name == "Const":
+        if op is raw.Const:
             made = door.level().constant(node.attrs["value"])
             return [Row(made, False, node.outputs[0].spec)]
         own = any(r.stacked for r in inputs) or op.name in ALWAYS or _has_effects(node)

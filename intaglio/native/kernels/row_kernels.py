@@ -31,6 +31,7 @@ from intaglio.native.llvm.library import Kernel, Library, Source
 from intaglio.native.llvm.vectors import FLOAT, Lanes, Unsupported, literal
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
+from intaglio.opdef import raw
 
 Form = str
 Compute = Callable[[Functions, Sequence[Lanes]], Lanes]
@@ -496,7 +497,7 @@ def plan_of(body: Graph) -> Plan:
     for value in body.inputs:
         values[id(value)] = plan.given(form_of(value.dims, plan.shape))
     for node in body.nodes:
-        if node.op.name not in ("Placeholder", "Const"):
+        if node.op not in (raw.Placeholder, raw.Const):
             values[id(node.outputs[0])] = _written(plan, node, values)
     for value in body.outputs:
         assert shapes.known(value.dims)
@@ -556,7 +557,7 @@ def _source(plan: Plan) -> Source:
 def shape_of(body: Graph) -> tuple[int, ...]:
     """The shape of a body's wide values: that of what it reduces along rows."""
     for node in body.nodes:
-        if node.op.name in OPS or node.op.name in ("Softmax", "LogSoftmax"):
+        if node.op.name in OPS or node.op in (raw.Softmax, raw.LogSoftmax):
             dims = node.inputs[0].dims
             assert shapes.known(dims)
             return tuple(dims)

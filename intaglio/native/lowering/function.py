@@ -33,6 +33,7 @@ from intaglio.native.lowering.operands import Held, Variable, constant, is_small
 from intaglio.native.lowering.scopes import Note, Scope
 from intaglio.native.runtime import callbacks, entry
 from intaglio.native.vector_math.functions import Functions
+from intaglio.opdef import raw
 from intaglio.runtime import interpreter
 
 # What a rule is given and gives: values, or variables and lists.
@@ -265,7 +266,7 @@ class Writer:
     def _folded(self, node: Node, inputs: list[Value]) -> list[Held] | None:
         """The results, where they are known while the function is written."""
         op = node.op
-        if op.name == "Const":
+        if op is raw.Const:
             return [constant(node.attrs["value"])]
         if op.stateful or op.has_graphs or op.kernel_fn is None or not node.outputs:
             return None
@@ -273,7 +274,7 @@ class Writer:
             return None
         if not all(numeric(v.dtype) for v in node.outputs):
             return None
-        if op.name in ("Shape", "Rank", "Size"):
+        if op in (raw.Shape, raw.Rank, raw.Size):
             inputs = [constant(np.broadcast_to(np.zeros((), bool), inputs[0].shape))]
         elif any(h.known is None or h.count > FOLDED for h in inputs):
             return None

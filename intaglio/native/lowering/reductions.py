@@ -16,6 +16,7 @@ from intaglio.native.lowering.kernel_calls import stepped
 from intaglio.native.lowering.operands import Held
 from intaglio.native.vector_math.division import divided
 from intaglio.native.vector_math.functions import Functions
+from intaglio.opdef import raw
 from intaglio.ops.math.reduction import axes_of
 
 Join = Callable[[Lanes, Lanes], Lanes]
@@ -36,7 +37,7 @@ def reduction(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """One of `OPS` over axes that are known."""
     source, axes = _over(node, inputs)
     kind, shape = source.kind, source.shape
-    if kind.letter == "c" and node.op.name in ("Max", "Min"):
+    if kind.letter == "c" and node.op in (raw.Max, raw.Min):
         raise Unsupported(f"{node.op.name} of complex numbers")
     order = np.arange(source.count).reshape(shape)
     kept = [d for d in range(len(shape)) if d not in axes]
@@ -58,7 +59,7 @@ def reduction(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     # Complex numbers are two.
     abreast = ABREAST // 2 if kind.letter == "c" else ABREAST
     total = _total(OPS[node.op.name](s), parts, abreast if trailing else 0)
-    if node.op.name == "Mean":
+    if node.op is raw.Mean:
         count = s.const(len(parts), total)
         if total.kind.letter in "iu":
             total = divided(s, "TruncateDiv", total, count)
@@ -69,7 +70,7 @@ def reduction(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
 
 def _widened(s: Functions, node: Node, x: Lanes) -> Lanes:
     """What is added up: 16-bit floats as float32, integers of which a mean is wanted as 64 bits."""
-    if node.op.name == "Mean" and x.kind.letter in "iu":
+    if node.op is raw.Mean and x.kind.letter in "iu":
         return s.converted(x, Kind("i64", 64, x.kind.letter))
     return s.widened(x)
 

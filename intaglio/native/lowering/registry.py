@@ -38,6 +38,7 @@ from intaglio.native.lowering.kernel_calls import stepped
 from intaglio.native.lowering.operands import Held
 from intaglio.native.passes import normalization_fusion
 from intaglio.native.passes.store_forwarding import UPDATES
+from intaglio.opdef import raw
 
 
 def kernel(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
@@ -81,7 +82,7 @@ def lacking(node: Node) -> str:
         return ""
     arrays: list[Any] = []
     for value in node.inputs:
-        if value.node.op.name == "Const":
+        if value.node.op is raw.Const:
             arrays.append(value.node.attrs["value"])
         elif value.dtype.is_integer:
             return ""  # it may be known once more is

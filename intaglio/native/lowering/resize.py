@@ -22,6 +22,7 @@ from intaglio.native.lowering.half import converted
 from intaglio.native.lowering.operands import Held, constant
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
+from intaglio.opdef import raw
 from intaglio.ops.image import resampling
 from intaglio.ops.image.resampling import Taps
 
@@ -32,7 +33,7 @@ def resized(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """ResizeBilinear, ResizeBicubic and ResizeArea, to float32."""
     images, attrs = inputs[0], node.attrs
     outs = _size(node, images, inputs[1])
-    if node.op.name == "ResizeArea":
+    if node.op is raw.ResizeArea:
         maps = [
             resampling.area(n, m, attrs["align_corners"])
             for n, m in zip(images.shape[1:3], outs, strict=True)

@@ -17,6 +17,7 @@ from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.operands import Held
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
+from intaglio.opdef import raw
 
 WORD = Kind("i64", 64, "i")
 DIMS = ("outer", "length", "inner")
@@ -131,7 +132,7 @@ def place_of_extreme(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     rows = dims[2] == 1
     name = f"{node.op.name.lower()}_{kind.letter}{kind.bits}_{result.bits}_{rows:d}"
     if name not in w.functions:
-        greatest = node.op.name == "ArgMax"
+        greatest = node.op is raw.ArgMax
         w.functions[name] = _Finder(name, kind, result, greatest).write(rows)
     if source.count >= entry.LARGE:
         name = shared(w, name, 1)

@@ -35,7 +35,7 @@ def folded(graph: Graph) -> Graph:
     folds: dict[int, _Fold] = {}
     gone: set[int] = set()
     for node in graph.nodes:
-        following = _following(node, users) if node.op.name == "Conv2D" else []
+        following = _following(node, users) if node.op is raw.Conv2D else []
         if following and not awaited & {id(n) for n in (node, *following)}:
             folds[id(following[-1])] = _Fold(node, following)
             gone |= {id(n) for n in (node, *following)}

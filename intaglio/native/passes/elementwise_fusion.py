@@ -129,7 +129,7 @@ def _tried(node: Node) -> _Trial:
 
 def is_number(value: SymbolicTensor) -> bool:
     """True for a constant without dims: it becomes part of the code."""
-    return value.node.op.name == "Const" and value.dims == ()
+    return value.node.op is raw.Const and value.dims == ()
 
 
 class Cluster:
@@ -324,7 +324,7 @@ class Rewrite:
         """The new graph."""
         for node in self.old.nodes:
             # Constants and loops come when they are needed: most constants are part of a loop.
-            needless = id(node) in self.home or node.op.name == "Const"
+            needless = id(node) in self.home or node.op is raw.Const
             if node.op.stateful or not needless:
                 self._emit(node)
         for value in self.old.outputs:

@@ -61,7 +61,7 @@ def fuse(graph: Graph) -> Graph:
 
 def _is_number(value: SymbolicTensor) -> bool:
     """True for the axes of a sum, which are part of a layer, and for what is nothing."""
-    constant = value.node.op.name == "Const"
+    constant = value.node.op is raw.Const
     return constant and (value.dtype.is_integer or value.dims == (0,))
 
 
@@ -82,7 +82,7 @@ def _convolution(node: Node, users: Users) -> list[Node]:
         return []
     layer = [node, added]
     following = only_user(added.outputs[0], users)
-    if following is not None and following.op.name == "Relu":
+    if following is not None and following.op is raw.Relu:
         layer.append(following)
     seen = users.get(id(layer[-1].outputs[0]), [])
     for pool in seen:
@@ -97,7 +97,7 @@ def _pools(node: Node) -> bool:
     """True for what pools windows of 2x2 side by side that cover the images."""
     if node.op.name not in POOLS or node.control or node.device:
         return False
-    return node.op.name == "_ReluMaxPool" or _covers(node)
+    return node.op is raw._ReluMaxPool or _covers(node)
 
 
 def _covers(node: Node) -> bool:
@@ -108,7 +108,7 @@ def _covers(node: Node) -> bool:
 
 
 def _pooled_as(pool: Node, whole: bool) -> Pooling:
-    return Pooling(pool.op.name == "AvgPool", pool.op.name == "_ReluMaxPool", whole)
+    return Pooling(pool.op is raw.AvgPool, pool.op is raw._ReluMaxPool, whole)
 
 
 def _convolve(node: Node, floored: bool, pooling: Pooling | None = None) -> Run | None:
@@ -143,7 +143,7 @@ def _convolved(body: Graph) -> Run | None:
 def _pooled_gradient(node: Node, users: Users) -> list[Node]:
     """The gradient of a pooling, of the Relu before it, and its sum."""
     passed = only_user(node.outputs[0], users)
-    if not is_large(node) or passed is None or passed.op.name != "ReluGrad":
+    if not is_large(node) or passed is None or passed.op is not raw.ReluGrad:
         return []
     if passed.inputs[0] is not node.outputs[0] or passed.inputs[1] is not node.inputs[0]:
         return []
@@ -160,12 +160,12 @@ def _sums(node: Node, users: Users) -> list[Node]:
 
 def _is_sum(node: Node) -> bool:
     """True for a sum over all but the channels."""
-    if node.op.name == "BiasAddGrad":
+    if node.op is raw.BiasAddGrad:
         return node.attrs["data_format"] == "NHWC" and not node.control
-    if node.op.name != "Sum" or node.attrs["keep_dims"] or node.control:
+    if node.op is not raw.Sum or node.attrs["keep_dims"] or node.control:
         return False
     axes = node.inputs[1].node
-    return axes.op.name == "Const" and sorted(axes.attrs["value"].reshape(-1).tolist()) == [0, 1, 2]
+    return axes.op is raw.Const and sorted(axes.attrs["value"].reshape(-1).tolist()) == [0, 1, 2]
 
 
 def _has_places(node: Node) -> bool:
@@ -183,7 +183,7 @@ def _gradient(node: Node) -> Run | None:
 
 
 def _gradient_of_pooling(body: Graph) -> Run | None:
-    (node,) = [n for n in body.nodes if n.op.name == "MaxPoolGrad"]
+    (node,) = [n for n in body.nodes if n.op is raw.MaxPoolGrad]
     return _summed(body, node, _gradient(node), "ReluGrad")
 
 
@@ -208,7 +208,7 @@ def _pooled_in_place(node: Node, users: Users) -> list[Node]:
 
 
 def _pooled_places(body: Graph) -> Run | None:
-    (node,) = [n for n in body.nodes if n.op.name == "_ReluMaxPool"]
+    (node,) = [n for n in body.nodes if n.op is raw._ReluMaxPool]
     w = _windows_of(node.inputs[0])
     return None if w is None else placed_maximum(w)
 
@@ -219,7 +219,7 @@ def _placed_gradient(node: Node, users: Users) -> list[Node]:
 
 
 def _gradient_by_places(body: Graph) -> Run | None:
-    (node,) = [n for n in body.nodes if n.op.name == "_ReluMaxPoolGrad"]
+    (node,) = [n for n in body.nodes if n.op is raw._ReluMaxPoolGrad]
     w = _windows_of(node.outputs[0])
     run = None if w is None else placed_gradient(w)
     return _summed(body, node, run, "_ReluMaxPoolGrad")

@@ -21,6 +21,7 @@ from intaglio.native.lowering.function import Rule, Value, Writer
 from intaglio.native.lowering.kernel_calls import stepped
 from intaglio.native.lowering.operands import Held
 from intaglio.native.passes.use_def import Users, is_plain, only_user, places_of
+from intaglio.opdef import raw
 from intaglio.trace.rebuild import Rebuild
 
 Run = Callable[..., Any]
@@ -84,10 +85,10 @@ def _normalization(node: Node, users: Users) -> list[Node]:
     if not _wanted(node, users, 0, 1):
         return [node]
     following = only_user(node.outputs[0], users)
-    if following is None or following.op.name != "Relu":
+    if following is None or following.op is not raw.Relu:
         return [node]
     taker = only_user(following.outputs[0], users)
-    if taker is not None and taker.op.name == "ReluGrad":
+    if taker is not None and taker.op is raw.ReluGrad:
         return []  # it is part of the gradient
     return [node, following]
 
@@ -103,11 +104,11 @@ def _gradient(node: Node, users: Users) -> list[Node]:
     if not fits(node) or _wanted(node, users, 3):
         return []
     before = node.inputs[0].node
-    if before.op.name != "ReluGrad" or only_user(before.outputs[0], users) is not node:
+    if before.op is not raw.ReluGrad or only_user(before.outputs[0], users) is not node:
         return [*_number(node, 0, users), node]
     layer = [*_number(before, 0, users), before, node]
     relu = before.inputs[1].node
-    if relu.op.name == "Relu" and only_user(relu.outputs[0], users) is before:
+    if relu.op is raw.Relu and only_user(relu.outputs[0], users) is before:
         normal = relu.inputs[0].node
         alone = only_user(normal.outputs[0], users) is relu
         if normal.op.name in FORWARD and alone and not _wanted(normal, users, 1):
@@ -118,10 +119,10 @@ def _gradient(node: Node, users: Users) -> list[Node]:
 def _number(node: Node, place: int, users: Users) -> list[Node]:
     """What broadcasts a single number to an input of a node."""
     source = node.inputs[place].node
-    if source.op.name != "BroadcastTo" or source.inputs[0].spec.count != 1:
+    if source.op is not raw.BroadcastTo or source.inputs[0].spec.count != 1:
         return []
     alone = only_user(source.outputs[0], users) is node
-    constant = source.inputs[1].node.op.name == "Const"
+    constant = source.inputs[1].node.op is raw.Const
     return [source] if alone and constant and is_plain(source) else []
 
 
@@ -137,8 +138,8 @@ def _factor(node: Node) -> float:
 def _forward_kernel(body: Graph) -> Run | None:
     (node,) = [n for n in body.nodes if n.op.name in FORWARD]
     *rows, channels = shape = _dims(node.outputs[0])
-    attrs, floored = node.attrs, any(n.op.name == "Relu" for n in body.nodes)
-    order = [0 if v.node.op.name == "Relu" else _numbered(v) for v in body.outputs]
+    attrs, floored = node.attrs, any(n.op is raw.Relu for n in body.nodes)
+    order = [0 if v.node.op is raw.Relu else _numbered(v) for v in body.outputs]
     training = attrs["is_training"]
     factor = _factor(node)
     run = batch_normalization.forward(
@@ -154,7 +155,7 @@ def _forward_kernel(body: Graph) -> Run | None:
 
 def _gradient_kernel(body: Graph) -> Run | None:
     (node,) = [n for n in body.nodes if n.op.name in GRADIENTS]
-    passed = next((n for n in body.nodes if n.op.name == "ReluGrad"), None)
+    passed = next((n for n in body.nodes if n.op is raw.ReluGrad), None)
     normal = next((n for n in body.nodes if n.op.name in FORWARD), None)
     *rows, channels = shape = _dims(node.outputs[0])
     d, *given = node.inputs[:5]
@@ -164,7 +165,7 @@ def _gradient_kernel(body: Graph) -> Run | None:
         d = passed.inputs[0]
         beyond = [passed.inputs[1] if normal is None else normal.inputs[2]]
         through = "results" if normal is None else "offset"
-    same = d.node.op.name == "BroadcastTo"
+    same = d.node.op is raw.BroadcastTo
     attrs = node.attrs
     run = batch_normalization.gradient(
         int(np.prod(rows)), channels, shape, attrs["is_training"], attrs["epsilon"], through, same

@@ -101,13 +101,13 @@ def _form(value: SymbolicTensor) -> tuple[Any, ...]:
 
 
 def _is_constant(value: SymbolicTensor) -> bool:
-    return value.node.op.name == "Const"
+    return value.node.op is raw.Const
 
 
 def _obstacle(node: Node) -> str:
     """Why a node certainly has no native code; nothing if it may have."""
     op = node.op
-    if op.name in ("Placeholder", "Const"):
+    if op in (raw.Placeholder, raw.Const):
         return op.name
     if node.device:
         return f"{op.name} on a device of its own"
@@ -145,9 +145,9 @@ FLOWS = frozenset(
 def _unknown(node: Node) -> str:
     """What shape is not known."""
     for value in (*node.inputs, *node.outputs):
-        if value.dtype in (variant, resource) or node.op.name == "TensorListStack":
+        if value.dtype in (variant, resource) or node.op is raw.TensorListStack:
             continue
-        if value.dims == (0,) and value.node.op.name == "Const":
+        if value.dims == (0,) and value.node.op is raw.Const:
             continue  # the shape of a scalar
         if value.dims is not None and 0 in value.dims:
             return f"{value.name} has no elements"

@@ -54,7 +54,7 @@ def _shapes(graph: Graph) -> list[tuple[int, ...]]:
 def _is_number(value: SymbolicTensor) -> bool:
     """True for constants that are part of a kernel: single numbers, axes and shapes."""
     node = value.node
-    if node.op.name != "Const":
+    if node.op is not raw.Const:
         return False
     return value.dtype.is_integer or (value.dtype is float32 and node.attrs["value"].size == 1)
 
@@ -112,33 +112,33 @@ class _Search:
             return self._reduces(node, form)
         if form not in WITHIN:
             return False
-        if op.name == "BroadcastTo":
+        if op is raw.BroadcastTo:
             inputs = node.inputs[:1]
-            if node.inputs[1].node.op.name != "Const":
+            if node.inputs[1].node.op is not raw.Const:
                 return False
         else:
             inputs = node.inputs
-            known = op.name in SOFTMAX or op.name == "AddN" or "scalar" in op.rules
+            known = op.name in SOFTMAX or op is raw.AddN or "scalar" in op.rules
             if not known or (op.name in SOFTMAX and form != "wide"):
                 return False
         for value in inputs:
             seen = form_of(value.dims, self.shape)
             if value.dtype is not float32 or not seen:
                 return False
-        if op.name in SOFTMAX or op.name in ("BroadcastTo", "AddN"):
+        if op.name in SOFTMAX or op in (raw.BroadcastTo, raw.AddN):
             return True
         return not can_compile(node)
 
     def _reduces(self, node: Node, form: str) -> bool:
         value, axis = node.inputs
-        if tuple(value.dims or ()) != self.shape or axis.node.op.name != "Const":
+        if tuple(value.dims or ()) != self.shape or axis.node.op is not raw.Const:
             return False
         try:
             axes = axes_of(axis.node.attrs["value"], len(self.shape))
         except InvalidArgumentError:  # the op's kernel says so
             return False
         last = len(self.shape) - 1
-        if node.op.name == "Sum" and form == "columns":
+        if node.op is raw.Sum and form == "columns":
             return sorted(axes) == list(range(last))
         return axes == (last,) and form == "narrow"
 

@@ -18,6 +18,7 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.lowering import reductions
 from intaglio.native.lowering.operands import SMALL
 from intaglio.native.passes.expansions import is_index
+from intaglio.opdef import raw
 from intaglio.opdef.spec import Spec
 
 # The axis of what is the same for all rows.
@@ -86,13 +87,13 @@ class Rows:
     def _first(self, value: SymbolicTensor, result: SymbolicTensor) -> int:
         """The axis of what every turn changes."""
         axis = 0
-        if result.node.op.name == "_AddAt":
+        if result.node.op is raw._AddAt:
             axis = 1 if not result.node.attrs["axis"] else 0
         return axis if self.has_rows(value, axis) else SHARED
 
     def _node(self, node: Node) -> None:
         """Finds the axes of a node's results; of equal rows nothing is said before somebody takes them."""
-        if node.op.name == "Const" and _are_equal(node.attrs["value"], self.count):
+        if node.op is raw.Const and _are_equal(node.attrs["value"], self.count):
             return
         rule = RULES.get(node.op.name)
         if rule is None and "scalar" in node.op.rules:
@@ -123,7 +124,7 @@ class Rows:
                 raise Dependent  # in registers they would be added in another order
             if id(node) in given:
                 attrs = {**attrs, "shape": specs[0].shape}
-            if node.op.name == "Const" and self.axis(node.outputs[0]) == 0:
+            if node.op is raw.Const and self.axis(node.outputs[0]) == 0:
                 attrs = {**attrs, "value": node.attrs["value"][:size]}
             place = SHAPES.get(node.op.name)
             if place is not None and self.axis(node.outputs[-1]) == 0:
@@ -150,7 +151,7 @@ class Rows:
 
     def _shape(self, node: Node, size: int) -> Node:
         """A constant shape with the other number of rows."""
-        shape = node.attrs["value"].copy() if node.op.name == "Const" else None
+        shape = node.attrs["value"].copy() if node.op is raw.Const else None
         if shape is None or shape.ndim != 1 or shape[0] not in (self.count, -1):
             raise Dependent
         shape[0] = size
@@ -185,7 +186,7 @@ def _elementwise(rows: Rows, node: Node) -> int:
     """All operands have their rows at the axis that broadcasting makes the same."""
     rank = len(rows.dims(node.outputs[0]))
     ranks = {len(rows.dims(v)) for v in node.inputs}
-    if node.op.name == "Select" and len(ranks) > 1:  # its condition is one of rows
+    if node.op is raw.Select and len(ranks) > 1:  # its condition is one of rows
         raise Dependent
     places: set[int] = set()
     for value in node.inputs:
@@ -258,7 +259,7 @@ def _whole(node: Node) -> bool:
     if attrs["ellipsis_mask"] & 1:
         dims = node.inputs[0].dims
         return dims is not None and len(dims) >= (strides.outputs[0].dims or (99,))[0]
-    if attrs["ellipsis_mask"] or strides.op.name != "Const":
+    if attrs["ellipsis_mask"] or strides.op is not raw.Const:
         return False
     both = attrs["begin_mask"] & attrs["end_mask"] & 1
     return bool(both) and int(strides.attrs["value"][0]) == 1
@@ -284,7 +285,7 @@ def _along(value: int, *numbers: int) -> Callable[[Rows, Node], int]:
 
 def _not_first(axes: Node, rank: int) -> None:
     """Raises Dependent unless axes are known, and the first is not among them."""
-    if axes.op.name != "Const":
+    if axes.op is not raw.Const:
         raise Dependent
     found = np.asarray(axes.attrs["value"]).reshape(-1).tolist()
     if rank < 2 or not found or any(a % rank == 0 for a in found):
