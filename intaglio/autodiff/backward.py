@@ -108,7 +108,7 @@ def _applied(entry: Entry, grads: Sequence[Any]) -> Sequence[Any]:
         return entry.backward(grads)
     op = entry.op
     assert op is not None
-    of_graphs = OF_GRAPHS.get(op.name)
+    of_graphs = OF_GRAPHS.get(op.control_flow)
     if of_graphs is None:
         raise _missing(op.name, entry.kept)
     wanted = tuple([i for i, k in enumerate(entry.inputs) if k])

@@ -159,4 +159,4 @@ def choose(node: Node, graphs: Sequence[Graph], inputs: Sequence[Any]) -> list[A
     return list(door.carry_out(op, [node.inputs[0], *inputs], attrs, None))
 
 
-OF_GRAPHS.update(dict.fromkeys(("If", "StatelessIf", "Case", "StatelessCase"), branch_gradient))
+OF_GRAPHS["branch"] = branch_gradient

@@ -21,7 +21,6 @@ from intaglio.runtime import interpreter
 from intaglio.runtime.eager import EagerTensor, explain, from_array, spec_of
 from intaglio.trace.graph import record
 
-CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 # Rounds in which a derivative of any order finds out what it needs.
 ROUNDS = 8
 
@@ -95,9 +94,9 @@ def watched_call(
     ask for it.
     """
     watchers = [w for w in level.watchers if w.depends(inputs)]
-    if not watchers or (op.differentiable and op.name not in OF_GRAPHS):
+    if not watchers or (op.differentiable and op.control_flow not in OF_GRAPHS):
         return None
-    if op.name not in CALLS:
+    if op.control_flow != "call":
         return call_graph(_alone(op, inputs, attrs), inputs)
     graph: Graph = attrs["f"]
     wanted = tuple(
@@ -243,5 +242,5 @@ def _alone(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Graph:
     return made[1]
 
 
-OF_GRAPHS.update(dict.fromkeys(CALLS, call_gradient))
+OF_GRAPHS["call"] = call_gradient
 door.install_watched_call(watched_call)

@@ -214,8 +214,7 @@ def _backward_loop(
         _recorded(function, f"{backward.graph.name}_{part}", loop)
         for function, part in ((more, "cond"), (body, "body"))
     ]
-    kind = "While" if any(g.stateful for g in graphs) else "StatelessWhile"
-    op = getattr(raw, kind)
+    op = raw.While if any(g.stateful for g in graphs) else raw.StatelessWhile
     attrs = {
         **op.defaults,
         "cond": graphs[0],
@@ -250,4 +249,4 @@ def _resource_spec(tensor: Any) -> Spec | None:
     return None
 
 
-OF_GRAPHS.update(dict.fromkeys(("While", "StatelessWhile"), while_gradient))
+OF_GRAPHS["loop"] = while_gradient

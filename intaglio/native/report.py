@@ -13,27 +13,10 @@ from intaglio.native.passes.elementwise_fusion import can_compile, fuse
 from intaglio.native.passes.partitioning import Regions
 from intaglio.native.program import Program
 from intaglio.native.runtime import entry
-from intaglio.opdef import raw
+from intaglio.opdef import late, raw
 
-# Ops that move no data, or cost nothing beside what they name.
-FREE = frozenset(
-    [
-        "Placeholder",
-        "Const",
-        "ReadVariableOp",
-        "Identity",
-        "NoOp",
-        "Reshape",
-        "Shape",
-        "AssignVariableOp",
-        "AssignAddVariableOp",
-        "AssignSubVariableOp",
-        "Squeeze",
-        "ExpandDims",
-    ]
-)
 # What stands for several ops, and how they run.
-PARTS = {"_FusedLayers": "one kernel", "_FusedRows": "one pass over rows"}
+PARTS = {late._FusedLayers.name: "one kernel", late._FusedRows.name: "one pass over rows"}
 
 
 class Row(NamedTuple):
@@ -62,7 +45,7 @@ def report(graph: Graph) -> str:
 def _rows(graph: Graph) -> Iterator[Row]:
     graph = row_fusion.fuse(layer_fusion.fuse(graph))
     if not entry.AVAILABLE:
-        yield from (_alone(n, {}) for n in fuse(graph).nodes if n.op.name not in FREE)
+        yield from (_alone(n, {}) for n in fuse(graph).nodes if n.op.reported)
         return
     regions = Regions(graph)
     if regions.whole is not None:
@@ -72,17 +55,17 @@ def _rows(graph: Graph) -> Iterator[Row]:
         program = regions.programs.get(id(node.attrs.get("body")))
         if program is not None:
             yield from _steps(program)
-        elif node.op.name not in FREE:
+        elif node.op.reported:
             yield _alone(node, regions.reasons)
 
 
 def _steps(program: Program) -> Iterator[Row]:
     """The steps of a native function."""
     for depth, node, how in program.writer.notes:
-        if node.op.name in FREE:
+        if not node.op.reported:
             continue
         name = node.op.name
-        if name == "_FusedElementwise":
+        if node.op is raw._FusedElementwise:
             how = f"{how or 'registers'}: {_listed(node.attrs['body'])}"
         elif name in PARTS:
             how = f"{PARTS[name]}: {_listed(node.attrs['body'])}"
@@ -94,7 +77,7 @@ def _steps(program: Program) -> Iterator[Row]:
 def _alone(node: Node, reasons: dict[int, str]) -> Row:
     """A step that is none of a native function: a kernel of its own, or NumPy's."""
     name = node.op.name
-    if name == "_FusedElementwise":
+    if node.op is raw._FusedElementwise:
         return Row(node, f"one loop: {_listed(node.attrs['body'])}")
     if name in PARTS:
         return Row(node, f"{PARTS[name]}: {_listed(node.attrs['body'])}")

@@ -13,7 +13,7 @@ from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.opdef import raw
 from intaglio.optimize.loop_changes import LoopChange, changed
-from intaglio.optimize.turns import LOOPS, place_of, stays
+from intaglio.optimize.turns import place_of, stays
 from intaglio.trace.rebuild import Fuel, Rebuild
 
 
@@ -25,7 +25,7 @@ def settle_invariants(graph: Graph, fuel: Fuel | None = None) -> Graph:
     used = {id(v) for n in graph.nodes for v in n.inputs}
     used |= {id(v) for v in graph.outputs}
 
-    loops = iter([n for n in graph.nodes if n.op.name in LOOPS])
+    loops = iter([n for n in graph.nodes if n.op.control_flow == "loop"])
 
     def pushes(loop: Node) -> list[SymbolicTensor]:
         before = next(loops)  # what is used knows the loop as it has been
@@ -96,7 +96,7 @@ def _items(loop: Node) -> list[tuple[Node, int, SymbolicTensor, SymbolicTensor]]
 def _pushed(handle: SymbolicTensor) -> tuple[SymbolicTensor, SymbolicTensor] | None:
     """What every turn of another loop pushes onto a list, and the list before; None if that changes."""
     loop = handle.node
-    if loop.op.name not in LOOPS:
+    if loop.op.control_flow != "loop":
         return None
     body: Graph = loop.attrs["body"]
     place = [v is handle for v in loop.outputs].index(True)

@@ -11,7 +11,6 @@ from intaglio.opdef import door, raw
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TURNS
 from intaglio.trace.rebuild import Fuel, Rebuild
 
-LOOPS = ("While", "StatelessWhile")
 # Comparisons, and the same with their sides exchanged.
 _TURNED = {
     "Less": "Greater",
@@ -26,7 +25,7 @@ def settle_counters(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
     What a loop does not change is what it was given.
     """
-    if not any([node.op.name in LOOPS for node in graph.nodes]):
+    if not any([node.op.control_flow == "loop" for node in graph.nodes]):
         return graph
     fuel = fuel or Fuel()
     used = {id(v) for n in graph.nodes for v in n.inputs}
@@ -34,12 +33,12 @@ def settle_counters(graph: Graph, fuel: Fuel | None = None) -> Graph:
     new = Rebuild(graph)
     for node in graph.nodes:
         current = new.copy(node)
-        turns = turns_of(current) if node.op.name in LOOPS else None
+        turns = turns_of(current) if node.op.control_flow == "loop" else None
         if turns is not None and KNOWN_TURNS not in node.attrs:
             attrs = {**node.attrs, KNOWN_TURNS: turns}
             current = new.made(node, current.inputs, attrs, current.control)
         new.keep(node, current)
-        if node.op.name not in LOOPS:
+        if node.op.control_flow != "loop":
             continue
         for i, value in enumerate(node.outputs):
             if id(value) not in used:
@@ -148,4 +147,4 @@ def place_of(graph: Graph, value: SymbolicTensor) -> int | None:
     return next((i for i, v in enumerate(graph.inputs) if v is value), None)
 
 
-__all__ = ["LOOPS", "place_of", "settle_counters", "stays", "turns_of"]
+__all__ = ["place_of", "settle_counters", "stays", "turns_of"]

@@ -178,13 +178,10 @@ def flat_result(op: Op, result: Any) -> list[Any]:
 # new memory of that size costs more than the arithmetic.
 LARGE = 1 << 16
 
-# Besides ufuncs, kernels whose result is memory that nothing else refers to.
-_FRESH = frozenset(["MatMul", "BatchMatMulV2"])
-
 
 def _is_fresh(node: Node) -> bool:
     """True if the node's result is an array of its own: no view, no input, no constant."""
-    return isinstance(node.op.kernel_fn, np.ufunc) or node.op.name in _FRESH
+    return isinstance(node.op.kernel_fn, np.ufunc) or node.op.fresh_result
 
 
 # The number that tells a graph from others of its name.

@@ -26,7 +26,7 @@ from intaglio.vectorize.rows import NotVectorizableError, Row, Rows, vectorizes
 # -- calls ---------------------------------------------------------------------------
 
 
-@vectorizes("PartitionedCall StatefulPartitionedCall")
+@vectorizes(raw.PartitionedCall, raw.StatefulPartitionedCall)
 def call(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) -> list[Row]:
     """The nodes of the function in the place of the call."""
     graph: Graph = node.attrs["f"]
@@ -38,7 +38,7 @@ def call(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) 
 # -- branches ------------------------------------------------------------------------
 
 
-@vectorizes("If StatelessIf Case StatelessCase")
+@vectorizes(raw.If, raw.StatelessIf, raw.Case, raw.StatelessCase)
 def branch(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) -> list[Row]:
     """One branch for all rows, or each by the rows that take it."""
     chosen, *given = inputs
@@ -153,7 +153,7 @@ def _with_rows(value: Any, rows: Rows, spec: Spec) -> Any:
 # -- loops ---------------------------------------------------------------------------
 
 
-@vectorizes("While StatelessWhile")
+@vectorizes(raw.While, raw.StatelessWhile)
 def loop(vectorizer: Vectorizer, rows: Rows, node: Node, inputs: Sequence[Row]) -> list[Row]:
     """All rows take their turns together; rows that are done wait for the others."""
     test, body = node.attrs["cond"], node.attrs["body"]

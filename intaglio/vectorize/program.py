@@ -18,7 +18,6 @@ from intaglio.ir.graph import Graph, Node
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.op import Op
 from intaglio.opdef.tensor import Tensor
-from intaglio.ops.families import Binary, Unary, UnaryGradient
 from intaglio.trace.control_flow import recording
 from intaglio.trace.loops import map_rows
 from intaglio.vectorize import arrays, elementwise, lists, products, reductions, state
@@ -26,13 +25,13 @@ from intaglio.vectorize.rows import ALWAYS, RULES, NotVectorizableError, Row, Ro
 
 # Importing these fills the table of rules.
 FAMILIES = (arrays, elementwise, lists, products, reductions, state)
-# What follows for an op from its family.
-OF_FAMILIES: dict[type[Op], Any] = {
-    Unary: elementwise.pointwise,
-    UnaryGradient: elementwise.alike,
-    Binary: elementwise.broadcasting,
+# What follows for an op from its trait `batching`.
+BATCHING: dict[str, Any] = {
+    "leading": elementwise.leading,
+    "broadcast": elementwise.broadcasting,
+    "alike": elementwise.alike,
+    "examples": arrays.of_examples,
 }
-FAMILY_TYPES = tuple(OF_FAMILIES)
 
 
 class Vectorizer:
@@ -122,11 +121,8 @@ class Vectorizer:
 
 
 def rule_of(op: Op) -> Any:
-    """The rule of an op, or None: its own, or what follows from the family it belongs to."""
-    rule = RULES.get(op.name)
-    if rule is None and isinstance(op, FAMILY_TYPES):
-        rule = next(r for kind, r in OF_FAMILIES.items() if isinstance(op, kind))
-    return rule
+    """The rule of an op, or None: its own, or what follows from how it batches."""
+    return RULES.get(op.name) or BATCHING.get(op.batching)
 
 
 def _no_rows(value: Any) -> Tensor:

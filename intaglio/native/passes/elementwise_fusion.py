@@ -23,14 +23,6 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op
 from intaglio.ops import compiled
 
-# NumPy spends less on one of these than a call of a kernel costs.
-CHEAP = frozenset(
-    ["Add", "AddV2", "Sub", "Mul", "RealDiv", "Neg", "Maximum", "Minimum", "Square",
-     "Abs", "Sqrt", "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual",
-     "LogicalAnd", "LogicalOr", "LogicalNot", "Identity", "StopGradient", "Relu", "Cast"]
-)  # fmt: skip
-
-
 # Elements of the arrays of which several such ops are worth a loop of their own.
 FEWEST = 1 << 12
 
@@ -277,7 +269,7 @@ class _Search:
 def _worth_it(cluster: Cluster) -> bool:
     first = cluster.nodes[0]
     large = (first.outputs[0].spec.count or 0) >= entry.LARGE
-    return len(cluster.nodes) > 1 or first.op.name not in CHEAP or large
+    return len(cluster.nodes) > 1 or not first.op.cheap or large
 
 
 def _saves_memory(cluster: Cluster) -> bool:

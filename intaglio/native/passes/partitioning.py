@@ -21,7 +21,7 @@ from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering.operands import numeric
 from intaglio.native.lowering.registry import has_code, lacking
 from intaglio.native.passes.decompositions import expression
-from intaglio.native.passes.elementwise_fusion import CHEAP, Cluster, Rewrite, can_compile
+from intaglio.native.passes.elementwise_fusion import Cluster, Rewrite, can_compile
 from intaglio.native.passes.expansions import can_expand, expanded
 from intaglio.native.program import Program
 from intaglio.opdef import raw
@@ -122,24 +122,10 @@ def _obstacle(node: Node) -> str:
     if op.name in PARTS and not has_steps(kernel_of(node)):
         return f"{op.name}, which is more than one kernel"
     if has_code(op.name) or can_expand(node):
-        return "" if op.name in FLOWS else _unknown(node) or lacking(node)
+        return "" if op.control_flow else _unknown(node) or lacking(node)
     if "scalar" not in op.rules or len(node.outputs) != 1:
         return op.name
     return can_compile(node) or _unknown(node)
-
-
-FLOWS = frozenset(
-    [
-        "While",
-        "StatelessWhile",
-        "If",
-        "StatelessIf",
-        "Case",
-        "StatelessCase",
-        "PartitionedCall",
-        "StatefulPartitionedCall",
-    ]
-)
 
 
 def _unknown(node: Node) -> str:
@@ -191,9 +177,4 @@ def _has_effects(node: Node, reasons: dict[int, str]) -> bool:
 
 def _worth_it(region: Cluster) -> bool:
     """True if a native function saves something."""
-    names = [n.op.name for n in region.nodes]
-    return len(names) > 1 or names[0] not in FREE
-
-
-# NumPy spends no more on one of these than the call of a native function costs.
-FREE = CHEAP | {"BroadcastTo", "ReadVariableOp", "_ReadVariablesOp", "Reshape", "NoOp", "ExpandDims", "Squeeze", "StridedSlice", "Slice", "Transpose", "AssignVariableOp", "TensorListReserve", "EmptyTensorList", "TensorListFromTensor"}  # fmt: skip
+    return len(region.nodes) > 1 or not region.nodes[0].op.cheap

@@ -48,6 +48,7 @@ class BlockMove(Op):
 
     signature = "input: T; block_size: int, data_format: str = 'NHWC' -> output: T"
     T = ALL
+    batching = "examples"
 
     def sizes(self, dims: list[Any], block: int) -> list[Any]:
         """batch, height, width, channels of the result."""

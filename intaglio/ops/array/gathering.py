@@ -44,6 +44,7 @@ class GatherV2(Op):
     Tparams = ALL
     Tindices = (int16, *INDEX)
     Taxis = INDEX
+    native_exact = True
 
     def infer(self, params: Spec, indices: Spec, axis: Spec, batch_dims) -> Spec:
         at = number(axis)

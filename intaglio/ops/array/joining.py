@@ -34,6 +34,7 @@ class ConcatV2(Op):
     signature = "values: N*T, axis: Tidx -> output: T"
     T = ALL
     Tidx = INDEX
+    native_exact = True
 
     def infer(self, values: list[Spec], axis: Spec) -> Spec:
         dtype = values[0].dtype
@@ -206,6 +207,7 @@ class Pack(Op):
 
     signature = "values: N*T; axis: int = 0 -> output: T"
     T = ALL
+    native_exact = True
 
     def infer(self, values: list[Spec], axis) -> Spec:
         dims: Dims = None
@@ -258,6 +260,7 @@ class Unpack(Op):
 
     signature = "value: T; num: int, axis: int = 0 -> output: num*T"
     T = ALL
+    native_exact = True
 
     def infer(self, value: Spec, num, axis) -> Any:
         if value.shape is None:
@@ -300,6 +303,7 @@ class Split(Op):
 
     signature = "axis: int32, value: T; num_split: int -> output: num_split*T"
     T = ALL
+    native_exact = True
 
     def infer(self, axis: Spec, value: Spec, num_split) -> Any:
         at = number(axis)

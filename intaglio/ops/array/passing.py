@@ -18,6 +18,7 @@ class Passing(Op):
 
     signature = "input: T -> output: T"
     T = ALL
+    batching = "leading"
 
     def infer(self, input: Spec) -> Spec:
         return input
@@ -36,6 +37,11 @@ class Transparent(Passing):
 @op
 class Identity(Transparent):
     """The input itself."""
+
+    native_exact = True
+    cheap = True
+    free = True
+    reported = False
 
 
 @op
@@ -59,6 +65,7 @@ class DeepCopy(Op):
     T = ALL
     stateful = True
     droppable = True
+    batching = "leading"
 
     def infer(self, x: Spec) -> Spec:
         return x.like()
@@ -73,6 +80,8 @@ class DeepCopy(Op):
 @op
 class StopGradient(Passing):
     """The input; gradients end here."""
+
+    cheap = True
 
     def gradient(self) -> Any:
         return None
@@ -93,6 +102,7 @@ class IdentityN(Op):
     """The inputs themselves."""
 
     signature = "input: *T -> output: *T"
+    native_exact = True
 
     def infer(self, input: list[Spec]) -> Any:
         return list(input)

@@ -34,6 +34,11 @@ class Reshape(Op):
     signature = "tensor: T, shape: Tshape -> output: T"
     T = ALL
     Tshape = INDEX
+    native_exact = True
+    cheap = True
+    free = True
+    reported = False
+    shape_input = "shape"
 
     def infer(self, tensor: Spec, shape: Spec) -> Spec:
         if shape.rank not in (1, None):
@@ -126,6 +131,9 @@ class ExpandDims(Op):
     signature = "input: T, axis: Tdim -> output: T"
     T = ALL
     Tdim = INDEX
+    native_exact = True
+    cheap = True
+    reported = False
 
     def infer(self, input: Spec, axis: Spec) -> Spec:
         at = number(axis)
@@ -162,6 +170,9 @@ class Squeeze(Op):
     signature = "input: T; axis: list(int) = [] -> output: T"
     graphdef_names = {"axis": "squeeze_dims"}
     T = ALL
+    native_exact = True
+    cheap = True
+    reported = False
 
     def infer(self, input: Spec, axis) -> Spec:
         if input.shape is None:
@@ -211,6 +222,8 @@ class Transpose(Op):
     signature = "x: T, perm: Tperm -> y: T"
     T = ALL
     Tperm = INDEX
+    native_exact = True
+    cheap = True
 
     def infer(self, x: Spec, perm: Spec) -> Spec:
         if perm.rank not in (1, None):
@@ -257,6 +270,8 @@ def _transpose_error(x: Any, order: list[int]) -> Exception:
 class ConjugateTranspose(Transpose):
     """A transpose whose elements are conjugated."""
 
+    cheap = False
+
     def kernel(self, x, perm):
         y = Transpose.kernel(self, x, perm)
         return np.conjugate(y) if y.dtype.kind == "c" else y
@@ -277,6 +292,9 @@ class BroadcastTo(Op):
     signature = "input: T, shape: Tidx -> output: T"
     T = ALL
     Tidx = INDEX
+    native_exact = True
+    cheap = True
+    shape_input = "shape"
 
     def infer(self, input: Spec, shape: Spec) -> Spec:
         if shape.rank not in (1, None):
@@ -331,6 +349,7 @@ class Tile(Op):
     signature = "input: T, multiples: Tmultiples -> output: T"
     T = ALL
     Tmultiples = INDEX
+    native_exact = True
 
     def infer(self, input: Spec, multiples: Spec) -> Spec:
         times = multiples.partial

@@ -22,6 +22,7 @@ class ReverseV2(Op):
     signature = "tensor: T, axis: Tidx -> output: T"
     T = (*NUMERIC, bool_, string)
     Tidx = INDEX
+    native_exact = True
 
     def infer(self, tensor: Spec, axis: Spec) -> Spec:
         if axis.rank not in (1, None):

@@ -190,7 +190,7 @@ class TensorScatter(Op):
     )
     T = ALL
     Tindices = INDEX
-    kind = "update"
+    kind: str = "update"
 
     def infer(self, tensor: Spec, indices: Spec, updates: Spec) -> Spec:
         check_scatter(tensor.shape, indices.shape, updates.shape)

@@ -46,6 +46,8 @@ class SelectV2(Op):
     signature = "condition: bool, t: T, e: T -> output: T"
     blockwise = True
     T = ALL
+    native_exact = True
+    batching = "broadcast"
 
     def infer(self, condition: Spec, t: Spec, e: Spec) -> Spec:
         shape = shapes.broadcast(condition.shape, shapes.broadcast(t.shape, e.shape))
@@ -79,6 +81,7 @@ class Select(Op):
 
     signature = "condition: bool, x: T, y: T -> output: T"
     T = ALL
+    native_exact = True
 
     def infer(self, condition: Spec, x: Spec, y: Spec) -> Spec:
         check_same(x.shape, y.shape)

@@ -24,6 +24,10 @@ class Shape(Op):
     signature = "input: T; out_type: type = int32 -> output: out_type"
     differentiable = False
     T = ALL
+    native_exact = True
+    free = True
+    reported = False
+    shape_only = True
 
     def infer(self, input: Spec, out_type: DType) -> Spec:
         return shape_spec(input, out_type)
@@ -66,6 +70,8 @@ class Size(Op):
     signature = "input: T; out_type: type = int32 -> output: out_type"
     differentiable = False
     T = ALL
+    native_exact = True
+    shape_only = True
 
     def infer(self, input: Spec, out_type: DType) -> Spec:
         count = input.count
@@ -83,6 +89,8 @@ class Rank(Op):
     signature = "input: T -> output: int32"
     differentiable = False
     T = ALL
+    native_exact = True
+    shape_only = True
 
     def infer(self, input: Spec) -> Spec:
         rank = input.rank

@@ -153,6 +153,8 @@ class StridedSlice(Op):
     signature = f"input: T, begin: Index, end: Index, strides: Index; {MASKS} -> output: T"
     T = ALL
     Index = (int16, *INDEX)
+    native_exact = True
+    cheap = True
 
     def infer(
         self,
@@ -388,6 +390,8 @@ class Slice(Op):
     signature = "input: T, begin: Index, size: Index -> output: T"
     T = ALL
     Index = INDEX
+    native_exact = True
+    cheap = True
 
     def infer(self, input: Spec, begin: Spec, size: Spec) -> Spec:
         for x in (begin, size):

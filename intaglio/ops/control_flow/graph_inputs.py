@@ -13,6 +13,10 @@ class Placeholder(Op):
     """An input of the graph."""
 
     signature = "; dtype: type, shape: shape = None -> output: dtype"
+    native_exact = True
+    free = True
+    reported = False
+    carries_strings = True
 
     def infer(self, dtype: DType, shape: Dims) -> Spec:
         return Spec(dtype, shape)
@@ -23,6 +27,10 @@ class Const(Op):
     """A constant."""
 
     signature = "; value: tensor, dtype: type -> output: dtype"
+    native_exact = True
+    free = True
+    reported = False
+    carries_strings = True
 
     def infer(self, value, dtype: DType) -> Spec:
         return Spec(dtype, value.shape, value)

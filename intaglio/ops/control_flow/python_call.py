@@ -114,6 +114,7 @@ class EagerPyFunc(Op):
 
     signature = "input: *Tin; token: str, Tout: list(type), is_async: bool = False -> output: *Tout"
     stateful = True
+    reaches_outside = "python"
 
     def infer(self, Tout) -> Any:
         return [[Spec(dtype, None) for dtype in Tout]]
@@ -151,6 +152,7 @@ class _NumpyCall(Op):
 
     signature = "input: *Tin; token: str, Tout: list(type) -> output: *Tout"
     differentiable = False
+    reaches_outside = "python"
 
     def infer(self, Tout) -> Any:
         return [[Spec(dtype, None) for dtype in Tout]]

@@ -34,7 +34,8 @@ def _check(name: str, values: Sequence[int], rank: int) -> tuple[int, ...]:
 class Patches(Op):
     """Windows of images or volumes: [n, ..., window * channels]."""
 
-    rank = 4
+    rank: int = 4
+    batching = "examples"
 
     def spec(self, x: Spec, plan: tuple[Any, Any, Any], padding: str) -> Spec:
         """The spec of the patches."""

@@ -25,6 +25,7 @@ class MatrixBandPart(Op):
     signature = "input: T, num_lower: Tindex, num_upper: Tindex -> band: T"
     T = ALL
     Tindex = INDEX
+    batching = "leading"
 
     def infer(self, input: Spec) -> Spec:
         if input.shape is not None and len(input.shape) < 2:
@@ -118,6 +119,7 @@ class MatrixDiagPartV3(Op):
 
     signature = "input: T, k: int32, padding_value: T; align: str = 'RIGHT_LEFT' -> diagonal: T"
     T = ALL
+    batching = "leading"
 
     def infer(self, input: Spec, k: Spec) -> Spec:
         if input.shape is None:
@@ -187,6 +189,7 @@ class MatrixDiagV3(Op):
 
     signature = "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T; align: str = 'RIGHT_LEFT' -> output: T"
     T = ALL
+    batching = "leading"
 
     def infer(self, diagonal: Spec, k: Spec, num_rows: Spec, num_cols: Spec) -> Spec:
         if diagonal.shape is None:
@@ -239,6 +242,8 @@ class MatrixSetDiagV3(Op):
 
     signature = "input: T, diagonal: T, k: int32; align: str = 'RIGHT_LEFT' -> output: T"
     T = ALL
+    batched_inputs = 2
+    batching = "leading"
 
     def infer(self, input: Spec, diagonal: Spec, k: Spec) -> Spec:
         if input.shape is not None and len(input.shape) < 2:
@@ -276,6 +281,7 @@ class MatrixDiag(Op):
 
     signature = "diagonal: T -> output: T"
     T = ALL
+    batching = "leading"
 
     def infer(self, diagonal: Spec) -> Spec:
         if diagonal.shape is None:
@@ -301,6 +307,7 @@ class MatrixDiagPart(Op):
 
     signature = "input: T -> diagonal: T"
     T = ALL
+    batching = "leading"
 
     def infer(self, input: Spec) -> Spec:
         if input.shape is None:
@@ -325,6 +332,7 @@ class MatrixSetDiag(Op):
 
     signature = "input: T, diagonal: T -> output: T"
     T = ALL
+    batching = "alike"
 
     def infer(self, input: Spec, diagonal: Spec) -> Spec:
         return Spec(input.dtype, input.shape)

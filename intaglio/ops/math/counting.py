@@ -157,6 +157,7 @@ class Bucketize(Op):
     signature = "input: T; boundaries: list(float) -> output: int32"
     differentiable = False
     T = WEIGHTS
+    batching = "leading"
 
     def infer(self, input: Spec) -> Spec:
         return Spec(int32, input.shape)

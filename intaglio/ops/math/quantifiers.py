@@ -17,6 +17,7 @@ class Quantifier(Op):
     signature = "input: bool, axis: Tidx; keep_dims: bool = False -> output: bool"
     differentiable = False
     Tidx = INDEX
+    native_exact = True
 
     def infer(self, input: Spec, axis: Spec, keep_dims: bool) -> Spec:
         return Spec(bool_, reduced(input.shape, axis, keep_dims))

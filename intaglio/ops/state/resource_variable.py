@@ -72,6 +72,9 @@ class ReadVariableOp(Op):
     signature = "resource: resource; dtype: type -> value: dtype"
     stateful = True
     droppable = True
+    native_exact = True
+    cheap = True
+    reported = False
 
     def infer(self, resource: Spec, dtype: DType) -> Spec:
         contents = contents_of(resource, dtype)
@@ -100,6 +103,8 @@ class _ReadVariablesOp(Op):
     signature = "resources: N*resource; dtypes: list(type) -> values: *dtypes"
     stateful = True
     droppable = True
+    native_exact = True
+    cheap = True
 
     def infer(self, resources: list[Spec], dtypes) -> Any:
         return [[Spec(d, contents_of(r).shape) for r, d in zip(resources, dtypes, strict=True)]]
@@ -119,6 +124,7 @@ class VariableShape(Op):
     stateful = True
     differentiable = False
     droppable = True
+    shape_only = True
 
     def infer(self, input: Spec, out_type: DType) -> Spec:
         dims = contents_of(input).shape
@@ -184,6 +190,9 @@ class AssignVariableOp(Op):
     signature = "resource: resource, value: dtype; validate_shape: bool = False -> "
     dtype = ALL
     stateful = True
+    native_exact = True
+    cheap = True
+    reported = False
 
     def infer(self, resource: Spec, value: Spec) -> None:
         check_value(resource, value)
@@ -203,6 +212,8 @@ class Accumulate(Op):
     signature = "resource: resource, value: dtype -> "
     dtype = NUMERIC
     stateful = True
+    native_exact = True
+    reported = False
 
     def infer(self, resource: Spec, value: Spec) -> None:
         check_value(resource, value)
@@ -463,7 +474,7 @@ class ResourceScatterNd(Op):
     T = ALL
     Tindices = INDEX
     stateful = True
-    kind = "update"
+    kind: str = "update"
 
     def infer(self, ref: Spec, indices: Spec, updates: Spec) -> None:
         dims, at = contents_of(ref, updates.dtype).shape, indices.shape

@@ -1,0 +1,120 @@
+"""`Traits`: facts about an op that are no rules, each declared on the op or on its family.
+
+A trait says what is true of the op; those who read it decide what follows. `check` refuses at
+import what is no trait, or none of its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import FunctionType
+from typing import Any, ClassVar
+
+# The values of the traits that are one of several words.
+CONTROL_FLOW = ("", "call", "branch", "loop")
+BATCHING = ("", "leading", "broadcast", "alike", "examples")
+OUTSIDE = ("", "prints", "python", "files", "clock", "tables", "data")
+
+
+class Traits:
+    """The traits of an op. CONTRIBUTING.md has them as a table."""
+
+    # -- effects ------------------------------------------------------------------
+    # The op stays in program order, and in the graph unless it is `droppable`.
+    stateful: ClassVar[bool] = False
+    droppable: ClassVar[bool] = False
+    # What the op reaches that is not in the graph: one of OUTSIDE.
+    reaches_outside: ClassVar[str] = ""
+    # Strings are only handed on by the op, or part of a message: it is arithmetic nevertheless.
+    carries_strings: ClassVar[bool] = False
+    # How the op runs the graphs that are its attributes: one of CONTROL_FLOW.
+    control_flow: ClassVar[str] = ""
+
+    # -- gradients ----------------------------------------------------------------
+    differentiable: ClassVar[bool] = True
+    # For each input the inputs whose data its gradient needs; where it is given, a gradient
+    # rule gets Specs in the place of those that no wanted gradient needs.
+    gradient_needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+
+    # -- kernels ------------------------------------------------------------------
+    # Whether the kernel computes each element alone, with arrays on the way that stay small if
+    # large inputs go through it in parts.
+    blockwise: ClassVar[bool] = False
+    # Whether two inputs that `infer` merges must have one shape when the kernel runs too.
+    same_shapes: ClassVar[bool] = False
+    # The kernel's result is new memory, which nothing else refers to.
+    fresh_result: ClassVar[bool] = False
+
+    # -- shapes -------------------------------------------------------------------
+    # The result follows from the shapes of the inputs alone.
+    shape_only: ClassVar[bool] = False
+    # The input that is the shape of the result.
+    shape_input: ClassVar[str] = ""
+    # The result of a graph of one row for all rows at once: one of BATCHING, and the number of
+    # inputs that may have rows.
+    batching: ClassVar[str] = ""
+    batched_inputs: ClassVar[int] = 1
+
+    # -- native code --------------------------------------------------------------
+    # Native code gives the bits of the kernel.
+    native_exact: ClassVar[bool] = False
+    # NumPy spends no more on the op than the call of a native kernel costs.
+    cheap: ClassVar[bool] = False
+    # The interpreter spends nothing on the op.
+    free: ClassVar[bool] = False
+    # Reports on compiled functions have a line for the op.
+    reported: ClassVar[bool] = True
+    # Integers among the inputs are data, on which the choice of a kernel does not depend.
+    integer_data: ClassVar[bool] = False
+
+    # -- names --------------------------------------------------------------------
+    # Inputs and attributes that GraphDef knows by another name than `tf.raw_ops` does.
+    graphdef_names: ClassVar[Mapping[str, str]] = {}
+    # The op's own names for what the rules of its family call by another.
+    called: ClassVar[Mapping[str, str]] = {}
+
+
+# What a value may be, by trait: of the type of the default, and one of the words.
+WORDS = {"control_flow": CONTROL_FLOW, "batching": BATCHING, "reaches_outside": OUTSIDE}
+TRAITS: dict[str, type] = {
+    name: Mapping if isinstance(value, dict) else type(value)
+    for name, value in vars(Traits).items()
+    if not name.startswith("_")
+}
+_checked: set[type] = set()
+
+
+def check(cls: type, names: frozenset[str]) -> None:
+    """Raises ValueError unless the attributes of an op's class are traits, with their values.
+
+    Besides, a class has attributes for names of the signature (`names`), and what it or a family
+    annotates.
+    """
+    for base in cls.__mro__:
+        if base is Traits:
+            return
+        if base not in _checked:
+            for name, value in [*vars(base).items()]:
+                if name in TRAITS:
+                    _check_value(name, value)
+                elif name[0].islower() and name not in names:
+                    _check_known(cls, name, value)
+            _checked.add(base)
+
+
+def _check_value(name: str, value: Any) -> None:
+    """Raises ValueError for a trait with a value that it cannot have."""
+    kind = TRAITS[name]
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise ValueError(f"trait {name} is {value!r}, not of type {kind.__name__}")
+    words = WORDS.get(name)
+    if words is not None and value not in words:
+        raise ValueError(f"trait {name} is {value!r}, not one of {words}")
+
+
+def _check_known(cls: type, name: str, value: Any) -> None:
+    """Raises ValueError for an attribute that nobody declares; methods and properties are none."""
+    if isinstance(value, (FunctionType, property, staticmethod, classmethod)):
+        return
+    if not any(name in base.__annotations__ for base in cls.__mro__[:-1]):
+        raise ValueError(f"there is no trait {name}, and {cls.__name__} does not annotate it")
