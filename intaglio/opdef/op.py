@@ -40,7 +40,7 @@ RESOLVED = frozenset(
         "written",
     }
 )
-RULES = ("infer", "kernel", "kernel_for", "gradient", "native", "xla", "scalar", "decompose")
+RULES = ("infer", "kernel", "kernel_for", "gradient", "native", "scalar", "decompose")
 
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -163,7 +163,7 @@ class Op(Traits):
             names |= {*self.output_names, *(f"d{n}" for n in self.output_names)}
         if kind == "kernel":
             names |= SERVICES
-        if kind in ("scalar", "native", "xla"):
+        if kind in ("scalar", "native"):
             names.add("s")
         return names
 
