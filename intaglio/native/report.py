@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from intaglio.ir.graph import Graph, Node
-from intaglio.native.kernels.node_selection import CHOICES, kernel_of
+from intaglio.native.kernels.node_selection import choice_of, kernel_of
 from intaglio.native.passes import layer_fusion, row_fusion
 from intaglio.native.passes.elementwise_fusion import can_compile, fuse
 from intaglio.native.passes.partitioning import Regions
@@ -84,7 +84,7 @@ def _alone(node: Node, reasons: dict[int, str]) -> Row:
     if kernel_of(node) is not None:
         return Row(node, f"{name}: kernel, where the shapes allow it")
     reason = reasons.get(id(node), "")
-    if name in CHOICES:
+    if choice_of(node.op) is not None:
         reason = f"of {node.outputs[0].dtype.name}"
     elif "scalar" in node.op.rules:
         reason = can_compile(node) or reason or "alone, where a loop would save nothing"

@@ -13,6 +13,8 @@ from typing import Any, ClassVar
 # The values of the traits that are one of several words.
 CONTROL_FLOW = ("", "call", "branch", "loop")
 BATCHING = ("", "leading", "broadcast", "alike", "examples")
+COMBINES = ("", "update", "add", "sub", "mul", "max", "min")
+REDUCES = ("", "sum", "mean", "product", "maximum", "minimum", "all", "any")
 OUTSIDE = ("", "prints", "python", "files", "clock", "tables", "data")
 
 
@@ -55,6 +57,13 @@ class Traits:
     batching: ClassVar[str] = ""
     batched_inputs: ClassVar[int] = 1
 
+    # The inputs whose elements are those of the result; the others say which goes where.
+    data_inputs: ClassVar[tuple[str, ...]] = ()
+    # What the op makes of an element and what arrives there: one of COMBINES.
+    combines: ClassVar[str] = ""
+    # What the op makes of the elements along axes: one of REDUCES.
+    reduces: ClassVar[str] = ""
+
     # -- native code --------------------------------------------------------------
     # Native code gives the bits of the kernel.
     native_exact: ClassVar[bool] = False
@@ -75,7 +84,13 @@ class Traits:
 
 
 # What a value may be, by trait: of the type of the default, and one of the words.
-WORDS = {"control_flow": CONTROL_FLOW, "batching": BATCHING, "reaches_outside": OUTSIDE}
+WORDS = {
+    "batching": BATCHING,
+    "combines": COMBINES,
+    "control_flow": CONTROL_FLOW,
+    "reaches_outside": OUTSIDE,
+    "reduces": REDUCES,
+}
 TRAITS: dict[str, type] = {
     name: Mapping if isinstance(value, dict) else type(value)
     for name, value in vars(Traits).items()

@@ -133,8 +133,8 @@ def apply(s: Functions, node: Node, inputs: Sequence[Lanes]) -> Lanes:
     """Writes one node by its op's `scalar` rule; quotients, whose kernels are more than that, too."""
     op = node.op
     rule = op.rules.get("scalar")
-    if rule is None and op.name in division.OPS:
-        return division.divided(s, op.name, *inputs)
+    if rule is None and op in division.OPS:
+        return division.divided(s, op, *inputs)
     if rule is None:
         raise Unsupported(op.name)
     grouped = op.sig.group(list(inputs), node.attrs) if op.has_lists else inputs

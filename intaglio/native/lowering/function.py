@@ -34,6 +34,7 @@ from intaglio.native.lowering.scopes import Note, Scope
 from intaglio.native.runtime import callbacks, entry
 from intaglio.native.vector_math.functions import Functions
 from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 from intaglio.runtime import interpreter
 
 # What a rule is given and gives: values, or variables and lists.
@@ -46,7 +47,7 @@ FOLDED = 1 << 12
 class Writer:
     """One native function, from its beginning to its end."""
 
-    def __init__(self, rules: dict[str, Rule], otherwise: Rule) -> None:
+    def __init__(self, lowering_of: Callable[[Op], Rule | None], otherwise: Rule) -> None:
         self.code = Code("program", entry.KERNEL)
         self.arena = Arena()
         self.scopes: list[Scope] = []
@@ -78,7 +79,7 @@ class Writer:
         self.mine: set[str] = set()
         # Where weights lie packed, by which they are and how.
         self.packed: dict[Any, str] = {}
-        self._rules = rules
+        self._lowering_of = lowering_of
         self._otherwise = otherwise
         self._temporary: list[Block] = []
         # By what they are: where the dims of calls stand, and words that are numbers.
@@ -232,7 +233,7 @@ class Writer:
         self.how, place = "", len(self.notes)
         made = self._folded(node, inputs)
         if made is None:
-            rule = self._rules.get(node.op.name, self._otherwise)
+            rule = self._lowering_of(node.op) or self._otherwise
             try:
                 made = rule(self, node, inputs)
             except Unsupported as e:
@@ -499,7 +500,7 @@ class Writer:
 
     def part(self) -> Writer:
         """The writer of a part of this function, which `adopt` then makes one of its own."""
-        made = Writer(self._rules, self._otherwise)
+        made = Writer(self._lowering_of, self._otherwise)
         made.alone = True
         return made
 

@@ -31,7 +31,7 @@ def expanded(graph: Graph) -> Graph:
         if said is not None:
             made, results = inlined(node, expanded(said), inputs, control)
         elif can_expand(node):
-            made = EXPANSIONS[node.op.name](node, inputs)
+            made = EXPANSIONS[node.op](node, inputs)
             results = made[-1].outputs
         elif control == node.control and all(
             a is b for a, b in zip(inputs, node.inputs, strict=True)
@@ -54,7 +54,7 @@ def expanded(graph: Graph) -> Graph:
 
 def can_expand(node: Node) -> bool:
     """True if the node's op is one of them and its inputs have one known shape."""
-    if node.op.name not in EXPANSIONS or len(node.inputs) < 2:
+    if node.op not in EXPANSIONS or len(node.inputs) < 2:
         return False
     if node.inputs[0].dtype is variant:
         return any(_is_element(v) for v in node.inputs)
@@ -160,4 +160,4 @@ def _like(
     )
 
 
-EXPANSIONS: dict[str, Expand] = {"AddN": _sum, "AccumulateNV2": _sum}
+EXPANSIONS: dict[Op, Expand] = {raw.AddN: _sum, raw.AccumulateNV2: _sum}

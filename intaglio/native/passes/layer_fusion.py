@@ -31,13 +31,14 @@ from intaglio.native.passes.pooling_indices import placed
 from intaglio.native.passes.rematerialization import recomputed
 from intaglio.native.passes.use_def import Users, is_large, only_user, places_of, users_of
 from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 
 Run = Callable[..., Any]
 
 
 def fuse(graph: Graph) -> Graph:
     """The graph with a `_FusedLayers` node for each layer that has a kernel."""
-    if not any(n.op.name in FINDERS for n in graph.nodes):
+    if not any(n.op in FINDERS for n in graph.nodes):
         return graph
     graph = folded(normalization_fusion.settled(graph))
     graph = recomputed(graph, normalization_fusion.has_relu)
@@ -46,7 +47,7 @@ def fuse(graph: Graph) -> Graph:
     clusters: list[Cluster] = []
     taken: set[int] = set()
     for node in graph.nodes:
-        find = FINDERS.get(node.op.name)
+        find = FINDERS.get(node.op)
         if find is None or id(node) in taken:
             continue
         found = find(node, users)
@@ -68,14 +69,14 @@ def _is_number(value: SymbolicTensor) -> bool:
 # -- convolutions -------------------------------------------------------------------------
 
 
-ADDITIONS = frozenset(["BiasAdd", "AddV2", "Add"])
-POOLS = frozenset(["MaxPool", "AvgPool", "_ReluMaxPool"])
+ADDITIONS = frozenset([raw.BiasAdd, raw.AddV2, raw.Add])
+POOLS = frozenset([raw.MaxPool, raw.AvgPool, raw._ReluMaxPool])
 
 
 def _convolution(node: Node, users: Users) -> list[Node]:
     """A convolution, the addition of its bias, Relu, and a pooling of 2x2."""
     added = only_user(node.outputs[0], users)
-    if not is_large(node) or added is None or added.op.name not in ADDITIONS:
+    if not is_large(node) or added is None or added.op not in ADDITIONS:
         return []
     bias = added.inputs[added.inputs[0] is node.outputs[0]]
     if bias.dims != node.outputs[0].dims[-1:]:  # type: ignore[index]  # they are known
@@ -95,7 +96,7 @@ def _convolution(node: Node, users: Users) -> list[Node]:
 
 def _pools(node: Node) -> bool:
     """True for what pools windows of 2x2 side by side that cover the images."""
-    if node.op.name not in POOLS or node.control or node.device:
+    if node.op not in POOLS or node.control or node.device:
         return False
     return node.op is raw._ReluMaxPool or _covers(node)
 
@@ -121,14 +122,14 @@ def _convolve(node: Node, floored: bool, pooling: Pooling | None = None) -> Run 
 
 
 def _convolved(body: Graph) -> Run | None:
-    nodes = {n.op.name: n for n in body.nodes}
-    node = nodes["Conv2D"]
-    (added,) = [n for n in body.nodes if n.op.name in ADDITIONS]
-    pooling, pools = None, [n for n in body.nodes if n.op.name in POOLS]
+    nodes = {n.op: n for n in body.nodes}
+    node = nodes[raw.Conv2D]
+    (added,) = [n for n in body.nodes if n.op in ADDITIONS]
+    pooling, pools = None, [n for n in body.nodes if n.op in POOLS]
     for pool in pools:
         whole = any(v.node is not pool for v in body.outputs)
         pooling = _pooled_as(pool, whole)
-    floored = bool({"Relu", "_ReluMaxPool"} & {*nodes})
+    floored = raw.Relu in nodes or raw._ReluMaxPool in nodes
     run = _convolve(node, floored, pooling)
     if run is None:
         return None
@@ -184,15 +185,15 @@ def _gradient(node: Node) -> Run | None:
 
 def _gradient_of_pooling(body: Graph) -> Run | None:
     (node,) = [n for n in body.nodes if n.op is raw.MaxPoolGrad]
-    return _summed(body, node, _gradient(node), "ReluGrad")
+    return _summed(body, node, _gradient(node), raw.ReluGrad)
 
 
-def _summed(body: Graph, node: Node, run: Run | None, last: str) -> Run | None:
+def _summed(body: Graph, node: Node, run: Run | None, last: Op) -> Run | None:
     """What gives a gradient and its sums over every image, with these added if they are wanted."""
     dims = node.outputs[0].dims
     assert shapes.known(dims)
-    total = reductions.reduction("Sum", (dims[0], dims[3]), (0,), False)
-    order = [int(v.node.op.name != last) for v in body.outputs]
+    total = reductions.reduction("sum", (dims[0], dims[3]), (0,), False)
+    order = [int(v.node.op is not last) for v in body.outputs]
     if run is None or (1 in order and total is None):
         return None
     chain = Chain(len(body.inputs))
@@ -222,7 +223,7 @@ def _gradient_by_places(body: Graph) -> Run | None:
     (node,) = [n for n in body.nodes if n.op is raw._ReluMaxPoolGrad]
     w = _windows_of(node.outputs[0])
     run = None if w is None else placed_gradient(w)
-    return _summed(body, node, run, "_ReluMaxPoolGrad")
+    return _summed(body, node, run, raw._ReluMaxPoolGrad)
 
 
 def _windows_of(images: SymbolicTensor) -> Windows | None:
@@ -233,24 +234,24 @@ def _windows_of(images: SymbolicTensor) -> Windows | None:
     return Windows(count, height, width, channels, height // 2, width // 2, 2, 2, 2, 2, 0, 0)
 
 
-FINDERS: dict[str, Callable[[Node, Users], list[Node]]] = {
-    "Conv2D": _convolution,
-    "MaxPoolGrad": _pooled_gradient,
-    "_ReluMaxPool": _pooled_in_place,
-    "_ReluMaxPoolGrad": _placed_gradient,
+FINDERS: dict[Op, Callable[[Node, Users], list[Node]]] = {
+    raw.Conv2D: _convolution,
+    raw.MaxPoolGrad: _pooled_gradient,
+    raw._ReluMaxPool: _pooled_in_place,
+    raw._ReluMaxPoolGrad: _placed_gradient,
     **normalization_fusion.FINDERS,
 }
-KERNELS: dict[str, Callable[[Graph], Run | None]] = {
-    "_ReluMaxPool": _pooled_places,
-    "_ReluMaxPoolGrad": _gradient_by_places,
-    "Conv2D": _convolved,
-    "MaxPoolGrad": _gradient_of_pooling,
+KERNELS: dict[Op, Callable[[Graph], Run | None]] = {
+    raw._ReluMaxPool: _pooled_places,
+    raw._ReluMaxPoolGrad: _gradient_by_places,
+    raw.Conv2D: _convolved,
+    raw.MaxPoolGrad: _gradient_of_pooling,
     **normalization_fusion.KERNELS,
 }
 
 
 def kernel(body: Graph) -> Run | None:
     """The kernel of a layer: arrays to a list of arrays."""
-    names = {n.op.name for n in body.nodes}
-    make = [make for name, make in KERNELS.items() if name in names][-1]
+    ops = {n.op for n in body.nodes}
+    make = [make for op, make in KERNELS.items() if op in ops][-1]
     return make(body)

@@ -17,18 +17,20 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.kernels import batch_normalization
 from intaglio.native.kernels.sequence import Taking
 from intaglio.native.llvm.vectors import FLOAT, Unsupported
-from intaglio.native.lowering.function import Rule, Value, Writer
+from intaglio.native.lowering.function import Value, Writer
 from intaglio.native.lowering.kernel_calls import stepped
 from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.rules import lowering
 from intaglio.native.passes.use_def import Users, is_plain, only_user, places_of
 from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 from intaglio.trace.rebuild import Rebuild
 
 Run = Callable[..., Any]
 
 # The versions of the op: they differ in what they keep besides.
-FORWARD = ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
-GRADIENTS = ("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3")
+FORWARD = (raw.FusedBatchNorm, raw.FusedBatchNormV2, raw.FusedBatchNormV3)
+GRADIENTS = (raw.FusedBatchNormGrad, raw.FusedBatchNormGradV2, raw.FusedBatchNormGradV3)
 LAST = ("NHWC", "NDHWC")
 
 
@@ -38,14 +40,14 @@ def settled(graph: Graph) -> Graph:
     That is the third thing that they keep for gradients, which is nothing, and, with given
     statistics, these.
     """
-    if not any(n.op.name in FORWARD for n in graph.nodes):
+    if not any(n.op in FORWARD for n in graph.nodes):
         return graph
     new, users = Rebuild(graph), {id(v) for n in graph.nodes for v in n.inputs}
     users |= {id(v) for v in graph.outputs}
     for node in graph.nodes:
         made = new.copy(node)
         new.keep(node, made)
-        if node.op.name not in FORWARD or not fits(node):
+        if node.op not in FORWARD or not fits(node):
             continue
         if not node.attrs["is_training"]:
             for old, given in zip(node.outputs[1:5], (3, 4, 3, 4), strict=True):
@@ -111,7 +113,7 @@ def _gradient(node: Node, users: Users) -> list[Node]:
     if relu.op is raw.Relu and only_user(relu.outputs[0], users) is before:
         normal = relu.inputs[0].node
         alone = only_user(normal.outputs[0], users) is relu
-        if normal.op.name in FORWARD and alone and not _wanted(normal, users, 1):
+        if normal.op in FORWARD and alone and not _wanted(normal, users, 1):
             return [normal, relu, *layer]
     return layer
 
@@ -136,7 +138,7 @@ def _factor(node: Node) -> float:
 
 
 def _forward_kernel(body: Graph) -> Run | None:
-    (node,) = [n for n in body.nodes if n.op.name in FORWARD]
+    (node,) = [n for n in body.nodes if n.op in FORWARD]
     *rows, channels = shape = _dims(node.outputs[0])
     attrs, floored = node.attrs, any(n.op is raw.Relu for n in body.nodes)
     order = [0 if v.node.op is raw.Relu else _numbered(v) for v in body.outputs]
@@ -154,9 +156,9 @@ def _forward_kernel(body: Graph) -> Run | None:
 
 
 def _gradient_kernel(body: Graph) -> Run | None:
-    (node,) = [n for n in body.nodes if n.op.name in GRADIENTS]
+    (node,) = [n for n in body.nodes if n.op in GRADIENTS]
     passed = next((n for n in body.nodes if n.op is raw.ReluGrad), None)
-    normal = next((n for n in body.nodes if n.op.name in FORWARD), None)
+    normal = next((n for n in body.nodes if n.op in FORWARD), None)
     *rows, channels = shape = _dims(node.outputs[0])
     d, *given = node.inputs[:5]
     beyond: list[SymbolicTensor] = []
@@ -180,6 +182,7 @@ def _gradient_kernel(body: Graph) -> Run | None:
 # -- one alone, in a native function ----------------------------------------------------------
 
 
+@lowering(*FORWARD)
 def normalized(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """A batch normalisation, where it is no layer: in loops and branches."""
     *rows, channels = shape = _known(node, inputs)
@@ -201,6 +204,7 @@ def normalized(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     return made + [Held(FLOAT, (), known=third) for _ in node.outputs[5:]]
 
 
+@lowering(*GRADIENTS)
 def gradient(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """The gradient of a batch normalisation, likewise."""
     *rows, channels = shape = _known(node, inputs)
@@ -222,12 +226,8 @@ def _known(node: Node, inputs: list[Value]) -> tuple[int, ...]:
     return inputs[0].shape
 
 
-RULES: dict[str, Rule] = {
-    **dict.fromkeys(FORWARD, normalized),
-    **dict.fromkeys(GRADIENTS, gradient),
-}
 FINDERS = {**dict.fromkeys(FORWARD, _normalization), **dict.fromkeys(GRADIENTS, _gradient)}
-KERNELS: dict[str, Callable[[Graph], Run | None]] = {
+KERNELS: dict[Op, Callable[[Graph], Run | None]] = {
     **dict.fromkeys(FORWARD, _forward_kernel),
     **dict.fromkeys(GRADIENTS, _gradient_kernel),
 }

@@ -121,7 +121,7 @@ def _obstacle(node: Node) -> str:
             return f"elements of type {value.dtype.name}"
     if op.name in PARTS and not has_steps(kernel_of(node)):
         return f"{op.name}, which is more than one kernel"
-    if has_code(op.name) or can_expand(node):
+    if has_code(op) or can_expand(node):
         return "" if op.control_flow else _unknown(node) or lacking(node)
     if "scalar" not in op.rules or len(node.outputs) != 1:
         return op.name

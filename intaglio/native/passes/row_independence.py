@@ -15,10 +15,10 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import variant
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.native.lowering import reductions
 from intaglio.native.lowering.operands import SMALL
 from intaglio.native.passes.expansions import is_index
 from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
 
 # The axis of what is the same for all rows.
@@ -95,7 +95,7 @@ class Rows:
         """Finds the axes of a node's results; of equal rows nothing is said before somebody takes them."""
         if node.op is raw.Const and _are_equal(node.attrs["value"], self.count):
             return
-        rule = RULES.get(node.op.name)
+        rule = _along(0, 1) if node.op.reduces else RULES.get(node.op)
         if rule is None and "scalar" in node.op.rules:
             rule = _elementwise
         if node.control or node.op.stateful or node.device:
@@ -120,14 +120,15 @@ class Rows:
         for node in self.body.nodes:
             specs = [self._spec(v, size) for v in node.outputs]
             attrs, inputs = node.attrs, [values[id(v)] for v in node.inputs]
-            if node.op.name in reductions.OPS and (inputs[0].spec.count or 0) <= SMALL:
+            if node.op.reduces and (inputs[0].spec.count or 0) <= SMALL:
                 raise Dependent  # in registers they would be added in another order
             if id(node) in given:
                 attrs = {**attrs, "shape": specs[0].shape}
             if node.op is raw.Const and self.axis(node.outputs[0]) == 0:
                 attrs = {**attrs, "value": node.attrs["value"][:size]}
-            place = SHAPES.get(node.op.name)
-            if place is not None and self.axis(node.outputs[-1]) == 0:
+            name = node.op.shape_input
+            if name and self.axis(node.outputs[-1]) == 0:
+                place = node.op.input_names.index(name)
                 nodes.append(self._shape(node.inputs[place].node, size))
                 inputs[place] = nodes[-1].outputs[0]
             nodes.append(_like(node, inputs, attrs, specs))
@@ -348,21 +349,18 @@ def _added(rows: Rows, node: Node) -> int:
     return axis
 
 
-# Which input of an op is the shape of its result.
-SHAPES = {"TensorListGetItem": 2, "TensorListPopBack": 1, "Reshape": 1}
-RULES: dict[str, Callable[[Rows, Node], int]] = {
-    "MatMul": _product,
-    "StridedSlice": _slice,
-    "Split": _along(1, 0),
-    "SplitV": _along(0, 2),
-    "ConcatV2": _joined,
-    **dict.fromkeys(("Reshape", "ExpandDims", "Squeeze"), _reshaped),
-    **dict.fromkeys(("Identity", "StopGradient", "PreventGradient"), _passed),
-    **dict.fromkeys(("Softmax", "LogSoftmax"), _rowwise),
-    **dict.fromkeys(reductions.OPS, _along(0, 1)),
-    "TensorListGetItem": _taken,
-    "TensorListPopBack": _taken,
-    "TensorListPushBack": _put,
-    "TensorListSetItem": _put,
-    "_AddAt": _added,
+RULES: dict[Op, Callable[[Rows, Node], int]] = {
+    raw.MatMul: _product,
+    raw.StridedSlice: _slice,
+    raw.Split: _along(1, 0),
+    raw.SplitV: _along(0, 2),
+    raw.ConcatV2: _joined,
+    **dict.fromkeys((raw.Reshape, raw.ExpandDims, raw.Squeeze), _reshaped),
+    **dict.fromkeys((raw.Identity, raw.StopGradient, raw.PreventGradient), _passed),
+    **dict.fromkeys((raw.Softmax, raw.LogSoftmax), _rowwise),
+    raw.TensorListGetItem: _taken,
+    raw.TensorListPopBack: _taken,
+    raw.TensorListPushBack: _put,
+    raw.TensorListSetItem: _put,
+    raw._AddAt: _added,
 }

@@ -62,6 +62,7 @@ class Fill(Op):
     index_type = INDEX
     native_exact = True
     shape_input = "dims"
+    data_inputs = ("value",)
 
     def infer(self, dims: Spec, value: Spec) -> Spec:
         if dims.rank not in (1, None):

@@ -45,6 +45,7 @@ class GatherV2(Op):
     Tindices = (int16, *INDEX)
     Taxis = INDEX
     native_exact = True
+    data_inputs = ("params",)
 
     def infer(self, params: Spec, indices: Spec, axis: Spec, batch_dims) -> Spec:
         at = number(axis)
@@ -219,6 +220,7 @@ class Gather(Op):
     )
     Tparams = ALL
     Tindices = INDEX
+    data_inputs = ("params",)
 
     def infer(self, params: Spec, indices: Spec) -> Spec:
         if params.shape is None or indices.shape is None:
@@ -245,6 +247,7 @@ class GatherNd(Op):
     )
     Tparams = ALL
     Tindices = (int16, *INDEX)
+    data_inputs = ("params",)
 
     def infer(self, params: Spec, indices: Spec) -> Spec:
         p, i = params.shape, indices.shape

@@ -261,6 +261,7 @@ class Unpack(Op):
     signature = "value: T; num: int, axis: int = 0 -> output: num*T"
     T = ALL
     native_exact = True
+    data_inputs = ("value",)
 
     def infer(self, value: Spec, num, axis) -> Any:
         if value.shape is None:
@@ -304,6 +305,7 @@ class Split(Op):
     signature = "axis: int32, value: T; num_split: int -> output: num_split*T"
     T = ALL
     native_exact = True
+    data_inputs = ("value",)
 
     def infer(self, axis: Spec, value: Spec, num_split) -> Any:
         at = number(axis)
@@ -372,6 +374,7 @@ class SplitV(Op):
     signature = "value: T, size_splits: Tlen, axis: int32; num_split: int -> output: num_split*T"
     T = ALL
     Tlen = (int8, *INDEX)
+    data_inputs = ("value",)
 
     def infer(self, value: Spec, size_splits: Spec, axis: Spec, num_split) -> Any:
         if size_splits.rank not in (1, None):

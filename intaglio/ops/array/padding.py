@@ -72,6 +72,7 @@ class Pad(Op):
     signature = "input: T, paddings: Tpaddings -> output: T"
     T = ALL
     Tpaddings = INDEX
+    data_inputs = ("input",)
 
     def infer(self, input: Spec, paddings: Spec) -> Spec:
         return Spec(input.dtype, padded_dims(input, paddings))
@@ -91,6 +92,7 @@ class PadV2(Op):
     signature = "input: T, paddings: Tpaddings, constant_values: T -> output: T"
     T = ALL
     Tpaddings = INDEX
+    data_inputs = ("input", "constant_values")
 
     def infer(self, input: Spec, paddings: Spec) -> Spec:
         return Spec(input.dtype, padded_dims(input, paddings))
@@ -145,6 +147,7 @@ class MirrorPad(Op):
     signature = "input: T, paddings: Tpaddings; mode: str -> output: T"
     T = ALL
     Tpaddings = INDEX
+    data_inputs = ("input",)
 
     def infer(self, input: Spec, paddings: Spec) -> Spec:
         return Spec(input.dtype, padded_dims(input, paddings))

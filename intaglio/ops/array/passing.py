@@ -19,6 +19,7 @@ class Passing(Op):
     signature = "input: T -> output: T"
     T = ALL
     batching = "leading"
+    data_inputs = ("input",)
 
     def infer(self, input: Spec) -> Spec:
         return input
@@ -66,6 +67,7 @@ class DeepCopy(Op):
     stateful = True
     droppable = True
     batching = "leading"
+    data_inputs = ("x",)
 
     def infer(self, x: Spec) -> Spec:
         return x.like()
@@ -121,6 +123,7 @@ class PlaceholderWithDefault(Op):
 
     signature = "input: dtype; shape: shape -> output: dtype"
     dtype = ALL
+    data_inputs = ("input",)
 
     def infer(self, input: Spec, shape: Dims) -> Spec:
         if not shapes.compatible(input.shape, shape):

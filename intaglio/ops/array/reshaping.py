@@ -39,6 +39,7 @@ class Reshape(Op):
     free = True
     reported = False
     shape_input = "shape"
+    data_inputs = ("tensor",)
 
     def infer(self, tensor: Spec, shape: Spec) -> Spec:
         if shape.rank not in (1, None):
@@ -134,6 +135,7 @@ class ExpandDims(Op):
     native_exact = True
     cheap = True
     reported = False
+    data_inputs = ("input",)
 
     def infer(self, input: Spec, axis: Spec) -> Spec:
         at = number(axis)
@@ -173,6 +175,7 @@ class Squeeze(Op):
     native_exact = True
     cheap = True
     reported = False
+    data_inputs = ("input",)
 
     def infer(self, input: Spec, axis) -> Spec:
         if input.shape is None:
@@ -224,6 +227,7 @@ class Transpose(Op):
     Tperm = INDEX
     native_exact = True
     cheap = True
+    data_inputs = ("x",)
 
     def infer(self, x: Spec, perm: Spec) -> Spec:
         if perm.rank not in (1, None):
@@ -271,6 +275,7 @@ class ConjugateTranspose(Transpose):
     """A transpose whose elements are conjugated."""
 
     cheap = False
+    data_inputs = ("x",)
 
     def kernel(self, x, perm):
         y = Transpose.kernel(self, x, perm)
@@ -295,6 +300,7 @@ class BroadcastTo(Op):
     native_exact = True
     cheap = True
     shape_input = "shape"
+    data_inputs = ("input",)
 
     def infer(self, input: Spec, shape: Spec) -> Spec:
         if shape.rank not in (1, None):
@@ -350,6 +356,7 @@ class Tile(Op):
     T = ALL
     Tmultiples = INDEX
     native_exact = True
+    data_inputs = ("input",)
 
     def infer(self, input: Spec, multiples: Spec) -> Spec:
         times = multiples.partial

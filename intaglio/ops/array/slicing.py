@@ -155,6 +155,7 @@ class StridedSlice(Op):
     Index = (int16, *INDEX)
     native_exact = True
     cheap = True
+    data_inputs = ("input",)
 
     def infer(
         self,
@@ -257,6 +258,7 @@ class StridedSliceGrad(Op):
     )
     T = ALL
     Index = INDEX
+    data_inputs = ("dy",)
 
     def infer(self, shape: Spec, dy: Spec) -> Spec:
         return Spec(dy.dtype, shape.as_shape())
@@ -325,6 +327,7 @@ class TensorStridedSliceUpdate(Op):
     )
     T = ALL
     Index = INDEX
+    data_inputs = ("input", "value")
 
     def infer(self, input: Spec) -> Spec:
         return input.like()
@@ -392,6 +395,7 @@ class Slice(Op):
     Index = INDEX
     native_exact = True
     cheap = True
+    data_inputs = ("input",)
 
     def infer(self, input: Spec, begin: Spec, size: Spec) -> Spec:
         for x in (begin, size):

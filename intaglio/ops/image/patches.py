@@ -112,6 +112,7 @@ class ExtractImagePatches(Patches):
         " padding: str -> patches: T"
     )
     T: tuple[DType, ...] = (*FLOATING, *INTEGRAL, *COMPLEX, bool_)
+    data_inputs = ("images",)
 
     @staticmethod
     def plan(ksizes: Any, strides: Any, rates: Any) -> tuple[Any, Any, Any]:
@@ -140,6 +141,7 @@ class ExtractVolumePatches(Patches):
     signature = "input: T; ksizes: list(int), strides: list(int), padding: str -> patches: T"
     T: tuple[DType, ...] = (*FLOATING, *INTEGRAL)
     rank = 5
+    data_inputs = ("input",)
 
     @staticmethod
     def plan(ksizes: Any, strides: Any) -> tuple[Any, Any, Any]:

@@ -252,6 +252,7 @@ class ResizeNearestNeighbor(Op):
     )
     T = RESIZABLE
     batching = "examples"
+    data_inputs = ("images",)
 
     def infer(self, images: Spec, size: Spec) -> Spec:
         return resized(images, size, images.dtype)

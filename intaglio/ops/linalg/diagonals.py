@@ -26,6 +26,7 @@ class MatrixBandPart(Op):
     T = ALL
     Tindex = INDEX
     batching = "leading"
+    data_inputs = ("input",)
 
     def infer(self, input: Spec) -> Spec:
         if input.shape is not None and len(input.shape) < 2:
@@ -120,6 +121,7 @@ class MatrixDiagPartV3(Op):
     signature = "input: T, k: int32, padding_value: T; align: str = 'RIGHT_LEFT' -> diagonal: T"
     T = ALL
     batching = "leading"
+    data_inputs = ("input", "padding_value")
 
     def infer(self, input: Spec, k: Spec) -> Spec:
         if input.shape is None:
@@ -190,6 +192,7 @@ class MatrixDiagV3(Op):
     signature = "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T; align: str = 'RIGHT_LEFT' -> output: T"
     T = ALL
     batching = "leading"
+    data_inputs = ("diagonal", "padding_value")
 
     def infer(self, diagonal: Spec, k: Spec, num_rows: Spec, num_cols: Spec) -> Spec:
         if diagonal.shape is None:
@@ -244,6 +247,7 @@ class MatrixSetDiagV3(Op):
     T = ALL
     batched_inputs = 2
     batching = "leading"
+    data_inputs = ("input", "diagonal")
 
     def infer(self, input: Spec, diagonal: Spec, k: Spec) -> Spec:
         if input.shape is not None and len(input.shape) < 2:
@@ -282,6 +286,7 @@ class MatrixDiag(Op):
     signature = "diagonal: T -> output: T"
     T = ALL
     batching = "leading"
+    data_inputs = ("diagonal",)
 
     def infer(self, diagonal: Spec) -> Spec:
         if diagonal.shape is None:
@@ -308,6 +313,7 @@ class MatrixDiagPart(Op):
     signature = "input: T -> diagonal: T"
     T = ALL
     batching = "leading"
+    data_inputs = ("input",)
 
     def infer(self, input: Spec) -> Spec:
         if input.shape is None:
@@ -333,6 +339,7 @@ class MatrixSetDiag(Op):
     signature = "input: T, diagonal: T -> output: T"
     T = ALL
     batching = "alike"
+    data_inputs = ("input", "diagonal")
 
     def infer(self, input: Spec, diagonal: Spec) -> Spec:
         return Spec(input.dtype, input.shape)
@@ -363,6 +370,7 @@ class Diag(Op):
 
     signature = "diagonal: T -> output: T"
     T = DIAGONAL_TYPES
+    data_inputs = ("diagonal",)
 
     def infer(self, diagonal: Spec) -> Spec:
         dims = diagonal.shape
@@ -383,6 +391,7 @@ class DiagPart(Op):
 
     signature = "input: T -> diagonal: T"
     T = DIAGONAL_TYPES
+    data_inputs = ("input",)
 
     def infer(self, input: Spec) -> Spec:
         dims: Dims = input.shape

@@ -27,6 +27,8 @@ class Quantifier(Op):
 class All(Quantifier):
     """True where all are."""
 
+    reduces = "all"
+
     def kernel(self, input, axis, keep_dims):
         axes = axes_of(axis, input.ndim)
         return np.logical_and.reduce(input, axis=axes, keepdims=keep_dims)
@@ -35,6 +37,8 @@ class All(Quantifier):
 @op
 class Any(Quantifier):
     """True where at least one is."""
+
+    reduces = "any"
 
     def kernel(self, input, axis, keep_dims):
         axes = axes_of(axis, input.ndim)

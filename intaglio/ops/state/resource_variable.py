@@ -474,7 +474,7 @@ class ResourceScatterNd(Op):
     T = ALL
     Tindices = INDEX
     stateful = True
-    kind: str = "update"
+    combines = "update"
 
     def infer(self, ref: Spec, indices: Spec, updates: Spec) -> None:
         dims, at = contents_of(ref, updates.dtype).shape, indices.shape
@@ -488,7 +488,7 @@ class ResourceScatterNd(Op):
 
     def kernel(self, ref, indices, updates, bad_indices_policy):
         def change(array: Any) -> None:
-            scatter(self.kind, array, indices, updates, bad_indices_policy)
+            scatter(self.combines, array, indices, updates, bad_indices_policy)
 
         ref.modify(change, updates.dtype)
 
@@ -502,28 +502,28 @@ class ResourceScatterNdUpdate(ResourceScatterNd):
 class ResourceScatterNdAdd(ResourceScatterNd):
     """The updates are added."""
 
-    kind = "add"
+    combines = "add"
 
 
 @op
 class ResourceScatterNdSub(ResourceScatterNd):
     """The updates are subtracted."""
 
-    kind = "sub"
+    combines = "sub"
 
 
 @op
 class ResourceScatterNdMin(ResourceScatterNd):
     """The smaller of the update and what stood there stays."""
 
-    kind = "min"
+    combines = "min"
 
 
 @op
 class ResourceScatterNdMax(ResourceScatterNd):
     """The larger of the update and what stood there stays."""
 
-    kind = "max"
+    combines = "max"
 
 
 @op
