@@ -122,7 +122,7 @@ def _stand_in(derivative: Derivative, value: SymbolicTensor) -> SymbolicTensor:
     """A value of the same type in a branch that does not compute it."""
     attrs = {"dtype": value.dtype, "shape": value.dims}
     draft = Draft((), derivative.nodes[0].graph if derivative.nodes else None)
-    name = derivative.unique_name("FakeParam")
+    name = derivative.unique_name(raw.FakeParam.name)
     made = draft.node(raw.FakeParam, (), attrs, name, [value.spec])[0]
     derivative.append(made.node)
     return made
@@ -146,10 +146,11 @@ def _unified(backward: Backward, all_of_them: Sequence[Backward], index: int, ac
 
 def choose(node: Node, graphs: Sequence[Graph], inputs: Sequence[Any]) -> list[Any]:
     """Runs one of the graphs by the choice of the recorded node."""
-    kind = "Case" if "branches" in node.attrs else "If"
-    if not any(g.stateful for g in graphs):
-        kind = f"Stateless{kind}"
-    op = getattr(raw, kind)
+    indexed, stateful = "branches" in node.attrs, any(g.stateful for g in graphs)
+    if indexed:
+        op = raw.Case if stateful else raw.StatelessCase
+    else:
+        op = raw.If if stateful else raw.StatelessIf
     attrs = {
         **op.defaults,
         **as_attrs(node, graphs),

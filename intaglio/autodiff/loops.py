@@ -131,7 +131,9 @@ def _stack(
     for value in stacked:
         handle = body.placeholder(_LIST, "list")
         inputs.append(handle)
-        outputs += body.node(raw.TensorListPushBack, [handle, value], {}, "TensorListPushBack")
+        outputs += body.node(
+            raw.TensorListPushBack, [handle, value], {}, raw.TensorListPushBack.name
+        )
     specs = [*[_NUMBER] * counts, *[_LIST] * len(stacked)]
     name = node.attrs["body"].name
     attrs: dict[str, Any] = {

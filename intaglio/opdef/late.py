@@ -22,6 +22,11 @@ class OpReference:
     def __init__(self, name: str) -> None:
         self.name = name
 
+    @property
+    def op(self) -> Op:
+        """The op; its family is imported."""
+        return getattr(raw, self.name)
+
     def is_op(self, op: Op) -> bool:
         """True if it is this op that is meant."""
         return op.name == self.name

@@ -84,4 +84,4 @@ def _backward(self: Any, other: Any) -> Any:
 
 install_operator("__matmul__", _forward)
 install_operator("__rmatmul__", _backward)
-FAST["__matmul__"] = ("MatMul", _forward)
+FAST["__matmul__"] = (lambda: raw.MatMul, _forward)

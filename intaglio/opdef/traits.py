@@ -76,6 +76,10 @@ class Traits:
     # Integers among the inputs are data, on which the choice of a kernel does not depend.
     integer_data: ClassVar[bool] = False
 
+    # -- dtypes -------------------------------------------------------------------
+    # Type variables without a default dtype, which others of their names have.
+    without_default: ClassVar[tuple[str, ...]] = ()
+
     # -- names --------------------------------------------------------------------
     # Inputs and attributes that GraphDef knows by another name than `tf.raw_ops` does.
     graphdef_names: ClassVar[Mapping[str, str]] = {}

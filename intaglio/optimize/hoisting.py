@@ -99,23 +99,27 @@ def _worth_it(rows: SymbolicTensor, node: Node, turns: int) -> bool:
     return 0 < count <= ROWS and size <= MOST
 
 
+# Ops that take a row of a tensor, or of a list.
+PICKS = (raw.StridedSlice, raw.TensorListGetItem, raw.TensorListPopBack)
+
+
 def _rows(loop: Node, x: SymbolicTensor) -> SymbolicTensor | None:
     """The tensor whose row a value is in each turn, as it is before the loop."""
     body: Graph = loop.attrs["body"]
     picks = x.node
-    name = picks.op.name
-    if picks.control or name not in ("StridedSlice", "TensorListGetItem", "TensorListPopBack"):
+    op = picks.op
+    if picks.control or op not in PICKS:
         return None
     place = place_of(body, picks.inputs[0])
     if place is None:
         return None
     given = loop.inputs[place]
-    if name == "StridedSlice":
+    if op is raw.StridedSlice:
         return given if stays(loop, place) and _is_row(picks) else None
     if given.node.op is not raw.TensorListFromTensor:
         return None
     kept = body.outputs[place]
-    same = picks.outputs[0] if name == "TensorListPopBack" else body.inputs[place]
+    same = picks.outputs[0] if op is raw.TensorListPopBack else body.inputs[place]
     return given.node.inputs[0] if kept is same else None
 
 

@@ -86,6 +86,7 @@ class DenseBincount(Op):
     signature = "input: Tidx, size: Tidx, weights: T; binary_output: bool = False -> output: T"
     Tidx = INDEX
     T = WEIGHTS
+    without_default = ("Tidx",)
 
     def infer(self, input: Spec, size: Spec, weights: Spec) -> Spec:
         rank = input.rank
