@@ -25,6 +25,10 @@ class Traits:
     # The op stays in program order, and in the graph unless it is `droppable`.
     stateful: ClassVar[bool] = False
     droppable: ClassVar[bool] = False
+    # What the op may do with the resources that its inputs name. Ops that run graphs do what
+    # these do.
+    reads: ClassVar[bool] = True
+    writes: ClassVar[bool] = True
     # What the op reaches that is not in the graph: one of OUTSIDE.
     reaches_outside: ClassVar[str] = ""
     # Strings are only handed on by the op, or part of a message: it is arithmetic nevertheless.

@@ -233,6 +233,7 @@ class LookupTableFindV2(Op):
 
     signature = "table_handle: resource, keys: Tin, default_value: Tout -> values: Tout"
     stateful = True
+    writes = False
     droppable = True
     differentiable = False
     Tin = ALL
@@ -328,6 +329,7 @@ class LookupTableSizeV2(Op):
 
     signature = "table_handle: resource -> size: int64"
     stateful = True
+    writes = False
     droppable = True
     differentiable = False
     reaches_outside = "tables"
@@ -346,6 +348,7 @@ class LookupTableExportV2(Op):
 
     signature = "table_handle: resource; Tkeys: type, Tvalues: type -> keys: Tkeys, values: Tvalues"
     stateful = True
+    writes = False
     droppable = True
     differentiable = False
     reaches_outside = "tables"
