@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from intaglio.base.dtypes import string
+from intaglio.opdef import raw
 from intaglio.opdef.op import Op
 from intaglio.runtime import interpreter
 from tests.ops import calls
@@ -91,3 +92,28 @@ def test_what_reaches_outside_is_in_order_or_gives_strings_or_reads():
         op = CATALOGUE[name]
         text = any(a.dtype is string for a in op.sig.outputs)
         assert op.stateful or text or op.reaches_outside == "python", name
+
+
+@pytest.mark.parametrize("sample", samples_declaring("data_inputs"), ids=repr)
+def test_what_moves_data_gives_elements_of_it(sample):
+    """Each is one of the inputs', or nothing; sums where several arrive at one place."""
+    op, values = CATALOGUE[sample.op], calls.inputs_of(sample)
+    if op.combines not in ("", "update"):
+        return
+    given = [np.asarray(values[name]) for name in op.data_inputs if name in values]
+    if any(a.dtype == object for a in given):
+        return
+    elements = np.concatenate([a.reshape(-1) for a in given])
+    if op is raw.ConjugateTranspose:
+        elements = np.conj(elements)
+    known = {e.tobytes() for e in elements} | {np.zeros((), elements.dtype).tobytes()}
+    for result in results(sample, values):
+        assert {e.tobytes() for e in result.reshape(-1)} <= known
+
+
+@pytest.mark.parametrize("trait", ["data_inputs", "without_default"])
+def test_what_a_trait_names_is_in_the_signature(trait):
+    for name in declaring(trait):
+        op = CATALOGUE[name]
+        names = op.input_names if trait == "data_inputs" else op.vars
+        assert {*getattr(op, trait)} <= {*names}, name

@@ -223,7 +223,6 @@ def asserted(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     return []
 
 
-lowering(raw.Pack, raw.ConcatV2, raw.Concat, raw.ParallelConcat)(data_movement.joined)
 lowering(raw._FusedElementwise)(fused)
 lowering(raw._FusedCell)(recurrent_cell.written)
 lowering(raw.TopKV2)(top_k.top_k)
@@ -234,7 +233,7 @@ lowering(raw.SparseSoftmaxCrossEntropyWithLogits)(as_single(sparse_cross_entropy
 lowering(raw.GatherNd)(ordered_or(gather_scatter.gathered_nd))
 lowering(raw.ScatterNd)(ordered_or(gather_scatter.scattered_nd))
 lowering(raw.TensorScatterUpdate)(ordered_or(gather_scatter.scattered))
-LOWERINGS.update({**tensor_lists.RULES, **variables.RULES})
+LOWERINGS.update(tensor_lists.RULES)
 
 
 def lowering_of(op: Op) -> Rule | None:
@@ -254,7 +253,7 @@ def lowering_of(op: Op) -> Rule | None:
 
 def has_code(op: Op) -> bool:
     """True if an op may have code."""
-    return lowering_of(op) is not None or op.name in UPDATES
+    return lowering_of(op) is not None or op in UPDATES
 
 
 __all__ = ["FAMILIES", "elementwise", "has_code", "lacking", "lowering_of"]

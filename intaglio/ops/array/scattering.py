@@ -162,6 +162,7 @@ class ScatterNd(Op):
     T = ALL
     Tindices = (int16, *INDEX)
     data_inputs = ("updates",)
+    combines = "add"
 
     def infer(self, indices: Spec, updates: Spec, shape: Spec) -> Spec:
         if shape.rank not in (1, None):
