@@ -100,9 +100,7 @@ WORDS = {
     "reduces": REDUCES,
 }
 TRAITS: dict[str, type] = {
-    name: Mapping if isinstance(value, dict) else type(value)
-    for name, value in vars(Traits).items()
-    if not name.startswith("_")
+    name: type(value) for name, value in vars(Traits).items() if not name.startswith("_")
 }
 _checked: set[type] = set()
 
@@ -120,7 +118,7 @@ def check(cls: type, names: frozenset[str]) -> None:
             for name, value in [*vars(base).items()]:
                 if name in TRAITS:
                     _check_value(name, value)
-                elif name[0].islower() and name not in names:
+                elif type(value) is not FunctionType and name[0] != "_" and name not in names:
                     _check_known(cls, name, value)
             _checked.add(base)
 
@@ -128,7 +126,7 @@ def check(cls: type, names: frozenset[str]) -> None:
 def _check_value(name: str, value: Any) -> None:
     """Raises ValueError for a trait with a value that it cannot have."""
     kind = TRAITS[name]
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+    if type(value) is not kind:  # a bool is no number
         raise ValueError(f"trait {name} is {value!r}, not of type {kind.__name__}")
     words = WORDS.get(name)
     if words is not None and value not in words:
@@ -136,8 +134,13 @@ def _check_value(name: str, value: Any) -> None:
 
 
 def _check_known(cls: type, name: str, value: Any) -> None:
-    """Raises ValueError for an attribute that nobody declares; methods and properties are none."""
-    if isinstance(value, (FunctionType, property, staticmethod, classmethod)):
+    """Raises ValueError for an attribute that nobody declares; properties are none.
+
+    Names of type variables begin with a large letter.
+    """
+    if not name[0].islower() or isinstance(value, (property, staticmethod, classmethod)):
         return
-    if not any(name in base.__annotations__ for base in cls.__mro__[:-1]):
+    bases = cls.__mro__[-2::-1]
+    first = next(base for base in bases if name in vars(base))  # it annotates most of them
+    if name not in first.__annotations__ and not any(name in b.__annotations__ for b in bases):
         raise ValueError(f"there is no trait {name}, and {cls.__name__} does not annotate it")
