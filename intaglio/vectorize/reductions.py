@@ -76,7 +76,7 @@ def unsorted_segments(rows: Rows, node: Node, data: Row, segments: Row, number: 
     zero = np.asarray(0, kind.numpy)
     own = raw.SelectV2(raw.Less(ids, zero), ids, raw.AddV2(ids, start))
     total = raw.Mul(raw.Cast(number.same, DstT=rows.count.dtype), rows.count)
-    flat = getattr(raw, node.op.name)(rows.stack(data), own, total)
+    flat = node.op(rows.stack(data), own, total)
     shape = raw.Shape(flat)
     each = raw.Reshape(raw.Cast(number.same, DstT=rows.count.dtype), [1])
     rest = raw.StridedSlice(shape, [1], [0], [1], end_mask=1)
