@@ -14,18 +14,21 @@ from intaglio.native.llvm.vectors import BOOL, Lanes, Unsupported
 from intaglio.native.lowering import parallel_loops, recurrent_cell, tensor_lists, variables
 from intaglio.native.lowering.function import Value, Writer
 from intaglio.native.lowering.loop_carried import handed_on, used_later
-from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.operands import Held, Variable, takes
 from intaglio.native.lowering.rules import lowering
 from intaglio.native.lowering.tensor_lists import HeldList
 from intaglio.native.passes.elementwise_fusion import prepared
 from intaglio.opdef import raw
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TURNS
 
+# What graphs do with the rows of a list, whose number is data, has no code.
+takes_handles = takes(HeldList, Variable)
 # Turns from which on weights are packed before a loop.
 FEW = 4
 
 
 @lowering(raw.PartitionedCall, raw.StatefulPartitionedCall)
+@takes_handles
 def called(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """A call, written in the place where it is."""
     return w.graph(prepared(node.attrs["f"]), lent(w, node, inputs, 0))
@@ -43,6 +46,7 @@ def truth(w: Writer, held: Held) -> str:
 
 
 @lowering(raw.If, raw.StatelessIf)
+@takes_handles
 def choice(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """One of two graphs."""
     condition, given = inputs[0], lent(w, node, inputs, 1)
@@ -56,6 +60,7 @@ def choice(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
 
 
 @lowering(raw.Case, raw.StatelessCase)
+@takes_handles
 def case(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """The graph of an index, the last one for others."""
     branches = [prepared(b) for b in node.attrs["branches"]]
@@ -132,6 +137,7 @@ def _phi_of(w: Writer, blocks: Sequence[str], values: list[Value]) -> Value:
 
 
 @lowering(raw.While, raw.StatelessWhile)
+@takes_handles
 def loop(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """A body that runs as long as a condition holds."""
     made = parallel_loops.divided(w, node, inputs)

@@ -35,7 +35,7 @@ from intaglio.native.lowering.elementwise import elementwise, fused
 from intaglio.native.lowering.function import Rule, Value, Writer
 from intaglio.native.lowering.half import as_single
 from intaglio.native.lowering.kernel_calls import stepped
-from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.operands import Held, Variable, takes
 from intaglio.native.lowering.rules import LOWERINGS, lowering
 from intaglio.native.passes.store_forwarding import UPDATES
 from intaglio.opdef import raw
@@ -135,6 +135,7 @@ def reduction(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
 
 
 @lowering(raw.Identity, raw.StopGradient, raw.IdentityN, raw.PreventGradient)
+@takes(tensor_lists.HeldList, Variable)
 def identity(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """The values themselves."""
     return [w.also(v) for v in control_flow.lent(w, node, inputs, 0)]
@@ -170,6 +171,7 @@ def gather(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
 
 
 @lowering(raw.ResourceGather)
+@takes(Variable)
 def gather_from_variable(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """ResourceGather: rows of a variable, where it lies."""
     table = variables.there(w, inputs[0])
@@ -202,6 +204,7 @@ def nothing(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
 def like(number: int) -> Rule:
     """ZerosLike and OnesLike."""
 
+    @takes(tensor_lists.HeldList)
     def rule(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
         (held,) = inputs
         if isinstance(held, tensor_lists.HeldList) and not number:
@@ -233,7 +236,6 @@ lowering(raw.SparseSoftmaxCrossEntropyWithLogits)(as_single(sparse_cross_entropy
 lowering(raw.GatherNd)(ordered_or(gather_scatter.gathered_nd))
 lowering(raw.ScatterNd)(ordered_or(gather_scatter.scattered_nd))
 lowering(raw.TensorScatterUpdate)(ordered_or(gather_scatter.scattered))
-LOWERINGS.update(tensor_lists.RULES)
 
 
 def lowering_of(op: Op) -> Rule | None:

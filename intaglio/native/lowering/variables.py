@@ -16,7 +16,7 @@ from intaglio.ir import resources
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.llvm.vectors import Unsupported, kind_of
 from intaglio.native.lowering.memory_plan import Block
-from intaglio.native.lowering.operands import Held, Variable
+from intaglio.native.lowering.operands import Held, Variable, takes
 from intaglio.native.lowering.rules import lowering
 from intaglio.opdef import raw
 
@@ -42,6 +42,7 @@ def _contents(variable: Value) -> tuple[Any, tuple[int, ...]]:
 
 
 @lowering(raw.ReadVariableOp, raw._ReadVariablesOp)
+@takes(Variable)
 def read(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """ReadVariableOp, and _ReadVariablesOp for several."""
     return [there(w, v) for v in inputs]
@@ -85,7 +86,7 @@ def preserve(w: Writer, node: Node) -> None:
         copies: dict[Any, Value] = {}
         for key, value in scope.values.items():
             if _lies_in(value, variable) and scope.last.get(key, -1) > until:
-                one = (value.pointer, *value.form)
+                one = (value.pointer, *value.copy_key)
                 copies[one] = w.also(copies[one]) if one in copies else value.elsewhere(w)
                 w.let_go(value)
                 scope.values[key] = copies[one]
@@ -96,6 +97,7 @@ def _lies_in(value: Value, variable: Variable) -> bool:
 
 
 @lowering(raw.AssignVariableOp)
+@takes(Variable)
 def assign(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:
     """AssignVariableOp."""
     variable, value = inputs

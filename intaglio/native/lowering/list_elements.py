@@ -1,0 +1,59 @@
+"""What elements a list has, by what a graph puts into it or takes out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from intaglio.base import shapes
+from intaglio.base.dtypes import DType
+from intaglio.ir import walk
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
+
+
+def element_of(graph: Graph, value: SymbolicTensor) -> tuple[DType | None, Any]:
+    """Dtype and shape of what somebody puts into a list, or takes out of it."""
+    dtype: DType | None = None
+    for node in graph.nodes:
+        for at, given in enumerate(node.inputs):
+            if given is value:
+                found, dims = _by_user(graph, node, at)
+                dtype = found or dtype
+                if shapes.known(dims):
+                    return dtype, dims
+    return dtype, None
+
+
+def _by_user(graph: Graph, node: Node, at: int) -> tuple[DType | None, Any]:
+    op = node.op
+    if op in ITEMS:
+        item = ITEMS[op](node)
+        return item.dtype, item.dims
+    if op is raw.TensorListStack:
+        dims = node.outputs[0].dims
+        return node.outputs[0].dtype, dims and dims[1:]
+    if op in (raw.Identity, raw.TensorListResize):
+        return element_of(graph, node.outputs[0])
+    found: DType | None = None
+    for inner in walk.attached(node):
+        first = len(node.inputs) - len(inner.inputs)  # conditions have no input of their own
+        if at < first:
+            return None, None
+        inside = element_of(inner, inner.inputs[at - first])
+        found = inside[0] or found
+        if shapes.known(inside[1]):
+            return inside
+    if op.control_flow == "loop":
+        return element_of(graph, node.outputs[at])
+    return found, None
+
+
+# What of a node is an element of the list that it takes.
+ITEMS: dict[Op, Callable[[Node], SymbolicTensor]] = {
+    raw.TensorListSetItem: lambda node: node.inputs[2],
+    raw.TensorListPushBack: lambda node: node.inputs[1],
+    raw.TensorListGetItem: lambda node: node.outputs[0],
+    raw.TensorListPopBack: lambda node: node.outputs[1],
+}
