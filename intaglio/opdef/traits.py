@@ -42,6 +42,10 @@ class Traits:
     # rule gets Specs in the place of those that no wanted gradient needs.
     gradient_needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
+    # `tf.debugging.enable_check_numerics` looks at the result. What an op only moves has been
+    # looked at when it was computed.
+    numerics_checked: ClassVar[bool] = True
+
     # -- kernels ------------------------------------------------------------------
     # Whether the kernel computes each element alone, with arrays on the way that stay small if
     # large inputs go through it in parts.

@@ -219,6 +219,7 @@ class SpaceToBatchND(Op):
     Tblock_shape = INDEX
     Tpaddings = INDEX
     data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, block_shape: Spec, paddings: Spec) -> Spec:
         dims = _moved_dims(input, numbers(block_shape), numbers(paddings), True)
@@ -240,6 +241,7 @@ class BatchToSpaceND(Op):
     Tblock_shape = INDEX
     Tcrops = INDEX
     data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, block_shape: Spec, crops: Spec) -> Spec:
         dims = _moved_dims(input, numbers(block_shape), numbers(crops), False)

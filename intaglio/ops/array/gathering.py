@@ -46,6 +46,7 @@ class GatherV2(Op):
     Taxis = INDEX
     native_exact = True
     data_inputs = ("params",)
+    numerics_checked = False
 
     def infer(self, params: Spec, indices: Spec, axis: Spec, batch_dims) -> Spec:
         at = number(axis)
@@ -221,6 +222,7 @@ class Gather(Op):
     Tparams = ALL
     Tindices = INDEX
     data_inputs = ("params",)
+    numerics_checked = False
 
     def infer(self, params: Spec, indices: Spec) -> Spec:
         if params.shape is None or indices.shape is None:
@@ -248,6 +250,7 @@ class GatherNd(Op):
     Tparams = ALL
     Tindices = (int16, *INDEX)
     data_inputs = ("params",)
+    numerics_checked = False
 
     def infer(self, params: Spec, indices: Spec) -> Spec:
         p, i = params.shape, indices.shape

@@ -35,6 +35,7 @@ class ConcatV2(Op):
     T = ALL
     Tidx = INDEX
     native_exact = True
+    numerics_checked = False
 
     def infer(self, values: list[Spec], axis: Spec) -> Spec:
         dtype = values[0].dtype
@@ -143,6 +144,7 @@ class Concat(Op):
 
     signature = "concat_dim: int32, values: N*T -> output: T"
     T = ALL
+    numerics_checked = False
 
     def infer(self, values: list[Spec], concat_dim: Spec) -> Spec:
         return ConcatV2.infer(self, values, concat_dim)  # type: ignore[arg-type]  # the other op's rule
@@ -208,6 +210,7 @@ class Pack(Op):
     signature = "values: N*T; axis: int = 0 -> output: T"
     T = ALL
     native_exact = True
+    numerics_checked = False
 
     def infer(self, values: list[Spec], axis) -> Spec:
         dims: Dims = None
@@ -262,6 +265,7 @@ class Unpack(Op):
     T = ALL
     native_exact = True
     data_inputs = ("value",)
+    numerics_checked = False
 
     def infer(self, value: Spec, num, axis) -> Any:
         if value.shape is None:
@@ -306,6 +310,7 @@ class Split(Op):
     T = ALL
     native_exact = True
     data_inputs = ("value",)
+    numerics_checked = False
 
     def infer(self, axis: Spec, value: Spec, num_split) -> Any:
         at = number(axis)
@@ -375,6 +380,7 @@ class SplitV(Op):
     T = ALL
     Tlen = (int8, *INDEX)
     data_inputs = ("value",)
+    numerics_checked = False
 
     def infer(self, value: Spec, size_splits: Spec, axis: Spec, num_split) -> Any:
         if size_splits.rank not in (1, None):

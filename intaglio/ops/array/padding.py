@@ -73,6 +73,7 @@ class Pad(Op):
     T = ALL
     Tpaddings = INDEX
     data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, paddings: Spec) -> Spec:
         return Spec(input.dtype, padded_dims(input, paddings))
@@ -93,6 +94,7 @@ class PadV2(Op):
     T = ALL
     Tpaddings = INDEX
     data_inputs = ("input", "constant_values")
+    numerics_checked = False
 
     def infer(self, input: Spec, paddings: Spec) -> Spec:
         return Spec(input.dtype, padded_dims(input, paddings))
@@ -148,6 +150,7 @@ class MirrorPad(Op):
     T = ALL
     Tpaddings = INDEX
     data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, paddings: Spec) -> Spec:
         return Spec(input.dtype, padded_dims(input, paddings))

@@ -43,6 +43,7 @@ class Identity(Transparent):
     cheap = True
     free = True
     reported = False
+    numerics_checked = False
 
 
 @op
@@ -84,6 +85,7 @@ class StopGradient(Passing):
     """The input; gradients end here."""
 
     cheap = True
+    numerics_checked = False
 
     def gradient(self) -> Any:
         return None
@@ -94,6 +96,7 @@ class PreventGradient(Passing):
     """The input; asking for a gradient through it is an error."""
 
     signature = "input: T; message: str = '' -> output: T"
+    numerics_checked = False
 
     def gradient(self, message) -> Any:
         raise LookupError(f"Gradient explicitly disabled. Reason: {message!r}.")
@@ -105,6 +108,7 @@ class IdentityN(Op):
 
     signature = "input: *T -> output: *T"
     native_exact = True
+    numerics_checked = False
 
     def infer(self, input: list[Spec]) -> Any:
         return list(input)
@@ -124,6 +128,7 @@ class PlaceholderWithDefault(Op):
     signature = "input: dtype; shape: shape -> output: dtype"
     dtype = ALL
     data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, shape: Dims) -> Spec:
         if not shapes.compatible(input.shape, shape):
@@ -145,6 +150,7 @@ class EnsureShape(Op):
 
     signature = "input: T; shape: shape -> output: T"
     T = ALL
+    numerics_checked = False
 
     def infer(self, input: Spec, shape: Dims) -> Spec:
         check_same(shape, input.shape)

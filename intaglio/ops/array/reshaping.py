@@ -40,6 +40,7 @@ class Reshape(Op):
     reported = False
     shape_input = "shape"
     data_inputs = ("tensor",)
+    numerics_checked = False
 
     def infer(self, tensor: Spec, shape: Spec) -> Spec:
         if shape.rank not in (1, None):
@@ -136,6 +137,7 @@ class ExpandDims(Op):
     cheap = True
     reported = False
     data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, axis: Spec) -> Spec:
         at = number(axis)
@@ -176,6 +178,7 @@ class Squeeze(Op):
     cheap = True
     reported = False
     data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, axis) -> Spec:
         if input.shape is None:
@@ -228,6 +231,7 @@ class Transpose(Op):
     native_exact = True
     cheap = True
     data_inputs = ("x",)
+    numerics_checked = False
 
     def infer(self, x: Spec, perm: Spec) -> Spec:
         if perm.rank not in (1, None):
@@ -276,6 +280,7 @@ class ConjugateTranspose(Transpose):
 
     cheap = False
     data_inputs = ("x",)
+    numerics_checked = True
 
     def kernel(self, x, perm):
         y = Transpose.kernel(self, x, perm)
@@ -301,6 +306,7 @@ class BroadcastTo(Op):
     cheap = True
     shape_input = "shape"
     data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, shape: Spec) -> Spec:
         if shape.rank not in (1, None):
@@ -357,6 +363,7 @@ class Tile(Op):
     Tmultiples = INDEX
     native_exact = True
     data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, multiples: Spec) -> Spec:
         times = multiples.partial

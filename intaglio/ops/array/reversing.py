@@ -24,6 +24,7 @@ class ReverseV2(Op):
     Tidx = INDEX
     native_exact = True
     data_inputs = ("tensor",)
+    numerics_checked = False
 
     def infer(self, tensor: Spec, axis: Spec) -> Spec:
         if axis.rank not in (1, None):
@@ -66,6 +67,7 @@ class ReverseSequence(Op):
     T = ALL
     Tlen = INDEX
     data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, seq_lengths: Spec, seq_dim, batch_dim) -> Spec:
         if seq_lengths.rank not in (1, None):

@@ -27,6 +27,7 @@ class Where(Op):
     signature = "condition: T -> index: int64"
     differentiable = False
     T = (*NUMERIC, bool_)
+    numerics_checked = False
 
     def infer(self, condition: Spec) -> Spec:
         return Spec(int64, (None, condition.rank))

@@ -28,6 +28,7 @@ class Shape(Op):
     free = True
     reported = False
     shape_only = True
+    numerics_checked = False
 
     def infer(self, input: Spec, out_type: DType) -> Spec:
         return shape_spec(input, out_type)
@@ -52,6 +53,7 @@ class ShapeN(Op):
     signature = "input: N*T; out_type: type = int32 -> output: N*out_type"
     differentiable = False
     T = ALL
+    numerics_checked = False
 
     def infer(self, input: list[Spec], out_type: DType) -> Any:
         return [shape_spec(x, out_type) for x in input]

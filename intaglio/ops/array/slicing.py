@@ -156,6 +156,7 @@ class StridedSlice(Op):
     native_exact = True
     cheap = True
     data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(
         self,
@@ -396,6 +397,7 @@ class Slice(Op):
     native_exact = True
     cheap = True
     data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, begin: Spec, size: Spec) -> Spec:
         for x in (begin, size):

@@ -17,6 +17,7 @@ class Placeholder(Op):
     free = True
     reported = False
     carries_strings = True
+    numerics_checked = False
 
     def infer(self, dtype: DType, shape: Dims) -> Spec:
         return Spec(dtype, shape)
@@ -31,6 +32,7 @@ class Const(Op):
     free = True
     reported = False
     carries_strings = True
+    numerics_checked = False
 
     def infer(self, value, dtype: DType) -> Spec:
         return Spec(dtype, value.shape, value)

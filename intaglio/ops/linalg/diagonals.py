@@ -371,6 +371,7 @@ class Diag(Op):
     signature = "diagonal: T -> output: T"
     T = DIAGONAL_TYPES
     data_inputs = ("diagonal",)
+    numerics_checked = False
 
     def infer(self, diagonal: Spec) -> Spec:
         dims = diagonal.shape
@@ -392,6 +393,7 @@ class DiagPart(Op):
     signature = "input: T -> diagonal: T"
     T = DIAGONAL_TYPES
     data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec) -> Spec:
         dims: Dims = input.shape

@@ -38,6 +38,7 @@ class VarHandleOp(Op):
         " debug_name: str = '', allowed_devices: list(str) = [] -> resource: resource"
     )
     stateful = True
+    numerics_checked = False
 
     def infer(self, dtype: DType, shape: Dims) -> Spec:
         return Spec(resource_dtype, (), Spec(dtype, shape))
@@ -74,6 +75,7 @@ class ReadVariableOp(Op):
     native_exact = True
     cheap = True
     reported = False
+    numerics_checked = False
 
     def infer(self, resource: Spec, dtype: DType) -> Spec:
         contents = contents_of(resource, dtype)
@@ -105,6 +107,7 @@ class _ReadVariablesOp(Op):
     droppable = True
     native_exact = True
     cheap = True
+    numerics_checked = False
 
     def infer(self, resources: list[Spec], dtypes) -> Any:
         return [[Spec(d, contents_of(r).shape) for r, d in zip(resources, dtypes, strict=True)]]
