@@ -111,7 +111,7 @@ def _staged(test: Any, bodies: Sequence[Any], block: Block, named: int) -> None:
 def _informed(start: State, names: Sequence[str], test: Any, holds: bool) -> State:
     """The state as a branch begins: what `if not flag` says of the flag is known in it."""
     node = test.node if type(test) is SymbolicTensor else None
-    if node is None or node.op.name != "LogicalNot":
+    if node is None or node.op is not raw.LogicalNot:
         return start
     graph = getattr(node.graph, "captured", {})
 

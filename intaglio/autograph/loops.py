@@ -133,7 +133,7 @@ def for_stmt(
         node = sequence.node if isinstance(sequence, SymbolicTensor) else None
 
         def stage(loop: _Loop, turn: Any) -> None:
-            if node is not None and node.op.name == "Range":
+            if node is not None and node.op is raw.Range:
                 start, limit, delta = node.inputs
                 loop.over_range(start, limit, delta, extra_test, turn)
             else:

@@ -14,6 +14,7 @@ from intaglio.native.passes import layer_fusion, row_fusion
 from intaglio.native.passes.elementwise_fusion import fuse, fuse_exact
 from intaglio.native.passes.partitioning import Regions
 from intaglio.native.runtime import entry
+from intaglio.opdef import raw
 from intaglio.runtime import interpreter
 
 
@@ -28,7 +29,7 @@ def looped(graph: Graph) -> interpreter.Compiled:
     fused = fuse_exact(graph)
     kernels: dict[int, Callable[..., Any]] = {}
     for node in fused.nodes:
-        if node.op.name == "_FusedElementwise":
+        if node.op is raw._FusedElementwise:
             loop = kernels[id(node)] = FusedKernel(node.attrs["body"])
             loop.prepare([v.dims for v in node.inputs])
 

@@ -23,7 +23,7 @@ from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering import list_arguments
 from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.operands import Held, Variable, known, numeric
-from intaglio.native.lowering.registry import RULES, elementwise
+from intaglio.native.lowering.registry import elementwise, lowering_of
 from intaglio.native.lowering.tensor_lists import HeldList, Rows, dtype_of
 from intaglio.native.lowering.variables import overwritten, settle
 from intaglio.native.passes.elementwise_fusion import prepared
@@ -43,7 +43,7 @@ class Program:
         """Raises Unsupported, with the `node` that has no code, if there is one."""
         self.graph = graph
         self.writes = sorted(resources.written(graph))
-        self.writer = w = Writer(RULES, elementwise)
+        self.writer = w = Writer(lowering_of, elementwise)
         w.writes = bool(self.writes)
         body = prepared(graph)
         given = [self._input(w, body, i) for i in range(len(body.inputs))]

@@ -10,7 +10,6 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.opdef import door, raw
 from intaglio.opdef.spec import Spec
 from intaglio.optimize.prune import prune
-from intaglio.optimize.turns import LOOPS
 from intaglio.trace.rebuild import Fuel, Rebuild
 
 
@@ -24,13 +23,13 @@ def changed(
 
     `find` is given the loop as it is now, `change` also the one that it has been.
     """
-    if not any([node.op.name in LOOPS for node in graph.nodes]):
+    if not any([node.op.control_flow == "loop" for node in graph.nodes]):
         return graph
     fuel = fuel or Fuel()
     new = Rebuild(graph)
     for node in graph.nodes:
         current = new.copy(node)
-        found = find(current) if node.op.name in LOOPS else None
+        found = find(current) if node.op.control_flow == "loop" else None
         if not found or not fuel.burn():
             new.keep(node, current)
             continue

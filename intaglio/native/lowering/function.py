@@ -35,6 +35,8 @@ from intaglio.native.lowering.operands import Held, Variable, checked, constant,
 from intaglio.native.lowering.scopes import Note, Scope
 from intaglio.native.runtime import callbacks, entry
 from intaglio.native.vector_math.functions import Functions
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 from intaglio.runtime import interpreter
 
 # What a rule is given and gives: values, or variables and lists.
@@ -47,7 +49,7 @@ FOLDED = 1 << 12
 class Writer:
     """One native function, from its beginning to its end."""
 
-    def __init__(self, rules: dict[str, Rule], otherwise: Rule) -> None:
+    def __init__(self, lowering_of: Callable[[Op], Rule | None], otherwise: Rule) -> None:
         self.code = Code("program", entry.KERNEL)
         self.arena = Arena()
         self.scopes: list[Scope] = []
@@ -79,7 +81,7 @@ class Writer:
         self.mine: set[str] = set()
         # Where weights lie packed, by which they are and how.
         self.packed: dict[Any, str] = {}
-        self._rules = rules
+        self._lowering_of = lowering_of
         self._otherwise = otherwise
         self._temporary: list[Block] = []
         # By what they are: where the dims of calls stand, and words that are numbers.
@@ -234,7 +236,7 @@ class Writer:
         self.how, place = "", len(self.notes)
         made = self._folded(node, inputs)
         if made is None:
-            rule = self._rules.get(node.op.name, self._otherwise)
+            rule = self._lowering_of(node.op) or self._otherwise
             try:
                 checked(rule, node.op.name, inputs)
                 made = rule(self, node, inputs)
@@ -272,7 +274,7 @@ class Writer:
     def _folded(self, node: Node, inputs: list[Value]) -> list[Held] | None:
         """The results, where they are known while the function is written."""
         op = node.op
-        if op.name == "Const":
+        if op is raw.Const:
             return [constant(node.attrs["value"])]
         if op.stateful or op.has_graphs or op.kernel_fn is None or not node.outputs:
             return None
@@ -280,7 +282,7 @@ class Writer:
             return None
         if not all(numeric(v.dtype) for v in node.outputs):
             return None
-        if op.name in ("Shape", "Rank", "Size"):
+        if op in (raw.Shape, raw.Rank, raw.Size):
             inputs = [constant(np.broadcast_to(np.zeros((), bool), inputs[0].shape))]
         elif any(h.known is None or h.count > FOLDED for h in inputs):
             return None
@@ -504,7 +506,7 @@ class Writer:
 
     def part(self) -> Writer:
         """The writer of a part of this function, which `adopt` then makes one of its own."""
-        made = Writer(self._rules, self._otherwise)
+        made = Writer(self._lowering_of, self._otherwise)
         made.alone = True
         return made
 

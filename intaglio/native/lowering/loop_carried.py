@@ -11,6 +11,7 @@ from intaglio.native.lowering.function import Value, Writer
 from intaglio.native.lowering.memory_plan import OUTSIDE, Block
 from intaglio.native.lowering.operands import Held
 from intaglio.native.lowering.tensor_lists import HeldList, TurningList, clear
+from intaglio.opdef import raw
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TURNS
 
 
@@ -109,7 +110,7 @@ class InPlace:
 def changes_rows(cond: Graph, body: Graph, index: int) -> bool:
     """True if nobody but the op that adds a row to a loop variable uses it."""
     value, maker = body.inputs[index], body.outputs[index].node
-    if maker.op.name != "_AddAt" or maker.inputs[0] is not value:
+    if maker.op is not raw._AddAt or maker.inputs[0] is not value:
         return False
     users = sum(1 for n in body.nodes for v in n.inputs if v is value)
     used = sum(1 for v in body.outputs if v is value or v is body.outputs[index])

@@ -25,6 +25,7 @@ from intaglio.native.passes.elementwise_fusion import plain, prepared
 from intaglio.native.passes.row_independence import SHARED, Dependent, Rows
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.thread_pool import wanted_threads
+from intaglio.opdef import raw
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TURNS
 
 # Rows of a block, at least; multiplications of all turns from which on it is worth it, and the
@@ -109,7 +110,7 @@ def _work(body: Graph) -> int:
     """The multiplications by matrices of a turn, about."""
     total = 0
     for node in body.nodes:
-        if node.op.name == "MatMul":
+        if node.op is raw.MatMul:
             dims = node.inputs[0].dims
             inner = dims[-1] if dims else None
             total += (node.outputs[0].spec.count or 0) * (inner or 1)
@@ -121,7 +122,7 @@ def _numbers(body: Graph, inputs: Sequence[Value]) -> list[int]:
     found: dict[int, None] = {}
     for given, result, held in zip(body.inputs, body.outputs, inputs, strict=True):
         form = _form(held)
-        if len(form) > 1 and given is not result and result.node.op.name != "_AddAt":
+        if len(form) > 1 and given is not result and result.node.op is not raw._AddAt:
             found[form[0]] = None
     return list(found)
 

@@ -23,8 +23,10 @@ from intaglio.native.lowering.elementwise import shared
 from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.half import converted
 from intaglio.native.lowering.operands import Held, constant
+from intaglio.native.lowering.rules import lowering
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
+from intaglio.opdef import raw
 from intaglio.ops.random.philox import RESERVED
 from intaglio.ops.random.stateless import AUTO_SELECT, PHILOX
 from intaglio.runtime import interpreter
@@ -187,6 +189,7 @@ def seeded(kinds: Kinds) -> Any:
     return rule
 
 
+@lowering(raw.StatelessRandomGetKeyCounter, raw.StatelessRandomGetKeyCounterAlg)
 def key_counter(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """StatelessRandomGetKeyCounter, with the algorithm or without."""
     state = state_of_seed(w, inputs[0])
@@ -260,6 +263,7 @@ def _bounded(name: str, kind: Kind) -> Code:
     return code
 
 
+@lowering(raw.RandomUniformInt)
 def stateful_integers(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """RandomUniformInt."""
     dims, bounds = _dims(inputs[0]), inputs[1:3]
@@ -268,12 +272,14 @@ def stateful_integers(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     return _between(w, node, dims, state, bounds)
 
 
+@lowering(raw.StatelessRandomUniformIntV2, raw.StatelessRandomUniformFullIntV2)
 def keyed_integers(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """StatelessRandomUniformIntV2, and StatelessRandomUniformFullIntV2."""
     dims, state = _dims(inputs[0]), state_of_key(w, *inputs[1:4])
     return _integers(w, node, dims, state, inputs[4:])
 
 
+@lowering(raw.StatelessRandomUniformInt, raw.StatelessRandomUniformFullInt)
 def seeded_integers(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """StatelessRandomUniformInt, and StatelessRandomUniformFullInt."""
     dims, state = _dims(inputs[0]), state_of_seed(w, inputs[1])
@@ -287,21 +293,12 @@ def _integers(w: Writer, node: Node, dims: Any, state: str, bounds: list[Held]) 
     return _between(w, node, dims, state, bounds)
 
 
-RULES: dict[str, Any] = {
-    "RandomUniform": stateful(UNIFORM),
-    "RandomStandardNormal": stateful(NORMAL),
-    "TruncatedNormal": stateful(TRUNCATED),
-    "RandomUniformInt": stateful_integers,
-    "StatelessRandomUniformV2": keyed(UNIFORM),
-    "StatelessRandomNormalV2": keyed(NORMAL),
-    "StatelessTruncatedNormalV2": keyed(TRUNCATED),
-    "StatelessRandomUniform": seeded(UNIFORM),
-    "StatelessRandomNormal": seeded(NORMAL),
-    "StatelessTruncatedNormal": seeded(TRUNCATED),
-    "StatelessRandomUniformIntV2": keyed_integers,
-    "StatelessRandomUniformFullIntV2": keyed_integers,
-    "StatelessRandomUniformInt": seeded_integers,
-    "StatelessRandomUniformFullInt": seeded_integers,
-    "StatelessRandomGetKeyCounter": key_counter,
-    "StatelessRandomGetKeyCounterAlg": key_counter,
-}
+lowering(raw.RandomUniform)(stateful(UNIFORM))
+lowering(raw.RandomStandardNormal)(stateful(NORMAL))
+lowering(raw.TruncatedNormal)(stateful(TRUNCATED))
+lowering(raw.StatelessRandomUniformV2)(keyed(UNIFORM))
+lowering(raw.StatelessRandomNormalV2)(keyed(NORMAL))
+lowering(raw.StatelessTruncatedNormalV2)(keyed(TRUNCATED))
+lowering(raw.StatelessRandomUniform)(seeded(UNIFORM))
+lowering(raw.StatelessRandomNormal)(seeded(NORMAL))
+lowering(raw.StatelessTruncatedNormal)(seeded(TRUNCATED))

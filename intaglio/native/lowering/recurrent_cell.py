@@ -71,11 +71,11 @@ def fuse(body: Graph) -> Graph:
 def _is_part(value: SymbolicTensor) -> bool:
     """True for constants that say what becomes of a gate."""
     node = value.node
-    return is_number(value) or (node.op.name == "Const" and value.dtype.is_integer)
+    return is_number(value) or (node.op is raw.Const and value.dtype.is_integer)
 
 
 def _is_product(node: Node, stay: set[int]) -> bool:
-    if node.op.name != "MatMul" or node.control or node.device:
+    if node.op is not raw.MatMul or node.control or node.device:
         return False
     if node.attrs["transpose_a"] or node.attrs["transpose_b"]:
         return False
@@ -188,7 +188,7 @@ def pack(w: Writer, body: Graph, state: Sequence[Any]) -> None:
     """Packs the weights of a loop's cells, before the loop."""
     places = {id(v): held for v, held in zip(body.inputs, state, strict=True)}
     for node in body.nodes:
-        if node.op.name != "_FusedCell":
+        if node.op is not raw._FusedCell:
             continue
         plan, weights = _plan(node), places[id(_weights(node))]
         if not isinstance(weights, Held):
@@ -206,7 +206,7 @@ def _weights(node: Node) -> SymbolicTensor:
 
 
 def _product_of(body: Graph) -> Node:
-    return next(n for n in body.nodes if n.op.name == "MatMul")
+    return next(n for n in body.nodes if n.op is raw.MatMul)
 
 
 def _places(body: Graph) -> list[int]:

@@ -15,8 +15,11 @@ from intaglio.native.llvm.vectors import BOOL, FLOAT, Kind, Lanes, Unsupported
 from intaglio.native.lowering.elementwise import shared
 from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.rules import lowering
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 
 WORD = Kind("i64", 64, "i")
 DIMS = ("outer", "length", "inner")
@@ -46,9 +49,10 @@ def _columns(code: Code, inner: str, lanes: int, body: Callable[[str, int], None
 # -- running totals -------------------------------------------------------------------------
 
 # The step, what changes nothing, and what is before the first.
-STEPS = {"Cumsum": ("add", -0.0, 0), "Cumprod": ("mul", 1, 1)}
+STEPS: dict[Op, tuple[str, Any, Any]] = {raw.Cumsum: ("add", -0.0, 0), raw.Cumprod: ("mul", 1, 1)}
 
 
+@lowering(raw.Cumsum, raw.Cumprod)
 def running(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """Cumsum and Cumprod."""
     source, _, dims = _along(node, inputs)
@@ -58,7 +62,7 @@ def running(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     ways = (bool(attrs["exclusive"]), bool(attrs["reverse"]))
     name = f"{node.op.name.lower()}_{kind.letter}{kind.bits}_{ways[0]:d}{ways[1]:d}"
     if name not in w.functions:
-        w.functions[name] = _running(name, STEPS[node.op.name], kind, *ways)
+        w.functions[name] = _running(name, STEPS[node.op], kind, *ways)
     if source.count >= entry.LARGE:
         name = shared(w, name, 1)
         w.long = True
@@ -118,6 +122,7 @@ def _running(
 # -- where the extreme is ---------------------------------------------------------------------
 
 
+@lowering(raw.ArgMax, raw.ArgMin)
 def place_of_extreme(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     """ArgMax and ArgMin: the first of several; NaNs are passed over."""
     source, at, dims = _along(node, inputs)
@@ -131,7 +136,7 @@ def place_of_extreme(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     rows = dims[2] == 1
     name = f"{node.op.name.lower()}_{kind.letter}{kind.bits}_{result.bits}_{rows:d}"
     if name not in w.functions:
-        greatest = node.op.name == "ArgMax"
+        greatest = node.op is raw.ArgMax
         w.functions[name] = _Finder(name, kind, result, greatest).write(rows)
     if source.count >= entry.LARGE:
         name = shared(w, name, 1)
@@ -249,10 +254,3 @@ class _Finder:
             better = one.logical_or(self._better(one, x, best), equal)
             best, at = one.select(better, x, best), one.select(better, place, at)
         return [best.names[0], at.names[0]]
-
-
-RULES: dict[str, Any] = {
-    **dict.fromkeys(STEPS, running),
-    "ArgMax": place_of_extreme,
-    "ArgMin": place_of_extreme,
-}

@@ -23,14 +23,6 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op
 from intaglio.ops import compiled
 
-# NumPy spends less on one of these than a call of a kernel costs.
-CHEAP = frozenset(
-    ["Add", "AddV2", "Sub", "Mul", "RealDiv", "Neg", "Maximum", "Minimum", "Square",
-     "Abs", "Sqrt", "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual",
-     "LogicalAnd", "LogicalOr", "LogicalNot", "Identity", "StopGradient", "Relu", "Cast"]
-)  # fmt: skip
-
-
 # Elements of the arrays of which several such ops are worth a loop of their own.
 FEWEST = 1 << 12
 
@@ -129,7 +121,7 @@ def _tried(node: Node) -> _Trial:
 
 def is_number(value: SymbolicTensor) -> bool:
     """True for a constant without dims: it becomes part of the code."""
-    return value.node.op.name == "Const" and value.dims == ()
+    return value.node.op is raw.Const and value.dims == ()
 
 
 class Cluster:
@@ -277,7 +269,7 @@ class _Search:
 def _worth_it(cluster: Cluster) -> bool:
     first = cluster.nodes[0]
     large = (first.outputs[0].spec.count or 0) >= entry.LARGE
-    return len(cluster.nodes) > 1 or first.op.name not in CHEAP or large
+    return len(cluster.nodes) > 1 or not first.op.cheap or large
 
 
 def _saves_memory(cluster: Cluster) -> bool:
@@ -324,7 +316,7 @@ class Rewrite:
         """The new graph."""
         for node in self.old.nodes:
             # Constants and loops come when they are needed: most constants are part of a loop.
-            needless = id(node) in self.home or node.op.name == "Const"
+            needless = id(node) in self.home or node.op is raw.Const
             if node.op.stateful or not needless:
                 self._emit(node)
         for value in self.old.outputs:

@@ -31,7 +31,7 @@ def expanded(graph: Graph) -> Graph:
         if said is not None:
             made, results = inlined(node, expanded(said), inputs, control)
         elif can_expand(node):
-            made = EXPANSIONS[node.op.name](node, inputs)
+            made = EXPANSIONS[node.op](node, inputs)
             results = made[-1].outputs
         elif control == node.control and all(
             a is b for a, b in zip(inputs, node.inputs, strict=True)
@@ -54,7 +54,7 @@ def expanded(graph: Graph) -> Graph:
 
 def can_expand(node: Node) -> bool:
     """True if the node's op is one of them and its inputs have one known shape."""
-    if node.op.name not in EXPANSIONS or len(node.inputs) < 2:
+    if node.op not in EXPANSIONS or len(node.inputs) < 2:
         return False
     if node.inputs[0].dtype is variant:
         return any(_is_element(v) for v in node.inputs)
@@ -82,10 +82,10 @@ def _sum(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Node]:
 def _is_element(value: SymbolicTensor) -> bool:
     """True for a list of which one element is set: the gradient of reading it."""
     change = value.node
-    if change.op.name != "TensorListSetItem":
+    if change.op is not raw.TensorListSetItem:
         return False
     made, item = change.inputs[0].node, change.inputs[2]
-    return made.op.name == "TensorListReserve" and item.dtype in raw.AddV2.T
+    return made.op is raw.TensorListReserve and item.dtype in raw.AddV2.T
 
 
 def _list_sum(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Node]:
@@ -113,10 +113,10 @@ def _list_sum(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Node]:
 
 def _row_axis(node: Node) -> int | None:
     """The axis of the index, for the gradient of `x[i]` or `x[:, i]`: zeros but for a row."""
-    if node.op.name != "StridedSliceGrad":
+    if node.op is not raw.StridedSliceGrad:
         return None
     _, begin, _, strides, _ = node.inputs
-    if begin.dtype is not int32 or not shapes.known(begin.dims) or strides.node.op.name != "Const":
+    if begin.dtype is not int32 or not shapes.known(begin.dims) or strides.node.op is not raw.Const:
         return None
     axis = begin.dims[0] - 1
     ones = (strides.node.attrs["value"] == 1).all()
@@ -160,4 +160,4 @@ def _like(
     )
 
 
-EXPANSIONS: dict[str, Expand] = {"AddN": _sum, "AccumulateNV2": _sum}
+EXPANSIONS: dict[Op, Expand] = {raw.AddN: _sum, raw.AccumulateNV2: _sum}

@@ -31,13 +31,14 @@ from intaglio.native.passes.pooling_indices import placed
 from intaglio.native.passes.rematerialization import recomputed
 from intaglio.native.passes.use_def import Users, is_large, only_user, places_of, users_of
 from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 
 Run = Callable[..., Any]
 
 
 def fuse(graph: Graph) -> Graph:
     """The graph with a `_FusedLayers` node for each layer that has a kernel."""
-    if not any(n.op.name in FINDERS for n in graph.nodes):
+    if not any(n.op in FINDERS for n in graph.nodes):
         return graph
     graph = folded(normalization_fusion.settled(graph))
     graph = recomputed(graph, normalization_fusion.has_relu)
@@ -46,7 +47,7 @@ def fuse(graph: Graph) -> Graph:
     clusters: list[Cluster] = []
     taken: set[int] = set()
     for node in graph.nodes:
-        find = FINDERS.get(node.op.name)
+        find = FINDERS.get(node.op)
         if find is None or id(node) in taken:
             continue
         found = find(node, users)
@@ -61,28 +62,28 @@ def fuse(graph: Graph) -> Graph:
 
 def _is_number(value: SymbolicTensor) -> bool:
     """True for the axes of a sum, which are part of a layer, and for what is nothing."""
-    constant = value.node.op.name == "Const"
+    constant = value.node.op is raw.Const
     return constant and (value.dtype.is_integer or value.dims == (0,))
 
 
 # -- convolutions -------------------------------------------------------------------------
 
 
-ADDITIONS = frozenset(["BiasAdd", "AddV2", "Add"])
-POOLS = frozenset(["MaxPool", "AvgPool", "_ReluMaxPool"])
+ADDITIONS = frozenset([raw.BiasAdd, raw.AddV2, raw.Add])
+POOLS = frozenset([raw.MaxPool, raw.AvgPool, raw._ReluMaxPool])
 
 
 def _convolution(node: Node, users: Users) -> list[Node]:
     """A convolution, the addition of its bias, Relu, and a pooling of 2x2."""
     added = only_user(node.outputs[0], users)
-    if not is_large(node) or added is None or added.op.name not in ADDITIONS:
+    if not is_large(node) or added is None or added.op not in ADDITIONS:
         return []
     bias = added.inputs[added.inputs[0] is node.outputs[0]]
     if bias.dims != node.outputs[0].dims[-1:]:  # type: ignore[index]  # they are known
         return []
     layer = [node, added]
     following = only_user(added.outputs[0], users)
-    if following is not None and following.op.name == "Relu":
+    if following is not None and following.op is raw.Relu:
         layer.append(following)
     seen = users.get(id(layer[-1].outputs[0]), [])
     for pool in seen:
@@ -95,9 +96,9 @@ def _convolution(node: Node, users: Users) -> list[Node]:
 
 def _pools(node: Node) -> bool:
     """True for what pools windows of 2x2 side by side that cover the images."""
-    if node.op.name not in POOLS or node.control or node.device:
+    if node.op not in POOLS or node.control or node.device:
         return False
-    return node.op.name == "_ReluMaxPool" or _covers(node)
+    return node.op is raw._ReluMaxPool or _covers(node)
 
 
 def _covers(node: Node) -> bool:
@@ -108,7 +109,7 @@ def _covers(node: Node) -> bool:
 
 
 def _pooled_as(pool: Node, whole: bool) -> Pooling:
-    return Pooling(pool.op.name == "AvgPool", pool.op.name == "_ReluMaxPool", whole)
+    return Pooling(pool.op is raw.AvgPool, pool.op is raw._ReluMaxPool, whole)
 
 
 def _convolve(node: Node, floored: bool, pooling: Pooling | None = None) -> Run | None:
@@ -121,14 +122,14 @@ def _convolve(node: Node, floored: bool, pooling: Pooling | None = None) -> Run 
 
 
 def _convolved(body: Graph) -> Run | None:
-    nodes = {n.op.name: n for n in body.nodes}
-    node = nodes["Conv2D"]
-    (added,) = [n for n in body.nodes if n.op.name in ADDITIONS]
-    pooling, pools = None, [n for n in body.nodes if n.op.name in POOLS]
+    nodes = {n.op: n for n in body.nodes}
+    node = nodes[raw.Conv2D]
+    (added,) = [n for n in body.nodes if n.op in ADDITIONS]
+    pooling, pools = None, [n for n in body.nodes if n.op in POOLS]
     for pool in pools:
         whole = any(v.node is not pool for v in body.outputs)
         pooling = _pooled_as(pool, whole)
-    floored = bool({"Relu", "_ReluMaxPool"} & {*nodes})
+    floored = raw.Relu in nodes or raw._ReluMaxPool in nodes
     run = _convolve(node, floored, pooling)
     if run is None:
         return None
@@ -143,7 +144,7 @@ def _convolved(body: Graph) -> Run | None:
 def _pooled_gradient(node: Node, users: Users) -> list[Node]:
     """The gradient of a pooling, of the Relu before it, and its sum."""
     passed = only_user(node.outputs[0], users)
-    if not is_large(node) or passed is None or passed.op.name != "ReluGrad":
+    if not is_large(node) or passed is None or passed.op is not raw.ReluGrad:
         return []
     if passed.inputs[0] is not node.outputs[0] or passed.inputs[1] is not node.inputs[0]:
         return []
@@ -160,12 +161,12 @@ def _sums(node: Node, users: Users) -> list[Node]:
 
 def _is_sum(node: Node) -> bool:
     """True for a sum over all but the channels."""
-    if node.op.name == "BiasAddGrad":
+    if node.op is raw.BiasAddGrad:
         return node.attrs["data_format"] == "NHWC" and not node.control
-    if node.op.name != "Sum" or node.attrs["keep_dims"] or node.control:
+    if node.op is not raw.Sum or node.attrs["keep_dims"] or node.control:
         return False
     axes = node.inputs[1].node
-    return axes.op.name == "Const" and sorted(axes.attrs["value"].reshape(-1).tolist()) == [0, 1, 2]
+    return axes.op is raw.Const and sorted(axes.attrs["value"].reshape(-1).tolist()) == [0, 1, 2]
 
 
 def _has_places(node: Node) -> bool:
@@ -183,16 +184,16 @@ def _gradient(node: Node) -> Run | None:
 
 
 def _gradient_of_pooling(body: Graph) -> Run | None:
-    (node,) = [n for n in body.nodes if n.op.name == "MaxPoolGrad"]
-    return _summed(body, node, _gradient(node), "ReluGrad")
+    (node,) = [n for n in body.nodes if n.op is raw.MaxPoolGrad]
+    return _summed(body, node, _gradient(node), raw.ReluGrad)
 
 
-def _summed(body: Graph, node: Node, run: Run | None, last: str) -> Run | None:
+def _summed(body: Graph, node: Node, run: Run | None, last: Op) -> Run | None:
     """What gives a gradient and its sums over every image, with these added if they are wanted."""
     dims = node.outputs[0].dims
     assert shapes.known(dims)
-    total = reductions.reduction("Sum", (dims[0], dims[3]), (0,), False)
-    order = [int(v.node.op.name != last) for v in body.outputs]
+    total = reductions.reduction("sum", (dims[0], dims[3]), (0,), False)
+    order = [int(v.node.op is not last) for v in body.outputs]
     if run is None or (1 in order and total is None):
         return None
     chain = Chain(len(body.inputs))
@@ -208,7 +209,7 @@ def _pooled_in_place(node: Node, users: Users) -> list[Node]:
 
 
 def _pooled_places(body: Graph) -> Run | None:
-    (node,) = [n for n in body.nodes if n.op.name == "_ReluMaxPool"]
+    (node,) = [n for n in body.nodes if n.op is raw._ReluMaxPool]
     w = _windows_of(node.inputs[0])
     return None if w is None else placed_maximum(w)
 
@@ -219,10 +220,10 @@ def _placed_gradient(node: Node, users: Users) -> list[Node]:
 
 
 def _gradient_by_places(body: Graph) -> Run | None:
-    (node,) = [n for n in body.nodes if n.op.name == "_ReluMaxPoolGrad"]
+    (node,) = [n for n in body.nodes if n.op is raw._ReluMaxPoolGrad]
     w = _windows_of(node.outputs[0])
     run = None if w is None else placed_gradient(w)
-    return _summed(body, node, run, "_ReluMaxPoolGrad")
+    return _summed(body, node, run, raw._ReluMaxPoolGrad)
 
 
 def _windows_of(images: SymbolicTensor) -> Windows | None:
@@ -233,24 +234,24 @@ def _windows_of(images: SymbolicTensor) -> Windows | None:
     return Windows(count, height, width, channels, height // 2, width // 2, 2, 2, 2, 2, 0, 0)
 
 
-FINDERS: dict[str, Callable[[Node, Users], list[Node]]] = {
-    "Conv2D": _convolution,
-    "MaxPoolGrad": _pooled_gradient,
-    "_ReluMaxPool": _pooled_in_place,
-    "_ReluMaxPoolGrad": _placed_gradient,
+FINDERS: dict[Op, Callable[[Node, Users], list[Node]]] = {
+    raw.Conv2D: _convolution,
+    raw.MaxPoolGrad: _pooled_gradient,
+    raw._ReluMaxPool: _pooled_in_place,
+    raw._ReluMaxPoolGrad: _placed_gradient,
     **normalization_fusion.FINDERS,
 }
-KERNELS: dict[str, Callable[[Graph], Run | None]] = {
-    "_ReluMaxPool": _pooled_places,
-    "_ReluMaxPoolGrad": _gradient_by_places,
-    "Conv2D": _convolved,
-    "MaxPoolGrad": _gradient_of_pooling,
+KERNELS: dict[Op, Callable[[Graph], Run | None]] = {
+    raw._ReluMaxPool: _pooled_places,
+    raw._ReluMaxPoolGrad: _gradient_by_places,
+    raw.Conv2D: _convolved,
+    raw.MaxPoolGrad: _gradient_of_pooling,
     **normalization_fusion.KERNELS,
 }
 
 
 def kernel(body: Graph) -> Run | None:
     """The kernel of a layer: arrays to a list of arrays."""
-    names = {n.op.name for n in body.nodes}
-    make = [make for name, make in KERNELS.items() if name in names][-1]
+    ops = {n.op for n in body.nodes}
+    make = [make for op, make in KERNELS.items() if op in ops][-1]
     return make(body)

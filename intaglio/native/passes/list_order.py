@@ -14,12 +14,13 @@ from collections.abc import Iterator, Sequence
 from intaglio.base.dtypes import variant
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.opdef import raw
 
 READERS = frozenset(
-    ["TensorListGetItem", "TensorListLength", "TensorListElementShape", "TensorListGather"]
+    [raw.TensorListGetItem, raw.TensorListLength, raw.TensorListElementShape, raw.TensorListGather]
 )
 # Ops that make lists of which no element is set.
-NEW = frozenset(["EmptyTensorList", "TensorListReserve"])
+NEW = frozenset([raw.EmptyTensorList, raw.TensorListReserve])
 
 
 def readers_first(graph: Graph) -> Graph:
@@ -41,14 +42,14 @@ def _later_readers(graph: Graph) -> Iterator[tuple[Node, list[Node]]]:
     users = walk.uses(graph)
     place = {id(n): i for i, n in enumerate(graph.nodes)}
     for node in graph.nodes:
-        if node.op.name in READERS:
+        if node.op in READERS:
             continue
         readers = [
             user
             for value in node.inputs
             if value.dtype is variant
             for user in users[id(value)]
-            if user.op.name in READERS and place[id(user)] > place[id(node)]
+            if user.op in READERS and place[id(user)] > place[id(node)]
         ]
         if readers:
             yield node, readers
@@ -59,7 +60,7 @@ def own_lists(graph: Graph) -> Graph:
 
     What only asks for the length of a list shares the first one.
     """
-    if not any(n.op.name in NEW for n in graph.nodes):
+    if not any(n.op in NEW for n in graph.nodes):
         return graph
     values: dict[int, SymbolicTensor] = {}
     copies: dict[int, Node] = {}
@@ -67,8 +68,8 @@ def own_lists(graph: Graph) -> Graph:
     taken: set[int] = set()
 
     def used(value: SymbolicTensor, user: Node | None) -> SymbolicTensor:
-        shared = user is not None and user.op.name == "TensorListLength"
-        if value.node.op.name not in NEW or shared:
+        shared = user is not None and user.op is raw.TensorListLength
+        if value.node.op not in NEW or shared:
             return values.get(id(value), value)
         if id(value) not in taken:
             taken.add(id(value))

@@ -17,17 +17,20 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.kernels import batch_normalization
 from intaglio.native.kernels.sequence import Taking
 from intaglio.native.llvm.vectors import FLOAT, Unsupported
-from intaglio.native.lowering.function import Rule, Value, Writer
+from intaglio.native.lowering.function import Value, Writer
 from intaglio.native.lowering.kernel_calls import stepped
 from intaglio.native.lowering.operands import Held
+from intaglio.native.lowering.rules import lowering
 from intaglio.native.passes.use_def import Users, is_plain, only_user, places_of
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op
 from intaglio.trace.rebuild import Rebuild
 
 Run = Callable[..., Any]
 
 # The versions of the op: they differ in what they keep besides.
-FORWARD = ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
-GRADIENTS = ("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3")
+FORWARD = (raw.FusedBatchNorm, raw.FusedBatchNormV2, raw.FusedBatchNormV3)
+GRADIENTS = (raw.FusedBatchNormGrad, raw.FusedBatchNormGradV2, raw.FusedBatchNormGradV3)
 LAST = ("NHWC", "NDHWC")
 
 
@@ -37,14 +40,14 @@ def settled(graph: Graph) -> Graph:
     That is the third thing that they keep for gradients, which is nothing, and, with given
     statistics, these.
     """
-    if not any(n.op.name in FORWARD for n in graph.nodes):
+    if not any(n.op in FORWARD for n in graph.nodes):
         return graph
     new, users = Rebuild(graph), {id(v) for n in graph.nodes for v in n.inputs}
     users |= {id(v) for v in graph.outputs}
     for node in graph.nodes:
         made = new.copy(node)
         new.keep(node, made)
-        if node.op.name not in FORWARD or not fits(node):
+        if node.op not in FORWARD or not fits(node):
             continue
         if not node.attrs["is_training"]:
             for old, given in zip(node.outputs[1:5], (3, 4, 3, 4), strict=True):
@@ -84,10 +87,10 @@ def _normalization(node: Node, users: Users) -> list[Node]:
     if not _wanted(node, users, 0, 1):
         return [node]
     following = only_user(node.outputs[0], users)
-    if following is None or following.op.name != "Relu":
+    if following is None or following.op is not raw.Relu:
         return [node]
     taker = only_user(following.outputs[0], users)
-    if taker is not None and taker.op.name == "ReluGrad":
+    if taker is not None and taker.op is raw.ReluGrad:
         return []  # it is part of the gradient
     return [node, following]
 
@@ -103,14 +106,14 @@ def _gradient(node: Node, users: Users) -> list[Node]:
     if not fits(node) or _wanted(node, users, 3):
         return []
     before = node.inputs[0].node
-    if before.op.name != "ReluGrad" or only_user(before.outputs[0], users) is not node:
+    if before.op is not raw.ReluGrad or only_user(before.outputs[0], users) is not node:
         return [*_number(node, 0, users), node]
     layer = [*_number(before, 0, users), before, node]
     relu = before.inputs[1].node
-    if relu.op.name == "Relu" and only_user(relu.outputs[0], users) is before:
+    if relu.op is raw.Relu and only_user(relu.outputs[0], users) is before:
         normal = relu.inputs[0].node
         alone = only_user(normal.outputs[0], users) is relu
-        if normal.op.name in FORWARD and alone and not _wanted(normal, users, 1):
+        if normal.op in FORWARD and alone and not _wanted(normal, users, 1):
             return [normal, relu, *layer]
     return layer
 
@@ -118,10 +121,10 @@ def _gradient(node: Node, users: Users) -> list[Node]:
 def _number(node: Node, place: int, users: Users) -> list[Node]:
     """What broadcasts a single number to an input of a node."""
     source = node.inputs[place].node
-    if source.op.name != "BroadcastTo" or source.inputs[0].spec.count != 1:
+    if source.op is not raw.BroadcastTo or source.inputs[0].spec.count != 1:
         return []
     alone = only_user(source.outputs[0], users) is node
-    constant = source.inputs[1].node.op.name == "Const"
+    constant = source.inputs[1].node.op is raw.Const
     return [source] if alone and constant and is_plain(source) else []
 
 
@@ -135,10 +138,10 @@ def _factor(node: Node) -> float:
 
 
 def _forward_kernel(body: Graph) -> Run | None:
-    (node,) = [n for n in body.nodes if n.op.name in FORWARD]
+    (node,) = [n for n in body.nodes if n.op in FORWARD]
     *rows, channels = shape = _dims(node.outputs[0])
-    attrs, floored = node.attrs, any(n.op.name == "Relu" for n in body.nodes)
-    order = [0 if v.node.op.name == "Relu" else _numbered(v) for v in body.outputs]
+    attrs, floored = node.attrs, any(n.op is raw.Relu for n in body.nodes)
+    order = [0 if v.node.op is raw.Relu else _numbered(v) for v in body.outputs]
     training = attrs["is_training"]
     factor = _factor(node)
     run = batch_normalization.forward(
@@ -153,9 +156,9 @@ def _forward_kernel(body: Graph) -> Run | None:
 
 
 def _gradient_kernel(body: Graph) -> Run | None:
-    (node,) = [n for n in body.nodes if n.op.name in GRADIENTS]
-    passed = next((n for n in body.nodes if n.op.name == "ReluGrad"), None)
-    normal = next((n for n in body.nodes if n.op.name in FORWARD), None)
+    (node,) = [n for n in body.nodes if n.op in GRADIENTS]
+    passed = next((n for n in body.nodes if n.op is raw.ReluGrad), None)
+    normal = next((n for n in body.nodes if n.op in FORWARD), None)
     *rows, channels = shape = _dims(node.outputs[0])
     d, *given = node.inputs[:5]
     beyond: list[SymbolicTensor] = []
@@ -164,7 +167,7 @@ def _gradient_kernel(body: Graph) -> Run | None:
         d = passed.inputs[0]
         beyond = [passed.inputs[1] if normal is None else normal.inputs[2]]
         through = "results" if normal is None else "offset"
-    same = d.node.op.name == "BroadcastTo"
+    same = d.node.op is raw.BroadcastTo
     attrs = node.attrs
     run = batch_normalization.gradient(
         int(np.prod(rows)), channels, shape, attrs["is_training"], attrs["epsilon"], through, same
@@ -179,6 +182,7 @@ def _gradient_kernel(body: Graph) -> Run | None:
 # -- one alone, in a native function ----------------------------------------------------------
 
 
+@lowering(*FORWARD)
 def normalized(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """A batch normalisation, where it is no layer: in loops and branches."""
     *rows, channels = shape = _known(node, inputs)
@@ -200,6 +204,7 @@ def normalized(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     return made + [Held(FLOAT, (), known=third) for _ in node.outputs[5:]]
 
 
+@lowering(*GRADIENTS)
 def gradient(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
     """The gradient of a batch normalisation, likewise."""
     *rows, channels = shape = _known(node, inputs)
@@ -221,12 +226,8 @@ def _known(node: Node, inputs: list[Value]) -> tuple[int, ...]:
     return inputs[0].shape
 
 
-RULES: dict[str, Rule] = {
-    **dict.fromkeys(FORWARD, normalized),
-    **dict.fromkeys(GRADIENTS, gradient),
-}
 FINDERS = {**dict.fromkeys(FORWARD, _normalization), **dict.fromkeys(GRADIENTS, _gradient)}
-KERNELS: dict[str, Callable[[Graph], Run | None]] = {
+KERNELS: dict[Op, Callable[[Graph], Run | None]] = {
     **dict.fromkeys(FORWARD, _forward_kernel),
     **dict.fromkeys(GRADIENTS, _gradient_kernel),
 }

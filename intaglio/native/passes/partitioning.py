@@ -21,7 +21,7 @@ from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering.operands import numeric
 from intaglio.native.lowering.registry import has_code, lacking
 from intaglio.native.passes.decompositions import expression
-from intaglio.native.passes.elementwise_fusion import CHEAP, Cluster, Rewrite, can_compile
+from intaglio.native.passes.elementwise_fusion import Cluster, Rewrite, can_compile
 from intaglio.native.passes.expansions import can_expand, expanded
 from intaglio.native.program import Program
 from intaglio.opdef import raw
@@ -101,13 +101,13 @@ def _form(value: SymbolicTensor) -> tuple[Any, ...]:
 
 
 def _is_constant(value: SymbolicTensor) -> bool:
-    return value.node.op.name == "Const"
+    return value.node.op is raw.Const
 
 
 def _obstacle(node: Node) -> str:
     """Why a node certainly has no native code; nothing if it may have."""
     op = node.op
-    if op.name in ("Placeholder", "Const"):
+    if op in (raw.Placeholder, raw.Const):
         return op.name
     if node.device:
         return f"{op.name} on a device of its own"
@@ -121,33 +121,19 @@ def _obstacle(node: Node) -> str:
             return f"elements of type {value.dtype.name}"
     if op.name in PARTS and not has_steps(kernel_of(node)):
         return f"{op.name}, which is more than one kernel"
-    if has_code(op.name) or can_expand(node):
-        return "" if op.name in FLOWS else _unknown(node) or lacking(node)
+    if has_code(op) or can_expand(node):
+        return "" if op.control_flow else _unknown(node) or lacking(node)
     if "scalar" not in op.rules or len(node.outputs) != 1:
         return op.name
     return can_compile(node) or _unknown(node)
 
 
-FLOWS = frozenset(
-    [
-        "While",
-        "StatelessWhile",
-        "If",
-        "StatelessIf",
-        "Case",
-        "StatelessCase",
-        "PartitionedCall",
-        "StatefulPartitionedCall",
-    ]
-)
-
-
 def _unknown(node: Node) -> str:
     """What shape is not known."""
     for value in (*node.inputs, *node.outputs):
-        if value.dtype in (variant, resource) or node.op.name == "TensorListStack":
+        if value.dtype in (variant, resource) or node.op is raw.TensorListStack:
             continue
-        if value.dims == (0,) and value.node.op.name == "Const":
+        if value.dims == (0,) and value.node.op is raw.Const:
             continue  # the shape of a scalar
         if value.dims is not None and 0 in value.dims:
             return f"{value.name} has no elements"
@@ -191,9 +177,4 @@ def _has_effects(node: Node, reasons: dict[int, str]) -> bool:
 
 def _worth_it(region: Cluster) -> bool:
     """True if a native function saves something."""
-    names = [n.op.name for n in region.nodes]
-    return len(names) > 1 or names[0] not in FREE
-
-
-# NumPy spends no more on one of these than the call of a native function costs.
-FREE = CHEAP | {"BroadcastTo", "ReadVariableOp", "_ReadVariablesOp", "Reshape", "NoOp", "ExpandDims", "Squeeze", "StridedSlice", "Slice", "Transpose", "AssignVariableOp", "TensorListReserve", "EmptyTensorList", "TensorListFromTensor"}  # fmt: skip
+    return len(region.nodes) > 1 or not region.nodes[0].op.cheap

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.opdef import raw
 
 Fits = Callable[[Node], bool]
 # The outputs of a normalisation that its gradient takes, and where.
@@ -21,7 +22,7 @@ def recomputed(graph: Graph, fits: Fits) -> Graph:
     users = _users(graph)
     found: dict[int, tuple[Node, Node]] = {}
     for node in graph.nodes:
-        if node.op.name == "FusedBatchNormGradV3" and fits(node):
+        if node.op is raw.FusedBatchNormGradV3 and fits(node):
             pair = _layer(node, users)
             if pair is not None:
                 found[id(node.inputs[0].node)] = pair
@@ -40,13 +41,13 @@ def _users(graph: Graph) -> dict[int, list[Node | None]]:
 def _layer(gradient: Node, users: dict[int, list[Node | None]]) -> tuple[Node, Node] | None:
     """The normalisation and the Relu whose gradients some node and the one before it are."""
     before = gradient.inputs[0].node
-    if before.op.name != "ReluGrad" or users[id(before.outputs[0])] != [gradient]:
+    if before.op is not raw.ReluGrad or users[id(before.outputs[0])] != [gradient]:
         return None
     relu = before.inputs[1].node
-    if relu.op.name != "Relu":
+    if relu.op is not raw.Relu:
         return None
     normal = relu.inputs[0].node
-    if normal.op.name != "FusedBatchNormV3" or relu.inputs[0] is not normal.outputs[0]:
+    if normal.op is not raw.FusedBatchNormV3 or relu.inputs[0] is not normal.outputs[0]:
         return None
     same = [gradient.inputs[i] is normal.inputs[i - 1] for i in (1, 2)]
     same += [gradient.inputs[i] is normal.outputs[o] for i, o in KEPT]

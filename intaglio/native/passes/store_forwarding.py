@@ -21,7 +21,7 @@ from intaglio.opdef.spec import Spec
 from intaglio.ops.state.resource_variable import contents_of
 
 # Ops that become a read, a sum and an assignment.
-UPDATES = ("AssignAddVariableOp", "AssignSubVariableOp")
+UPDATES = (raw.AssignAddVariableOp, raw.AssignSubVariableOp)
 
 
 def settled(graph: Graph) -> Graph:
@@ -62,20 +62,20 @@ class _Order:
         return self.values.get(id(value), value)
 
     def _add(self, node: Node) -> None:
-        name = node.op.name
+        op = node.op
         inputs = [self._value(v) for v in node.inputs]
         mine = all(id(v) in self.inputs for v in node.inputs if v.dtype is resource)
         if not mine:  # a handle that may be that of any variable
             self._other(node, inputs)
-        elif name in ("ReadVariableOp", "_ReadVariablesOp"):
+        elif op in (raw.ReadVariableOp, raw._ReadVariablesOp):
             for handle, value in zip(inputs, node.outputs, strict=True):
                 self.values[id(value)] = self._read(node, handle)
-        elif name == "AssignVariableOp":
+        elif op is raw.AssignVariableOp:
             self._assign(node, inputs[0], inputs[1])
-        elif name in UPDATES and shapes.known(contents_of(inputs[0].spec).shape):
+        elif op in UPDATES and shapes.known(contents_of(inputs[0].spec).shape):
             contents = contents_of(inputs[0].spec)
             both = [self._read(node, inputs[0]), inputs[1]]
-            change = raw.AddV2 if name == "AssignAddVariableOp" else raw.Sub
+            change = raw.AddV2 if op is raw.AssignAddVariableOp else raw.Sub
             total = _made(node, change, both, {}, [contents])
             self.nodes.append(total)
             self._assign(node, inputs[0], total.outputs[0])

@@ -153,6 +153,10 @@ class StridedSlice(Op):
     signature = f"input: T, begin: Index, end: Index, strides: Index; {MASKS} -> output: T"
     T = ALL
     Index = (int16, *INDEX)
+    native_exact = True
+    cheap = True
+    data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(
         self,
@@ -255,6 +259,7 @@ class StridedSliceGrad(Op):
     )
     T = ALL
     Index = INDEX
+    data_inputs = ("dy",)
 
     def infer(self, shape: Spec, dy: Spec) -> Spec:
         return Spec(dy.dtype, shape.as_shape())
@@ -323,6 +328,7 @@ class TensorStridedSliceUpdate(Op):
     )
     T = ALL
     Index = INDEX
+    data_inputs = ("input", "value")
 
     def infer(self, input: Spec) -> Spec:
         return input.like()
@@ -388,6 +394,10 @@ class Slice(Op):
     signature = "input: T, begin: Index, size: Index -> output: T"
     T = ALL
     Index = INDEX
+    native_exact = True
+    cheap = True
+    data_inputs = ("input",)
+    numerics_checked = False
 
     def infer(self, input: Spec, begin: Spec, size: Spec) -> Spec:
         for x in (begin, size):

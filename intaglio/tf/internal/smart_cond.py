@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.ir.graph import SymbolicTensor
+from intaglio.opdef import raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.arrays import get_static_value
 from intaglio.tf.control_flow import cond
@@ -39,7 +40,7 @@ def _known(tensor: Tensor) -> Any:
     if value is not None or not isinstance(tensor, SymbolicTensor):
         return value
     node = tensor.node
-    if node.op.name not in _COMPARISONS:
+    if node.op not in _COMPARISONS:
         return None
     inputs = [get_static_value(x) for x in node.inputs]
     if any(x is None for x in inputs):
@@ -49,6 +50,8 @@ def _known(tensor: Tensor) -> Any:
 
 
 # Ops without attributes that conditions on sizes are made of.
-_COMPARISONS = frozenset(("Greater", "GreaterEqual", "Less", "LessEqual", "Equal", "NotEqual"))
+_COMPARISONS = frozenset(
+    (raw.Greater, raw.GreaterEqual, raw.Less, raw.LessEqual, raw.Equal, raw.NotEqual)
+)
 
 __all__ = ["smart_cond"]

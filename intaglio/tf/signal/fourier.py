@@ -13,6 +13,7 @@ from intaglio.base.dtypes import DType, complex64, complex128, float32, float64,
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
 from intaglio.opdef.dispatch import dispatchable
+from intaglio.opdef.op import Op
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf import lengths
 
@@ -132,8 +133,8 @@ def _fitted(x: Tensor, fft_length: Tensor, rank: int, half: bool) -> Tensor:
     return raw.Pad(x, raw.ConcatV2([zeros, tail_pairs], 0))
 
 
-def _forward(kind: str, input_tensor: Any, fft_length: Any, rank: int, name: Any) -> Tensor:
-    with door.level().scoped(name or kind.lower()) as scope:
+def _forward(op: Op, input_tensor: Any, fft_length: Any, rank: int, name: Any) -> Tensor:
+    with door.level().scoped(name or op.name.lower()) as scope:
         x = to_tensor(input_tensor, None, "input", dtype_hint=float32)
         if x.dtype not in WIDE:
             raise ValueError(f"RFFT requires tf.float32 or tf.float64 inputs, got: {x.dtype!r}")
@@ -142,12 +143,11 @@ def _forward(kind: str, input_tensor: Any, fft_length: Any, rank: int, name: Any
         else:
             sizes = to_tensor(fft_length, int32, "fft_length")
             x = _fitted(x, sizes, rank, False)
-        op = getattr(raw, kind)
         return op(x, sizes, Tcomplex=WIDE[x.dtype], name=scope)
 
 
-def _backward(kind: str, input_tensor: Any, fft_length: Any, rank: int, name: Any) -> Tensor:
-    with door.level().scoped(name or kind.lower()) as scope:
+def _backward(op: Op, input_tensor: Any, fft_length: Any, rank: int, name: Any) -> Tensor:
+    with door.level().scoped(name or op.name.lower()) as scope:
         x = to_tensor(input_tensor, None, "input", dtype_hint=complex64)
         if x.dtype not in NARROW:
             raise ValueError(
@@ -159,7 +159,6 @@ def _backward(kind: str, input_tensor: Any, fft_length: Any, rank: int, name: An
         else:
             sizes = to_tensor(fft_length, int32, "fft_length")
             x = _fitted(x, sizes, rank, True)
-        op = getattr(raw, kind)
         return op(x, sizes, Treal=NARROW[x.dtype], name=scope)
 
 
@@ -172,7 +171,7 @@ def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> 
     >>> tf.signal.rfft([1.0, 0.0, -1.0, 0.0]).numpy()
     array([0.+0.j, 2.+0.j, 0.+0.j], dtype=complex64)
     """
-    return _forward("RFFT", input_tensor, fft_length, 1, name)
+    return _forward(raw.RFFT, input_tensor, fft_length, 1, name)
 
 
 def rfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
@@ -181,7 +180,7 @@ def rfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -
     >>> tf.signal.rfft2d(tf.ones([2, 4])).shape
     TensorShape([2, 3])
     """
-    return _forward("RFFT2D", input_tensor, fft_length, 2, name)
+    return _forward(raw.RFFT2D, input_tensor, fft_length, 2, name)
 
 
 def rfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
@@ -190,7 +189,7 @@ def rfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -
     >>> tf.signal.rfft3d(tf.ones([2, 2, 4])).shape
     TensorShape([2, 2, 3])
     """
-    return _forward("RFFT3D", input_tensor, fft_length, 3, name)
+    return _forward(raw.RFFT3D, input_tensor, fft_length, 3, name)
 
 
 def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
@@ -199,7 +198,7 @@ def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) ->
     >>> tf.signal.irfft(tf.constant([0, 2, 0], tf.complex64)).numpy()
     array([ 1.,  0., -1.,  0.], dtype=float32)
     """
-    return _backward("IRFFT", input_tensor, fft_length, 1, name)
+    return _backward(raw.IRFFT, input_tensor, fft_length, 1, name)
 
 
 def irfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
@@ -208,7 +207,7 @@ def irfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) 
     >>> tf.signal.irfft2d(tf.ones([2, 3], tf.complex64)).shape
     TensorShape([2, 4])
     """
-    return _backward("IRFFT2D", input_tensor, fft_length, 2, name)
+    return _backward(raw.IRFFT2D, input_tensor, fft_length, 2, name)
 
 
 def irfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
@@ -217,7 +216,7 @@ def irfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) 
     >>> tf.signal.irfft3d(tf.ones([2, 2, 3], tf.complex64)).shape
     TensorShape([2, 2, 4])
     """
-    return _backward("IRFFT3D", input_tensor, fft_length, 3, name)
+    return _backward(raw.IRFFT3D, input_tensor, fft_length, 3, name)
 
 
 # -- any axes --------------------------------------------------------------------------
@@ -266,14 +265,14 @@ def _check_norm(norm: Any) -> None:
 
 
 def _over_axes(
-    kind: str, x: Tensor, fft_length: Any, axes: Any, norm: Any, name: Any, **types: DType
+    op: Op, x: Tensor, fft_length: Any, axes: Any, norm: Any, name: Any, **types: DType
 ) -> Tensor:
     _check_norm(norm)
-    sizes, along = _plan(x, fft_length, axes, kind == "IRFFTND")
+    sizes, along = _plan(x, fft_length, axes, op is raw.IRFFTND)
     if fft_length is not None:
-        x = _fitted_along(x, sizes, along, kind == "IRFFTND")
-    made = getattr(raw, kind)(x, sizes, along, name=name, **types)
-    return _scaled(made, sizes, norm, kind.startswith("I"))
+        x = _fitted_along(x, sizes, along, op is raw.IRFFTND)
+    made = op(x, sizes, along, name=name, **types)
+    return _scaled(made, sizes, norm, op in (raw.IFFTND, raw.IRFFTND))
 
 
 def _fitted_along(x: Tensor, sizes: Tensor, along: Tensor, half: bool) -> Tensor:
@@ -306,7 +305,7 @@ def fftnd(
     array([2.+0.j, 2.+0.j, 2.+0.j], dtype=complex64)
     """
     x = to_tensor(input_tensor, None, "input", dtype_hint=complex64)
-    return _over_axes("FFTND", x, fft_length, axes, norm, name)
+    return _over_axes(raw.FFTND, x, fft_length, axes, norm, name)
 
 
 def ifftnd(
@@ -322,7 +321,7 @@ def ifftnd(
     np.complex64(6+0j)
     """
     x = to_tensor(input_tensor, None, "input", dtype_hint=complex64)
-    return _over_axes("IFFTND", x, fft_length, axes, norm, name)
+    return _over_axes(raw.IFFTND, x, fft_length, axes, norm, name)
 
 
 def rfftnd(
@@ -339,7 +338,7 @@ def rfftnd(
     """
     x = to_tensor(input_tensor, None, "input", dtype_hint=float32)
     kind = WIDE.get(x.dtype, complex64)
-    return _over_axes("RFFTND", x, fft_length, axes, norm, name, Tcomplex=kind)
+    return _over_axes(raw.RFFTND, x, fft_length, axes, norm, name, Tcomplex=kind)
 
 
 def irfftnd(
@@ -356,7 +355,7 @@ def irfftnd(
     """
     x = to_tensor(input_tensor, None, "input", dtype_hint=complex64)
     kind = NARROW.get(x.dtype, float32)
-    return _over_axes("IRFFTND", x, fft_length, axes, norm, name, Treal=kind)
+    return _over_axes(raw.IRFFTND, x, fft_length, axes, norm, name, Treal=kind)
 
 
 # -- shifts ----------------------------------------------------------------------------

@@ -116,7 +116,13 @@ def _check_places(a: SparseTensor, b: SparseTensor) -> None:
 
 
 def _reduced(
-    sp_input: Any, axis: Any, keepdims: Any, output_is_sparse: bool, name: Any, kind: str
+    sp_input: Any,
+    axis: Any,
+    keepdims: Any,
+    output_is_sparse: bool,
+    name: Any,
+    dense: Any,
+    sparse: Any,
 ) -> Any:
     x = as_sparse(sp_input)
     if axis is None:
@@ -129,8 +135,8 @@ def _reduced(
     options: dict[str, Any] = {"keep_dims": bool(keepdims), "name": name}
     axes = convert.to_tensor(axis, dtypes.int32)
     if output_is_sparse:
-        return SparseTensor(*getattr(raw, f"SparseReduce{kind}Sparse")(*_parts(x), axes, **options))
-    return getattr(raw, f"SparseReduce{kind}")(*_parts(x), axes, **options)
+        return SparseTensor(*sparse(*_parts(x), axes, **options))
+    return dense(*_parts(x), axes, **options)
 
 
 def reduce_sum(
@@ -147,7 +153,15 @@ def reduce_sum(
 
     https://www.tensorflow.org/api_docs/python/tf/sparse/reduce_sum
     """
-    return _reduced(sp_input, axis, keepdims, output_is_sparse, name, "Sum")
+    return _reduced(
+        sp_input,
+        axis,
+        keepdims,
+        output_is_sparse,
+        name,
+        raw.SparseReduceSum,
+        raw.SparseReduceSumSparse,
+    )
 
 
 def reduce_max(
@@ -164,7 +178,15 @@ def reduce_max(
 
     https://www.tensorflow.org/api_docs/python/tf/sparse/reduce_max
     """
-    return _reduced(sp_input, axis, keepdims, output_is_sparse, name, "Max")
+    return _reduced(
+        sp_input,
+        axis,
+        keepdims,
+        output_is_sparse,
+        name,
+        raw.SparseReduceMax,
+        raw.SparseReduceMaxSparse,
+    )
 
 
 def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:

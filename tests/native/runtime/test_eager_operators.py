@@ -23,8 +23,8 @@ SHAPES = ((), (1,), (3,), (2, 2), (0, 3), (7, 5), (33,), (4, 1, 19), (64, 64), (
 
 def in_python(special):
     """The method as it is without machine code."""
-    name, slow = operators.FAST[special]
-    return eager._fast_binary(getattr(operators.raw, name), slow, special.startswith("__r"))
+    op_of, slow = operators.FAST[special]
+    return eager._fast_binary(op_of(), slow, special.startswith("__r"))
 
 
 PYTHON = {special: in_python(special) for special in SPECIAL}

@@ -12,13 +12,13 @@ import numpy as np
 
 from intaglio.base.dtypes import as_dtype, complex64, complex128, float64
 from intaglio.base.shapes import Dims
-from intaglio.opdef import convert, raw
+from intaglio.opdef import convert, late, raw
 from intaglio.tf.linalg.norms import LAST
 from intaglio.tf.linalg.operators.operator import LinearOperator, check_all, conjugate
 from intaglio.tf.linalg.operators.structured import dims_of, tensor_of
 
-FORWARD = {1: "FFT", 2: "FFT2D", 3: "FFT3D"}
-BACKWARD = {1: "IFFT", 2: "IFFT2D", 3: "IFFT3D"}
+FORWARD = {1: late.FFT, 2: late.FFT2D, 3: late.FFT3D}
+BACKWARD = {1: late.IFFT, 2: late.IFFT2D, 3: late.IFFT3D}
 
 
 class _Circulant(LinearOperator):
@@ -107,9 +107,9 @@ class _Circulant(LinearOperator):
         x = x if x.dtype is kind else raw.Cast(x, DstT=kind)
         turned = raw.Einsum([x], equation="...ij->...ji")
         block = raw.ConcatV2([raw.Shape(turned)[:-1], self.block_shape_tensor()], np.int32(0))
-        held = getattr(raw, FORWARD[self._depth])(raw.Reshape(turned, block))
+        held = FORWARD[self._depth].op(raw.Reshape(turned, block))
         wide = raw.ExpandDims(factors, np.int32(-1 - self._depth))
-        back = getattr(raw, BACKWARD[self._depth])(raw.Mul(held, wide))
+        back = BACKWARD[self._depth].op(raw.Mul(held, wide))
         whole = raw.Shape(back)
         size = raw.Prod(whole[-self._depth :], LAST, keep_dims=True)
         rows = raw.Reshape(back, raw.ConcatV2([whole[: -self._depth], size], np.int32(0)))
@@ -159,12 +159,12 @@ class _Circulant(LinearOperator):
     def convolution_kernel(self, name: str = "convolution_kernel") -> Any:
         """The kernel with which a product with the operator is a circular convolution."""
         with self._scope(name):
-            return self._own(getattr(raw, BACKWARD[self._depth])(self._working()))
+            return self._own(BACKWARD[self._depth].op(self._working()))
 
     def assert_hermitian_spectrum(self, name: str = "assert_hermitian_spectrum") -> Any:
         """Fails when it runs unless the convolution kernel is real."""
         with self._scope(name):
-            kernel = getattr(raw, BACKWARD[self._depth])(self._working())
+            kernel = BACKWARD[self._depth].op(self._working())
             part = raw.Abs(raw.Imag(kernel, Tout=kernel.dtype.real_dtype))
             limit = np.asarray(1e-4, part.dtype.numpy)
             return check_all(raw.Less(part, limit), "Spectrum was not Hermitian")
