@@ -7,7 +7,7 @@ import pytest
 
 from intaglio import tf
 from intaglio.base.errors import FailedPreconditionError, InvalidArgumentError
-from intaglio.base.portable import PORTABLE
+from intaglio.cpython.portable import PORTABLE
 from intaglio.opdef.spec import Spec
 from intaglio.runtime.resources import MANAGER, Resource
 

@@ -8,7 +8,6 @@ the dims; no code holds an address.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -254,10 +253,11 @@ class Writer:
         back = callbacks.callback(node, inputs, shapes)
         self.keep.append(back)
         self.draws += callbacks.streams(node)
-        address = ctypes.cast(back, ctypes.c_void_p).value or 0
         places = [self.pointer(h) if h.known is None else "null" for h in inputs]
         self._fill(places, [h.pointer for h in made])
-        status = self.code.let(f"call i64 {self.word(address)}(ptr {self._ins}, ptr {self._outs})")
+        status = self.code.let(
+            f"call i64 {self.word(back.address)}(ptr {self._ins}, ptr {self._outs})"
+        )
         self.demand(self.code.integer("icmp eq", status, 0))
         self.how = "NumPy, called back"
         return made

@@ -10,15 +10,15 @@ from __future__ import annotations
 import functools
 import math
 import os
-import sys
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from intaglio import cpython
 from intaglio.base.memory import aligned
-from intaglio.base.portable import PORTABLE
+from intaglio.cpython.references import other_references
 
 # Arrays of so many bytes are worth it, and not more; and what all blocks may have together.
 LEAST, LARGEST, MOST = 1 << 17, 1 << 26, 1 << 28
@@ -73,17 +73,10 @@ class Buffers:
             self._blocks[size] = used
 
 
-def _references(block: Any) -> int:
-    """How many refer to the owner of a block, this call among them."""
-    return sys.getrefcount(block.base)
-
-
-# What a block has that no array refers to; Pythons count differently.
-_FREE = _references(np.empty(1, np.uint8)[:])
-
-
 def _is_free(block: Any) -> bool:
-    return _references(block) == _FREE
+    """True if no array refers to the owner of a block, which the block itself does."""
+    owner = block.base
+    return other_references(owner) == 1
 
 
 def _rounded(size: int) -> int:
@@ -100,6 +93,6 @@ if hasattr(os, "register_at_fork"):
 def maker(shape: tuple[int, ...], dtype: Any) -> Callable[[], Any]:
     """A function that makes arrays of this shape and dtype, filled with anything."""
     size = math.prod(shape) * np.dtype(dtype).itemsize
-    if not LEAST <= size <= LARGEST or PORTABLE:
+    if not LEAST <= size <= LARGEST or not cpython.AVAILABLE:
         return functools.partial(np.empty, shape, dtype)
     return functools.partial(BUFFERS.empty, shape, dtype, size)

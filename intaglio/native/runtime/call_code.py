@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from intaglio.cpython import layout
 from intaglio.native.llvm.builder import Code, module
-from intaglio.native.runtime import entry
-from intaglio.native.runtime.object_code import DESCR, ObjectCode
+from intaglio.native.runtime.object_code import ObjectCode
 
 # What stands before the steps.
 HEADER = (
@@ -12,7 +12,6 @@ HEADER = (
     "incref", "decref", "item", "new_tuple", "kernel", "dims", "memory", "refuses", "results",
     "single", "inputs", "objects", "made",
 )  # fmt: skip
-_SIZE, _LIST_ITEMS = 16, 24
 
 
 class _Dispatcher(ObjectCode):
@@ -20,10 +19,10 @@ class _Dispatcher(ObjectCode):
 
     otherwise = "miss"
 
-    def __init__(self, items: int) -> None:
+    def __init__(self) -> None:
         super().__init__(Code("dispatch", ["ptr %self", "ptr %args", "i64 %count"], "ptr"))
-        self.items, code = str(items), self.code
-        self.table = code.at("i8", "%self", str(entry.BYTES))
+        code = self.code
+        self.table = code.at("i8", "%self", str(layout.BYTES_DATA))
         self.objects = code.let(f"alloca ptr, i64 {self.number('objects')}")
         self.inputs = code.let(f"alloca ptr, i64 {self.number('inputs')}")
         count = code.integer("add", self.number("results"), 1)
@@ -88,25 +87,25 @@ class _Dispatcher(ObjectCode):
 
     def _tuple(self) -> None:
         source = self._sized("tuple")
-        self._parts(self.code.at("i8", source, self.items))
+        self._parts(self.code.at("i8", source, str(layout.TUPLE_ITEMS)))
 
     def _list(self) -> None:
         source = self._sized("list")
-        self._parts(self.field(source, _LIST_ITEMS))
+        self._parts(self.field(source, layout.LIST_ITEMS))
 
     def _dict(self) -> None:
         source = self._sized("dict")
-        size = self.field(source, _SIZE, "i64")
+        size = self.field(source, layout.SIZE, "i64")
         self.equal(size, self.code.load("i64", self.length, 8), "i64")
 
     def _sized(self, kind: str) -> str:
         """An object of a type and a size."""
         source = self.object()
-        self.equal(self.field(source, entry.TYPE), self.address(kind))
+        self.equal(self.field(source, layout.TYPE), self.address(kind))
         count = self.next()
         self.code.do(f"store i64 {count}, ptr {self.length}, align 8")
         if kind != "dict":
-            self.equal(self.field(source, _SIZE, "i64"), count, "i64")
+            self.equal(self.field(source, layout.SIZE, "i64"), count, "i64")
         return source
 
     def _parts(self, items: str) -> None:
@@ -126,18 +125,18 @@ class _Dispatcher(ObjectCode):
     def _tensor(self) -> None:
         code = self.code
         source = self.object()
-        self.equal(self.field(source, entry.TYPE), self.address("tensor"))
+        self.equal(self.field(source, layout.TYPE), self.address("tensor"))
         array = self.array_of(source)
         number = self.next()
-        self.equal(self.field(array, DESCR), self.next("ptr"))
+        self.equal(self.field(array, layout.ARRAY_DTYPE), self.next("ptr"))
         rank = self.next()
-        there = self.field(array, entry.RANK, "i32")
+        there = self.field(array, layout.ARRAY_RANK, "i32")
         self.equal(code.let(f"sext i32 {there} to i64"), rank, "i64")
-        lengths = self.field(array, entry.LENGTHS)
+        lengths = self.field(array, layout.ARRAY_LENGTHS)
         with code.loop("0", rank) as i:
             length = code.load("i64", code.at("i64", lengths, i), 8)
             self.equal(length, self.next(), "i64")
-        self.keep(self.inputs, number, self.field(array, entry.DATA))
+        self.keep(self.inputs, number, self.field(array, layout.ARRAY_DATA))
 
     def _same(self) -> None:
         source = self.object()
@@ -186,7 +185,7 @@ class _Dispatcher(ObjectCode):
         array = self.new_array(descr, narrow, dims)
         self._made(array, number)
         self.keep(self.arrays, number, array)
-        self.keep(self.outputs, number, self.field(array, entry.DATA))
+        self.keep(self.outputs, number, self.field(array, layout.ARRAY_DATA))
 
     def _made(self, thing: str, count: str) -> None:
         """Gives up, with the error that is set, if something could not be made; drops `count` arrays."""
@@ -212,7 +211,7 @@ class _Dispatcher(ObjectCode):
         self._made(whole, count)
         with code.loop("0", count) as i:
             made = self._tensor_of(i, "0")
-            place = code.at("ptr", code.at("i8", whole, self.items), i)
+            place = code.at("ptr", code.at("i8", whole, str(layout.TUPLE_ITEMS)), i)
             code.do(f"store ptr {made}, ptr {place}, align 8")
         code.do(f"ret ptr {whole}")
 
@@ -230,6 +229,6 @@ class _Dispatcher(ObjectCode):
         self.code.do(f"ret ptr {miss}")
 
 
-def dispatcher(items: int) -> str:
-    """The module, for tuples whose parts begin at this offset."""
-    return module([_Dispatcher(items).write()])
+def dispatcher() -> str:
+    """The module."""
+    return module([_Dispatcher().write()])

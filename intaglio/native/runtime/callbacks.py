@@ -6,20 +6,18 @@ interpreter, which does everything again, says why.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from intaglio.base.memory import arrays_at, pointer_at
+from intaglio.cpython.callbacks import Callback
 from intaglio.ir.graph import Node
 from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering.operands import Held, known, numeric
 from intaglio.opdef.spec import Spec
 from intaglio.runtime import interpreter
-
-# Taking the interpreter's lock is part of such a function.
-_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 
 
 def possible(node: Node, inputs: Sequence[Any]) -> bool:
@@ -52,7 +50,7 @@ def forms(node: Node, inputs: Sequence[Held]) -> list[tuple[int, ...]]:
     return [known(s.shape) for s in found]
 
 
-def callback(node: Node, inputs: Sequence[Held], shapes: Sequence[tuple[int, ...]]) -> Any:
+def callback(node: Node, inputs: Sequence[Held], shapes: Sequence[tuple[int, ...]]) -> Callback:
     """The function of two tables of pointers that carries the node out; it gives 0 if that went well."""
     given = [
         h.known if h.known is not None else _array(h.shape, v.dtype.numpy)
@@ -74,17 +72,14 @@ def callback(node: Node, inputs: Sequence[Held], shapes: Sequence[tuple[int, ...
             return 1
         return 0
 
-    return _CALLBACK(run)
+    return Callback(run, 2)
 
 
 def _array(shape: tuple[int, ...], dtype: Any) -> Any:
     """A function of a table of pointers and a place in it: the array that lies there."""
-    size = max(int(np.prod(shape)), 1) * dtype.itemsize
-    kind = ctypes.c_char * size
-    pointer = ctypes.c_void_p.from_address
+    found = arrays_at(shape, dtype)
 
     def at(table: int, number: int) -> Any:
-        memory = kind.from_address(pointer(table + 8 * number).value)
-        return np.ndarray(shape, dtype, memory)
+        return found(pointer_at(table + 8 * number))
 
     return at

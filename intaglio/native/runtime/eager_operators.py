@@ -4,30 +4,27 @@ What NumPy needs to find out for an operation on a few numbers takes longer than
 method in machine code checks that nothing unusual is about and that the operands are tensors of one
 shape and of a common dtype, or a tensor and a Python number; it makes the result and computes it.
 Whatever is otherwise it leaves to the method in Python. Results are the same bits: each operation is
-one instruction that rounds as IEEE 754 says. Offsets in objects are verified on live ones, as those
-of `objects` are.
+one instruction that rounds as IEEE 754 says. Offsets in objects are those of `cpython.layout`.
 """
 
 from __future__ import annotations
 
-import ctypes
 import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from intaglio.cpython import layout
+from intaglio.cpython.methods import MethodDefinition
 from intaglio.native.llvm import jit as llvm
 from intaglio.native.llvm.builder import Code, module
-from intaglio.native.runtime import entry, objects
-from intaglio.native.runtime.entry_code import DATA, LENGTHS, RANK, TYPE
-from intaglio.native.runtime.object_code import DESCR, ObjectCode
+from intaglio.native.runtime import objects
+from intaglio.native.runtime.object_code import ObjectCode
 from intaglio.opdef.door import STATE, State
 from intaglio.runtime.eager import ARITHMETIC, EagerTensor
 
 Method = Callable[[Any, Any], Any]
-# METH_O: the function of an object and one argument.
-ONE_ARGUMENT = 0x0008
 # Beyond so many elements NumPy's way is as fast.
 MOST = 4096
 # Python integers up to here, of either sign, are the same number in every dtype.
@@ -63,11 +60,7 @@ INSTRUCTIONS = {
 SPECIAL = {s: (s.strip("_").removeprefix("r"), s.startswith("__r")) for s in ARITHMETIC}
 # What the code finds in the table that it is given, and the Python methods behind it.
 SYMBOLS = ("tensor", "slot", "array", "new_array", "new_object", "incref", "decref")
-FUNCTIONS = {
-    "as_double": "PyFloat_AsDouble",
-    "as_long": "PyLong_AsLongAndOverflow",
-    "call": "PyObject_CallFunctionObjArgs",
-}
+FUNCTIONS = ("float_as_double", "int_as_int64", "call")
 TABLE = (
     "unusual",
     "nothing",
@@ -103,18 +96,18 @@ class _Writer(ObjectCode):
         """The function."""
         code = self.code
         self.equal(code.load("ptr", self.address("unusual"), 8), self.address("nothing"))
-        self.equal(self.field("%self", TYPE), self.address("tensor"))
+        self.equal(self.field("%self", layout.TYPE), self.address("tensor"))
         self.x = self.array_of("%self")
-        self.descr = self.field(self.x, DESCR)
-        self.rank = self.field(self.x, RANK, "i32")
-        self.lengths = self.field(self.x, LENGTHS)
+        self.descr = self.field(self.x, layout.ARRAY_DTYPE)
+        self.rank = self.field(self.x, layout.ARRAY_RANK, "i32")
+        self.lengths = self.field(self.x, layout.ARRAY_LENGTHS)
         rank = code.let(f"sext i32 {self.rank} to i64")
         with code.carrying("0", rank, 1, ("i64", "1")) as turn:
             length = code.load("i64", code.at("i64", self.lengths, turn.index), 8)
             turn.following = [code.integer("mul", turn.values[0], length)]
         self.count = turn.values[0]
         self.demand(code.integer("icmp ule", self.count, MOST))
-        self.equal(self.field("%other", TYPE), self.address("tensor"), otherwise="number")
+        self.equal(self.field("%other", layout.TYPE), self.address("tensor"), otherwise="number")
         self._tensors(rank)
         code.label("number")
         self._number()
@@ -128,26 +121,26 @@ class _Writer(ObjectCode):
         """Two tensors of one dtype and shape."""
         code = self.code
         y = self.array_of("%other")
-        self.equal(self.field(y, DESCR), self.descr)
-        self.equal(self.field(y, RANK, "i32"), self.rank, "i32")
-        lengths = self.field(y, LENGTHS)
+        self.equal(self.field(y, layout.ARRAY_DTYPE), self.descr)
+        self.equal(self.field(y, layout.ARRAY_RANK, "i32"), self.rank, "i32")
+        lengths = self.field(y, layout.ARRAY_LENGTHS)
         with code.loop("0", rank) as i:
             mine, its = (code.load("i64", code.at("i64", p, i), 8) for p in (self.lengths, lengths))
             self.equal(mine, its, "i64")
-        data = self.field(y, DATA)
+        data = self.field(y, layout.ARRAY_DATA)
         self._by_kind("tensors", lambda kind: self._computed(kind, data, None))
 
     def _number(self) -> None:
         """A tensor and a Python float, or a small int."""
         code = self.code
-        kind = self.field("%other", TYPE)
+        kind = self.field("%other", layout.TYPE)
         self.equal(kind, self.address("float"), otherwise="integer")
-        value = code.let(f"call double {self.address('as_double')}(ptr %other)")
+        value = code.let(f"call double {self.address('float_as_double')}(ptr %other)")
         self._by_kind("floats", lambda k: self._computed(k, None, self._narrowed(k, value)), True)
         code.label("integer")
         self.equal(kind, self.address("int"))
         beyond = code.first("alloca i32")
-        whole = code.let(f"call i64 {self.address('as_long')}(ptr %other, ptr {beyond})")
+        whole = code.let(f"call i64 {self.address('int_as_int64')}(ptr %other, ptr {beyond})")
         # It is -1 where no i64 holds the number.
         self.equal(code.load("i32", beyond, 4), "0", "i32")
         self.demand(code.integer("icmp ule", code.integer("add", whole, TINY), 2 * TINY))
@@ -179,7 +172,7 @@ class _Writer(ObjectCode):
         array = self._array()
         floating, integral = INSTRUCTIONS[self.name]
         word = floating if kind.is_float else integral
-        to, of = self.field(array, DATA), self.field(self.x, DATA)
+        to, of = self.field(array, layout.ARRAY_DATA), self.field(self.x, layout.ARRAY_DATA)
         lanes = llvm.WIDTH // kind.bytes
         vector = f"<{lanes} x {kind.llvm}>"
         every = number and code.splat(lanes, kind.llvm, number)
@@ -245,17 +238,17 @@ class _Methods:
         self.code = llvm.Module(text())
         self.table = np.zeros(len(TABLE), np.int64)
         words = {
-            "unusual": id(STATE) + _place_of_unusual(),
-            "nothing": id(0),
-            "float": id(float),
-            "int": id(int),
+            "unusual": layout.address_of(STATE) + _place_of_unusual(),
+            "nothing": layout.address_of(0),
+            "float": layout.address_of(float),
+            "int": layout.address_of(int),
             **{name: objects.symbols()[name] for name in SYMBOLS},
-            **{name: objects.address(function) for name, function in FUNCTIONS.items()},
-            **{kind.name: id(np.dtype(kind.name)) for kind in KINDS},
+            **{name: layout.function_address(name) for name in FUNCTIONS},
+            **{kind.name: layout.address_of(np.dtype(kind.name)) for kind in KINDS},
         }
         for name, word in words.items():
             self.put(name, word)
-        self.code.function("take", ctypes.c_void_p)(self.table.ctypes.data)
+        self.code.function("take", llvm.POINTER)(self.table.ctypes.data)
         self._keep: list[Any] = []
 
     def put(self, name: str, word: int) -> None:
@@ -264,25 +257,18 @@ class _Methods:
 
     def method(self, special: str, python: Method) -> Method:
         """The method, which leaves to `python` what it does not do."""
-        self.put(special, id(python))
+        self.put(special, layout.address_of(python))
         name = special.strip("_")
-        definition = entry.MethodDef(
-            special.encode(), self.code.address(name), ONE_ARGUMENT, python.__doc__
-        )
+        definition = MethodDefinition(special, self.code.address(name), python.__doc__)
         self._keep += [python, definition]
-        return _new_method(EagerTensor, ctypes.addressof(definition))
-
-
-_new_method: Any = ctypes.pythonapi.PyDescr_NewMethod
-_new_method.restype = ctypes.py_object
-_new_method.argtypes = [ctypes.py_object, ctypes.c_void_p]
+        return definition.method(EagerTensor)
 
 
 def _place_of_unusual() -> int:
     """Where the state says whether anything unusual is about; 0 if that is not to be found."""
     state, mark = State(), object()
     state.unusual = mark  # type: ignore[assignment]  # only to be found again
-    return objects.place_of(state, mark)
+    return layout.slot_offset(state, mark)
 
 
 @functools.cache

@@ -2,15 +2,12 @@
 
 CPython calls it with an array of arguments (METH_FASTCALL); it checks that each is an
 ndarray whose elements lie in order, takes the pointers to the data from the objects, and
-runs the kernel. Nothing is allocated and no argument is parsed. What it relies on, the
-offsets inside of ndarrays and bytes, is verified on live objects when this module is
-imported; where it does not hold, `AVAILABLE` is false and kernels are called through ctypes;
-`INTAGLIO_PORTABLE=1` has it so everywhere.
+runs the kernel. Nothing is allocated and no argument is parsed. Offsets and addresses are those
+of `cpython.layout`; where that may not be used, `AVAILABLE` is false.
 """
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import threading
 from collections.abc import Callable, Sequence
@@ -18,89 +15,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from intaglio.base.portable import PORTABLE
+from intaglio import cpython
+from intaglio.cpython import layout
+from intaglio.cpython.methods import FunctionDefinition
 from intaglio.native.llvm import jit
 from intaglio.native.runtime import entry_code
 from intaglio.native.runtime.buffers import maker
-from intaglio.native.runtime.entry_code import (
-    BYTES,
-    DATA,
-    FLAGS,
-    IN_ORDER,
-    KERNEL,
-    LENGTHS,
-    PROCESS,
-    RANK,
-    TYPE,
-    numbers,
-    of_process,
-)
+from intaglio.native.runtime.entry_code import KERNEL, PROCESS, numbers, of_process
 from intaglio.native.runtime.thread_pool import pool
 
-FASTCALL = 0x0080
+# Whether Python calls kernels by machine code; where not, elementwise kernels are called by ctypes.
+AVAILABLE = cpython.AVAILABLE
 # Kernels with fewer elements than this are done before another thread could help.
 LARGE = 1 << 15
 # Parts of the work for each thread: more than one, for threads may be kept from running.
 PARTS = 4
-
-
-class MethodDef(ctypes.Structure):
-    """PyMethodDef."""
-
-    _fields_ = [
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    ]
-
-
-def _verified() -> bool:
-    """True if objects look as the entries expect."""
-    if PORTABLE or ctypes.sizeof(ctypes.c_void_p) != 8:
-        return False
-    word, number = ctypes.c_void_p.from_address, ctypes.c_int.from_address
-    for array in (np.arange(3.0), np.zeros((2, 3), "i4"), np.arange(6)[::2], np.zeros(())):
-        at, flags = id(array), array.flags
-        if word(at + TYPE).value != id(np.ndarray):
-            return False
-        if word(at + DATA).value != array.ctypes.data:
-            return False
-        if number(at + RANK).value != array.ndim:
-            return False
-        lengths = word(at + LENGTHS).value or 0
-        length = ctypes.c_ssize_t.from_address
-        if array.shape != tuple([length(lengths + 8 * i).value for i in range(array.ndim)]):
-            return False
-        if (number(at + FLAGS).value & 1 == 1) != flags.c_contiguous:
-            return False
-        if (number(at + FLAGS).value & 0x100 == 0x100) != flags.aligned:
-            return False
-    text = b"offsets of bytes"
-    return ctypes.string_at(id(text) + BYTES, len(text)) == text
-
-
-AVAILABLE = _verified()
-
-_new_function = ctypes.pythonapi.PyCFunction_NewEx
-_new_function.restype = ctypes.py_object
-_new_function.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
-
-
-class Definition:
-    """A native function from which built-in functions are made."""
-
-    def __init__(self, name: str, address: int, keep: Any) -> None:
-        self._method = MethodDef(name.encode(), address, FASTCALL, None)
-        self._keep = keep
-
-    def function(self, held: bytes, keep: Any = None) -> Callable[..., Any]:
-        """The built-in function whose `self` is `held`. It keeps alive what it needs.
-
-        A built-in function holds a second object, which is meant for the name of its module.
-        """
-        made: Callable[..., Any] = _new_function(ctypes.addressof(self._method), held, [self, keep])
-        return made
 
 
 class _Ways(NamedTuple):
@@ -135,14 +64,12 @@ def ways() -> _Ways:
 @functools.cache
 def _python() -> dict[str, int]:
     """Addresses of the interpreter."""
-    names = {"save": "PyEval_SaveThread", "restore": "PyEval_RestoreThread"}
-    objects = {"array": np.ndarray, "none": None, "refused": NotImplemented}
     return {
-        **{
-            k: ctypes.cast(getattr(ctypes.pythonapi, n), ctypes.c_void_p).value or 0
-            for k, n in names.items()
-        },
-        **{k: id(x) for k, x in objects.items()},
+        "save": layout.function_address("save_thread"),
+        "restore": layout.function_address("restore_thread"),
+        "array": layout.address_of(np.ndarray),
+        "none": layout.address_of(None),
+        "refused": layout.address_of(NotImplemented),
     }
 
 
@@ -179,7 +106,7 @@ class Entry:
     ) -> None:
         """Inputs of other shapes than `forms` says are refused. With a `unit` all threads take part."""
         self._form = np.array(_form(inputs, outputs, forms), np.int64)
-        self._definition = Definition("kernel", ways().enter, (made, self._form))
+        self._definition = FunctionDefinition("kernel", ways().enter, (made, self._form))
         body = made.address(name)
         self.kernel = ways().shared if unit else ways().released if released else body
         self._words = process(self.kernel, body, unit or 1, self._form.ctypes.data)
@@ -271,16 +198,4 @@ def _known(run: Any, step: Step) -> Any:
     return run
 
 
-__all__ = [
-    "BYTES",
-    "DATA",
-    "FLAGS",
-    "IN_ORDER",
-    "KERNEL",
-    "LENGTHS",
-    "PROCESS",
-    "RANK",
-    "TYPE",
-    "numbers",
-    "of_process",
-]
+__all__ = ["KERNEL", "PROCESS", "numbers", "of_process"]

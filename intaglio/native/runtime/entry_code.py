@@ -6,15 +6,11 @@ told. Machine code with addresses in it could not be kept on disk.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
+from intaglio.cpython import layout
 from intaglio.native.llvm.builder import Code, module
 
-# Offsets in PyObject, PyBytesObject and PyArrayObject.
-TYPE, BYTES, DATA, RANK, LENGTHS, FLAGS = 8, 32, 16, 24, 32, 64
-# C_CONTIGUOUS | ALIGNED
-IN_ORDER = 0x0001 | 0x0100
 # The parameters of a kernel: pointers to data, lengths of the loops, range of the outermost.
 KERNEL = ("ptr %ins", "ptr %outs", "ptr %dims", "i64 %from", "i64 %to")
 # What stands before the dims. `kernel` is what is called; where that is `shared` or `released`, it
@@ -64,7 +60,7 @@ def _enter() -> Code:
     and for each its rank (or -1) and lengths.
     """
     code = Code("enter", ["ptr %self", "ptr %args", "i64 %count"], "ptr")
-    dims = code.at("i8", "%self", str(BYTES + 8 * len(PROCESS)))
+    dims = code.at("i8", "%self", str(layout.BYTES_DATA + 8 * len(PROCESS)))
     kernel, form, array, refused = (
         of_process(code, name, dims) for name in ("kernel", "form", "array", "refused")
     )
@@ -73,13 +69,13 @@ def _enter() -> Code:
     first = code.at("i64", form, "2")
     with code.carrying("0", total, 1, ("ptr", first)) as turn:
         given = code.load("ptr", code.at("ptr", "%args", turn.index), 8)
-        kind = code.load("ptr", code.at("i8", given, str(TYPE)), 8)
+        kind = code.load("ptr", code.at("i8", given, str(layout.TYPE)), 8)
         _otherwise(code, code.let(f"icmp eq ptr {kind}, {array}"), refused)
-        flags = code.load("i32", code.at("i8", given, str(FLAGS)), 4)
-        order = code.let(f"and i32 {flags}, {IN_ORDER}")
-        _otherwise(code, code.let(f"icmp eq i32 {order}, {IN_ORDER}"), refused)
+        flags = code.load("i32", code.at("i8", given, str(layout.ARRAY_FLAGS)), 4)
+        order = code.let(f"and i32 {flags}, {layout.ARRAY_IN_ORDER}")
+        _otherwise(code, code.let(f"icmp eq i32 {order}, {layout.ARRAY_IN_ORDER}"), refused)
         turn.following = [_check_shape(code, given, turn.values[0], refused)]
-        data = code.load("ptr", code.at("i8", given, str(DATA)), 8)
+        data = code.load("ptr", code.at("i8", given, str(layout.ARRAY_DATA)), 8)
         code.do(f"store ptr {data}, ptr {code.at('ptr', table, turn.index)}, align 8")
     outs, to = code.at("ptr", table, inputs), code.load("i64", dims, 8)
     code.do(f"call void {kernel}(ptr {table}, ptr {outs}, ptr {dims}, i64 0, i64 {to})")
@@ -92,10 +88,12 @@ def _check_shape(code: Code, array: str, form: str, refused: str) -> str:
     wanted = code.load("i64", form, 8)
     lengths = code.at("i64", form, "1")
     free = code.integer("icmp slt", wanted, 0)
-    rank = code.let(f"sext i32 {code.load('i32', code.at('i8', array, str(RANK)), 4)} to i64")
+    rank = code.let(
+        f"sext i32 {code.load('i32', code.at('i8', array, str(layout.ARRAY_RANK)), 4)} to i64"
+    )
     same = code.integer("icmp eq", rank, wanted)
     _otherwise(code, code.let(f"or i1 {free}, {same}"), refused)
-    there = code.load("ptr", code.at("i8", array, str(LENGTHS)), 8)
+    there = code.load("ptr", code.at("i8", array, str(layout.ARRAY_LENGTHS)), 8)
     with code.loop("0", wanted) as i:
         length, expected = (code.load("i64", code.at("i64", p, i), 8) for p in (there, lengths))
         _otherwise(code, code.integer("icmp eq", length, expected), refused)
@@ -114,9 +112,10 @@ def _otherwise(code: Code, holds: str, answer: str) -> None:
 
 def _return(code: Code, answer: str) -> None:
     """Returns an object that lives for ever, with a reference of its own."""
-    if sys.version_info < (3, 12):  # from 3.12 on these are not counted
-        count = code.load("i64", answer, 8)
-        code.do(f"store i64 {code.integer('add', count, 1)}, ptr {answer}, align 8")
+    if not layout.IMMORTAL_SINGLETONS:
+        place = code.at("i8", answer, str(layout.REFERENCE_COUNT))
+        count = code.load("i64", place, 8)
+        code.do(f"store i64 {code.integer('add', count, 1)}, ptr {place}, align 8")
     code.do(f"ret ptr {answer}")
 
 

@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.cpython import layout
+from intaglio.cpython.methods import FunctionDefinition
 from intaglio.native.llvm import jit
 from intaglio.native.program import Program
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.buffers import LEAST
 from intaglio.native.runtime.call_code import HEADER, dispatcher
-from intaglio.native.runtime.objects import AVAILABLE, ITEMS, symbols
+from intaglio.native.runtime.objects import AVAILABLE, symbols
 
 # Memory that a call may have on the stack, in bytes.
 STACK = 1 << 15
@@ -54,19 +56,26 @@ class Table:
         for key in keys:
             found.append(self.new())
             self.keep.append(key)
-            self.steps += [KEY, source, id(key), found[-1]]
+            self.steps += [KEY, source, layout.address_of(key), found[-1]]
         return found
 
     def tensor(self, source: int, array: Any) -> None:
         """A tensor of the dtype and shape of this array: the next input."""
         self.keep.append(array.dtype)
-        self.steps += [TENSOR, source, self.inputs, id(array.dtype), array.ndim, *array.shape]
+        self.steps += [
+            TENSOR,
+            source,
+            self.inputs,
+            layout.address_of(array.dtype),
+            array.ndim,
+            *array.shape,
+        ]
         self.inputs += 1
 
     def same(self, source: int, value: Any) -> None:
         """That very object."""
         self.keep.append(value)
-        self.steps += [SAME, source, id(value)]
+        self.steps += [SAME, source, layout.address_of(value)]
 
     def fixed(self, array: Any) -> None:
         """An array that is always the same: the next input."""
@@ -104,13 +113,13 @@ def call(program: Program, table: Table, miss: Any, single: bool) -> Any:
     for value, held in zip(program.graph.outputs, program.results, strict=True):
         dtype = value.dtype.numpy
         table.keep.append(dtype)
-        results += [id(dtype), len(held.shape), *held.shape]
+        results += [layout.address_of(dtype), len(held.shape), *held.shape]
     frame = program.kernel.__self__
     header = {
         **symbols(),
-        "miss": id(miss),
+        "miss": layout.address_of(miss),
         "kernel": program.address,
-        "dims": id(frame) + entry.BYTES + 8 * len(entry.PROCESS),
+        "dims": layout.bytes_address(frame) + 8 * len(entry.PROCESS),
         "memory": program.memory,
         "refuses": int(program.refuses),
         "results": len(program.results),
@@ -125,6 +134,6 @@ def call(program: Program, table: Table, miss: Any, single: bool) -> Any:
 
 
 @functools.cache
-def _dispatcher() -> entry.Definition:
-    made = jit.module(dispatcher(ITEMS))
-    return entry.Definition("call", made.address("dispatch"), made)
+def _dispatcher() -> FunctionDefinition:
+    made = jit.module(dispatcher())
+    return FunctionDefinition("call", made.address("dispatch"), made)

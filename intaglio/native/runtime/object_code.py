@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
+from intaglio.cpython import layout
 from intaglio.native.llvm.builder import Code
-from intaglio.native.runtime import entry
-
-# Where an array has its dtype.
-DESCR = 56
 
 
 class ObjectCode:
@@ -49,10 +46,10 @@ class ObjectCode:
         """The array of an eager tensor, if its elements lie in order."""
         array = self.field(tensor, self.number("slot"))
         self.demand(self.code.let(f"icmp ne ptr {array}, null"))
-        self.equal(self.field(array, entry.TYPE), self.address("array"))
-        flags = self.field(array, entry.FLAGS, "i32")
-        order = self.code.let(f"and i32 {flags}, {entry.IN_ORDER}")
-        self.equal(order, str(entry.IN_ORDER), "i32")
+        self.equal(self.field(array, layout.TYPE), self.address("array"))
+        flags = self.field(array, layout.ARRAY_FLAGS, "i32")
+        order = self.code.let(f"and i32 {flags}, {layout.ARRAY_IN_ORDER}")
+        self.equal(order, str(layout.ARRAY_IN_ORDER), "i32")
         return array
 
     def new_array(self, descr: str, rank: str, lengths: str) -> str:

@@ -14,7 +14,6 @@ runs them, nor do results.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 import sys
@@ -23,8 +22,11 @@ import time
 
 import numpy as np
 
+from intaglio.base.memory import aligned
 from intaglio.base.options import OPTIONS
 from intaglio.base.processors import cores
+from intaglio.cpython import layout
+from intaglio.cpython.thread_locks import new_acquired_lock
 from intaglio.native.llvm import jit
 
 # How often a worker looks before it sleeps: some tens of microseconds.
@@ -331,24 +333,20 @@ def wanted_threads() -> int:
     return OPTIONS.threads_intra or cores()
 
 
-def _of_python(name: str) -> int:
-    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
-
-
 class Pool:
     """The process's pool; made when the first large kernel is compiled."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
         self._module = jit.Module(_text())
-        self._state = np.zeros(BELLS + LINE * (workers + 2), np.uint8)
-        start = self._state.ctypes.data
-        self.address = start + (-start) % LINE
+        self._state = aligned(BELLS + LINE * (workers + 1))
+        self._state[:] = 0
+        self.address = self._state.ctypes.data
         self._write(WORKERS, workers)
         if not FUTEX:
             self._hang_bells()
         self.parallel_for = self._module.address("parallel_for")
-        work = self._module.function("pool_worker", *[ctypes.c_void_p] * 2)
+        work = self._module.function("pool_worker", *[jit.POINTER] * 2)
         for number in range(workers):
             bell = self.address + BELLS + LINE * (number + 1)
             threading.Thread(
@@ -356,25 +354,18 @@ class Pool:
             ).start()
 
     def _write(self, place: int, value: int) -> None:
-        ctypes.c_int64.from_address(self.address + place).value = value
+        self._state[place : place + 8].view(np.int64)[0] = value
 
     def _hang_bells(self) -> None:
         """Locks that are taken: who takes one again waits until another releases it."""
-        self._write(ACQUIRE, _of_python("PyThread_acquire_lock"))
-        self._write(RELEASE, _of_python("PyThread_release_lock"))
-        made = ctypes.PYFUNCTYPE(ctypes.c_void_p)(_of_python("PyThread_allocate_lock"))
-        take = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+        self._write(ACQUIRE, layout.function_address("acquire_lock"))
+        self._write(RELEASE, layout.function_address("release_lock"))
         for number in range(self.workers + 1):
-            lock = made()
-            if not lock:
-                raise MemoryError("the system gives no lock")
-            take(_of_python("PyThread_acquire_lock"))(lock, 1)
-            self._write(BELLS + LINE * number + LOCK, lock)
+            self._write(BELLS + LINE * number + LOCK, new_acquired_lock())
 
     def abandon(self) -> None:
         """After a fork: the workers are not in the new process, and callers work alone."""
-        busy = ctypes.c_int32.from_address(self.address + BUSY)
-        busy.value = 1
+        self._state[BUSY : BUSY + 4].view(np.int32)[0] = 1
 
 
 _lock = threading.Lock()

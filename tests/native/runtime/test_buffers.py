@@ -8,7 +8,7 @@ import numpy as np
 
 from intaglio import tf
 from intaglio.base.memory import LINE
-from intaglio.base.portable import PORTABLE
+from intaglio.cpython.portable import PORTABLE
 from intaglio.native.runtime.buffers import LARGEST, LEAST, Buffers, maker
 
 SHAPE = (256, 512)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.base.portable import PORTABLE
+from intaglio.cpython.portable import PORTABLE
 from intaglio.native.runtime import objects
 from intaglio.native.runtime.buffers import LEAST
 
