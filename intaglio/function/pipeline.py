@@ -15,7 +15,7 @@ from intaglio.function.versions import Versions
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, SymbolicTensor
 from intaglio.ops.state.resource_variable import WRITES
-from intaglio.optimize.pipeline import optimize
+from intaglio.optimize.pipeline import optimize, reassociates
 from intaglio.optimize.specialize import specialized
 from intaglio.runtime import interpreter
 
@@ -23,7 +23,13 @@ Runnable = Callable[..., tuple[Any, ...]]
 
 
 def quick(graph: Graph) -> Runnable:
-    """The graph as it was traced, for its first runs: nothing is spent on it."""
+    """The graph as it was traced, for its first runs: nothing is spent on it.
+
+    Where optimisation changes the order of sums it comes before the first run, so that every
+    call of a trace gives the same bits for the same tensors.
+    """
+    if reassociates(graph) and not OPTIONS.optimizer.get("disable_meta_optimizer"):
+        return settled(graph)
     return interpreter.compiled(graph)
 
 
@@ -34,7 +40,7 @@ def settled(graph: Graph) -> Runnable:
     as it was traced.
     """
     if OPTIONS.optimizer.get("disable_meta_optimizer"):
-        return quick(graph)
+        return interpreter.compiled(graph)
     optimized = optimize(graph)
     return native.interpreted(optimized, interpreter.compiled(optimized))
 
@@ -48,7 +54,7 @@ def tiered(graph: Graph, trains: bool) -> Runnable:
     `tf.config.experimental.enable_op_determinism`.
     """
     if OPTIONS.optimizer.get("disable_meta_optimizer"):
-        return quick(graph)
+        return interpreter.compiled(graph)
     optimized = optimize(graph)
     run = native.interpreted(optimized, interpreter.compiled(optimized))
     free = trains and not OPTIONS.deterministic and whole_graph.is_arithmetic(optimized)
@@ -81,7 +87,7 @@ def compiled(graph: Graph) -> Runnable:
     optimized = optimize(graph)
     whole_graph.demand(optimized)
     if OPTIONS.optimizer.get("disable_meta_optimizer"):
-        return quick(graph)
+        return interpreter.compiled(graph)
     try:
         make = native.compiled
     except ImportError as e:
@@ -110,4 +116,4 @@ def report(graph: Graph, compiled: bool, run: Runnable | None) -> str:
 
 
 # Also for the forward and backward graphs of traced functions that tapes watch.
-interpreter.install_settled(settled)
+interpreter.install_settled(settled, reassociates)

@@ -39,7 +39,7 @@ RESOLVED = frozenset(
         "written",
     }
 )
-RULES = ("infer", "kernel", "kernel_for", "gradient", "native", "xla", "scalar", "decompose")
+RULES = ("infer", "kernel", "kernel_for", "gradient", "native", "scalar", "decompose")
 
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -171,7 +171,7 @@ class Op:
             names |= {*self.output_names, *(f"d{n}" for n in self.output_names)}
         if kind == "kernel":
             names |= SERVICES
-        if kind in ("scalar", "native", "xla"):
+        if kind in ("scalar", "native"):
             names.add("s")
         return names
 
