@@ -106,7 +106,7 @@ def fill(w: Writer, kind: str, count: int, state: str, place: str) -> None:
     run: Any = random_bits.drawn(kind, count)
     if run is None:
         raise Unsupported("random numbers without kernels")
-    w.long |= count >= entry.LARGE
+    w.long |= count >= entry.MIN_PARALLEL_ELEMENTS
     (step,) = run.steps
     w.call_step(step, [state], [place])
 
@@ -223,7 +223,7 @@ def _between(w: Writer, node: Node, dims: Any, state: str, bounds: Sequence[Held
     name = f"bounded_{kind.bits}"
     if name not in w.functions:
         w.functions[name] = _bounded(name, kind)
-    if made.count >= entry.LARGE:
+    if made.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
     w.call_function(name, [span], [made.pointer], [made.count])

@@ -9,7 +9,7 @@ import numpy as np
 from intaglio import tf
 from intaglio.base.memory import LINE
 from intaglio.cpython.portable import PORTABLE
-from intaglio.native.runtime.buffers import LARGEST, LEAST, Buffers, maker
+from intaglio.native.runtime.buffers import MAX_BYTES, MIN_BYTES, Buffers, allocator
 
 SHAPE = (256, 512)
 SIZE = 256 * 512 * 4
@@ -54,7 +54,7 @@ def test_sizes_that_are_nearly_equal_share_blocks():
 
 
 def test_what_is_kept_is_bounded():
-    buffers = Buffers(most=3 * SIZE)
+    buffers = Buffers(max_kept=3 * SIZE)
     used = [new(buffers) for _ in range(5)]
     places = {address(a) for a in used}
     assert len(places) == 5
@@ -67,10 +67,10 @@ def test_what_is_kept_is_bounded():
 
 
 def test_small_and_huge_arrays_are_numpys():
-    for count in (LEAST // 4 - 1, LARGEST // 4 + 1):
-        assert maker((count,), np.float32)().base is None
+    for count in (MIN_BYTES // 4 - 1, MAX_BYTES // 4 + 1):
+        assert allocator((count,), np.float32)().base is None
     # Nor is any other memory used again where counts of references do not say who has it.
-    assert (maker((LEAST // 4,), np.float32)().base is None) is PORTABLE
+    assert (allocator((MIN_BYTES // 4,), np.float32)().base is None) is PORTABLE
 
 
 def test_threads_never_share_a_block():

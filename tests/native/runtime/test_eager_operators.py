@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native.runtime import eager_operators, objects
+from intaglio.native.runtime import eager_operators, tensor_objects
 from intaglio.opdef import operators
 from intaglio.runtime import eager
 from intaglio.runtime.eager import EagerTensor
 
-pytestmark = pytest.mark.skipif(not objects.AVAILABLE, reason="objects look otherwise")
+pytestmark = pytest.mark.skipif(not tensor_objects.AVAILABLE, reason="objects look otherwise")
 SPECIAL = sorted(eager_operators.SPECIAL)
 DTYPES = (tf.float32, tf.float64, tf.int32, tf.int64)
 SHAPES = ((), (1,), (3,), (2, 2), (0, 3), (7, 5), (33,), (4, 1, 19), (64, 64), (65, 64))

@@ -13,8 +13,8 @@ import pytest
 
 from intaglio import tf
 from intaglio.cpython.portable import PORTABLE
-from intaglio.native.runtime import objects
-from intaglio.native.runtime.buffers import LEAST
+from intaglio.native.runtime import tensor_objects
+from intaglio.native.runtime.buffers import MIN_BYTES
 
 
 def warm(function, *args, **kwargs):
@@ -22,7 +22,7 @@ def warm(function, *args, **kwargs):
     for _ in range(5):
         function(*args, **kwargs)
     native = type(function._entries[0]).__name__ == "builtin_function_or_method"
-    assert native is objects.AVAILABLE
+    assert native is tensor_objects.AVAILABLE
     return function._entries[0]
 
 
@@ -51,7 +51,7 @@ def test_arguments_of_every_form():
 
 @pytest.mark.skipif(PORTABLE, reason="counts of references do not say who has it")
 def test_large_results_are_in_memory_that_is_used_again():
-    x = tf.ones([LEAST // 4])
+    x = tf.ones([MIN_BYTES // 4])
     both = tf.function(lambda x: (x + 1.0, x + 2.0), jit_compile=True)
 
     def places():
@@ -87,7 +87,7 @@ def test_refused_calls_go_the_general_way():
     divide = tf.function(lambda x, y: (x // y, x), jit_compile=True)
     x = tf.constant([4, 6])
     entry = warm(divide, x, x)
-    if objects.AVAILABLE:
+    if tensor_objects.AVAILABLE:
         assert repr(entry((x, tf.constant([1, 0])), {})) == "<miss>"
     with pytest.raises(tf.errors.InvalidArgumentError, match="division by zero"):
         divide(x, tf.constant([1, 0]))
@@ -145,10 +145,10 @@ def test_tapes_and_graphs_see_such_calls(add):
 
 
 def test_objects_look_as_the_code_expects():
-    assert objects.AVAILABLE is not PORTABLE
+    assert tensor_objects.AVAILABLE is not PORTABLE
 
 
-@pytest.mark.skipif(not objects.AVAILABLE, reason="this is the portable way")
+@pytest.mark.skipif(not tensor_objects.AVAILABLE, reason="this is the portable way")
 def test_the_portable_way_does_the_same():
     """As on free-threaded builds: calls by generated Python, kernels by ctypes."""
     environment = dict(os.environ, INTAGLIO_PORTABLE="1")

@@ -107,7 +107,7 @@ def test_calls_do_without_the_workers_while_a_processor_is_missing(workers):
     """Where each task ran is told by its stack."""
     code = jit.Module(WHERE)
     stacks = np.zeros(64, np.int64)
-    alone = ctypes.c_int32.from_address(workers.address + thread_pool.ALONE)
+    alone = ctypes.c_int32.from_address(workers.address + thread_pool.SERIAL_CALLS)
     alone.value = 2
     for left in (1, 0):
         run(workers, stacks, code, "where")
@@ -143,7 +143,7 @@ leave:
 def test_all_workers_wake_though_all_sleep(workers):
     code = jit.Module(TOGETHER)
     sleeping = ctypes.c_int32.from_address(workers.address + thread_pool.SLEEPING)
-    alone = ctypes.c_int32.from_address(workers.address + thread_pool.ALONE)
+    alone = ctypes.c_int32.from_address(workers.address + thread_pool.SERIAL_CALLS)
     for _ in range(5):
         until = time.monotonic() + 20
         while sleeping.value < 3 and time.monotonic() < until:
