@@ -124,8 +124,8 @@ def _array_verified(array: np.ndarray) -> bool:
 
 def _bytes_verified(text: bytes) -> bool:
     """True if a `bytes` object has its fields at these offsets."""
-    held = ctypes.string_at(bytes_address(text), len(text) + 1)
-    return _word(id(text) + SIZE) == len(text) and held == text + b"\0"
+    found = ctypes.string_at(bytes_address(text), len(text) + 1)
+    return _word(id(text) + SIZE) == len(text) and found == text + b"\0"
 
 
 def _containers_verified() -> bool:

@@ -65,23 +65,40 @@ def taken(owner: list[object]) -> bool:
     return is_sole_owner(value) and type(value) is not int
 
 
-def test_the_form_of_the_call_does_not_matter() -> None:
-    """Versions differ in which references the interpreter lends to a call."""
+def test_an_object_out_of_a_container_has_one_owner() -> None:
     assert taken([np.zeros(3)])
     kept = np.zeros(3)
     assert not taken([kept])
 
-    def generated():
-        value = object()
-        yield is_sole_owner(value)
 
-    assert next(generated())
+def test_another_owner_is_seen_in_every_form_of_call() -> None:
+    """Versions differ in which references the interpreter lends to a call."""
+
+    def generated(kept: object):
+        value = kept
+        yield is_sole_owner(value)
 
     def stored_meanwhile(kept: object) -> bool:
         value = kept
         return [is_sole_owner(value), value := None][0]
 
-    assert not stored_meanwhile(object())  # `kept` refers to it too
+    def in_a_cell(kept: object) -> bool:
+        value = kept
+
+        def inner() -> object:
+            return value
+
+        return is_sole_owner(value) and inner() is not None
+
+    def by_keyword(kept: object) -> bool:
+        value = kept
+        return is_sole_owner(value=value) or is_sole_owner(*[value])
+
+    kept = object()
+    assert not next(generated(kept))
+    assert not stored_meanwhile(kept)
+    assert not in_a_cell(kept)
+    assert not by_keyword(kept)
 
 
 def test_after_many_calls_the_answers_are_the_same() -> None:
