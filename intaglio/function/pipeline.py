@@ -12,9 +12,8 @@ from intaglio.base.options import OPTIONS
 from intaglio.base.shapes import Dims
 from intaglio.function import whole_graph
 from intaglio.function.versions import Versions
-from intaglio.ir import walk
+from intaglio.ir import resources
 from intaglio.ir.graph import Graph, SymbolicTensor
-from intaglio.ops.state.resource_variable import WRITES
 from intaglio.optimize.pipeline import optimize, reassociates
 from intaglio.optimize.specialize import specialized
 from intaglio.runtime import interpreter
@@ -62,12 +61,9 @@ def tiered(graph: Graph, trains: bool) -> Runnable:
 
 
 def writes_to(graph: Graph, variables: Sequence[SymbolicTensor]) -> bool:
-    """Whether a graph assigns to any of these inputs, or may do so in a branch or body."""
+    """Whether a graph writes to any of these inputs, or may do so in a branch or body."""
     ids = {id(v) for v in variables}
-    inner = [n for g in walk.nested(graph) for n in g.nodes] if ids else []
-    return any(n.op.name in WRITES and id(n.inputs[0]) in ids for n in graph.nodes) or any(
-        n.op.name in WRITES for n in inner
-    )
+    return any(id(graph.inputs[i]) in ids for i in resources.written(graph))
 
 
 def _hot(graph: Graph, given: Sequence[Dims] | None = None) -> Runnable:
