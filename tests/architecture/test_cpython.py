@@ -11,9 +11,7 @@ import pytest
 from tests.architecture.sources import PACKAGE, ROOT, name_of, tree_of
 
 LAYER = ROOT / "intaglio" / "cpython"
-# AutoGraph still decides by reference counts what a call has created.
-AUTOGRAPH = ROOT / "intaglio" / "autograph"
-OUTSIDE = [p for p in PACKAGE if not (p.is_relative_to(LAYER) or p.is_relative_to(AUTOGRAPH))]
+OUTSIDE = [path for path in PACKAGE if not path.is_relative_to(LAYER)]
 # What is used for nothing but Python's objects and their references.
 NAMES = frozenset(
     ["PYFUNCTYPE", "PyDLL", "__basicsize__", "_ARRAY_API", "getrefcount", "py_object", "pythonapi"]
