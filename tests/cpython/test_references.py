@@ -10,7 +10,7 @@ from intaglio.cpython import is_sole_owner
 from intaglio.cpython.references import other_references
 
 pytestmark = pytest.mark.skipif(
-    not cpython.AVAILABLE, reason="counts of references do not say who is alone"
+    not cpython.AVAILABLE, reason="reference counts do not show the owners"
 )
 
 KINDS = [object, list, dict, lambda: np.zeros(3), lambda: np.zeros(1 << 16), lambda: {1, 2}]
