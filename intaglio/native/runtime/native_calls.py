@@ -15,6 +15,7 @@ import numpy as np
 
 from intaglio.cpython import layout
 from intaglio.cpython.methods import FunctionDefinition
+from intaglio.native import fallback
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code, module
 from intaglio.native.program import Program
@@ -122,6 +123,14 @@ def native_call(program: Program, table: GuardTable, miss: Any, single: bool) ->
     such function: for programs that write variables, need much memory, or may have consumed random
     numbers when they miss; nor for large results, whose buffers are reused.
     """
+    try:
+        return _native_call(program, table, miss, single)
+    except Exception as e:
+        fallback.failed(program.graph.name, e)
+        return None
+
+
+def _native_call(program: Program, table: GuardTable, miss: Any, single: bool) -> Any:
     plain = not (program.writes or program.draws) and table.inputs == len(program.graph.inputs)
     if (
         not AVAILABLE
