@@ -28,7 +28,7 @@ from intaglio.native.lowering.tensor_lists import HeldList, Rows, dtype_of
 from intaglio.native.lowering.variables import overwritten, settle
 from intaglio.native.passes.elementwise_fusion import prepared
 from intaglio.native.runtime import entry
-from intaglio.native.runtime.buffers import maker
+from intaglio.native.runtime.buffers import allocator
 from intaglio.ops.state.resource_variable import contents_of
 from intaglio.runtime import interpreter
 from intaglio.runtime.derived import DERIVED
@@ -67,8 +67,8 @@ class Program:
             w.code.name,
             len(forms),
             len(body.outputs) + len(extra) + 1,
-            forms=forms,
-            released=w.long,
+            shapes=forms,
+            unlocked=w.long,
         )
         self.address = whole.kernel
         self.kernel: Any = whole.for_dims(w.words)
@@ -196,7 +196,7 @@ class Program:
                 ]
         for k, (place, step) in enumerate(self.derived):
             space[f"s{k}"], space["derived"] = step, DERIVED.of
-            lines.append(f" k{k} = derived(a{place}, s{k}.kernel, s{k}.made)")
+            lines.append(f" k{k} = derived(a{place}, s{k}.kernel, s{k}.run)")
             arrays.append(f"k{k}")
         return arrays, lines
 
@@ -219,7 +219,7 @@ class Program:
                 given.append(f"listed({rows}, e{k}, {said})")
                 continue
             dtype = self.graph.outputs[k].dtype.numpy
-            space[f"make{k}"] = maker(result.shape, dtype)
+            space[f"make{k}"] = allocator(result.shape, dtype)
             lines.append(f" o{k} = make{k}()")
             outs.append(f"o{k}")
             given.append(f"o{k}")
@@ -234,7 +234,7 @@ class Program:
     def _borrowing(self, space: dict[str, Any], call: str) -> list[str]:
         """The lines around the call that take the variables that are written, and put them back."""
         w, variables = self.writer, [self.given[i] for i in self.writes]
-        space["makers"] = [maker(v.shape, v.spec.dtype.numpy) for v in variables]
+        space["makers"] = [allocator(v.shape, v.spec.dtype.numpy) for v in variables]
         every = [i for i, v in enumerate(self.graph.inputs) if v.dtype is resource]
         written, others, before, after = (
             "".join([f"{letter}{i}, " for i in places])

@@ -58,12 +58,12 @@ def run(sample, way: str):
 
 @contextlib.contextmanager
 def _in_memory():
-    small, large = operands.SMALL, entry.LARGE
-    operands.SMALL, entry.LARGE = 1, 2
+    small, large = operands.SMALL, entry.MIN_PARALLEL_ELEMENTS
+    operands.SMALL, entry.MIN_PARALLEL_ELEMENTS = 1, 2
     try:
         yield
     finally:
-        operands.SMALL, entry.LARGE = small, large
+        operands.SMALL, entry.MIN_PARALLEL_ELEMENTS = small, large
 
 
 def _looped(sample):

@@ -120,7 +120,7 @@ def pack(plan: Plan) -> Code:
     """Weights in the order of the tiles: for each block of columns rows of all gates side by side."""
     code, tiles = Code("pack", entry.KERNEL), TILES
     source, target = code.load("ptr", "%ins", 8), code.load("ptr", "%outs", 8)
-    given = entry.numbers(code, ("blocks", "inner", "wide", "columns"))
+    given = entry.load_dims(code, ("blocks", "inner", "wide", "columns"))
     width = plan.gates * plan.step
     with code.loop("%from", "%to") as block:
         first = code.integer("mul", block, plan.step)
@@ -164,7 +164,7 @@ class _Cell:
         self.product = product
         self.plan = plan
         self.code = code = Code("cell", entry.KERNEL)
-        self.given = entry.numbers(code, DIMS)
+        self.given = entry.load_dims(code, DIMS)
         self.others = others(body, product)
         count = 2 + len(self.others)
         self.ins = [self._pointer("%ins", i) for i in range(count)]

@@ -142,7 +142,7 @@ class _Writer:
         self.element = element
         self.joining = Joining(self.code, kind, element)
         self.tiles, self.neutral = self.joining.tiles, self.joining.neutral
-        self.given = entry.numbers(self.code, DIMS)
+        self.given = entry.load_dims(self.code, DIMS)
         self.source = self.code.load("ptr", "%ins", 8)
         self.target = self.code.load("ptr", "%outs", 8)
         self.divisor = ""
@@ -255,7 +255,7 @@ def _levels(
     chunk = max(ROWS, CHUNK // min(inner, COLUMNS))
     chunks, slices = -(-length // chunk), -(-inner // COLUMNS)
     last = chunks == 1
-    shared = outer * length * inner >= entry.LARGE
+    shared = outer * length * inner >= entry.MIN_PARALLEL_ELEMENTS
     dims = (outer * chunks * slices, length, inner, chunks, chunk, slices, divisor if last else 1)
     element = BYTE if dtype.kind == "b" else kind_of(dtype)
     made = _library(kind, inner > 1, element).entry(_name(kind, inner > 1), shared)

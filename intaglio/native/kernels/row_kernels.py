@@ -208,7 +208,7 @@ class _Writer:
     def write(self) -> Code:
         """The function: blocks of rows."""
         code, plan = self.code, self.plan
-        given = entry.numbers(code, DIMS)
+        given = entry.load_dims(code, DIMS)
         ins = [self._pointer("%ins", i) for i in range(len(plan.inputs))]
         outs = [self._pointer("%outs", i) for i in range(len(plan.outputs))]
         for value in plan.inputs:

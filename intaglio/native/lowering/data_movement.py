@@ -284,7 +284,7 @@ def copied(
     name = f"copy_{rank}_{kind.bytes}_{int(axes[-1][1] == axes[-1][2] == 1)}"
     if name not in w.functions:
         w.functions[name] = _copier(name, rank, kind.bytes)
-    if math.prod(shape) >= entry.LARGE and axes[0][0] > 1:
+    if math.prod(shape) >= entry.MIN_PARALLEL_ELEMENTS and axes[0][0] > 1:
         name = shared(w, name, 1)
         w.long = True
     lengths, froms, tos = zip(*axes, strict=True)

@@ -130,7 +130,7 @@ def taken(w: Writer, node: Node, source: Held, indices: Held, axis: int, batch: 
     name = f"take_{'row' if flat else 'batch'}_{form}_{source.kind.bytes}"
     if name not in w.functions:
         w.functions[name] = _taking(name, flat, size if form != "long" else 0, source.kind.bytes)
-    if made.count >= entry.LARGE:
+    if made.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
     w.call_function(name, places, [made.pointer], dims)
@@ -144,7 +144,7 @@ def _taking(name: str, flat: bool, size: int, element: int) -> Code:
     source, rows = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     target = code.load("ptr", "%outs", 8)
     names = ("every", "size") if flat else ("every", "middle", "each", "length", "size")
-    given = entry.numbers(code, names)
+    given = entry.load_dims(code, names)
 
     def copy(to: str, place: str, first: str) -> None:
         row = code.integer("add", code.load("i64", code.at("i64", rows, place), 8), first)
@@ -404,7 +404,7 @@ def _marking(name: str, index: Kind, kind: Kind) -> Code:
     code = Code(name, entry.KERNEL, "internal void")
     indices, on = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     target = code.load("ptr", "%outs", 8)
-    given = entry.numbers(code, ("outer", "depth", "inner"))
+    given = entry.load_dims(code, ("outer", "depth", "inner"))
     element = f"i{8 * kind.bytes}"
     mark = code.load(element, on, kind.bytes)
     with code.loop("%from", "%to") as i, code.loop("0", given["inner"]) as j:

@@ -24,7 +24,7 @@ from intaglio.native.lowering.tensor_lists import HeldList, placed
 from intaglio.native.passes.elementwise_fusion import plain, prepared
 from intaglio.native.passes.row_independence import SHARED, Dependent, Rows
 from intaglio.native.runtime import entry
-from intaglio.native.runtime.thread_pool import wanted_threads
+from intaglio.native.runtime.thread_pool import thread_count
 from intaglio.opdef import raw
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TURNS
 
@@ -37,7 +37,7 @@ SIZE, BYTE = kind_of("i8"), kind_of("u1")
 
 def divided(w: Writer, node: Node, inputs: list[Value]) -> list[Value] | None:
     """The results of a loop that threads run side by side; None if it cannot be, or not worth it."""
-    threads = wanted_threads()
+    threads = thread_count()
     if w.alone or threads == 1:
         return None
     found = _blocks_of(node, inputs, threads)
@@ -371,7 +371,7 @@ class _Call:
         there = w.adopt(part, "rows")
         name = w.on_all_threads(named(w, "blocks", _blocks()), 1)
         steps = [step for _, step in (*ins, *outs)]
-        here = len(w.words) + len(entry.PROCESS)
+        here = len(w.words) + len(entry.HEADER)
         dims = (count, 8 * (there - here), len(ins), len(ins) + len(outs), *steps)
         w.call_function(name, [p for p, _ in ins], [p for p, _ in outs], dims)
         w.long = True
@@ -397,7 +397,7 @@ def _blocks() -> Code:
     there, inputs, total = (code.load("i64", code.at("i64", "%dims", str(i)), 8) for i in (1, 2, 3))
     steps, dims = code.at("i64", "%dims", "4"), code.at("i8", "%dims", there)
     table = code.let(f"alloca ptr, i64 {total}")
-    kernel, rest = entry.of_process(code, "kernel", dims), code.at("ptr", table, inputs)
+    kernel, rest = entry.load_header(code, "kernel", dims), code.at("ptr", table, inputs)
     with code.loop("%from", "%to") as block:
         for array, first, last in (("%ins", "0", inputs), ("%outs", inputs, total)):
             with code.loop(first, last) as i:

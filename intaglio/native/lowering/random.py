@@ -7,7 +7,6 @@ stream of its own is asked of that stream, which is Python's, by a short call ba
 
 from __future__ import annotations
 
-import ctypes
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import float32
+from intaglio.base.memory import arrays_at
+from intaglio.cpython.callbacks import Callback
 from intaglio.ir.graph import Node
 from intaglio.native.kernels import random_bits
 from intaglio.native.llvm.builder import Code
@@ -35,7 +36,6 @@ from intaglio.runtime.hooks import SERVICES
 # The key of the cipher that seeds go through, as in `philox.scrambled`.
 SCRAMBLING = 0x02461E293EC8F720
 STATE = 32
-_TAKE = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 WORD, HALF_WORD = Kind("i64", 64, "u"), Kind("i32", 32, "u")
 
 
@@ -87,18 +87,17 @@ def words(w: Writer, held: Held) -> list[str]:
 def state_of_stream(w: Writer, node: Node, blocks: int) -> str:
     """The state of the node's own stream, from which so many counters are set aside."""
     counters = interpreter.kept(node, SERVICES.stream)
-    words = ctypes.c_uint64 * 4
+    words = arrays_at((4,), np.dtype(np.uint64))
 
     def take(place: int) -> int:
-        words.from_address(place)[:] = (*counters.take(blocks), 1)
+        words(place)[:] = (*counters.take(blocks), 1)
         return 0
 
-    back = _TAKE(take)
+    back = Callback(take, 1)
     w.keep.append(back)
     w.draws.append(counters)
     place = w.scratch(STATE)
-    address = ctypes.cast(back, ctypes.c_void_p).value or 0
-    w.code.let(f"call i64 {w.word(address)}(ptr {place})")
+    w.code.let(f"call i64 {w.word(back.address)}(ptr {place})")
     return place
 
 
@@ -110,7 +109,7 @@ def fill(w: Writer, kind: str, count: int, state: str, place: str) -> None:
     run: Any = random_bits.drawn(kind, count)
     if run is None:
         raise Unsupported("random numbers without kernels")
-    w.long |= count >= entry.LARGE
+    w.long |= count >= entry.MIN_PARALLEL_ELEMENTS
     (step,) = run.steps
     w.call_step(step, [state], [place])
 
@@ -228,7 +227,7 @@ def _between(w: Writer, node: Node, dims: Any, state: str, bounds: Sequence[Held
     name = f"bounded_{kind.bits}"
     if name not in w.functions:
         w.functions[name] = _bounded(name, kind)
-    if made.count >= entry.LARGE:
+    if made.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
     w.call_function(name, [span], [made.pointer], [made.count])

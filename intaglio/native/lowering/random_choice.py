@@ -124,7 +124,7 @@ def _choosing(name: str, kind: Kind, result: Kind) -> Code:
     code = Code(name, entry.KERNEL, "internal void")
     logits, drawn = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     out, sums = (code.load("ptr", code.at("ptr", "%outs", str(i)), 8) for i in (0, 1))
-    given = entry.numbers(code, ("rows", "classes", "count", "halvings"))
+    given = entry.load_dims(code, ("rows", "classes", "count", "halvings"))
     classes, count = given["classes"], given["count"]
     with code.loop("%from", "%to") as number:
         row = code.at(kind.memory, logits, code.integer("mul", number, classes))

@@ -134,7 +134,7 @@ def _along(
     name = f"resized_{kind.letter}{kind.bits}_{'between' if taps.between else 'sum'}"
     if name not in w.functions:
         w.functions[name] = _mapping(name, kind, taps.between)
-    if made.count >= entry.LARGE:
+    if made.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
     dims = [outer * taps.out, taps.size, inner, taps.out, len(places)]
@@ -150,7 +150,7 @@ def _mapping(name: str, kind: Kind, between: bool) -> Code:
         code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in range(3)
     )
     target = code.load("ptr", "%outs", 8)
-    given = entry.numbers(code, DIMS)
+    given = entry.load_dims(code, DIMS)
     inner, out = given["inner"], given["out"]
     lanes = max(jit.WIDTH // kind.bytes, 1)
 

@@ -63,7 +63,7 @@ def running(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     name = f"{node.op.name.lower()}_{kind.letter}{kind.bits}_{ways[0]:d}{ways[1]:d}"
     if name not in w.functions:
         w.functions[name] = _running(name, STEPS[node.op], kind, *ways)
-    if source.count >= entry.LARGE:
+    if source.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
     w.call_function(name, [place], [made.pointer], dims)
@@ -76,7 +76,7 @@ def _running(
 ) -> Code:
     code = Code(name, entry.KERNEL, "internal void")
     source, target = (code.load("ptr", p, 8) for p in ("%ins", "%outs"))
-    given = entry.numbers(code, DIMS)
+    given = entry.load_dims(code, DIMS)
     # 16-bit floats are added up as float32.
     wide = FLOAT if kind.short else kind
     method, neutral, before = step
@@ -138,7 +138,7 @@ def place_of_extreme(w: Writer, node: Node, inputs: list[Any]) -> list[Held]:
     if name not in w.functions:
         greatest = node.op is raw.ArgMax
         w.functions[name] = _Finder(name, kind, result, greatest).write(rows)
-    if source.count >= entry.LARGE:
+    if source.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
     w.call_function(name, [place], [made.pointer], dims)
@@ -155,7 +155,7 @@ class _Finder:
         self.wide = FLOAT if kind.short else kind
         self.lanes = jit.WIDTH // 8
         self.source, self.target = (self.code.load("ptr", p, 8) for p in ("%ins", "%outs"))
-        self.given = entry.numbers(self.code, DIMS)
+        self.given = entry.load_dims(self.code, DIMS)
 
     def write(self, rows: bool) -> Code:
         """The kernel: for rows that lie in order, or for columns."""

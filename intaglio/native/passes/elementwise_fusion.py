@@ -268,13 +268,13 @@ class _Search:
 
 def _worth_it(cluster: Cluster) -> bool:
     first = cluster.nodes[0]
-    large = (first.outputs[0].spec.count or 0) >= entry.LARGE
+    large = (first.outputs[0].spec.count or 0) >= entry.MIN_PARALLEL_ELEMENTS
     return len(cluster.nodes) > 1 or not first.op.cheap or large
 
 
 def _saves_memory(cluster: Cluster) -> bool:
     """True for a cluster beside whose arrays the call of a kernel costs nothing."""
-    least = FEWEST if len(cluster.nodes) > 1 else entry.LARGE
+    least = FEWEST if len(cluster.nodes) > 1 else entry.MIN_PARALLEL_ELEMENTS
     return _least(cluster.nodes[-1].outputs[0]) >= least
 
 

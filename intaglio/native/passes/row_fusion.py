@@ -44,7 +44,7 @@ def _shapes(graph: Graph) -> list[tuple[int, ...]]:
             if (
                 len(dims) > 1
                 and 1 < dims[-1] <= LONGEST
-                and size >= entry.LARGE
+                and size >= entry.MIN_PARALLEL_ELEMENTS
                 and size > dims[-1]
             ):
                 found[tuple(dims)] = None

@@ -31,7 +31,7 @@ def with_gradients(function):
 
 
 def given(length, rows=(64, 9)):
-    shape = (max(rows[0], entry.LARGE // length // rows[1] + 1), rows[1], length)
+    shape = (max(rows[0], entry.MIN_PARALLEL_ELEMENTS // length // rows[1] + 1), rows[1], length)
     rng = np.random.default_rng(length)
     return [rng.normal(size=s) for s in (shape, (length,), (length,))]
 

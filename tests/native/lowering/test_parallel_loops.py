@@ -14,7 +14,7 @@ from tests.native.lowering.test_recurrences import FUNCTIONS, given, gradient, s
 
 def program(monkeypatch, function, args, threads=2, worth=0):
     """The function's graph as one program, for so many threads."""
-    monkeypatch.setattr(parallel_loops, "wanted_threads", lambda: threads)
+    monkeypatch.setattr(parallel_loops, "thread_count", lambda: threads)
     monkeypatch.setattr(parallel_loops, "WORTH", worth)
     concrete = tf.function(function, jit_compile=False).get_concrete_function(*args)
     return Program(optimize(concrete.frozen))
