@@ -33,15 +33,15 @@ test: $(STAMP)
 
 keras-tests: $(STAMP)
 	site=$$($(BIN)/python -c "import importlib.util as u; print(u.find_spec('keras').submodule_search_locations[0])") && \
-	$(BIN)/python -m pytest -q -p tests.keras_bridge.suite -p tests.keras_bridge.outcomes -p no:cacheprovider -c /dev/null \
+	$(BIN)/python -m pytest -q -p tests.tensorflow_name.suite -p tests.tensorflow_name.outcomes -p no:cacheprovider -c /dev/null \
 		--rootdir $$site --continue-on-collection-errors $(addprefix $$site/src/,$(KERAS_TESTS))
 
 keras-smoke: $(STAMP)
-	$(MAKE) --no-print-directory keras-tests KERAS_TESTS="$$(tr '\n' ' ' < tests/keras_bridge/smoke.txt)"
+	$(MAKE) --no-print-directory keras-tests KERAS_TESTS="$$(tr '\n' ' ' < tests/tensorflow_name/smoke.txt)"
 
 client-tests: $(STAMP)
 	site=$$($(BIN)/python -c "import importlib.util as u; print(u.find_spec('$(CLIENT)').submodule_search_locations[0])") && \
-	EINOPS_TEST_BACKENDS=tensorflow,numpy $(BIN)/python -m pytest -q -p tests.keras_bridge.suite -p tests.keras_bridge.outcomes \
+	EINOPS_TEST_BACKENDS=tensorflow,numpy $(BIN)/python -m pytest -q -p tests.tensorflow_name.suite -p tests.tensorflow_name.outcomes \
 		-p no:cacheprovider -c /dev/null -o "python_files=test_*.py *_test.py" --rootdir $$(dirname $$site) \
 		--continue-on-collection-errors $$site
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from intaglio.autograph.containers import ALONE
 from intaglio.autograph.optional import Maybe
-from intaglio.trace.grown_list import GrownList
+from intaglio.type_specs.grown_list import GrownList
 
 
 class _Kept:

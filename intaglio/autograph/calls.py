@@ -30,7 +30,7 @@ from intaglio.autograph.values import ld
 from intaglio.autograph.watches import note_call, note_made
 from intaglio.base.log import logger
 from intaglio.base.origins import PACKAGE
-from intaglio.trace.grown_list import GrownList
+from intaglio.type_specs.grown_list import GrownList
 
 # What a call may make for its caller: containers and iterators.
 MADE = (*containers.CONTAINERS, Iterator)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.ir.graph import SymbolicTensor
-from intaglio.trace.grown_list import GrownList
+from intaglio.type_specs.grown_list import GrownList
 
 CONTAINERS = (list, dict, set, collections.deque, bytearray, np.ndarray)
 

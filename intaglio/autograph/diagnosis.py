@@ -17,7 +17,7 @@ from intaglio.autograph.strictness import is_strict
 from intaglio.autograph.watches import in_block, is_watched
 from intaglio.base import nest, origins
 from intaglio.ir.graph import SymbolicTensor
-from intaglio.trace.grown_list import GrownList
+from intaglio.type_specs.grown_list import GrownList
 from intaglio.type_specs.tensor_array import TensorArray
 
 

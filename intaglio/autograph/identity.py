@@ -15,7 +15,7 @@ from typing import Any
 from intaglio.autograph import aliases
 from intaglio.autograph.containers import CONTAINERS, is_made, is_of_trace, put_together
 from intaglio.autograph.records import is_record
-from intaglio.trace.grown_list import GrownList
+from intaglio.type_specs.grown_list import GrownList
 
 ANOTHER = (
     "this {} may be the one that was changed under another name: a staged branch or loop puts one of "

@@ -436,7 +436,7 @@ __all__ += [*LATER]
 
 # What the extra `keras` brings, which need not be installed: in no `__all__`.
 KERAS = ("initializers", "keras", "losses", "metrics", "optimizers")
-_OF_KERAS = {name: f"intaglio.keras_bridge.package:{name}" for name in KERAS}
+_OF_KERAS = {name: f"intaglio.tensorflow_name.package:{name}" for name in KERAS}
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(__name__, {**LATER, **_OF_KERAS})

@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 from docs import coverage
-from intaglio import tf
-from intaglio.tf.experimental.numpy import np_config
+from intaglio import feature_columns, linear_operators, numpy_api, tf
+from intaglio.numpy_api import np_config
 from tests.printing import Checker
 
 PACKAGES = [
-    tf.feature_column,
-    tf.experimental.numpy,
+    feature_columns,
+    linear_operators,
+    numpy_api,
     tf.image,
     tf.io,
     tf.linalg,
@@ -42,6 +43,9 @@ MODULES = [
     for found in pkgutil.iter_modules(package.__path__)
     if found.name != "experimental"
 ] + [
+    "intaglio.sparse.arithmetic",
+    "intaglio.sparse.arranging",
+    "intaglio.sparse.features",
     "intaglio.tf.sets",
     "intaglio.tf.edit_distances",
     "intaglio.tf.nn.sparse_embeddings",

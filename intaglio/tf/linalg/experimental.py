@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from intaglio.linear_operators.operator import conjugate
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.control_flow import while_loop
-from intaglio.tf.linalg.operators.operator import conjugate
 
 __all__ = ["conjugate_gradient"]
 

@@ -3,11 +3,12 @@
 Follows https://www.tensorflow.org/api_docs/python/tf/sparse.
 """
 
+from intaglio.sparse import arithmetic, arranging, features
 from intaglio.sparse.api import SparseTensor
-from intaglio.tf.sparse import arithmetic, arranging, features, segments
-from intaglio.tf.sparse.arithmetic import *
-from intaglio.tf.sparse.arranging import *
-from intaglio.tf.sparse.features import *
+from intaglio.sparse.arithmetic import *
+from intaglio.sparse.arranging import *
+from intaglio.sparse.features import *
+from intaglio.tf.sparse import segments
 from intaglio.tf.sparse.segments import *
 
 __all__ = ["SparseTensor"]
