@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from intaglio.base.dtypes import DType, int64, string
-from intaglio.tf.io.features import FixedLenFeature, VarLenFeature
+from intaglio.example_parsing.features import FixedLenFeature, VarLenFeature
 
 
 class FeatureColumn(abc.ABC):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base.dtypes import float32
+from intaglio.composite_ops.random.stateful import truncated_normal
 from intaglio.feature_columns import checks
 from intaglio.feature_columns.columns import (
     EmbeddingColumn,
@@ -20,7 +21,6 @@ from intaglio.feature_columns.columns import (
     WeightedCategoricalColumn,
 )
 from intaglio.opdef import door
-from intaglio.tf.random import truncated_normal
 
 
 @dataclasses.dataclass(frozen=True)

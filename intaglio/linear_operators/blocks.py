@@ -12,6 +12,7 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.base.shapes import Dims
+from intaglio.composite_ops.linalg.norms import LAST
 from intaglio.linear_operators.operator import (
     LinearOperator,
     adjoint_if,
@@ -20,7 +21,6 @@ from intaglio.linear_operators.operator import (
     column,
 )
 from intaglio.opdef import convert, raw
-from intaglio.tf.linalg.norms import LAST
 
 ROWS = np.int32(-2)
 

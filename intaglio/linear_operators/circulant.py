@@ -12,10 +12,10 @@ import numpy as np
 
 from intaglio.base.dtypes import as_dtype, complex64, complex128, float64
 from intaglio.base.shapes import Dims
+from intaglio.composite_ops.linalg.norms import LAST
 from intaglio.linear_operators.operator import LinearOperator, check_all, conjugate
 from intaglio.linear_operators.structured import dims_of, tensor_of
 from intaglio.opdef import convert, raw
-from intaglio.tf.linalg.norms import LAST
 
 FORWARD = {1: "FFT", 2: "FFT2D", 3: "FFT3D"}
 BACKWARD = {1: "IFFT", 2: "IFFT2D", 3: "IFFT3D"}

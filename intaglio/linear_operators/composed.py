@@ -11,6 +11,7 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.base.shapes import Dims
+from intaglio.composite_ops.linalg.norms import adjoint
 from intaglio.linear_operators.operator import LinearOperator, conjugate, same_batch
 from intaglio.linear_operators.structured import (
     LinearOperatorDiag,
@@ -18,7 +19,6 @@ from intaglio.linear_operators.structured import (
     tensor_of,
 )
 from intaglio.opdef import convert, raw
-from intaglio.tf.linalg.norms import adjoint
 
 
 def _given(values: dict[str, Any]) -> dict[str, Any]:

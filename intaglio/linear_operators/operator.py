@@ -15,12 +15,12 @@ from intaglio.base import later, shapes
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import as_dtype, int32
 from intaglio.base.shapes import Dims, TensorShape
+from intaglio.composite_ops.linalg import decompositions
+from intaglio.composite_ops.linalg.norms import LAST, adjoint
 from intaglio.linear_operators.specs import LinearOperatorSpec, has_tensors
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.state.module import Module
-from intaglio.tf.linalg import decompositions
-from intaglio.tf.linalg.norms import LAST, adjoint
 from intaglio.trace.assertions import check
 
 COLUMN = np.int32(-1)

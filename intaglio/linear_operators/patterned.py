@@ -12,11 +12,11 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import float32
 from intaglio.base.shapes import Dims
+from intaglio.composite_ops.linalg import factorisations
+from intaglio.composite_ops.linalg.norms import LAST
 from intaglio.linear_operators.operator import LinearOperator, column, same_batch
 from intaglio.linear_operators.structured import dims_of, doubled, own_square, tensor_of
 from intaglio.opdef import convert, raw
-from intaglio.tf.linalg import factorisations
-from intaglio.tf.linalg.norms import LAST
 
 ZERO = np.int32(0)
 

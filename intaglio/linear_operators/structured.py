@@ -11,10 +11,10 @@ import numpy as np
 
 from intaglio.base.dtypes import float32
 from intaglio.base.shapes import Dims
+from intaglio.composite_ops.array.creation import get_static_value
+from intaglio.composite_ops.linalg.norms import LAST
 from intaglio.linear_operators.operator import LinearOperator, column, conjugate
 from intaglio.opdef import convert, raw
-from intaglio.tf.arrays import get_static_value
-from intaglio.tf.linalg.norms import LAST
 
 ZERO = np.int32(0)
 

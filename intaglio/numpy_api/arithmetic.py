@@ -24,7 +24,7 @@ from intaglio.numpy_api.promotion import (
 )
 from intaglio.opdef import operators, raw
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.control_flow import while_loop
+from intaglio.trace import choices
 
 
 def add(x1: Any, x2: Any) -> Tensor:
@@ -264,7 +264,16 @@ def gcd(x1: Any, x2: Any) -> Tensor:
         rest = raw.FloorMod(a, raw.SelectV2(done, one, b))
         return raw.SelectV2(done, a, b), raw.SelectV2(done, zero, rest)
 
-    found, _ = while_loop(unfinished, step, (a, b))
+    found, _ = choices.while_loop(
+        unfinished,
+        step,
+        (a, b),
+        None,
+        parallel_iterations=10,
+        back_prop=True,
+        maximum_iterations=None,
+        name=None,
+    )
     return found
 
 

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes
+from intaglio.composite_ops.array import creation
+from intaglio.composite_ops.array.creation import get_static_value
 from intaglio.numpy_api.promotion import (
     Options,
     as_tensor,
@@ -23,8 +25,6 @@ from intaglio.numpy_api.promotion import (
 from intaglio.opdef import convert, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.promotion import lattice
-from intaglio.tf import arrays
-from intaglio.tf.arrays import get_static_value
 
 
 def array(val: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Tensor:
@@ -120,7 +120,7 @@ def zeros(shape: Any, dtype: Any = float) -> Tensor:
     >>> tnp.zeros((1, 2), dtype=int)
     <tf.Tensor: shape=(1, 2), dtype=int64, numpy=array([[0, 0]])>
     """
-    return arrays.zeros(_shape(shape), dtype_of(float if dtype is None else dtype))
+    return creation.zeros(_shape(shape), dtype_of(float if dtype is None else dtype))
 
 
 def zeros_like(a: Any, dtype: Any = None) -> Tensor:
@@ -130,7 +130,7 @@ def zeros_like(a: Any, dtype: Any = None) -> Tensor:
     <tf.Tensor: shape=(2,), dtype=float64, numpy=array([0., 0.])>
     """
     x = as_tensor(a)
-    return arrays.zeros_like(x, x.dtype if dtype is None else dtype_of(dtype))
+    return creation.zeros_like(x, x.dtype if dtype is None else dtype_of(dtype))
 
 
 def ones(shape: Any, dtype: Any = float) -> Tensor:
@@ -139,7 +139,7 @@ def ones(shape: Any, dtype: Any = float) -> Tensor:
     >>> tnp.ones(2)
     <tf.Tensor: shape=(2,), dtype=float64, numpy=array([1., 1.])>
     """
-    return arrays.ones(_shape(shape), dtype_of(float if dtype is None else dtype))
+    return creation.ones(_shape(shape), dtype_of(float if dtype is None else dtype))
 
 
 def ones_like(a: Any, dtype: Any = None) -> Tensor:
@@ -149,7 +149,7 @@ def ones_like(a: Any, dtype: Any = None) -> Tensor:
     <tf.Tensor: shape=(2,), dtype=int64, numpy=array([1, 1])>
     """
     x = as_tensor(a)
-    return arrays.ones_like(x, x.dtype if dtype is None else dtype_of(dtype))
+    return creation.ones_like(x, x.dtype if dtype is None else dtype_of(dtype))
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:

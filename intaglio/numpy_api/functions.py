@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes
+from intaglio.composite_ops.math import casting
 from intaglio.numpy_api.promotion import as_tensor, inexact, number
 from intaglio.opdef import operators, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.promotion.functions import applied
-from intaglio.tf.math import casting
 
 
 def sin(x: Any) -> Tensor:

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes
+from intaglio.composite_ops.array.lengths import of_axis
 from intaglio.numpy_api.promotion import as_tensor, number, promoted, truth
 from intaglio.numpy_api.shaping import swapaxes
 from intaglio.opdef import convert, raw, slicing
 from intaglio.opdef.tensor import Tensor
 from intaglio.promotion.functions import applied
-from intaglio.tf.lengths import of_axis
 
 
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "clip") -> Tensor:

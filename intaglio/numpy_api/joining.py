@@ -12,19 +12,19 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.composite_ops.array import rearranging
+from intaglio.composite_ops.array.creation import get_static_value
 from intaglio.numpy_api.promotion import as_tensor, promoted
 from intaglio.numpy_api.shaping import moveaxis
 from intaglio.opdef import raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.promotion.functions import applied
-from intaglio.tf import arranging
-from intaglio.tf.arrays import get_static_value
 
 
 def _several(arrays: Any) -> list[Tensor]:
     """The tensors of a list, or the rows of a tensor, in their common type."""
     if isinstance(arrays, (Tensor, np.ndarray)) or hasattr(type(arrays), "__tf_tensor__"):
-        return list(arranging.unstack(as_tensor(arrays)))
+        return list(rearranging.unstack(as_tensor(arrays)))
     return promoted(*arrays)
 
 
@@ -41,7 +41,7 @@ def concatenate(arys: Any, axis: Any = 0) -> Tensor:
         )
     if axis is None:
         parts, axis = [raw.Reshape(p, [-1]) for p in parts], 0
-    return arranging.concat(parts, axis)
+    return rearranging.concat(parts, axis)
 
 
 def append(arr: Any, values: Any, axis: Any = None) -> Tensor:
@@ -68,7 +68,7 @@ def stack(arrays: Any, axis: int = 0) -> Tensor:
         if axis == 0 or rows.dims is None or -len(rows.dims) <= axis < len(rows.dims):
             return moveaxis(rows, 0, axis) if axis else rows
     parts = _several(arrays)
-    return arranging.stack(parts, axis) if parts else as_tensor(np.zeros(0, np.float32))
+    return rearranging.stack(parts, axis) if parts else as_tensor(np.zeros(0, np.float32))
 
 
 def _joined(raise_rank: Callable[..., Any], arrays: Any, axis: int) -> Tensor:
@@ -188,7 +188,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     x = as_tensor(ary)
     cuts = _cuts(indices_or_sections)
     if isinstance(cuts, int):
-        return arranging.split(x, cuts, axis)
+        return rearranging.split(x, cuts, axis)
     if x.dims is None and axis < 0:
         raise ValueError(
             f"`axis` may only be negative if the rank of the tensor is known, not {axis}"

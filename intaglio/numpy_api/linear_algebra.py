@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.base import dtypes
+from intaglio.composite_ops.linalg import products
 from intaglio.numpy_api.functions import conj
 from intaglio.numpy_api.indexing import diagonal
 from intaglio.numpy_api.promotion import as_tensor, dtype_of, operands, promoted
 from intaglio.numpy_api.shaping import moveaxis
 from intaglio.opdef import raw
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.control_flow import cond
-from intaglio.tf.linalg import products
+from intaglio.trace import choices
 
 
 def _product_over(x: Tensor, y: Tensor, last: bool) -> Tensor:
@@ -26,7 +26,7 @@ def _product_over(x: Tensor, y: Tensor, last: bool) -> Tensor:
     """
     if x.dims is None or y.dims is None:
         scalar = raw.Equal(raw.Minimum(raw.Rank(x), raw.Rank(y)), 0)
-        return cond(scalar, lambda: raw.Mul(x, y), lambda: _contracted(x, y, last))
+        return choices.cond(scalar, lambda: raw.Mul(x, y), lambda: _contracted(x, y, last), None)
     one, two = len(x.dims), len(y.dims)
     if not one or not two:
         return raw.Mul(x, y)

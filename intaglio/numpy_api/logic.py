@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.base import dtypes
+from intaglio.composite_ops.array.axes import all_axes
+from intaglio.composite_ops.math import casting
 from intaglio.numpy_api.promotion import (
     as_tensor,
     both_inexact,
@@ -21,8 +23,6 @@ from intaglio.numpy_api.promotion import (
 )
 from intaglio.opdef import operators, raw
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.axes import all_axes
-from intaglio.tf.math import casting
 
 
 def equal(x1: Any, x2: Any) -> Tensor:

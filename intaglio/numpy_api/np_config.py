@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.base.log import logger
+from intaglio.composite_ops.math.casting import cast
 from intaglio.numpy_api import positions, promotion, reductions, shaping
 from intaglio.numpy_api.arithmetic import clip
 from intaglio.numpy_api.functions import around, positive
@@ -22,7 +23,6 @@ from intaglio.promotion.operators import PROMOTING, assigning, promoting, stays
 from intaglio.promotion.weak_tensor import WeakTensor
 from intaglio.runtime import eager
 from intaglio.state.variable import Variable
-from intaglio.tf.math.casting import cast
 
 _MODES = ("off", "legacy", "safe", "all")
 _lock = threading.Lock()

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from intaglio.composite_ops.array import sorting
 from intaglio.numpy_api.promotion import as_tensor, default_integer
 from intaglio.opdef import raw
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf import ordering
 
 
 def _check(kind: str, kinds: tuple[str, ...], order: Any) -> None:
@@ -34,7 +34,7 @@ def sort(a: Any, axis: Any = -1, kind: str = "quicksort", order: Any = None) -> 
     """
     _check(kind, ("quicksort",), order)
     x = as_tensor(a)
-    return ordering.sort(raw.Reshape(x, [-1]), 0) if axis is None else ordering.sort(x, axis)
+    return sorting.sort(raw.Reshape(x, [-1]), 0) if axis is None else sorting.sort(x, axis)
 
 
 def argsort(a: Any, axis: Any = -1, kind: str = "quicksort", order: Any = None) -> Tensor:
@@ -54,7 +54,7 @@ def argsort(a: Any, axis: Any = -1, kind: str = "quicksort", order: Any = None) 
         )
     if axis is None:
         x, axis = raw.Reshape(x, [-1]), 0
-    places = ordering.argsort(x, axis, stable=True)
+    places = sorting.argsort(x, axis, stable=True)
     return raw.Cast(places, DstT=default_integer())
 
 

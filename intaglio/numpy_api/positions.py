@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes
+from intaglio.composite_ops.array.lengths import of_axis
 from intaglio.numpy_api.promotion import as_tensor, number
 from intaglio.opdef import convert, raw, slicing
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.lengths import of_axis
 
 _BASIC = (slice, type(None), type(Ellipsis))
 _ARRAYS = (list, tuple, np.ndarray)

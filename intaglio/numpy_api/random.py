@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes
+from intaglio.composite_ops.random import distributions, stateful
 from intaglio.numpy_api.promotion import as_tensor, default_float, dtype_of
 from intaglio.opdef import convert, raw
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.random import distributions, stateful
 
 
 def seed(s: Any) -> None:

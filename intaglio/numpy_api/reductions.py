@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes
+from intaglio.composite_ops.array.axes import all_axes
 from intaglio.numpy_api.functions import imag, real
 from intaglio.numpy_api.logic import isnan
 from intaglio.numpy_api.promotion import (
@@ -28,7 +29,6 @@ from intaglio.numpy_api.promotion import (
 from intaglio.opdef import convert, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.promotion import lattice
-from intaglio.tf.axes import all_axes
 
 
 def _over(op: Callable[..., Tensor], x: Tensor, axis: Any, keepdims: Any = False) -> Tensor:

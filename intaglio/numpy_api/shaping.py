@@ -13,10 +13,10 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.base.shapes import TensorShape
+from intaglio.composite_ops.array import rearranging
 from intaglio.numpy_api.promotion import as_tensor
 from intaglio.opdef import convert, raw
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf import arranging
 
 
 def shape(a: Any) -> TensorShape:
@@ -112,7 +112,7 @@ def transpose(a: Any, axes: Any = None) -> Tensor:
     array([[1],
            [2]])>
     """
-    return arranging.transpose(as_tensor(a), axes)
+    return rearranging.transpose(as_tensor(a), axes)
 
 
 def swapaxes(a: Any, axis1: int, axis2: int) -> Tensor:
@@ -197,7 +197,7 @@ def squeeze(a: Any, axis: Any = None) -> Tensor:
     >>> tnp.squeeze([[[1, 2]]], axis=0)
     <tf.Tensor: shape=(1, 2), dtype=int64, numpy=array([[1, 2]])>
     """
-    return arranging.squeeze(as_tensor(a), axis)
+    return rearranging.squeeze(as_tensor(a), axis)
 
 
 def broadcast_to(array: Any, shape: Any) -> Tensor:
@@ -341,7 +341,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Tensor:
     <tf.Tensor: shape=(4,), dtype=int64, numpy=array([1, 2, 2, 2])>
     """
     x = as_tensor(a)
-    return arranging.repeat(x, as_tensor(repeats, dtypes.int32), axis)
+    return rearranging.repeat(x, as_tensor(repeats, dtypes.int32), axis)
 
 
 def pad(array: Any, pad_width: Any, mode: str, **kwargs: Any) -> Tensor:

@@ -14,14 +14,17 @@ from intaglio.base import later
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.log import logger as get_logger
 from intaglio.base.shapes import TensorShape
+from intaglio.composite_ops.array import creation, rearranging, sorting
+from intaglio.composite_ops.array.creation import *
+from intaglio.composite_ops.array.rearranging import *
+from intaglio.composite_ops.array.sorting import *
+from intaglio.composite_ops.math.casting import bitcast, cast, complex, saturate_cast
 from intaglio.graphdef import places
 from intaglio.ir.graph import Node as Operation
 from intaglio.opdef import dispatch
 from intaglio.opdef import raw as raw_ops
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf import (
-    arranging,
-    arrays,
     autodiff,
     autograph,
     bitwise,
@@ -38,7 +41,6 @@ from intaglio.tf import (
     math,
     nest,
     nn,
-    ordering,
     random,
     strings,
     sysconfig,
@@ -47,8 +49,6 @@ from intaglio.tf import (
     variables,
     version,
 )
-from intaglio.tf.arranging import *
-from intaglio.tf.arrays import *
 from intaglio.tf.control_flow import *
 from intaglio.tf.debugging import Assert, assert_equal, assert_greater, assert_less, assert_rank
 from intaglio.tf.differentiation import *
@@ -136,10 +136,8 @@ from intaglio.tf.math import (
     truediv,
 )
 from intaglio.tf.math.arithmetic import linspace, realdiv, truncatediv, truncatemod
-from intaglio.tf.math.casting import bitcast, cast, complex, saturate_cast
 from intaglio.tf.math.clipping import clip_by_global_norm, clip_by_norm, clip_by_value
 from intaglio.tf.math.counting import histogram_fixed_width, histogram_fixed_width_bins
-from intaglio.tf.ordering import *
 from intaglio.tf.printing import print
 from intaglio.tf.python_functions import numpy_function, py_function
 from intaglio.tf.strings import as_string
@@ -151,6 +149,9 @@ from intaglio.type_specs.type_spec import type_spec_of as type_spec_from_value
 
 if TYPE_CHECKING:
     from intaglio.base.device_spec import DeviceSpec as DeviceSpec
+    from intaglio.composite_ops.linalg.factorisations import eig as eig
+    from intaglio.composite_ops.linalg.factorisations import eigvals as eigvals
+    from intaglio.composite_ops.linalg.factorisations import sqrtm as matrix_square_root  # pyright: ignore[reportUnusedImport]  # its name here
     from intaglio.data.element import NoneTensorSpec as NoneTensorSpec
     from intaglio.data.specs import OptionalSpec as OptionalSpec
     from intaglio.ragged.api import RaggedTensor as RaggedTensor
@@ -201,9 +202,6 @@ if TYPE_CHECKING:
     from intaglio.tf.initializers import random_normal_initializer as random_normal_initializer
     from intaglio.tf.initializers import random_uniform_initializer as random_uniform_initializer
     from intaglio.tf.initializers import zeros_initializer as zeros_initializer
-    from intaglio.tf.linalg.factorisations import eig as eig
-    from intaglio.tf.linalg.factorisations import eigvals as eigvals
-    from intaglio.tf.linalg.factorisations import sqrtm as matrix_square_root  # pyright: ignore[reportUnusedImport]  # its name here
     from intaglio.tf.math.incomplete import approx_top_k as approx_top_k
     from intaglio.tf.plugins import check_pinned as check_pinned
     from intaglio.tf.plugins import load_library as load_library
@@ -359,10 +357,10 @@ __all__ += [
     "math",
     "bitwise",
 ]
-__all__ += arranging.__all__
-__all__ += arrays.__all__
+__all__ += rearranging.__all__
+__all__ += creation.__all__
 __all__ += indexing.__all__
-__all__ += ordering.__all__
+__all__ += sorting.__all__
 __all__ += tracing.__all__
 __all__ += control_flow.__all__
 __all__ += differentiation.__all__
@@ -397,9 +395,9 @@ LATER: dict[str, str] = {
     "random_normal_initializer": "intaglio.tf.initializers:random_normal_initializer",
     "random_uniform_initializer": "intaglio.tf.initializers:random_uniform_initializer",
     "zeros_initializer": "intaglio.tf.initializers:zeros_initializer",
-    "matrix_square_root": "intaglio.tf.linalg.factorisations:sqrtm",
-    "eig": "intaglio.tf.linalg.factorisations:eig",
-    "eigvals": "intaglio.tf.linalg.factorisations:eigvals",
+    "matrix_square_root": "intaglio.composite_ops.linalg.factorisations:sqrtm",
+    "eig": "intaglio.composite_ops.linalg.factorisations:eig",
+    "eigvals": "intaglio.composite_ops.linalg.factorisations:eigvals",
     "NoneTensorSpec": "intaglio.data.element:NoneTensorSpec",
     "audio": "intaglio.tf.audio",
     "feature_column": "intaglio.tf.feature_column",

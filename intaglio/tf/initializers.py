@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import as_dtype, float32
+from intaglio.composite_ops.array.creation import constant, ones, zeros
+from intaglio.composite_ops.random.stateful import normal, uniform
+from intaglio.composite_ops.random.stateless import stateless_normal, stateless_uniform
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.arrays import constant, ones, zeros
-from intaglio.tf.random.stateful import normal, uniform
-from intaglio.tf.random.stateless import stateless_normal, stateless_uniform
 
 PARTITION = ("partition_shape", "partition_offset")
 

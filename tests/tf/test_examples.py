@@ -13,6 +13,7 @@ import pytest
 
 from docs import coverage
 from intaglio import feature_columns, linear_operators, numpy_api, tf
+from intaglio.composite_ops import array, linalg, math, random
 from intaglio.numpy_api import np_config
 from tests.printing import Checker
 
@@ -20,6 +21,10 @@ PACKAGES = [
     feature_columns,
     linear_operators,
     numpy_api,
+    array,
+    linalg,
+    math,
+    random,
     tf.image,
     tf.io,
     tf.linalg,
@@ -45,14 +50,14 @@ MODULES = [
 ] + [
     "intaglio.sparse.arithmetic",
     "intaglio.sparse.arranging",
-    "intaglio.sparse.features",
+    "intaglio.sparse.crosses",
+    "intaglio.ragged.sparse_counting",
     "intaglio.tf.sets",
     "intaglio.tf.edit_distances",
     "intaglio.tf.nn.sparse_embeddings",
-    "intaglio.tf.io.examples",
+    "intaglio.example_parsing.examples",
     "intaglio.tf.io.sparse_strings",
     "intaglio.tf.data.tables",
-    "intaglio.tf.arranging",
     "intaglio.tf.batching",
     "intaglio.tf.config",
     "intaglio.tf.config.experimental",
@@ -63,7 +68,6 @@ MODULES = [
     "intaglio.tf.printing",
     "intaglio.tf.sysconfig",
     "intaglio.tf.types.distributed",
-    "intaglio.tf.arrays",
     "intaglio.tf.audio",
     "intaglio.tf.bitwise",
     "intaglio.tf.control_flow",
@@ -71,7 +75,6 @@ MODULES = [
     "intaglio.tf.debugging",
     "intaglio.tf.diagonals",
     "intaglio.tf.indexing",
-    "intaglio.tf.ordering",
     "intaglio.tf.python_functions",
     "intaglio.tf.queue",
     "intaglio.tf.strings",

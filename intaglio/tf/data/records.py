@@ -11,7 +11,7 @@ from typing import Any
 from intaglio.base.dtypes import string
 from intaglio.data.dataset import Dataset
 from intaglio.data.readers import TFRecordDatasetV2
-from intaglio.tf.io.examples import parse_example
+from intaglio.example_parsing.examples import parse_example
 from intaglio.type_specs.type_spec import TensorSpec
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import float32, int32
+from intaglio.composite_ops.array import lengths
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import random_state
-from intaglio.tf import lengths
 from intaglio.tf.control_flow import while_loop
 
 ANY = float("-inf")

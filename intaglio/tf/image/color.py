@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import DType, as_dtype, float16, float32
+from intaglio.composite_ops.math.casting import cast, saturate_cast
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.image import framing
 from intaglio.tf.linalg import tensordot
-from intaglio.tf.math.casting import cast, saturate_cast
 
 
 def convert_image_dtype(

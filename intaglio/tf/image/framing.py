@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.composite_ops.array import lengths
 from intaglio.opdef import raw
 from intaglio.opdef.convert import to_tensor
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf import lengths
 
 
 def sizes(images: Tensor) -> list[Any]:

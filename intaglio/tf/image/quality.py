@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import float32
+from intaglio.composite_ops.array import lengths
+from intaglio.composite_ops.math.casting import cast
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf import lengths
 from intaglio.tf.image.color import convert_image_dtype
-from intaglio.tf.math.casting import cast
 
 
 def _shifted(x: Tensor, axis: int) -> Tensor:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import int32
+from intaglio.composite_ops.array import lengths
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf import lengths
 from intaglio.tf.control_flow import cond, switch_case
 from intaglio.tf.image import framing
 from intaglio.tf.random import stateless_uniform, uniform

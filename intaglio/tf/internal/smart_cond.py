@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from intaglio.composite_ops.array.creation import get_static_value
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.arrays import get_static_value
 from intaglio.tf.control_flow import cond
 from intaglio.trace.scopes import init_scope
 

@@ -11,6 +11,19 @@ from typing import TYPE_CHECKING
 from intaglio.base import later
 
 if TYPE_CHECKING:
+    from intaglio.example_parsing.examples import parse_example as parse_example
+    from intaglio.example_parsing.examples import parse_single_example as parse_single_example
+    from intaglio.example_parsing.features import FixedLenFeature as FixedLenFeature
+    from intaglio.example_parsing.features import FixedLenSequenceFeature as FixedLenSequenceFeature
+    from intaglio.example_parsing.features import RaggedFeature as RaggedFeature
+    from intaglio.example_parsing.features import SparseFeature as SparseFeature
+    from intaglio.example_parsing.features import VarLenFeature as VarLenFeature
+    from intaglio.example_parsing.sequence_examples import (
+        parse_sequence_example as parse_sequence_example,
+    )
+    from intaglio.example_parsing.sequence_examples import (
+        parse_single_sequence_example as parse_single_sequence_example,
+    )
     from intaglio.tf.image.files import decode_and_crop_jpeg as decode_and_crop_jpeg
     from intaglio.tf.image.files import decode_bmp as decode_bmp
     from intaglio.tf.image.files import decode_gif as decode_gif
@@ -37,21 +50,10 @@ if TYPE_CHECKING:
     from intaglio.tf.io.contents import read_file as read_file
     from intaglio.tf.io.contents import write_file as write_file
     from intaglio.tf.io.contents import write_graph as write_graph
-    from intaglio.tf.io.examples import parse_example as parse_example
-    from intaglio.tf.io.examples import parse_single_example as parse_single_example
-    from intaglio.tf.io.features import FixedLenFeature as FixedLenFeature
-    from intaglio.tf.io.features import FixedLenSequenceFeature as FixedLenSequenceFeature
-    from intaglio.tf.io.features import RaggedFeature as RaggedFeature
-    from intaglio.tf.io.features import SparseFeature as SparseFeature
-    from intaglio.tf.io.features import VarLenFeature as VarLenFeature
     from intaglio.tf.io.protos import decode_proto as decode_proto
     from intaglio.tf.io.protos import encode_proto as encode_proto
     from intaglio.tf.io.record_writer import TFRecordOptions as TFRecordOptions
     from intaglio.tf.io.record_writer import TFRecordWriter as TFRecordWriter
-    from intaglio.tf.io.sequence_examples import parse_sequence_example as parse_sequence_example
-    from intaglio.tf.io.sequence_examples import (
-        parse_single_sequence_example as parse_single_sequence_example,
-    )
     from intaglio.tf.io.sparse_strings import deserialize_many_sparse as deserialize_many_sparse
     from intaglio.tf.io.sparse_strings import serialize_many_sparse as serialize_many_sparse
     from intaglio.tf.io.sparse_strings import serialize_sparse as serialize_sparse
@@ -63,19 +65,19 @@ _HOMES = {
     "intaglio.tf.io.contents": """
         match_filenames_once matching_files read_file write_file write_graph
     """,
-    "intaglio.tf.io.examples": """
+    "intaglio.example_parsing.examples": """
         parse_example parse_single_example
     """,
     "intaglio.tf.io.protos": """
         decode_proto encode_proto
     """,
-    "intaglio.tf.io.sequence_examples": """
+    "intaglio.example_parsing.sequence_examples": """
         parse_sequence_example parse_single_sequence_example
     """,
     "intaglio.tf.io.sparse_strings": """
         deserialize_many_sparse serialize_many_sparse serialize_sparse
     """,
-    "intaglio.tf.io.features": """
+    "intaglio.example_parsing.features": """
         FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature
     """,
     "intaglio.tf.io.record_writer": """

@@ -6,16 +6,8 @@ Follows https://www.tensorflow.org/api_docs/python/tf/linalg.
 from typing import TYPE_CHECKING
 
 from intaglio.base import later
-from intaglio.tf.arrays import eye
-from intaglio.tf.diagonals import (
-    band_part,
-    diag,
-    diag_part,
-    set_diag,
-    tensor_diag,
-    tensor_diag_part,
-)
-from intaglio.tf.linalg.decompositions import (
+from intaglio.composite_ops.array.creation import eye
+from intaglio.composite_ops.linalg.decompositions import (
     cholesky,
     cholesky_solve,
     det,
@@ -32,7 +24,7 @@ from intaglio.tf.linalg.decompositions import (
     svd,
     triangular_solve,
 )
-from intaglio.tf.linalg.norms import (
+from intaglio.composite_ops.linalg.norms import (
     adjoint,
     cross,
     global_norm,
@@ -42,7 +34,15 @@ from intaglio.tf.linalg.norms import (
     normalize,
     trace,
 )
-from intaglio.tf.linalg.products import einsum, matmul, matvec, tensordot
+from intaglio.composite_ops.linalg.products import einsum, matmul, matvec, tensordot
+from intaglio.tf.diagonals import (
+    band_part,
+    diag,
+    diag_part,
+    set_diag,
+    tensor_diag,
+    tensor_diag_part,
+)
 
 __all__ = [
     "adjoint",
@@ -105,23 +105,40 @@ LATER: dict[str, str] = {
     "LinearOperatorToeplitz": "intaglio.linear_operators.patterned:LinearOperatorToeplitz",
     "LinearOperatorTridiag": "intaglio.linear_operators.patterned:LinearOperatorTridiag",
     "LinearOperatorZeros": "intaglio.linear_operators.structured:LinearOperatorZeros",
-    "banded_triangular_solve": "intaglio.tf.linalg.factorisations:banded_triangular_solve",
-    "eig": "intaglio.tf.linalg.factorisations:eig",
-    "eigh_tridiagonal": "intaglio.tf.linalg.factorisations:eigh_tridiagonal",
-    "eigvals": "intaglio.tf.linalg.factorisations:eigvals",
-    "expm": "intaglio.tf.linalg.factorisations:expm",
-    "logm": "intaglio.tf.linalg.factorisations:logm",
-    "lu": "intaglio.tf.linalg.factorisations:lu",
-    "lu_matrix_inverse": "intaglio.tf.linalg.factorisations:lu_matrix_inverse",
-    "lu_reconstruct": "intaglio.tf.linalg.factorisations:lu_reconstruct",
-    "lu_solve": "intaglio.tf.linalg.factorisations:lu_solve",
-    "sqrtm": "intaglio.tf.linalg.factorisations:sqrtm",
-    "tridiagonal_matmul": "intaglio.tf.linalg.factorisations:tridiagonal_matmul",
-    "tridiagonal_solve": "intaglio.tf.linalg.factorisations:tridiagonal_solve",
+    "banded_triangular_solve": "intaglio.composite_ops.linalg.factorisations:banded_triangular_solve",
+    "eig": "intaglio.composite_ops.linalg.factorisations:eig",
+    "eigh_tridiagonal": "intaglio.composite_ops.linalg.factorisations:eigh_tridiagonal",
+    "eigvals": "intaglio.composite_ops.linalg.factorisations:eigvals",
+    "expm": "intaglio.composite_ops.linalg.factorisations:expm",
+    "logm": "intaglio.composite_ops.linalg.factorisations:logm",
+    "lu": "intaglio.composite_ops.linalg.factorisations:lu",
+    "lu_matrix_inverse": "intaglio.composite_ops.linalg.factorisations:lu_matrix_inverse",
+    "lu_reconstruct": "intaglio.composite_ops.linalg.factorisations:lu_reconstruct",
+    "lu_solve": "intaglio.composite_ops.linalg.factorisations:lu_solve",
+    "sqrtm": "intaglio.composite_ops.linalg.factorisations:sqrtm",
+    "tridiagonal_matmul": "intaglio.composite_ops.linalg.factorisations:tridiagonal_matmul",
+    "tridiagonal_solve": "intaglio.composite_ops.linalg.factorisations:tridiagonal_solve",
 }
 __all__ += [*LATER]
 
 if TYPE_CHECKING:
+    from intaglio.composite_ops.linalg.factorisations import (
+        banded_triangular_solve as banded_triangular_solve,
+    )
+    from intaglio.composite_ops.linalg.factorisations import eig as eig
+    from intaglio.composite_ops.linalg.factorisations import eigh_tridiagonal as eigh_tridiagonal
+    from intaglio.composite_ops.linalg.factorisations import eigvals as eigvals
+    from intaglio.composite_ops.linalg.factorisations import expm as expm
+    from intaglio.composite_ops.linalg.factorisations import logm as logm
+    from intaglio.composite_ops.linalg.factorisations import lu as lu
+    from intaglio.composite_ops.linalg.factorisations import lu_matrix_inverse as lu_matrix_inverse
+    from intaglio.composite_ops.linalg.factorisations import lu_reconstruct as lu_reconstruct
+    from intaglio.composite_ops.linalg.factorisations import lu_solve as lu_solve
+    from intaglio.composite_ops.linalg.factorisations import sqrtm as sqrtm
+    from intaglio.composite_ops.linalg.factorisations import (
+        tridiagonal_matmul as tridiagonal_matmul,
+    )
+    from intaglio.composite_ops.linalg.factorisations import tridiagonal_solve as tridiagonal_solve
     from intaglio.linear_operators.blocks import LinearOperatorBlockDiag as LinearOperatorBlockDiag
     from intaglio.linear_operators.blocks import (
         LinearOperatorBlockLowerTriangular as LinearOperatorBlockLowerTriangular,
@@ -172,18 +189,5 @@ if TYPE_CHECKING:
     )
     from intaglio.linear_operators.structured import LinearOperatorZeros as LinearOperatorZeros
     from intaglio.tf.linalg import experimental as experimental
-    from intaglio.tf.linalg.factorisations import banded_triangular_solve as banded_triangular_solve
-    from intaglio.tf.linalg.factorisations import eig as eig
-    from intaglio.tf.linalg.factorisations import eigh_tridiagonal as eigh_tridiagonal
-    from intaglio.tf.linalg.factorisations import eigvals as eigvals
-    from intaglio.tf.linalg.factorisations import expm as expm
-    from intaglio.tf.linalg.factorisations import logm as logm
-    from intaglio.tf.linalg.factorisations import lu as lu
-    from intaglio.tf.linalg.factorisations import lu_matrix_inverse as lu_matrix_inverse
-    from intaglio.tf.linalg.factorisations import lu_reconstruct as lu_reconstruct
-    from intaglio.tf.linalg.factorisations import lu_solve as lu_solve
-    from intaglio.tf.linalg.factorisations import sqrtm as sqrtm
-    from intaglio.tf.linalg.factorisations import tridiagonal_matmul as tridiagonal_matmul
-    from intaglio.tf.linalg.factorisations import tridiagonal_solve as tridiagonal_solve
 else:
     __getattr__, __dir__ = later.attributes(__name__, LATER)

@@ -3,7 +3,9 @@
 from typing import TYPE_CHECKING
 
 from intaglio.base import later
-from intaglio.tf.linalg.norms import l2_normalize
+from intaglio.composite_ops.array.sorting import in_top_k, top_k
+from intaglio.composite_ops.linalg.norms import l2_normalize
+from intaglio.composite_ops.math.casting import angle, conj, imag, real
 from intaglio.tf.math.arithmetic import (
     abs,
     accumulate_n,
@@ -30,7 +32,6 @@ from intaglio.tf.math.arithmetic import (
     subtract,
     truediv,
 )
-from intaglio.tf.math.casting import angle, conj, imag, real
 from intaglio.tf.math.comparison import (
     equal,
     greater,
@@ -127,7 +128,6 @@ from intaglio.tf.math.segments import (
 )
 from intaglio.tf.nn.activations import softplus, softsign
 from intaglio.tf.nn.losses import log_softmax, softmax
-from intaglio.tf.ordering import in_top_k, top_k
 
 __all__ = [
     "invert_permutation",

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from intaglio.composite_ops.math.constants import constant_of
 from intaglio.opdef import convert, door, operators, raw
 from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.math.constants import constant_of
 
 _INTEGER_QUOTIENT = "float64"
 

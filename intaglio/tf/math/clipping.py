@@ -10,11 +10,11 @@ from typing import Any
 
 from intaglio.base import shapes
 from intaglio.base.errors import ShapeError
+from intaglio.composite_ops.linalg.norms import global_norm
+from intaglio.composite_ops.math.constants import constant_of
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.linalg.norms import global_norm
-from intaglio.tf.math.constants import constant_of
 from intaglio.tf.math.reductions import reduce_sum
 
 

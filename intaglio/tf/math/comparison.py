@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.composite_ops.math.constants import constant_of
 from intaglio.opdef import door, operators, raw
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.math.constants import constant_of
 
 
 def equal(x: Any, y: Any, name: str | None = None) -> Tensor:

@@ -11,9 +11,9 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.base.dtypes import as_dtype
+from intaglio.composite_ops.math.constants import constant_of
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.math.constants import constant_of
 from intaglio.tf.math.reductions import reduce_max
 
 

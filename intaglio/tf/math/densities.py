@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.composite_ops.math.constants import constant_of
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.math.constants import constant_of
 
 
 def erf(x: Any, name: str | None = None) -> Tensor:

@@ -13,10 +13,10 @@ from typing import Any
 
 from intaglio.base import dtypes
 from intaglio.base.dtypes import as_dtype
+from intaglio.composite_ops.array.axes import all_axes
+from intaglio.composite_ops.math.constants import constant_of
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.axes import all_axes
-from intaglio.tf.math.constants import constant_of
 
 
 def _reduce(

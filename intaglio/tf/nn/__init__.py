@@ -6,8 +6,9 @@ Follows https://www.tensorflow.org/api_docs/python/tf/nn.
 from typing import TYPE_CHECKING
 
 from intaglio.base import later
-from intaglio.tf.arranging import depth_to_space, space_to_batch, space_to_depth
-from intaglio.tf.linalg.norms import l2_normalize
+from intaglio.composite_ops.array.rearranging import depth_to_space, space_to_batch, space_to_depth
+from intaglio.composite_ops.array.sorting import in_top_k, top_k
+from intaglio.composite_ops.linalg.norms import l2_normalize
 from intaglio.tf.math.functions import sigmoid, tanh
 from intaglio.tf.math.reductions import zero_fraction
 from intaglio.tf.nn import experimental
@@ -77,7 +78,6 @@ from intaglio.tf.nn.statistics import (
     sufficient_statistics,
     weighted_moments,
 )
-from intaglio.tf.ordering import in_top_k, top_k
 
 __all__ = [
     "atrous_conv2d",

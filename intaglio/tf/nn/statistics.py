@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes, shapes
+from intaglio.composite_ops.array.axes import all_axes
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.axes import all_axes
 
 HALVES = (dtypes.float16, dtypes.bfloat16)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import DType, as_dtype, float32, int32, int64, uint32, uint64
+from intaglio.composite_ops.random.sampling import shape_tensor, shifted, stretched
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
 from intaglio.opdef.tensor import Tensor
@@ -18,7 +19,6 @@ from intaglio.ops.random.generator import STATE_SIZE
 from intaglio.runtime.random_state import fresh_bits
 from intaglio.state.tracking import AutoTrackable
 from intaglio.state.variable import Variable
-from intaglio.tf.random.sampling import shape_tensor, shifted, stretched
 from intaglio.trace.scopes import init_scope
 
 _MASK = (1 << 64) - 1

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import as_dtype, float32
+from intaglio.composite_ops.array import lengths
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf import lengths
 from intaglio.tf.signal import cosine
 
 # The mel scale: 1127 * log(1 + hertz / 700).

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import DType, as_dtype, float32
+from intaglio.composite_ops.array import lengths
 from intaglio.opdef import door, raw
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf import lengths
 
 
 def _kind(dtype: Any) -> DType:

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import as_dtype, float16, float32, float64, int32
+from intaglio.composite_ops.random.sampling import shape_tensor
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import random_state
-from intaglio.tf.random.sampling import shape_tensor
 
 
 def _seeds(seed: int | None) -> dict[str, Any]:

@@ -14,10 +14,10 @@ import numpy as np
 from intaglio.base import dtypes
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.log import logger
+from intaglio.composite_ops.math.constants import constant_of
 from intaglio.opdef import convert, door, operators, raw
 from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.math.constants import constant_of
 
 
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.composite_ops.array.axes import all_axes
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.axes import all_axes
 
 LAST = np.asarray([-1], np.int32)
 

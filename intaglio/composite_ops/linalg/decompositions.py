@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.composite_ops.linalg.norms import LAST
 from intaglio.opdef import convert, door, products, raw
 from intaglio.opdef.operators import pair
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.linalg.norms import LAST
 
 
 def cholesky(input: Any, name: str | None = None) -> Tensor:

@@ -8,11 +8,17 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.base.dtypes import as_dtype, float32, int32, int64
+from intaglio.composite_ops.random.sampling import (
+    STATEFUL,
+    check_dtype,
+    shape_tensor,
+    shifted,
+    stretched,
+)
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import random_state
-from intaglio.tf.random.sampling import STATEFUL, check_dtype, shape_tensor, shifted, stretched
 
 
 def set_seed(seed: int | None) -> None:

@@ -14,9 +14,9 @@ import numpy as np
 
 from intaglio.base import dtypes, nest
 from intaglio.base.composite import CompositeTensor
+from intaglio.composite_ops.array.creation import get_static_value
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.arrays import get_static_value
 
 
 def identity(input: Any, name: str | None = None) -> Any:

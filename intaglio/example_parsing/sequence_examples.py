@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.base.dtypes import as_dtype, string
+from intaglio.example_parsing.examples import Plan, assembled, default_of, dense_shape, strings_of
+from intaglio.example_parsing.features import FixedLenSequenceFeature, RaggedFeature, VarLenFeature
 from intaglio.opdef import convert, raw
 from intaglio.ragged.api import RaggedTensor
 from intaglio.sparse.api import SparseTensor
-from intaglio.tf.io.examples import Plan, assembled, default_of, dense_shape, strings_of
-from intaglio.tf.io.features import FixedLenSequenceFeature, RaggedFeature, VarLenFeature
 from intaglio.trace.scopes import name_scope
 
 

@@ -16,4 +16,4 @@ def all_axes(x: Tensor) -> Tensor:
     return raw.Range(0, raw.Rank(x), 1, name="range")
 
 
-__all__ = ["all_axes"]
+__all__: list[str] = []

@@ -14,10 +14,7 @@ import numpy as np
 from intaglio.base.dtypes import DType, as_dtype, float32, int64, string
 from intaglio.base.errors import invalid_argument
 from intaglio.base.shapes import TensorShape
-from intaglio.opdef import convert, raw
-from intaglio.ragged.api import RaggedTensor
-from intaglio.sparse.api import SparseTensor
-from intaglio.tf.io.features import (
+from intaglio.example_parsing.features import (
     FixedLenFeature,
     FixedLenSequenceFeature,
     RaggedFeature,
@@ -30,6 +27,9 @@ from intaglio.tf.io.features import (
     ValueRowIds,
     VarLenFeature,
 )
+from intaglio.opdef import convert, raw
+from intaglio.ragged.api import RaggedTensor
+from intaglio.sparse.api import SparseTensor
 from intaglio.trace.scopes import name_scope
 
 

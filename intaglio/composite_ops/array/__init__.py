@@ -1,0 +1,1 @@
+"""Tensors made, rearranged, joined and sorted; the sizes of their axes."""
