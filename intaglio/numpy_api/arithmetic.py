@@ -264,16 +264,7 @@ def gcd(x1: Any, x2: Any) -> Tensor:
         rest = raw.FloorMod(a, raw.SelectV2(done, one, b))
         return raw.SelectV2(done, a, b), raw.SelectV2(done, zero, rest)
 
-    found, _ = choices.while_loop(
-        unfinished,
-        step,
-        (a, b),
-        None,
-        parallel_iterations=10,
-        back_prop=True,
-        maximum_iterations=None,
-        name=None,
-    )
+    found, _ = choices.while_loop(unfinished, step, (a, b))
     return found
 
 

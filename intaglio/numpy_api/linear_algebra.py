@@ -26,7 +26,7 @@ def _product_over(x: Tensor, y: Tensor, last: bool) -> Tensor:
     """
     if x.dims is None or y.dims is None:
         scalar = raw.Equal(raw.Minimum(raw.Rank(x), raw.Rank(y)), 0)
-        return choices.cond(scalar, lambda: raw.Mul(x, y), lambda: _contracted(x, y, last), None)
+        return choices.cond(scalar, lambda: raw.Mul(x, y), lambda: _contracted(x, y, last))
     one, two = len(x.dims), len(y.dims)
     if not one or not two:
         return raw.Mul(x, y)

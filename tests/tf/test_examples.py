@@ -13,7 +13,7 @@ import pytest
 
 from docs import coverage
 from intaglio import feature_columns, linear_operators, numpy_api, tf
-from intaglio.composite_ops import array, linalg, math, random
+from intaglio.composite_ops import array, image, linalg, math, nn, random, signal
 from intaglio.numpy_api import np_config
 from tests.printing import Checker
 
@@ -23,9 +23,11 @@ PACKAGES = [
     numpy_api,
     array,
     linalg,
+    image,
     math,
+    nn,
     random,
-    tf.image,
+    signal,
     tf.io,
     tf.linalg,
     tf.lookup,
@@ -36,7 +38,6 @@ PACKAGES = [
     tf.ragged,
     tf.random,
     tf.saved_model,
-    tf.signal,
     tf.sparse,
     tf.summary,
     tf.test,
@@ -54,7 +55,7 @@ MODULES = [
     "intaglio.ragged.sparse_counting",
     "intaglio.tf.sets",
     "intaglio.tf.edit_distances",
-    "intaglio.tf.nn.sparse_embeddings",
+    "intaglio.ragged.sparse_embeddings",
     "intaglio.example_parsing.examples",
     "intaglio.tf.io.sparse_strings",
     "intaglio.tf.data.tables",
@@ -65,7 +66,7 @@ MODULES = [
     "intaglio.tf.config.threading",
     "intaglio.tf.data.records",
     "intaglio.tf.data.transformations",
-    "intaglio.tf.printing",
+    "intaglio.composite_ops.printing",
     "intaglio.tf.sysconfig",
     "intaglio.tf.types.distributed",
     "intaglio.tf.audio",
@@ -74,7 +75,7 @@ MODULES = [
     "intaglio.tf.convolution_gradients",
     "intaglio.tf.debugging",
     "intaglio.tf.diagonals",
-    "intaglio.tf.indexing",
+    "intaglio.composite_ops.array.indexing",
     "intaglio.tf.python_functions",
     "intaglio.tf.queue",
     "intaglio.tf.strings",

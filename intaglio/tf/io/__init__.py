@@ -11,6 +11,18 @@ from typing import TYPE_CHECKING
 from intaglio.base import later
 
 if TYPE_CHECKING:
+    from intaglio.composite_ops.image.files import decode_and_crop_jpeg as decode_and_crop_jpeg
+    from intaglio.composite_ops.image.files import decode_bmp as decode_bmp
+    from intaglio.composite_ops.image.files import decode_gif as decode_gif
+    from intaglio.composite_ops.image.files import decode_image as decode_image
+    from intaglio.composite_ops.image.files import decode_jpeg as decode_jpeg
+    from intaglio.composite_ops.image.files import decode_jxl as decode_jxl
+    from intaglio.composite_ops.image.files import decode_png as decode_png
+    from intaglio.composite_ops.image.files import decode_webp as decode_webp
+    from intaglio.composite_ops.image.files import encode_jpeg as encode_jpeg
+    from intaglio.composite_ops.image.files import encode_png as encode_png
+    from intaglio.composite_ops.image.files import extract_jpeg_shape as extract_jpeg_shape
+    from intaglio.composite_ops.image.files import is_jpeg as is_jpeg
     from intaglio.example_parsing.examples import parse_example as parse_example
     from intaglio.example_parsing.examples import parse_single_example as parse_single_example
     from intaglio.example_parsing.features import FixedLenFeature as FixedLenFeature
@@ -24,18 +36,6 @@ if TYPE_CHECKING:
     from intaglio.example_parsing.sequence_examples import (
         parse_single_sequence_example as parse_single_sequence_example,
     )
-    from intaglio.tf.image.files import decode_and_crop_jpeg as decode_and_crop_jpeg
-    from intaglio.tf.image.files import decode_bmp as decode_bmp
-    from intaglio.tf.image.files import decode_gif as decode_gif
-    from intaglio.tf.image.files import decode_image as decode_image
-    from intaglio.tf.image.files import decode_jpeg as decode_jpeg
-    from intaglio.tf.image.files import decode_jxl as decode_jxl
-    from intaglio.tf.image.files import decode_png as decode_png
-    from intaglio.tf.image.files import decode_webp as decode_webp
-    from intaglio.tf.image.files import encode_jpeg as encode_jpeg
-    from intaglio.tf.image.files import encode_png as encode_png
-    from intaglio.tf.image.files import extract_jpeg_shape as extract_jpeg_shape
-    from intaglio.tf.image.files import is_jpeg as is_jpeg
     from intaglio.tf.io import gfile as gfile
     from intaglio.tf.io.codecs import decode_base64 as decode_base64
     from intaglio.tf.io.codecs import decode_compressed as decode_compressed
@@ -83,7 +83,7 @@ _HOMES = {
     "intaglio.tf.io.record_writer": """
         TFRecordOptions TFRecordWriter
     """,
-    "intaglio.tf.image.files": """
+    "intaglio.composite_ops.image.files": """
         decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg decode_jxl decode_png decode_webp encode_jpeg encode_png extract_jpeg_shape is_jpeg
     """,
 }

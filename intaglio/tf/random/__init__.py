@@ -55,21 +55,34 @@ __all__ = [
 
 # Names that are imported when they are first asked for: see `intaglio.base.later`.
 LATER: dict[str, str] = {
-    "all_candidate_sampler": "intaglio.tf.nn.sampling:all_candidate_sampler",
-    "fixed_unigram_candidate_sampler": "intaglio.tf.nn.sampling:fixed_unigram_candidate_sampler",
-    "log_uniform_candidate_sampler": "intaglio.tf.nn.sampling:log_uniform_candidate_sampler",
-    "uniform_candidate_sampler": "intaglio.tf.nn.sampling:uniform_candidate_sampler",
+    "all_candidate_sampler": "intaglio.composite_ops.nn.sampling:all_candidate_sampler",
+    "fixed_unigram_candidate_sampler": "intaglio.composite_ops.nn.sampling:fixed_unigram_candidate_sampler",
+    "log_uniform_candidate_sampler": "intaglio.composite_ops.nn.sampling:log_uniform_candidate_sampler",
+    "uniform_candidate_sampler": "intaglio.composite_ops.nn.sampling:uniform_candidate_sampler",
     "gamma": "intaglio.composite_ops.random.distributions:gamma",
     "poisson": "intaglio.composite_ops.random.distributions:poisson",
     "stateless_binomial": "intaglio.composite_ops.random.distributions:stateless_binomial",
     "stateless_gamma": "intaglio.composite_ops.random.distributions:stateless_gamma",
     "stateless_parameterized_truncated_normal": "intaglio.composite_ops.random.distributions:stateless_parameterized_truncated_normal",
     "stateless_poisson": "intaglio.composite_ops.random.distributions:stateless_poisson",
-    "learned_unigram_candidate_sampler": "intaglio.tf.nn.sampling:learned_unigram_candidate_sampler",
+    "learned_unigram_candidate_sampler": "intaglio.composite_ops.nn.sampling:learned_unigram_candidate_sampler",
 }
 __all__ += [*LATER]
 
 if TYPE_CHECKING:
+    from intaglio.composite_ops.nn.sampling import all_candidate_sampler as all_candidate_sampler
+    from intaglio.composite_ops.nn.sampling import (
+        fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
+    )
+    from intaglio.composite_ops.nn.sampling import (
+        learned_unigram_candidate_sampler as learned_unigram_candidate_sampler,
+    )
+    from intaglio.composite_ops.nn.sampling import (
+        log_uniform_candidate_sampler as log_uniform_candidate_sampler,
+    )
+    from intaglio.composite_ops.nn.sampling import (
+        uniform_candidate_sampler as uniform_candidate_sampler,
+    )
     from intaglio.composite_ops.random.distributions import gamma as gamma
     from intaglio.composite_ops.random.distributions import poisson as poisson
     from intaglio.composite_ops.random.distributions import stateless_binomial as stateless_binomial
@@ -78,16 +91,5 @@ if TYPE_CHECKING:
         stateless_parameterized_truncated_normal as stateless_parameterized_truncated_normal,
     )
     from intaglio.composite_ops.random.distributions import stateless_poisson as stateless_poisson
-    from intaglio.tf.nn.sampling import all_candidate_sampler as all_candidate_sampler
-    from intaglio.tf.nn.sampling import (
-        fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
-    )
-    from intaglio.tf.nn.sampling import (
-        learned_unigram_candidate_sampler as learned_unigram_candidate_sampler,
-    )
-    from intaglio.tf.nn.sampling import (
-        log_uniform_candidate_sampler as log_uniform_candidate_sampler,
-    )
-    from intaglio.tf.nn.sampling import uniform_candidate_sampler as uniform_candidate_sampler
 else:
     __getattr__, __dir__ = later.attributes(__name__, LATER)

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import float32, float64, int32, string, uint8
+from intaglio.composite_ops.image.color import convert_image_dtype
+from intaglio.composite_ops.math.arithmetic import linspace
 from intaglio.opdef import convert, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf.control_flow import cond
-from intaglio.tf.image.color import convert_image_dtype
-from intaglio.tf.math.arithmetic import linspace
 from intaglio.tf.summary import writers
 from intaglio.trace import loops
 
