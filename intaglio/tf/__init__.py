@@ -172,6 +172,8 @@ if TYPE_CHECKING:
     from intaglio.ragged.api import RaggedTensorSpec as RaggedTensorSpec
     from intaglio.sparse.api import SparseTensor as SparseTensor
     from intaglio.sparse.api import SparseTensorSpec as SparseTensorSpec
+    from intaglio.state import queues as queue
+    from intaglio.state.critical_section import CriticalSection as CriticalSection
     from intaglio.tf import audio as audio
     from intaglio.tf import compat as compat
     from intaglio.tf import data as data
@@ -183,7 +185,6 @@ if TYPE_CHECKING:
     from intaglio.tf import lookup as lookup
     from intaglio.tf import profiler as profiler
     from intaglio.tf import quantization as quantization
-    from intaglio.tf import queue as queue
     from intaglio.tf import ragged as ragged
     from intaglio.tf import saved_model as saved_model
     from intaglio.tf import sets as sets
@@ -207,7 +208,6 @@ if TYPE_CHECKING:
     from intaglio.tf.convolution_gradients import (
         conv2d_backprop_input_v2 as conv2d_backprop_input_v2,
     )
-    from intaglio.tf.critical_section import CriticalSection as CriticalSection
     from intaglio.tf.edit_distances import edit_distance as edit_distance
     from intaglio.tf.fingerprints import fingerprint as fingerprint
     from intaglio.tf.graph_util import import_graph_def as import_graph_def
@@ -413,7 +413,7 @@ LATER: dict[str, str] = {
     "profiler": "intaglio.tf.profiler",
     "quantization": "intaglio.tf.quantization",
     "queue": "intaglio.tf.queue",
-    "CriticalSection": "intaglio.tf.critical_section:CriticalSection",
+    "CriticalSection": "intaglio.state.critical_section:CriticalSection",
     "ragged": "intaglio.tf.ragged",
     "SparseTensor": "intaglio.sparse.api:SparseTensor",
     "SparseTensorSpec": "intaglio.sparse.api:SparseTensorSpec",

@@ -1,1 +1,1 @@
-"""Tests of tf.data."""
+"""Tests of feature columns."""

@@ -55,12 +55,12 @@ from intaglio.tf.data.transformations import (
 )
 
 if TYPE_CHECKING:
-    from intaglio.tf.data.records import make_batched_features_dataset, parse_example_dataset
-    from intaglio.tf.data.tables import (
+    from intaglio.lookup.dataset_tables import (
         DatasetInitializer,
         index_table_from_dataset,
         table_from_dataset,
     )
+    from intaglio.tf.data.records import make_batched_features_dataset, parse_example_dataset
 
 # In `Dataset.shard` where a distribution strategy fills in the number of workers.
 SHARD_HINT = -1
@@ -428,11 +428,11 @@ __all__ = [
 
 # What needs tables and records is imported when it is first asked for.
 LATER = {
-    "DatasetInitializer": "intaglio.tf.data.tables:DatasetInitializer",
-    "index_table_from_dataset": "intaglio.tf.data.tables:index_table_from_dataset",
+    "DatasetInitializer": "intaglio.lookup.dataset_tables:DatasetInitializer",
+    "index_table_from_dataset": "intaglio.lookup.dataset_tables:index_table_from_dataset",
     "make_batched_features_dataset": "intaglio.tf.data.records:make_batched_features_dataset",
     "parse_example_dataset": "intaglio.tf.data.records:parse_example_dataset",
-    "table_from_dataset": "intaglio.tf.data.tables:table_from_dataset",
+    "table_from_dataset": "intaglio.lookup.dataset_tables:table_from_dataset",
 }
 if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(__name__, LATER)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from intaglio.composite_ops.image.files import encode_png as encode_png
     from intaglio.composite_ops.image.files import extract_jpeg_shape as extract_jpeg_shape
     from intaglio.composite_ops.image.files import is_jpeg as is_jpeg
+    from intaglio.data.record_writer import TFRecordOptions as TFRecordOptions
+    from intaglio.data.record_writer import TFRecordWriter as TFRecordWriter
     from intaglio.example_parsing.examples import parse_example as parse_example
     from intaglio.example_parsing.examples import parse_single_example as parse_single_example
     from intaglio.example_parsing.features import FixedLenFeature as FixedLenFeature
@@ -52,8 +54,6 @@ if TYPE_CHECKING:
     from intaglio.tf.io.contents import write_graph as write_graph
     from intaglio.tf.io.protos import decode_proto as decode_proto
     from intaglio.tf.io.protos import encode_proto as encode_proto
-    from intaglio.tf.io.record_writer import TFRecordOptions as TFRecordOptions
-    from intaglio.tf.io.record_writer import TFRecordWriter as TFRecordWriter
     from intaglio.tf.io.sparse_strings import deserialize_many_sparse as deserialize_many_sparse
     from intaglio.tf.io.sparse_strings import serialize_many_sparse as serialize_many_sparse
     from intaglio.tf.io.sparse_strings import serialize_sparse as serialize_sparse
@@ -80,7 +80,7 @@ _HOMES = {
     "intaglio.example_parsing.features": """
         FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature VarLenFeature
     """,
-    "intaglio.tf.io.record_writer": """
+    "intaglio.data.record_writer": """
         TFRecordOptions TFRecordWriter
     """,
     "intaglio.composite_ops.image.files": """

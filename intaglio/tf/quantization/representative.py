@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.data.record_writer import TFRecordWriter
 from intaglio.graphdef.quantization_messages import (
     RepresentativeDataSample,
     RepresentativeDatasetFile,
 )
-from intaglio.tf.io.record_writer import TFRecordWriter
 from intaglio.tf.tensor_protos import make_tensor_proto
 
 

@@ -24,13 +24,13 @@ from intaglio.composite_ops.random.stateless import (
     stateless_uniform,
 )
 from intaglio.ops.random.algorithm import Algorithm
-from intaglio.tf.random import experimental
-from intaglio.tf.random.generator import (
+from intaglio.state.random_generator import (
     Generator,
     create_rng_state,
     get_global_generator,
     set_global_generator,
 )
+from intaglio.tf.random import experimental
 
 __all__ = [
     "Algorithm",

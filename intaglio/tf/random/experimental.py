@@ -10,7 +10,7 @@ from intaglio.composite_ops.random.stateless import fold_in as stateless_fold_in
 from intaglio.composite_ops.random.stateless import split as stateless_split
 from intaglio.composite_ops.random.stateless import stateless_shuffle
 from intaglio.ops.random.algorithm import Algorithm
-from intaglio.tf.random.generator import (
+from intaglio.state.random_generator import (
     Generator,
     create_rng_state,
     get_global_generator,

@@ -12,7 +12,7 @@ from intaglio.base.log import logger
 from intaglio.function import tracing
 from intaglio.graphdef import event_messages
 from intaglio.opdef import convert
-from intaglio.tf.summary import writers
+from intaglio.summaries import writers
 from intaglio.trace.graph import FuncGraph
 
 _lock = threading.Lock()

@@ -9,9 +9,9 @@ from typing import Any
 
 from intaglio.base.dtypes import as_dtype, int64, string
 from intaglio.data.dataset import Dataset
+from intaglio.lookup.initializers import TableInitializer
+from intaglio.lookup.tables import StaticHashTable, StaticVocabularyTable
 from intaglio.opdef import raw
-from intaglio.tf.lookup.initializers import TableInitializer
-from intaglio.tf.lookup.tables import StaticHashTable, StaticVocabularyTable
 
 
 class DatasetInitializer(TableInitializer):

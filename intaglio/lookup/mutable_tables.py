@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import as_dtype
+from intaglio.lookup.tables import Lookup, by_values, check_keys
 from intaglio.opdef import convert, raw
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.lookup.tables import Lookup, by_values, check_keys
 from intaglio.trace.scopes import init_scope, name_scope
 
 

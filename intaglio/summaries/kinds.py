@@ -15,9 +15,9 @@ from intaglio.composite_ops.image.color import convert_image_dtype
 from intaglio.composite_ops.math.arithmetic import linspace
 from intaglio.opdef import convert, raw
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.control_flow import cond
-from intaglio.tf.summary import writers
+from intaglio.summaries import writers
 from intaglio.trace import loops
+from intaglio.trace.choices import cond
 
 _WAV = b"\x10\x0b"  # the number of the encoding in the plugin's own message
 

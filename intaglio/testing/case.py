@@ -19,7 +19,7 @@ from intaglio.base import nest
 from intaglio.base.errors import InvalidArgumentError, OpError
 from intaglio.graphdef.declarations import parsed_text
 from intaglio.runtime import random_state
-from intaglio.tf.test.numbers import NumberAssertions, valued
+from intaglio.testing.numbers import NumberAssertions, valued
 
 
 class TestCase(NumberAssertions):
