@@ -18,7 +18,8 @@ help:
 	@echo "make client-tests  another library's own tests; CLIENT=sonnet, einops (installed in .venv)"
 	@echo "make check  format, lint, types, layers, architecture tests"
 	@echo "make bench  measure; PEERS=tensorflow,jax,torch builds their environments too"
-	@echo "make docs   write docs/coverage.md, docs/keras.md and the outputs in README and docs/tour anew"
+	@echo "make docs   write docs/coverage.md, docs/keras.md, the diagrams of docs/architecture.md"
+	@echo "            and the outputs in README and docs/tour anew"
 
 $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -63,6 +64,7 @@ bench: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/python -m docs.coverage
 	$(BIN)/python -m docs.keras
+	$(BIN)/python -m docs.rooms
 	$(BIN)/python -m docs.pages --write
 
 clean:
