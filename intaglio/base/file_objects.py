@@ -110,7 +110,7 @@ class GFile:
     def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
         """Goes to a byte: from the start (0), from here (1) or from the end (2).
 
-        Raises OutOfRangeError for a place behind the end.
+        Raises OutOfRangeError for a position behind the end.
         """
         file = self._reading()
         if offset is None:

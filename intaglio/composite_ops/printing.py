@@ -97,17 +97,17 @@ def formatted(
         return raw.StringFormat(list(values), template=template, **options, name=name)
     pieces = template.split(placeholder)
     parts: list[Any] = []
-    held: list[Any] = []
+    values_of_piece: list[Any] = []
     piece = pieces[0]
     for value, text, after in zip(values, texts, pieces[1:], strict=True):
         if text is None:
-            held.append(value)
+            values_of_piece.append(value)
             piece += placeholder + after
         else:
-            parts.append(raw.StringFormat(held, template=piece, **options))
+            parts.append(raw.StringFormat(values_of_piece, template=piece, **options))
             parts.append(text(value, summarize))
-            held, piece = [], after
-    parts.append(raw.StringFormat(held, template=piece, **options))
+            values_of_piece, piece = [], after
+    parts.append(raw.StringFormat(values_of_piece, template=piece, **options))
     return raw.StringJoin(parts, name=name)
 
 

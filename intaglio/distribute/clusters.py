@@ -64,12 +64,12 @@ class ClusterSpec:
 
     def as_cluster_def(self) -> Any:
         """The cluster as a ClusterDef message."""
-        made = ClusterDef()
+        result = ClusterDef()
         for job in sorted(self._tasks):
-            entry = made.job.add(name=job)
+            entry = result.job.add(name=job)
             for number in sorted(self._tasks[job]):
                 entry.tasks[number] = self._tasks[job][number]
-        return made
+        return result
 
     @property
     def jobs(self) -> list[str]:

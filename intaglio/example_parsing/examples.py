@@ -111,11 +111,11 @@ def default_of(feature: Any, key: str) -> Any:
         return convert.to_tensor(blank if value is None else value, dtype)
     if value is None:
         return convert.to_tensor(np.zeros(0, dtype.numpy) if dtype is not string else [], dtype)
-    made = convert.to_tensor(value, dtype)
+    result = convert.to_tensor(value, dtype)
     shape = [int(d) for d in dense_shape(feature) if d is not None]
-    if made.dims is not None and math.prod([d or 0 for d in made.dims]) != math.prod(shape):
-        raise ValueError(f"The default of feature '{key}' has shape {made.shape}, not {shape}")
-    return raw.Reshape(made, shape)
+    if result.dims is not None and math.prod([d or 0 for d in result.dims]) != math.prod(shape):
+        raise ValueError(f"The default of feature '{key}' has shape {result.shape}, not {shape}")
+    return raw.Reshape(result, shape)
 
 
 def strings_of(keys: Any) -> Any:
@@ -171,11 +171,11 @@ def parse_example(
         return assembled(features, sparse, dense, ragged, single)
 
 
-# The order of results: what is read as it is, then what is made of several features.
+# The order of results: what is read as it is, then what depends on several features.
 _ORDER = (VarLenFeature, (FixedLenFeature, FixedLenSequenceFeature), RaggedFeature, SparseFeature)
 
 
-def _place(item: tuple[str, Any]) -> tuple[int, str]:
+def _order_of(item: tuple[str, Any]) -> tuple[int, str]:
     key, feature = item
     return next(i for i, k in enumerate(_ORDER) if isinstance(feature, k)), key
 
@@ -185,7 +185,7 @@ def assembled(
 ) -> dict[str, Any]:
     """The result for every feature, of what has been read by key."""
     results: dict[str, Any] = {}
-    for key, feature in sorted(features.items(), key=_place):
+    for key, feature in sorted(features.items(), key=_order_of):
         if isinstance(feature, VarLenFeature):
             results[key] = sparse[key]
         elif isinstance(feature, SparseFeature):
@@ -198,7 +198,7 @@ def assembled(
 
 
 def _of_indices(feature: SparseFeature, sparse: Any, single: bool) -> SparseTensor:
-    """A sparse tensor whose places stand in features of their own."""
+    """A sparse tensor whose indices stand in features of their own."""
     values = sparse[feature.value_key]
     columns = [sparse[k].values for k in _listed(feature.index_key)]
     sizes = convert.to_tensor([int(s) for s in _listed(feature.size)], int64)
@@ -246,8 +246,8 @@ def _cut(values: Any, feature: RaggedFeature, by_key: Any) -> Any:
 def _cut_records(values: Any, splits: Any, feature: RaggedFeature, ragged: Any) -> Any:
     """The values of all records, each cut as its own partitions say."""
     dtype = as_dtype(feature.row_splits_dtype)
-    held = RaggedTensor.from_row_splits(values, splits, validate=False)
-    outer: Any = held.row_lengths()
+    records = RaggedTensor.from_row_splits(values, splits, validate=False)
+    outer: Any = records.row_lengths()
     for part in reversed(feature.partitions):
         if isinstance(part, UniformRowLength):
             length = convert.to_tensor(part.length, dtype)
@@ -294,9 +294,9 @@ def _row_lengths(part: Any, outer: Any, given: Any, dtype: DType) -> tuple[Any, 
     # Numbers of rows, a number for each value: records have as many rows as their last says.
     found = raw.UnsortedSegmentMax(flat + 1, record, raw.Size(count, out_type=dtype))
     many = raw.Maximum(found, raw.ZerosLike(found))
-    places = flat + raw.GatherV2(raw.Cumsum(many, 0, exclusive=True), record, 0)
+    indices = flat + raw.GatherV2(raw.Cumsum(many, 0, exclusive=True), record, 0)
     total = raw.Sum(many, [0])
-    return raw.UnsortedSegmentSum(raw.OnesLike(flat), places, total), many
+    return raw.UnsortedSegmentSum(raw.OnesLike(flat), indices, total), many
 
 
 def _behind(first: int, values: Any) -> Any:

@@ -39,8 +39,8 @@ class FixedLenSequenceFeature(NamedTuple):
 class SparseFeature(NamedTuple):
     """A sparse tensor of shape `size`, of which one feature has the values.
 
-    `index_key` names the feature with the places, or is a list of one for each dimension.
-    With `already_sorted` the places are taken as they come.
+    `index_key` names the feature with the indices, or is a list of one for each dimension.
+    With `already_sorted` the indices are taken as they come.
     """
 
     index_key: Any

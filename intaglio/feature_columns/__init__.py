@@ -6,8 +6,7 @@ TensorFlow keeps it for old programs, and nothing of TensorFlow with Keras 3 tak
 Follows https://www.tensorflow.org/api_docs/python/tf/feature_column.
 """
 
-from intaglio.feature_columns.embeddings import embedding_column, shared_embeddings
-from intaglio.feature_columns.making import (
+from intaglio.feature_columns.construction import (
     bucketized_column,
     categorical_column_with_hash_bucket,
     categorical_column_with_identity,
@@ -19,6 +18,7 @@ from intaglio.feature_columns.making import (
     numeric_column,
     weighted_categorical_column,
 )
+from intaglio.feature_columns.embeddings import embedding_column, shared_embeddings
 from intaglio.feature_columns.sequences import (
     sequence_categorical_column_with_hash_bucket,
     sequence_categorical_column_with_identity,

@@ -13,7 +13,7 @@ from intaglio.example_parsing.features import FixedLenFeature, VarLenFeature
 
 
 class FeatureColumn(abc.ABC):
-    """One feature of examples, or what is made of some."""
+    """One feature of examples, or a function of several."""
 
     @property
     @abc.abstractmethod
@@ -23,7 +23,7 @@ class FeatureColumn(abc.ABC):
     @property
     @abc.abstractmethod
     def parents(self) -> list[Any]:
-        """The columns, or names of features, that this one is made of."""
+        """The columns, or names of features, that this one depends on."""
 
     @property
     @abc.abstractmethod
@@ -64,7 +64,7 @@ class _OfFeature(FeatureColumn):
 
 
 class _OfColumn(FeatureColumn):
-    """A column that is made of another one."""
+    """A column that depends on another one."""
 
     categorical_column: CategoricalColumn
 
@@ -192,7 +192,7 @@ class IdentityCategoricalColumn(_OfFeature, CategoricalColumn):
 
 @dataclass(frozen=True)
 class VocabularyListCategoricalColumn(_Category):
-    """The place of a value in a list."""
+    """The index of a value in a list."""
 
     key: str
     vocabulary_list: tuple[Any, ...]

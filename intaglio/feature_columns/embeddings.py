@@ -82,7 +82,7 @@ def shared_embeddings(
 ) -> list[SharedEmbeddingColumn]:
     """A column for each of several, with the same vectors for the same categories.
 
-    Only where a graph is made: raises RuntimeError in eager execution, as TensorFlow does, and
+    Only where a graph is recorded: raises RuntimeError in eager execution, as TensorFlow does, and
     ValueError for columns that are not alike.
 
     >>> both = [tf.feature_column.categorical_column_with_identity(k, 9) for k in ("read", "liked")]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base.dtypes import as_dtype, float32, string
-from intaglio.feature_columns import checks, making
+from intaglio.feature_columns import checks, construction
 from intaglio.feature_columns.columns import SequenceCategoricalColumn, SequenceNumericColumn
 
 
@@ -44,7 +44,7 @@ def sequence_categorical_column_with_hash_bucket(
     100
     """
     return SequenceCategoricalColumn(
-        making.categorical_column_with_hash_bucket(key, hash_bucket_size, dtype)
+        construction.categorical_column_with_hash_bucket(key, hash_bucket_size, dtype)
     )
 
 
@@ -57,7 +57,7 @@ def sequence_categorical_column_with_identity(
     7
     """
     return SequenceCategoricalColumn(
-        making.categorical_column_with_identity(key, num_buckets, default_value)
+        construction.categorical_column_with_identity(key, num_buckets, default_value)
     )
 
 
@@ -68,13 +68,13 @@ def sequence_categorical_column_with_vocabulary_list(
     default_value: Any = -1,
     num_oov_buckets: int = 0,
 ) -> SequenceCategoricalColumn:
-    """Sequences of places in a list; see `categorical_column_with_vocabulary_list`.
+    """Sequences of indices in a list; see `categorical_column_with_vocabulary_list`.
 
     >>> tf.feature_column.sequence_categorical_column_with_vocabulary_list("c", ["a", "b"]).num_buckets
     2
     """
     return SequenceCategoricalColumn(
-        making.categorical_column_with_vocabulary_list(
+        construction.categorical_column_with_vocabulary_list(
             key, vocabulary_list, dtype, default_value, num_oov_buckets
         )
     )
@@ -95,7 +95,7 @@ def sequence_categorical_column_with_vocabulary_file(
     5
     """
     return SequenceCategoricalColumn(
-        making.categorical_column_with_vocabulary_file(
+        construction.categorical_column_with_vocabulary_file(
             key, vocabulary_file, vocabulary_size, dtype, default_value, num_oov_buckets
         )
     )

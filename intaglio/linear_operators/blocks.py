@@ -106,8 +106,8 @@ class _Blocks(LinearOperator):
         """A @ x for vectors x, or for a list of vectors."""
         if isinstance(x, (list, tuple)) and _are_blocks(x, self):
             columns = [column(convert.to_tensor(p, self.dtype)) for p in x]
-            made = self.matmul(columns, adjoint, name=name)
-            return [raw.Squeeze(p, axis=[-1]) for p in made]
+            result = self.matmul(columns, adjoint, name=name)
+            return [raw.Squeeze(p, axis=[-1]) for p in result]
         return super().matvec(x, adjoint, name)
 
     def _diag_part(self) -> Any:
@@ -115,16 +115,16 @@ class _Blocks(LinearOperator):
         return raw.Squeeze(self._joined(parts), axis=[-1])
 
     def _determinant(self) -> Any:
-        made = [o.determinant() for o in self._diagonal()]
-        total = made[0]
-        for value in made[1:]:
+        result = [o.determinant() for o in self._diagonal()]
+        total = result[0]
+        for value in result[1:]:
             total = raw.Mul(total, value)
         return total
 
     def _log_abs_determinant(self) -> Any:
-        made = [o.log_abs_determinant() for o in self._diagonal()]
-        total = made[0]
-        for value in made[1:]:
+        result = [o.log_abs_determinant() for o in self._diagonal()]
+        total = result[0]
+        for value in result[1:]:
             total = raw.AddV2(total, value)
         return total
 
@@ -261,7 +261,7 @@ class LinearOperatorBlockLowerTriangular(_Blocks):
         return [list(row) for row in self._rows]
 
     def _by_blocks(self, parts: list[Any], adjoint: bool) -> list[Any]:
-        made: list[Any] = []
+        result: list[Any] = []
         count = len(self._rows)
         for i in range(count):
             taken = range(i, count) if adjoint else range(i + 1)
@@ -270,16 +270,16 @@ class LinearOperatorBlockLowerTriangular(_Blocks):
                 block = self._rows[j][i] if adjoint else self._rows[i][j]
                 part = block._matmul(parts[j], adjoint)
                 total = part if total is None else raw.AddV2(total, part)
-            made.append(total)
-        return made
+            result.append(total)
+        return result
 
     def _solved_blocks(self, parts: list[Any], adjoint: bool) -> list[Any]:
         count = len(self._rows)
-        made: list[Any] = [None] * count
+        result: list[Any] = [None] * count
         for i in range(count - 1, -1, -1) if adjoint else range(count):
             rest = parts[i]
             for j in range(i + 1, count) if adjoint else range(i):
                 block = self._rows[j][i] if adjoint else self._rows[i][j]
-                rest = raw.Sub(rest, block._matmul(made[j], adjoint))
-            made[i] = self._rows[i][i]._solve(rest, adjoint)
-        return made
+                rest = raw.Sub(rest, block._matmul(result[j], adjoint))
+            result[i] = self._rows[i][i]._solve(rest, adjoint)
+        return result

@@ -105,16 +105,16 @@ class _Circulant(LinearOperator):
         """x, transformed, multiplied and transformed back; columns become blocks meanwhile."""
         kind = factors.dtype
         x = x if x.dtype is kind else raw.Cast(x, DstT=kind)
-        turned = raw.Einsum([x], equation="...ij->...ji")
-        block = raw.ConcatV2([raw.Shape(turned)[:-1], self.block_shape_tensor()], np.int32(0))
-        held = getattr(raw, FORWARD[self._depth])(raw.Reshape(turned, block))
+        transposed = raw.Einsum([x], equation="...ij->...ji")
+        block = raw.ConcatV2([raw.Shape(transposed)[:-1], self.block_shape_tensor()], np.int32(0))
+        spectrum = getattr(raw, FORWARD[self._depth])(raw.Reshape(transposed, block))
         wide = raw.ExpandDims(factors, np.int32(-1 - self._depth))
-        back = getattr(raw, BACKWARD[self._depth])(raw.Mul(held, wide))
+        back = getattr(raw, BACKWARD[self._depth])(raw.Mul(spectrum, wide))
         whole = raw.Shape(back)
         size = raw.Prod(whole[-self._depth :], LAST, keep_dims=True)
         rows = raw.Reshape(back, raw.ConcatV2([whole[: -self._depth], size], np.int32(0)))
-        made = raw.Einsum([rows], equation="...ij->...ji")
-        return made if self.dtype is kind else raw.Real(made, Tout=self.dtype)
+        result = raw.Einsum([rows], equation="...ij->...ji")
+        return result if self.dtype is kind else raw.Real(result, Tout=self.dtype)
 
     def _matmul(self, x: Any, adjoint: bool) -> Any:
         own = self._working()
@@ -179,7 +179,7 @@ class _Circulant(LinearOperator):
 
 
 class LinearOperatorCirculant(_Circulant):
-    """A circulant matrix: each row is the one above, moved on by one place.
+    """A circulant matrix: each row is the one above, shifted by one element.
 
     >>> operator = tf.linalg.LinearOperatorCirculant([6., 4., 4.], input_output_dtype=tf.float32)
     >>> operator.diag_part().numpy().round(3)

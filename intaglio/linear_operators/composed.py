@@ -1,4 +1,4 @@
-"""Linear operators made of operators: adjoints, inverses, products, blocks, updates.
+"""Linear operators composed of operators: adjoints, inverses, products, blocks, updates.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/linalg.
 """
@@ -25,7 +25,7 @@ def _given(values: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in values.items() if k not in ("self", "__class__")}
 
 
-def _turned(dims: Dims) -> Dims:
+def _transposed(dims: Dims) -> Dims:
     return None if dims is None else (*dims[:-2], dims[-1], dims[-2])
 
 
@@ -82,7 +82,7 @@ class LinearOperatorAdjoint(LinearOperator):
         return self._operator
 
     def _dims(self) -> Dims:
-        return _turned(self._operator._dims())
+        return _transposed(self._operator._dims())
 
     def _matmul(self, x: Any, adjoint: bool) -> Any:
         return self._operator._matmul(x, not adjoint)
@@ -226,26 +226,26 @@ class LinearOperatorComposition(LinearOperator):
         return rhs
 
     def _to_dense(self) -> Any:
-        made = self._operators[-1].to_dense()
+        result = self._operators[-1].to_dense()
         for operator in reversed(self._operators[:-1]):
-            made = operator._matmul(made, False)
-        return made
+            result = operator._matmul(result, False)
+        return result
 
     def _determinant(self) -> Any:
         if not all(o.is_square for o in self._operators):
             return super()._determinant()
-        made = self._operators[0].determinant()
+        result = self._operators[0].determinant()
         for operator in self._operators[1:]:
-            made = raw.Mul(made, operator.determinant())
-        return made
+            result = raw.Mul(result, operator.determinant())
+        return result
 
     def _log_abs_determinant(self) -> Any:
         if not all(o.is_square for o in self._operators):
             return super()._log_abs_determinant()
-        made = self._operators[0].log_abs_determinant()
+        result = self._operators[0].log_abs_determinant()
         for operator in self._operators[1:]:
-            made = raw.AddV2(made, operator.log_abs_determinant())
-        return made
+            result = raw.AddV2(result, operator.log_abs_determinant())
+        return result
 
     def _adjoint(self) -> LinearOperator:
         return LinearOperatorComposition([o.adjoint() for o in reversed(self._operators)])
@@ -322,16 +322,16 @@ class LinearOperatorKronecker(LinearOperator):
         return (*batch, *sizes)
 
     def _to_dense(self) -> Any:
-        made = self._operators[0].to_dense()
+        result = self._operators[0].to_dense()
         for operator in self._operators[1:]:
             other = operator.to_dense()
-            product = raw.Einsum([made, other], equation="...ij,...kl->...ikjl")
-            rows = raw.Mul(raw.Shape(made)[-2], raw.Shape(other)[-2])
-            columns = raw.Mul(raw.Shape(made)[-1], raw.Shape(other)[-1])
+            product = raw.Einsum([result, other], equation="...ij,...kl->...ikjl")
+            rows = raw.Mul(raw.Shape(result)[-2], raw.Shape(other)[-2])
+            columns = raw.Mul(raw.Shape(result)[-1], raw.Shape(other)[-1])
             last = raw.Pack([rows, columns])
             lead = raw.Shape(product)[:-4]
-            made = raw.Reshape(product, raw.ConcatV2([lead, last], np.int32(0)))
-        return made
+            result = raw.Reshape(product, raw.ConcatV2([lead, last], np.int32(0)))
+        return result
 
     def _solve(self, rhs: Any, adjoint: bool) -> Any:
         inverse = LinearOperatorKronecker([o.inverse() for o in self._operators])
@@ -349,8 +349,8 @@ class LinearOperatorKronecker(LinearOperator):
         if not all(o.is_square for o in self._operators):
             return super()._determinant()
         parts = zip(self._operators, self._exponents(), strict=True)
-        made = [raw.Pow(o.determinant(), e) for o, e in parts]
-        return _folded(raw.Mul, made)
+        result = [raw.Pow(o.determinant(), e) for o, e in parts]
+        return _folded(raw.Mul, result)
 
     def _log_abs_determinant(self) -> Any:
         if not all(o.is_square for o in self._operators):
@@ -369,10 +369,10 @@ class LinearOperatorKronecker(LinearOperator):
 
 
 def _folded(function: Any, values: Any) -> Any:
-    made = values[0]
+    result = values[0]
     for value in values[1:]:
-        made = function(made, value)
-    return made
+        result = function(result, value)
+    return result
 
 
 class LinearOperatorLowRankUpdate(LinearOperator):

@@ -139,7 +139,7 @@ class LinearOperator(Module, CompositeTensor):
 
     @property
     def graph_parents(self) -> list[Any]:
-        """The tensors that the operator is made of (deprecated in TensorFlow)."""
+        """The tensors that the operator consists of (deprecated in TensorFlow)."""
         return []
 
     @property
@@ -295,11 +295,11 @@ class LinearOperator(Module, CompositeTensor):
         """
         taken = slices if isinstance(slices, tuple) else (slices,)
         batch = self.batch_shape_tensor()
-        made = {
+        result = {
             key: self._sliced(key, value, taken, batch) if has_tensors(value) else value
             for key, value in self.parameters.items()
         }
-        return type(self)(**made)
+        return type(self)(**result)
 
     def _sliced(self, key: str, value: Any, taken: tuple[Any, ...], batch: Any) -> Any:
         if isinstance(value, (list, tuple)):
@@ -317,9 +317,9 @@ class LinearOperator(Module, CompositeTensor):
         x = convert.to_tensor(value)
         own = raw.Shape(x)
         whole = raw.ConcatV2([batch, own[len(x.shape) - rank :]], np.int32(0))
-        spread: Any = raw.BroadcastTo(x, whole)
+        wide: Any = raw.BroadcastTo(x, whole)
         rest = () if any(part is Ellipsis for part in taken) else (Ellipsis,)
-        return spread[(*taken, *rest, *[slice(None)] * rank)]
+        return wide[(*taken, *rest, *[slice(None)] * rank)]
 
     def __matmul__(self, x: Any) -> Any:
         return self.matmul(x)

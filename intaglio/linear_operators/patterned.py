@@ -298,10 +298,10 @@ class LinearOperatorToeplitz(LinearOperator):
         # Element (i, j) is element i - j of the column, or j - i of the row.
         row, col = self._both()
         n = raw.Shape(col)[-1]
-        turned = raw.ReverseV2(row[..., 1:], LAST)
-        both = raw.ConcatV2([turned, col], np.int32(-1))
-        places = raw.Range(ZERO, n, np.int32(1))
-        at = raw.Sub(raw.ExpandDims(places, np.int32(1)), places)
+        mirrored = raw.ReverseV2(row[..., 1:], LAST)
+        both = raw.ConcatV2([mirrored, col], np.int32(-1))
+        indices = raw.Range(ZERO, n, np.int32(1))
+        at = raw.Sub(raw.ExpandDims(indices, np.int32(1)), indices)
         at = raw.AddV2(at, raw.Sub(n, np.int32(1)))
         return raw.GatherV2(both, at, np.int32(-1))
 

@@ -1,4 +1,4 @@
-"""Linear operators made of tensors: full, triangular, diagonal, tridiagonal, permutations, ...
+"""Linear operators of tensors: full, triangular, diagonal, tridiagonal, permutations, ...
 
 Follows https://www.tensorflow.org/api_docs/python/tf/linalg.
 """
@@ -304,20 +304,20 @@ class LinearOperatorIdentity(_Sparse):
         given: dict[str, Any] = {**self.parameters, "batch_shape": batch or None}
         return type(self)(**given)
 
-    def _spread(self, x: Any) -> Any:
+    def _broadcast(self, x: Any) -> Any:
         if not self._batch:
             return x
         ones = np.ones((*self._batch, 1, 1), self.dtype.numpy)
         return raw.Mul(x, ones)
 
     def _matmul(self, x: Any, adjoint: bool) -> Any:
-        return self._spread(x)
+        return self._broadcast(x)
 
     def _solve(self, rhs: Any, adjoint: bool) -> Any:
-        return self._spread(rhs)
+        return self._broadcast(rhs)
 
     def _to_dense(self) -> Any:
-        return self._spread(convert.to_tensor(np.eye(self._rows), self.dtype))
+        return self._broadcast(convert.to_tensor(np.eye(self._rows), self.dtype))
 
     def _diag_part(self) -> Any:
         return convert.to_tensor(np.ones((*self._batch, self._rows), self.dtype.numpy))
@@ -345,7 +345,7 @@ def _static(value: Any, name: str) -> Any:
         return value if not isinstance(value, np.ndarray) else value.tolist()
     known = get_static_value(value)
     if known is None:
-        raise NotImplementedError(f"`{name}` must be known when the operator is made")
+        raise NotImplementedError(f"`{name}` must be known when the operator is created")
     return known.tolist()
 
 

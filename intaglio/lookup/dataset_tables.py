@@ -113,10 +113,10 @@ def index_table_from_dataset(
     [ 1 -1]
     """
 
-    def turned(number: Any, word: Any) -> tuple[Any, Any]:
+    def swapped(number: Any, word: Any) -> tuple[Any, Any]:
         return word, raw.Cast(number, DstT=int64)
 
-    pairs = dataset.enumerate().map(turned)
+    pairs = dataset.enumerate().map(swapped)
     return table_from_dataset(
         pairs, num_oov_buckets, vocab_size, default_value, hasher_spec, key_dtype, name
     )

@@ -73,7 +73,7 @@ def by_values(find: Callable[[Any], Any], keys: Any) -> Any:
 
 
 class StaticHashTable(Lookup):
-    """A table that an initializer fills when it is made; `default_value` for other keys.
+    """A table that an initializer fills when it is created; `default_value` for other keys.
 
     Keys may be tensors, sparse and ragged tensors. Raises FailedPreconditionError if a key
     has two values.

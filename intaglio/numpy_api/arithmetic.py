@@ -129,7 +129,7 @@ def power(x1: Any, x2: Any) -> Tensor:
 
 
 def float_power(x1: Any, x2: Any) -> Tensor:
-    """x1 to the power of x2 in their common type, which is not made float64.
+    """x1 to the power of x2 in their common type, which does not become float64.
 
     >>> tnp.float_power(2., 3)
     <tf.Tensor: shape=(), dtype=float64, numpy=8.0>
@@ -156,7 +156,7 @@ def minimum(x1: Any, x2: Any) -> Tensor:
 
 
 def clip(a: Any, a_min: Any, a_max: Any) -> Tensor:
-    """What is less than `a_min` made that, and what is more than `a_max`; one may be None.
+    """The values limited to `a_min` from below and `a_max` from above; one may be None.
 
     Raises ValueError if both are.
 
@@ -311,7 +311,7 @@ def bitwise_xor(x1: Any, x2: Any) -> Tensor:
 
 
 def bitwise_not(x: Any) -> Tensor:
-    """The integers with every bit turned; of truth values, the opposites.
+    """The integers with every bit inverted; of truth values, the opposites.
 
     >>> tnp.bitwise_not(1)
     <tf.Tensor: shape=(), dtype=int64, numpy=-2>

@@ -1,4 +1,4 @@
-"""Tensors made from values, shapes and ranges.
+"""Tensors of values, shapes and ranges.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/experimental/numpy: `array`, `zeros`,
 `arange`, `linspace` and their kin. Without a `dtype` numbers are int64 and float64.
@@ -349,17 +349,17 @@ def _spaced(first: Tensor, last: Tensor, count: Any, endpoint: bool) -> Any:
     where = raw.Range(0, total, 1)
     rank = raw.Rank(step)
     ones = raw.Fill(raw.Reshape(rank, [1]), 1)
-    places = raw.Reshape(where, raw.ConcatV2([raw.Reshape(total, [1]), ones], 0))
-    values = raw.AddV2(first, raw.Mul(raw.Cast(places, DstT=dtype), step))
+    indices = raw.Reshape(where, raw.ConcatV2([raw.Reshape(total, [1]), ones], 0))
+    values = raw.AddV2(first, raw.Mul(raw.Cast(indices, DstT=dtype), step))
     if endpoint:  # rounding must not miss the end
-        at_end = raw.LogicalAnd(raw.Equal(places, gaps), raw.Greater(gaps, 0))
+        at_end = raw.LogicalAnd(raw.Equal(indices, gaps), raw.Greater(gaps, 0))
         values = raw.SelectV2(at_end, last, values)
     none = raw.Less(gaps, 1)
     return values, raw.SelectV2(none, number(np.nan, step), step)
 
 
 def _at_axis(values: Tensor, axis: int) -> Tensor:
-    """The values with the first axis moved to `axis`."""
+    """The values with the first axis transposed to `axis`."""
     if axis == 0:
         return values
     rank = raw.Rank(values)
@@ -467,15 +467,15 @@ def meshgrid(*xi: Any, **kwargs: Any) -> list[Tensor]:
     vectors = [raw.Reshape(as_tensor(x), [-1]) for x in xi]
     if not vectors:
         return []
-    places = [*builtins.range(len(vectors))]
+    indices = [*builtins.range(len(vectors))]
     if from_xy and len(vectors) > 1:
-        places[:2] = [1, 0]
+        indices[:2] = [1, 0]
     sizes = [raw.Size(v) for v in vectors]
-    whole = raw.Pack([sizes[p] for p in places], axis=0)
+    whole = raw.Pack([sizes[p] for p in indices], axis=0)
     grids: list[Tensor] = []
     for index, vector in enumerate(vectors):
         shape = [1] * len(vectors)
-        shape[places[index]] = -1
+        shape[indices[index]] = -1
         grids.append(raw.BroadcastTo(raw.Reshape(vector, shape), whole))
     return grids
 

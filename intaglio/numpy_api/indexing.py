@@ -64,14 +64,14 @@ def take_along_axis(arr: Any, indices: Any, axis: Any) -> Tensor:
     lead = raw.BroadcastArgs(*lines)
     length, count = _last(x), _last(at)
     rows = raw.BroadcastTo(x, raw.ConcatV2([lead, length], 0))
-    places = raw.BroadcastTo(at, raw.ConcatV2([lead, count], 0))
+    positions = raw.BroadcastTo(at, raw.ConcatV2([lead, count], 0))
     size = raw.Cast(raw.Reshape(length, []), DstT=at.dtype)
-    below = raw.Less(places, number(0, places))
-    places = raw.SelectV2(below, raw.AddV2(places, size), places)
+    below = raw.Less(positions, number(0, positions))
+    positions = raw.SelectV2(below, raw.AddV2(positions, size), positions)
     many = raw.Reshape(raw.Prod(lead, 0), [1])
     found = raw.GatherV2(
         raw.Reshape(rows, raw.ConcatV2([many, length], 0)),
-        raw.Reshape(places, raw.ConcatV2([many, count], 0)),
+        raw.Reshape(positions, raw.ConcatV2([many, count], 0)),
         1,
         batch_dims=1,
     )
@@ -250,9 +250,9 @@ def _at_end(x: Tensor, axis1: int, axis2: int) -> Tensor:
         return x
     if x.dims is None:
         size = raw.Rank(x)
-        places = raw.Range(0, size, 1)
+        indices = raw.Range(0, size, 1)
         one, two = (raw.FloorMod(axis, size) for axis in (axis1, axis2))
-        other = raw.LogicalAnd(raw.NotEqual(places, one), raw.NotEqual(places, two))
+        other = raw.LogicalAnd(raw.NotEqual(indices, one), raw.NotEqual(indices, two))
         kept = raw.Cast(raw.Reshape(raw.Where(other), [-1]), DstT=dtypes.int32)
         return raw.Transpose(x, raw.ConcatV2([kept, raw.Pack([one, two])], 0))
     rank = len(x.dims)

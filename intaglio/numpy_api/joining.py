@@ -113,21 +113,21 @@ def dstack(tup: Any) -> Tensor:
 
 
 def _each(change: Callable[[Tensor], Tensor], arys: tuple[Any, ...]) -> Any:
-    made = [applied(lambda y: change(as_tensor(y)), x) for x in arys]
-    return made[0] if len(made) == 1 else made
+    result = [applied(lambda y: change(as_tensor(y)), x) for x in arys]
+    return result[0] if len(result) == 1 else result
 
 
-def _raised(x: Tensor, places: tuple[tuple[int, ...], ...]) -> Tensor:
-    """With new axes by the rank the tensor has: `places[rank]`."""
+def _raised(x: Tensor, axes_by_rank: tuple[tuple[int, ...], ...]) -> Tensor:
+    """With new axes by the rank the tensor has: `axes_by_rank[rank]`."""
     if x.dims is not None:
-        for axis in places[len(x.dims)] if len(x.dims) < len(places) else ():
+        for axis in axes_by_rank[len(x.dims)] if len(x.dims) < len(axes_by_rank) else ():
             x = raw.ExpandDims(x, axis)
         return x
     # The lengths by rank, of which the run takes the right ones.
     whole, rank = raw.Shape(x), raw.Rank(x)
-    padded = raw.ConcatV2([whole, np.ones(len(places), np.int32)], 0)
+    padded = raw.ConcatV2([whole, np.ones(len(axes_by_rank), np.int32)], 0)
     shape = whole
-    for known, axes in enumerate(places):
+    for known, axes in enumerate(axes_by_rank):
         picks = [*range(known)]
         for axis in axes:
             picks.insert(axis, -1)

@@ -49,7 +49,7 @@ def experimental_enable_numpy_behavior(
     - "legacy": operators promote them as `tnp.result_type` does; with `prefer_float32` Python's
       floats count as float32;
     - "all": operators and the functions of `tf` bring them to their common type in a lattice, in
-      which Python numbers, and what is made of them without a `dtype`, are of weak types;
+      which Python numbers, and tensors of them without a `dtype`, are of weak types;
     - "safe": the same, but TypeError where that would lose digits or need a wider type;
     - "off": they stay an error.
 

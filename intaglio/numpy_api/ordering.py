@@ -54,8 +54,8 @@ def argsort(a: Any, axis: Any = -1, kind: str = "quicksort", order: Any = None) 
         )
     if axis is None:
         x, axis = raw.Reshape(x, [-1]), 0
-    places = sorting.argsort(x, axis, stable=True)
-    return raw.Cast(places, DstT=default_integer())
+    indices = sorting.argsort(x, axis, stable=True)
+    return raw.Cast(indices, DstT=default_integer())
 
 
 __all__ = ["argsort", "sort"]

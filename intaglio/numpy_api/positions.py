@@ -116,7 +116,7 @@ def _positions(entry: Any) -> Tensor:
 
 
 def _spelt_out(x: Any, entries: list[Any], kinds: list[bool]) -> tuple[list[Any], list[bool]]:
-    """The entries with whole slices in the place of `...`."""
+    """The entries with whole slices instead of `...`."""
     if Ellipsis not in entries:
         return entries, kinds
     at = entries.index(Ellipsis)
@@ -145,7 +145,7 @@ def _axes_after(entries: list[Any], kinds: list[bool]) -> list[int]:
 
 
 def _from_front(at: Tensor, x: Any, axis: int) -> Tensor:
-    """Positions counted from the front, with those that count from the end made such."""
+    """Positions counted from the front, also those that count from the end."""
     size = raw.Cast(of_axis(convert.to_tensor(x), axis), DstT=at.dtype)
     return raw.SelectV2(raw.Less(at, number(0, at)), raw.AddV2(at, size), at)
 
@@ -154,23 +154,23 @@ def _at_several(y: Any, arrays: list[Tensor], axes: list[int]) -> Tensor:
     y = convert.to_tensor(y)
     if y.dims is None:
         raise ValueError("several arrays of indices need a tensor whose rank is known")
-    places = [
+    indices = [
         raw.Cast(_from_front(at, y, axis), DstT=dtypes.int64)
         for at, axis in zip(arrays, axes, strict=True)
     ]
-    common = raw.Shape(places[0])
-    for at in places[1:]:
+    common = raw.Shape(indices[0])
+    for at in indices[1:]:
         common = raw.BroadcastArgs(common, raw.Shape(at))
-    wide = [raw.BroadcastTo(at, common) for at in places]
+    wide = [raw.BroadcastTo(at, common) for at in indices]
     others = [i for i in range(len(y.dims)) if i not in axes]
     first = raw.Transpose(y, np.array([*axes, *others], np.int32))
     result = raw.GatherNd(first, raw.Pack(wide, axis=-1))
     neighbours = axes == [*range(axes[0], axes[0] + len(axes))]
     if not neighbours or axes[0] == 0 or result.dims is None:
         return result
-    made = len(result.dims) - len(others)
-    lead = [*range(made, made + axes[0])]
-    order = [*lead, *range(made), *range(made + axes[0], len(result.dims))]
+    output = len(result.dims) - len(others)
+    lead = [*range(output, output + axes[0])]
+    order = [*lead, *range(output), *range(output + axes[0], len(result.dims))]
     return raw.Transpose(result, np.array(order, np.int32))
 
 

@@ -211,7 +211,7 @@ def ptp(a: Any, axis: Any = None, keepdims: Any = None) -> Tensor:
     return raw.Sub(max(x, axis, keepdims), min(x, axis, keepdims))
 
 
-def _place(op: Callable[..., Tensor], a: Any, axis: Any) -> Tensor:
+def _index_of(op: Callable[..., Tensor], a: Any, axis: Any) -> Tensor:
     x = as_tensor(a)
     if axis is None or x.dims == ():
         x, axis = raw.Reshape(x, [-1]), 0
@@ -219,21 +219,21 @@ def _place(op: Callable[..., Tensor], a: Any, axis: Any) -> Tensor:
 
 
 def argmax(a: Any, axis: Any = None) -> Tensor:
-    """The position of the largest element, the first of several: int64, in `a` made flat.
+    """The position of the largest element, the first of several: int64, in the flattened `a`.
 
     >>> tnp.argmax([[1, 5], [7, 2]])
     <tf.Tensor: shape=(), dtype=int64, numpy=2>
     """
-    return _place(raw.ArgMax, a, axis)
+    return _index_of(raw.ArgMax, a, axis)
 
 
 def argmin(a: Any, axis: Any = None) -> Tensor:
-    """The position of the smallest element, the first of several: int64, in `a` made flat.
+    """The position of the smallest element, the first of several: int64, in the flattened `a`.
 
     >>> tnp.argmin([[1, 5], [7, 2]], axis=1)
     <tf.Tensor: shape=(2,), dtype=int64, numpy=array([0, 1])>
     """
-    return _place(raw.ArgMin, a, axis)
+    return _index_of(raw.ArgMin, a, axis)
 
 
 # -- truth -----------------------------------------------------------------------------
@@ -278,7 +278,7 @@ def _running(op: Callable[..., Tensor], a: Any, axis: Any, dtype: Any) -> Tensor
 
 
 def cumsum(a: Any, axis: Any = None, dtype: Any = None) -> Tensor:
-    """The sums of all elements up to each, along the axis or of `a` made flat.
+    """The sums of all elements up to each, along the axis or of the flattened `a`.
 
     >>> tnp.cumsum([1, 2, 3])
     <tf.Tensor: shape=(3,), dtype=int64, numpy=array([1, 3, 6])>
@@ -287,7 +287,7 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None) -> Tensor:
 
 
 def cumprod(a: Any, axis: Any = None, dtype: Any = None) -> Tensor:
-    """The products of all elements up to each, along the axis or of `a` made flat.
+    """The products of all elements up to each, along the axis or of the flattened `a`.
 
     >>> tnp.cumprod([1, 2, 3])
     <tf.Tensor: shape=(3,), dtype=int64, numpy=array([1, 2, 6])>
@@ -334,7 +334,7 @@ def _part(x: Tensor, at: int, start: int | None, stop: int | None) -> Tensor:
 
 
 def _without(x: Tensor, instead: float) -> Tensor:
-    """The numbers with something in the place of NaN."""
+    """The numbers with something instead of NaN."""
     return raw.SelectV2(isnan(x), number(instead, x), x)
 
 

@@ -136,7 +136,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Tensor:
 
 
 def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:
-    """Axes put in other places; the others keep their order.
+    """Axes put at other positions; the others keep their order.
 
     Raises ValueError if the numbers of both differ, or an axis is not there or named twice.
 
@@ -145,16 +145,16 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:
     """
     x = as_tensor(a)
     moved = [*source] if isinstance(source, Sequence) else [source]
-    places = [*destination] if isinstance(destination, Sequence) else [destination]
-    if len(moved) != len(places):
+    indices = [*destination] if isinstance(destination, Sequence) else [destination]
+    if len(moved) != len(indices):
         raise ValueError("The lengths of source and destination must equal")
     if x.dims is None:
-        return raw.Transpose(x, _late_order(raw.Rank(x), moved, places))
+        return raw.Transpose(x, _late_order(raw.Rank(x), moved, indices))
     rank = len(x.dims)
-    moved, places = _axes(moved, rank), _axes(places, rank)
+    moved, indices = _axes(moved, rank), _axes(indices, rank)
     order = [i for i in range(rank) if i not in moved]
-    for place, axis in sorted(zip(places, moved, strict=True)):
-        order.insert(place, axis)
+    for index, axis in sorted(zip(indices, moved, strict=True)):
+        order.insert(index, axis)
     return raw.Transpose(x, np.array(order, np.int32))
 
 
@@ -169,11 +169,11 @@ def _axes(axes: list[Any], rank: int) -> list[int]:
     return [axis % rank for axis in found]
 
 
-def _late_order(rank: Tensor, moved: list[int], places: list[int]) -> Tensor:
-    """The permutation that moves axes where only the run knows the rank."""
+def _late_order(rank: Tensor, moved: list[int], positions: list[int]) -> Tensor:
+    """The permutation of the axes where only the run knows the rank."""
     order = raw.Range(0, rank, 1)
     source = raw.FloorMod(np.array(moved, np.int32), rank)
-    target = raw.FloorMod(np.array(places, np.int32), rank)
+    target = raw.FloorMod(np.array(positions, np.int32), rank)
 
     def others(named: Tensor) -> Tensor:
         free = raw.All(raw.NotEqual(raw.ExpandDims(order, 1), named), 1)
@@ -240,7 +240,7 @@ def broadcast_arrays(*args: Any, **kwargs: Any) -> Any:
     return [raw.BroadcastTo(x, common) for x in tensors]
 
 
-# -- turned ----------------------------------------------------------------------------
+# -- flipped ---------------------------------------------------------------------------
 
 
 def flip(m: Any, axis: Any = None) -> Tensor:
@@ -302,7 +302,7 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Tensor:
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
-    """Elements moved by `shift` along `axis`; those pushed out come in at the other end.
+    """Elements shifted by `shift` along `axis`; those pushed out come in at the other end.
 
     Without an axis, of the elements as one vector.
 

@@ -38,7 +38,7 @@ def embedding_lookup_sparse(
 ) -> Tensor:
     """The vectors that the ids of each row name, put together: shape `[rows, ...]`.
 
-    `sp_ids` and `sp_weights` (or None) are sparse or ragged matrices with the same places, `params` as
+    `sp_ids` and `sp_weights` (or None) are sparse or ragged matrices with the same indices, `params` as
     in `tf.nn.embedding_lookup`. `combiner` is "sum", "mean" (the default; the weighted mean)
     or "sqrtn" (the sum divided by the root of the sum of squared weights). Raises TypeError
     for ids that are neither, ValueError for another combiner.
@@ -56,7 +56,7 @@ def embedding_lookup_sparse(
         raise TypeError(f"sp_weights must be either None or SparseTensor, got {type(sp_weights)}")
     with name_scope(name or "embedding_lookup_sparse"):
         rows: Any = raw.Cast(_first_column(convert.to_tensor(sp_ids.indices)), DstT=int32)
-        ids, places = raw.Unique(sp_ids.values)
+        ids, indices = raw.Unique(sp_ids.values)
         vectors = embedding_lookup(params, ids, max_norm)
         wide = float32 if vectors.dtype in (float16, bfloat16) else vectors.dtype
         if sp_weights is None:
@@ -65,8 +65,8 @@ def embedding_lookup_sparse(
                 _MEAN: raw.SparseSegmentMean,
                 _SQRT_N: raw.SparseSegmentSqrtN,
             }
-            return kinds[combiner](vectors, places, rows)
-        taken = raw.Cast(raw.GatherV2(vectors, places, 0), DstT=wide)
+            return kinds[combiner](vectors, indices, rows)
+        taken = raw.Cast(raw.GatherV2(vectors, indices, 0), DstT=wide)
         weights = raw.Cast(convert.to_tensor(sp_weights.values), DstT=wide)
         found = _weighted(taken, weights, rows, combiner)
         return raw.Cast(found, DstT=vectors.dtype)
@@ -126,12 +126,12 @@ def safe_embedding_lookup_sparse(
         last = (len(sparse_ids.shape) if rank is not None else 2) - 1
         outer = raw.Slice(shape, np.array([0], np.int64), np.array([last], np.int64))
         flat = raw.Pack([raw.Prod(outer, 0), raw.GatherV2(shape, np.array(last, np.int64), 0)])
-        places, flat_shape = raw.SparseReshape(sparse_ids.indices, shape, flat)
-        ids = SparseTensor(places, sparse_ids.values, flat_shape)
+        indices, flat_shape = raw.SparseReshape(sparse_ids.indices, shape, flat)
+        ids = SparseTensor(indices, sparse_ids.values, flat_shape)
         weights = (
             None
             if sparse_weights is None
-            else SparseTensor(places, sparse_weights.values, flat_shape)
+            else SparseTensor(indices, sparse_weights.values, flat_shape)
         )
         ids, weights = _pruned(ids, weights, _checked(combiner))
         filled, empty = _filled(ids, 0 if default_id is None else default_id)
@@ -164,8 +164,8 @@ def _pruned(ids: Any, weights: Any, combiner: str) -> tuple[Any, Any]:
 def _filled(x: SparseTensor, default: Any) -> tuple[SparseTensor, Any]:
     value = convert.to_tensor(default, x.dtype)
     found = raw.SparseFillEmptyRows(x.indices, x.values, x.dense_shape, value)
-    made = SparseTensor(found.output_indices, found.output_values, x.dense_shape)
-    return made, found.empty_row_indicator
+    result = SparseTensor(found.output_indices, found.output_values, x.dense_shape)
+    return result, found.empty_row_indicator
 
 
 __all__ = ["embedding_lookup_sparse", "safe_embedding_lookup_sparse"]

@@ -88,7 +88,7 @@ def start(logdir: Any, options: Any = None) -> None:
 
 
 def stop(save: bool = True) -> None:
-    """Ends the profile, and writes it unless told not to.
+    """Ends the profile, and writes it unless `save` is false.
 
     Raises UnavailableError if none has begun.
 
@@ -129,7 +129,7 @@ class Profile:
 
 
 class Trace:
-    """The block under a name, with its times, in the profile that is being made, if any."""
+    """The block under a name, with its times, in the profile that is being recorded, if any."""
 
     def __init__(self, name: str, **kwargs: Any) -> None:
         self._name = name

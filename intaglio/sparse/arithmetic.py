@@ -40,8 +40,8 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     if is_sparse(a) and is_sparse(b):
         x, y = as_sparse(a), as_sparse(b)
         real = x.dtype.real_dtype if x.dtype.is_complex else x.dtype
-        made = raw.SparseAdd(*_parts(x), *_parts(y), convert.to_tensor(threshold, real))
-        total = SparseTensor(*made)
+        result = raw.SparseAdd(*_parts(x), *_parts(y), convert.to_tensor(threshold, real))
+        total = SparseTensor(*result)
         total.set_shape(x.shape)
         return total
     sparse, dense = (a, b) if is_sparse(a) else (b, a)
@@ -53,9 +53,9 @@ def _extreme(op: Any, sp_a: Any, sp_b: Any, name: str) -> SparseTensor:
     with name_scope(name):
         a, b = as_sparse(sp_a), as_sparse(sp_b)
         indices, values = op(*_parts(a), *_parts(b))
-        made = SparseTensor(indices, values, a.dense_shape)
-        made.set_shape(a.shape)
-        return made
+        result = SparseTensor(indices, values, a.dense_shape)
+        result.set_shape(a.shape)
+        return result
 
 
 def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
@@ -83,10 +83,10 @@ def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
 
 
 def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """`op` of the values of all sparse arguments, which have the same places.
+    """`op` of the values of all sparse arguments, which have the same indices.
 
     Raises ValueError if the arguments have different shapes or there is no sparse one,
-    InvalidArgumentError for different places.
+    InvalidArgumentError for different indices.
 
     >>> print(tf.sparse.map_values(tf.add, tf.sparse.eye(2), 5).values.numpy())
     [6. 6.]
@@ -196,8 +196,8 @@ def sparse_dense_matmul(
     with name_scope(name or "SparseTensorDenseMatMul"):
         if is_sparse(b):
             # (A B)* = B* A*.
-            turned = sparse_dense_matmul(b, sp_a, not adjoint_b, not adjoint_a)
-            back = raw.Transpose(turned, np.array([1, 0], np.int32))
+            transposed = sparse_dense_matmul(b, sp_a, not adjoint_b, not adjoint_a)
+            back = raw.Transpose(transposed, np.array([1, 0], np.int32))
             return raw.Conj(back) if back.dtype.is_complex else back
         x = as_sparse(sp_a)
         dense = convert.to_tensor(b, x.dtype)
@@ -216,10 +216,10 @@ def sampled_addmm(
     alpha: float = 1.0,
     output_type: Any = dtypes.float32,
 ) -> tuple[Any, Tensor, Any]:
-    """`beta * values + alpha * (mat1 @ mat2)` at the places of sparse matrices, as their parts.
+    """`beta * values + alpha * (mat1 @ mat2)` at the indices of sparse matrices, as their parts.
 
     `mat1` is [..., m, k] and `mat2` [..., k, n]; each pair has `indices` [..., count, 2] with
-    `values` [..., count], and all have the shape `dense_shape`. The whole product is never made.
+    `values` [..., count], and all have the shape `dense_shape`. The whole product is never computed.
 
     >>> _, values, _ = tf.sparse.sampled_addmm([[0, 1]], [1.0], [2, 2], tf.ones([2, 3]), tf.ones([3, 2]))
     >>> print(values.numpy())
@@ -228,17 +228,17 @@ def sampled_addmm(
     https://www.tensorflow.org/api_docs/python/tf/sparse/sampled_addmm
     """
     dtype = as_dtype(output_type)
-    places = convert.to_tensor(indices)
+    positions = convert.to_tensor(indices)
     a, b = (raw.Cast(convert.to_tensor(m), DstT=dtype) for m in (mat1, mat2))
-    outer = len(places.dims or ()) - 2
-    row, column = raw.Unpack(places, num=2, axis=-1)
+    outer = len(positions.dims or ()) - 2
+    row, column = raw.Unpack(positions, num=2, axis=-1)
     axis = np.int32(outer)
     rows = raw.GatherV2(a, row, axis, batch_dims=outer)
     columns = raw.GatherV2(raw.Einsum([b], equation="...kn->...nk"), column, axis, batch_dims=outer)
     products: Any = raw.Sum(raw.Mul(rows, columns), np.array([-1], np.int32))
     before: Any = convert.to_tensor(values, dtype)
-    made: Any = before * beta + products * alpha
-    return places, made, convert.to_tensor(dense_shape)
+    result: Any = before * beta + products * alpha
+    return positions, result, convert.to_tensor(dense_shape)
 
 
 __all__ = [

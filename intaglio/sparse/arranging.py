@@ -1,4 +1,4 @@
-"""Sparse tensors made, put in order, reshaped, cut and joined.
+"""Sparse tensors created, put in order, reshaped, cut and joined.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/sparse.
 """
@@ -25,10 +25,10 @@ def _parts(x: SparseTensor) -> tuple[Any, Any, Any]:
 
 
 def _i64(value: Any) -> Any:
-    made = (
+    result = (
         convert.to_tensor(value) if isinstance(value, Tensor) else convert.to_tensor(value, int64)
     )
-    return made if made.dtype is int64 else raw.Cast(made, DstT=int64)
+    return result if result.dtype is int64 else raw.Cast(result, DstT=int64)
 
 
 def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
@@ -44,9 +44,9 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
         zero = convert.to_tensor(
             "" if whole.dtype is dtypes.string else np.zeros((), whole.dtype.numpy)
         )
-        places: Any = raw.Where(raw.NotEqual(whole, zero))
-        values = raw.GatherNd(whole, places)
-        return SparseTensor(places, values, raw.Shape(whole, out_type=int64))
+        indices: Any = raw.Where(raw.NotEqual(whole, zero))
+        values = raw.GatherNd(whole, indices)
+        return SparseTensor(indices, values, raw.Shape(whole, out_type=int64))
 
 
 def eye(
@@ -77,7 +77,7 @@ def to_dense(
 ) -> Tensor:
     """The whole tensor, with `default_value` (0, False or "") where there are no elements.
 
-    Raises InvalidArgumentError for places out of order or repeated, unless
+    Raises InvalidArgumentError for indices out of order or repeated, unless
     `validate_indices` is False.
 
     >>> print(tf.sparse.to_dense(tf.SparseTensor([[0, 1]], [5], [2, 2])).numpy())
@@ -113,14 +113,14 @@ def to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Ten
     x = as_sparse(sp_input)
     with name_scope(name or "SparseToIndicator"):
         outer = x.indices[:, :-1]
-        places: Any = raw.ConcatV2([outer, raw.ExpandDims(_i64(x.values), 1)], 1)
+        indices: Any = raw.ConcatV2([outer, raw.ExpandDims(_i64(x.values), 1)], 1)
         size = raw.ConcatV2([x.dense_shape[:-1], raw.Reshape(_i64(vocab_size), [1])], 0)
         yes = raw.Fill(raw.Shape(x.values), np.array(True))
-        return to_dense(SparseTensor(places, yes, size), False, validate_indices=False)
+        return to_dense(SparseTensor(indices, yes, size), False, validate_indices=False)
 
 
 def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
-    """The elements in row-major order of their places.
+    """The elements in row-major order of their indices.
 
     >>> print(tf.sparse.reorder(tf.SparseTensor([[1], [0]], [5, 6], [2])).values.numpy())
     [6 5]
@@ -132,10 +132,10 @@ def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
     return _like(x, SparseTensor(indices, values, x.dense_shape))
 
 
-def _like(x: SparseTensor, made: SparseTensor) -> SparseTensor:
+def _like(x: SparseTensor, result: SparseTensor) -> SparseTensor:
     """A sparse tensor of the shape of another, of which the same is known."""
-    made.set_shape(x.shape)
-    return made
+    result.set_shape(x.shape)
+    return result
 
 
 def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
@@ -199,12 +199,12 @@ def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> Spars
             )
         order = convert.to_tensor(perm)
         indices = raw.GatherV2(x.indices, order, 1)
-        moved = SparseTensor(indices, x.values, raw.GatherV2(x.dense_shape, order, 0))
+        transposed = SparseTensor(indices, x.values, raw.GatherV2(x.dense_shape, order, 0))
         dims = x.shape.dims
         known = getattr(order, "_array", None)
         if dims is not None and known is not None:
-            moved.set_shape([dims[int(i)] for i in known])
-        return reorder(moved)
+            transposed.set_shape([dims[int(i)] for i in known])
+        return reorder(transposed)
 
 
 def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
@@ -260,14 +260,14 @@ def concat(
     with name_scope(name or "SparseConcat"):
         if expand_nonconcat_dims:
             shapes = _widened(axis, shapes)
-        made = SparseTensor(
+        result = SparseTensor(
             *raw.SparseConcat(
                 [x.indices for x in given], [x.values for x in given], shapes, concat_dim=axis
             )
         )
     dims = [x.shape.dims for x in given]
     if None in dims or len({len(d or ()) for d in dims}) > 1:
-        return made
+        return result
     rank = len(dims[0] or ())
     known: list[Any] = []
     for i in builtins.range(rank):
@@ -279,8 +279,8 @@ def concat(
             known.append(max(s for s in sizes if s is not None) if all_known else None)
         else:
             known.append(next((s for s in sizes if s is not None), None))
-    made.set_shape(known)
-    return made
+    result.set_shape(known)
+    return result
 
 
 def _widened(axis: int, shapes: list[Any]) -> list[Any]:
@@ -375,8 +375,8 @@ def fill_empty_rows(
     with name_scope(name or "SparseFillEmptyRows"):
         default = convert.to_tensor(default_value, x.dtype)
         found = raw.SparseFillEmptyRows(*_parts(x), default)
-        made = SparseTensor(found.output_indices, found.output_values, x.dense_shape)
-        return _like(x, made), found.empty_row_indicator
+        result = SparseTensor(found.output_indices, found.output_values, x.dense_shape)
+        return _like(x, result), found.empty_row_indicator
 
 
 __all__ = [

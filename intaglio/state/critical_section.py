@@ -76,12 +76,12 @@ class CriticalSection:
             _inside.sections.pop()
 
     def _locked(self, fn: Callable[[], Any]) -> Any:
-        held = raw.MutexLock(self._handle)
+        lock = raw.MutexLock(self._handle)
         try:
-            with control_dependencies([held]):
+            with control_dependencies([lock]):
                 result = nest.map_structure(_as_tensor, fn())
         finally:
-            raw.ConsumeMutexLock(held)
+            raw.ConsumeMutexLock(lock)
         return result
 
 

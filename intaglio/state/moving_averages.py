@@ -82,11 +82,11 @@ class ExponentialMovingAverage(AutoTrackable):
 
     def _new(self, variable: Variable) -> Variable:
         with init_scope():
-            made = Variable(
+            result = Variable(
                 variable.read_value(), trainable=False, name=self.average_name(variable)
             )
-        self._averages[id(variable)] = (weakref.ref(variable), made)
-        return made
+        self._averages[id(variable)] = (weakref.ref(variable), result)
+        return result
 
     def average(self, var: Any) -> Variable | None:
         """The average of a variable, or None if there is none."""

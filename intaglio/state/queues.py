@@ -1,7 +1,7 @@
 """Queues of tensors between threads: `tf.queue`.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/queue. An element is a tensor, or a
-tuple of several; putting one in waits for room, taking one out waits for an element.
+tuple of several; putting one in waits for capacity, taking one out waits for an element.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _shape_list(shapes: Any, count: int) -> list[TensorShape] | None:
 
 
 class QueueBase:
-    """What all queues do; made by its subclasses."""
+    """What all queues do; created by its subclasses."""
 
     def __init__(
         self, dtypes: Any, shapes: Any, names: Any, queue_ref: Any, name: str = "queue"
@@ -136,18 +136,18 @@ class QueueBase:
     def enqueue(self, vals: Any, name: str | None = None) -> Any:
         """Puts an element in: a tensor, a tuple of them, or with names a dict.
 
-        Waits for room. Raises CancelledError if the queue is closed.
+        Waits for capacity. Raises CancelledError if the queue is closed.
         """
         return raw.QueueEnqueueV2(self._queue_ref, self._components(vals, False), name=name)
 
     def enqueue_many(self, vals: Any, name: str | None = None) -> Any:
-        """Puts the rows of tensors in, an element each; waits for room as `enqueue` does."""
+        """Puts the rows of tensors in, an element each; waits for capacity as `enqueue` does."""
         return raw.QueueEnqueueManyV2(self._queue_ref, self._components(vals, True), name=name)
 
     # -- taking out --------------------------------------------------------------------------
 
-    def _returned(self, made: Any, rows: tuple[Any, ...] | None) -> Any:
-        tensors = [made] if isinstance(made, Tensor) else list(made)
+    def _returned(self, result: Any, rows: tuple[Any, ...] | None) -> Any:
+        tensors = [result] if isinstance(result, Tensor) else list(result)
         if not executing_eagerly():
             for tensor, shape in zip(tensors, self._shapes, strict=True):
                 if rows is None:
@@ -163,8 +163,8 @@ class QueueBase:
 
         Waits for one. Raises OutOfRangeError if the queue is closed and empty.
         """
-        made = raw.QueueDequeueV2(self._queue_ref, component_types=tuple(self._dtypes), name=name)
-        return self._returned(made, None)
+        result = raw.QueueDequeueV2(self._queue_ref, component_types=tuple(self._dtypes), name=name)
+        return self._returned(result, None)
 
     def dequeue_many(self, n: Any, name: str | None = None) -> Any:
         """Takes `n` elements out, stacked; waits for all of them.
@@ -172,28 +172,28 @@ class QueueBase:
         Raises OutOfRangeError if the queue is closed and has fewer, InvalidArgumentError for
         a queue without shapes.
         """
-        made = raw.QueueDequeueManyV2(
+        result = raw.QueueDequeueManyV2(
             self._queue_ref,
             convert.to_tensor(n, int32),
             component_types=tuple(self._dtypes),
             name=name,
         )
-        return self._returned(made, (n if isinstance(n, int) else None,))
+        return self._returned(result, (n if isinstance(n, int) else None,))
 
     def dequeue_up_to(self, n: Any, name: str | None = None) -> Any:
         """As `dequeue_many`, but a closed queue gives what it has left."""
-        made = raw.QueueDequeueUpToV2(
+        result = raw.QueueDequeueUpToV2(
             self._queue_ref,
             convert.to_tensor(n, int32),
             component_types=tuple(self._dtypes),
             name=name,
         )
-        return self._returned(made, (None,))
+        return self._returned(result, (None,))
 
     # -- the queue itself --------------------------------------------------------------------
 
     def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Any:
-        """Nothing more is put in; with `cancel_pending_enqueues`, what waits for room fails."""
+        """Nothing more is put in; with `cancel_pending_enqueues`, what waits for capacity fails."""
         return raw.QueueCloseV2(
             self._queue_ref, cancel_pending_enqueues=cancel_pending_enqueues, name=name
         )
@@ -207,7 +207,7 @@ class QueueBase:
         return raw.QueueSizeV2(self._queue_ref, name=name)
 
 
-def _made(op: Any, types: Any, shapes: Any, capacity: int, shared: Any, **attrs: Any) -> Any:
+def _new_queue(op: Any, types: Any, shapes: Any, capacity: int, shared: Any, **attrs: Any) -> Any:
     if not types:
         raise invalid_argument("Length for attr 'component_types' of 0 must be at least minimum 1")
     with init_scope():
@@ -240,7 +240,7 @@ class FIFOQueue(QueueBase):
     ) -> None:
         types = [as_dtype(t) for t in _listed(dtypes)]
         listed = _shape_list(shapes, len(types))
-        ref = _made(raw.FIFOQueueV2, types, listed, capacity, shared_name, name=name)
+        ref = _new_queue(raw.FIFOQueueV2, types, listed, capacity, shared_name, name=name)
         super().__init__(types, listed, names, ref, name)
 
 
@@ -268,7 +268,7 @@ class PaddingFIFOQueue(QueueBase):
         if not shapes or None in _listed(shapes):
             raise ValueError("When providing partial shapes, a list of shapes must be provided.")
         listed = _shape_list(shapes, len(types))
-        ref = _made(raw.PaddingFIFOQueueV2, types, listed, capacity, shared_name, name=name)
+        ref = _new_queue(raw.PaddingFIFOQueueV2, types, listed, capacity, shared_name, name=name)
         super().__init__(types, listed, names, ref, name)
 
 
@@ -292,7 +292,7 @@ class PriorityQueue(QueueBase):
     ) -> None:
         others = [as_dtype(t) for t in _listed(types)]
         listed = _shape_list(shapes, len(others))
-        ref = _made(raw.PriorityQueueV2, others, listed, capacity, shared_name, name=name)
+        ref = _new_queue(raw.PriorityQueueV2, others, listed, capacity, shared_name, name=name)
         listed = None if listed is None else [TensorShape([]), *listed]
         super().__init__([int64, *others], listed, names, ref, name)
 
@@ -320,7 +320,7 @@ class RandomShuffleQueue(QueueBase):
         types = [as_dtype(t) for t in _listed(dtypes)]
         listed = _shape_list(shapes, len(types))
         first, second = op_seeds(seed)
-        ref = _made(
+        ref = _new_queue(
             raw.RandomShuffleQueueV2,
             types,
             listed,

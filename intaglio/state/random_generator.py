@@ -25,7 +25,7 @@ _MASK = (1 << 64) - 1
 
 
 def create_rng_state(seed: Any, alg: Any) -> Tensor:
-    """A generator's state made from a seed: an integer or a vector of at most three.
+    """A generator's state from a seed: an integer or a vector of at most three.
 
     Raises ValueError for an algorithm that does not exist.
 
@@ -74,7 +74,7 @@ class Generator(AutoTrackable):
             _check_state(state)
         self._state_var = _state_variable(state)
 
-    # -- making --------------------------------------------------------------------
+    # -- creation --------------------------------------------------------------------
 
     @classmethod
     def from_state(cls, state: Any, alg: Any) -> Generator:
@@ -288,7 +288,7 @@ _global: list[Generator] = []
 
 
 def get_global_generator() -> Generator:
-    """The generator that the program shares, made at the first call.
+    """The generator that the program shares, created at the first call.
 
     >>> tf.random.get_global_generator().normal([2]).shape
     TensorShape([2])

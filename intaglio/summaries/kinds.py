@@ -82,7 +82,7 @@ def _buckets(data: Tensor, count: int) -> Tensor:
         return raw.Fill([0, 3], np.float64(0))
     values = raw.Cast(raw.Reshape(data, [-1]), DstT=float64)
 
-    def spread() -> Tensor:
+    def counted() -> Tensor:
         low, high = raw.Min(values, [0]), raw.Max(values, [0])
         one = raw.Equal(low, high)
         width = raw.SelectV2(one, np.float64(1), (high - low) / np.float64(count))
@@ -97,7 +97,7 @@ def _buckets(data: Tensor, count: int) -> Tensor:
     def nothing() -> Tensor:
         return raw.Fill([count, 3], np.float64(0))
 
-    return cond(raw.Equal(raw.Size(values), np.int32(0)), nothing, spread)
+    return cond(raw.Equal(raw.Size(values), np.int32(0)), nothing, counted)
 
 
 def image(

@@ -109,7 +109,7 @@ def create_file_writer(
     experimental_trackable: bool = False,
     experimental_mesh: Any = None,
 ) -> SummaryWriter:
-    """A writer to a new event file in a folder, which is made if it is not there.
+    """A writer to a new event file in a folder, which is created if it is not there.
 
     Args:
       logdir: the folder, here or elsewhere.
@@ -263,12 +263,12 @@ def graph(graph_data: Any) -> Tensor:
 
 def metadata_of(plugin: str, data_class: str, description: str | None, content: bytes = b"") -> Any:
     """The SummaryMetadata message of a plugin's values."""
-    made = event_messages.SummaryMetadata(
+    result = event_messages.SummaryMetadata(
         summary_description=description or "", data_class=f"DATA_CLASS_{data_class}"
     )
-    made.plugin_data.plugin_name = plugin
-    made.plugin_data.content = content
-    return made
+    result.plugin_data.plugin_name = plugin
+    result.plugin_data.content = content
+    return result
 
 
 @contextmanager

@@ -90,10 +90,10 @@ def _by_differences(
     for k in range(_real(base).size):
         ends: list[np.ndarray] = []
         for sign in (1, -1):
-            moved = base.copy()
-            _real(moved)[k] += sign * delta
+            shifted = base.copy()
+            _real(shifted)[k] += sign * delta
             given = [*inputs]
-            given[index] = raw.Identity(convert.to_tensor(moved))
+            given[index] = raw.Identity(convert.to_tensor(shifted))
             ends.append(_real(f(*given).numpy()))
         columns.append((ends[0] - ends[1]) / (2 * delta))
     return np.array(columns).T.astype(base.real.dtype)

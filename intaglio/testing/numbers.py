@@ -37,18 +37,18 @@ def array(value: Any) -> np.ndarray:
     found = valued(value)
     if isinstance(found, (list, tuple)):
         found = [array(v) if isinstance(v, np.ndarray) else v for v in found]
-    made = np.asarray(found)
-    return made.astype(object) if made.dtype.kind == "S" else made
+    result = np.asarray(found)
+    return result.astype(object) if result.dtype.kind == "S" else result
 
 
 def _comparable(value: Any) -> np.ndarray:
-    made = array(value)
-    if made.dtype.kind == "U":
-        return np.char.encode(made).astype(object)
-    if made.dtype == object:
-        flat = [v.encode() if isinstance(v, str) else v for v in made.ravel()]
-        made = np.array(flat, object).reshape(made.shape)
-    return made
+    result = array(value)
+    if result.dtype.kind == "U":
+        return np.char.encode(result).astype(object)
+    if result.dtype == object:
+        flat = [v.encode() if isinstance(v, str) else v for v in result.ravel()]
+        result = np.array(flat, object).reshape(result.shape)
+    return result
 
 
 class NumberAssertions(unittest.TestCase):

@@ -57,7 +57,7 @@ class Form:
     def tensors(self, element: Any) -> list[Tensor]:
         """An element's tensors; their shapes are noted. Raises ValueError or TypeError."""
         nest.assert_same_structure(self.example, element)
-        made: list[Tensor] = []
+        result: list[Tensor] = []
         for at, value in enumerate(nest.flatten(element)):
             dtype = self.dtypes[at]
             tensor = convert.to_tensor(value, dtype_hint=dtype)
@@ -68,8 +68,8 @@ class Form:
                     "flow have elements of one type."
                 )
             self.dims[at] = shapes.join(self.dims[at], tensor.dims)
-            made.append(tensor)
-        return made
+            result.append(tensor)
+        return result
 
     def element_shape(self, at: int) -> np.ndarray:
         """The shape of an element's tensor as list ops take it."""
@@ -131,9 +131,9 @@ class GrownList(CompositeTensor):
 
     def held(self) -> GrownList:
         """What it holds now, as a value: nobody's list."""
-        made = object.__new__(GrownList)
-        made.form, made._flows, made.root = self.form, self.flows, None
-        return made
+        result = object.__new__(GrownList)
+        result.form, result._flows, result.root = self.form, self.flows, None
+        return result
 
     @classmethod
     def of(cls, form: Form, elements: Iterable[Any] = ()) -> GrownList:
@@ -141,9 +141,9 @@ class GrownList(CompositeTensor):
         empty = [
             raw.EmptyTensorList(np.int32(-1), -1, element_dtype=dtype) for dtype in form.dtypes
         ]
-        made = cls(form, empty)
-        made.extend(elements)
-        return made
+        result = cls(form, empty)
+        result.extend(elements)
+        return result
 
     def copy(self) -> GrownList:
         """A list that goes its own way from here."""
@@ -204,9 +204,9 @@ class GrownList(CompositeTensor):
         return self
 
     def __add__(self, other: Any) -> GrownList:
-        made = self.copy()
-        made.extend(other)
-        return made
+        result = self.copy()
+        result.extend(other)
+        return result
 
     def reverse(self) -> None:
         """The last element becomes the first."""
@@ -217,10 +217,10 @@ class GrownList(CompositeTensor):
         return self
 
     def __mul__(self, times: int) -> GrownList:
-        made = GrownList.of(self.form)
+        result = GrownList.of(self.form)
         for _ in range(times):
-            made.extend(self)
-        return made
+            result.extend(self)
+        return result
 
     __rmul__ = __mul__
 
@@ -426,9 +426,9 @@ class GrownListSpec(TypeSpec):
             TensorSpec(TensorShape(dims), dtype)
             for dims, dtype in zip(form.dims, form.dtypes, strict=True)
         ]
-        made = cls(nest.pack_sequence_as(form.example, specs))
-        made._form = form
-        return made
+        result = cls(nest.pack_sequence_as(form.example, specs))
+        result._form = form
+        return result
 
     @property
     def value_type(self) -> Any:

@@ -1,1 +1,1 @@
-"""Tensors made, rearranged, joined and sorted; the sizes of their axes."""
+"""Tensors created, rearranged, joined and sorted; the sizes of their axes."""

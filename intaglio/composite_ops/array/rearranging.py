@@ -324,14 +324,14 @@ def _repeat_each(x: Tensor, counts: Tensor, at: int, name: str | None) -> Tensor
     most = raw.Maximum(raw.Max(counts, 0), 0)
     steps = raw.Range(0, most, 1)
     present = raw.Less(raw.ExpandDims(steps, 0), raw.ExpandDims(counts, 1))
-    places = raw.StridedSlice(
+    indices = raw.StridedSlice(
         raw.Where(present), [0, 0], [0, 1], [1, 1], begin_mask=1, end_mask=1, shrink_axis_mask=2
     )
-    return raw.GatherV2(x, places, at, name=name or "Repeat")
+    return raw.GatherV2(x, indices, at, name=name or "Repeat")
 
 
 def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
-    """Elements moved by `shift` along `axis`; those pushed out come in at the other end.
+    """Elements shifted by `shift` along `axis`; those pushed out come in at the other end.
 
     >>> print(tf.roll([1, 2, 3, 4], shift=1, axis=0).numpy())
     [4 1 2 3]
@@ -402,12 +402,12 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str = "meshgrid") -> list[T
         )
     vectors = [convert.to_tensor(a) for a in args]
     count = len(vectors)
-    places = list(builtins.range(count))
+    indices = list(builtins.range(count))
     if indexing == "xy" and count > 1:
-        places[:2] = [1, 0]
+        indices[:2] = [1, 0]
     sizes: list[Any] = [None] * count
     rows: list[Tensor] = []
-    for at, x in zip(places, vectors, strict=True):
+    for at, x in zip(indices, vectors, strict=True):
         sides = [1] * count
         sides[at] = -1
         rows.append(raw.Reshape(x, sides))
@@ -429,7 +429,7 @@ def _length(x: Tensor) -> Any:
 
 
 def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
-    """Blocks of the spatial dimensions moved into the batch dimension, after padding.
+    """Blocks of the spatial dimensions transposed into the batch dimension, after padding.
 
     >>> tf.space_to_batch(
     ...     tf.reshape([1, 2, 3, 4], [1, 2, 2, 1]), [2, 2], [[0, 0], [0, 0]]
@@ -442,7 +442,7 @@ def space_to_batch(input: Any, block_shape: Any, paddings: Any, name: str | None
 def space_to_batch_nd(
     input: Any, block_shape: Any, paddings: Any, name: str | None = None
 ) -> Tensor:
-    """Blocks of the spatial dimensions moved into the batch dimension, after padding.
+    """Blocks of the spatial dimensions transposed into the batch dimension, after padding.
 
     >>> tf.space_to_batch_nd(
     ...     tf.reshape([1, 2, 3, 4], [1, 2, 2, 1]), [2, 2], [[0, 0], [0, 0]]
@@ -453,7 +453,7 @@ def space_to_batch_nd(
 
 
 def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
-    """Blocks of the batch dimension moved back into the spatial ones, then cropped.
+    """Blocks of the batch dimension transposed back into the spatial ones, then cropped.
 
     >>> tf.batch_to_space(
     ...     tf.reshape([1, 2, 3, 4], [4, 1, 1, 1]), [2, 2], [[0, 0], [0, 0]]
@@ -466,7 +466,7 @@ def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = 
 def space_to_depth(
     input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
-    """Blocks of height and width moved into the channels.
+    """Blocks of height and width transposed into the channels.
 
     >>> tf.nn.space_to_depth(tf.reshape([1, 2, 3, 4], [1, 2, 2, 1]), 2).shape
     TensorShape([1, 1, 1, 4])
@@ -477,7 +477,7 @@ def space_to_depth(
 def depth_to_space(
     input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None
 ) -> Tensor:
-    """Channels moved into blocks of height and width.
+    """Channels transposed into blocks of height and width.
 
     >>> tf.nn.depth_to_space(tf.reshape([1, 2, 3, 4], [1, 1, 1, 4]), 2).numpy().ravel()
     array([1, 2, 3, 4], dtype=int32)

@@ -1,4 +1,4 @@
-"""Tensors sorted, and places in sorted ones.
+"""Tensors sorted, and indices in sorted ones.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/sort, `tf.argsort`, `tf.searchsorted`
 and https://www.tensorflow.org/api_docs/python/tf/math/top_k.
@@ -83,12 +83,12 @@ def _ordered(values: Any, axis: int, direction: str, name: str) -> tuple[Any, An
     last, order = _to_last(x, axis)
     down = last if direction == "DESCENDING" else _mirrored(last)
     size = raw.StridedSlice(raw.Shape(down), [-1], [0], [1], end_mask=1, shrink_axis_mask=1)
-    top, places = raw.TopKV2(down, size, name=name)
+    top, indices = raw.TopKV2(down, size, name=name)
     if direction == "ASCENDING":
         top = _mirrored(top)
     if order is not None:
-        top, places = raw.Transpose(top, order), raw.Transpose(places, order)
-    return top, places
+        top, indices = raw.Transpose(top, order), raw.Transpose(indices, order)
+    return top, indices
 
 
 def _to_last(x: Tensor, axis: int) -> tuple[Tensor, Any]:

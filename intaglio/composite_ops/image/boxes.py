@@ -165,10 +165,10 @@ def non_max_suppression_padded(
     (array([[1, 2, 0]], dtype=int32), array([2], dtype=int32))
     """
     with door.level().scoped(name or "non_max_suppression_padded"):
-        places, values = (to_tensor(boxes, None, "boxes"), to_tensor(scores, None, "scores"))
-        if places.dims is not None and len(places.dims) == 2:
+        coordinates, values = (to_tensor(boxes, None, "boxes"), to_tensor(scores, None, "scores"))
+        if coordinates.dims is not None and len(coordinates.dims) == 2:
             return raw.NonMaxSuppressionV4(
-                places,
+                coordinates,
                 values,
                 max_output_size,
                 iou_threshold,
@@ -179,23 +179,23 @@ def non_max_suppression_padded(
             raise ValueError(
                 "'pad_to_max_output_size' (value False) must be True for batched input"
             )
-        return _batched(places, values, max_output_size, iou_threshold, score_threshold)
+        return _batched(coordinates, values, max_output_size, iou_threshold, score_threshold)
 
 
 def _batched(
     boxes: Tensor, scores: Tensor, limit: Any, threshold: Any, least: Any
 ) -> tuple[Tensor, Tensor]:
-    """All batches side by side: one turn of the loop selects the best box of each."""
+    """All batches side by side: one iteration of the loop selects the best box of each."""
     lead = lengths.leading(scores, 1)
     count = lengths.of_axis(scores, -1)
     values = raw.Reshape(scores, lengths.vector([-1, count]))
-    places = raw.Reshape(boxes, lengths.vector([-1, count, 4]))
+    corners = raw.Reshape(boxes, lengths.vector([-1, count, 4]))
     size = lengths.length(limit, "max_output_size")
     share = raw.Cast(to_tensor(threshold), DstT=boxes.dtype)
     lowest = raw.Cast(to_tensor(least), DstT=scores.dtype)
     dead = np.asarray(-np.inf, scores.dtype.numpy)
-    first = raw.Minimum(places[..., :2], places[..., 2:])
-    last = raw.Maximum(places[..., :2], places[..., 2:])
+    first = raw.Minimum(corners[..., :2], corners[..., 2:])
+    last = raw.Maximum(corners[..., :2], corners[..., 2:])
     area = raw.Prod(last - first, [-1])
     none = raw.Cast(values[:, :1] * 0, DstT=int32)
     chosen = raw.Tile(none, lengths.vector([1, size]))

@@ -58,9 +58,9 @@ def _between_integers(x: Tensor, wanted: DType, saturate: bool, scope: str) -> T
         return convert(raw.FloorDiv(x, np.asarray(step, own.numpy)), wanted, name=scope)
     if saturate:
         x = raw.Maximum(x, np.asarray(0, own.numpy)) if wanted.min == 0 else x
-    made = cast(x, wanted)
+    result = cast(x, wanted)
     step = (wanted.max + 1) // (own.max + 1)
-    return raw.Mul(made, np.asarray(step, wanted.numpy), name=scope)
+    return raw.Mul(result, np.asarray(step, wanted.numpy), name=scope)
 
 
 def in_floats(image: Any, change: Callable[[Tensor], Tensor], name: str) -> Tensor:
@@ -69,8 +69,8 @@ def in_floats(image: Any, change: Callable[[Tensor], Tensor], name: str) -> Tens
         x = to_tensor(image, None, "image")
         if x.dtype in (float16, float32):
             return change(x)
-        made = change(convert_image_dtype(x, float32))
-        return convert_image_dtype(made, x.dtype, saturate=True, name=scope)
+        result = change(convert_image_dtype(x, float32))
+        return convert_image_dtype(result, x.dtype, saturate=True, name=scope)
 
 
 # -- adjustments -----------------------------------------------------------------------
@@ -111,7 +111,7 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
 
 
 def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
-    """RGB images whose hue is moved by `delta`, a part of the circle in [-1, 1].
+    """RGB images whose hue is shifted by `delta`, a part of the circle in [-1, 1].
 
     >>> tf.image.adjust_hue([[[1.0, 0.0, 0.0]]], 0.5).numpy()[0, 0]
     array([0., 1., 1.], dtype=float32)
@@ -133,7 +133,7 @@ def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = Non
 
 
 def per_image_standardization(image: Any) -> Tensor:
-    """Images moved and scaled to mean 0 and variance 1; uniform images become 0.
+    """Images shifted and scaled to mean 0 and variance 1; uniform images become 0.
 
     >>> tf.image.per_image_standardization([[[1.0], [3.0]]]).numpy()[0, :, 0]
     array([-1.,  1.], dtype=float32)

@@ -42,7 +42,7 @@ def decode_jpeg(
     """The pixels [height, width, channels] of a JPEG file, uint8.
 
     `channels` is 0 (as in the file), 1 (gray) or 3 (RGB); of a `ratio` of 2, 4 or 8 only
-    every so many pixels are made. `fancy_upscaling` and `dct_method` are hints.
+    every so many pixels are decoded. `fancy_upscaling` and `dct_method` are hints.
 
     >>> file = tf.io.encode_jpeg(tf.zeros([8, 8, 1], tf.uint8))
     >>> tf.io.decode_jpeg(file, ratio=2).shape
@@ -159,10 +159,10 @@ def decode_image(
     with door.level().scoped(name or "decode_image"):
         kind = as_dtype(dtype)
         stored = kind if kind in (uint8, uint16, float32) else uint16
-        made = raw.DecodeImage(
+        result = raw.DecodeImage(
             contents, channels=channels or 0, dtype=stored, expand_animations=expand_animations
         )
-        return made if stored is kind else color.convert_image_dtype(made, kind)
+        return result if stored is kind else color.convert_image_dtype(result, kind)
 
 
 def is_jpeg(contents: Any, name: str | None = None) -> Tensor:

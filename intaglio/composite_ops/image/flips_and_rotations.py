@@ -1,4 +1,4 @@
-"""Images turned and mirrored.
+"""Images flipped and rotated.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/image/flip_left_right and its neighbours.
 """
@@ -64,19 +64,19 @@ def _maybe(image: Any, axis: int, draw: Callable[[Any], Tensor], name: str) -> T
 
 
 def _one(x: Tensor, axis: int, draw: Callable[[Any], Tensor]) -> Tensor:
-    turn = raw.Less(draw([]), np.float32(0.5))
-    return cond(turn, lambda: raw.ReverseV2(x, [axis]), lambda: x)
+    flip = raw.Less(draw([]), np.float32(0.5))
+    return cond(flip, lambda: raw.ReverseV2(x, [axis]), lambda: x)
 
 
 def _each(x: Tensor, axis: int, draw: Callable[[Any], Tensor]) -> Tensor:
     drawn = draw(lengths.vector([lengths.of_axis(x, 0)]))
-    turn = raw.Reshape(raw.Round(drawn), [-1, 1, 1, 1])
-    turn = raw.Cast(turn, DstT=x.dtype)
-    return turn * raw.ReverseV2(x, [axis]) + (1 - turn) * x
+    flip = raw.Reshape(raw.Round(drawn), [-1, 1, 1, 1])
+    flip = raw.Cast(flip, DstT=x.dtype)
+    return flip * raw.ReverseV2(x, [axis]) + (1 - flip) * x
 
 
 def random_flip_left_right(image: Any, seed: int | None = None) -> Tensor:
-    """Images flipped left to right, each with a chance of one half.
+    """Images flipped left to right, each with a probability of one half.
 
     >>> tf.image.random_flip_left_right(tf.ones([2, 2, 1]), seed=1).shape
     TensorShape([2, 2, 1])
@@ -85,7 +85,7 @@ def random_flip_left_right(image: Any, seed: int | None = None) -> Tensor:
 
 
 def random_flip_up_down(image: Any, seed: int | None = None) -> Tensor:
-    """Images flipped upside down, each with a chance of one half.
+    """Images flipped upside down, each with a probability of one half.
 
     >>> tf.image.random_flip_up_down(tf.ones([2, 2, 1]), seed=1).shape
     TensorShape([2, 2, 1])
@@ -140,7 +140,7 @@ def transpose(image: Any, name: str | None = None) -> Tensor:
 
 
 def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
-    """Images turned counter-clockwise by `k` times 90 degrees.
+    """Images rotated counter-clockwise by `k` times 90 degrees.
 
     >>> tf.image.rot90([[[1], [2]]]).numpy()[:, :, 0]
     array([[2],
@@ -150,18 +150,18 @@ def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
         x = to_tensor(image, None, "image")
         ranks_and_sizes.check_rank(x)
         order = _order(x)
-        turns: list[Callable[[], Tensor]] = [
+        rotations: list[Callable[[], Tensor]] = [
             lambda: x,
             lambda: raw.Transpose(raw.ReverseV2(x, [COLUMNS]), order),
             lambda: raw.ReverseV2(x, [ROWS, COLUMNS]),
             lambda: raw.ReverseV2(raw.Transpose(x, order), [COLUMNS]),
         ]
         if isinstance(k, (int, np.integer)):
-            return turns[int(k) % 4]()
+            return rotations[int(k) % 4]()
         count = to_tensor(k, int32, "k")
         if count.dims not in (None, ()):
             raise ValueError("'k' must be a scalar.")
-        return switch_case(raw.FloorMod(count, np.int32(4)), turns)
+        return switch_case(raw.FloorMod(count, np.int32(4)), rotations)
 
 
 __all__ = [

@@ -155,7 +155,7 @@ def _gaussian(size: int, sigma: float) -> np.ndarray:
 
 
 def _band(weights: np.ndarray, length: Any) -> Tensor:
-    """The matrix that moves a filter along an axis: [places, length]."""
+    """The matrix that slides a filter along an axis: [positions, length]."""
     one, size = np.int32(1), np.int32(len(weights))
     rows = raw.Range(np.int32(0), length - size + 1, one)
     columns = raw.Range(np.int32(0), length, one)
@@ -229,7 +229,7 @@ def ssim(
 ) -> Tensor:
     """The structural similarity of images [..., height, width, channels]: 1 if they are equal.
 
-    With `return_index_map` one value for every place of the filter. Raises ValueError for
+    With `return_index_map` one value for every position of the filter. Raises ValueError for
     images smaller than the filter.
 
     >>> tf.image.ssim(tf.ones([11, 11, 1]), tf.ones([11, 11, 1]), 1.0).numpy().item()

@@ -76,7 +76,7 @@ def stateless_random_contrast(image: Any, lower: Any, upper: Any, seed: Any) -> 
 
 
 def random_hue(image: Any, max_delta: Any, seed: int | None = None) -> Tensor:
-    """RGB images whose hue moves by at most `max_delta`, up to 0.5; see `adjust_hue`.
+    """RGB images whose hue changes by at most `max_delta`, up to 0.5; see `adjust_hue`.
 
     >>> tf.image.random_hue(tf.ones([1, 1, 3]), 0.2, seed=5).shape
     TensorShape([1, 1, 3])
@@ -172,8 +172,8 @@ def adjust_jpeg_quality(
         pixels = color.convert_image_dtype(x, "uint8", saturate=True)
         quality = to_tensor(jpeg_quality, int32, "jpeg_quality")
         stored = raw.EncodeJpegVariableQuality(pixels, quality)
-        made = files.decode_jpeg(stored, channels=channels, dct_method=dct_method)
-        return color.convert_image_dtype(made, x.dtype, saturate=True, name=scope)
+        result = files.decode_jpeg(stored, channels=channels, dct_method=dct_method)
+        return color.convert_image_dtype(result, x.dtype, saturate=True, name=scope)
 
 
 def _qualities(least: Any, most: Any) -> tuple[Any, Any]:

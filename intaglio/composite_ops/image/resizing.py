@@ -63,8 +63,8 @@ def resize(
         wanted = _size(size)
         if preserve_aspect_ratio:
             wanted = _fitting(batch, wanted)
-        made = _resizer(method, antialias)(batch, wanted)
-        return made if len(x.dims) == 4 else raw.Squeeze(made, axis=[0])
+        result = _resizer(method, antialias)(batch, wanted)
+        return result if len(x.dims) == 4 else raw.Squeeze(result, axis=[0])
 
 
 def _size(size: Any) -> Tensor:
@@ -128,9 +128,9 @@ def resize_with_pad(
             new, offset = _placed_in_graph(sizes, wanted)
         else:
             new, offset = _placed(sizes, wanted)
-        made = resize(x, lengths.vector(new), method, antialias=antialias)
-        made = ranks_and_sizes.padded(made, *offset, *wanted)
-        return ranks_and_sizes.as_given(made, given)
+        result = resize(x, lengths.vector(new), method, antialias=antialias)
+        result = ranks_and_sizes.padded(result, *offset, *wanted)
+        return ranks_and_sizes.as_given(result, given)
 
 
 def _placed(sizes: Any, wanted: Any) -> tuple[list[int], list[int]]:

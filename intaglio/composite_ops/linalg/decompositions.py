@@ -188,9 +188,9 @@ def svd(
     >>> print(tf.linalg.svd([[3.0, 0.0], [0.0, 2.0]], compute_uv=False).numpy().round(4))
     [3. 2.]
     """
-    made = raw.Svd(tensor, compute_uv=compute_uv, full_matrices=full_matrices, name=name)
-    s = _real(made.s)
-    return (s, made.u, made.v) if compute_uv else s
+    result = raw.Svd(tensor, compute_uv=compute_uv, full_matrices=full_matrices, name=name)
+    s = _real(result.s)
+    return (s, result.u, result.v) if compute_uv else s
 
 
 def _real(x: Tensor) -> Tensor:
@@ -206,8 +206,8 @@ def eigh(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     >>> print(values.numpy())
     [1. 2.]
     """
-    made = raw.SelfAdjointEigV2(tensor, compute_v=True, name=name)
-    return made.e, made.v
+    result = raw.SelfAdjointEigV2(tensor, compute_v=True, name=name)
+    return result.e, result.v
 
 
 def eigvalsh(tensor: Any, name: str | None = None) -> Tensor:

@@ -1,4 +1,4 @@
-"""Factorisations of `tf.linalg` that few programs need, and what is made of them.
+"""Factorisations of `tf.linalg` that few programs need, and functions of them.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/linalg. Matrices stand in the last two
 dimensions; the others are a batch.
@@ -33,8 +33,8 @@ def eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     https://www.tensorflow.org/api_docs/python/tf/linalg/eig
     """
     tensor = convert.to_tensor(tensor)
-    made = raw.Eig(tensor, Tout=_complex_of(tensor), compute_v=True, name=name)
-    return made.e, made.v
+    result = raw.Eig(tensor, Tout=_complex_of(tensor), compute_v=True, name=name)
+    return result.e, result.v
 
 
 def eigvals(tensor: Any, name: str | None = None) -> Tensor:
@@ -211,8 +211,8 @@ def diagonal_rows(diagonals: Any, form: str) -> list[Tensor]:
         whole = convert.to_tensor(diagonals)
         zero = np.asarray(0, whole.dtype.numpy)
         span = np.array([-1, 1], np.int32)
-        made = raw.MatrixDiagPartV3(whole, span, zero, align="LEFT_RIGHT")
-        return raw.Unpack(made, num=3, axis=-2)
+        result = raw.MatrixDiagPartV3(whole, span, zero, align="LEFT_RIGHT")
+        return raw.Unpack(result, num=3, axis=-2)
     if form == "compact":
         return raw.Unpack(convert.to_tensor(diagonals), num=3, axis=-2)
     if form != "sequence":

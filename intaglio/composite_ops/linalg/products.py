@@ -112,12 +112,12 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
         while len(tensors) > 2:
             i, j = _next_pair(terms, output, tensors, optimize)
             rest = [t for k, t in enumerate(terms) if k not in (i, j)]
-            made = _intermediate(terms[i], terms[j], rest, output)
+            result = _intermediate(terms[i], terms[j], rest, output)
             product = raw.Einsum(
-                [tensors[i], tensors[j]], equation=f"{terms[i]},{terms[j]}->{made}"
+                [tensors[i], tensors[j]], equation=f"{terms[i]},{terms[j]}->{result}"
             )
             tensors = [t for k, t in enumerate(tensors) if k not in (i, j)]
-            terms, tensors = [*rest, made], [*tensors, product]
+            terms, tensors = [*rest, result], [*tensors, product]
         return raw.Einsum(tensors, equation=f"{','.join(terms)}->{output}")
 
 
@@ -221,7 +221,7 @@ def _axes(a: Tensor, axes: Any) -> tuple[list[int], list[int]]:
             value = axes.spec.value
         if value is None:
             raise ValueError(
-                "`axes` of tensordot must have a value that is known when the graph is made: give a list"
+                "`axes` of tensordot must have a value that is known when the graph is recorded: give a list"
             )
         axes = value.tolist()
     if isinstance(axes, (int, np.integer)):

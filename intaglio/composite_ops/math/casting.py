@@ -54,7 +54,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
 
 
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
-    """The elements of `value` in another dtype, held between its lowest and highest number.
+    """The elements of `value` in another dtype, limited to its lowest and highest number.
 
     https://www.tensorflow.org/api_docs/python/tf/saturate_cast
 

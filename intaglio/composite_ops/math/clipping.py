@@ -1,4 +1,4 @@
-"""Values and norms held within limits.
+"""Values and norms clipped.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/clip_by_value and its kin.
 """
@@ -36,7 +36,7 @@ def _same_shape(x: Tensor, y: Tensor) -> None:
 
 
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
-    """`t`, held between two limits of its dtype that broadcast to its shape.
+    """`t`, clipped to two limits of its dtype that broadcast to its shape.
 
     A tensor or IndexedSlices of real numbers. Raises ValueError if the limits have a larger
     shape.

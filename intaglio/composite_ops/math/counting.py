@@ -165,9 +165,9 @@ def histogram_fixed_width_bins(
         count = convert.to_tensor(nbins, dtypes.int32)
         width = raw.Sub(raw.Cast(edges[1], DstT="float64"), raw.Cast(edges[0], DstT="float64"))
         offset = raw.Sub(raw.Cast(values, DstT="float64"), raw.Cast(edges[0], DstT="float64"))
-        place = raw.Floor(raw.Mul(raw.RealDiv(offset, width), raw.Cast(count, DstT="float64")))
+        index = raw.Floor(raw.Mul(raw.RealDiv(offset, width), raw.Cast(count, DstT="float64")))
         last = raw.Sub(raw.Cast(count, DstT="float64"), np.float64(1))
-        inside = raw.ClipByValue(place, np.float64(0), last)
+        inside = raw.ClipByValue(index, np.float64(0), last)
         return raw.Cast(inside, DstT=as_dtype(dtype))
 
 

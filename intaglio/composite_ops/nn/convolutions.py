@@ -190,7 +190,7 @@ def _spatial_rank(filters: Tensor, input: Tensor) -> int:
 def atrous_conv2d(
     value: Any, filters: Any, rate: int, padding: Any, name: str | None = None
 ) -> Tensor:
-    """conv2d with `rate - 1` places between the elements of every window.
+    """conv2d with `rate - 1` pixels between the elements of every window.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/atrous_conv2d
 
@@ -266,7 +266,7 @@ def conv1d_transpose(
         axis = 2 if first else 1
         shape = convert.to_tensor(output_shape)
         one = np.asarray([1], shape.dtype.numpy)
-        spread = raw.ConcatV2(
+        wide = raw.ConcatV2(
             [
                 raw.StridedSlice(shape, [0], [axis], [1]),
                 one,
@@ -275,19 +275,19 @@ def conv1d_transpose(
             0,
         )
         result = raw.Conv2DBackpropInput(
-            spread,
+            wide,
             raw.ExpandDims(filters, 0, name="ExpandDims"),
             raw.ExpandDims(input, axis, name="ExpandDims"),
-            strides=_spread(strides, first, "strides"),
+            strides=_with_batch_and_channels(strides, first, "strides"),
             padding=padding,
             data_format="NCHW" if first else "NHWC",
-            dilations=_spread(dilations, first, "dilations"),
+            dilations=_with_batch_and_channels(dilations, first, "dilations"),
             name=scope or None,
         )
         return raw.Squeeze(result, axis=[axis], name="Squeeze")
 
 
-def _spread(value: Any, first: bool, name: str) -> list[int]:
+def _with_batch_and_channels(value: Any, first: bool, name: str) -> list[int]:
     line = _line(value, first, name)
     return [1, 1, 1, *line] if first else [1, 1, *line, 1]
 
@@ -525,7 +525,7 @@ def separable_conv2d(
     dilations: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """depthwise_conv2d, then conv2d with windows of one place that mixes the channels.
+    """depthwise_conv2d, then conv2d with windows of one pixel that mixes the channels.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/separable_conv2d
 

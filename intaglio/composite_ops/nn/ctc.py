@@ -18,8 +18,8 @@ ZERO = np.int32(0)
 
 def _inside(x: Tensor, lengths: Tensor) -> Tensor:
     """Which elements of each row come before its length, [batch, time] bool."""
-    places = raw.Range(ZERO, raw.Shape(x)[1], np.int32(1))
-    return raw.Less(places, raw.ExpandDims(raw.Cast(lengths, DstT=int32), np.int32(1)))
+    indices = raw.Range(ZERO, raw.Shape(x)[1], np.int32(1))
+    return raw.Less(indices, raw.ExpandDims(raw.Cast(lengths, DstT=int32), np.int32(1)))
 
 
 def ctc_loss(
@@ -68,10 +68,14 @@ def ctc_loss(
             return _with_blank_labels(logits, indices, values, steps, classes)
         # The op's blank is the last class: the others move up.
         order = [*range(blank), *range(blank + 1, classes), blank]
-        moved = raw.GatherV2(logits, np.array(order, np.int32), np.int32(2))
+        reordered = raw.GatherV2(logits, np.array(order, np.int32), np.int32(2))
         above = raw.Cast(raw.GreaterEqual(values, np.int32(blank)), DstT=int32)
         return raw.CTCLoss(
-            moved, indices, raw.Sub(values, above), steps, ignore_longer_outputs_than_inputs=True
+            reordered,
+            indices,
+            raw.Sub(values, above),
+            steps,
+            ignore_longer_outputs_than_inputs=True,
         ).loss
 
 
@@ -81,10 +85,12 @@ def _with_blank_labels(logits: Any, indices: Any, values: Any, steps: Any, class
     Beside the blank stands a class that is as likely. Softmax then counts it twice, which every
     path pays for at every step, and gets back.
     """
-    moved = raw.GatherV2(logits, np.array([*range(1, classes), 0, 0], np.int32), np.int32(2))
+    reordered = raw.GatherV2(logits, np.array([*range(1, classes), 0, 0], np.int32), np.int32(2))
     last = raw.Cast(raw.Equal(values, np.int32(0)), DstT=int32)
-    places = raw.AddV2(raw.Sub(values, np.int32(1)), raw.Mul(last, np.int32(classes)))
-    loss = raw.CTCLoss(moved, indices, places, steps, ignore_longer_outputs_than_inputs=True).loss
+    positions = raw.AddV2(raw.Sub(values, np.int32(1)), raw.Mul(last, np.int32(classes)))
+    loss = raw.CTCLoss(
+        reordered, indices, positions, steps, ignore_longer_outputs_than_inputs=True
+    ).loss
     blank = raw.Exp(raw.LogSoftmax(logits))[:, :, 0]
     inside = raw.Cast(
         raw.Less(
@@ -122,7 +128,7 @@ def collapse_repeated(labels: Any, seq_length: Any, name: str | None = None) -> 
 
 
 def ctc_unique_labels(labels: Any, name: str | None = None) -> Any:
-    """(the different labels of each row, padded with 0; for each label its place among them).
+    """(the different labels of each row, padded with 0; for each label its index among them).
 
     https://www.tensorflow.org/api_docs/python/tf/nn/ctc_unique_labels
 
@@ -136,11 +142,11 @@ def ctc_unique_labels(labels: Any, name: str | None = None) -> Any:
         size = raw.Shape(labels)[1]
         own = raw.Equal(first, raw.Range(ZERO, size, np.int32(1)))
         ranks = raw.Sub(raw.Cumsum(raw.Cast(own, DstT=int32), np.int32(1)), np.int32(1))
-        places = raw.GatherV2(ranks, first, np.int32(1), batch_dims=1)
+        indices = raw.GatherV2(ranks, first, np.int32(1), batch_dims=1)
         taken = raw.Where(own)
         rows = raw.Cast(taken[:, :1], DstT=int32)
         at = raw.ConcatV2(
             [rows, raw.ExpandDims(raw.GatherNd(ranks, taken), np.int32(1))], np.int32(1)
         )
         unique = raw.ScatterNd(at, raw.GatherNd(labels, taken), raw.Shape(labels))
-        return unique, places
+        return unique, indices

@@ -1,4 +1,4 @@
-"""Windows that are spread out: an op on the blocks of its input.
+"""Dilated windows: an op on the blocks of its input.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/nn/with_space_to_batch.
 """
@@ -25,7 +25,7 @@ def with_space_to_batch(
     spatial_dims: Sequence[int] | None = None,
     data_format: str | None = None,
 ) -> Any:
-    """`op(input, num_spatial_dims, padding)` with its windows spread out by `dilation_rate`.
+    """`op(input, num_spatial_dims, padding)` with its windows dilated by `dilation_rate`.
 
     With rates of 1 that is the call itself. Else `op` gets each block of the input as an example
     of its own and `"VALID"`, and the blocks are put together again. For `"SAME"` the windows'
@@ -48,20 +48,22 @@ def with_space_to_batch(
         )
     if (rates < 1).any():
         raise ValueError(f"`dilation_rate` must be positive. Received: dilation_rate={rates}")
-    places = _places(len(rates), spatial_dims, data_format)
+    indices = _spatial_indices(len(rates), spatial_dims, data_format)
     if (rates == 1).all():
         return op(x, num_spatial_dims=len(rates), padding=padding)
     base = _base_paddings(padding, filter_shape, rates)
-    shape = raw.GatherV2(raw.Shape(x), np.asarray(places, np.int32), np.int32(0))
+    shape = raw.GatherV2(raw.Shape(x), np.asarray(indices, np.int32), np.int32(0))
     paddings, crops = required_space_to_batch_paddings(shape, rates, base)
-    blocks = np.ones(max(places), np.int32)
-    blocks[[p - 1 for p in places]] = rates
-    parts = raw.SpaceToBatchND(x, blocks, _spread(paddings, places))
+    blocks = np.ones(max(indices), np.int32)
+    blocks[[p - 1 for p in indices]] = rates
+    parts = raw.SpaceToBatchND(x, blocks, _for_all_dims(paddings, indices))
     done = op(parts, num_spatial_dims=len(rates), padding="VALID")
-    return raw.BatchToSpaceND(done, blocks, _spread(crops, places))
+    return raw.BatchToSpaceND(done, blocks, _for_all_dims(crops, indices))
 
 
-def _places(count: int, spatial_dims: Sequence[int] | None, data_format: str | None) -> list[int]:
+def _spatial_indices(
+    count: int, spatial_dims: Sequence[int] | None, data_format: str | None
+) -> list[int]:
     """The spatial dimensions."""
     if spatial_dims is None:
         first = 2 if data_format is not None and data_format.startswith("NC") else 1
@@ -96,10 +98,10 @@ def _base_paddings(padding: str, filter_shape: Any, rates: np.ndarray) -> Any:
     return np.stack([extra // 2, extra - extra // 2], axis=1).astype(np.int32)
 
 
-def _spread(pairs: Tensor, places: Sequence[int]) -> Any:
+def _for_all_dims(pairs: Tensor, indices: Sequence[int]) -> Any:
     """Pairs of the spatial dimensions, with none for those between them."""
-    at = np.asarray([[p - 1] for p in places], np.int32)
-    return raw.ScatterNd(at, pairs, np.asarray([max(places), 2], np.int32))
+    at = np.asarray([[p - 1] for p in indices], np.int32)
+    return raw.ScatterNd(at, pairs, np.asarray([max(indices), 2], np.int32))
 
 
 __all__ = ["with_space_to_batch"]

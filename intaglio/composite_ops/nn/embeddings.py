@@ -46,12 +46,12 @@ def _from_parts(parts: list[Any], ids: Tensor) -> Tensor:
     """Rows of tables that follow one another; the first of them may be one row longer."""
     tables = [convert.to_tensor(p) for p in parts]
     flat = raw.Reshape(ids, [-1])
-    part, place = _where(tables, flat)
+    part, index = _where(tables, flat)
     part = raw.Cast(part, DstT="int32")
     n = len(parts)
     numbers = raw.Range(np.int32(0), raw.Size(flat), np.int32(1))
     targets = raw.DynamicPartition(numbers, part, num_partitions=n)
-    wanted = raw.DynamicPartition(place, part, num_partitions=n)
+    wanted = raw.DynamicPartition(index, part, num_partitions=n)
     rows = [gather(p, w) for p, w in zip(parts, wanted, strict=True)]
     whole = raw.ParallelDynamicStitch(list(targets), rows)
     tail = raw.StridedSlice(raw.Shape(tables[0]), [1], [0], [1], end_mask=1)
@@ -71,8 +71,8 @@ def _where(tables: list[Tensor], ids: Tensor) -> tuple[Any, Any]:
     more = np.asarray(total // n + 1, kind)
     after = raw.Sub(ids, extra)
     part = raw.Maximum(raw.FloorDiv(ids, more), raw.FloorDiv(after, each))
-    place = raw.SelectV2(raw.Less(part, extra), raw.FloorMod(ids, more), raw.FloorMod(after, each))
-    return part, place
+    index = raw.SelectV2(raw.Less(part, extra), raw.FloorMod(ids, more), raw.FloorMod(after, each))
+    return part, index
 
 
 def _shortened(rows: Tensor, ids: Tensor, max_norm: float) -> Tensor:

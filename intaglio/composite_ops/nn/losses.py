@@ -77,9 +77,9 @@ def _exchange(rank: Any, axis: int) -> Any:
     zero, one = np.asarray(0, np.int32), np.asarray(1, np.int32)
     last = raw.Sub(rank, one)
     at = raw.AddV2(rank, np.asarray(axis, np.int32)) if axis < 0 else axis
-    places = raw.Range(zero, rank, one)
-    swapped = raw.SelectV2(raw.Equal(places, at), last, places)
-    return raw.SelectV2(raw.Equal(places, last), at, swapped)
+    indices = raw.Range(zero, rank, one)
+    swapped = raw.SelectV2(raw.Equal(indices, at), last, indices)
+    return raw.SelectV2(raw.Equal(indices, last), at, swapped)
 
 
 def softmax_cross_entropy_with_logits(
@@ -115,7 +115,7 @@ def softmax_cross_entropy_with_logits(
 
 
 def _moved(x: Tensor, axis: int, rank: int) -> Tensor:
-    """The tensor with `axis` moved to the end."""
+    """The tensor with `axis` transposed to the end."""
     order = [n for n in range(rank) if n != axis % rank] + [axis % rank]
     return raw.Transpose(x, np.asarray(order, np.int32))
 

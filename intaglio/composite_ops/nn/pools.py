@@ -79,13 +79,13 @@ def max_pool1d(
     if isinstance(padding, (list, tuple)):
         padding = [*padding[:1], [0, 0], *padding[1:]]
     with door.level().scoped(name or "MaxPool1d") as scope:
-        image, spread, axis = _as_image(input, data_format)
+        image, layout, axis = _as_image(input, data_format)
         pooled = _max_2d(
             image,
             _with_one(ksize, data_format, "ksize"),
             _with_one(strides, data_format, "strides"),
             padding,
-            spread,
+            layout,
             scope or "MaxPool1d",
         )
         return raw.Squeeze(pooled, axis=[axis], name="Squeeze")
@@ -141,7 +141,7 @@ def max_pool(
 ) -> Tensor:
     """The maximum of every window, for 1 to 3 spatial dimensions.
 
-    Raises ValueError if the number of dimensions cannot be told or is another.
+    Raises ValueError if the number of dimensions is unknown or another.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/max_pool
 
@@ -187,7 +187,7 @@ def max_pool_with_argmax(
     include_batch_in_index: bool = False,
     name: str | None = None,
 ) -> Any:
-    """(output, argmax): the maximum of every window and its place in the flat image.
+    """(output, argmax): the maximum of every window and its index in the flat image.
 
     Raises ValueError for a data format other than "NHWC".
 
@@ -268,13 +268,13 @@ def avg_pool1d(
     array([1.5, 3.5], dtype=float32)
     """
     with door.level().scoped(name or "AvgPool1D") as scope:
-        image, spread, axis = _as_image(input, data_format)
+        image, layout, axis = _as_image(input, data_format)
         pooled = _avg_2d(
             image,
             _with_one(ksize, data_format, "ksize"),
             _with_one(strides, data_format, "strides"),
             padding,
-            spread,
+            layout,
             scope or "AvgPool1D",
         )
         return raw.Squeeze(pooled, axis=[axis], name="Squeeze")
@@ -316,7 +316,7 @@ def avg_pool(
 ) -> Tensor:
     """The mean of every window, for 1 to 3 spatial dimensions; padding does not count.
 
-    Raises ValueError if the number of dimensions cannot be told or is another.
+    Raises ValueError if the number of dimensions is unknown or another.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/avg_pool
 
@@ -398,6 +398,6 @@ def _dilated(
             f"Received: padding={padding} and dilation_rate={dilations}"
         )
     ends = [[0, -size % d] for size, d in zip(x.dims[1:-1], dilations, strict=True)]  # type: ignore[operator]  # sizes are known here
-    spread = raw.SpaceToBatchND(x, dilations, ends)
-    pooled = function(spread, window, 1, "VALID", layout)
+    dilated = raw.SpaceToBatchND(x, dilations, ends)
+    pooled = function(dilated, window, 1, "VALID", layout)
     return raw.BatchToSpaceND(pooled, dilations, ends)

@@ -97,7 +97,7 @@ def learned_unigram_candidate_sampler(
 
     At first all classes are equally likely; each time that a class is a true one makes it
     likelier in later calls. Calls with the same arguments learn together, and so do the calls of
-    one place in a `tf.function`.
+    one call site in a `tf.function`.
 
     >>> for _ in range(2):
     ...     _, expected, _ = tf.random.learned_unigram_candidate_sampler(
@@ -198,7 +198,7 @@ def compute_accidental_hits(
     seed: int | None = None,
     name: str | None = None,
 ) -> Any:
-    """(rows, places among the sampled classes, weights to add) where a sampled class is a true one.
+    """(rows, indices among the sampled classes, weights to add) where a sampled class is a true one.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/compute_accidental_hits
 
@@ -258,9 +258,9 @@ def _sampled_logits(
             num_true=num_true,
             **_seeds(seed),
         )
-        places = raw.Pack([hits.indices, raw.Cast(hits.ids, DstT="int32")], axis=1)
+        indices = raw.Pack([hits.indices, raw.Cast(hits.ids, DstT="int32")], axis=1)
         weight = raw.Cast(hits.weights, DstT=others.dtype)
-        others = raw.TensorScatterAdd(others, places, weight)
+        others = raw.TensorScatterAdd(others, indices, weight)
     kind = others.dtype
     true_logits = raw.Sub(true_logits, raw.Log(raw.Cast(true_expected, DstT=kind)))
     others = raw.Sub(others, raw.Log(raw.Cast(sampled_expected, DstT=kind)))

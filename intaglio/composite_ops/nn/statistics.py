@@ -95,8 +95,8 @@ def weighted_moments(
             raw.Mul(weights, x, name="mul"), axes, keep_dims=True, name="weighted_input_sum"
         )
         # As many weights as elements take part, whatever the weights' own shape.
-        spread = raw.AddV2(weights, raw.ZerosLike(x), name="add")
-        weight = raw.Sum(spread, axes, keep_dims=True, name="sum_of_weights")
+        broadcast = raw.AddV2(weights, raw.ZerosLike(x), name="add")
+        weight = raw.Sum(broadcast, axes, keep_dims=True, name="sum_of_weights")
         mean = raw.DivNoNan(total, weight)
         squares = raw.SquaredDifference(x, mean)
         distance = raw.Sum(

@@ -25,7 +25,7 @@ def _seeds(seed: int | None) -> dict[str, Any]:
     return {"seed": first, "seed2": second}
 
 
-def _spread(*parameters: Tensor) -> Tensor:
+def _common_shape(*parameters: Tensor) -> Tensor:
     """The shape that parameters are broadcast to: that of all of them together."""
     whole = raw.Shape(parameters[0])
     for other in parameters[1:]:
@@ -62,7 +62,7 @@ def gamma(
         dims = to_tensor(shape, int32, "shape")
         alpha = to_tensor(alpha, kind, "alpha")
         beta = to_tensor(1 if beta is None else beta, kind, "beta")
-        wide = raw.BroadcastTo(alpha, _spread(alpha, beta))
+        wide = raw.BroadcastTo(alpha, _common_shape(alpha, beta))
         return _scaled(raw.RandomGamma(dims, wide, **_seeds(seed)), beta)
 
 
@@ -103,10 +103,10 @@ def stateless_gamma(
         dims = shape_tensor(shape)
         alpha = to_tensor(alpha, kind, "alpha")
         beta = to_tensor(1 if beta is None else beta, kind, "beta")
-        wide = raw.BroadcastTo(alpha, _spread(alpha, beta))
+        wide = raw.BroadcastTo(alpha, _common_shape(alpha, beta))
         key, counter = raw.StatelessRandomGetKeyCounter(seed)
-        made = raw.StatelessRandomGammaV3(dims, key, counter, np.int32(1), wide)
-        return _scaled(made, beta)
+        result = raw.StatelessRandomGammaV3(dims, key, counter, np.int32(1), wide)
+        return _scaled(result, beta)
 
 
 def stateless_poisson(

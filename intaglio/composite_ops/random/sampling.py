@@ -43,7 +43,7 @@ def shape_tensor(shape: Any) -> Tensor:
 def stretched(
     draw: Callable[[], Tensor], minval: Any, maxval: Any, dtype: DType, scope: str
 ) -> Tensor:
-    """Floats of [0, 1) moved to [minval, maxval)."""
+    """Floats of [0, 1) scaled to [minval, maxval)."""
     from_zero = type(minval) is int and minval == 0
     if from_zero and type(maxval) is int and maxval == 1:
         return draw()

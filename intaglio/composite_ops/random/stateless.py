@@ -164,8 +164,8 @@ def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
     """
     number = to_tensor(data)
     tensor = to_tensor(seed)
-    made = stateless_uniform([], tensor, minval=None, maxval=None, dtype=number.dtype, alg=alg)
-    return raw.Pack([made, number], axis=0, name="stack")
+    result = stateless_uniform([], tensor, minval=None, maxval=None, dtype=number.dtype, alg=alg)
+    return raw.Pack([result, number], axis=0, name="stack")
 
 
 def stateless_shuffle(

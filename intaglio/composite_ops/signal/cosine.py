@@ -97,7 +97,7 @@ def _scalar(count: Any, kind: DType) -> Any:
     return raw.Cast(count, DstT=kind)
 
 
-def _quarter_turns(count: Any, kind: DType, sign: float) -> Tensor:
+def _quarter_rotations(count: Any, kind: DType, sign: float) -> Tensor:
     """exp(i * sign * pi / 2 * k / count) for all k below count."""
     steps = raw.Cast(raw.Range(np.int32(0), count, np.int32(1)), DstT=kind)
     angle = steps * np.asarray(sign * np.pi / 2, kind.numpy) / _scalar(count, kind)
@@ -124,8 +124,8 @@ def _first(x: Tensor, count: Any, norm: Any) -> Tensor:
 def _second(x: Tensor, count: Any, norm: Any) -> Tensor:
     kind = x.dtype
     spectrum = lengths.cut(_real_spectrum(x, count * 2), count)
-    made = _real(spectrum * (_quarter_turns(count, kind, -1) * 2))
-    return made * _ortho(count, kind) if norm == "ortho" else made
+    result = _real(spectrum * (_quarter_rotations(count, kind, -1) * 2))
+    return result * _ortho(count, kind) if norm == "ortho" else result
 
 
 def _third(x: Tensor, count: Any, norm: Any) -> Tensor:
@@ -137,8 +137,8 @@ def _third(x: Tensor, count: Any, norm: Any) -> Tensor:
     else:
         x = x * _scalar(count, kind)
     wide = raw.Complex(x, raw.ZerosLike(x), Tout=fourier.WIDE[kind])
-    turned = wide * (_quarter_turns(count, kind, 1) * 2)
-    whole = fourier.irfft(turned, fft_length=lengths.vector([count * 2]))
+    rotated = wide * (_quarter_rotations(count, kind, 1) * 2)
+    whole = fourier.irfft(rotated, fft_length=lengths.vector([count * 2]))
     return lengths.cut(whole, count)
 
 
@@ -151,11 +151,11 @@ def _halved(count: Any, kind: DType) -> Tensor:
 def _fourth(x: Tensor, count: Any, norm: Any) -> Tensor:
     kind = x.dtype
     double = _second(lengths.padded(x, count), count * 2, None)
-    made = raw.StridedSlice(double, [0, 1], [0, 0], [1, 2], ellipsis_mask=1, end_mask=2)
+    result = raw.StridedSlice(double, [0, 1], [0, 0], [1, 2], ellipsis_mask=1, end_mask=2)
     if norm == "ortho":
         half = np.asarray(np.sqrt(0.5), kind.numpy)
-        made = made * (half * raw.Rsqrt(_scalar(count, kind)))
-    return made
+        result = result * (half * raw.Rsqrt(_scalar(count, kind)))
+    return result
 
 
 TYPES = {1: _first, 2: _second, 3: _third, 4: _fourth}

@@ -238,17 +238,17 @@ def _plan(x: Tensor, fft_length: Any, axes: Any, half: bool) -> tuple[Any, Any]:
     return sizes, along
 
 
-def _scaled(made: Tensor, sizes: Tensor, norm: Any, inverse: bool) -> Tensor:
+def _scaled(transformed: Tensor, sizes: Tensor, norm: Any, inverse: bool) -> Tensor:
     """The transform, scaled otherwise than by 1 forwards and 1 / n backwards."""
     if norm is None or norm == "backward":
-        return made
+        return transformed
     count = raw.Prod(sizes, [0])
-    real = made.dtype.real_dtype
+    real = transformed.dtype.real_dtype
     factor = raw.Cast(count, DstT=real)
     if norm == "ortho":
         factor = raw.Sqrt(factor)
-    factor = raw.Cast(factor, DstT=made.dtype)
-    return made * factor if inverse else made / factor
+    factor = raw.Cast(factor, DstT=transformed.dtype)
+    return transformed * factor if inverse else transformed / factor
 
 
 def _check_norm(norm: Any) -> None:
@@ -265,8 +265,8 @@ def _over_axes(
     sizes, along = _plan(x, fft_length, axes, kind == "IRFFTND")
     if fft_length is not None:
         x = _fitted_along(x, sizes, along, kind == "IRFFTND")
-    made = getattr(raw, kind)(x, sizes, along, name=name, **types)
-    return _scaled(made, sizes, norm, kind.startswith("I"))
+    result = getattr(raw, kind)(x, sizes, along, name=name, **types)
+    return _scaled(result, sizes, norm, kind.startswith("I"))
 
 
 def _fitted_along(x: Tensor, sizes: Tensor, along: Tensor, half: bool) -> Tensor:
@@ -276,10 +276,10 @@ def _fitted_along(x: Tensor, sizes: Tensor, along: Tensor, half: bool) -> Tensor
         front = raw.StridedSlice(sizes, [0], [-1], [1], begin_mask=1)
         last = raw.StridedSlice(sizes, [-1], [0], [1], end_mask=1)
         need = raw.ConcatV2([front, last // 2 + 1], 0)
-    place = raw.FloorMod(along, raw.Rank(x))
+    index = raw.FloorMod(along, raw.Rank(x))
     have = raw.Shape(x)
-    missing = raw.Maximum(need - raw.GatherV2(have, place, 0), np.int32(0))
-    ends = raw.ScatterNd(raw.ExpandDims(place, 1), missing, raw.Shape(have))
+    missing = raw.Maximum(need - raw.GatherV2(have, index, 0), np.int32(0))
+    ends = raw.ScatterNd(raw.ExpandDims(index, 1), missing, raw.Shape(have))
     return raw.Pad(x, raw.Pack([raw.ZerosLike(ends), ends], axis=1))
 
 

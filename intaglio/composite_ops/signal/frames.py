@@ -27,7 +27,7 @@ def frame(
 ) -> Tensor:
     """An axis cut into frames of `frame_length`, each `frame_step` further on.
 
-    The axis becomes two: frames and places in the frame. With `pad_end` frames go on until
+    The axis becomes two: frames and samples of the frame. With `pad_end` frames go on until
     the signal ends, filled up with `pad_value`.
 
     >>> tf.signal.frame([1, 2, 3, 4, 5], 3, 2).numpy()
@@ -47,8 +47,8 @@ def frame(
             x = _padded_along(x, missing, axis, pad_value)
         else:
             count = _at_least(1 + (whole - size) // step, 0)
-        places = _starts(count, step) + _range(size)
-        return raw.GatherV2(x, places, np.int32(axis))
+        indices = _starts(count, step) + _range(size)
+        return raw.GatherV2(x, indices, np.int32(axis))
 
 
 def _range(count: Any) -> Any:

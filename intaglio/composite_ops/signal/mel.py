@@ -55,8 +55,8 @@ def linear_to_mel_weight_matrix(
             # The frequency 0 belongs to no bin.
             mels = _mel(np.linspace(0.0, float(rate) / 2, bins)[1:, None])
             rise, fall = (mels - low) / (center - low), (high - mels) / (high - center)
-            made = np.maximum(0, np.minimum(rise, fall))
-            full = np.pad(made, ((1, 0), (0, 0))).astype(kind.numpy)
+            result = np.maximum(0, np.minimum(rise, fall))
+            full = np.pad(result, ((1, 0), (0, 0))).astype(kind.numpy)
             return raw.Identity(to_tensor(full), name=scope)
         return _in_graph(bins, rate, (low, center, high), kind)
 
@@ -70,8 +70,8 @@ def _in_graph(bins: Any, rate: Any, edges: Any, kind: Any) -> Tensor:
     parts = raw.Log1p(above / np.asarray(BREAK_HERTZ, kind.numpy))
     mels = raw.ExpandDims(parts * np.asarray(HIGH_Q, kind.numpy), 1)
     rise, fall = (mels - low) / (center - low), (high - mels) / (high - center)
-    made = raw.Maximum(np.asarray(0, kind.numpy), raw.Minimum(rise, fall))
-    return raw.Pad(made, np.asarray([[1, 0], [0, 0]], np.int32))
+    result = raw.Maximum(np.asarray(0, kind.numpy), raw.Minimum(rise, fall))
+    return raw.Pad(result, np.asarray([[1, 0], [0, 0]], np.int32))
 
 
 def _check(bins: Any, rate: Any, low: Any, high: Any, kind: Any) -> None:
@@ -108,13 +108,13 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None 
             raise ValueError(
                 f"num_mel_bins must be positive. Got: log_mel_spectrograms of shape {x.shape}"
             )
-        made = cosine.dct(x, type=2)
+        result = cosine.dct(x, type=2)
         double = (
             np.asarray(bins * 2, x.dtype.numpy)
             if isinstance(bins, int)
             else raw.Cast(bins * 2, DstT=x.dtype)
         )
-        return made * raw.Rsqrt(double)
+        return result * raw.Rsqrt(double)
 
 
 __all__ = ["linear_to_mel_weight_matrix", "mfccs_from_log_mel_spectrograms"]

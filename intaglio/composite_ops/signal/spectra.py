@@ -196,8 +196,8 @@ def inverse_mdct(
             halves = halves * (np.asarray(0.5, kind) / _as(half, x))
         first, second = raw.Split(np.int32(-1), halves, num_split=2)
         mirrored = raw.ReverseV2(second, [-1])
-        turned = raw.Neg(raw.ReverseV2(first, [-1]))
-        parts = raw.ConcatV2([second, raw.Neg(mirrored), turned, raw.Neg(first)], -1)
+        reversed_first = raw.Neg(raw.ReverseV2(first, [-1]))
+        parts = raw.ConcatV2([second, raw.Neg(mirrored), reversed_first, raw.Neg(first)], -1)
         parts = parts * _window(window_fn, half * 2, x)
         return overlap_and_add(parts, half)
 

@@ -55,8 +55,8 @@ def _raised_cosine(
             span = raw.Cast(periodic, DstT=even.dtype) * even + count - 1
 
         def window() -> Tensor:
-            turn = _number(2 * np.pi, kind) * _steps(count, kind) / _number(span, kind)
-            swung = _number(swing, kind) * raw.Cos(turn)
+            angle = _number(2 * np.pi, kind) * _steps(count, kind) / _number(span, kind)
+            swung = _number(swing, kind) * raw.Cos(angle)
             return raw.Sub(_number(mean, kind), swung, name=scope)
 
         return _one_if_single(count, window, kind)

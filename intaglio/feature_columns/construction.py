@@ -1,4 +1,4 @@
-"""Columns of numbers, categories and what is made of them.
+"""Columns of numbers, categories and of both.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/feature_column.
 """
@@ -153,7 +153,7 @@ def categorical_column_with_vocabulary_list(
     default_value: Any = -1,
     num_oov_buckets: int = 0,
 ) -> VocabularyListCategoricalColumn:
-    """A column of categories: places in a list. Others are `default_value`, or hashes behind.
+    """A column of categories: indices in a list. Others are `default_value`, or hashes behind.
 
     Raises ValueError for a list that is empty or has an element twice, and for another dtype.
 
