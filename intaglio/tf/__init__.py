@@ -172,7 +172,6 @@ if TYPE_CHECKING:
     from intaglio.ragged.api import RaggedTensorSpec as RaggedTensorSpec
     from intaglio.sparse.api import SparseTensor as SparseTensor
     from intaglio.sparse.api import SparseTensorSpec as SparseTensorSpec
-    from intaglio.state import queues as queue
     from intaglio.state.critical_section import CriticalSection as CriticalSection
     from intaglio.tf import audio as audio
     from intaglio.tf import compat as compat
@@ -185,6 +184,7 @@ if TYPE_CHECKING:
     from intaglio.tf import lookup as lookup
     from intaglio.tf import profiler as profiler
     from intaglio.tf import quantization as quantization
+    from intaglio.tf import queue as queue
     from intaglio.tf import ragged as ragged
     from intaglio.tf import saved_model as saved_model
     from intaglio.tf import sets as sets

@@ -6,4 +6,5 @@ Follows https://www.tensorflow.org/api_docs/python/tf/feature_column.
 from intaglio import feature_columns
 from intaglio.feature_columns import *
 
-__all__: list[str] = [*feature_columns.__all__]
+__all__: list[str] = []
+__all__ += feature_columns.__all__

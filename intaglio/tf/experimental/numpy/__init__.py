@@ -7,4 +7,5 @@ from intaglio import numpy_api
 from intaglio.numpy_api import *
 from intaglio.tf.experimental.numpy import random
 
-__all__: list[str] = [*numpy_api.__all__, "random"]
+__all__ = ["random"]
+__all__ += numpy_api.__all__
