@@ -1,4 +1,9 @@
-"""The passes in their order, each with its reason."""
+"""The passes in their order, each with its reason.
+
+All keep results bit for bit but `hoisting` and `accumulation`, which change the order in which
+products of a loop are summed. Graphs that these may change (`reassociates`) are optimised before
+their first run, others when they are called again: each call of a trace gives the same bits.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.ir import text, verify, walk
-from intaglio.ir.graph import Graph
+from intaglio.ir.graph import Graph, Node
+from intaglio.opdef import raw
 from intaglio.optimize.accumulation import gather_sums
 from intaglio.optimize.algebra import ALGEBRA
 from intaglio.optimize.broadcasts import BROADCASTS
@@ -85,6 +91,30 @@ PASSES: list[tuple[str, Pass]] = [
     # What the passes have left without use.
     ("prune again", lambda graph, fuel: prune(graph)),
 ]
+
+
+def reassociates(graph: Graph) -> bool:
+    """Whether a pass may change the order of floating-point sums: `hoist_products`, `gather_sums`.
+
+    Both look for matrix products in loops; all other passes keep every bit.
+    """
+    found = graph.derived.get(reassociates)
+    if found is None:
+        found = graph.derived[reassociates] = any(
+            _multiplies(node) for g in (*walk.nested(graph), graph) for node in g.nodes
+        )
+    return found
+
+
+def _multiplies(node: Node) -> bool:
+    """True for a loop whose body, or a graph inside of it, multiplies matrices of floats."""
+    body = node.attrs.get("body")
+    return isinstance(body, Graph) and any(
+        n.op is raw.MatMul and n.outputs[0].dtype.is_floating
+        for g in (*walk.nested(body), body)
+        for n in g.nodes
+    )
+
 
 # Set by tests, or INTAGLIO_VERIFY=1: checks the graph after every pass.
 VERIFY = os.environ.get("INTAGLIO_VERIFY") == "1"
