@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import intaglio.data  # pyright: ignore[reportUnusedImport]  # as said above
 import intaglio.graphdef  # pyright: ignore[reportUnusedImport]  # as said above
 import intaglio.ops  # pyright: ignore[reportUnusedImport]  # as said above
+from intaglio.autodiff.python_functions import numpy_function, py_function
 from intaglio.base import later
 from intaglio.base.dtypes import DType, as_dtype
 from intaglio.base.log import logger as get_logger
@@ -138,7 +139,6 @@ from intaglio.tf.math import (
     tanh,
     truediv,
 )
-from intaglio.tf.python_functions import numpy_function, py_function
 from intaglio.tf.strings import as_string
 from intaglio.tf.tensor_array import TensorArray, TensorArraySpec
 from intaglio.tf.tracing import *
@@ -168,6 +168,8 @@ if TYPE_CHECKING:
     from intaglio.composite_ops.random.initializers import zeros_initializer as zeros_initializer
     from intaglio.data.element import NoneTensorSpec as NoneTensorSpec
     from intaglio.data.specs import OptionalSpec as OptionalSpec
+    from intaglio.graphdef.tensor_protos import make_ndarray as make_ndarray
+    from intaglio.graphdef.tensor_protos import make_tensor_proto as make_tensor_proto
     from intaglio.ragged.api import RaggedTensor as RaggedTensor
     from intaglio.ragged.api import RaggedTensorSpec as RaggedTensorSpec
     from intaglio.sparse.api import SparseTensor as SparseTensor
@@ -220,8 +222,6 @@ if TYPE_CHECKING:
         ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,
     )
     from intaglio.tf.random.index_shuffles import random_index_shuffle as random_index_shuffle
-    from intaglio.tf.tensor_protos import make_ndarray as make_ndarray
-    from intaglio.tf.tensor_protos import make_tensor_proto as make_tensor_proto
     from intaglio.tf.volume_patches import extract_volume_patches as extract_volume_patches
 
 __version__ = "2.21.0"
@@ -427,8 +427,8 @@ LATER: dict[str, str] = {
     "data": "intaglio.tf.data",
     "graph_util": "intaglio.tf.graph_util",
     "import_graph_def": "intaglio.tf.graph_util:import_graph_def",
-    "make_ndarray": "intaglio.tf.tensor_protos:make_ndarray",
-    "make_tensor_proto": "intaglio.tf.tensor_protos:make_tensor_proto",
+    "make_ndarray": "intaglio.graphdef.tensor_protos:make_ndarray",
+    "make_tensor_proto": "intaglio.graphdef.tensor_protos:make_tensor_proto",
     "saved_model": "intaglio.tf.saved_model",
     "summary": "intaglio.tf.summary",
     "test": "intaglio.tf.test",

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from intaglio.runtime.coordinator import Coordinator as Coordinator
     from intaglio.saved_model.views import CheckpointView as CheckpointView
     from intaglio.saved_model.views import TrackableView as TrackableView
+    from intaglio.saved_model.watching import checkpoints_iterator as checkpoints_iterator
     from intaglio.state.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
     from intaglio.tf.train import experimental as experimental
-    from intaglio.tf.train.watching import checkpoints_iterator as checkpoints_iterator
 
 __all__ = [
     "Checkpoint",
@@ -74,7 +74,7 @@ LATER = {
     "experimental": "intaglio.tf.train.experimental",
     "Coordinator": "intaglio.runtime.coordinator:Coordinator",
     "ExponentialMovingAverage": "intaglio.state.moving_averages:ExponentialMovingAverage",
-    "checkpoints_iterator": "intaglio.tf.train.watching:checkpoints_iterator",
+    "checkpoints_iterator": "intaglio.saved_model.watching:checkpoints_iterator",
 }
 __all__ += [*LATER]
 

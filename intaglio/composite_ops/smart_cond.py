@@ -8,7 +8,7 @@ from typing import Any
 from intaglio.composite_ops.array.creation import get_static_value
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.opdef.tensor import Tensor
-from intaglio.tf.control_flow import cond
+from intaglio.trace.choices import cond
 from intaglio.trace.scopes import init_scope
 
 

@@ -17,7 +17,7 @@ from intaglio.graphdef.quantization_messages import (
     RepresentativeDataSample,
     RepresentativeDatasetFile,
 )
-from intaglio.tf.tensor_protos import make_tensor_proto
+from intaglio.graphdef.tensor_protos import make_tensor_proto
 
 
 class TfRecordRepresentativeDatasetSaver:
