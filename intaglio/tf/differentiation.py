@@ -5,7 +5,6 @@ Follows https://www.tensorflow.org/api_docs/python/tf/GradientTape.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from intaglio.autodiff import registered
