@@ -28,6 +28,7 @@ from intaglio.example_parsing.features import (
     VarLenFeature,
 )
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.ragged.api import RaggedTensor
 from intaglio.sparse.api import SparseTensor
 from intaglio.trace.scopes import name_scope
@@ -125,6 +126,7 @@ def strings_of(keys: Any) -> Any:
     return found
 
 
+@dispatchable
 def parse_example(
     serialized: Any, features: Any, example_names: Any = None, name: str | None = None
 ) -> dict[str, Any]:
@@ -311,6 +313,7 @@ def _before(values: Any, last: int) -> Any:
     return raw.ConcatV2([values, tail], 0)[1:]
 
 
+@dispatchable
 def parse_single_example(
     serialized: Any, features: Any, example_names: Any = None, name: str | None = None
 ) -> dict[str, Any]:

@@ -11,11 +11,13 @@ from intaglio.base.dtypes import as_dtype, string
 from intaglio.example_parsing.examples import Plan, assembled, default_of, dense_shape, strings_of
 from intaglio.example_parsing.features import FixedLenSequenceFeature, RaggedFeature, VarLenFeature
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.ragged.api import RaggedTensor
 from intaglio.sparse.api import SparseTensor
 from intaglio.trace.scopes import name_scope
 
 
+@dispatchable
 def parse_sequence_example(
     serialized: Any,
     context_features: Any = None,
@@ -42,6 +44,7 @@ def parse_sequence_example(
         return _parsed(data, context_features, sequence_features, example_names)
 
 
+@dispatchable
 def parse_single_sequence_example(
     serialized: Any,
     context_features: Any = None,

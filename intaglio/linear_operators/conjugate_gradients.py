@@ -12,6 +12,7 @@ import numpy as np
 
 from intaglio.linear_operators.operator import conjugate
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.trace.choices import while_loop
 
@@ -38,6 +39,7 @@ def _scaled(factor: Tensor, x: Tensor) -> Tensor:
     return raw.Mul(raw.ExpandDims(factor, np.int32(-1)), x)
 
 
+@dispatchable
 def conjugate_gradient(
     operator: Any,
     rhs: Any,

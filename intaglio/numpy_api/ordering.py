@@ -10,6 +10,7 @@ from typing import Any
 from intaglio.composite_ops.array import sorting
 from intaglio.numpy_api.promotion import as_tensor, default_integer
 from intaglio.opdef import raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 
@@ -24,6 +25,7 @@ def _check(kind: str, kinds: tuple[str, ...], order: Any) -> None:
         raise ValueError("The `order` argument is not supported. Pass order=None")
 
 
+@dispatchable
 def sort(a: Any, axis: Any = -1, kind: str = "quicksort", order: Any = None) -> Tensor:
     """The elements in order along `axis`; without it (None), those of the whole as a vector.
 

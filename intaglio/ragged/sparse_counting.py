@@ -10,11 +10,13 @@ from typing import Any
 
 from intaglio.base import dtypes
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.ragged.api import RaggedTensor
 from intaglio.sparse.api import SparseTensor, as_sparse, is_sparse
 from intaglio.trace.scopes import name_scope
 
 
+@dispatchable
 def bincount(
     values: Any,
     weights: Any = None,

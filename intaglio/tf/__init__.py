@@ -3,10 +3,9 @@
 What few programs use is imported when it is first asked for (`LATER`, at the end).
 """
 
-import sys
 from typing import TYPE_CHECKING
 
-# Imported for what they add to the layers below: protocol buffers, the catalogue.
+# Imported for the ops that they register.
 import intaglio.data  # pyright: ignore[reportUnusedImport]  # as said above
 import intaglio.graphdef  # pyright: ignore[reportUnusedImport]  # as said above
 import intaglio.ops  # pyright: ignore[reportUnusedImport]  # as said above
@@ -27,7 +26,6 @@ from intaglio.composite_ops.math.counting import histogram_fixed_width, histogra
 from intaglio.composite_ops.printing import print
 from intaglio.graphdef import places
 from intaglio.ir.graph import Node as Operation
-from intaglio.opdef import dispatch
 from intaglio.opdef import raw as raw_ops
 from intaglio.opdef.tensor import Tensor
 from intaglio.tf import (
@@ -459,4 +457,3 @@ places.expect_extensions(
         "intaglio.promotion.weak_tensor:WeakTensorSpec",
     )
 )
-dispatch.install_face(sys.modules[__name__])

@@ -17,6 +17,7 @@ from intaglio.composite_ops.random.stateful import uniform
 from intaglio.composite_ops.random.stateless import stateless_uniform
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.trace.choices import cond, switch_case
 
@@ -30,6 +31,7 @@ def _flipped(image: Any, axis: int, name: str) -> Tensor:
         return raw.ReverseV2(x, [axis], name=scope)
 
 
+@dispatchable
 def flip_left_right(image: Any) -> Tensor:
     """Images with their columns in reverse order.
 
@@ -39,6 +41,7 @@ def flip_left_right(image: Any) -> Tensor:
     return _flipped(image, COLUMNS, "flip_left_right")
 
 
+@dispatchable
 def flip_up_down(image: Any) -> Tensor:
     """Images with their rows in reverse order.
 
@@ -75,6 +78,7 @@ def _each(x: Tensor, axis: int, draw: Callable[[Any], Tensor]) -> Tensor:
     return flip * raw.ReverseV2(x, [axis]) + (1 - flip) * x
 
 
+@dispatchable
 def random_flip_left_right(image: Any, seed: int | None = None) -> Tensor:
     """Images flipped left to right, each with a probability of one half.
 
@@ -84,6 +88,7 @@ def random_flip_left_right(image: Any, seed: int | None = None) -> Tensor:
     return _maybe(image, COLUMNS, lambda n: uniform(n, seed=seed), "random_flip_left_right")
 
 
+@dispatchable
 def random_flip_up_down(image: Any, seed: int | None = None) -> Tensor:
     """Images flipped upside down, each with a probability of one half.
 
@@ -93,6 +98,7 @@ def random_flip_up_down(image: Any, seed: int | None = None) -> Tensor:
     return _maybe(image, ROWS, lambda n: uniform(n, seed=seed), "random_flip_up_down")
 
 
+@dispatchable
 def stateless_random_flip_left_right(image: Any, seed: Any) -> Tensor:
     """`random_flip_left_right` that depends on the seed (two integers) alone.
 
@@ -104,6 +110,7 @@ def stateless_random_flip_left_right(image: Any, seed: Any) -> Tensor:
     )
 
 
+@dispatchable
 def stateless_random_flip_up_down(image: Any, seed: Any) -> Tensor:
     """`random_flip_up_down` that depends on the seed (two integers) alone.
 
@@ -126,6 +133,7 @@ def _order(x: Tensor) -> Any:
     return raw.ConcatV2([lead, rank + np.asarray([-2, -3, -1], np.int32)], 0)
 
 
+@dispatchable
 def transpose(image: Any, name: str | None = None) -> Tensor:
     """Images with rows and columns exchanged.
 
@@ -139,6 +147,7 @@ def transpose(image: Any, name: str | None = None) -> Tensor:
         return raw.Transpose(x, _order(x), name=scope)
 
 
+@dispatchable
 def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
     """Images rotated counter-clockwise by `k` times 90 degrees.
 

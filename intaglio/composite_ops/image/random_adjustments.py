@@ -15,6 +15,7 @@ from intaglio.composite_ops.random.stateful import uniform
 from intaglio.composite_ops.random.stateless import stateless_uniform
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.trace.assertions import check
 
@@ -35,6 +36,7 @@ def _between(lower: Any, upper: Any) -> tuple[Any, Any]:
     return lower, upper
 
 
+@dispatchable
 def random_brightness(image: Any, max_delta: Any, seed: int | None = None) -> Tensor:
     """Images brighter or darker by at most `max_delta`; see `tf.image.adjust_brightness`.
 
@@ -45,6 +47,7 @@ def random_brightness(image: Any, max_delta: Any, seed: int | None = None) -> Te
     return color.adjust_brightness(image, delta)
 
 
+@dispatchable
 def stateless_random_brightness(image: Any, max_delta: Any, seed: Any) -> Tensor:
     """`random_brightness` that depends on the seed (two integers) alone.
 
@@ -55,6 +58,7 @@ def stateless_random_brightness(image: Any, max_delta: Any, seed: Any) -> Tensor
     return color.adjust_brightness(image, delta)
 
 
+@dispatchable
 def random_contrast(image: Any, lower: Any, upper: Any, seed: int | None = None) -> Tensor:
     """Images with a contrast factor in [lower, upper); see `tf.image.adjust_contrast`.
 
@@ -65,6 +69,7 @@ def random_contrast(image: Any, lower: Any, upper: Any, seed: int | None = None)
     return color.adjust_contrast(image, factor)
 
 
+@dispatchable
 def stateless_random_contrast(image: Any, lower: Any, upper: Any, seed: Any) -> Tensor:
     """`random_contrast` that depends on the seed (two integers) alone.
 
@@ -75,6 +80,7 @@ def stateless_random_contrast(image: Any, lower: Any, upper: Any, seed: Any) -> 
     return color.adjust_contrast(image, factor)
 
 
+@dispatchable
 def random_hue(image: Any, max_delta: Any, seed: int | None = None) -> Tensor:
     """RGB images whose hue changes by at most `max_delta`, up to 0.5; see `adjust_hue`.
 
@@ -85,6 +91,7 @@ def random_hue(image: Any, max_delta: Any, seed: int | None = None) -> Tensor:
     return color.adjust_hue(image, delta)
 
 
+@dispatchable
 def stateless_random_hue(image: Any, max_delta: Any, seed: Any) -> Tensor:
     """`random_hue` that depends on the seed (two integers) alone.
 
@@ -95,6 +102,7 @@ def stateless_random_hue(image: Any, max_delta: Any, seed: Any) -> Tensor:
     return color.adjust_hue(image, delta)
 
 
+@dispatchable
 def random_saturation(image: Any, lower: Any, upper: Any, seed: int | None = None) -> Tensor:
     """RGB images with a saturation factor in [lower, upper); see `adjust_saturation`.
 
@@ -105,6 +113,7 @@ def random_saturation(image: Any, lower: Any, upper: Any, seed: int | None = Non
     return color.adjust_saturation(image, factor)
 
 
+@dispatchable
 def stateless_random_saturation(image: Any, lower: Any, upper: Any, seed: Any = None) -> Tensor:
     """`random_saturation` that depends on the seed (two integers) alone.
 
@@ -124,6 +133,7 @@ def _check_fits(value: Tensor, size: Tensor) -> None:
     check(fits, ["Need value.shape >= size, got ", shape, size])
 
 
+@dispatchable
 def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Tensor:
     """A random window of `size` (one number for each dimension) of any tensor.
 
@@ -139,6 +149,7 @@ def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None
         return raw.Slice(x, raw.FloorMod(drawn, shape - dims + 1), dims, name=scope)
 
 
+@dispatchable
 def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = None) -> Tensor:
     """`random_crop` that depends on the seed (two integers) alone.
 
@@ -157,6 +168,7 @@ def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = N
 # -- JPEG ------------------------------------------------------------------------------
 
 
+@dispatchable
 def adjust_jpeg_quality(
     image: Any, jpeg_quality: Any, dct_method: str = "", name: str | None = None
 ) -> Tensor:
@@ -184,6 +196,7 @@ def _qualities(least: Any, most: Any) -> tuple[Any, Any]:
     return least, most
 
 
+@dispatchable
 def random_jpeg_quality(
     image: Any, min_jpeg_quality: Any, max_jpeg_quality: Any, seed: int | None = None
 ) -> Tensor:
@@ -196,6 +209,7 @@ def random_jpeg_quality(
     return adjust_jpeg_quality(image, uniform([], *limits, dtype=int32, seed=seed))
 
 
+@dispatchable
 def stateless_random_jpeg_quality(
     image: Any, min_jpeg_quality: Any, max_jpeg_quality: Any, seed: Any
 ) -> Tensor:

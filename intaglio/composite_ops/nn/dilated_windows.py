@@ -13,9 +13,11 @@ import numpy as np
 from intaglio.base.dtypes import int32
 from intaglio.composite_ops.array.space_paddings import required_space_to_batch_paddings
 from intaglio.opdef import convert, raw
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 
+@dispatchable
 def with_space_to_batch(
     input: Any,
     dilation_rate: Any,

@@ -17,6 +17,7 @@ from intaglio.composite_ops.random.sampling import (
 )
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import random_state
 
@@ -39,6 +40,7 @@ def _seeds(seed: int | None) -> dict[str, Any]:
     return {"seed": first, "seed2": second}
 
 
+@dispatchable
 def uniform(
     shape: Any,
     minval: Any = 0,
@@ -73,6 +75,7 @@ def uniform(
         return stretched(draw, minval, maxval, kind, scope)
 
 
+@dispatchable
 def normal(
     shape: Any,
     mean: Any = 0.0,
@@ -97,6 +100,7 @@ def normal(
     return shifted(name or "random_normal", shape, mean, stddev, kind, draw)
 
 
+@dispatchable
 def truncated_normal(
     shape: Any,
     mean: Any = 0.0,
@@ -118,6 +122,7 @@ def truncated_normal(
     return shifted(name or "truncated_normal", shape, mean, stddev, kind, draw)
 
 
+@dispatchable
 def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
     """The value with its first dimension in random order; any dtype and shape.
 
@@ -127,6 +132,7 @@ def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Ten
     return raw.RandomShuffle(value, **_seeds(seed), name=name)
 
 
+@dispatchable
 def categorical(
     logits: Any,
     num_samples: Any,

@@ -17,6 +17,7 @@ from intaglio.composite_ops.random.sampling import (
 )
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.ops.random.algorithm import Algorithm, algorithm
 
@@ -27,6 +28,7 @@ def _keyed(seed: Any, alg: Any) -> tuple[Tensor, Tensor, int]:
     return key, counter, 1 if number == Algorithm.AUTO_SELECT.value else number
 
 
+@dispatchable
 def stateless_uniform(
     shape: Any,
     seed: Any,
@@ -79,6 +81,7 @@ def _stateless_int(
     return raw.StatelessRandomUniformIntV2(dims, *keyed, low, high, name=scope)
 
 
+@dispatchable
 def stateless_normal(
     shape: Any,
     seed: Any,
@@ -101,6 +104,7 @@ def stateless_normal(
     return shifted(name or "stateless_random_normal", shape, mean, stddev, kind, draw)
 
 
+@dispatchable
 def stateless_truncated_normal(
     shape: Any,
     seed: Any,
@@ -124,6 +128,7 @@ def stateless_truncated_normal(
     return shifted(label, shape, mean, stddev, kind, draw)
 
 
+@dispatchable
 def stateless_categorical(
     logits: Any, num_samples: Any, seed: Any, dtype: Any = int64, name: str | None = None
 ) -> Tensor:
@@ -143,6 +148,7 @@ def stateless_categorical(
         return raw.StatelessMultinomial(rows, num_samples, seed, output_dtype=kind)
 
 
+@dispatchable
 def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
     """`num` new seeds from one: shape [num, 2], of the seed's dtype.
 
@@ -156,6 +162,7 @@ def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
     )
 
 
+@dispatchable
 def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
     """A new seed from a seed and an integer: shape [2], of the integer's dtype.
 
@@ -168,6 +175,7 @@ def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
     return raw.Pack([result, number], axis=0, name="stack")
 
 
+@dispatchable
 def stateless_shuffle(
     value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None
 ) -> Tensor:

@@ -14,11 +14,13 @@ from intaglio.composite_ops.array import lengths
 from intaglio.composite_ops.signal import fourier
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 INVERSES = {1: 1, 2: 3, 3: 2, 4: 4}
 
 
+@dispatchable
 def dct(
     input: Any,
     type: int = 2,
@@ -41,6 +43,7 @@ def dct(
         return _transformed(to_tensor(input), type, n, norm)
 
 
+@dispatchable
 def idct(
     input: Any,
     type: int = 2,

@@ -14,6 +14,7 @@ from intaglio.composite_ops.array import lengths
 from intaglio.composite_ops.signal import cosine
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 
 # The mel scale: 1127 * log(1 + hertz / 700).
@@ -25,6 +26,7 @@ def _mel(hertz: Any) -> Any:
     return HIGH_Q * np.log1p(hertz / BREAK_HERTZ)
 
 
+@dispatchable
 def linear_to_mel_weight_matrix(
     num_mel_bins: int = 20,
     num_spectrogram_bins: Any = 129,
@@ -93,6 +95,7 @@ def _check(bins: Any, rate: Any, low: Any, high: Any, kind: Any) -> None:
         raise ValueError(f"dtype must be a floating point type. Got: {kind!r}")
 
 
+@dispatchable
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None = None) -> Tensor:
     """Cepstral coefficients of log mel spectrograms [..., num_mel_bins], as HTK scales them.
 

@@ -15,7 +15,7 @@ from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Lanes, Unsupported, kind_of
 from intaglio.native.lowering.operands import is_small
 from intaglio.native.passes.expansions import expanded
-from intaglio.native.passes.list_order import readers_first
+from intaglio.native.passes.list_order import own_lists, readers_first
 from intaglio.native.passes.store_forwarding import settled
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
@@ -63,7 +63,7 @@ def clustered(graph: Graph) -> Graph:
 
 def plain(graph: Graph) -> Graph:
     """The graph with simpler ops in the order of native code, before clusters are made."""
-    return readers_first(settled(expanded(graph)))
+    return readers_first(own_lists(settled(expanded(graph))))
 
 
 # What was found out about nodes, by what they have in common; when there is more it begins anew.

@@ -1,20 +1,25 @@
-"""The order of a native function's list ops: what reads a list comes before what changes it.
+"""A native function's list ops in an order, and on lists, that can be changed in place.
 
-A list that nobody uses any more is changed in place. The order in which a gradient was recorded
-often has it the other way round, which would copy the list in every turn of a loop.
+A list that nobody uses any more is changed in place, so what reads a list comes before what
+changes it. The order in which a gradient was recorded often has it the other way round, which
+would copy the list in every iteration of a loop. New lists that are equal are one list after
+common subexpressions are eliminated; here each user has one of its own again, which also has
+elements of one shape only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from intaglio.base.dtypes import variant
 from intaglio.ir import walk
-from intaglio.ir.graph import Graph, Node
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
 
 READERS = frozenset(
     ["TensorListGetItem", "TensorListLength", "TensorListElementShape", "TensorListGather"]
 )
+# Ops that make lists of which no element is set.
+NEW = frozenset(["EmptyTensorList", "TensorListReserve"])
 
 
 def readers_first(graph: Graph) -> Graph:
@@ -47,6 +52,61 @@ def _later_readers(graph: Graph) -> Iterator[tuple[Node, list[Node]]]:
         ]
         if readers:
             yield node, readers
+
+
+def own_lists(graph: Graph) -> Graph:
+    """The graph with a new list of its own for each use of one; the same graph if each has it.
+
+    What only asks for the length of a list shares the first one.
+    """
+    if not any(n.op.name in NEW for n in graph.nodes):
+        return graph
+    values: dict[int, SymbolicTensor] = {}
+    copies: dict[int, Node] = {}
+    nodes: list[Node] = []
+    taken: set[int] = set()
+
+    def used(value: SymbolicTensor, user: Node | None) -> SymbolicTensor:
+        shared = user is not None and user.op.name == "TensorListLength"
+        if value.node.op.name not in NEW or shared:
+            return values.get(id(value), value)
+        if id(value) not in taken:
+            taken.add(id(value))
+            return values.get(id(value), value)
+        node: Node = value.node
+        given = [values.get(id(v), v) for v in node.inputs]
+        before = [copies.get(id(c), c) for c in node.control]
+        nodes.append(_like(node, given, tuple(before)))
+        return nodes[-1].outputs[0]
+
+    for node in graph.nodes:
+        inputs: list[SymbolicTensor] = [used(v, node) for v in node.inputs]
+        control: tuple[Node, ...] = tuple([copies.get(id(c), c) for c in node.control])
+        same = all(a is b for a, b in zip(inputs, node.inputs, strict=True))
+        made = node if same and control == node.control else _like(node, inputs, control)
+        nodes.append(made)
+        copies[id(node)] = made
+        for old, new in zip(node.outputs, made.outputs, strict=True):
+            values[id(old)] = new
+    outputs = [used(v, None) for v in graph.outputs]
+    if len(nodes) == len(graph.nodes):
+        return graph
+    return Graph(graph.name, graph.inputs, nodes, outputs)
+
+
+def _like(node: Node, inputs: Sequence[SymbolicTensor], control: tuple[Node, ...]) -> Node:
+    return Node(
+        node.op,
+        inputs,
+        node.attrs,
+        node.name,
+        [v.spec for v in node.outputs],
+        control=control,
+        origin=node.origin,
+        graph=node.graph,
+        device=node.device,
+        source=node.source or node,
+    )
 
 
 class _Order:

@@ -17,6 +17,7 @@ from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering.operands import Held, known, numeric
 from intaglio.opdef.spec import Spec
 from intaglio.runtime import interpreter
+from intaglio.runtime.hooks import SERVICES
 
 # Taking the interpreter's lock is part of such a function.
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
@@ -39,7 +40,7 @@ def streams(node: Node) -> list[Any]:
     """The stream of random numbers that the node draws from, if it does."""
     if ("service", "stream") not in node.op.kernel_order:
         return []
-    return [interpreter.kept(node, interpreter.SERVICES["stream"])]
+    return [interpreter.kept(node, SERVICES.stream)]
 
 
 def forms(node: Node, inputs: Sequence[Held]) -> list[tuple[int, ...]]:
