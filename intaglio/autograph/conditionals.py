@@ -17,7 +17,7 @@ from intaglio.ir.graph import SymbolicTensor
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.trace import control_flow
-from intaglio.trace.grown_list import GrownList
+from intaglio.type_specs.grown_list import GrownList
 
 State = tuple[Any, ...]
 

@@ -18,7 +18,7 @@ from intaglio.autograph.watches import in_block, is_watched, note_advance
 from intaglio.base import nest, origins
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.ops.array.scattering import TensorScatter
-from intaglio.trace.grown_list import GrownList
+from intaglio.type_specs.grown_list import GrownList
 from intaglio.type_specs.tensor_array import TensorArray
 
 

@@ -28,8 +28,8 @@ from intaglio.opdef import convert, door, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.trace import control_flow
 from intaglio.trace.graph import FuncGraph
-from intaglio.trace.grown_list import GrownList
 from intaglio.trace.loops import Rows
+from intaglio.type_specs.grown_list import GrownList
 
 # Python loops that make this many ops are worth a word; so many turns are a mistake.
 LARGE_UNROLLED = 50_000
