@@ -60,7 +60,9 @@ def plain(entity: Any) -> FunctionType:
 
 
 def to_code(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> str:
-    """The source of the converted function, as text.
+    """The source of the converted function, as text, in TensorFlow's form.
+
+    What runs has marks besides, `ag__.created(...)`, around the containers that it creates.
 
     Raises ConversionError, a ValueError, if `entity` is no Python function, or its source
     cannot be read.

@@ -9,7 +9,7 @@ import inspect
 import threading
 import weakref
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, cast
 
 from intaglio.autograph import libraries, source, verbosity
 from intaglio.autograph.expressions import located
@@ -76,8 +76,25 @@ def convert(
 
 
 def code_text(function: FunctionType, recursive: bool = True) -> str:
-    """The source of the converted twin."""
-    return ast.unparse(_converted(function, True, recursive).tree) + "\n"
+    """The source of the converted twin, in TensorFlow's form: without marks of creation."""
+    tree = copy.deepcopy(_converted(function, True, recursive).tree)
+    return ast.unparse(_Unmarked().visit(tree)) + "\n"
+
+
+class _Unmarked(ast.NodeTransformer):
+    """Replaces `ag__.created(x)`, of which TensorFlow's converted code knows nothing, by `x`."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """What a mark is around, and all other calls."""
+        node = cast("ast.Call", self.generic_visit(node))
+        return node.args[0] if ast.unparse(node.func) == "ag__.created" else node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        """No `x = x`, which is left of the mark of a starred target."""
+        whole = ast.unparse(node)
+        self.generic_visit(node)
+        left, _, right = ast.unparse(node).partition(" = ")
+        return None if left == right and ast.unparse(node) != whole else node
 
 
 def _converted(function: FunctionType, user_requested: bool, recursive: bool) -> Converted:

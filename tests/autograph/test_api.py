@@ -45,6 +45,19 @@ def test_to_code_shows_what_runs() -> None:
     compile(text, "text", "exec")
 
 
+def test_to_code_has_the_form_of_tensorflow() -> None:
+    """Marks of what converted code creates are for the analysis of aliases, not for readers."""
+
+    def containers(x):
+        first, *rest = [x, {"a": [1]}, (2,)]
+        rest[0]["a"] += [x]
+        return tf.gather(first, [n + 1 for n in rest[0]["a"][:1]])
+
+    text = tf.autograph.to_code(containers)
+    assert "created" not in text and "rest = rest" not in text
+    assert "first, *rest = [ag__.ld(x), {'a': [1]}, (2,)]" in text
+
+
 def test_to_code_of_other_callables() -> None:
     """TensorFlow refuses traced functions and partials; here the function in them is meant."""
     wanted = tf.autograph.to_code(absolute)
