@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from intaglio.ir.graph import Graph, Node
-from intaglio.trace.rebuild import Fuel, Rebuild
+from intaglio.ir.rewrite import Fuel, Rewriter
 
 
 def cancel_packs(graph: Graph, fuel: Fuel | None = None) -> Graph:
@@ -11,7 +11,7 @@ def cancel_packs(graph: Graph, fuel: Fuel | None = None) -> Graph:
     fuel = fuel or Fuel()
     if not any([n.op.name == "Unpack" for n in graph.nodes]):
         return graph
-    new = Rebuild(graph)
+    new = Rewriter(graph)
     for node in graph.nodes:
         current = new.copy(node)
         values = None
@@ -23,7 +23,7 @@ def cancel_packs(graph: Graph, fuel: Fuel | None = None) -> Graph:
             new.replace(node, values)
         else:
             new.keep(node, current)
-    return new.done()
+    return new.result()
 
 
 def _packed(unpack: Node) -> list | None:

@@ -14,6 +14,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import float32
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import Rewriter
 from intaglio.native.kernels import batch_normalization
 from intaglio.native.kernels.sequence import Taking
 from intaglio.native.llvm.vectors import FLOAT, Unsupported
@@ -21,7 +22,6 @@ from intaglio.native.lowering.function import Rule, Value, Writer
 from intaglio.native.lowering.kernel_calls import stepped
 from intaglio.native.lowering.operands import Held
 from intaglio.native.passes.use_def import Users, is_plain, only_user, places_of
-from intaglio.trace.rebuild import Rebuild
 
 Run = Callable[..., Any]
 
@@ -39,7 +39,7 @@ def settled(graph: Graph) -> Graph:
     """
     if not any(n.op.name in FORWARD for n in graph.nodes):
         return graph
-    new, users = Rebuild(graph), {id(v) for n in graph.nodes for v in n.inputs}
+    new, users = Rewriter(graph), {id(v) for n in graph.nodes for v in n.inputs}
     users |= {id(v) for v in graph.outputs}
     for node in graph.nodes:
         made = new.copy(node)
@@ -51,10 +51,10 @@ def settled(graph: Graph) -> Graph:
                 new.substitute(old, made.inputs[given])
         for old in node.outputs[5:]:
             if id(old) in users:
-                new.beside(node)
+                new.record_beside(node)
                 nothing = cast(SymbolicTensor, new.constant(np.zeros((), np.float32)))
                 new.substitute(old, nothing)
-    return new.done()
+    return new.result()
 
 
 def fits(node: Node) -> bool:

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import Rewriter
 from intaglio.native.passes.use_def import Users
 from intaglio.opdef import door, raw
-from intaglio.trace.rebuild import Rebuild
 
 Fits = Callable[[Node], bool]
 
@@ -67,7 +67,7 @@ def _written(graph: Graph, found: list[_Layer]) -> Graph:
     gone = {id(n) for layer in found for n in (layer.relu, layer.by_pool)}
     layers = {id(n): layer for layer in found for n in (layer.pool, layer.by_relu)}
     places: dict[int, SymbolicTensor] = {}  # by the pooling
-    new = Rebuild(graph)
+    new = Rewriter(graph)
     for node in graph.nodes:
         layer = layers.get(id(node))
         if id(node) in gone:
@@ -84,4 +84,4 @@ def _written(graph: Graph, found: list[_Layer]) -> Graph:
                 d = new.value(layer.by_pool.inputs[2])
                 made = raw._ReluMaxPoolGrad(places[id(layer.pool)], d)
         new.replace(node, [made])
-    return new.done()
+    return new.result()
