@@ -24,18 +24,18 @@ def run(
     graph: Graph,
     steps: Iterable[tuple[str, Pass]],
     fuel: Fuel,
-    first: str,
+    stage: str = "",
     after: Callable[[Graph], None] | None = None,
 ) -> Graph:
     """The graph after all steps, each a name and a pass.
 
-    `first` names the text of the graph as it is given, in the folder of INTAGLIO_DUMP. `after` is
+    `stage` tells the texts in the folder of INTAGLIO_DUMP from those of other pipelines. `after` is
     called with the graph after each step. Raises InvalidGraphError where `VERIFY` finds a graph
     that breaks a rule.
     """
-    folder = os.environ.get("INTAGLIO_DUMP")
+    folder, prefix = os.environ.get("INTAGLIO_DUMP"), f"{stage}-" if stage else ""
     if folder:
-        _dump(folder, graph, f"0-{first}")
+        _dump(folder, graph, f"{prefix}0-traced")
     for number, (name, change) in enumerate(steps, 1):
         graph = change(graph, fuel)
         if after is not None:
@@ -43,7 +43,7 @@ def run(
         if VERIFY:
             verify.verify(graph)
         if folder:
-            _dump(folder, graph, f"{number}-{name}")
+            _dump(folder, graph, f"{prefix}{number}-{name}")
     return graph
 
 

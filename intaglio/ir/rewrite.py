@@ -192,7 +192,7 @@ class Rewriter(Level):
 
         The first of these has the old one's name, the others one like it.
         """
-        label = self._label(node.name)
+        label = self.label(node.name)
         return self.add(
             derived(node, inputs, op=op, attrs=attrs, specs=specs, control=control, name=label)
         )
@@ -248,8 +248,8 @@ class Rewriter(Level):
                 self._names.unique_name(node.name)
         return self._names.unique_name(name)
 
-    def _label(self, name: str) -> str:
-        """The name of what is replaced, which is free, the first time; then others like it."""
+    def label(self, name: str) -> str:
+        """A name for what replaces a node: the node's own the first time, then others like it."""
         if name in self._given:
             return self.unique_name(name)
         self._given.add(name)
@@ -263,7 +263,7 @@ class Rewriter(Level):
 
     def _record(self, op: Op, inputs: Any, attrs: dict[str, Any], specs: list[Spec]) -> Node:
         root = self.root
-        label = self._label(root.name if root else op.name)
+        label = self.label(root.name if root else op.name)
         node = Node(
             op,
             inputs,

@@ -51,4 +51,4 @@ class Looped(tiers.Timed):
 
 
 def _looped(graph: Graph) -> Any:
-    return later.named("intaglio.native.pipeline:looped")(graph)
+    return later.named("intaglio.native.compilation:looped")(graph)

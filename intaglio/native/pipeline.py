@@ -1,61 +1,169 @@
-"""From an optimised graph to what runs: what there is code for is machine code, the rest NumPy."""
+"""The passes between the optimizer and machine code in their order, each with its reason.
+
+Lowering gets graphs that are ready, with their branches and bodies: it calls no pass.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import enum
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
+from intaglio.ir import passes
 from intaglio.ir.graph import Graph, Node
-from intaglio.native import outer_control_flow
-from intaglio.native.kernels.elementwise import FusedKernel
-from intaglio.native.kernels.node_selection import kernel_of
-from intaglio.native.passes import layer_fusion, row_fusion
-from intaglio.native.passes.elementwise_fusion import fuse, fuse_exact
-from intaglio.native.passes.partitioning import Regions
-from intaglio.native.runtime import entry
-from intaglio.runtime import interpreter
+from intaglio.ir.passes import Pass
+from intaglio.ir.rewrite import Fuel, map_attached
+from intaglio.native.passes.cell_fusion import fuse_cells
+from intaglio.native.passes.convolution_folding import fold_channels
+from intaglio.native.passes.elementwise_fusion import fuse_elementwise, fuse_exact, fuse_worthwhile
+from intaglio.native.passes.expansions import expand
+from intaglio.native.passes.layer_fusion import fuse_layers
+from intaglio.native.passes.list_order import read_lists_first
+from intaglio.native.passes.normalization_fusion import replace_known_statistics
+from intaglio.native.passes.partitioning import expand_large, outline_regions
+from intaglio.native.passes.pooling_indices import keep_indices
+from intaglio.native.passes.rematerialization import rematerialize
+from intaglio.native.passes.row_blocks import divide_rows
+from intaglio.native.passes.row_fusion import fuse_rows
+from intaglio.native.passes.store_forwarding import forward_stores
+from intaglio.native.runtime.thread_pool import wanted_threads
+from intaglio.ops.control_flow.branches_and_loops import KNOWN_TURNS
 
 
-def whole(graph: Graph) -> interpreter.Compiled | None:
-    """The graph as a function if all of it is one native function, else None."""
-    program = Regions(graph).whole if entry.AVAILABLE else None
-    return None if program is None else program.forget()
+class Graphs(enum.Flag):
+    """The graphs that a step is for."""
+
+    # What is called, before it is known how much of it can be native.
+    CALLED = enum.auto()
+    # One whose native parts become functions of their own; the rest is interpreted.
+    MIXED = enum.auto()
+    # One native function, with its branches, bodies and called functions.
+    NATIVE = enum.auto()
+    # One that is interpreted, with machine code for elementwise ops: any, or only code that gives
+    # the bits of NumPy's kernels.
+    INTERPRETED = enum.auto()
+    EXACT = enum.auto()
 
 
-def looped(graph: Graph) -> interpreter.Compiled:
-    """The graph interpreted, with loops for its elementwise ops that give the bits of their kernels."""
-    fused = fuse_exact(graph)
-    kernels: dict[int, Callable[..., Any]] = {}
-    for node in fused.nodes:
-        if node.op.name == "_FusedElementwise":
-            loop = kernels[id(node)] = FusedKernel(node.attrs["body"])
-            loop.prepare([v.dims for v in node.inputs])
+class Step(NamedTuple):
+    """A pass: its name, the graphs that it is for, and which of those nested in them."""
 
-    def kernel(node: Node) -> Callable[..., Any] | None:
-        return kernels.get(id(node)) or outer_control_flow.kernel(node, _looped_too)
-
-    return interpreter.compiled_with(fused, kernel)
+    name: str
+    change: Pass
+    graphs: Graphs
+    # Of a nested graph, with the node that has it and the name of the attribute. None is the graph
+    # that is not nested.
+    applies: Callable[[Node | None, str], bool] = lambda node, attribute: True
 
 
-def _looped_too(graph: Graph) -> interpreter.Compiled:
-    """What an interpreted graph calls, which may have a way of its own."""
-    way = interpreter.way_of(graph)
-    return looped(graph) if way is None else interpreter.repeated(graph)
+# Iterations from which on packing the weights of cells before a loop pays.
+ITERATIONS = 4
 
 
-def compiled(graph: Graph) -> interpreter.Compiled:
-    """The graph as a function of arrays."""
-    if not entry.AVAILABLE:
-        return interpreter.compiled_with(fuse(graph), kernel_of)
-    regions = Regions(row_fusion.fuse(layer_fusion.fuse(graph)))
-    if regions.whole is not None:  # then the call itself may be machine code
-        return regions.whole.forget()
+def is_repeated_body(node: Node | None, attribute: str) -> bool:
+    """True for the body of a loop that runs several times, as far as is known."""
+    if node is None or attribute == "cond" or not node.op.name.endswith("While"):
+        return False
+    return node.attrs.get(KNOWN_TURNS, ITERATIONS) >= ITERATIONS
 
-    def kernel(node: Node) -> Callable[..., Any] | None:
-        program = regions.programs.get(id(node.attrs.get("body")))
-        if program is not None:
-            return program.forget()
-        return kernel_of(node) or outer_control_flow.kernel(node, compiled)
 
-    rest = fuse(regions.rewritten)
-    return interpreter.compiled_with(rest, kernel)
+CALLED, MIXED, NATIVE = Graphs.CALLED, Graphs.MIXED, Graphs.NATIVE
+
+LOWERING_PASSES: list[Step] = [
+    # First, so that normalisations whose statistics nobody needs become layers.
+    Step("statistics", replace_known_statistics, CALLED),
+    # Before layers: a convolution with its channels scaled is one with other filters and a bias.
+    Step("channels", fold_channels, CALLED),
+    # Before layers: the gradient's copies of normalisation and Relu are part of its layer.
+    Step("rematerialization", rematerialize, CALLED),
+    # Before layers: poolings that keep indices, and their gradients, are parts of them.
+    Step("pooling indices", keep_indices, CALLED),
+    # Before rows: a softmax may be beside a layer, but no layer is made of rows.
+    Step("layers", fuse_layers, CALLED),
+    # Before regions: whether a cluster of rows has a kernel decides where regions end.
+    Step("rows", fuse_rows, CALLED),
+    # Before regions, which are cut by the number of nodes.
+    Step("large graphs", expand_large, CALLED),
+    # What has code becomes `_Program` nodes; their bodies are NATIVE graphs.
+    Step("regions", outline_regions, MIXED),
+    # After regions: what is left runs with one kernel for several elementwise ops.
+    Step("loops", fuse_worthwhile, MIXED | Graphs.INTERPRETED),
+    # The same where a graph must keep its bits.
+    Step("exact loops", fuse_exact, Graphs.EXACT),
+    # First of a native function: the ops of an expression take part in all that follows.
+    Step("expansion", expand, NATIVE),
+    # Before lists are ordered: effects get their final order.
+    Step("store forwarding", forward_stores, NATIVE),
+    # Before loops are divided: the divided body is in that order, too.
+    Step("list order", read_lists_first, NATIVE),
+    # Before elementwise ops are fused: its rules are about single ops. The body for a block is
+    # nested like the other one from here on.
+    Step("row blocks", divide_rows, NATIVE),
+    # Before elementwise ops are fused: a cell takes those that follow its product.
+    Step("cells", fuse_cells, NATIVE, is_repeated_body),
+    # Last: whatever elementwise ops are left become loops.
+    Step("elementwise", fuse_elementwise, NATIVE),
+]
+
+# Ops whose graphs are lowered as part of the function that they are in.
+FLOWS = frozenset(
+    [
+        "While",
+        "StatelessWhile",
+        "If",
+        "StatelessIf",
+        "Case",
+        "StatelessCase",
+        "PartitionedCall",
+        "StatefulPartitionedCall",
+    ]
+)
+
+
+def run(graph: Graph, graphs: Graphs) -> Graph:
+    """The graph after the steps that are for graphs of its kind."""
+    steps = [step for step in LOWERING_PASSES if graphs in step.graphs]
+    change = _everywhere if graphs is NATIVE else _outermost
+    return passes.run(graph, _changes(steps, change), Fuel(), f"{graphs.name}".lower())
+
+
+def ready(graph: Graph) -> Graph:
+    """A graph that is to be one native function as lowering takes it, worked out once."""
+    fuel = Fuel()
+    key = (ready, wanted_threads(), fuel.amount)
+    found = graph.derived.get(key)
+    if found is None:
+        found = graph.derived[key] = run(graph, NATIVE)
+    return found
+
+
+def _changes(
+    steps: Iterable[Step], change: Callable[[Step, Graph, Fuel], Graph]
+) -> Iterator[tuple[str, Pass]]:
+    for step in steps:
+        yield step.name, lambda graph, fuel, step=step: change(step, graph, fuel)
+
+
+def _outermost(step: Step, graph: Graph, fuel: Fuel) -> Graph:
+    return step.change(graph, fuel)
+
+
+def _everywhere(
+    step: Step, graph: Graph, fuel: Fuel, node: Node | None = None, attribute: str = ""
+) -> Graph:
+    """The graph after a step, and those nested in it before: two nodes that share one still do."""
+
+    def nested(node: Node, attribute: str, inner: Graph) -> Graph:
+        if node.op.name not in FLOWS:
+            return inner
+        # What was found for one graph holds wherever it stands, but not with less fuel.
+        key = (_everywhere, step.name, step.applies(node, attribute), wanted_threads())
+        found = inner.derived.get(key) if fuel.amount < 0 else None
+        if found is None:
+            found = _everywhere(step, inner, fuel, node, attribute)
+            if fuel.amount < 0:
+                inner.derived[key] = found
+        return found
+
+    graph = map_attached(graph, nested)
+    return step.change(graph, fuel) if step.applies(node, attribute) else graph

@@ -7,10 +7,10 @@ from typing import Any
 
 from intaglio.base.dtypes import variant
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.prune import prune
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.opdef import door, raw
 from intaglio.opdef.spec import Spec
-from intaglio.optimize.prune import prune
 from intaglio.optimize.turns import LOOPS
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from intaglio.ir import passes
 from intaglio.ir.graph import Graph
 from intaglio.ir.passes import Pass
+from intaglio.ir.prune import prune
 from intaglio.ir.rewrite import Fuel, map_attached
 from intaglio.optimize.accumulation import gather_sums
 from intaglio.optimize.algebra import ALGEBRA
@@ -16,7 +17,6 @@ from intaglio.optimize.inline import inline_calls
 from intaglio.optimize.invariants import settle_invariants
 from intaglio.optimize.packs import cancel_packs
 from intaglio.optimize.powers import shorten_powers
-from intaglio.optimize.prune import prune
 from intaglio.optimize.turns import settle_counters
 from intaglio.runtime import interpreter
 
@@ -71,6 +71,4 @@ PASSES: list[tuple[str, Pass]] = [
 
 def optimize(graph: Graph) -> Graph:
     """The graph after all passes. `INTAGLIO_DUMP=folder` writes it after each of them."""
-    return passes.run(
-        graph, PASSES, Fuel(), "traced", lambda made: interpreter.inherit(graph, made)
-    )
+    return passes.run(graph, PASSES, Fuel(), after=lambda made: interpreter.inherit(graph, made))

@@ -13,6 +13,7 @@ import pytest
 
 from intaglio import tf  # noqa: F401  declares the ops
 from intaglio.ir import text, verify
+from intaglio.ir.prune import prune
 from intaglio.ir.rewrite import Fuel
 from intaglio.optimize.accumulation import gather_sums
 from intaglio.optimize.algebra import ALGEBRA
@@ -24,7 +25,6 @@ from intaglio.optimize.inline import inline_calls
 from intaglio.optimize.packs import cancel_packs
 from intaglio.optimize.pipeline import optimize_attached
 from intaglio.optimize.powers import shorten_powers
-from intaglio.optimize.prune import prune
 from intaglio.optimize.turns import settle_counters
 
 FOLDER = pathlib.Path(__file__).parents[1] / "golden"

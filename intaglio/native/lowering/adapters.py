@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from intaglio.ir.graph import Node, SymbolicTensor
+from intaglio.native.analysis.sizes import is_small
 from intaglio.native.kernels import reductions
 from intaglio.native.kernels.sequence import Taking
 from intaglio.native.llvm.vectors import BOOL, Lanes, Unsupported
@@ -14,7 +15,7 @@ from intaglio.native.lowering import elementwise
 from intaglio.native.lowering.data_movement import copied, moved
 from intaglio.native.lowering.function import Writer
 from intaglio.native.lowering.kernel_calls import stepped
-from intaglio.native.lowering.operands import Held, is_small
+from intaglio.native.lowering.operands import Held
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
 from intaglio.ops.nn import windows

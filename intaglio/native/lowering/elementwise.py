@@ -9,6 +9,7 @@ import numpy as np
 
 from intaglio.base.dtypes import DType
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native.analysis.sizes import is_small
 from intaglio.native.kernels.elementwise import REMEMBERED, arranged
 from intaglio.native.kernels.loop_nest import LoopNest, Pattern, apply, evaluate, numbers_of
 from intaglio.native.kernels.reroll import form
@@ -16,7 +17,7 @@ from intaglio.native.llvm import object_cache
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Lanes, Unsupported
 from intaglio.native.lowering.function import Writer
-from intaglio.native.lowering.operands import Held, is_small
+from intaglio.native.lowering.operands import Held
 from intaglio.native.runtime import entry
 from intaglio.opdef import raw
 from intaglio.opdef.spec import Spec

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native.analysis.sizes import is_small, numeric
 from intaglio.native.llvm import jit, object_cache
 from intaglio.native.llvm.builder import Code, module
 from intaglio.native.llvm.vectors import (
@@ -27,11 +28,11 @@ from intaglio.native.llvm.vectors import (
     kind_of,
     literal,
 )
-from intaglio.native.lowering import variables
+from intaglio.native.lowering import callbacks, variables
 from intaglio.native.lowering.memory_plan import Arena, Block
-from intaglio.native.lowering.operands import Held, Variable, constant, is_small, numeric
+from intaglio.native.lowering.operands import Held, Variable, constant
 from intaglio.native.lowering.scopes import Note, Scope
-from intaglio.native.runtime import callbacks, entry
+from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
 from intaglio.runtime import interpreter
 

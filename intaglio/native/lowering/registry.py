@@ -16,6 +16,7 @@ from intaglio.native.llvm.vectors import BOOL, Lanes, Unsupported
 from intaglio.native.lowering import (
     adapters,
     batch_matmul,
+    batch_normalization,
     control_flow,
     data_movement,
     division,
@@ -36,8 +37,6 @@ from intaglio.native.lowering.function import Rule, Value, Writer
 from intaglio.native.lowering.half import as_single
 from intaglio.native.lowering.kernel_calls import stepped
 from intaglio.native.lowering.operands import Held
-from intaglio.native.passes import normalization_fusion
-from intaglio.native.passes.store_forwarding import UPDATES
 
 
 def kernel(w: Writer, node: Node, inputs: list[Value]) -> list[Held]:
@@ -235,7 +234,7 @@ RULES: dict[str, Any] = {
     **dict.fromkeys(division.DIVISIONS, division.division),
     **{name: as_single(rule) for name, rule in batch_matmul.RULES.items()},
     "SparseSoftmaxCrossEntropyWithLogits": as_single(sparse_cross_entropy),
-    **normalization_fusion.RULES,
+    **batch_normalization.RULES,
     **dict.fromkeys(("Identity", "StopGradient", "IdentityN", "PreventGradient"), identity),
     "StridedSlice": slice_,
     "Slice": window,
@@ -254,7 +253,7 @@ RULES: dict[str, Any] = {
 
 def has_code(name: str) -> bool:
     """True if an op of this name may have code."""
-    return name in RULES or name in UPDATES
+    return name in RULES
 
 
 __all__ = ["RULES", "elementwise", "has_code", "lacking"]

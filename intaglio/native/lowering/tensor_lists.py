@@ -10,16 +10,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import DType, from_numpy
+from intaglio.base.dtypes import from_numpy
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.native.analysis.list_elements import READERS, element_of
+from intaglio.native.analysis.sizes import is_small, numeric
 from intaglio.native.llvm.builder import Phi
 from intaglio.native.llvm.vectors import KINDS, Kind, Lanes, Unsupported, kind_of
 from intaglio.native.lowering.elementwise import add_to
 from intaglio.native.lowering.function import Value, Writer
 from intaglio.native.lowering.memory_plan import Block
-from intaglio.native.lowering.operands import Held, is_small, known, numeric
-from intaglio.native.passes.list_order import READERS
+from intaglio.native.lowering.operands import Held, known
 from intaglio.ops.control_flow.tensor_list import given_dims
 
 # Memory is taken for lists whose length is not known: pages that are not touched cost nothing.
@@ -293,44 +294,6 @@ def _element(w: Writer, dims: Any, value: SymbolicTensor) -> tuple[int, ...]:
     if not shapes.known(dims):
         dims = element_of(w.scopes[-1].graph, value)[1]
     return known(dims)
-
-
-def element_of(graph: Graph, value: SymbolicTensor) -> tuple[DType | None, Any]:
-    """Dtype and shape of what somebody puts into a list, or takes out of it."""
-    dtype: DType | None = None
-    for node in graph.nodes:
-        for at, given in enumerate(node.inputs):
-            if given is value:
-                found, dims = _by_user(graph, node, at)
-                dtype = found or dtype
-                if shapes.known(dims):
-                    return dtype, dims
-    return dtype, None
-
-
-def _by_user(graph: Graph, node: Node, at: int) -> tuple[DType | None, Any]:
-    name, attrs = node.op.name, node.attrs
-    if name in ITEMS:
-        item = ITEMS[name](node)
-        return item.dtype, item.dims
-    if name == "TensorListStack":
-        dims = node.outputs[0].dims
-        return node.outputs[0].dtype, dims and dims[1:]
-    if name in ("While", "StatelessWhile"):
-        inside = element_of(attrs["body"], attrs["body"].inputs[at])
-        return inside if shapes.known(inside[1]) else element_of(graph, node.outputs[at])
-    if name in ("If", "StatelessIf"):
-        return element_of(attrs["then_branch"], attrs["then_branch"].inputs[at - 1])
-    return None, None
-
-
-# What of a node is an element of the list that it takes.
-ITEMS: dict[str, Callable[[Node], SymbolicTensor]] = {
-    "TensorListSetItem": lambda node: node.inputs[2],
-    "TensorListPushBack": lambda node: node.inputs[1],
-    "TensorListGetItem": lambda node: node.outputs[0],
-    "TensorListPopBack": lambda node: node.outputs[1],
-}
 
 
 def from_tensor(w: Writer, node: Node, inputs: list[Value]) -> list[Value]:

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
-from intaglio.ir.rewrite import Rewriter, derived
-from intaglio.native.passes.normalization_fusion import FORWARD, fits
+from intaglio.ir.rewrite import Fuel, Rewriter, derived
+from intaglio.native.kernels.normalization_layers import FORWARD
+from intaglio.native.passes.normalization_fusion import fits
 from intaglio.native.passes.use_def import Users, is_large, is_plain, only_user, users_of
 from intaglio.opdef import door, raw
 
@@ -28,26 +29,30 @@ class _Fold(NamedTuple):
     following: list[Node]
 
 
-def folded(graph: Graph) -> Graph:
+def fold_channels(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with all that folded."""
+    if not any(n.op.name == "Conv2D" for n in graph.nodes):
+        return graph
+    fuel = fuel or Fuel()
     users = users_of(graph)
     awaited = {id(c) for n in graph.nodes for c in n.control}
     folds: dict[int, _Fold] = {}
     gone: set[int] = set()
     for node in graph.nodes:
         following = _following(node, users) if node.op.name == "Conv2D" else []
-        if following and not awaited & {id(n) for n in (node, *following)}:
-            folds[id(following[-1])] = _Fold(node, following)
-            gone |= {id(n) for n in (node, *following)}
+        if not following or awaited & {id(n) for n in (node, *following)} or not fuel.burn():
+            continue
+        folds[id(following[-1])] = _Fold(node, following)
+        gone |= {id(n) for n in (node, *following)}
     if not folds:
         return graph
     new = Rewriter(graph)
     for node in graph.nodes:
         fold = folds.get(id(node))
         if fold is not None:
-            new.substitute(node.outputs[0], _written(fold, new))
+            new.substitute(node.outputs[0], _folded(fold, new))
         elif id(node) not in gone:
-            new.keep(node, new.copy(node))
+            new.keep(node)
     return new.result()
 
 
@@ -90,7 +95,7 @@ def _other(node: Node, value: SymbolicTensor) -> SymbolicTensor:
     return node.inputs[node.inputs[0] is value]
 
 
-def _written(fold: _Fold, new: Rewriter) -> SymbolicTensor:
+def _folded(fold: _Fold, new: Rewriter) -> SymbolicTensor:
     """The convolution with other filters, and its bias."""
     convolution, following = fold
     new.root = following[-1]

@@ -11,22 +11,25 @@ from collections.abc import Iterator
 from intaglio.base.dtypes import variant
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node
-
-READERS = frozenset(
-    ["TensorListGetItem", "TensorListLength", "TensorListElementShape", "TensorListGather"]
-)
+from intaglio.ir.rewrite import Fuel, Rewriter
+from intaglio.native.analysis.list_elements import READERS
 
 
-def readers_first(graph: Graph) -> Graph:
+def read_lists_first(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph in that order, as far as one op does not need the other; the same one if it is."""
     later = dict(_later_readers(graph))
     if not later:
         return graph
+    fuel = fuel or Fuel()
     order = _Order(graph)
     for changer, readers in later.items():
         for reader in readers:
-            order.before(reader, changer)
-    return Graph(graph.name, graph.inputs, order.nodes(), graph.outputs)
+            if fuel.burn():
+                order.before(reader, changer)
+    new = Rewriter(graph)
+    for node in walk.scheduled(graph.nodes, order.needed):
+        new.keep(node)
+    return new.result()
 
 
 def _later_readers(graph: Graph) -> Iterator[tuple[Node, list[Node]]]:
@@ -53,7 +56,6 @@ class _Order:
     """What has to come before each node."""
 
     def __init__(self, graph: Graph) -> None:
-        self._nodes = graph.nodes
         self._before: dict[int, list[Node]] = {}
         effect: Node | None = None
         for node in graph.nodes:
@@ -75,17 +77,6 @@ class _Order:
                 waiting += self._before[id(node)]
         self._before[id(then)].append(first)
 
-    def nodes(self) -> list[Node]:
-        """All nodes in such an order, otherwise as they were."""
-        done: dict[int, Node] = {}
-        for node in self._nodes:
-            waiting = [node]
-            while waiting:
-                current = waiting[-1]
-                missing = [n for n in self._before[id(current)] if id(n) not in done]
-                if missing and id(current) not in done:
-                    waiting += missing
-                    continue
-                waiting.pop()
-                done.setdefault(id(current), current)
-        return list(done.values())
+    def needed(self, node: Node) -> list[Node]:
+        """What has to come before a node."""
+        return self._before[id(node)]

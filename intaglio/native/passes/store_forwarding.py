@@ -13,6 +13,7 @@ from typing import Any
 from intaglio.base import shapes
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
@@ -22,19 +23,21 @@ UPDATES = ("AssignAddVariableOp", "AssignSubVariableOp")
 OWN = frozenset(["ReadVariableOp", "_ReadVariablesOp", "AssignVariableOp", *UPDATES])
 
 
-def settled(graph: Graph) -> Graph:
+def forward_stores(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph in that order; the same one if it has nothing to do with variables."""
-    return _Order(graph).graph() if any(n.op.name in OWN for n in graph.nodes) else graph
+    fuel = fuel or Fuel()
+    if not any(n.op.name in OWN for n in graph.nodes) or not fuel.burn():
+        return graph
+    return _Forwarding(graph).graph()
 
 
-class _Order:
-    """The new graph while it is made."""
+class _Forwarding:
+    """The new graph while it is built."""
 
     def __init__(self, graph: Graph) -> None:
         self.old = graph
-        self.values: dict[int, SymbolicTensor] = {}
+        self.new = Rewriter(graph)
         self.first: list[Node] = []  # reads of what the graph has not written
-        self.nodes: list[Node] = []
         # By the id of a variable's handle: its value, and the assignment that is still to come.
         self.known: dict[int, SymbolicTensor] = {}
         self.pending: dict[int, Node] = {}
@@ -51,28 +54,24 @@ class _Order:
                 self._add(node)
         for handle in list(self.pending):
             self._flush(handle)
-        outputs = [self._value(v) for v in self.old.outputs]
-        nodes = [*placeholders, *self.first, *self.nodes]
-        return Graph(self.old.name, self.old.inputs, nodes, outputs)
-
-    def _value(self, value: SymbolicTensor) -> SymbolicTensor:
-        return self.values.get(id(value), value)
+        self.new.nodes[:0] = [*placeholders, *self.first]
+        return self.new.result()
 
     def _add(self, node: Node) -> None:
         name = node.op.name
-        inputs = [self._value(v) for v in node.inputs]
+        inputs = self.new.values(node.inputs)
         if name in ("ReadVariableOp", "_ReadVariablesOp"):
-            for handle, value in zip(inputs, node.outputs, strict=True):
-                self.values[id(value)] = self._read(node, handle)
+            self.new.replace(node, [self._read(node, handle) for handle in inputs])
         elif name == "AssignVariableOp":
             self._assign(node, inputs[0], inputs[1])
+            self.new.drop(node)
         elif name in UPDATES and shapes.known(contents_of(inputs[0].spec).shape):
-            contents = contents_of(inputs[0].spec)
             both = [self._read(node, inputs[0]), inputs[1]]
             change = raw.AddV2 if name == "AssignAddVariableOp" else raw.Sub
-            total = _made(node, change, both, {}, [contents])
-            self.nodes.append(total)
+            specs = [contents_of(inputs[0].spec)]
+            total = self.new.like(node, both, op=change, specs=specs)
             self._assign(node, inputs[0], total.outputs[0])
+            self.new.drop(node)
         else:
             self._other(node, inputs)
 
@@ -80,21 +79,35 @@ class _Order:
         key = id(handle)
         if key not in self.known:
             contents = contents_of(handle.spec)
-            made = _made(node, raw.ReadVariableOp, [handle], {"dtype": contents.dtype}, [contents])
-            (self.nodes if key in self.changed else self.first).append(made)
-            self.known[key] = made.outputs[0]
+            attrs = {"dtype": contents.dtype}
+            read = self._derived(node, raw.ReadVariableOp, [handle], attrs, [contents])
+            (self.new.nodes if key in self.changed else self.first).append(read)
+            self.known[key] = read.outputs[0]
         return self.known[key]
 
     def _assign(self, node: Node, handle: SymbolicTensor, value: SymbolicTensor) -> None:
         attrs = {**raw.AssignVariableOp.defaults, "dtype": value.dtype}
         self.known[id(handle)] = value
-        self.pending[id(handle)] = _made(node, raw.AssignVariableOp, [handle, value], attrs, [])
+        assign = self._derived(node, raw.AssignVariableOp, [handle, value], attrs, [])
+        self.pending[id(handle)] = assign
         self.changed.add(id(handle))
+
+    def _derived(
+        self,
+        node: Node,
+        op: Op,
+        inputs: Sequence[SymbolicTensor],
+        attrs: dict[str, Any],
+        specs: Sequence[Spec],
+    ) -> Node:
+        """A node that takes its place later."""
+        name = self.new.label(node.name)
+        return derived(node, inputs, op=op, attrs=attrs, specs=specs, name=name)
 
     def _flush(self, handle: int) -> None:
         node = self.pending.pop(handle, None)
         if node is not None:
-            self.nodes.append(node)
+            self.new.add(node)
 
     def _other(self, node: Node, inputs: Sequence[SymbolicTensor]) -> None:
         inside = any(True for _ in walk.attached(node))
@@ -102,22 +115,5 @@ class _Order:
             self._flush(id(value))
             self.known.pop(id(value), None)
             self.changed.add(id(value))
-        specs = [v.spec for v in node.outputs]
-        made = _made(node, node.op, inputs, node.attrs, specs)
-        self.nodes.append(made)
-        for old, new in zip(node.outputs, made.outputs, strict=True):
-            self.values[id(old)] = new
-
-
-def _made(node: Node, op: Op, inputs: Any, attrs: dict[str, Any], specs: Sequence[Spec]) -> Node:
-    return Node(
-        op,
-        inputs,
-        attrs,
-        node.name,
-        specs,
-        origin=node.origin,
-        graph=node.graph,
-        device=node.device,
-        source=node.source or node,
-    )
+        # What it waits for comes before it anyway, or is an effect, which keep their order.
+        self.new.keep(node, derived(node, inputs) if node.control else None)

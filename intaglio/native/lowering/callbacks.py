@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from intaglio.ir.graph import Node
+from intaglio.native.analysis.sizes import numeric
 from intaglio.native.llvm.vectors import Unsupported
-from intaglio.native.lowering.operands import Held, known, numeric
+from intaglio.native.lowering.operands import Held, known
 from intaglio.opdef.spec import Spec
 from intaglio.runtime import interpreter
 
