@@ -27,7 +27,7 @@ from intaglio.native.kernels.reductions import OPS, VECTORS, Joining
 from intaglio.native.kernels.sequence import Chain
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.library import Kernel, Library, Source
+from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.llvm.vectors import FLOAT, Lanes, Unsupported, literal
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions

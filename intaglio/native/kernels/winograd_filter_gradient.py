@@ -17,7 +17,7 @@ from intaglio.native.kernels.winograd import block_of, dims_of, is_for, tiles_of
 from intaglio.native.kernels.winograd_blocks import DIMS, FOUR, GAP, SHUFFLES, Blocks
 from intaglio.native.kernels.winograd_transforms import EXACT, Sums, Transform, in_squares
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.library import Kernel, Library, Source
+from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
 

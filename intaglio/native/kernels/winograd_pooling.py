@@ -16,7 +16,7 @@ from intaglio.native.kernels.winograd import Writer, blocked, dims_of, tiles_of,
 from intaglio.native.kernels.winograd_blocks import DIMS, Places
 from intaglio.native.kernels.winograd_transforms import EXACT, Transform
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.library import Kernel, Library, Source
+from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.runtime import entry
 
 
